@@ -1,0 +1,54 @@
+# make run     one AdaPlanner episode, live: no key, no network
+# make test    all tests
+# make check   what CI checks before it tests: style, types, who may import whom
+# make bench   the benchmarks; figures to read, nothing that passes or fails
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+TASK ?= clean/3
+
+.PHONY: run test check format bench clean
+
+run: $(VENV)/installed
+	$(BIN)/python -m codeplan run household --task $(TASK)
+
+test: $(VENV)/installed-test
+	$(BIN)/python -m pytest -q -n 2
+
+check: $(VENV)/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+format: $(VENV)/installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/installed-dev
+	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/overhead.py
+	$(BIN)/python benchmarks/model_calls.py
+
+clean:
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(VENV)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "codeplan needs Python 3.11 or newer; name one: make run PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/installed: $(VENV)/python pyproject.toml
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/installed-test: $(VENV)/python pyproject.toml
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[test]'
+	@touch $@ $(VENV)/installed
+
+$(VENV)/installed-dev: $(VENV)/python pyproject.toml
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(VENV)/installed $(VENV)/installed-test

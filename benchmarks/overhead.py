@@ -1,0 +1,46 @@
+"""codeplan's own time for each plan: wall time of an episode less the model's and the environment's, over its plans.
+
+Check, compile, cage, run, checkpoints and trace are in it. Real episodes, each with its trace on disk.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import codeplan
+from codeplan import envs
+from codeplan.events import Acted, Asked, PlanDrafted, Trace
+
+EPISODES = 60
+LIMIT_MS = 50
+
+
+def main() -> None:
+    """Print the median and the 90th percentile beside the limit."""
+    tasks = envs.make("household").tasks("test")[:EPISODES]
+    codeplan.run("household", tasks[0])  # the first run starts the sandbox's zygote
+    with tempfile.TemporaryDirectory() as folder:
+        own = [ms for i, task in enumerate(tasks) for ms in own_ms(task, Path(folder, str(i)))]
+    own.sort()
+    print(
+        f"own time a plan   {statistics.median(own):6.1f} ms   median of {len(own)} plans in {EPISODES} episodes; "
+        f"90 % under {own[int(0.9 * len(own))]:.1f}; limit {LIMIT_MS}"
+    )
+
+
+def own_ms(task: codeplan.Task, out: Path) -> list[float]:
+    """An episode's own time, in milliseconds, spread evenly over its plans."""
+    started = time.perf_counter()
+    codeplan.run("household", task, out=out)
+    wall = time.perf_counter() - started
+    events = Trace.read(out / "trace.jsonl")
+    others = sum(e.seconds for e in events if isinstance(e, Acted | Asked))
+    plans = sum(isinstance(e, PlanDrafted) for e in events)
+    return [1000 * (wall - others) / plans] * plans
+
+
+if __name__ == "__main__":
+    main()

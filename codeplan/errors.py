@@ -1,0 +1,62 @@
+"""The exceptions of codeplan: what a caller cannot expect. Expected outcomes are values (see ``types``).
+
+    CodeplanError
+    ├── UsageError              a name, path or setting that is wrong; one sentence says what to do      exit 2
+    ├── BudgetExceeded          a budget of the episode is spent: which, how much, of how much           exit 3
+    ├── EpisodeOver             an act after the environment had said done
+    ├── AgentError              raised by an agent's method to tell the plan what was wrong with a call
+    └── InfrastructureError     something around the agent failed; the agent is not to blame             exit 4
+        ├── ModelError          the endpoint: unreachable, refused the key, answered nonsense
+        ├── EnvironmentFailure  the environment broke
+        └── SandboxError        the cage could not be built, or the runtime's own part of it died
+
+Everything raised inside a plan stays inside the sandbox and comes back as ``Failed``.
+"""
+
+from __future__ import annotations
+
+
+class CodeplanError(Exception):
+    """Base of all: ``str()`` is one clear sentence, fit to show to a person."""
+
+    exit_code = 4
+
+
+class UsageError(CodeplanError):
+    """Bad input: what is wrong, where, and what to do."""
+
+    exit_code = 2
+
+
+class BudgetExceeded(CodeplanError):
+    """A budget is spent: ``kind`` names the field of ``Budget``, ``value`` is what would be reached, ``limit`` what is allowed."""
+
+    exit_code = 3
+
+    def __init__(self, kind: str, value: float, limit: float) -> None:
+        super().__init__(f"the budget of {limit:g} {kind.replace('_', ' ')} is spent")
+        self.kind, self.value, self.limit = kind, value, limit
+
+
+class EpisodeOver(CodeplanError):
+    """The environment has ended this episode; nothing that is done now would count."""
+
+
+class AgentError(CodeplanError):
+    """Raised by an agent's method: the message goes to the plan as the text of a RuntimeError."""
+
+
+class InfrastructureError(CodeplanError):
+    """Something around the agent failed. Such an episode says nothing about the agent."""
+
+
+class ModelError(InfrastructureError):
+    """The model's endpoint could not be used; the message says which, why and what to try."""
+
+
+class EnvironmentFailure(InfrastructureError):
+    """The environment itself broke."""
+
+
+class SandboxError(InfrastructureError):
+    """The cage could not be built as strongly as asked, or the runtime's own side of it died."""

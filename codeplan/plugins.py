@@ -1,0 +1,60 @@
+"""Environments and methods by name: those of codeplan and those that other packages register as entry points."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Literal
+
+from codeplan.errors import UsageError
+
+Group = Literal["codeplan.envs", "codeplan.methods"]
+
+_WORD = {"codeplan.envs": "environment", "codeplan.methods": "method"}
+
+
+def names(group: Group) -> tuple[str, ...]:
+    """The names registered in a group, sorted."""
+    return tuple(sorted(_found(group)))
+
+
+def load(group: Group, name: str) -> Callable[..., Any]:
+    """What is registered under a name: a callable that makes it. Raises UsageError for an unknown name."""
+    found = _found(group)
+    if name not in found:
+        raise UsageError(f"there is no {_WORD[group]} {name!r}; {choices(name, found)}")
+    try:
+        factory: Callable[..., Any] = found[name].load()
+    except ImportError as e:
+        raise UsageError(f"the {_WORD[group]} {name!r} cannot be loaded: {e}; is its extra installed?") from e
+    return factory
+
+
+def accepted(factory: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of the settings that a factory takes."""
+    parameters = inspect.signature(factory).parameters.values()
+    return tuple(p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD))
+
+
+def build(factory: Callable[..., Any], settings: Mapping[str, Any], what: str) -> Any:
+    """Call a factory with settings. Raises UsageError for a setting that it does not take."""
+    valid = accepted(factory)
+    for name in settings:
+        if name not in valid:
+            raise UsageError(f"{what} has no setting {name!r}; {choices(name, valid)}")
+    return factory(**settings)
+
+
+def choices(name: str, valid: Iterable[str]) -> str:
+    """The half sentence that helps who mistyped: the nearest name first, then all there are."""
+    listed = sorted(valid)
+    near = difflib.get_close_matches(name, listed, 1)
+    return (f"did you mean {near[0]!r}? " if near else "") + f"There are: {', '.join(listed) or 'none'}"
+
+
+@cache
+def _found(group: str) -> dict[str, EntryPoint]:
+    return {e.name: e for e in entry_points(group=group)}

@@ -1,0 +1,280 @@
+"""Draft a plan, run it, refine it from what went wrong, resume it: AdaPlanner's loop (Sun et al., NeurIPS 2023, section 3 and Algorithm 1).
+
+This is the only place that knows how a refined plan resumes. Who writes the plans is the ``Author``'s business; what
+happens in the world is the Episode's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from codeplan.episode import Episode
+from codeplan.errors import EpisodeOver, UsageError
+from codeplan.events import (
+    PlanDrafted,
+    PlanFailed,
+    PlanFinished,
+    PlanRejected,
+    PlanStarted,
+    PlanStopped,
+    Printed,
+    StepEntered,
+)
+from codeplan.sandbox import Sandbox
+from codeplan.sandbox.run import Progress
+from codeplan.sandbox.run import StepEntered as Entered
+from codeplan.types import Checkpoint, Failed, Finished, Outcome, Plan, Purpose, Rejected, Spent, Stopped
+
+REPAIRS = 2
+"""How often a refused plan goes back to its author before that counts as a try."""
+
+
+class Author(Protocol):
+    """Who writes the plans. Every method returns a plan's source, except ``resume_step``."""
+
+    def draft(self) -> str:
+        """The first plan."""
+        ...
+
+    def repair(self, source: str, errors: str) -> str:
+        """The same plan without the errors that the check found; ``errors`` is empty when the author is to look for them."""
+        ...
+
+    def refine(self, source: str, feedback: str, variables: Checkpoint) -> str:
+        """A better plan, given what happened and the variables at that moment."""
+        ...
+
+    def resume_step(self, previous: str, revised: str) -> int | None:
+        """The author's own word on the step to resume at; None where it gives none."""
+        ...
+
+
+class Loop(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the loop goes. The defaults are the paper's limits, with the calls saved that need no model.
+
+    ``tries`` runs of a plan at most; from try number ``start_over_from`` on, plans start at step 1 again.
+    ``resume_by`` says who finds the step to resume at: a comparison of syntax, or the model, as in the paper.
+    ``code_check`` says when a drafted plan goes back for repair: when the check refuses it, or always, as in the paper
+    (whose only remedy for what that misses is refinement). ``resume_state`` is what a plan that resumes at the step that
+    failed starts with: the variables at the failure, or those at the step's entry.
+    """
+
+    tries: int = 6
+    start_over_from: int = 4
+    resume_by: Literal["syntax", "model"] = "syntax"
+    code_check: Literal["on-error", "always"] = "on-error"
+    resume_state: Literal["failure", "entry"] = "failure"
+
+    def __post_init__(self) -> None:
+        if self.tries < 1 or self.start_over_from < 1:
+            raise UsageError(f"tries and start_over_from count from 1, not {self.tries} and {self.start_over_from}")
+
+
+class Ran(msgspec.Struct, frozen=True):
+    """A plan that ran, how it ended, and the state it left to resume from."""
+
+    plan: Plan
+    outcome: Outcome
+    entries: dict[int, Checkpoint]
+
+
+class PlanLoop:
+    """One episode's loop. ``source`` is the latest plan's text; ``solve`` returns the reason why it ended."""
+
+    def __init__(
+        self, episode: Episode, author: Author, ask: Callable[[str], str], sandbox: Sandbox, loop: Loop
+    ) -> None:
+        self.episode, self.author, self.ask, self.sandbox, self.loop = episode, author, ask, sandbox, loop
+        self.agent = episode.agent()
+        self.source = ""
+        self._plans = 0
+
+    def solve(self) -> str:
+        """Draft, run, refine, resume, until the environment says success or done, or no try is left."""
+        ran: Ran | None = None
+        checked = self._draft()
+        for number in range(1, self.loop.tries + 1):
+            if isinstance(checked, Plan):
+                ran = self._run(checked, ran, number)
+                if self.episode.success or self.episode.observation.done:
+                    return "the environment ended the episode"
+            if number < self.loop.tries:
+                checked = self._refine(checked, ran)
+        if isinstance(checked, Rejected):
+            return f"the last plan was refused: {checked.diagnostics[0]}"
+        return f"no success in {self.loop.tries} tries"
+
+    # -------------------------------------------------------------- writing
+
+    def _draft(self) -> Plan | Rejected:
+        self._take(self.author.draft(), "plan")
+        if self.loop.code_check == "always":
+            self._take(self.author.repair(self.source, ""), "check")
+        return self._check()
+
+    def _refine(self, checked: Plan | Rejected, ran: Ran | None) -> Plan | Rejected:
+        self.episode.meter.reserve_refinement()
+        if isinstance(checked, Rejected):
+            feedback, variables = _errors(checked), Checkpoint()
+        else:
+            assert ran is not None, "a plan that passed the check has run"
+            feedback, variables = self._feedback(ran.outcome), _state(ran.outcome)
+        self._take(self.author.refine(self.source, feedback, variables), "refine")
+        return self._check()
+
+    def _check(self) -> Plan | Rejected:
+        """Check the latest plan; have it repaired while it is refused, unless the model alone is to check."""
+        checked = self._checked()
+        for _ in range(REPAIRS if self.loop.code_check == "on-error" else 0):
+            if isinstance(checked, Plan):
+                break
+            self._take(self.author.repair(self.source, _errors(checked)), "check")
+            checked = self._checked()
+        return checked
+
+    def _checked(self) -> Plan | Rejected:
+        checked = self.sandbox.check(self.source, self.episode.api)
+        if isinstance(checked, Rejected):
+            self.episode.record(PlanRejected(number=self._plans, diagnostics=checked.diagnostics))
+        return checked
+
+    def _take(self, source: str, origin: Purpose) -> None:
+        self._plans += 1
+        self.source = source
+        self.episode.record(PlanDrafted(number=self._plans, origin=origin, source=source))
+
+    def _feedback(self, outcome: Outcome) -> str:
+        match outcome:
+            case Failed():
+                where = f"[Step {outcome.step}]" if outcome.step else "code outside the steps"
+                return f"{where}, line {outcome.line} raised {outcome.error}: {outcome.message}"
+            case Stopped():
+                where = f" in [Step {outcome.step}]" if outcome.step else ""
+                return f"The plan was stopped{where}: {outcome.message}"
+            case Finished():
+                return f"The plan ran to its end without an error, but the task is not done. {self.agent.report()}"
+
+    # -------------------------------------------------------------- running
+
+    def _run(self, plan: Plan, before: Ran | None, number: int) -> Ran:
+        start, checkpoint = self._resume_at(plan, before, number)
+        self.episode.record(
+            PlanStarted(
+                number=self._plans,
+                start_from=start,
+                restored=tuple(sorted(checkpoint.names)) if checkpoint else (),
+                dropped=checkpoint.dropped if checkpoint else {},
+            )
+        )
+        outcome = run_plan(self.sandbox, self.episode, plan, self.agent, self.ask, start, checkpoint)
+        kept = {k: c for k, c in before.entries.items() if k < start} if before else {}
+        return Ran(plan, outcome, kept | outcome.entries)
+
+    def _resume_at(self, plan: Plan, before: Ran | None, number: int) -> tuple[int, Checkpoint | None]:
+        """The step to start from, with the variables to start with."""
+        first = plan.steps[0].number if plan.steps else 1
+        if before is None or number >= self.loop.start_over_from:
+            return first, None
+        states = dict(before.entries)
+        failed = None if isinstance(before.outcome, Finished) else before.outcome.step
+        at_failure = before.outcome.checkpoint
+        if failed is not None and at_failure is not None and self.loop.resume_state == "failure":
+            states[failed] = at_failure
+        named = None
+        if self.loop.resume_by == "model":
+            named = self.author.resume_step(before.plan.source, plan.source)
+        step = resume_point(before.plan, plan, failed, states, named)
+        return step, states.get(step)
+
+
+def run_plan(
+    sandbox: Sandbox,
+    episode: Episode,
+    plan: Plan,
+    agent: Any,
+    ask: Callable[[str], str],
+    start_from: int = 1,
+    checkpoint: Checkpoint | None = None,
+) -> Outcome:
+    """Run a plan in the sandbox against an episode, every step and print in its trace.
+
+    A plan that goes on acting after the environment has said done is stopped, with limit ``"episode"``.
+    """
+
+    def listen(progress: Progress) -> None:
+        if isinstance(progress, Entered):
+            step = plan.step(progress.step)
+            title = step.title if step else ""
+            episode.record(StepEntered(step=progress.step, title=title, checkpoint=progress.checkpoint))
+            entries[progress.step] = progress.checkpoint
+        else:
+            episode.record(Printed(text=progress.text))
+
+    entries: dict[int, Checkpoint] = {}
+    try:
+        outcome = sandbox.run(plan, agent, ask, start_from, checkpoint, listen=listen, seed=episode.task.seed)
+    except EpisodeOver as over:
+        step = max(entries, default=None)
+        outcome = Stopped("episode", 0, 0, step, None, str(over), "", None, entries, Spent())
+    episode.record(_event(outcome))
+    return outcome
+
+
+def resume_point(
+    old: Plan, new: Plan, failed: int | None, states: dict[int, Checkpoint], named: int | None = None
+) -> int:
+    """The step at which ``new`` resumes after ``old`` ended at step ``failed`` (None: it ran to its end).
+
+    The first step whose syntax differs (or ``named``, where the author was asked), never later than the step that
+    failed, moved back until a state was kept for it that has every name which the remaining steps need and
+    which earlier steps could have set.
+    """
+    numbers = [s.number for s in new.steps]
+    if not numbers:
+        return 1
+    candidate = min(named or _first_difference(old, new) or failed or numbers[0], failed or numbers[-1])
+    for step in reversed([n for n in numbers if n <= candidate]):
+        if step in states and not _missing(new, step, states[step]):
+            return step
+    return numbers[0]
+
+
+def _first_difference(old: Plan, new: Plan) -> int | None:
+    """The number of the first step of ``new`` that is not the same in ``old``; None where there is none."""
+    for i, step in enumerate(new.steps):
+        if i >= len(old.steps) or (old.steps[i].number, old.steps[i].digest) != (step.number, step.digest):
+            return step.number
+    return None
+
+
+def _missing(plan: Plan, start: int, state: Checkpoint) -> set[str]:
+    """Names that the steps from ``start`` on need, that are neither saved nor set anew, and that earlier steps can set."""
+    have, missing = {*plan.provides, *state.names}, set[str]()
+    for step in (s for s in plan.steps if s.number >= start):
+        missing |= {*step.needs} - have
+        have |= {*step.sets}
+    return missing & {name for s in plan.steps if s.number < start for name in s.sets}
+
+
+def _errors(rejected: Rejected) -> str:
+    return "\n".join(str(d) for d in rejected.diagnostics)
+
+
+def _state(outcome: Outcome) -> Checkpoint:
+    """The variables at the end of a run; those at the last step's entry where the worker had to be killed."""
+    if outcome.checkpoint is not None:
+        return outcome.checkpoint
+    return outcome.entries[max(outcome.entries)] if outcome.entries else Checkpoint()
+
+
+def _event(outcome: Outcome) -> PlanFailed | PlanStopped | PlanFinished:
+    match outcome:
+        case Failed(step=step, line=line, error=error, message=message, checkpoint=checkpoint):
+            return PlanFailed(step=step, line=line, error=error, message=message, checkpoint=checkpoint)
+        case Stopped(limit=limit, value=value, allowed=allowed, step=step, line=line, message=message):
+            return PlanStopped(limit=limit, value=value, allowed=allowed, step=step, line=line, message=message)
+        case Finished(step=step):
+            return PlanFinished(step=step)

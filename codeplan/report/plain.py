@@ -1,0 +1,65 @@
+"""A plan's variables as JSON: readable, bounded in size, and never an error."""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from typing import Any
+
+_MAX_DEPTH = 40
+_MAX_VALUES = 100_000
+_MAX_BITS = 10_000
+_ELLIPSIS = "…"
+
+
+def as_json(value: object) -> Any:
+    """The value as what JSON has. Tuples become lists; what JSON lacks is shown as Python writes it.
+
+    Cycles, very deep and very many values end in ``"…"``: checkpoints may hold what a plan built to be unprintable.
+    """
+    return _Writer().write(value, 0)
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self.values = 0
+
+    def write(self, value: object, depth: int) -> Any:
+        self.values += 1
+        if depth > _MAX_DEPTH or self.values > _MAX_VALUES:
+            return _ELLIPSIS
+        if isinstance(value, list | tuple):
+            return [self.write(v, depth + 1) for v in self._some(value)]
+        if isinstance(value, dict) and all(isinstance(k, str) for k in value):
+            return {k: self.write(value[k], depth + 1) for k in self._some(list(value))}
+        return value if _is_json(value) else _shown(value)
+
+    def _some(self, values: list[Any] | tuple[Any, ...]) -> list[Any]:
+        """As many of the values as there is room for."""
+        room = max(0, _MAX_VALUES - self.values)
+        return list(values) if len(values) <= room else [*values[:room], _ELLIPSIS]
+
+
+def _is_json(value: object) -> bool:
+    if isinstance(value, bool | str) or value is None:
+        return True
+    if isinstance(value, int):
+        return value.bit_length() <= _MAX_BITS
+    return isinstance(value, float) and math.isfinite(value)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, int):
+        return hex(value)  # Python refuses to write so many decimal digits
+    if isinstance(value, float):
+        return repr(value)
+    try:
+        return _short.repr(value)
+    except ValueError:  # an integer inside is too long to be written
+        return f"<{type(value).__name__}>"
+
+
+_short = reprlib.Repr()
+_short.maxlevel = 4
+_short.maxset = _short.maxfrozenset = _short.maxdict = _short.maxlist = _short.maxtuple = 20
+_short.maxstring = _short.maxother = 200

@@ -1,0 +1,49 @@
+"""How an episode ended, as a small table."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from codeplan.report.text import clipped, one_line
+from codeplan.types import Result, Usage
+
+STAND_IN = "scripted stand-in, not a language model"
+"""What stands wherever a figure of the scripted model could be mistaken for a language model's."""
+
+
+def model_shown(name: str) -> str:
+    """The model's name; for the scripted one, with what it is."""
+    return f"{name} ({STAND_IN})" if name == "scripted" else one_line(name)
+
+
+def print_summary(console: Console, result: Result) -> None:
+    """Print the verdict and the counts, and where the trace is."""
+    verdict, style = ("✓ Success", "bold green") if result.success else ("✗ Not solved", "bold red")
+    console.print(Text(verdict, style), soft_wrap=True)
+    for name, value in _rows(result).items():
+        console.print(Text.assemble("  ", Text(f"{name:13}", "dim"), value), soft_wrap=True)
+
+
+def _rows(result: Result) -> dict[str, str]:
+    task = f"{result.task.env} {result.task.id}".strip()
+    rows = {
+        "Task": one_line(f"{task}: {result.task.goal}" if result.task.goal else task),
+        "Reason": "" if result.success else " ".join(clipped(result.reason, 4, 600)),
+        "Actions": str(result.actions),
+        "Asks": str(result.asks),
+        "Refinements": str(result.refinements),
+        "Model calls": str(result.model_calls),
+        "Tokens": _tokens(result.usage),
+        "Seconds": f"{result.seconds:.2f}",
+        "Model": model_shown(result.model),
+        "Trace": result.trace or "",
+    }
+    return {name: value for name, value in rows.items() if value}
+
+
+def _tokens(usage: Usage) -> str:
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return "unknown (the endpoint did not say)"
+    cached = f", {usage.cached_tokens:,} of them cached" if usage.cached_tokens else ""
+    return f"{usage.input_tokens:,} in{cached} + {usage.output_tokens:,} out"

@@ -1,0 +1,53 @@
+"""Text from plans, models and environments, made fit to show: nothing in it can steer a terminal or flood it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+
+from codeplan.types import Diagnostic
+
+TAB = "    "
+
+
+def clean(text: str) -> str:
+    """The text without control characters, escape codes, invisible marks and lone surrogates; line ends are kept."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", TAB)
+    return "".join(c for c in lines if c == "\n" or c.isprintable())
+
+
+def one_line(text: str, width: int = 200) -> str:
+    """The text on one line of at most ``width`` characters."""
+    line = clean(" ".join(text[: width * 8].split()))
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def clipped(text: str, lines: int = 40, characters: int = 4000) -> list[str]:
+    """The clean text's first lines; where something is left out, the last line says how much."""
+    kept = clean(text[:characters]).rstrip("\n").split("\n")
+    shown = kept[:lines]
+    if len(kept) > lines or len(text) > characters:
+        shown.append(f"… ({len(text):,} characters in all; the trace has them)")
+    return shown
+
+
+def located(source: str, diagnostic: Diagnostic) -> list[str]:
+    """The source line that a diagnostic is about, and a caret under its column; empty where it is about the whole plan."""
+    lines = source.splitlines()
+    if not 0 < diagnostic.line <= len(lines):
+        return []
+    line = lines[diagnostic.line - 1]
+    start = max(diagnostic.column - 1, 0)
+    first = max(0, start - 80)  # of a very long line, the part around the column
+    before, after = clean(line[first:start]), clean(line[start : start + 40])
+    return [before + after] + ([" " * len(before) + "^"] if diagnostic.column else [])
+
+
+def changes(before: str, after: str) -> Iterator[tuple[str, str]]:
+    """What is new in ``after``: pairs of a mark (``"@"``, ``" "``, ``"-"`` or ``"+"``) and a clean line."""
+    diff = difflib.unified_diff(clean(before).splitlines(), clean(after).splitlines(), n=2, lineterm="")
+    for number, line in enumerate(diff):
+        if line.startswith("@@"):
+            yield "@", "line " + line.split("+")[1].split(",")[0].split(" ")[0]
+        elif number > 1:  # the first two are the names of the files
+            yield line[0], line[1:]

@@ -1,0 +1,276 @@
+"""The rules of the household: what an action does to a state, and what is said of it.
+
+Pure functions of a game and a state; the rules are those of ALFWorld's text engine, oddities included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from codeplan.envs import household_text as say
+from codeplan.envs.household_game import Condition, Dialect, Game, State
+from codeplan.types import Value
+
+Reply = tuple[State, str] | None
+"""The state after an action and what is said; None where the action cannot be done."""
+
+TREATMENTS: dict[str, tuple[Condition, str, str]] = {
+    "clean": ("clean", "cleanable", "sinkbasin"),
+    "heat": ("hot", "heatable", "microwave"),
+    "cool": ("cool", "coolable", "fridge"),
+}
+"""For each verb: the condition it brings about, the trait it needs, the kind of receptacle that does it."""
+
+_T = TypeVar("_T")
+_BLADES = ("knife", "butterknife")
+
+
+class Rule(Value, frozen=True):
+    """An action: ``head X``, or ``head X middle Y``. ``X`` and ``Y`` are objects (``o``) or receptacles (``r``), as ``takes`` says."""
+
+    head: str
+    middle: str
+    takes: str
+    apply: Callable[..., Reply]
+
+
+def act(game: Game, state: State, action: str) -> tuple[State, str]:
+    """Do one action, given by its exact text (outer white space aside). One that cannot be done changes nothing."""
+    return _reply(game, state, action.strip()) or (state, say.NOTHING_HAPPENS)
+
+
+def satisfied(game: Game, state: State) -> bool:
+    """Whether the goal is reached in this state."""
+    if game.goal.lamp is not None:
+        return _holds_target(game, state) and _lamp_shines_here(game, state, game.goal.lamp)
+    return any(
+        sum(_fits(game, state, o) for o in contents) >= game.goal.count
+        for r, contents in zip(game.receptacles, state.contents, strict=True)
+        if r.kind == game.goal.receptacle
+    )
+
+
+def admissible(game: Game, state: State) -> tuple[str, ...]:
+    """Every action that can be done in this state, sorted."""
+    candidates = set(_candidates(game, state))
+    return tuple(sorted(action for action in candidates if _reply(game, state, action)))
+
+
+# ------------------------------------------------------------------ the goal
+
+
+def _fits(game: Game, state: State, o: int) -> bool:
+    condition = game.goal.condition
+    if game.objects[o].kind != game.goal.object:
+        return False
+    if condition is None:
+        return True
+    verb = {"clean": "clean", "hot": "heat", "cool": "cool"}[condition]
+    return TREATMENTS[verb][1] in game.objects[o].traits and o in _having(state, condition)
+
+
+def _having(state: State, condition: Condition) -> frozenset[int]:
+    return {"clean": state.clean, "hot": state.hot, "cool": state.cool}[condition]
+
+
+def _holds_target(game: Game, state: State) -> bool:
+    return state.holding is not None and game.objects[state.holding].kind == game.goal.object
+
+
+def _lamp_shines_here(game: Game, state: State, lamp: str) -> bool:
+    here = (o for r in game.receptacles_at(state.location) for o in state.contents[r])
+    return any(o in state.lit and game.objects[o].kind == lamp and "toggleable" in game.objects[o].traits for o in here)
+
+
+# ------------------------------------------------------------------ the actions
+
+
+def _reply(game: Game, state: State, action: str) -> Reply:
+    if action == "look":
+        return state, say.surroundings(game, state)
+    if action == "inventory":
+        return state, say.inventory(game, state)
+    if action == "help":
+        return (state, say.HELP) if game.dialect.helps else None
+    for rule in _rules(game.dialect).get(action.partition(" ")[0], ()):
+        named = _named(game, rule, action)
+        if named is not None:
+            return rule.apply(game, state, *named)
+    return None
+
+
+def _named(game: Game, rule: Rule, action: str) -> list[int] | None:
+    """The things that an action names; None where it does not follow the rule's form or names what there is not."""
+    if not action.startswith(rule.head):
+        return None
+    rest = action[len(rule.head) :]
+    first, found, second = rest.partition(rule.middle) if rule.middle else (rest, "", "")
+    if rule.middle and not found:
+        return None
+    tables = (game.object_called if sort == "o" else game.receptacle_called for sort in rule.takes)
+    things = [table.get(name) for table, name in zip(tables, (first, second), strict=False)]
+    known = [t for t in things if t is not None]
+    return known if len(known) == len(things) else None
+
+
+@cache
+def _rules(dialect: Dialect) -> dict[str, tuple[Rule, ...]]:
+    """The rules by the first word of their action."""
+    head, middle = dialect.put
+    rules = (
+        Rule("go to ", "", "r", _go),
+        Rule("open ", "", "r", _open),
+        Rule("close ", "", "r", _close),
+        Rule("take ", " from ", "or", _take),
+        Rule(head, middle, "or", _put),
+        Rule("clean ", " with ", "or", _clean),
+        Rule("heat ", " with ", "or", _heat),
+        Rule("cool ", " with ", "or", _cool),
+        Rule("use ", "", "o", _use),
+        Rule("slice ", " with ", "oo", _slice),
+        Rule("examine ", "", "r", _examine_receptacle),
+        Rule("examine ", "", "o", _examine_object),
+    )
+    words = dict.fromkeys(rule.head.split()[0] for rule in rules)
+    return {word: tuple(rule for rule in rules if rule.head.startswith(word + " ")) for word in words}
+
+
+def _go(game: Game, state: State, r: int) -> Reply:
+    there = game.receptacles[r]
+    if there.location == state.location:
+        return None
+    after = replace(state, location=there.location)
+    arrival = game.dialect.arriving.format(location=there.location, receptacle=there.name)
+    return after, f"{arrival} {say.receptacle(game, after, r)}"
+
+
+def _open(game: Game, state: State, r: int) -> Reply:
+    if not _at(game, state, r) or not game.receptacles[r].openable or r in state.opened:
+        return None
+    after = replace(state, opened=state.opened | {r})
+    return after, f"You open the {game.receptacles[r].name}. {say.receptacle(game, after, r)}"
+
+
+def _close(game: Game, state: State, r: int) -> Reply:
+    if not _at(game, state, r) or not game.receptacles[r].openable or r not in state.opened:
+        return None
+    return replace(state, opened=state.opened - {r}), f"You close the {game.receptacles[r].name}."
+
+
+def _take(game: Game, state: State, o: int, r: int) -> Reply:
+    there = _at(game, state, r) and _reaches_into(game, state, r) and o in state.contents[r]
+    if not there or state.holding is not None or "pickupable" not in game.objects[o].traits:
+        return None
+    after = replace(
+        state,
+        holding=o,
+        contents=_with(state.contents, r, tuple(other for other in state.contents[r] if other != o)),
+        places=_with(state.places, o, state.places[o] - {state.location}),
+        removed=state.removed | {(o, r)},
+    )
+    return after, f"You pick up the {game.objects[o].name} from the {game.receptacles[r].name}."
+
+
+def _put(game: Game, state: State, o: int, r: int) -> Reply:
+    if state.holding != o or not _at(game, state, r) or not _reaches_into(game, state, r):
+        return None
+    if (game.receptacles[r].kind, game.objects[o].kind) not in game.can_contain:
+        return None
+    after = replace(
+        state,
+        holding=None,
+        contents=_with(state.contents, r, tuple(sorted({*state.contents[r], o}))),
+        places=_with(state.places, o, state.places[o] | {state.location}),
+        removed=state.removed - {(o, r)},
+    )
+    return after, game.dialect.putting.format(object=game.objects[o].name, receptacle=game.receptacles[r].name)
+
+
+def _clean(game: Game, state: State, o: int, r: int) -> Reply:
+    return _treated(game, state, "clean", o, r, lambda: replace(state, clean=state.clean | {o}))
+
+
+def _heat(game: Game, state: State, o: int, r: int) -> Reply:
+    return _treated(game, state, "heat", o, r, lambda: replace(state, hot=state.hot | {o}, cool=state.cool - {o}))
+
+
+def _cool(game: Game, state: State, o: int, r: int) -> Reply:
+    return _treated(game, state, "cool", o, r, lambda: replace(state, cool=state.cool | {o}, hot=state.hot - {o}))
+
+
+def _treated(game: Game, state: State, verb: str, o: int, r: int, change: Callable[[], State]) -> Reply:
+    """The appliance works whether its door is open or not."""
+    _, trait, appliance = TREATMENTS[verb]
+    fit = trait in game.objects[o].traits and game.receptacles[r].kind == appliance
+    if not fit or state.holding != o or not _at(game, state, r):
+        return None
+    return change(), f"You {verb} the {game.objects[o].name} using the {game.receptacles[r].name}."
+
+
+def _use(game: Game, state: State, o: int) -> Reply:
+    """A lamp stays on for ever: using it again says the same."""
+    here = any(o in state.contents[r] for r in game.receptacles_at(state.location))
+    if not here or "toggleable" not in game.objects[o].traits:
+        return None
+    return replace(state, lit=state.lit | {o}), f"You turn on the {game.objects[o].name}."
+
+
+def _slice(game: Game, state: State, o: int, knife: int) -> Reply:
+    cut, blade = game.objects[o], game.objects[knife]
+    if state.holding != knife or blade.kind not in _BLADES or "sliceable" not in cut.traits:
+        return None
+    if state.location not in state.places[o]:
+        return None
+    return replace(state, sliced=state.sliced | {o}), f"You sliced the {cut.name} with the {blade.name}."
+
+
+def _examine_receptacle(game: Game, state: State, r: int) -> Reply:
+    return (state, say.receptacle(game, state, r)) if _at(game, state, r) else None
+
+
+def _examine_object(game: Game, state: State, o: int) -> Reply:
+    return (state, say.thing(game, state, o)) if state.holding == o else None
+
+
+def _at(game: Game, state: State, r: int) -> bool:
+    return game.receptacles[r].location == state.location
+
+
+def _reaches_into(game: Game, state: State, r: int) -> bool:
+    return not game.receptacles[r].openable or r in state.opened
+
+
+def _with(values: tuple[_T, ...], index: int, value: _T) -> tuple[_T, ...]:
+    return (*values[:index], value, *values[index + 1 :])
+
+
+# ------------------------------------------------------------------ what might be done
+
+
+def _candidates(game: Game, state: State) -> Iterator[str]:
+    """A superset of the admissible actions: those that name what is near, whatever the rules say of them."""
+    yield from ("look", "inventory", "help")
+    held = None if state.holding is None else game.objects[state.holding].name
+    for r in game.receptacles:
+        yield f"go to {r.name}"
+    for i in game.receptacles_at(state.location):
+        yield from _candidates_before(game, state, i, held)
+    if held is not None:
+        yield f"examine {held}"
+        yield from (f"slice {o.name} with {held}" for o in game.objects if "sliceable" in o.traits)
+
+
+def _candidates_before(game: Game, state: State, r: int, held: str | None) -> Iterator[str]:
+    name = game.receptacles[r].name
+    yield from (f"{verb} {name}" for verb in ("open", "close", "examine"))
+    for o in state.contents[r]:
+        yield f"take {game.objects[o].name} from {name}"
+        yield f"use {game.objects[o].name}"
+    if held is not None:
+        head, middle = game.dialect.put
+        yield f"{head}{held}{middle}{name}"
+        yield from (f"{verb} {held} with {name}" for verb in TREATMENTS)

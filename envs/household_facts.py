@@ -1,0 +1,97 @@
+"""What there is in a household: the kinds of receptacles and objects of ALFRED, what goes where, and what can be done to what."""
+
+from __future__ import annotations
+
+
+def _kinds(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+OPENABLE = _kinds("cabinet drawer fridge microwave safe")
+"""Receptacles with a door or lid; closed at the start."""
+
+LAMPS = _kinds("desklamp floorlamp")
+
+_FIXED = LAMPS | {"houseplant"}
+"""Objects that stand in a receptacle and cannot be picked up."""
+
+_FOOD = _kinds("apple bread egg lettuce potato tomato")
+_VESSELS = _kinds("bowl cup mug pan plate pot")
+
+CLEANABLE = _FOOD - {"bread"} | _VESSELS | _kinds("butterknife cloth dishsponge fork kettle knife ladle soapbar spatula spoon")
+HEATABLE = _FOOD - {"lettuce"} | _kinds("cup mug plate")
+COOLABLE = _FOOD | _VESSELS | {"winebottle"}
+SLICEABLE = _FOOD - {"winebottle"}
+
+HOLDERS = _VESSELS | {"box"}
+"""Objects that could hold others; in a household made here they are empty."""
+
+_PAPERS = _kinds("newspaper tissuebox toiletpaper toiletpaperroll")
+_TRINKETS = _kinds("cd cellphone creditcard keychain watch")
+_WRITING = _kinds("pen pencil")
+_CUTLERY = _kinds("butterknife fork knife ladle spatula spoon")
+_WASHING = _kinds("cloth dishsponge handtowel soapbar soapbottle spraybottle")
+_DECORATION = _kinds("candle statue vase wateringcan")
+_BOTTLES = _kinds("glassbottle winebottle")
+_SHAKERS = _kinds("peppershaker saltshaker")
+_DISHES = _kinds("bowl cup mug plate")
+
+_TABLE = (
+    _FOOD | _VESSELS | _PAPERS | _TRINKETS | _WRITING | _CUTLERY | _WASHING | _DECORATION | _BOTTLES | _SHAKERS
+) | _kinds("alarmclock baseballbat basketball book box kettle laptop papertowel remotecontrol tennisracket")
+_SEAT = _kinds("basketball book box cellphone cloth creditcard keychain laptop newspaper pillow remotecontrol")
+_DRESSER = (_PAPERS | _TRINKETS | _WRITING | _DECORATION | _BOTTLES | _DISHES) | _kinds(
+    "alarmclock basketball book box cloth laptop remotecontrol spraybottle tennisracket"
+)
+
+HOLDS: dict[str, frozenset[str]] = {
+    "armchair": _SEAT,
+    "bathtubbasin": _kinds("cloth dishsponge handtowel soapbar"),
+    "bed": _kinds("baseballbat basketball book cellphone laptop newspaper pillow tennisracket"),
+    "cabinet": (_VESSELS | _PAPERS | _WASHING | _BOTTLES | _SHAKERS | _DECORATION) - {"statue"}
+    | _kinds("book box cd kettle ladle plunger"),
+    "cart": (_WASHING | _DECORATION) - {"wateringcan"}
+    | _kinds("mug papertowel plunger tissuebox toiletpaper toiletpaperroll"),
+    "coffeemachine": _kinds("mug"),
+    "coffeetable": _TABLE,
+    "countertop": _TABLE,
+    "desk": _DRESSER | {"soapbottle"},
+    "diningtable": _TABLE,
+    "drawer": _CUTLERY | _PAPERS | _TRINKETS | _WRITING | _WASHING | _SHAKERS | _kinds("book candle remotecontrol wateringcan"),
+    "dresser": _DRESSER,
+    "fridge": _FOOD | _VESSELS | _BOTTLES,
+    "garbagecan": (_FOOD | _PAPERS | _WRITING | _WASHING) | _kinds("cd papertowel winebottle"),
+    "handtowelholder": _kinds("handtowel"),
+    "laundryhamper": _kinds("cloth"),
+    "microwave": _FOOD - {"lettuce"} | _DISHES | {"glassbottle"},
+    "ottoman": _SEAT,
+    "safe": _TRINKETS | _kinds("statue vase"),
+    "shelf": (_PAPERS | _TRINKETS | _WRITING | _WASHING | _DECORATION | _BOTTLES | _SHAKERS | _DISHES)
+    | _kinds("alarmclock book box kettle papertowel pot remotecontrol"),
+    "sidetable": _TABLE,
+    "sinkbasin": (_FOOD | _VESSELS | _CUTLERY) - {"bread"} | _kinds("cloth dishsponge glassbottle handtowel kettle soapbar"),
+    "sofa": _SEAT,
+    "stoveburner": _kinds("kettle pan pot"),
+    "toaster": frozenset(),
+    "toilet": _WASHING | _PAPERS | _kinds("candle papertowel"),
+    "toiletpaperhanger": _kinds("toiletpaper toiletpaperroll"),
+    "towelholder": _kinds("towel"),
+    "tvstand": _kinds("tissuebox"),
+}
+"""For every kind of receptacle, the kinds of objects that may be put there."""
+
+CAN_CONTAIN = frozenset((receptacle, kind) for receptacle, kinds in HOLDS.items() for kind in kinds)
+
+_TRAITS = {
+    "cleanable": CLEANABLE,
+    "heatable": HEATABLE,
+    "coolable": COOLABLE,
+    "sliceable": SLICEABLE,
+    "toggleable": LAMPS,
+}
+
+
+def traits(kind: str) -> frozenset[str]:
+    """What can be done to an object of this kind, in the words that ``Object.traits`` uses."""
+    found = frozenset(trait for trait, kinds in _TRAITS.items() if kind in kinds)
+    return found if kind in _FIXED else found | {"pickupable"}

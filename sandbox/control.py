@@ -1,0 +1,46 @@
+"""What ends a plan from within, where the plan itself cannot catch it."""
+
+from __future__ import annotations
+
+import sys
+
+_CHAIN = 100
+"""How many links of an exception's chain are looked at."""
+
+
+class Control(BaseException):
+    """Base of both. A plan can name only subclasses of Exception, so no handler of its own matches this."""
+
+
+class PlanAssertion(Control):
+    """An ``assert`` of the plan failed. ``message`` is the text that the plan gave, or empty."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class LimitReached(Control):
+    """A limit was passed. ``limit`` names the field of ``Limits``; ``value`` is what was asked for, ``allowed`` what may be.
+
+    Both are 0 where they are not known, as for a MemoryError.
+    """
+
+    def __init__(self, limit: str, value: float, allowed: float) -> None:
+        super().__init__(f"{limit}: {value:g} of {allowed:g}")
+        self.limit, self.value, self.allowed = limit, value, allowed
+
+
+def limit_of(error: BaseException | None) -> LimitReached | None:
+    """The limit behind an exception: its own, or that of one that was in flight when it was raised. None where there is none."""
+    for _ in range(_CHAIN):
+        if error is None:
+            return None
+        if isinstance(error, LimitReached):
+            return error
+        if isinstance(error, MemoryError):
+            return LimitReached("memory", 0, 0)
+        if isinstance(error, RecursionError):
+            return LimitReached("recursion", sys.getrecursionlimit(), sys.getrecursionlimit())
+        error = error.__cause__ or error.__context__
+    return None

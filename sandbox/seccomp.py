@@ -1,0 +1,141 @@
+"""The system calls that a worker may make, as a filter that the kernel runs: the rest kills the worker.
+
+Few calls are allowed: what CPython needs to compute, to manage memory and to talk over the one socket it has. Calls that
+only look for files answer EPERM, because libraries try them in passing. Memory that can be executed is never given.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import platform
+from typing import Final, NamedTuple
+
+
+class _Table(NamedTuple):
+    """One architecture: its number in the kernel's audit interface, and the numbers of the calls."""
+
+    audit: int
+    allowed: tuple[int, ...]
+    no_exec: tuple[int, ...]
+    refused: tuple[int, ...]
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(pair.split("=")[1]) for pair in text.split())
+
+
+_X86_64: Final = _Table(
+    0xC000003E,
+    _numbers(
+        "read=0 write=1 close=3 munmap=11 brk=12 rt_sigaction=13 rt_sigprocmask=14 rt_sigreturn=15 sched_yield=24 mremap=25"
+        " madvise=28 getpid=39 exit=60 gettimeofday=96 getrusage=98 getppid=110 sigaltstack=131 gettid=186 futex=202"
+        " restart_syscall=219 clock_gettime=228 clock_getres=229 exit_group=231 getrandom=318 membarrier=324 rseq=334"
+    ),
+    _numbers("mmap=9 mprotect=10"),
+    _numbers(
+        "open=2 stat=4 fstat=5 lstat=6 lseek=8 ioctl=16 access=21 fcntl=72 getcwd=79 readlink=89 getrlimit=97"
+        " getdents64=217 openat=257 newfstatat=262 readlinkat=267 faccessat=269 prlimit64=302 statx=332 openat2=437"
+        " faccessat2=439"
+    ),
+)
+
+_AARCH64: Final = _Table(
+    0xC00000B7,
+    _numbers(
+        "close=57 read=63 write=64 exit=93 exit_group=94 futex=98 clock_gettime=113 clock_getres=114 sched_yield=124"
+        " restart_syscall=128 sigaltstack=132 rt_sigaction=134 rt_sigprocmask=135 rt_sigreturn=139 getrusage=165"
+        " gettimeofday=169 getpid=172 getppid=173 gettid=178 brk=214 munmap=215 mremap=216 madvise=233 getrandom=278"
+        " membarrier=283 rseq=293"
+    ),
+    _numbers("mmap=222 mprotect=226"),
+    _numbers(
+        "getcwd=17 fcntl=25 ioctl=29 faccessat=48 openat=56 getdents64=61 lseek=62 readlinkat=78 newfstatat=79 fstat=80"
+        " getrlimit=163 prlimit64=261 statx=291 openat2=437 faccessat2=439"
+    ),
+)
+
+_TABLES: Final = {"x86_64": _X86_64, "amd64": _X86_64, "aarch64": _AARCH64, "arm64": _AARCH64}
+
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_KILL, _ALLOW, _EPERM = 0x80000000, 0x7FFF0000, 0x00050000 | errno.EPERM
+_NUMBER_AT, _ARCHITECTURE_AT, _THIRD_ARGUMENT_AT = 0, 4, 32
+_PROT_EXEC: Final = 4
+_X32_BIT: Final = 0x40000000
+_SET_SECCOMP, _MODE_FILTER = 22, 2
+
+
+class Instruction(NamedTuple):
+    """One step of the kernel's filter machine: operation, jumps if true and if false, operand."""
+
+    code: int
+    jump_true: int
+    jump_false: int
+    operand: int
+
+
+def program(machine: str) -> tuple[Instruction, ...]:
+    """The filter for an architecture, by the name that ``platform.machine()`` gives. Raises OSError for an unknown one."""
+    table = _TABLES.get(machine.lower())
+    if table is None:
+        raise OSError(errno.ENOSYS, f"no table of system calls for {machine or 'this machine'}")
+    steps = [
+        Instruction(_LOAD, 0, 0, _ARCHITECTURE_AT),
+        Instruction(_EQUAL, 1, 0, table.audit),
+        Instruction(_RETURN, 0, 0, _KILL),
+        Instruction(_LOAD, 0, 0, _NUMBER_AT),
+        Instruction(_AT_LEAST, 0, 1, _X32_BIT),
+        Instruction(_RETURN, 0, 0, _KILL),
+    ]
+    for number in table.allowed:
+        steps += _answer(number, _ALLOW)
+    for number in table.refused:
+        steps += _answer(number, _EPERM)
+    for number in table.no_exec:
+        steps += _unless_executable(number)
+    return (*steps, Instruction(_RETURN, 0, 0, _KILL))
+
+
+def _answer(number: int, answer: int) -> list[Instruction]:
+    return [Instruction(_EQUAL, 0, 1, number), Instruction(_RETURN, 0, 0, answer)]
+
+
+def _unless_executable(number: int) -> list[Instruction]:
+    return [
+        Instruction(_EQUAL, 0, 4, number),
+        Instruction(_LOAD, 0, 0, _THIRD_ARGUMENT_AT),
+        Instruction(_ANY_BIT, 0, 1, _PROT_EXEC),
+        Instruction(_RETURN, 0, 0, _KILL),
+        Instruction(_RETURN, 0, 0, _ALLOW),
+    ]
+
+
+class _Filter(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_ushort), ("jt", ctypes.c_ubyte), ("jf", ctypes.c_ubyte), ("k", ctypes.c_uint)]
+
+
+class _Program(ctypes.Structure):
+    _fields_ = [("len", ctypes.c_ushort), ("filter", ctypes.POINTER(_Filter))]
+
+
+class Prepared(NamedTuple):
+    """A filter laid out for the kernel, made once and applied in each worker."""
+
+    filters: ctypes.Array[_Filter]
+    detail: str
+
+
+def prepare() -> Prepared:
+    """Lay out this machine's filter. Raises OSError where there is no table for it."""
+    machine = platform.machine()
+    steps = program(machine)
+    calls = len(_TABLES[machine.lower()].allowed) + len(_TABLES[machine.lower()].no_exec)
+    return Prepared((_Filter * len(steps))(*(_Filter(*s) for s in steps)), f"{machine}, {calls} system calls allowed")
+
+
+def restrict(libc: ctypes.CDLL, prepared: Prepared) -> str:
+    """Put this process under the filter, for good; returns what it was. Raises OSError."""
+    whole = _Program(len(prepared.filters), ctypes.cast(prepared.filters, ctypes.POINTER(_Filter)))
+    if libc.prctl(_SET_SECCOMP, ctypes.c_ulong(_MODE_FILTER), ctypes.byref(whole), ctypes.c_ulong(0), ctypes.c_ulong(0)):
+        raise OSError(ctypes.get_errno(), "the kernel refused the seccomp filter")
+    return prepared.detail

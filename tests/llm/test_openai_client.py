@@ -1,0 +1,311 @@
+"""The OpenAI client against a real server on loopback."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from codeplan.errors import ModelError, UsageError
+from codeplan.llm import SETTINGS, OpenAIModel, connect
+from codeplan.protocols import LLM
+from codeplan.types import Message, Usage
+
+KEY = "sk-very-secret-0123456789"
+HELLO: list[Message] = [{"role": "user", "content": "Say hello."}]
+
+
+class Endpoint(ThreadingHTTPServer):
+    """Answers each request with the next of its answers (the last one again and again), and keeps what it was asked."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.answers: list[tuple[int, Any, dict[str, str]]] = []
+        self.asked: list[dict[str, Any]] = []
+        self.keys: list[str | None] = []
+        self.wait = 0.0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+    def answer(self, body: Any, status: int = 200, **headers: str) -> Endpoint:
+        self.answers.append((status, body, {name.replace("_", "-"): value for name, value in headers.items()}))
+        return self
+
+    def model(self, **settings: Any) -> OpenAIModel:
+        return OpenAIModel("tiny", base_url=self.url, **{"api_key": KEY, "max_retries": 0, **settings})
+
+    def failure(self, **settings: Any) -> str:
+        with pytest.raises(ModelError) as caught:
+            self.model(**settings).complete(HELLO, purpose="ask")
+        said = str(caught.value)
+        assert self.url in said
+        assert KEY not in said
+        assert "\n" not in said
+        return said
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that hung up (the time-out's test) is no news."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    @property
+    def endpoint(self) -> Endpoint:
+        assert isinstance(self.server, Endpoint)
+        return self.server
+
+    def do_POST(self) -> None:
+        self.endpoint.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.endpoint.keys.append(self.headers["Authorization"])
+        time.sleep(self.endpoint.wait)
+        answers = self.endpoint.answers
+        status, body, headers = answers.pop(0) if len(answers) > 1 else answers[0]
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send_response(status)
+        for name, value in {"Content-Type": "application/json", "Content-Length": str(len(data)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Quiet."""
+
+
+@pytest.fixture
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE", "HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with Endpoint() as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def reply(content: str | None = "Hello.", finish_reason: str | None = "stop", **more: Any) -> dict[str, Any]:
+    message = {"role": "assistant", "content": content, **more.pop("message", {})}
+    choice = {"index": 0, "finish_reason": finish_reason, "message": message}
+    usage = {"prompt_tokens": 9, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 4}}
+    return {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "tiny-2",
+        "choices": [choice],
+        "usage": usage,
+    } | more
+
+
+# ------------------------------------------------------------------ whole answers
+
+
+def test_an_answer_comes_with_its_tokens_and_what_answered(endpoint: Endpoint) -> None:
+    endpoint.answer(reply(system_fingerprint="fp_1"))
+    answer = endpoint.model().complete(HELLO, purpose="plan")
+    assert answer.text == "Hello."
+    assert answer.usage == Usage(9, 3, 4)
+    assert (answer.model, answer.fingerprint, answer.finish_reason, answer.retries) == ("tiny-2", "fp_1", "stop", 0)
+    assert endpoint.asked == [{"model": "tiny", "messages": HELLO}]
+    assert endpoint.keys == [f"Bearer {KEY}"]
+
+
+def test_settings_and_limits_are_sent_and_what_is_none_is_left_out(endpoint: Endpoint) -> None:
+    endpoint.answer(reply())
+    model = endpoint.model(
+        temperature=0.0, seed=7, max_tokens=50, max_tokens_field="max_completion_tokens", extra_body={"top_k": 3}
+    )
+    model.complete(HELLO, purpose="ask", stop=["\n"])
+    model.complete(HELLO, purpose="ask", max_tokens=5)
+    first, second = endpoint.asked
+    assert first == {
+        "model": "tiny",
+        "messages": HELLO,
+        "temperature": 0.0,
+        "seed": 7,
+        "max_completion_tokens": 50,
+        "stop": ["\n"],
+        "top_k": 3,
+    }
+    assert second["max_completion_tokens"] == 5
+    assert "stop" not in second
+
+
+def test_usage_that_is_missing_is_unknown_and_never_guessed(endpoint: Endpoint) -> None:
+    body = reply()
+    del body["usage"]
+    assert endpoint.answer(body).model().complete(HELLO, purpose="ask").usage == Usage(None, None)
+
+
+def test_reasoning_is_no_part_of_the_answer(endpoint: Endpoint) -> None:
+    endpoint.answer(reply(message={"reasoning": "hm", "reasoning_content": "hm"}))
+    assert endpoint.model().complete(HELLO, purpose="ask").text == "Hello."
+
+
+def test_a_bare_reply_of_a_small_server_is_enough(endpoint: Endpoint) -> None:
+    endpoint.answer({"choices": [{"message": {"content": "Hi."}}]})
+    answer = endpoint.model().complete(HELLO, purpose="ask")
+    assert (answer.text, answer.model, answer.finish_reason) == ("Hi.", "tiny", "stop")
+
+
+def test_a_rate_limit_that_passes_is_retried_and_counted(endpoint: Endpoint) -> None:
+    endpoint.answer({"error": {"message": "slow down"}}, 429, Retry_After="0.01").answer(reply())
+    answer = endpoint.model(max_retries=2).complete(HELLO, purpose="ask")
+    assert (answer.text, answer.retries, len(endpoint.asked)) == ("Hello.", 1, 2)
+
+
+def test_text_that_json_cannot_carry_is_replaced_before_it_is_sent(endpoint: Endpoint) -> None:
+    endpoint.answer(reply())
+    endpoint.model().complete([{"role": "user", "content": "a\ud800b"}], purpose="ask")
+    assert endpoint.asked[0]["messages"][0]["content"] == "a?b"
+
+
+def test_a_local_server_needs_no_key(endpoint: Endpoint) -> None:
+    endpoint.answer(reply())
+    assert endpoint.model(api_key=None).complete(HELLO, purpose="ask").text == "Hello."
+
+
+def test_key_and_address_come_from_the_environment(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY + "\n")
+    monkeypatch.setenv("OPENAI_API_BASE", endpoint.url)
+    endpoint.answer(reply())
+    assert connect("tiny").complete(HELLO, purpose="ask").text == "Hello."
+    assert endpoint.keys == [f"Bearer {KEY}"]
+
+
+# ------------------------------------------------------------------ no whole answer
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (reply(content=None), "no text"),
+        (reply(content=None, finish_reason="tool_calls"), "'tool_calls'"),
+        (reply(content="Hel", finish_reason="length"), "cut off"),
+        (reply(content="", finish_reason="content_filter"), "withheld"),
+        (reply(content=None, message={"refusal": "I would rather not."}), "I would rather not"),
+        (reply(choices=[]), "without any choice"),
+        ({"error": {"message": "out of memory", "code": 500}}, "out of memory"),
+        ({"choices": "many"}, "not a chat completion"),
+        (b"<html>Welcome to the router</html>", "not a chat completion"),
+        (b'{"choices": [', "not a chat completion"),
+        (b"\xff\xfe", "not a chat completion"),
+        (b"[" * 100_000, "not a chat completion"),
+    ],
+)
+def test_a_reply_that_is_no_whole_answer_is_an_error(endpoint: Endpoint, body: Any, said: str) -> None:
+    assert said in endpoint.answer(body).failure()
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (400, "refused the request (400): temperature is not supported"),
+        (401, "refused the key (401); set OPENAI_API_KEY"),
+        (403, "forbids this key the model 'tiny'"),
+        (404, "knows no model 'tiny' (404): temperature is not supported"),
+        (429, "limits the rate, or the quota is used up (429)"),
+        (500, "failed (500)"),
+        (503, "failed (503)"),
+    ],
+)
+def test_a_refusal_of_the_endpoint_says_what_to_do(endpoint: Endpoint, status: int, said: str) -> None:
+    endpoint.answer({"error": {"message": "temperature is not supported"}}, status)
+    assert said in endpoint.failure()
+
+
+def test_an_endpoint_that_quotes_the_key_does_not_make_us_quote_it(endpoint: Endpoint) -> None:
+    endpoint.answer({"error": {"message": f"Incorrect API key provided: {KEY}"}}, 401)
+    endpoint.failure()
+    endpoint.answers.clear()
+    endpoint.answer({"error": {"message": f"bad header Bearer {KEY}\x1b[31m\nnow"}}, 400)
+    assert "bad header Bearer ***[31m now" in endpoint.failure()
+
+
+def test_an_endpoint_that_wants_a_key_says_so(endpoint: Endpoint) -> None:
+    endpoint.answer({"error": "no"}, 401)
+    assert "wants a key" in endpoint.failure(api_key=None)
+
+
+def test_a_page_of_html_is_not_quoted(endpoint: Endpoint) -> None:
+    assert "html" not in endpoint.answer(b"<html><h1>Bad gateway</h1></html>", 502).failure()
+
+
+def test_a_slow_endpoint_runs_into_the_time_out(endpoint: Endpoint) -> None:
+    endpoint.wait = 0.5
+    assert "no answer within 0.1 s (1 attempt)" in endpoint.answer(reply()).failure(timeout=0.1)
+
+
+def test_an_endpoint_that_is_not_there_says_where_it_was_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    model = OpenAIModel("tiny", base_url=f"http://127.0.0.1:{port}/v1", max_retries=0)
+    with pytest.raises(ModelError, match=rf"127\.0\.0\.1:{port}/v1 cannot be reached .*refused.*check the base URL"):
+        model.complete(HELLO, purpose="ask")
+
+
+# ------------------------------------------------------------------ bad settings
+
+
+def test_without_key_and_address_the_error_names_both_ways_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(UsageError, match=r"OPENAI_API_KEY.*--base-url.*--model scripted"):
+        connect("gpt-4.1-mini")
+
+
+@pytest.mark.parametrize("url", ["localhost:80/v1", "ftp://host/v1", "http://", "http://host:port/v1", "http://a b/v1"])
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(UsageError, match="base URL"):
+        OpenAIModel("tiny", base_url=url)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"api_key": "sk-ключ"},
+        {"api_key": "sk a"},
+        {"timeout": 0.0},
+        {"max_retries": -1},
+        {"max_tokens_field": "tokens"},
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_refused(settings: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        OpenAIModel("tiny", base_url="http://localhost/v1", **settings)
+
+
+def test_a_setting_that_the_model_does_not_take_is_refused_with_those_that_it_takes() -> None:
+    with pytest.raises(UsageError, match="no setting 'temprature'; it takes base_url, api_key, temperature"):
+        connect("tiny", temprature=0)
+    with pytest.raises(UsageError, match="'scripted' takes no setting 'base_url'; it takes model_seed, mistakes"):
+        connect("scripted", base_url="http://localhost/v1")
+
+
+def test_a_model_without_a_name_is_refused() -> None:
+    with pytest.raises(UsageError, match="no name"):
+        connect(" ", base_url="http://localhost/v1")
+
+
+def test_the_key_and_the_credentials_in_an_address_are_never_shown() -> None:
+    model = OpenAIModel("tiny", base_url="http://me:hunter2@host:1/v1?token=hunter3", api_key=KEY, temperature=0.5)
+    shown = repr(model) + repr(model.settings)
+    assert "http://host:1/v1" in shown
+    assert not any(secret in shown for secret in ("hunter", KEY))
+    assert model.settings == {"base_url": "http://host:1/v1", "temperature": 0.5}
+
+
+def test_both_kinds_of_model_are_models() -> None:
+    assert set(SETTINGS) == {"scripted", "openai"}
+    assert isinstance(connect("tiny", base_url="http://localhost/v1", model_seed=3), LLM)
+    assert isinstance(connect("scripted", model_seed=3, mistakes="none"), LLM)
