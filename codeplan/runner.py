@@ -125,7 +125,7 @@ def _shares(given: Mapping[str, object], settings: Mapping[str, Any]) -> dict[st
 
 def _takes(who: str, name: str) -> tuple[str, ...]:
     if who == "model":
-        return llm.settings_of(name)
+        return llm.settings(name)
     return plugins.accepted(plugins.load("codeplan.envs" if who == "env" else "codeplan.methods", name))
 
 

@@ -1,8 +1,8 @@
 """Environments: worlds of tasks that an agent acts in, found by name.
 
-``make`` builds one by its name, ``names`` lists those that are installed, ``select`` picks one of an environment's tasks.
-An environment joins by an entry point of the group ``codeplan.envs`` that names a callable which takes settings by
-keyword and returns an Environment; those of other packages count like our own.
+``make`` builds one by its name, ``names`` lists those that are installed, ``select`` picks one of its tasks. An
+environment joins by an entry point of the group ``codeplan.envs`` that names a callable which takes settings by keyword
+and returns an Environment; those of other packages count like our own.
 """
 
 from __future__ import annotations

@@ -12,7 +12,12 @@ _SPLITS = ("test", "dev", "train")
 
 
 def select(
-    env: Environment, *, id: str | None = None, kind: str | None = None, seed: int | None = None, split: str | None = None
+    env: Environment,
+    *,
+    id: str | None = None,
+    kind: str | None = None,
+    seed: int | None = None,
+    split: str | None = None,
 ) -> Task:
     """The one task that is meant by an id, or by a kind, a seed or both; with nothing given, the first of the split.
 

@@ -1,4 +1,4 @@
-"""What there is in a household: the kinds of receptacles and objects of ALFRED, what goes where, and what can be done to what."""
+"""ALFRED's kinds of receptacles and objects: what goes where, and what can be done to what."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ _FIXED = LAMPS | {"houseplant"}
 _FOOD = _kinds("apple bread egg lettuce potato tomato")
 _VESSELS = _kinds("bowl cup mug pan plate pot")
 
-CLEANABLE = _FOOD - {"bread"} | _VESSELS | _kinds("butterknife cloth dishsponge fork kettle knife ladle soapbar spatula spoon")
+CLEANABLE = (
+    _FOOD - {"bread"} | _VESSELS | _kinds("butterknife cloth dishsponge fork kettle knife ladle soapbar spatula spoon")
+)
 HEATABLE = _FOOD - {"lettuce"} | _kinds("cup mug plate")
 COOLABLE = _FOOD | _VESSELS | {"winebottle"}
-SLICEABLE = _FOOD - {"winebottle"}
+SLICEABLE = _FOOD
 
 HOLDERS = _VESSELS | {"box"}
 """Objects that could hold others; in a household made here they are empty."""
@@ -57,7 +59,13 @@ HOLDS: dict[str, frozenset[str]] = {
     "countertop": _TABLE,
     "desk": _DRESSER | {"soapbottle"},
     "diningtable": _TABLE,
-    "drawer": _CUTLERY | _PAPERS | _TRINKETS | _WRITING | _WASHING | _SHAKERS | _kinds("book candle remotecontrol wateringcan"),
+    "drawer": _CUTLERY
+    | _PAPERS
+    | _TRINKETS
+    | _WRITING
+    | _WASHING
+    | _SHAKERS
+    | _kinds("book candle remotecontrol wateringcan"),
     "dresser": _DRESSER,
     "fridge": _FOOD | _VESSELS | _BOTTLES,
     "garbagecan": (_FOOD | _PAPERS | _WRITING | _WASHING) | _kinds("cd papertowel winebottle"),
@@ -69,7 +77,8 @@ HOLDS: dict[str, frozenset[str]] = {
     "shelf": (_PAPERS | _TRINKETS | _WRITING | _WASHING | _DECORATION | _BOTTLES | _SHAKERS | _DISHES)
     | _kinds("alarmclock book box kettle papertowel pot remotecontrol"),
     "sidetable": _TABLE,
-    "sinkbasin": (_FOOD | _VESSELS | _CUTLERY) - {"bread"} | _kinds("cloth dishsponge glassbottle handtowel kettle soapbar"),
+    "sinkbasin": (_FOOD | _VESSELS | _CUTLERY) - {"bread"}
+    | _kinds("cloth dishsponge glassbottle handtowel kettle soapbar"),
     "sofa": _SEAT,
     "stoveburner": _kinds("kettle pan pot"),
     "toaster": frozenset(),

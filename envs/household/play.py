@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from codeplan.envs import household_engine, household_text
-from codeplan.envs.household_game import Game, State
+from codeplan.envs.household import choices, engine, text
+from codeplan.envs.household.game import Game, State
 from codeplan.types import Observation, Value
 
 
@@ -26,18 +26,18 @@ class Play:
 
     def begin(self) -> Observation:
         """The sentence about the room and the task."""
-        return Observation(household_text.introduction(self.game))
+        return Observation(text.introduction(self.game))
 
     def step(self, action: str) -> Observation:
         """Do one action. The one that wins brings the reward 1; the last one that is allowed ends the game as well."""
         now = self.moment
         if now.done:
             return Observation("The episode is over.", done=True, success=now.success)
-        state, text = household_engine.act(self.game, now.state, action)
-        won = household_engine.satisfied(self.game, state)
+        state, answer = engine.act(self.game, now.state, action)
+        won = engine.satisfied(self.game, state)
         self.moment = Moment(state, now.actions + 1, won or now.actions + 1 >= self.limit, won)
-        return Observation(text, reward=float(won), done=self.moment.done, success=won)
+        return Observation(answer, reward=float(won), done=self.moment.done, success=won)
 
     def admissible(self) -> tuple[str, ...]:
         """Every action that could be done now, sorted; none once the game is over."""
-        return () if self.moment.done else household_engine.admissible(self.game, self.moment.state)
+        return () if self.moment.done else choices.admissible(self.game, self.moment.state)

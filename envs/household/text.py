@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from codeplan.envs.household_game import Game, State
+from codeplan.envs.household.game import Game, State
 
 NOTHING_HAPPENS = "Nothing happens."
 

@@ -5,32 +5,42 @@ Pure functions of a game and a state; the rules are those of ALFWorld's text eng
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import TypeVar
 
 from msgspec.structs import replace
 
-from codeplan.envs import household_text as say
-from codeplan.envs.household_game import Condition, Dialect, Game, State
+from codeplan.envs.household import text as say
+from codeplan.envs.household.game import Condition, Dialect, Game, State
 from codeplan.types import Value
 
 Reply = tuple[State, str] | None
 """The state after an action and what is said; None where the action cannot be done."""
 
-TREATMENTS: dict[str, tuple[Condition, str, str]] = {
-    "clean": ("clean", "cleanable", "sinkbasin"),
-    "heat": ("hot", "heatable", "microwave"),
-    "cool": ("cool", "coolable", "fridge"),
-}
-"""For each verb: the condition it brings about, the trait it needs, the kind of receptacle that does it."""
 
+class Treatment(Value, frozen=True):
+    """What a kind of receptacle does to an object that has the trait: it brings about the condition."""
+
+    condition: Condition
+    trait: str
+    appliance: str
+
+
+TREATMENTS: dict[str, Treatment] = {
+    "clean": Treatment("clean", "cleanable", "sinkbasin"),
+    "heat": Treatment("hot", "heatable", "microwave"),
+    "cool": Treatment("cool", "coolable", "fridge"),
+}
+"""The treatments by their verb."""
+
+_TRAIT_FOR = {t.condition: t.trait for t in TREATMENTS.values()}
 _T = TypeVar("_T")
 _BLADES = ("knife", "butterknife")
 
 
 class Rule(Value, frozen=True):
-    """An action: ``head X``, or ``head X middle Y``. ``X`` and ``Y`` are objects (``o``) or receptacles (``r``), as ``takes`` says."""
+    """An action: ``head X``, or ``head X middle Y``; ``takes`` tells objects (``o``) from receptacles (``r``)."""
 
     head: str
     middle: str
@@ -54,23 +64,14 @@ def satisfied(game: Game, state: State) -> bool:
     )
 
 
-def admissible(game: Game, state: State) -> tuple[str, ...]:
-    """Every action that can be done in this state, sorted."""
-    candidates = set(_candidates(game, state))
-    return tuple(sorted(action for action in candidates if _reply(game, state, action)))
-
-
 # ------------------------------------------------------------------ the goal
 
 
 def _fits(game: Game, state: State, o: int) -> bool:
-    condition = game.goal.condition
-    if game.objects[o].kind != game.goal.object:
+    condition, it = game.goal.condition, game.objects[o]
+    if it.kind != game.goal.object:
         return False
-    if condition is None:
-        return True
-    verb = {"clean": "clean", "hot": "heat", "cool": "cool"}[condition]
-    return TREATMENTS[verb][1] in game.objects[o].traits and o in _having(state, condition)
+    return condition is None or (_TRAIT_FOR[condition] in it.traits and o in _having(state, condition))
 
 
 def _having(state: State, condition: Condition) -> frozenset[int]:
@@ -204,8 +205,8 @@ def _cool(game: Game, state: State, o: int, r: int) -> Reply:
 
 def _treated(game: Game, state: State, verb: str, o: int, r: int, change: Callable[[], State]) -> Reply:
     """The appliance works whether its door is open or not."""
-    _, trait, appliance = TREATMENTS[verb]
-    fit = trait in game.objects[o].traits and game.receptacles[r].kind == appliance
+    treatment = TREATMENTS[verb]
+    fit = treatment.trait in game.objects[o].traits and game.receptacles[r].kind == treatment.appliance
     if not fit or state.holding != o or not _at(game, state, r):
         return None
     return change(), f"You {verb} the {game.objects[o].name} using the {game.receptacles[r].name}."
@@ -246,31 +247,3 @@ def _reaches_into(game: Game, state: State, r: int) -> bool:
 
 def _with(values: tuple[_T, ...], index: int, value: _T) -> tuple[_T, ...]:
     return (*values[:index], value, *values[index + 1 :])
-
-
-# ------------------------------------------------------------------ what might be done
-
-
-def _candidates(game: Game, state: State) -> Iterator[str]:
-    """A superset of the admissible actions: those that name what is near, whatever the rules say of them."""
-    yield from ("look", "inventory", "help")
-    held = None if state.holding is None else game.objects[state.holding].name
-    for r in game.receptacles:
-        yield f"go to {r.name}"
-    for i in game.receptacles_at(state.location):
-        yield from _candidates_before(game, state, i, held)
-    if held is not None:
-        yield f"examine {held}"
-        yield from (f"slice {o.name} with {held}" for o in game.objects if "sliceable" in o.traits)
-
-
-def _candidates_before(game: Game, state: State, r: int, held: str | None) -> Iterator[str]:
-    name = game.receptacles[r].name
-    yield from (f"{verb} {name}" for verb in ("open", "close", "examine"))
-    for o in state.contents[r]:
-        yield f"take {game.objects[o].name} from {name}"
-        yield f"use {game.objects[o].name}"
-    if held is not None:
-        head, middle = game.dialect.put
-        yield f"{head}{held}{middle}{name}"
-        yield from (f"{verb} {held} with {name}" for verb in TREATMENTS)

@@ -1,7 +1,7 @@
 """What a household game is: rooms' furniture, the objects in it, the goal. Frozen values, whoever made them.
 
-A game comes from the generator here, or from a file in another format; the rules (``household_engine``) and the
-sentences (``household_text``) need nothing but these values. Receptacles and objects are named by their place in two
+A game comes from the generator here, or from a file in another format; the rules (``engine``) and the
+sentences (``text``) need nothing but these values. Receptacles and objects are named by their place in two
 tuples, which stand in the order in which every sentence lists them.
 """
 
@@ -34,13 +34,17 @@ class Dialect(Value, frozen=True):
     """Whether there is a command ``help``."""
 
 
-PUT = Dialect("put", ("put ", " in/on "), "You put the {object} in/on the {receptacle}.", "You arrive at loc {location}.", False)
-MOVE = Dialect("move", ("move ", " to "), "You move the {object} to the {receptacle}.", "You arrive at {receptacle}.", True)
+PUT = Dialect(
+    "put", ("put ", " in/on "), "You put the {object} in/on the {receptacle}.", "You arrive at loc {location}.", False
+)
+MOVE = Dialect(
+    "move", ("move ", " to "), "You move the {object} to the {receptacle}.", "You arrive at {receptacle}.", True
+)
 DIALECTS: dict[str, Dialect] = {"put": PUT, "move": MOVE}
 
 
 class Receptacle(Value, frozen=True):
-    """A piece of furniture that holds objects. ``location`` is the number of the place in front of it; several may share one."""
+    """Furniture that holds objects. ``location`` is the number of the place before it, which several may share."""
 
     name: str
     kind: str
@@ -61,7 +65,7 @@ class Object(Value, frozen=True):
 
 
 class Goal(Value, frozen=True):
-    """When a game is won: ``count`` different objects of a kind lie in one receptacle of a kind, each in the condition asked for.
+    """When a game is won: ``count`` objects of a kind lie in one receptacle of a kind, each in the condition asked for.
 
     Where ``lamp`` is the name of a kind, the goal is instead to hold the object beside such a lamp that is switched on.
     """

@@ -1,0 +1,149 @@
+"""The household: six kinds of everyday tasks in a room of furniture, in the words of ALFWorld.
+
+    pick      put a mug in desk.                      heat      put a hot apple in fridge.
+    pick_two  find two pen and put them in dresser.   cool      cool some pan and put it in countertop.
+    clean     put a clean lettuce in diningtable.     examine   look at bowl under the desklamp.
+
+Every task is made from its kind and a seed, can be won, and is the same on every machine. It needs nothing but Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, overload
+
+from codeplan.envs.household import generator
+from codeplan.envs.household.agent import HouseholdAgent
+from codeplan.envs.household.game import DIALECTS, Game
+from codeplan.envs.household.play import Moment, Play
+from codeplan.errors import UsageError
+from codeplan.types import Observation, Task
+
+_SPLITS = {"test": range(50), "dev": range(1000, 1050), "train": range(2000, 2200)}
+"""The seeds of each split's tasks."""
+
+
+def make(*, actions: int = 50, dialect: Literal["put", "move"] = "put") -> Household:
+    """Build the household.
+
+    ``actions`` is how many actions an episode has; ``dialect`` is the wording of one or the other release of ALFWorld's
+    data: ``put X in/on Y``, or ``move X to Y``. Raises UsageError for a value that does not fit.
+    """
+    return Household(actions=actions, dialect=dialect)
+
+
+class Household:
+    """The household as an Environment that generates its tasks. A task's id is its kind and seed: ``heat/17``."""
+
+    name: str = "household"
+    agent: type = HouseholdAgent
+    kinds: tuple[str, ...] = generator.KINDS
+
+    def __init__(self, *, actions: int = 50, dialect: str = "put") -> None:
+        """Raises UsageError for a number of actions below 1 or an unknown dialect."""
+        if isinstance(actions, bool) or not isinstance(actions, int) or actions < 1:
+            raise UsageError(f"the household's setting actions is {actions!r}; give a whole number from 1 up")
+        if dialect not in DIALECTS:
+            raise UsageError(f"the household's setting dialect is {dialect!r}; give one of {', '.join(DIALECTS)}")
+        self._actions, self._dialect = actions, DIALECTS[dialect]
+        self._play: Play | None = None
+
+    def tasks(self, split: str) -> Sequence[Task]:
+        """The tasks of ``test`` (300), ``dev`` (300) or ``train`` (1200), kinds in turn; made as they are looked at."""
+        return _Tasks(_SPLITS.get(split, range(0)))
+
+    def task(self, kind: str, seed: int) -> Task:
+        """The task of this kind that this seed makes; any seed from 0 up. Raises UsageError for others."""
+        self._check(kind, seed)
+        return _task(kind, seed)
+
+    def game(self, task: Task) -> Game:
+        """All there is to know of a task's household, with a walkthrough that wins it. Raises what ``reset`` does."""
+        kind, seed = self._kind_and_seed(task)
+        return generator.generate(kind, seed, self._dialect)
+
+    def reset(self, task: Task) -> Observation:
+        """Begin a task. What counts is its kind and seed or, where it has no kind, its id.
+
+        Raises UsageError for a task that the household does not know.
+        """
+        self._play = Play(self.game(task), self._actions)
+        return self._play.begin()
+
+    def step(self, action: str) -> Observation:
+        """Do one action; one that cannot be done is answered ``Nothing happens.`` and counts.
+
+        Success ends the episode with the reward 1; so does, without them, the last action allowed. After the end
+        every action is answered ``The episode is over.`` Raises UsageError before the first ``reset``.
+        """
+        return self._playing().step(action)
+
+    def admissible(self) -> tuple[str, ...]:
+        """Every action that could be done now, sorted. Raises UsageError before the first ``reset``."""
+        return self._playing().admissible()
+
+    def snapshot(self) -> Moment:
+        """Where the episode stands, for ``restore``. Costs nothing. Raises UsageError before the first ``reset``."""
+        return self._playing().moment
+
+    def restore(self, moment: Moment) -> None:
+        """Go on from a snapshot of the same task. Raises UsageError before the first ``reset``."""
+        self._playing().moment = moment
+
+    def close(self) -> None:
+        """End the episode."""
+        self._play = None
+
+    def _playing(self) -> Play:
+        if self._play is None:
+            raise UsageError("the household has no task yet; call reset(task) first")
+        return self._play
+
+    def _kind_and_seed(self, task: Task) -> tuple[str, int]:
+        kind, seed = task.kind, task.seed
+        if not kind:
+            kind, _, digits = task.id.rpartition("/")
+            if not (kind and digits.isascii() and digits.isdigit() and len(digits) < 20):
+                raise UsageError(
+                    f"the household has no task {task.id!r}; a task's id is its kind and seed, as in heat/17"
+                )
+            seed = int(digits)
+        self._check(kind, seed)
+        return kind, seed
+
+    def _check(self, kind: str, seed: int) -> None:
+        if kind not in self.kinds:
+            raise UsageError(f"the household has no tasks of kind {kind!r}; its kinds are {', '.join(self.kinds)}")
+        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+            raise UsageError(f"{seed!r} is no seed of a household task; give a whole number from 0 up")
+
+
+def _task(kind: str, seed: int) -> Task:
+    goal = generator.sentence(kind, seed)
+    return Task(f"{kind}/{seed}", Household.name, kind, goal, seed, _split_of(seed))
+
+
+def _split_of(seed: int) -> str:
+    return "test" if seed < 1000 else "dev" if seed < 2000 else "train"
+
+
+class _Tasks(Sequence[Task]):
+    """The tasks of some seeds, all kinds of one seed before the next seed. Each is made when it is asked for."""
+
+    def __init__(self, seeds: range) -> None:
+        self._seeds = seeds
+
+    def __len__(self) -> int:
+        return len(self._seeds) * len(Household.kinds)
+
+    @overload
+    def __getitem__(self, index: int) -> Task: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Task]: ...
+    def __getitem__(self, index: int | slice) -> Task | Sequence[Task]:
+        places = range(len(self))[index]  # raises IndexError beyond the end
+        return self._at(places) if isinstance(places, int) else [self._at(place) for place in places]
+
+    def _at(self, place: int) -> Task:
+        nth, kind = divmod(place, len(Household.kinds))
+        return _task(Household.kinds[kind], self._seeds[nth])

@@ -1,0 +1,200 @@
+"""Four rooms: how much furniture stands in each, and where its things are usually found."""
+
+from __future__ import annotations
+
+from codeplan.types import Value
+
+
+class Room(Value, frozen=True):
+    """A sort of room. ``furniture`` gives for each kind of receptacle the least and the greatest number of them.
+
+    ``usual`` gives for each kind of object the kinds of receptacles it is usually in, the likeliest first.
+    """
+
+    furniture: dict[str, tuple[int, int]]
+    usual: dict[str, tuple[str, ...]]
+
+
+def _usual(table: str) -> dict[str, tuple[str, ...]]:
+    rows = (line.split(":") for line in table.strip().splitlines())
+    return {kind.strip(): tuple(places.split()) for kind, places in rows}
+
+
+KITCHEN = Room(
+    {
+        "cabinet": (3, 6),
+        "coffeemachine": (1, 1),
+        "countertop": (1, 3),
+        "diningtable": (0, 1),
+        "drawer": (2, 4),
+        "fridge": (1, 1),
+        "garbagecan": (1, 1),
+        "microwave": (1, 1),
+        "shelf": (0, 3),
+        "sidetable": (0, 1),
+        "sinkbasin": (1, 1),
+        "stoveburner": (2, 4),
+        "toaster": (1, 1),
+    },
+    _usual(
+        """
+        apple: countertop diningtable fridge sidetable garbagecan
+        bowl: cabinet countertop diningtable shelf fridge
+        bread: countertop diningtable fridge
+        butterknife: countertop drawer diningtable sinkbasin
+        cup: cabinet countertop shelf sinkbasin fridge
+        dishsponge: sinkbasin countertop cabinet drawer
+        egg: fridge countertop sinkbasin garbagecan
+        fork: drawer countertop diningtable sinkbasin
+        glassbottle: cabinet shelf countertop fridge
+        houseplant: countertop shelf sidetable
+        kettle: stoveburner countertop cabinet
+        knife: countertop drawer diningtable
+        ladle: drawer countertop cabinet
+        lettuce: countertop fridge diningtable garbagecan
+        mug: cabinet coffeemachine countertop shelf sinkbasin
+        pan: stoveburner countertop cabinet
+        peppershaker: cabinet countertop shelf drawer
+        plate: cabinet countertop diningtable fridge shelf
+        pot: stoveburner countertop cabinet fridge
+        potato: countertop fridge sinkbasin diningtable garbagecan
+        saltshaker: cabinet countertop shelf drawer
+        soapbottle: countertop cabinet garbagecan
+        spatula: drawer countertop diningtable sinkbasin
+        spoon: drawer countertop diningtable sinkbasin
+        tomato: countertop fridge diningtable sinkbasin
+        vase: shelf countertop cabinet
+        winebottle: cabinet countertop fridge
+        """
+    ),
+)
+
+BATHROOM = Room(
+    {
+        "bathtubbasin": (0, 1),
+        "cabinet": (2, 4),
+        "cart": (0, 1),
+        "countertop": (1, 1),
+        "drawer": (0, 3),
+        "garbagecan": (1, 1),
+        "handtowelholder": (1, 2),
+        "shelf": (0, 2),
+        "sinkbasin": (1, 2),
+        "toilet": (1, 1),
+        "toiletpaperhanger": (1, 1),
+        "towelholder": (1, 1),
+    },
+    _usual(
+        """
+        candle: countertop toilet shelf cabinet
+        cloth: cabinet bathtubbasin drawer countertop shelf cart
+        dishsponge: cabinet bathtubbasin countertop drawer
+        handtowel: handtowelholder cabinet countertop
+        papertowel: countertop toilet cart
+        plunger: cabinet cart
+        soapbar: sinkbasin bathtubbasin countertop toilet cabinet garbagecan
+        soapbottle: countertop cabinet toilet shelf cart
+        spraybottle: cabinet countertop toilet garbagecan shelf
+        tissuebox: countertop toilet shelf cabinet
+        toiletpaper: toiletpaperhanger toilet cabinet countertop
+        towel: towelholder
+        """
+    ),
+)
+
+BEDROOM = Room(
+    {
+        "armchair": (0, 1),
+        "bed": (1, 1),
+        "desk": (1, 2),
+        "drawer": (3, 6),
+        "dresser": (0, 1),
+        "garbagecan": (1, 1),
+        "laundryhamper": (0, 1),
+        "safe": (0, 1),
+        "shelf": (1, 5),
+        "sidetable": (1, 2),
+    },
+    _usual(
+        """
+        alarmclock: desk sidetable shelf dresser
+        baseballbat: bed sidetable
+        basketball: bed desk dresser
+        book: bed desk shelf sidetable drawer
+        bowl: desk shelf dresser sidetable
+        box: dresser desk shelf armchair
+        cd: desk drawer shelf garbagecan safe
+        cellphone: bed desk drawer sidetable dresser
+        cloth: drawer desk laundryhamper dresser
+        creditcard: desk drawer shelf sidetable dresser
+        houseplant: shelf dresser sidetable
+        keychain: desk drawer safe sidetable dresser
+        laptop: bed desk dresser
+        mug: desk shelf sidetable
+        newspaper: bed drawer garbagecan desk
+        pen: desk drawer shelf sidetable
+        pencil: desk drawer shelf garbagecan
+        pillow: bed armchair
+        statue: shelf dresser safe
+        tissuebox: sidetable desk drawer garbagecan
+        vase: shelf dresser safe
+        watch: drawer sidetable safe dresser
+        """
+    ),
+)
+
+LIVING_ROOM = Room(
+    {
+        "armchair": (1, 2),
+        "cabinet": (0, 4),
+        "coffeetable": (1, 1),
+        "diningtable": (0, 1),
+        "drawer": (2, 5),
+        "dresser": (0, 1),
+        "garbagecan": (1, 1),
+        "ottoman": (0, 1),
+        "safe": (0, 1),
+        "shelf": (1, 5),
+        "sidetable": (1, 2),
+        "sofa": (1, 1),
+        "tvstand": (0, 1),
+    },
+    _usual(
+        """
+        book: coffeetable shelf sofa sidetable drawer
+        box: coffeetable armchair sofa cabinet dresser
+        candle: shelf coffeetable diningtable cabinet
+        cellphone: sofa coffeetable armchair drawer sidetable
+        creditcard: coffeetable sidetable armchair drawer sofa
+        houseplant: sidetable shelf dresser
+        keychain: sidetable drawer safe sofa coffeetable
+        laptop: sofa coffeetable armchair diningtable
+        newspaper: sofa coffeetable drawer garbagecan sidetable
+        pillow: sofa armchair ottoman
+        plate: diningtable coffeetable shelf
+        remotecontrol: sofa coffeetable armchair drawer sidetable
+        statue: shelf coffeetable sidetable dresser
+        tissuebox: sidetable tvstand cabinet drawer
+        vase: shelf diningtable sidetable safe
+        watch: sidetable drawer safe coffeetable
+        wateringcan: shelf cabinet sidetable
+        """
+    ),
+)
+
+LAMP_STANDS: dict[str, tuple[str, ...]] = {
+    "desklamp": ("desk", "sidetable", "dresser", "shelf"),
+    "floorlamp": ("sidetable",),
+}
+"""Where a lamp may stand."""
+
+CAPACITY = {
+    "coffeemachine": 1,
+    "handtowelholder": 1,
+    "microwave": 2,
+    "stoveburner": 1,
+    "toiletpaperhanger": 1,
+    "towelholder": 1,
+    "tvstand": 1,
+}
+"""How many objects a receptacle holds at the start, where it is few. The rules of the game know no such limit."""

@@ -1,0 +1,114 @@
+"""Solving a game with sight of everything in it: the shortest way to show that it can be won."""
+
+from __future__ import annotations
+
+from codeplan.envs.household import engine
+from codeplan.envs.household.game import Game
+from codeplan.envs.household.text import NOTHING_HAPPENS
+
+
+def walkthrough(game: Game) -> tuple[str, ...]:
+    """Actions that win the game from its start. Raises ValueError where the goal is out of this plain way's reach."""
+    walk = _Walk(game)
+    if game.goal.lamp is not None:
+        walk.fetch(walk.targets(1)[0])
+        walk.light(game.goal.lamp)
+    else:
+        walk.bring_targets()
+    if not engine.satisfied(game, walk.state):
+        raise ValueError(f"this household cannot be made to reach its goal: {game.sentence}")
+    return tuple(walk.actions)
+
+
+class _Walk:
+    """A state of the game and the actions that led to it."""
+
+    def __init__(self, game: Game) -> None:
+        self.game, self.state = game, game.start
+        self.actions: list[str] = []
+
+    def targets(self, count: int, avoid: int | None = None) -> list[int]:
+        """Objects of the goal's kind that can be used for it, and do not lie in the receptacle ``avoid`` already."""
+        goal = self.game.goal
+        needed = {"pickupable"} | {t.trait for t in engine.TREATMENTS.values() if t.condition == goal.condition}
+        fit = [
+            o
+            for o, it in enumerate(self.game.objects)
+            if it.kind == goal.object and needed <= it.traits and self.home(o) not in (None, avoid)
+        ]
+        if len(fit) < count:
+            raise ValueError(f"there are too few of {goal.object} for the goal: {self.game.sentence}")
+        return fit[:count]
+
+    def bring_targets(self) -> None:
+        """Treat and put down as many objects as the goal asks for, counting those that lie there from the start."""
+        goal = self.game.goal
+        there = self.fullest(goal.receptacle or "")
+        counts_as_it_lies = goal.condition is None
+        lying = sum(self.is_target(o) for o in self.state.contents[there]) if counts_as_it_lies else 0
+        for o in self.targets(goal.count - lying, avoid=there if counts_as_it_lies else None):
+            self.bring(o, there)
+
+    def bring(self, o: int, r: int) -> None:
+        self.fetch(o)
+        self.treat(o)
+        self.visit(r)
+        head, middle = self.game.dialect.put
+        self.do(f"{head}{self.game.objects[o].name}{middle}{self.game.receptacles[r].name}")
+
+    def fetch(self, o: int) -> None:
+        home = self.home(o)
+        if home is not None:
+            self.visit(home)
+            self.do(f"take {self.game.objects[o].name} from {self.game.receptacles[home].name}")
+
+    def treat(self, o: int) -> None:
+        for verb, treatment in engine.TREATMENTS.items():
+            if treatment.condition == self.game.goal.condition:
+                r = self.nearest(treatment.appliance)
+                self.go(r)
+                self.do(f"{verb} {self.game.objects[o].name} with {self.game.receptacles[r].name}")
+
+    def light(self, lamp: str) -> None:
+        for o, it in enumerate(self.game.objects):
+            home = self.home(o)
+            if it.kind == lamp and home is not None:
+                self.go(home)
+                return self.do(f"use {it.name}")
+        raise ValueError(f"there is no {lamp} in this household")
+
+    def home(self, o: int) -> int | None:
+        return next((r for r, contents in enumerate(self.state.contents) if o in contents), None)
+
+    def fullest(self, kind: str) -> int:
+        """The receptacle of a kind in which most objects of the goal's kind lie already."""
+        return max(self.all_of(kind), key=lambda r: sum(self.is_target(o) for o in self.state.contents[r]))
+
+    def is_target(self, o: int) -> bool:
+        return self.game.objects[o].kind == self.game.goal.object
+
+    def nearest(self, kind: str) -> int:
+        """A receptacle of a kind: the one at hand if there is one, else the first."""
+        return min(self.all_of(kind), key=lambda r: self.game.receptacles[r].location != self.state.location)
+
+    def all_of(self, kind: str) -> list[int]:
+        found = [r for r, it in enumerate(self.game.receptacles) if it.kind == kind]
+        if not found:
+            raise ValueError(f"there is no {kind} in this household")
+        return found
+
+    def visit(self, r: int) -> None:
+        """Go to a receptacle and open it where it is closed."""
+        self.go(r)
+        if self.game.receptacles[r].openable and r not in self.state.opened:
+            self.do(f"open {self.game.receptacles[r].name}")
+
+    def go(self, r: int) -> None:
+        if self.game.receptacles[r].location != self.state.location:
+            self.do(f"go to {self.game.receptacles[r].name}")
+
+    def do(self, action: str) -> None:
+        self.state, answer = engine.act(self.game, self.state, action)
+        if answer == NOTHING_HAPPENS:
+            raise ValueError(f"the action {action!r} cannot be done there")
+        self.actions.append(action)

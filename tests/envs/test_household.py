@@ -1,0 +1,158 @@
+"""The household as an environment."""
+
+import time
+
+import pytest
+from environment_contract import EnvironmentContract
+
+from codeplan.envs.household import Household, make
+from codeplan.errors import UsageError
+from codeplan.protocols import GeneratesTasks
+from codeplan.types import Observation, Task
+
+
+class TestHouseholdIsAnEnvironment(EnvironmentContract):
+    def make(self):
+        return Household()
+
+
+class TestHouseholdOfTheOtherDialectIsAnEnvironment(EnvironmentContract):
+    split = "dev"
+
+    def make(self):
+        return make(dialect="move", actions=7)
+
+
+def test_it_generates_six_kinds_of_tasks():
+    env = Household()
+    assert isinstance(env, GeneratesTasks)
+    assert env.kinds == ("pick", "clean", "heat", "cool", "examine", "pick_two")
+    assert [t.id for t in env.tasks("test")[:7]] == [
+        "pick/0",
+        "clean/0",
+        "heat/0",
+        "cool/0",
+        "examine/0",
+        "pick_two/0",
+        "pick/1",
+    ]
+
+
+@pytest.mark.parametrize(("split", "size", "last"), [("test", 300, 49), ("dev", 300, 1049), ("train", 1200, 2199)])
+def test_splits_are_told_by_their_seeds(split, size, last):
+    tasks = Household().tasks(split)
+    assert len(tasks) == size
+    assert tasks[-1].id == f"pick_two/{last}"
+    assert tasks[-1].split == tasks[0].split == split
+
+
+@pytest.mark.parametrize(
+    ("seed", "split"),
+    [(0, "test"), (999, "test"), (1000, "dev"), (1999, "dev"), (2000, "train"), (10**9, "train")],
+)
+def test_any_seed_belongs_to_a_split(seed, split):
+    assert Household().task("heat", seed).split == split
+
+
+def test_looking_at_the_list_of_tasks_makes_none_of_them():
+    started = time.perf_counter()
+    assert sum(len(Household().tasks("train")) for _ in range(1000)) == 1_200_000
+    assert time.perf_counter() - started < 0.5
+
+
+@pytest.mark.parametrize("task", [Task("heat/17"), Task("mine", kind="heat", seed=17), Task("x/9", "", "heat", "", 17)])
+def test_a_task_made_by_hand_is_known_by_its_kind_and_seed_or_its_id(task):
+    env = Household()
+    assert env.reset(task) == env.reset(env.task("heat", 17))
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        Task("heat"),
+        Task("heat/"),
+        Task("/3"),
+        Task("heat/-1"),
+        Task("heat/1.5"),
+        Task("heat/²"),
+        Task("fry/1"),
+        Task("a/heat/1"),
+        Task("heat/" + "9" * 5000),
+        Task("x", kind="fry"),
+        Task("x", kind="heat", seed=-1),
+        Task("x", kind="heat", seed=True),
+        Task(""),
+    ],
+)
+def test_an_unknown_task_is_refused(task):
+    with pytest.raises(UsageError, match=r"household"):
+        Household().reset(task)
+
+
+@pytest.mark.parametrize("kind", Household.kinds)
+@pytest.mark.parametrize("dialect", ["put", "move"])
+def test_a_walkthrough_ends_in_success(kind, dialect):
+    env = Household(dialect=dialect)
+    task = env.task(kind, 8)
+    env.reset(task)
+    *before, last = [env.step(action) for action in env.game(task).walkthrough]
+    assert not any(answer.done or answer.success or answer.reward for answer in before)
+    assert (last.done, last.success, last.reward) == (True, True, 1.0)
+    assert env.step("look") == Observation("The episode is over.", done=True, success=True)
+    assert env.admissible() == ()
+
+
+def test_the_last_action_allowed_ends_the_episode_without_success():
+    env = Household(actions=3)
+    env.reset(env.task("pick", 0))
+    assert [env.step("look").done for _ in range(3)] == [False, False, True]
+    assert env.step("look") == Observation("The episode is over.", done=True)
+
+
+def test_fifty_actions_are_allowed_unless_said_otherwise():
+    env = Household()
+    env.reset(env.task("pick", 0))
+    assert [env.step("nonsense").done for _ in range(50)].index(True) == 49
+
+
+def test_the_last_action_allowed_may_win():
+    env = Household()
+    task = env.task("cool", 4)
+    walkthrough = env.game(task).walkthrough
+    env = Household(actions=len(walkthrough))
+    env.reset(task)
+    assert [env.step(action) for action in walkthrough][-1].success
+
+
+def test_admissible_actions_can_be_done():
+    env = Household()
+    env.reset(env.task("clean", 5))
+    start = env.snapshot()
+    for action in env.admissible():
+        assert env.step(action).text != "Nothing happens."
+        env.restore(start)
+
+
+def test_a_snapshot_brings_back_the_world_and_the_count_of_actions():
+    env = Household(actions=4)
+    task = env.task("pick_two", 2)
+    env.reset(task)
+    first, second = env.game(task).walkthrough[:2]
+    env.step(first)
+    kept = env.snapshot()
+    once = [env.step(action) for action in (second, "look", "look")]
+    env.restore(kept)
+    assert [env.step(action) for action in (second, "look", "look")] == once
+    assert once[-1].done
+
+
+def test_without_a_task_nothing_can_be_asked():
+    for ask in (Household().admissible, Household().snapshot, lambda: Household().step("look")):
+        with pytest.raises(UsageError, match="call reset"):
+            ask()
+
+
+@pytest.mark.parametrize("settings", [{"actions": 0}, {"actions": -3}, {"actions": 2.5}, {"dialect": "shove"}])
+def test_settings_that_make_no_sense_are_refused(settings):
+    with pytest.raises(UsageError, match=next(iter(settings))):
+        Household(**settings)

@@ -1,0 +1,128 @@
+"""The household's agent: one way to speak, whatever the dialect."""
+
+import pytest
+
+from codeplan.api import agent_api
+from codeplan.envs.household import Household
+from codeplan.envs.household.agent import HouseholdAgent
+from codeplan.protocols import Agent
+from codeplan.types import Observation, Task
+
+METHODS = ("goto", "take", "put", "open_receptacle", "close_receptacle", "clean", "heat", "cool", "turn_on", "report")
+
+
+def begin(dialect="put", task="heat/3"):
+    env = Household(dialect=dialect)
+    first = env.reset(Task(task))
+    return HouseholdAgent(env.step, first), env.game(Task(task)), env
+
+
+def answering(*texts):
+    """An agent in a world that gives these answers, and the list of what it is asked to do."""
+    done, left = [], list(texts)
+
+    def act(action):
+        done.append(action)
+        return Observation(left.pop(0))
+
+    return HouseholdAgent(act), done
+
+
+def by_method(agent, action):
+    """Do an action of a walkthrough through the agent's methods."""
+    words = action.split()
+    if words[0] == "go":
+        return agent.goto(" ".join(words[2:]))
+    method = {"open": agent.open_receptacle, "close": agent.close_receptacle, "use": agent.turn_on, "move": agent.put}
+    call = method.get(words[0]) or getattr(agent, words[0])
+    return call(" ".join(words[1:3]), " ".join(words[4:])) if len(words) > 3 else call(" ".join(words[1:]))
+
+
+def test_it_offers_these_names_and_no_others():
+    assert agent_api(HouseholdAgent).names == (*METHODS, "location", "holding", "receptacles")
+    assert isinstance(HouseholdAgent(lambda action: Observation("")), Agent)
+
+
+def test_every_method_says_what_it_returns_by_an_example():
+    assert all("Example: " in method.doc for method in agent_api(HouseholdAgent).methods)
+
+
+def test_it_knows_the_receptacles_from_the_first_observation():
+    agent, game, _ = begin()
+    assert agent.receptacles == [r.name for r in game.receptacles]
+    assert HouseholdAgent(lambda action: Observation("")).receptacles == []
+    assert HouseholdAgent(lambda action: Observation(""), Observation("Hello.")).receptacles == []
+
+
+def test_goto_leaves_the_arrival_out():
+    agent, _ = answering("You arrive at loc 12. On the desk 1, you see a pen 1."), None
+    assert agent[0].goto("desk 1") == "On the desk 1, you see a pen 1."
+    assert agent[0].location == "desk 1"
+
+
+@pytest.mark.parametrize(
+    ("arrival", "command", "reply"),
+    [
+        ("You arrive at loc 3. ", "put pen 1 in/on desk 1", "You put the pen 1 in/on the desk 1."),
+        ("You arrive at the location. ", "put pen 1 in/on desk 1", "You put the pen 1 in/on the desk 1."),
+        ("You arrive at desk 1. ", "move pen 1 to desk 1", "You move the pen 1 to the desk 1."),
+    ],
+)
+def test_put_speaks_the_world_s_dialect_and_answers_in_one(arrival, command, reply):
+    agent, done = answering(arrival + "On the desk 1, you see nothing.", reply)
+    agent.goto("desk 1")
+    assert agent.put("pen 1", "desk 1") == "You put the pen 1 in/on the desk 1."
+    assert done[-1] == command
+
+
+@pytest.mark.parametrize("task", ["pick/0", "clean/1", "heat/2", "cool/3", "examine/4", "pick_two/5"])
+def test_a_walkthrough_reads_the_same_in_both_dialects(task):
+    told = []
+    for dialect in ("put", "move"):
+        agent, game, env = begin(dialect, task)
+        told.append([by_method(agent, action) for action in game.walkthrough])
+        assert env.step("look").success
+    assert told[0] == told[1]
+
+
+def test_place_and_hand_change_only_when_the_world_says_so():
+    agent, _ = answering(
+        "You arrive at loc 1. On the desk 1, you see a pen 1.",
+        "Nothing happens.",
+        "Nothing happens.",
+        "You pick up the pen 1 from the desk 1.",
+        "Nothing happens.",
+        "You put the pen 1 in/on the desk 1.",
+    )
+    seen = []
+    for call in (
+        lambda: agent.goto("desk 1"),
+        lambda: agent.goto("desk 1"),
+        lambda: agent.take("pen 2", "desk 1"),
+        lambda: agent.take("pen 1", "desk 1"),
+        lambda: agent.put("pen 1", "bed 1"),
+        lambda: agent.put("pen 1", "desk 1"),
+    ):
+        call()
+        seen.append((agent.location, agent.holding))
+    nothing, pen = ("desk 1", None), ("desk 1", "pen 1")
+    assert seen == [nothing, nothing, nothing, pen, pen, nothing]
+
+
+def test_going_where_it_stands_is_answered_as_the_world_answers():
+    agent, game, _ = begin()
+    name = game.receptacles[0].name
+    agent.goto(name)
+    assert agent.goto(name) == "Nothing happens."
+    assert agent.location == name
+
+
+def test_the_report_tells_place_hand_and_the_last_answer():
+    agent, game, _ = begin()
+    assert agent.report() == "I am in the middle of the room, holding nothing. I have not acted yet."
+    sink = next(r.name for r in game.receptacles if r.kind == "sinkbasin")
+    agent.goto(sink)
+    agent.clean("lettuce 1", sink)
+    assert agent.report() == (
+        f"I am at {sink}, holding nothing. Last action: 'clean lettuce 1 with {sink}'; it answered: 'Nothing happens.'"
+    )

@@ -1,0 +1,174 @@
+"""Every household that is made can be won, and is the same everywhere."""
+
+import collections
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_house import after, house
+
+from codeplan.envs.household import facts
+from codeplan.envs.household.engine import satisfied
+from codeplan.envs.household.game import MOVE, PUT, Goal
+from codeplan.envs.household.generator import KINDS, generate, sentence
+from codeplan.envs.household.text import introduction
+from codeplan.envs.household.walkthrough import walkthrough
+
+GAMES = Path(__file__).parents[2] / ".." / "shared" / "fixtures" / "alfworld_games.tar.xz"
+DIGEST = "79fccd6bb5cb70dc"
+
+
+def digest():
+    """A short name for the first games of each kind, whole."""
+    games = (generate(kind, seed) for kind in KINDS for seed in range(5))
+    told = [
+        [introduction(g), g.start.location, g.start.contents, g.walkthrough, [r.location for r in g.receptacles]]
+        for g in games
+    ]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+
+
+def wins(game):
+    return satisfied(game, after(game, *game.walkthrough))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dialect", [PUT, MOVE], ids=lambda d: d.name)
+def test_every_test_task_is_won_by_its_walkthrough_and_not_won_before(kind, dialect):
+    for seed in range(50):
+        game = generate(kind, seed, dialect)
+        assert not satisfied(game, game.start)
+        assert wins(game)
+        assert len(game.walkthrough) <= 20
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(KINDS), st.integers(0, 2**64))
+def test_any_seed_makes_a_game_that_can_be_won(kind, seed):
+    game = generate(kind, seed)
+    assert not satisfied(game, game.start)
+    assert wins(game)
+    assert sentence(kind, seed) == game.sentence
+    assert game.sentence in introduction(game)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(KINDS), st.integers(0, 2**32))
+def test_a_room_is_in_order(kind, seed):
+    game = generate(kind, seed)
+    locations = [r.location for r in game.receptacles] + [game.start.location]
+    assert len(set(locations)) == len(locations), "each receptacle has a place of its own, and the start is before none"
+    assert len(game.receptacle_called) == len(game.receptacles)
+    assert len(game.object_called) == len(game.objects)
+    for r, contents in zip(game.receptacles, game.start.contents, strict=True):
+        for o in contents:
+            movable = "pickupable" in game.objects[o].traits
+            assert not movable or (r.kind, game.objects[o].kind) in game.can_contain
+            assert game.start.places[o] == {r.location}
+
+
+def test_the_games_are_the_same_ones_in_every_version_and_with_every_hash_seed():
+    assert digest() == DIGEST
+    here = str(Path(__file__).parent)
+    program = "import test_household_generator as t; print(t.digest())"
+    for hash_seed in ("1", "2"):
+        run = subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": os.pathsep.join([here, *sys.path])},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert run.stdout.strip() == DIGEST
+
+
+def test_tasks_are_varied():
+    sentences = collections.Counter(sentence(kind, seed) for kind in KINDS for seed in range(50))
+    assert len(sentences) > 150
+    assert max(sentences.values()) <= 8
+
+
+def test_a_plan_can_guess_wrong():
+    """Things are mostly, not always, where they are usually kept; some behind doors; some several times."""
+    games = [generate(kind, seed) for kind in KINDS for seed in range(50)]
+    targets = [[o for o, it in enumerate(g.objects) if it.kind == g.goal.object] for g in games]
+    hidden = [
+        all(game.receptacles[r].openable for r, c in enumerate(game.start.contents) if set(c) & set(found))
+        for game, found in zip(games, targets, strict=True)
+    ]
+    several = [len(found) > game.goal.count for game, found in zip(games, targets, strict=True)]
+    assert 0.1 < sum(hidden) / len(games) < 0.5
+    assert 0.2 < sum(several) / len(games) < 0.8
+
+
+def test_a_search_of_the_whole_room_fits_into_the_limit_of_actions():
+    for kind in KINDS:
+        for seed in range(50):
+            game = generate(kind, seed)
+            search = len(game.receptacles) + sum(r.openable for r in game.receptacles)
+            assert search + 6 <= 50
+
+
+@pytest.mark.parametrize(
+    "goal", [Goal("pen", "shelf"), Goal("mug", "sofa"), Goal("mug", lamp="floorlamp"), Goal("mug", "shelf", count=3)]
+)
+def test_a_goal_that_cannot_be_reached_has_no_walkthrough(goal):
+    with pytest.raises(ValueError, match=r"there (is|are)"):
+        walkthrough(house(goal))
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        Goal("apple", "shelf"),
+        Goal("apple", "desk", "clean"),
+    ],
+)
+def test_a_goal_against_the_rules_has_no_walkthrough(goal):
+    with pytest.raises(ValueError, match="cannot be done"):
+        walkthrough(house(goal))
+
+
+# ------------------------------------------------------------------ facts, against recorded games
+
+
+@pytest.fixture(scope="module")
+def problems():
+    """The text of one recorded game's facts per room."""
+    if not GAMES.exists():
+        pytest.skip("no recorded games beside the repository")
+    rooms = {}
+    with tarfile.open(GAMES) as archive:
+        for member in archive:
+            room = re.search(r"put/[^/]*-(\d+)/.*\.tw-pddl$", member.name)
+            if room and room[1] not in rooms and (file := archive.extractfile(member)):
+                rooms[room[1]] = json.load(file)["pddl_problem"].split("(:init")[1].lower()
+    return list(rooms.values())
+
+
+def test_what_goes_where_agrees_with_recorded_games(problems):
+    for text in problems:
+        pairs = set(re.findall(r"\(cancontain (\w+)type (\w+)type\)", text))
+        objects, receptacles = {o for _, o in pairs}, {r for r, _ in pairs}
+        ours = {(r, o) for r, o in facts.CAN_CONTAIN if r in receptacles and o in objects}
+        assert ours == pairs
+
+
+def test_what_can_be_done_to_what_agrees_with_recorded_games(problems):
+    words = ("pickupable", "cleanable", "heatable", "coolable", "sliceable", "toggleable")
+    ours = {kind for _, kind in facts.CAN_CONTAIN} | facts.LAMPS
+    for text in problems:
+        for kind in ours & set(re.findall(r"\(objecttype \S+ (\w+)type\)", text)):
+            recorded = {w for w in words if re.search(rf"\({w} {kind}_bar_", text)}
+            assert facts.traits(kind) == recorded, kind
+        openable = {"sinkbasin" if "basin" in i else i.split("_")[0] for i in re.findall(r"\(openable (\S+)\)", text)}
+        present = set(re.findall(r"\(receptacletype \S+ (\w+)type\)", text))
+        assert facts.OPENABLE & present == openable

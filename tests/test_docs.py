@@ -1,0 +1,24 @@
+"""What the documentation shows runs as it stands."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_the_own_environment_page_runs_from_top_to_bottom():
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "own-environment.md").read_text(), re.DOTALL)
+    assert len(blocks) == 3
+    namespace: dict[str, object] = {"__name__": "page"}
+    for block in blocks:
+        exec(compile(block, "own-environment.md", "exec"), namespace)
+    assert namespace["result"].success
+
+
+@pytest.mark.parametrize("page", sorted(p.name for p in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]))
+def test_links_and_file_names_in_the_pages_exist(page):
+    path = next(p for p in (ROOT / page, ROOT / "docs" / page) if p.exists())
+    links = [t for t in re.findall(r"\]\(([^)#]+)", path.read_text()) if "://" not in t]
+    assert [t for t in links if not (path.parent / t).exists()] == []
