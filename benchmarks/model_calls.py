@@ -1,6 +1,6 @@
 """How many model calls the loop saves: the same episodes by codeplan's procedure and by the paper's.
 
-The paper's procedure asks the model to check every first plan, and asks it for the step to resume at after every refinement.
+The paper's procedure asks the model to check every first plan, and for the step to resume at after every refinement.
 The replies are the scripted stand-in's, with its mistakes on: the ratio of calls follows from how often plans fail, and
 the success rates say nothing about models.
 """
@@ -8,8 +8,7 @@ the success rates say nothing about models.
 from __future__ import annotations
 
 from codeplan import envs
-from codeplan.bench import Suite, summarise
-from codeplan.bench import Row
+from codeplan.bench import Row, Suite, summarise
 
 PAPER = {"code_check": "always", "resume_by": "model"}
 

@@ -1,4 +1,4 @@
-"""How soon ``codeplan --help`` answers, and what the core install weighs. Run it with the interpreter codeplan is installed in."""
+"""How soon ``codeplan --help`` answers, and what the core install weighs. Run it where codeplan is installed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ def main() -> None:
     """Print both figures beside their limits."""
     help_ms = median_ms([sys.executable, "-m", "codeplan", "--help"])
     python_ms = median_ms([sys.executable, "-c", "pass"])
-    print(f"codeplan --help   {help_ms:6.0f} ms   median of {RUNS}; limit {LIMIT_MS}; python -c pass {python_ms:.0f} ms")
+    print(
+        f"codeplan --help   {help_ms:6.0f} ms   median of {RUNS}; limit {LIMIT_MS}; python -c pass {python_ms:.0f} ms"
+    )
     megabytes, packages = core_install()
     print(f"core install      {megabytes:6.0f} MB   {packages} packages, codeplan included; limit {LIMIT_MB}")
 

@@ -3,7 +3,7 @@
     import codeplan
     result = codeplan.run("household", "clean/3")
 
-Everything public is listed in ``__all__`` and loaded when it is first used, so importing codeplan costs next to nothing.
+Everything public is listed in ``__all__`` and loaded when it is first used; importing codeplan costs next to nothing.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         InfrastructureError,
         ModelError,
         SandboxError,
+        TraceFailure,
         UsageError,
     )
     from codeplan.events import Event, Trace
@@ -46,6 +47,7 @@ _HOMES = {
         "InfrastructureError",
         "ModelError",
         "SandboxError",
+        "TraceFailure",
         "UsageError",
     ),
     "events": ("Event", "Trace"),
@@ -79,6 +81,7 @@ __all__ = [
     "SandboxError",
     "Task",
     "Trace",
+    "TraceFailure",
     "Usage",
     "UsageError",
     "__version__",

@@ -114,7 +114,7 @@ class Episode:
         return cls(self.act, self.first) if wants_observation else cls(self.act)
 
     def result(self, reason: str, method: str) -> Result:
-        """What the episode has come to, with its counts. Success is the environment's word; ``reason`` is for the lack of it."""
+        """What the episode has come to, with its counts. Success is the environment's word."""
         plans = (e.source for e in reversed(self.trace.events) if isinstance(e, PlanDrafted))
         return Result(
             task=self.task,
@@ -162,5 +162,7 @@ class Episode:
 def agent_class(env: Environment) -> type:
     """The environment's Agent class. Raises EnvironmentFailure where it has none."""
     if not isinstance(env.agent, type):
-        raise EnvironmentFailure(f"the environment {env.name} has no Agent class: its attribute 'agent' must be a class")
+        raise EnvironmentFailure(
+            f"the environment {env.name} has no Agent class: its attribute 'agent' must be a class"
+        )
     return env.agent

@@ -8,7 +8,8 @@
     └── InfrastructureError     something around the agent failed; the agent is not to blame             exit 4
         ├── ModelError          the endpoint: unreachable, refused the key, answered nonsense
         ├── EnvironmentFailure  the environment broke
-        └── SandboxError        the cage could not be built, or the runtime's own part of it died
+        ├── SandboxError        the cage could not be built, or the runtime's own part of it died
+        └── TraceFailure        the trace can no longer be written: the disk is full, say
 
 Everything raised inside a plan stays inside the sandbox and comes back as ``Failed``.
 """
@@ -29,7 +30,7 @@ class UsageError(CodeplanError):
 
 
 class BudgetExceeded(CodeplanError):
-    """A budget is spent: ``kind`` names the field of ``Budget``, ``value`` is what would be reached, ``limit`` what is allowed."""
+    """A budget is spent: ``kind`` names the field of ``Budget``; ``value`` would be reached, ``limit`` is allowed."""
 
     exit_code = 3
 
@@ -60,3 +61,7 @@ class EnvironmentFailure(InfrastructureError):
 
 class SandboxError(InfrastructureError):
     """The cage could not be built as strongly as asked, or the runtime's own side of it died."""
+
+
+class TraceFailure(InfrastructureError):
+    """An event could not be written; the episode stops, since what is not recorded did not happen."""

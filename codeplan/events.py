@@ -15,12 +15,12 @@ from typing import IO, Any
 
 import msgspec
 
-from codeplan.errors import UsageError
+from codeplan.errors import TraceFailure, UsageError
 from codeplan.types import Checkpoint, Completion, Diagnostic, Message, Observation, Purpose, Result, Task
 
 
 class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_defaults=True):
-    """Base of the events. ``seq`` counts from 0 in one trace; ``at`` is Unix time in seconds; ``span`` is the innermost open span, or None."""
+    """Base of the events: ``seq`` counts from 0, ``at`` is Unix time, ``span`` the innermost open span or None."""
 
     seq: int = -1
     at: float = 0.0
@@ -181,7 +181,7 @@ class Trace:
     """Collects the events of one episode: in memory, in a file where one is given, and to a listener.
 
     Events are on disk before ``append`` returns. Safe to use from several threads. ``path`` must not exist yet:
-    a trace is never overwritten.
+    a trace is never overwritten. Raises UsageError where it cannot be created, TraceFailure where writing fails.
     """
 
     def __init__(self, path: Path | None = None, listen: Listener | None = None) -> None:
@@ -195,13 +195,19 @@ class Trace:
         """Number, date, write and return the event."""
         with self._lock:
             event = msgspec.structs.replace(event, seq=len(self.events), at=time.time(), span=span)
-            if self._file:
-                self._file.write(_encoder.encode(event) + b"\n")
-                self._file.flush()
+            self._write(event)
             self.events.append(event)
         if self._listen:
             self._listen(event)
         return event
+
+    def _write(self, event: Event) -> None:
+        if self._file is None:
+            return
+        try:
+            self._file.write(_encoder.encode(event) + b"\n")
+        except OSError as e:
+            raise TraceFailure(f"the trace {self.path} cannot be written on: {e.strerror}") from e
 
     def close(self) -> None:
         """Close the file. Safe to call twice."""
@@ -222,7 +228,7 @@ class Trace:
 def _create(path: Path) -> IO[bytes]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return path.open("xb")
+        return path.open("xb", buffering=0)
     except FileExistsError as e:
         raise UsageError(f"{e.filename or path} exists already and is not overwritten; name another folder") from None
     except OSError as e:

@@ -14,7 +14,7 @@ from codeplan.types import Checkpoint, Purpose
 
 
 class Planner:
-    """The Author of one episode's plans (see ``codeplan.refine``); ``answer`` is what a plan's own ``ask_llm`` calls."""
+    """The Author of one episode's plans (see ``codeplan.refine``); ``answer`` is what a plan's ``ask_llm`` calls."""
 
     def __init__(self, episode: Episode, prompts: Prompts) -> None:
         self._episode, self._prompts = episode, prompts

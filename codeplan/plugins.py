@@ -7,7 +7,9 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
+
+import msgspec
 
 from codeplan.errors import UsageError
 
@@ -40,11 +42,14 @@ def accepted(factory: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def build(factory: Callable[..., Any], settings: Mapping[str, Any], what: str) -> Any:
-    """Call a factory with settings. Raises UsageError for a setting that it does not take."""
-    valid = accepted(factory)
-    for name in settings:
+    """Call a factory with settings. Raises UsageError for a setting that it does not take, or not of that type."""
+    valid, types = accepted(factory), _types(factory)
+    for name, value in settings.items():
         if name not in valid:
             raise UsageError(f"{what} has no setting {name!r}; {choices(name, valid)}")
+        if fault := _misfit(value, types.get(name, Any)):
+            takes = inspect.signature(factory).parameters[name].annotation
+            raise UsageError(f"the setting {name}={value!r} of {what} does not fit: {fault}; it takes {takes}")
     return factory(**settings)
 
 
@@ -52,9 +57,28 @@ def choices(name: str, valid: Iterable[str]) -> str:
     """The half sentence that helps who mistyped: the nearest name first, then all there are."""
     listed = sorted(valid)
     near = difflib.get_close_matches(name, listed, 1)
-    return (f"did you mean {near[0]!r}? " if near else "") + f"There are: {', '.join(listed) or 'none'}"
+    return (f"did you mean {near[0]!r}? " if near else "") + f"there are: {', '.join(listed) or 'none'}"
 
 
 @cache
 def _found(group: str) -> dict[str, EntryPoint]:
     return {e.name: e for e in entry_points(group=group)}
+
+
+def _types(factory: Callable[..., Any]) -> dict[str, Any]:
+    """Types of the parameters; empty where they name what cannot be imported, as in a foreign factory they may."""
+    try:
+        return get_type_hints(factory.__init__ if inspect.isclass(factory) else factory)
+    except Exception:
+        return {}
+
+
+def _misfit(value: object, wanted: Any) -> str:
+    """Why ``value`` is not a ``wanted``; empty where it is one, or where the type is beyond checking."""
+    try:
+        msgspec.convert(value, wanted)
+    except msgspec.ValidationError as e:
+        return str(e)
+    except TypeError:
+        return ""
+    return ""

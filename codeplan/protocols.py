@@ -1,9 +1,9 @@
-"""The ports: what an environment, an agent, a model and a method must offer. Structural types, to be implemented by anyone."""
+"""The ports: what an environment, an agent, a model and a method must offer. Anyone may implement them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from codeplan.types import Completion, Message, Observation, Purpose, Result, Task
 
@@ -19,7 +19,7 @@ class Agent(Protocol):
     """What a plan acts through: its public methods and attributes are the plan's API, docstrings included.
 
     Built as ``AgentClass(act)``, or as ``AgentClass(act, observation)`` where ``__init__`` takes a second parameter:
-    the observation that ``reset`` returned. Methods return plain data, or an Observation, which a plan sees as its text.
+    the observation that ``reset`` returned. Methods return plain data, or an Observation, seen by a plan as its text.
     """
 
     def report(self) -> str:

@@ -1,7 +1,7 @@
-"""Draft a plan, run it, refine it from what went wrong, resume it: AdaPlanner's loop (Sun et al., NeurIPS 2023, section 3 and Algorithm 1).
+"""Draft a plan, run it, refine it from what went wrong, resume it.
 
-This is the only place that knows how a refined plan resumes. Who writes the plans is the ``Author``'s business; what
-happens in the world is the Episode's.
+This is AdaPlanner's loop (Sun et al., NeurIPS 2023, section 3 and Algorithm 1), and the only place that knows how a
+refined plan resumes. Who writes the plans is the ``Author``'s business; what happens in the world is the Episode's.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Author(Protocol):
         ...
 
     def repair(self, source: str, errors: str) -> str:
-        """The same plan without the errors that the check found; ``errors`` is empty when the author is to look for them."""
+        """The same plan without the errors that the check found; ``errors`` is empty when it is to look for them."""
         ...
 
     def refine(self, source: str, feedback: str, variables: Checkpoint) -> str:
@@ -57,9 +57,9 @@ class Loop(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     ``tries`` runs of a plan at most; from try number ``start_over_from`` on, plans start at step 1 again.
     ``resume_by`` says who finds the step to resume at: a comparison of syntax, or the model, as in the paper.
-    ``code_check`` says when a drafted plan goes back for repair: when the check refuses it, or always, as in the paper
-    (whose only remedy for what that misses is refinement). ``resume_state`` is what a plan that resumes at the step that
-    failed starts with: the variables at the failure, or those at the step's entry.
+    ``code_check`` says when a drafted plan goes back for repair: when the check refuses it, or always, as in the
+    paper (whose only remedy for what that misses is refinement). ``resume_state`` is what a plan that resumes at the
+    step that failed starts with: the variables at the failure, or those at the step's entry.
     """
 
     tries: int = 6
@@ -178,16 +178,25 @@ class PlanLoop:
         first = plan.steps[0].number if plan.steps else 1
         if before is None or number >= self.loop.start_over_from:
             return first, None
-        states = dict(before.entries)
         failed = None if isinstance(before.outcome, Finished) else before.outcome.step
-        at_failure = before.outcome.checkpoint
-        if failed is not None and at_failure is not None and self.loop.resume_state == "failure":
-            states[failed] = at_failure
+        states = before.entries | self._last_state(plan, before)
         named = None
         if self.loop.resume_by == "model":
             named = self.author.resume_step(before.plan.source, plan.source)
         step = resume_point(before.plan, plan, failed, states, named)
         return step, states.get(step)
+
+    def _last_state(self, plan: Plan, before: Ran) -> dict[int, Checkpoint]:
+        """The state at the end of the run before, under the step that it is the state for.
+
+        That is the step that failed or, after a run to the end, the first one that ``plan`` adds.
+        """
+        state, last = before.outcome.checkpoint, before.outcome.step
+        if state is None or last is None:
+            return {}
+        if isinstance(before.outcome, Finished):
+            return {s.number: state for s in plan.steps if s.number == last + 1}
+        return {last: state} if self.loop.resume_state == "failure" else {}
 
 
 def run_plan(
@@ -251,7 +260,7 @@ def _first_difference(old: Plan, new: Plan) -> int | None:
 
 
 def _missing(plan: Plan, start: int, state: Checkpoint) -> set[str]:
-    """Names that the steps from ``start`` on need, that are neither saved nor set anew, and that earlier steps can set."""
+    """Names that the steps from ``start`` on need, neither saved nor set anew, though earlier steps can set them."""
     have, missing = {*plan.provides, *state.names}, set[str]()
     for step in (s for s in plan.steps if s.number >= start):
         missing |= {*step.needs} - have

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,9 @@ from codeplan.types import Outcome, Rejected, Result, Task
 TRACE = "trace.jsonl"
 """The name of an episode's trace in its folder."""
 
+_SECRET = frozenset({"api_key", "base_url", "extra_body"})
+"""Settings that may hold a key, or an address with a password in it."""
+
 
 def run(
     env: str | Environment,
@@ -39,9 +42,9 @@ def run(
 ) -> Result:
     """Run one episode and return how it ended.
 
-    ``env`` and ``method`` are objects, or names as ``codeplan envs`` and ``codeplan methods`` list them; ``model`` is an
-    LLM, ``"scripted"``, or the name of a model at an OpenAI-compatible endpoint. ``task`` is a Task or an id; ``kind`` and
-    ``seed`` choose one too; with none of them it is the first task of the test split. ``out`` is a new
+    ``env`` and ``method`` are objects, or names as ``codeplan envs`` and ``codeplan methods`` list them; ``model`` is
+    an LLM, ``"scripted"``, or the name of a model at an OpenAI-compatible endpoint. ``task`` is a Task or an id;
+    ``kind`` and ``seed`` choose one too; with none of them it is the first task of the test split. ``out`` is a new
     folder for the trace (None: no file). ``listen`` is called with each event as it happens. ``settings`` go to the
     environment, the method or the model: to each that is given by name and has a setting of that name.
 
@@ -62,14 +65,14 @@ def run(
                 method=solver.name,
                 model=answers.name,
                 codeplan=codeplan.__version__,
-                settings=_shown(settings) | {"budget": msgspec.to_builtins(budget)},
+                settings=_shown(settings, answers) | {"budget": msgspec.to_builtins(budget)},
             )
         )
-        return _solved(solver, Episode(world, chosen, answers, Meter(budget), trace))
+        return _solved(solver, chosen, lambda: Episode(world, chosen, answers, Meter(budget), trace), trace)
 
 
 class Execution(msgspec.Struct, frozen=True):
-    """What came of a plan that ran without planning: its own outcome (None where a spent budget cut it off), and the episode's result."""
+    """What came of a plan that was run: its own outcome, None where a spent budget cut it off; the episode's result."""
 
     outcome: Outcome | Rejected | None
     result: Result
@@ -94,23 +97,30 @@ def execute(
     return Execution(given.outcome, result)
 
 
-def _solved(method: Method, episode: Episode) -> Result:
+def _solved(method: Method, task: Task, begin: Callable[[], Episode], trace: Trace) -> Result:
     """Let the method work; whatever happens, the trace ends with how it ended."""
-
-    def end(result: Result) -> Result:
-        episode.record(EpisodeEnded(result=result))
-        return result
-
+    episode: Episode | None = None
     try:
-        return end(method.solve(episode.task, episode))
+        episode = begin()
+        result = method.solve(task, episode)
     except BudgetExceeded as e:
-        return end(episode.result(f"budget: {e}", method.name))
-    except InfrastructureError as e:
-        end(episode.result(f"infrastructure: {e}", method.name))
+        assert episode is not None, "the budget is spent by what an episode does"
+        result = episode.result(f"budget: {e}", method.name)
+    except BaseException as e:
+        reason = _words(e)
+        trace.append(
+            EpisodeEnded(result=episode.result(reason, method.name) if episode else Result(task, False, reason))
+        )
         raise
-    except KeyboardInterrupt:
-        end(episode.result("interrupted", method.name))
-        raise
+    trace.append(EpisodeEnded(result=result))
+    return result
+
+
+def _words(error: BaseException) -> str:
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    kind = "infrastructure" if isinstance(error, InfrastructureError) else f"error: {type(error).__name__}"
+    return f"{kind}: {error}"
 
 
 def _shares(given: Mapping[str, object], settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -129,7 +139,9 @@ def _takes(who: str, name: str) -> tuple[str, ...]:
     return plugins.accepted(plugins.load("codeplan.envs" if who == "env" else "codeplan.methods", name))
 
 
-def _shown(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings as the trace keeps them: plain values, and never a key."""
+def _shown(settings: Mapping[str, Any], model: LLM) -> dict[str, Any]:
+    """The settings as the trace keeps them: plain values. A model tells its own (``settings``), without secrets."""
     plain = (str, int, float, bool, type(None))
-    return {n: v if isinstance(v, plain) else repr(v) for n, v in settings.items() if n != "api_key"}
+    own = dict(getattr(model, "settings", {}))
+    others = {n: v if isinstance(v, plain) else repr(v) for n, v in settings.items()}
+    return {n: v for n, v in others.items() if n not in _SECRET} | own

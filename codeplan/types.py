@@ -69,9 +69,9 @@ class Parameter(Value, frozen=True):
     """One parameter of an agent's method; ``kind`` is the name of an ``inspect`` parameter kind."""
 
     name: str
-    kind: Literal[
-        "POSITIONAL_ONLY", "POSITIONAL_OR_KEYWORD", "VAR_POSITIONAL", "KEYWORD_ONLY", "VAR_KEYWORD"
-    ] = "POSITIONAL_OR_KEYWORD"
+    kind: Literal["POSITIONAL_ONLY", "POSITIONAL_OR_KEYWORD", "VAR_POSITIONAL", "KEYWORD_ONLY", "VAR_KEYWORD"] = (
+        "POSITIONAL_OR_KEYWORD"
+    )
     required: bool = True
 
 
@@ -212,9 +212,10 @@ class Failed(Value, frozen=True, tag="failed"):
 
 
 class Stopped(Value, frozen=True, tag="stopped"):
-    """A limit ended the run. ``limit`` names the field of ``Limits``; ``value`` is what was spent, ``allowed`` what was not to be passed.
+    """A limit ended the run: ``limit`` names the field of ``Limits``, ``value`` was spent, ``allowed`` is the limit.
 
-    ``limit`` is ``"worker"`` when the worker died or broke the protocol. ``checkpoint`` is None where the worker had to be killed.
+    ``limit`` is ``"worker"`` when the worker died or broke the protocol, ``"episode"`` when the plan acted on after
+    the environment's end. ``checkpoint`` is None where the worker had to be killed.
     """
 
     limit: str

@@ -9,18 +9,34 @@ from __future__ import annotations
 import hashlib
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 if TYPE_CHECKING:
+    from jinja2 import Template
     from jinja2.sandbox import SandboxedEnvironment
 
 if not __name__.startswith("codeplan."):
     raise ImportError("import codeplan.prompts, not prompts: a second copy of this package would be loaded")
 
-__all__ = ["PromptError", "Prompts"]
+__all__ = ["Message", "PromptError", "Prompts"]
 
 PACKAGE_FOLDER = Path(__file__).parent
-BLOCKS = ("system", "user")
+BLOCKS: tuple[Literal["system"], Literal["user"]] = ("system", "user")
+
+
+class Message(TypedDict):
+    """One chat message, in the form every chat endpoint takes."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class _Loaded(NamedTuple):
+    """A template that was read: compiled, with the names of the values that it uses and its digest."""
+
+    template: Template
+    wanted: set[str]
+    digest: str
 
 
 class PromptError(ValueError):
@@ -31,15 +47,16 @@ class Prompts:
     """Templates by name (``"adaplanner/plan"``), from ``folder`` where it has the file and from the package otherwise.
 
     ``folder`` is None, or an existing folder laid out as this package is. Values go into a prompt as they are and are
-    never taken for templates themselves. Raises PromptError where ``folder`` is not a folder.
+    never taken for templates themselves. Each file is read once. Raises PromptError where ``folder`` is not a folder.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
         if folder is not None and not folder.is_dir():
             raise PromptError(f"there is no folder of prompts at {folder}; create it or leave the setting out")
         self.folder = folder
+        self._read: dict[str, _Loaded] = {}
 
-    def messages(self, name: str, **values: object) -> list[dict[str, str]]:
+    def messages(self, name: str, **values: object) -> list[Message]:
         """The chat messages that template ``name`` makes of ``values``: one of role ``system``, one of role ``user``.
 
         Raises PromptError for an unknown template, a value that is missing or one that the template does not use.
@@ -57,44 +74,50 @@ class Prompts:
 
     def sample(self, env: str, kind: str) -> str | None:
         """The worked example for an environment's kind of task; None where there is none."""
-        name = f"{env}/{kind}"
-        return self.render(name) if env and kind and f"{name}.j2" in self._jinja.list_templates() else None
+        return self.render(f"{env}/{kind}") if env and kind and self._has(f"{env}/{kind}") else None
 
     def digest(self, name: str) -> str:
         """16 hexadecimal digits that change when the template, or a file it includes, changes. Raises PromptError."""
-        sources = "\0".join(f"{part}\0{self._source(part)}" for part in self._parts(name))
-        return hashlib.sha256(sources.encode()).hexdigest()[:16]
+        return self._load(name).digest
 
     # -------------------------------------------------------------- reading templates
+
+    @property
+    def _folders(self) -> list[Path]:
+        """Where templates are looked for, the first that has one wins."""
+        return [PACKAGE_FOLDER] if self.folder is None else [self.folder, PACKAGE_FOLDER]
 
     @cached_property
     def _jinja(self) -> SandboxedEnvironment:
         from jinja2 import FileSystemLoader, StrictUndefined
         from jinja2.sandbox import SandboxedEnvironment
 
-        folders = [PACKAGE_FOLDER] if self.folder is None else [self.folder, PACKAGE_FOLDER]
         return SandboxedEnvironment(
-            loader=FileSystemLoader(folders),
+            loader=FileSystemLoader(self._folders),
             undefined=StrictUndefined,
             autoescape=False,
             trim_blocks=True,
             lstrip_blocks=True,
         )
 
-    def _template(self, name: str, values: dict[str, object]) -> Any:
-        """The compiled template, once ``values`` are known to be exactly those that it uses."""
-        wanted = self._wanted(name)
+    def _template(self, name: str, values: dict[str, object]) -> Template:
+        """The template, once ``values`` are known to be exactly those that it uses."""
+        template, wanted, _ = self._load(name)
         if missing := sorted(wanted - set(values)):
             raise PromptError(f"the prompt {name} needs a value for {', '.join(missing)}")
         if unknown := sorted(set(values) - wanted):
             raise PromptError(f"the prompt {name} does not use {', '.join(unknown)}; it uses {_list(wanted)}")
-        return self._jinja.get_template(f"{name}.j2")
+        return template
 
-    def _wanted(self, name: str) -> set[str]:
+    def _load(self, name: str) -> _Loaded:
         from jinja2.meta import find_undeclared_variables
 
-        parts = self._parts(name)
-        return {v for part in parts for v in find_undeclared_variables(self._jinja.parse(self._source(part)))}
+        if name not in self._read:
+            sources = {part: self._source(part) for part in self._parts(name)}
+            wanted = {v for source in sources.values() for v in find_undeclared_variables(self._jinja.parse(source))}
+            digest = hashlib.sha256("\0".join(f"{n}\0{source}" for n, source in sources.items()).encode()).hexdigest()
+            self._read[name] = _Loaded(self._jinja.get_template(f"{name}.j2"), wanted, digest[:16])
+        return self._read[name]
 
     def _parts(self, name: str) -> list[str]:
         """The names of the template and of all that it includes, each once, in order."""
@@ -111,8 +134,8 @@ class Prompts:
 
         assert self._jinja.loader is not None
         try:
-            source, path, _ = self._jinja.loader.get_source(self._jinja, f"{name}.j2")
-            self._jinja.parse(source, name, path)
+            source, _, _ = self._jinja.loader.get_source(self._jinja, f"{name}.j2")
+            self._jinja.compile(source, name)
         except TemplateNotFound:
             raise PromptError(f"there is no prompt {name}; there are {_list(self._names())}") from None
         except UnicodeDecodeError:
@@ -121,17 +144,18 @@ class Prompts:
             raise PromptError(f"the prompt {name} cannot be read: line {e.lineno}: {e.message}") from None
         return source
 
+    def _has(self, name: str) -> bool:
+        return ".." not in name and any((folder / f"{name}.j2").is_file() for folder in self._folders)
+
     def _names(self) -> set[str]:
         names = (n for n in self._jinja.list_templates(extensions=["j2"]) if not n.split("/")[-1].startswith("_"))
         return {n.removesuffix(".j2") for n in names}
 
     @staticmethod
     def _text(name: str, render: Any, template: Any, values: dict[str, object]) -> str:
-        from jinja2 import TemplateError
-
         try:
             return "".join(render(template.new_context(values))).strip()
-        except TemplateError as e:
+        except Exception as e:  # a template is a program of its author's: it may fail in any way
             raise PromptError(f"the prompt {name} cannot be rendered: {e}") from None
 
 

@@ -120,4 +120,10 @@ def test_the_result_counts_what_was_spent():
     e.ask(HELLO, purpose="ask")
     e.act("open 1")
     result = e.result("gave up", "hand")
-    assert (result.success, result.reason, result.actions, result.asks, result.model_calls) == (False, "gave up", 1, 1, 1)
+    assert (result.success, result.reason, result.actions, result.asks, result.model_calls) == (
+        False,
+        "gave up",
+        1,
+        1,
+        1,
+    )

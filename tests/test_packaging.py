@@ -57,7 +57,7 @@ def test_the_version_is_the_projects():
 
 
 def test_importing_codeplan_loads_nothing_heavy():
-    heavy = "openai libcst RestrictedPython jinja2 typer rich".split()
+    heavy = ["openai", "libcst", "RestrictedPython", "jinja2", "typer", "rich"]
     code = f"import codeplan, sys; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -111,9 +111,9 @@ def test_the_papers_procedure_asks_for_a_check_and_for_the_step():
 
 
 def test_the_model_cannot_resume_past_the_step_that_failed():
-    result, _, events = play(plan(), plan(first=2), "9", resume_by="model")
-    assert starts(events)[:2] == [1, 2]
-    assert not result.success or result.refinements > 1
+    result, _, events = play(plan(), plan(first=2), "9", plan(first=2), "Step 1", resume_by="model")
+    assert starts(events) == [1, 2, 1]
+    assert result.success
 
 
 def test_a_plan_that_ends_without_success_is_refined_too():
@@ -121,6 +121,14 @@ def test_a_plan_that_ends_without_success_is_refined_too():
     result, model, events = play(idle, plan(first=2))
     assert result.success
     assert "ran to its end" in "\n".join(m["content"] for m in model.asked[1][1])
+
+
+def test_a_step_added_to_a_plan_that_ended_goes_on_from_its_end():
+    head = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        a = agent.open(1)\n        assert a\n"
+    tail = "    if start_from <= 2:\n        assert a == 'It is empty.'\n        assert agent.open(2)\n"
+    result, _, events = play(head, head + tail)
+    assert result.success
+    assert (starts(events), result.actions) == ([1, 2], 2)
 
 
 def test_a_plan_that_raises_is_refined_with_the_error():
@@ -180,7 +188,7 @@ def steps(*digests, needs=(), sets=()):
 
 
 def saved(*numbers, names=()):
-    return {n: Checkpoint({name: 0 for name in names}) for n in numbers}
+    return {n: Checkpoint(dict.fromkeys(names, 0)) for n in numbers}
 
 
 def test_resumes_at_the_first_step_that_differs():
@@ -200,7 +208,7 @@ def test_the_same_plan_after_a_run_to_its_end_starts_over():
 
 
 def test_an_added_step_is_a_difference():
-    assert resume_point(steps("a", "b"), steps("a", "b", "c"), None, saved(1, 2)) == 1
+    assert resume_point(steps("a", "b"), steps("a", "b", "c"), None, saved(1, 2)) == 2
     assert resume_point(steps("a", "b"), steps("a", "b", "c"), None, saved(1, 2, 3)) == 3
 
 

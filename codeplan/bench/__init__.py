@@ -16,7 +16,7 @@ __all__ = ["Row", "Suite", "summarise"]
 
 
 class Suite(msgspec.Struct, frozen=True, kw_only=True):
-    """What is run: ``tasks`` of the environment ``env``, ``workers`` at a time; ``settings`` are those of ``codeplan.run``."""
+    """What is run: ``tasks`` of ``env``, ``workers`` at a time; ``settings`` are those of ``codeplan.run``."""
 
     env: str
     tasks: Sequence[Task]

@@ -2,51 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from codeplan import plugins
 from codeplan.errors import UsageError
 from codeplan.llm.openai_client import OpenAIModel
 from codeplan.protocols import LLM
 
-__all__ = ["SETTINGS", "OpenAIModel", "connect", "settings"]
-
-SETTINGS: dict[str, tuple[str, ...]] = {
-    "scripted": ("model_seed", "mistakes"),
-    "openai": (
-        "base_url",
-        "api_key",
-        "temperature",
-        "model_seed",
-        "max_tokens",
-        "timeout",
-        "max_retries",
-        "max_tokens_field",
-        "extra_body",
-    ),
-}
-"""The settings that each kind of model takes."""
+__all__ = ["OpenAIModel", "connect", "settings"]
 
 
 def settings(name: str) -> tuple[str, ...]:
     """The names of the settings that ``connect`` takes for the model of this name."""
-    return SETTINGS["scripted" if name == "scripted" else "openai"]
+    return tuple(s for s in plugins.accepted(_model_class(name)) if s != "name")
 
 
 def connect(name: str, **given: Any) -> LLM:
     """The model of this name: ``"scripted"`` is the stand-in without a network; any other is asked for at an endpoint.
 
-    Settings are those in ``SETTINGS``; ``model_seed`` is the stand-in's seed, or the request's ``seed`` (best effort).
-    Nothing is sent yet. Raises UsageError for an empty name, a setting that the model does not take, or a missing key.
+    Settings are those of the model's class; ``model_seed`` is the stand-in's seed, or that of the requests (best effort).
+    Nothing is sent yet. Raises UsageError for an empty name, a missing key, or a setting that the model does not take,
+    or not of that type.
     """
     for key in given:
         if key not in settings(name):
-            raise UsageError(f"the model {name!r} takes no setting {key!r}; it takes {', '.join(settings(name))}")
-    if "model_seed" in given:
-        given["seed"] = given.pop("model_seed")
-    return _scripted(**given) if name == "scripted" else OpenAIModel(name, **given)
+            raise UsageError(f"the model {name!r} has no setting {key!r}; {plugins.choices(key, settings(name))}")
+    named = {} if name == "scripted" else {"name": name}
+    model: LLM = plugins.build(_model_class(name), {**named, **given}, f"the model {name!r}")
+    return model
 
 
-def _scripted(**given: Any) -> LLM:
+def _model_class(name: str) -> Callable[..., LLM]:
+    if name != "scripted":
+        return OpenAIModel
     from codeplan.llm.scripted import ScriptedModel
 
-    return ScriptedModel(**given)
+    return ScriptedModel

@@ -27,7 +27,7 @@ class OpenAIModel:
     """A model of this name at an endpoint. Safe to use from several threads; nothing is sent before ``complete``.
 
     ``base_url`` defaults to ``OPENAI_BASE_URL`` (or ``OPENAI_API_BASE``), then to OpenAI's own; ``api_key`` to
-    ``OPENAI_API_KEY``, and may be missing where a base URL is given. ``temperature``, ``seed`` and ``max_tokens`` are
+    ``OPENAI_API_KEY``, and may be missing where a base URL is given. ``temperature``, ``model_seed`` and ``max_tokens`` are
     left out of the request when None, so that the endpoint's own defaults hold (some models refuse them). ``timeout``
     is in seconds, for each attempt; up to ``max_retries`` attempts follow one that failed for a passing reason (no
     connection, time-out, 408, 409, 429, 5xx). ``max_tokens_field`` is the name under which the endpoint wants the
@@ -43,7 +43,7 @@ class OpenAIModel:
         base_url: str | None = None,
         api_key: str | None = None,
         temperature: float | None = None,
-        seed: int | None = None,
+        model_seed: int | None = None,
         max_tokens: int | None = None,
         timeout: float = 600.0,
         max_retries: int = 2,
@@ -61,7 +61,7 @@ class OpenAIModel:
         self._key = endpoint.key(api_key, needed=self._url == endpoint.OPENAI_URL)
         self._timeout, self._max_retries = timeout, max_retries
         self._max_tokens, self._max_tokens_field = max_tokens, max_tokens_field
-        sampling = {"temperature": temperature, "seed": seed}
+        sampling = {"temperature": temperature, "seed": model_seed}
         self._sampling = {key: value for key, value in sampling.items() if value is not None}
         self._extra_body = dict(extra_body or {})
 
@@ -93,6 +93,17 @@ class OpenAIModel:
         except openai.OpenAIError as error:
             self._explain(error)
         return self._completion(raw.http_response.content, raw.retries_taken)
+
+    def ping(self) -> None:
+        """Ask the endpoint for its list of models, to see that it answers and takes the key. Raises ModelError."""
+        import openai
+
+        try:
+            self._client.models.with_raw_response.list()
+        except openai.NotFoundError:
+            return  # it answers, and keeps no such list
+        except openai.OpenAIError as error:
+            self._explain(error)
 
     @functools.cached_property
     def _client(self) -> openai.OpenAI:

@@ -11,7 +11,7 @@ from codeplan.episode import Episode
 from codeplan.errors import UsageError
 from codeplan.events import Warned
 from codeplan.planner import Planner
-from codeplan.prompts import Prompts
+from codeplan.prompts import PromptError, Prompts
 from codeplan.refine import Loop, PlanLoop
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.types import Result, Task
@@ -38,6 +38,7 @@ class AdaPlanner:
         limits: Limits | None = None,
         allow_weak_sandbox: bool = False,
     ) -> None:
+        """Raises UsageError for a value that does not fit."""
         self.loop = _loop(
             tries=tries,
             start_over_from=start_over_from,
@@ -45,7 +46,7 @@ class AdaPlanner:
             code_check=code_check,
             resume_state=resume_state,
         )
-        self.prompts = Prompts(Path(prompts) if prompts else None)
+        self.prompts = _prompts(prompts)
         self.sandbox = Sandbox(limits or Limits(), allow_weak=allow_weak_sandbox)
 
     def solve(self, task: Task, episode: Episode) -> Result:
@@ -62,3 +63,10 @@ def _loop(**settings: Any) -> Loop:
         return msgspec.convert(settings, Loop)
     except msgspec.ValidationError as e:
         raise UsageError(f"a setting of the method adaplanner is wrong: {e}") from None
+
+
+def _prompts(folder: str | Path | None) -> Prompts:
+    try:
+        return Prompts(Path(folder) if folder else None)
+    except (PromptError, TypeError) as e:
+        raise UsageError(f"the setting prompts of the method adaplanner is wrong: {e}") from None

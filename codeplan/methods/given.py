@@ -12,7 +12,7 @@ from codeplan.types import Failed, Finished, Outcome, Rejected, Result, Stopped,
 
 
 class GivenPlan:
-    """Checks and runs one plan, and keeps its ``outcome`` (None until it was solved with). The model answers its ``ask_llm``."""
+    """Checks and runs one plan and keeps its ``outcome`` (None before it ran). The model answers its ``ask_llm``."""
 
     name = "exec"
 

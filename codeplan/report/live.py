@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rich.console import Console
 from rich.rule import Rule
 from rich.syntax import Syntax
 from rich.text import Text
 
+from codeplan.errors import InfrastructureError
 from codeplan.events import (
     Acted,
     Asked,
@@ -41,8 +44,15 @@ class Live:
         self.console = console
         self._source = ""
         self._actions = 0
+        self._step = ""
 
     def __call__(self, event: Event) -> None:
+        try:
+            self._show(event)
+        except OSError as e:  # as it is, it would pass for a failure of whatever was going on
+            raise InfrastructureError(f"the display cannot be written: {e.strerror or e}; see to the output") from None
+
+    def _show(self, event: Event) -> None:
         match event:
             case EpisodeStarted():
                 self._episode(event)
@@ -55,7 +65,7 @@ class Live:
             case PlanStarted():
                 self._started(event)
             case StepEntered():
-                self._say(f"[Step {event.step}]", event.title, "bold", mark_style="bold blue")
+                self._entered(event)
             case Acted():
                 self._acted(event)
             case Asked(purpose="ask"):
@@ -63,7 +73,7 @@ class Live:
             case Asked():
                 self._called(event)
             case Printed():
-                self._say("      |", "\n".join(clipped(event.text, 12)), "dim")
+                self._printed(event.text)
             case PlanFailed():
                 self._failed(event)
             case PlanStopped():
@@ -92,7 +102,7 @@ class Live:
 
     def _reset(self, e: EnvironmentReset) -> None:
         self._actions = 0
-        self._say("World   ", "\n".join(clipped(e.observation.text, 12)), "dim", mark_style="dim")
+        self._say("World   ", _seen(e.observation.text), "dim", mark_style="dim")
 
     # -------------------------------------------------------------- plans
 
@@ -119,8 +129,16 @@ class Live:
         else:
             said = f"Plan {e.number} runs from step {e.start_from}"
         self._say("▶", said, "bold cyan")
-        for name, why in e.dropped.items():
-            self._say("  ", f"{name} could not be saved: {why}", "yellow")
+        if e.dropped:
+            self._say("  ", f"not saved: {one_line(', '.join(e.dropped))}", "dim")
+
+    def _entered(self, e: StepEntered) -> None:
+        self._step = f"[Step {e.step}] {e.title}"
+        self._say(f"[Step {e.step}]", e.title, "bold", mark_style="bold blue")
+
+    def _printed(self, text: str) -> None:
+        if text.strip() != self._step:  # a plan prints its step's title, which is shown already
+            self._say("      |", "\n".join(clipped(text, 12)), "dim")
 
     def _failed(self, e: PlanFailed) -> None:
         what = "An assertion failed" if e.error == "AssertionError" else f"The plan raised {e.error}"
@@ -133,7 +151,7 @@ class Live:
         self._actions += 1
         self._say(f"  {self._actions:3} >", e.action)
         style = "green" if e.observation.success else "dim"
-        self._say("       ", "\n".join(clipped(e.observation.text, 12)), style)
+        self._say("       ", _seen(e.observation.text), style)
 
     def _asked(self, e: Asked) -> None:
         self._say("    ask", "\n".join(clipped(_question(e), 6)), mark_style="magenta")
@@ -142,7 +160,7 @@ class Live:
     def _called(self, e: Asked) -> None:
         tokens = e.completion.usage.total_tokens
         cost = "tokens unknown" if tokens is None else f"{tokens:,} tokens"
-        retried = f", after {e.completion.retries} failed attempts" if e.completion.retries else ""
+        retried = f", retries: {e.completion.retries}" if e.completion.retries else ""
         self.console.print()
         self._say("…", f"The model was called to {_TASKS[e.purpose]} ({cost}, {e.seconds:.1f} s{retried})", "dim")
 
@@ -163,9 +181,9 @@ class Live:
             whole = Text(line, style)
             room = max(self.console.width - indent, 20)
             lines += whole.wrap(self.console, room) if wrap and self.console.is_terminal else [whole]
-        for number, line in enumerate(lines):
+        for number, part in enumerate(lines):
             start = Text(mark if number == 0 else " " * len(mark), mark_style or style)
-            shown = Text.assemble(start, " ", line)
+            shown = Text.assemble(start, " ", part)
             shown.rstrip()
             self.console.print(shown, soft_wrap=True)
 
@@ -175,19 +193,28 @@ class Live:
             for number, line in enumerate(lines, 1):
                 self.console.print(Text(f"{number:4}  {line}".rstrip()), soft_wrap=True)
             return
-        text = "\n".join(lines)
-        self.console.print(
-            Syntax(text, "python", theme="ansi_dark", line_numbers=True, word_wrap=True, background_color="default")
-        )
+        look: dict[str, Any] = {"theme": "ansi_dark", "line_numbers": True, "background_color": "default"}
+        self.console.print(Syntax("\n".join(lines), "python", word_wrap=True, **look))
 
     def _changes(self, before: str, after: str) -> None:
         lines = list(changes(before, after))
         if not lines:
             self._say("  ", "The same as the plan before.", "yellow")
         for mark, line in lines[:_MAX_SOURCE_LINES]:
-            self._say(f"  {mark}", line, _DIFF_STYLES[mark], wrap=False)
+            self._say(f"  {mark}", line, _DIFF_STYLES[mark])
         if len(lines) > _MAX_SOURCE_LINES:
             self._say("  ", f"… ({len(lines):,} changed lines in all; the trace has them)", "dim")
+
+
+class Summary:
+    """A listener that prints how the episode ended, and what its figures do not show; nothing before."""
+
+    def __init__(self, console: Console) -> None:
+        self._live = Live(console)
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Warned | EpisodeEnded):
+            self._live(event)
 
 
 _TASKS: dict[str, str] = {
@@ -201,6 +228,10 @@ _TASKS: dict[str, str] = {
 def _where(step: int | None, line: int | None) -> str:
     place = f"in step {step}" if step is not None else "outside all steps"
     return f"{place}, line {line}" if line is not None else place
+
+
+def _seen(observation: str) -> str:
+    return "\n".join(line for line in clipped(observation, 12) if line.strip())
 
 
 def _question(e: Asked) -> str:

@@ -1,4 +1,4 @@
-"""A plan's variables as JSON: readable, bounded in size, and never an error."""
+"""What a plan came to, and its variables, as JSON: readable, bounded in size, and never an error."""
 
 from __future__ import annotations
 
@@ -6,10 +6,61 @@ import math
 import reprlib
 from typing import Any
 
+import msgspec
+
+from codeplan.sandbox import decode
+from codeplan.types import Checkpoint, Failed, Finished, Outcome, Rejected, Stopped
+
 _MAX_DEPTH = 40
 _MAX_VALUES = 100_000
 _MAX_BITS = 10_000
 _ELLIPSIS = "…"
+
+
+def outcome_as_json(outcome: Outcome | Rejected | None, reason: str) -> dict[str, Any]:
+    """Status, step, message, output and checkpoint of a plan that was executed.
+
+    ``reason`` is the message where the outcome has none of its own; None stands for a plan that a spent budget cut off.
+    ``step`` and ``checkpoint`` are None where there is none.
+    """
+    match outcome:
+        case Finished():
+            return _ended("finished", outcome, reason)
+        case Failed(error="AssertionError"):
+            return _ended("failed", outcome, outcome.message)
+        case Failed():
+            return _ended("failed", outcome, f"{outcome.error}: {outcome.message}")
+        case Stopped():
+            return _ended("stopped", outcome, outcome.message)
+        case Rejected():
+            message = "\n".join(str(d) for d in outcome.diagnostics)
+            return {"status": "rejected", "step": None, "message": message, "output": "", "checkpoint": None}
+        case None:
+            return {"status": "stopped", "step": None, "message": reason, "output": "", "checkpoint": None}
+
+
+def _ended(status: str, outcome: Outcome, message: str) -> dict[str, Any]:
+    variables = _variables(outcome.checkpoint)
+    return {
+        "status": status,
+        "step": outcome.step,
+        "message": message,
+        "output": outcome.output,
+        "checkpoint": variables,
+    }
+
+
+def _variables(checkpoint: Checkpoint | None) -> Any:
+    return None if checkpoint is None else as_json(decode(checkpoint))
+
+
+def fields(value: Any) -> Any:
+    """A frozen value, and those within it, as plain data with all fields: those at their defaults too."""
+    if isinstance(value, msgspec.Struct):
+        return {name: fields(getattr(value, name)) for name in value.__struct_fields__}
+    if isinstance(value, list | tuple):
+        return [fields(v) for v in value]
+    return value
 
 
 def as_json(value: object) -> Any:

@@ -13,8 +13,8 @@ STAND_IN = "scripted stand-in, not a language model"
 
 
 def model_shown(name: str) -> str:
-    """The model's name; for the scripted one, with what it is."""
-    return f"{name} ({STAND_IN})" if name == "scripted" else one_line(name)
+    """The model's name; for the scripted one, what it is."""
+    return STAND_IN if name == "scripted" else one_line(name)
 
 
 def print_summary(console: Console, result: Result) -> None:

@@ -32,7 +32,7 @@ def clipped(text: str, lines: int = 40, characters: int = 4000) -> list[str]:
 
 
 def located(source: str, diagnostic: Diagnostic) -> list[str]:
-    """The source line that a diagnostic is about, and a caret under its column; empty where it is about the whole plan."""
+    """The source line that a diagnostic is about, and a caret under its column; empty where there is no such line."""
     lines = source.splitlines()
     if not 0 < diagnostic.line <= len(lines):
         return []

@@ -23,7 +23,7 @@ def test_settings_reach_the_environment():
     ("settings", "told"),
     [
         ({"colour": "red"}, ["'colour'", "actions", "dialect"]),
-        ({"actions": "50"}, ["actions='50'", "int", "dialect"]),
+        ({"actions": "50"}, ["actions='50'", "int"]),
         ({"actions": True}, ["actions=True", "int"]),
         ({"actions": 0}, ["actions", "from 1 up"]),
         ({"dialect": "shove"}, ["'shove'", "'put', 'move'"]),

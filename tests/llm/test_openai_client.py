@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from codeplan.errors import ModelError, UsageError
-from codeplan.llm import SETTINGS, OpenAIModel, connect
+from codeplan.llm import OpenAIModel, connect
 from codeplan.protocols import LLM
 from codeplan.types import Message, Usage
 
@@ -63,8 +63,14 @@ class Handler(BaseHTTPRequestHandler):
         assert isinstance(self.server, Endpoint)
         return self.server
 
+    def do_GET(self) -> None:
+        self._answer()
+
     def do_POST(self) -> None:
         self.endpoint.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self._answer()
+
+    def _answer(self) -> None:
         self.endpoint.keys.append(self.headers["Authorization"])
         time.sleep(self.endpoint.wait)
         answers = self.endpoint.answers
@@ -122,7 +128,7 @@ def test_an_answer_comes_with_its_tokens_and_what_answered(endpoint: Endpoint) -
 def test_settings_and_limits_are_sent_and_what_is_none_is_left_out(endpoint: Endpoint) -> None:
     endpoint.answer(reply())
     model = endpoint.model(
-        temperature=0.0, seed=7, max_tokens=50, max_tokens_field="max_completion_tokens", extra_body={"top_k": 3}
+        temperature=0.0, model_seed=7, max_tokens=50, max_tokens_field="max_completion_tokens", extra_body={"top_k": 3}
     )
     model.complete(HELLO, purpose="ask", stop=["\n"])
     model.complete(HELLO, purpose="ask", max_tokens=5)
@@ -254,6 +260,14 @@ def test_an_endpoint_that_is_not_there_says_where_it_was_looked_for(monkeypatch:
         model.complete(HELLO, purpose="ask")
 
 
+def test_a_ping_is_content_with_any_answer_but_a_refusal_of_the_key(endpoint: Endpoint) -> None:
+    endpoint.answer({"data": []}).answer({"error": "no such page"}, 404).answer({"error": "no"}, 401)
+    endpoint.model().ping()
+    endpoint.model().ping()
+    with pytest.raises(ModelError, match="refused the key"):
+        endpoint.model().ping()
+
+
 # ------------------------------------------------------------------ bad settings
 
 
@@ -286,10 +300,29 @@ def test_a_setting_that_makes_no_sense_is_refused(settings: dict[str, Any]) -> N
 
 
 def test_a_setting_that_the_model_does_not_take_is_refused_with_those_that_it_takes() -> None:
-    with pytest.raises(UsageError, match="no setting 'temprature'; it takes base_url, api_key, temperature"):
+    with pytest.raises(
+        UsageError, match="no setting 'temprature'; did you mean 'temperature'. there are: api_key, base_url"
+    ):
         connect("tiny", temprature=0)
-    with pytest.raises(UsageError, match="'scripted' takes no setting 'base_url'; it takes model_seed, mistakes"):
+    with pytest.raises(UsageError, match="'scripted' has no setting 'base_url'; there are: mistakes, model_seed"):
         connect("scripted", base_url="http://localhost/v1")
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("tiny", {"timeout": "soon"}),
+        ("tiny", {"temperature": "hot"}),
+        ("tiny", {"model_seed": 1.5}),
+        ("tiny", {"extra_body": 3}),
+        ("tiny", {"max_tokens_field": "tokens"}),
+        ("scripted", {"model_seed": "x"}),
+        ("scripted", {"mistakes": 3}),
+    ],
+)
+def test_a_setting_of_the_wrong_type_is_refused(name: str, settings: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=rf"setting {next(iter(settings))}=.* does not fit"):
+        connect(name, **settings)
 
 
 def test_a_model_without_a_name_is_refused() -> None:
@@ -306,6 +339,5 @@ def test_the_key_and_the_credentials_in_an_address_are_never_shown() -> None:
 
 
 def test_both_kinds_of_model_are_models() -> None:
-    assert set(SETTINGS) == {"scripted", "openai"}
     assert isinstance(connect("tiny", base_url="http://localhost/v1", model_seed=3), LLM)
     assert isinstance(connect("scripted", model_seed=3, mistakes="none"), LLM)

@@ -1,18 +1,19 @@
-"""How the scripted stand-in plans in a household: it reads goal and room off the prompt's text and fills in a pattern per step."""
+"""How the scripted stand-in plans in a household: it reads goal and room off the prompt and fills in patterns."""
 
 from __future__ import annotations
 
 import re
 from string import Template
 
-from codeplan.llm.scripted_places import by_likelihood, likely
+from codeplan.llm.scripted.places import by_likelihood, likely
 from codeplan.types import Value
 
 
 class Chore(Value, frozen=True):
-    """A household task as it was understood. ``target`` and ``appliance`` are receptacles of ``room``, empty where there is none.
+    """A household task as it was understood.
 
     ``kind`` is pick, clean, heat, cool, examine or pick_two; ``thing`` is a class of objects, ``lamp`` one of lamps.
+    ``target`` and ``appliance`` are receptacles of ``room``, empty where the task has none.
     """
 
     kind: str
@@ -39,7 +40,7 @@ _GOALS = (
 
 
 def understand(goal: str, observation: str) -> Chore | None:
-    """The task that the goal's sentence sets in the room that the observation names; None where it is not understood."""
+    """The task that the goal sets in the room that the observation names; None where it is not understood."""
     room = tuple(re.findall(r"\ban? (\w+ \d+)", observation.split("Your task is to")[0]))
     text = " ".join((goal or observation.partition("Your task is to")[2]).lower().split())
     for kind, pattern in _GOALS:
@@ -80,7 +81,7 @@ def solution(agent, start_from=1):
         if agent.holding and agent.holding.startswith(name + ' '):
             return agent.holding, agent.location
         # Where the agent stands comes last: a place shows what it holds on arrival only.
-        for place in sorted(places, key=lambda p: p == agent.location):
+        for place in [*seen, *sorted(places, key=lambda p: p == agent.location)]:
             if place not in seen:
                 seen[place] = visit(place)
             for each in re.findall(r'\\b' + name + r' \\d+', seen[place]):
@@ -101,7 +102,8 @@ $ask        assert $found, f'Error in [Step $step]: no $what found in {list(seen
 _ASK = Template("""\
         rest = [r for r in agent.receptacles if r not in seen]
         if not $found and rest:
-            advice = ask_llm(f'I look for a $name in a household. It is not in {list(seen)}. In which order should I look into these places: {rest}? Answer with a Python list.')
+            question = f'I look for a $name in a household. It is not in {list(seen)}. In which order should I look'
+            advice = ask_llm(question + f' into these places: {rest}? Answer with a Python list.')
             $found, $place = find('$name', literal_eval(advice), seen$other)
 """)
 
@@ -119,15 +121,17 @@ _TREAT = Template("""\
         print('[Step $step] I go to the $appliance and $verb the $name there')
         visit('$appliance')
         answer = agent.$verb(found, '$appliance')
-        assert f'You $verb the {found}' in answer, f'Error in [Step $step]: I cannot $verb {found} with the $appliance. {agent.report()}'
+        done = f'You $verb the {found}' in answer
+        assert done, f'Error in [Step $step]: I cannot $verb {found} with the $appliance. {agent.report()}'
 """)
 
 _PUT = Template("""\
     if start_from <= $step:
         print('[Step $step] I go to the $target and put the $name there')
         visit('$target')
-        answer = agent.put($found, '$target')
-        assert agent.holding != $found, f'Error in [Step $step]: I cannot put {$found} in/on the $target. {agent.report()}'
+        agent.put($found, '$target')
+        done = agent.holding != $found
+        assert done, f'Error in [Step $step]: I cannot put {$found} in/on the $target. {agent.report()}'
 """)
 
 _SWITCH = Template("""\
@@ -167,7 +171,11 @@ def _steps(chore: Chore, thorough: bool) -> list[str]:
     first = [_find(chore, thorough, 1), _take(chore, 2)]
     match chore.kind:
         case "examine":
-            return [*first, _find_lamp(chore, thorough, 3), _SWITCH.substitute(step=4, lamp=chore.lamp, name=chore.thing)]
+            return [
+                *first,
+                _find_lamp(chore, thorough, 3),
+                _SWITCH.substitute(step=4, lamp=chore.lamp, name=chore.thing),
+            ]
         case "pick_two":
             second = [_find(chore, thorough, 4, "second"), _take(chore, 5, "second"), _put(chore, 6, "second")]
             return [*first, _put(chore, 3), *second]

@@ -1,4 +1,4 @@
-"""What the scripted stand-in knows of households: which things are kept where. A rule of thumb, no model and no data set."""
+"""What the scripted stand-in knows of households: which things are kept where. Rules of thumb, no data set."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ _FOOD = "countertop diningtable fridge sinkbasin garbagecan sidetable microwave"
 _CUTLERY = "countertop diningtable drawer sinkbasin sidetable"
 _CROCKERY = "countertop diningtable cabinet sinkbasin shelf fridge microwave sidetable coffeetable desk dresser"
 _COOKWARE = "stoveburner countertop diningtable cabinet sinkbasin"
-_CUP = "countertop diningtable coffeemachine sinkbasin shelf desk sidetable coffeetable cabinet microwave fridge dresser drawer"
+_CUP = (
+    "countertop diningtable coffeemachine sinkbasin shelf desk sidetable coffeetable cabinet microwave fridge dresser"
+)
 _SPICE = "countertop diningtable cabinet drawer shelf sidetable"
 _BOTTLE = "countertop diningtable shelf garbagecan cabinet fridge sinkbasin sidetable coffeetable desk"
 _BATH = "countertop toilet sinkbasin bathtubbasin cart shelf garbagecan sidetable cabinet drawer"
@@ -38,10 +40,9 @@ _KEPT = {
 }
 _PLACES = {thing: places.split() for places, things in _KEPT.items() for thing in things.split()}
 
-_ANYWHERE = (
-    "countertop diningtable desk sidetable dresser shelf coffeetable sofa armchair bed sinkbasin stoveburner "
-    "coffeemachine toilet bathtubbasin cart ottoman tvstand garbagecan drawer cabinet fridge microwave safe laundryhamper"
-).split()
+_OPEN = "countertop diningtable desk sidetable dresser shelf coffeetable sofa armchair bed sinkbasin stoveburner"
+_LAST = "coffeemachine toilet bathtubbasin cart ottoman tvstand garbagecan drawer cabinet fridge microwave safe"
+_ANYWHERE = f"{_OPEN} {_LAST} laundryhamper".split()
 
 
 def knows(thing: str) -> bool:

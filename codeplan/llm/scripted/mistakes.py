@@ -6,8 +6,8 @@ import hashlib
 import re
 
 from codeplan.errors import UsageError
-from codeplan.llm.scripted_household import Chore
-from codeplan.llm.scripted_places import unlikely
+from codeplan.llm.scripted.household import Chore
+from codeplan.llm.scripted.places import unlikely
 from codeplan.types import Value
 
 NAMES = ("forgotten_walk", "wrong_guess", "unknown_method", "syntax_error")
@@ -17,9 +17,9 @@ NAMES = ("forgotten_walk", "wrong_guess", "unknown_method", "syntax_error")
 class Mistakes(Value, frozen=True):
     """How likely each mistake is in a plan, from 0 (never) to 1 (always); each is chosen for itself.
 
-    ``forgotten_walk`` leaves out the way to the appliance, the target or the lamp; ``wrong_guess`` looks for the object in an
-    unlikely sort of place alone; ``unknown_method`` calls the agent by a method that it has not; ``syntax_error``
-    loses a bracket or a colon. Raises UsageError for a probability outside 0 to 1.
+    ``forgotten_walk`` leaves out the way to the appliance, the target or the lamp; ``wrong_guess`` looks for the object
+    in an unlikely sort of place alone; ``unknown_method`` calls a method that the agent has not; ``syntax_error`` loses
+    a bracket or a colon. Raises UsageError for a probability outside 0 to 1.
     """
 
     forgotten_walk: float = 0.0
@@ -51,7 +51,8 @@ def mistakes_called(text: str) -> Mistakes:
         return LEVELS[text]
     if not set(names) <= set(NAMES):
         raise UsageError(
-            f"mistakes {text!r} is not known; give {', '.join(LEVELS)}, or some of {', '.join(NAMES)} with commas between"
+            f"mistakes {text!r} is not known; give {', '.join(LEVELS)}, or some of {', '.join(NAMES)}, "
+            "with commas between them"
         )
     return Mistakes(**dict.fromkeys(names, 1.0))
 

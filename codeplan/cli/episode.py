@@ -1,0 +1,116 @@
+"""``codeplan run``: one episode, shown as it happens."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from codeplan.cli import options
+from codeplan.errors import CodeplanError
+
+if TYPE_CHECKING:
+    from codeplan.events import Event
+
+Method = Annotated[str, typer.Option(metavar="NAME", help="How to solve it; 'codeplan methods' lists them.")]
+Tries = Annotated[int | None, typer.Option(metavar="N", help="Runs of a plan at most. [6]")]
+ResumeBy = Annotated[
+    str | None, typer.Option(metavar="HOW", help="Who finds the step to resume at: syntax or model. [syntax]")
+]
+CodeCheck = Annotated[
+    str | None, typer.Option(metavar="WHEN", help="When a plan goes back for repair: on-error or always. [on-error]")
+]
+
+
+class Interrupted(CodeplanError):
+    """The person at the keyboard ended the run."""
+
+    exit_code = 130
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add this module's commands."""
+    app.command("run", epilog="Example: codeplan run household --kind clean --seed 3")(run)
+
+
+def run(
+    env: options.Env,
+    task: options.TaskId = None,
+    kind: options.Kind = None,
+    seed: options.Seed = None,
+    method: Method = "adaplanner",
+    model: options.Model = "scripted",
+    base_url: options.BaseUrl = None,
+    mistakes: options.Mistakes = None,
+    model_seed: options.ModelSeed = None,
+    temperature: options.Temperature = None,
+    tries: Tries = None,
+    resume_by: ResumeBy = None,
+    code_check: CodeCheck = None,
+    max_actions: options.MaxActions = None,
+    max_model_calls: options.MaxModelCalls = None,
+    max_tokens: options.MaxTokens = None,
+    max_seconds: options.MaxSeconds = None,
+    allow_weak_sandbox: options.AllowWeak = False,
+    more: options.Set = None,
+    out: options.Out = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run one episode: plan, execute, refine, resume.
+
+    Exit code 0 success, 1 not solved, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted.
+    """
+    given = options.settings(
+        more,
+        base_url=base_url,
+        mistakes=mistakes,
+        model_seed=model_seed,
+        temperature=temperature,
+        tries=tries,
+        resume_by=resume_by,
+        code_check=code_check,
+        allow_weak_sandbox=allow_weak_sandbox or None,
+    )
+    spend = options.budget(max_actions, max_model_calls, max_tokens, max_seconds)
+    name = (env, task) if task else (env, kind, seed)
+    with contextlib.nullcontext(out) if out else options.new_folder(*name) as folder:
+        _play(
+            folder,
+            as_json,
+            quiet,
+            env=env,
+            task=task,
+            method=method,
+            model=model,
+            kind=kind,
+            seed=seed,
+            budget=spend,
+            **given,
+        )
+
+
+def _play(folder: Path, as_json: bool, quiet: bool, **arguments: Any) -> None:
+    from codeplan.report.plain import fields
+    from codeplan.runner import TRACE
+    from codeplan.runner import run as run_episode
+
+    try:
+        result = run_episode(out=folder, listen=listener(as_json, quiet), **arguments)
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted; what happened so far is in {folder / TRACE}") from None
+    if as_json:
+        options.print_json(fields(result))
+    raise typer.Exit(options.exit_code(result))
+
+
+def listener(as_json: bool, quiet: bool) -> Callable[[Event], None] | None:
+    """What shows the episode: nothing beside JSON, the summary alone where it is to be quiet, else everything."""
+    if as_json:
+        return None
+    from codeplan.report.live import Live, Summary
+
+    return Summary(options.console()) if quiet else Live(options.console())

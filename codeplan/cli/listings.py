@@ -1,0 +1,130 @@
+"""``codeplan envs``, ``methods`` and ``doctor``: what there is, and whether it works here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from codeplan.cli import options
+
+if TYPE_CHECKING:
+    from codeplan.doctor import Finding
+
+EnvName = Annotated[str | None, typer.Argument(metavar="[ENV]", help="Show this environment alone.")]
+Online = Annotated[bool, typer.Option("--online", help="Ask the model's endpoint whether it answers.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add this module's commands."""
+    app.command("envs", epilog="Example: codeplan envs household")(list_envs)
+    app.command("methods", epilog="Example: codeplan methods --json")(list_methods)
+    app.command("doctor", epilog="Example: codeplan doctor --online")(doctor)
+
+
+def list_envs(env: EnvName = None, as_json: options.Json = False) -> None:
+    """List the environments: kinds of tasks, splits, how to run one."""
+    from codeplan import envs
+
+    found = [_about(name) for name in ([env] if env else envs.names())]
+    if as_json:
+        options.print_json(found)
+        return
+    for about in found:
+        _print_env(about)
+
+
+def list_methods(as_json: options.Json = False) -> None:
+    """List the methods: the ways to solve a task."""
+    from codeplan import methods, plugins
+
+    found: list[dict[str, Any]] = []
+    for name in methods.names():
+        method = plugins.load("codeplan.methods", name)
+        found.append({"name": name, "about": _first_line(method), "settings": list(plugins.accepted(method))})
+    if as_json:
+        options.print_json(found)
+        return
+    for about in found:
+        typer.echo(f"{about['name']}\n  {about['about']}\n  settings  {', '.join(about['settings']) or 'none'}")
+        typer.echo(f"  run       codeplan run household --method {about['name']}")
+
+
+def doctor(online: Online = False, as_json: options.Json = False) -> None:
+    """Look at this machine: Python, sandbox, model, extras.
+
+    Exit code 0 where a fully locked sandbox runs, 1 where it does not.
+    """
+    from codeplan.doctor import examine, is_safe
+
+    findings = examine(online=online)
+    if as_json:
+        from codeplan.report.plain import fields
+
+        options.print_json({"ok": is_safe(findings), "findings": fields(findings)})
+    else:
+        _print_findings(findings)
+    raise typer.Exit(0 if is_safe(findings) else 1)
+
+
+def _first_line(thing: object) -> str:
+    """What its module says that it is; where that says nothing, its own docstring."""
+    import inspect
+
+    doc = inspect.getdoc(inspect.getmodule(thing)) or inspect.getdoc(thing) or ""
+    return doc.partition("\n")[0]
+
+
+# ------------------------------------------------------------------ environments
+
+
+def _about(name: str) -> dict[str, Any]:
+    from contextlib import closing
+
+    from codeplan import envs
+
+    with closing(envs.make(name)) as world:
+        splits = {split: list(world.tasks(split)) for split in ("train", "dev", "test")}
+        tasks = [task for split in splits.values() for task in split]
+        kinds = list(getattr(world, "kinds", None) or dict.fromkeys(task.kind for task in tasks if task.kind))
+        example = next((task.id for task in splits["test"] or tasks), None)
+        return {
+            "name": name,
+            "about": _first_line(type(world)),
+            "kinds": kinds,
+            "splits": {split: len(found) for split, found in splits.items()},
+            "example": example,
+        }
+
+
+def _print_env(about: dict[str, Any]) -> None:
+    typer.echo(about["name"])
+    if about["about"]:
+        typer.echo(f"  {about['about']}")
+    typer.echo(f"  kinds   {', '.join(about['kinds']) or 'none'}")
+    splits = [f"{split} ({count:,})" for split, count in about["splits"].items() if count]
+    typer.echo(f"  splits  {', '.join(splits) or 'none'}")
+    example = f" --task {about['example']}" if about["example"] else ""
+    typer.echo(f"  run     codeplan run {about['name']}{example}")
+
+
+# ------------------------------------------------------------------ doctor
+
+
+def _print_findings(findings: tuple[Finding, ...]) -> None:
+    from rich.text import Text
+
+    from codeplan.report.text import one_line
+
+    console = options.console()
+    marks = {"ok": ("✓", "green"), "missing": ("✗", "bold red"), "absent": ("·", "dim")}
+    width = max(len(f.name) for f in findings)
+    group = None
+    for f in findings:
+        if f.group != group:
+            console.print(Text(f.group, "bold"))
+        group = f.group
+        mark, style = marks[f.status]
+        console.print(Text.assemble("  ", (mark, style), f" {f.name:{width}}  ", one_line(f.detail)), soft_wrap=True)
+        if f.advice:
+            console.print(Text(f"    {'':{width}}  {f.advice}", "yellow"), soft_wrap=True)

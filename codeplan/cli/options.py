@@ -1,0 +1,126 @@
+"""Options that commands share, and what becomes of them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from codeplan.budget import Budget
+    from codeplan.types import Result
+
+RUNS = Path("runs")
+"""Where traces go when no folder is named."""
+
+_NO_SETTINGS = {"env", "task", "kind", "seed", "method", "model", "budget", "out", "listen", "limits"}
+"""Parameters of a run that are no settings, or cannot be written on a command line."""
+
+Env = Annotated[str, typer.Argument(metavar="ENV", help="The environment's name; 'codeplan envs' lists them.")]
+EnvOption = Annotated[str, typer.Option("--env", metavar="ENV", help="The environment whose agent the plan uses.")]
+TaskId = Annotated[str | None, typer.Option("--task", metavar="ID", help="The task's id, such as clean/3.")]
+Kind = Annotated[str | None, typer.Option(metavar="K", help="A kind of task, where no --task is given.")]
+Seed = Annotated[int | None, typer.Option(metavar="N", help="The seed that makes the task, where no --task is given.")]
+Model = Annotated[
+    str, typer.Option(metavar="NAME", help="'scripted' (a stand-in, no key needed), or a model of the endpoint.")
+]
+BaseUrl = Annotated[
+    str | None, typer.Option(metavar="URL", help="The endpoint (Chat Completions); default OPENAI_BASE_URL, or OpenAI.")
+]
+Mistakes = Annotated[str | None, typer.Option(metavar="HOW", help="Which mistakes the scripted model makes.")]
+ModelSeed = Annotated[int | None, typer.Option(metavar="N", help="The model's seed; a real one may ignore it.")]
+Temperature = Annotated[float | None, typer.Option(metavar="T", help="Sampling temperature; left to the endpoint.")]
+MaxActions = Annotated[int | None, typer.Option(metavar="N", help="Budget: actions.")]
+MaxModelCalls = Annotated[int | None, typer.Option(metavar="N", help="Budget: model calls of any purpose. [100]")]
+MaxTokens = Annotated[int | None, typer.Option(metavar="N", help="Budget: tokens, in and out.")]
+MaxSeconds = Annotated[float | None, typer.Option(metavar="S", help="Budget: seconds.")]
+AllowWeak = Annotated[
+    bool, typer.Option("--allow-weak-sandbox", help="Run even where a layer of the sandbox is missing.")
+]
+Out = Annotated[Path | None, typer.Option(metavar="DIR", help="The folder for the trace; must not hold one yet.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, to standard output.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show the summary only.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of environment, method or model; repeatable."),
+]
+
+
+def settings(more: list[str] | None, **given: Any) -> dict[str, Any]:
+    """The settings that were given; those of ``--set`` are read as JSON where they are, else as text."""
+    from codeplan.errors import UsageError
+
+    found = {name: value for name, value in given.items() if value is not None}
+    for item in more or []:
+        name, equals, text = item.partition("=")
+        if not (name.isidentifier() and equals):
+            raise UsageError(f"--set takes NAME=VALUE, not {item!r}; for instance --set timeout=60")
+        if name in _NO_SETTINGS:
+            raise UsageError(f"{name!r} is no setting for --set; see the options that --help lists")
+        try:
+            found[name] = json.loads(text)
+        except ValueError:
+            found[name] = text
+    return found
+
+
+def budget(actions: int | None, model_calls: int | None, tokens: int | None, seconds: float | None) -> Budget:
+    """The budget with the limits that were given, and its own defaults for the others."""
+    from codeplan.budget import Budget
+
+    limits: dict[str, Any] = {"actions": actions, "model_calls": model_calls, "tokens": tokens, "seconds": seconds}
+    return Budget(**{name: value for name, value in limits.items() if value is not None})
+
+
+@contextlib.contextmanager
+def new_folder(*words: str | int | None) -> Iterator[Path]:
+    """A new folder in ``runs/``, named by the time and the words; gone again where nothing was written to it."""
+    from codeplan.errors import UsageError
+
+    try:
+        folder = _made("-".join(str(w) for w in words if w is not None))
+    except OSError as e:
+        raise UsageError(f"no folder for the trace can be made in {RUNS}: {e.strerror}; name one with --out") from None
+    try:
+        yield folder
+    finally:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+
+def _made(name: str) -> Path:
+    import time
+
+    safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in name)[:80]
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    for number in range(1, 1000):
+        folder = RUNS / (f"{stamp}-{safe}" + (f"-{number}" if number > 1 else ""))
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(parents=True)
+            return folder
+    raise FileExistsError(17, "too many runs within a second")
+
+
+def console() -> Console:
+    """The console of standard output: colours on a terminal, plain text elsewhere."""
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, emoji=False)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON, readable and in plain ASCII."""
+    typer.echo(json.dumps(value, indent=2))
+
+
+def exit_code(result: Result) -> int:
+    """0 for success, 3 for a spent budget, 1 for any other end."""
+    if result.success:
+        return 0
+    return 3 if result.reason.startswith("budget") else 1

@@ -1,0 +1,169 @@
+"""``codeplan check`` and ``codeplan exec``: a plan in a file, looked at or run, without any planning."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from codeplan.cli import options
+from codeplan.cli.episode import listener
+
+if TYPE_CHECKING:
+    from codeplan.runner import Execution
+    from codeplan.types import Plan, Rejected
+
+MAX_BYTES = 1_000_000
+"""A file larger than this is no plan; the sandbox's own cap is far lower."""
+
+PlanFile = Annotated[str, typer.Argument(metavar="PLAN", help="The plan's file; - is standard input.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add this module's commands."""
+    app.command("check", epilog="Example: codeplan check my_plan.py --env household")(check)
+    app.command("exec", epilog="Example: codeplan exec my_plan.py --env household --task clean/3")(execute)
+
+
+def check(
+    plan: PlanFile,
+    env: options.EnvOption,
+    allow_weak_sandbox: options.AllowWeak = False,
+    as_json: options.Json = False,
+) -> None:
+    """Check a plan without running it.
+
+    Each reason to refuse it is told as PLAN:line:column: message [rule], with what to write instead.
+
+    Exit code 0 accepted, 1 refused, 2 usage, 4 infrastructure.
+    """
+    from codeplan.types import Rejected
+
+    checked = _checked(read_plan(plan), env, allow_weak_sandbox)
+    rejected = checked if isinstance(checked, Rejected) else None
+    if as_json:
+        from codeplan.report.plain import fields
+
+        options.print_json(fields(rejected.diagnostics) if rejected else [])
+    elif rejected:
+        _print_diagnostics(plan, rejected)
+    else:
+        typer.echo(f"{_shown(plan)}: accepted")
+    raise typer.Exit(1 if rejected else 0)
+
+
+def execute(
+    plan: PlanFile,
+    env: options.EnvOption,
+    task: options.TaskId = None,
+    kind: options.Kind = None,
+    seed: options.Seed = None,
+    model: options.Model = "scripted",
+    base_url: options.BaseUrl = None,
+    mistakes: options.Mistakes = None,
+    model_seed: options.ModelSeed = None,
+    temperature: options.Temperature = None,
+    max_actions: options.MaxActions = None,
+    max_model_calls: options.MaxModelCalls = None,
+    max_tokens: options.MaxTokens = None,
+    max_seconds: options.MaxSeconds = None,
+    allow_weak_sandbox: options.AllowWeak = False,
+    more: options.Set = None,
+    out: options.Out = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run a plan as it is, once, without planning or refining.
+
+    The model only answers the plan's ask_llm.
+
+    Exit code 0 success, 1 not solved, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted.
+    A trace is written where --out names a folder.
+    """
+    from codeplan.runner import execute as execute_plan
+
+    source = read_plan(plan)
+    given = options.settings(more, base_url=base_url, mistakes=mistakes, model_seed=model_seed, temperature=temperature)
+    execution = execute_plan(
+        source,
+        env,
+        task,
+        model,
+        kind=kind,
+        seed=seed,
+        budget=options.budget(max_actions, max_model_calls, max_tokens, max_seconds),
+        out=out,
+        listen=listener(as_json, quiet),
+        allow_weak_sandbox=allow_weak_sandbox,
+        **given,
+    )
+    if as_json:
+        options.print_json(_summary(execution))
+    raise typer.Exit(options.exit_code(execution.result))
+
+
+def read_plan(path: str) -> str:
+    """The text of a plan's file; ``"-"`` reads standard input. Raises UsageError where it is no text of a fair size."""
+    from codeplan.errors import UsageError
+
+    name = _shown(path)
+    data = _bytes(path)
+    if len(data) > MAX_BYTES:
+        raise UsageError(f"{name} is larger than {MAX_BYTES:,} bytes; that is no plan")
+    if not data.strip():
+        raise UsageError(f"{name} is empty; a plan defines solution(agent, start_from=1)")
+    if b"\0" in data:
+        raise UsageError(f"{name} is binary; a plan is Python text in UTF-8")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        raise UsageError(f"{name} is not UTF-8 (byte {e.start}); save it as UTF-8") from None
+
+
+def _bytes(path: str) -> bytes:
+    from codeplan.errors import UsageError
+
+    try:
+        if path == "-":
+            return sys.stdin.buffer.read(MAX_BYTES + 1)
+        with Path(path).open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as e:
+        why = getattr(e, "strerror", None) or "that is no path"
+        raise UsageError(f"the plan {path} cannot be read: {why}") from None
+
+
+def _checked(source: str, env: str, allow_weak: bool) -> Plan | Rejected:
+    from contextlib import closing
+
+    from codeplan import envs
+    from codeplan.api import agent_api
+    from codeplan.episode import agent_class
+    from codeplan.sandbox import Sandbox
+
+    with closing(envs.make(env)) as world:
+        return Sandbox(allow_weak=allow_weak).check(source, agent_api(agent_class(world)))
+
+
+def _print_diagnostics(path: str, rejected: Rejected) -> None:
+    from codeplan.report.text import located, one_line
+
+    for d in rejected.diagnostics:
+        typer.echo(f"{_shown(path)}:{d.line}:{d.column}: {one_line(d.message, 1000)} [{d.rule}]")
+        for line in located(rejected.source, d):
+            typer.echo(f"    {line}")
+
+
+def _summary(execution: Execution) -> dict[str, Any]:
+    """The plan's own outcome and the episode's counts, as the JSON that scripts read."""
+    from codeplan.report.plain import outcome_as_json
+
+    result = execution.result
+    counts = {"success": result.success, "actions": result.actions, "asks": result.asks}
+    return {**outcome_as_json(execution.outcome, result.reason), **counts}
+
+
+def _shown(path: str) -> str:
+    return "standard input" if path == "-" else path

@@ -1,0 +1,160 @@
+"""What this machine offers to codeplan: looked at without changing anything, and without the network unless asked."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, requires, version
+from typing import Literal
+
+import msgspec
+
+from codeplan.errors import CodeplanError
+from codeplan.llm import OpenAIModel, endpoint
+
+_SANDBOX = "Sandbox"
+_LOCKED = "locked run"
+_PROBE = """\
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        print('[Step 1] run')
+        answer = 6 * 7
+        assert answer == 42, f'Error in [Step 1]: {answer}. {agent.report()}'
+"""
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One thing that was looked at. ``advice`` says what to do where something is wrong, else it is empty.
+
+    ``status`` is ``"ok"``, ``"missing"`` (which should be there), or ``"absent"`` (which need not be there).
+    """
+
+    group: str
+    name: str
+    status: Literal["ok", "missing", "absent"]
+    detail: str = ""
+    advice: str = ""
+
+
+def examine(*, online: bool = False) -> tuple[Finding, ...]:
+    """Everything worth knowing, in groups. Only ``online`` makes it talk to the model's endpoint. Never shows a key."""
+    return (_python(), *_packages(), *_sandbox(), *_endpoint(online), *_extras())
+
+
+def is_safe(findings: tuple[Finding, ...]) -> bool:
+    """Whether a plan runs here with every layer of the sandbox in place."""
+    return all(f.status == "ok" for f in findings if f.group == _SANDBOX)
+
+
+def _python() -> Finding:
+    detail = f"{platform.python_version()} ({platform.system()} {platform.release()}, {platform.machine()})"
+    return Finding("Core", "Python", "ok", detail)
+
+
+# ------------------------------------------------------------------ packages
+
+
+def _packages() -> Iterator[Finding]:
+    for requirement in ["codeplan", *(r for r in _requirements() if "extra" not in r)]:
+        name = _name(requirement)
+        if there := _version(name):
+            yield Finding("Core", name, "ok", there)
+        else:
+            yield Finding("Core", name, "missing", "not installed", f"install it: pip install '{requirement}'")
+
+
+def _extras() -> Iterator[Finding]:
+    members: dict[str, list[str]] = {}
+    for requirement in _requirements():
+        if marker := re.search(r"extra\s*==\s*['\"]([\w.-]+)['\"]", requirement):
+            members.setdefault(marker[1], []).append(_name(requirement))
+    for extra, names in sorted(members.items()):
+        lacking = [name for name in names if not _version(name)]
+        if lacking:
+            advice = f"if you want it: pip install 'codeplan[{extra}]'"
+            yield Finding("Extras", extra, "absent", f"lacks {', '.join(lacking)}", advice)
+        else:
+            yield Finding("Extras", extra, "ok", "installed")
+
+
+def _requirements() -> list[str]:
+    try:
+        return requires("codeplan") or []
+    except PackageNotFoundError:
+        return []
+
+
+def _name(requirement: str) -> str:
+    found = re.match(r"[\w.-]+", requirement)
+    return found[0] if found else requirement
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+# ------------------------------------------------------------------ the sandbox
+
+
+def _sandbox() -> Iterator[Finding]:
+    """The layers of the cage, and a plan that is really run with every one of them asked for."""
+    from codeplan.sandbox import Sandbox, layers
+    from codeplan.types import Finished
+
+    try:
+        for layer in layers():
+            advice = "" if layer.present else "plans are refused without it, unless --allow-weak-sandbox lets them run"
+            yield Finding(_SANDBOX, layer.name, "ok" if layer.present else "missing", layer.detail, advice)
+        outcome = Sandbox().run(_PROBE, _ProbeAgent(), str)
+    except CodeplanError as e:
+        yield Finding(
+            _SANDBOX, _LOCKED, "missing", str(e), "run on Linux with every layer, or in a container with them"
+        )
+        return
+    if isinstance(outcome, Finished):
+        yield Finding(_SANDBOX, _LOCKED, "ok", f"a trivial plan took {outcome.spent.wall * 1000:.1f} ms")
+    else:
+        yield Finding(_SANDBOX, _LOCKED, "missing", f"a trivial plan ended as {type(outcome).__name__}", "report this")
+
+
+class _ProbeAgent:
+    def report(self) -> str:
+        """Nothing to say."""
+        return ""
+
+
+# ------------------------------------------------------------------ the model
+
+
+def _endpoint(online: bool) -> Iterator[Finding]:
+    yield Finding("Model", "scripted", "ok", "a stand-in that needs no key and no network")
+    variable = next((n for n in ("OPENAI_BASE_URL", "OPENAI_API_BASE") if os.environ.get(n)), None)
+    try:
+        url = endpoint.base_url()
+        key = endpoint.key()
+    except CodeplanError as e:
+        yield Finding("Model", "endpoint", "missing", str(e), "set OPENAI_BASE_URL and OPENAI_API_KEY anew")
+        return
+    yield Finding(
+        "Model", "endpoint", "ok", f"{endpoint.shown(url)} ({'from ' + variable if variable else 'the default'})"
+    )
+    if key:
+        yield Finding("Model", "key", "ok", "found in OPENAI_API_KEY")
+    else:
+        advice = "" if variable else "for a real model: set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own"
+        yield Finding("Model", "key", "absent", "OPENAI_API_KEY is not set", advice)
+    if online and (key or variable):
+        yield _answer()
+
+
+def _answer() -> Finding:
+    try:
+        OpenAIModel("any", max_retries=0, timeout=10.0).ping()
+    except CodeplanError as e:
+        return Finding("Model", "answer", "missing", str(e), "check the two lines above")
+    return Finding("Model", "answer", "ok", "the endpoint answers")

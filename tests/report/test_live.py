@@ -1,0 +1,261 @@
+"""The live display, event by event, on a terminal and off it."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from codeplan.events import (
+    Acted,
+    Asked,
+    EnvironmentReset,
+    EpisodeEnded,
+    EpisodeStarted,
+    Event,
+    PlanDrafted,
+    PlanFailed,
+    PlanFinished,
+    PlanRejected,
+    PlanStarted,
+    PlanStopped,
+    Printed,
+    SpanClosed,
+    SpanOpened,
+    StepEntered,
+    Warned,
+)
+from codeplan.report.live import Live, Summary
+from codeplan.types import Checkpoint, Completion, Diagnostic, Observation, Purpose, Result, Task, Usage
+
+TASK = Task("clean/3", env="household", kind="clean", goal="put a clean mug on a desk")
+FIRST = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        agent.goto('desk 1')\n"
+SECOND = FIRST.replace("desk 1", "desk 2")
+
+
+def shown(*events: Event, terminal: bool = False, width: int = 100) -> str:
+    file = io.StringIO()
+    live = Live(Console(file=file, force_terminal=terminal, width=width, color_system="standard" if terminal else None))
+    for event in events:
+        live(event)
+    return file.getvalue()
+
+
+def started(model: str = "scripted") -> EpisodeStarted:
+    return EpisodeStarted(task=TASK, method="adaplanner", model=model, codeplan="0")
+
+
+def drafted(source: str, number: int = 1, origin: Purpose = "plan") -> PlanDrafted:
+    return PlanDrafted(number=number, origin=origin, source=source)
+
+
+def acted(text: str, action: str = "go to desk 1") -> Acted:
+    return Acted(action=action, observation=Observation(text), seconds=0.0)
+
+
+def asked(purpose: Purpose, question: str, text: str, usage: Usage | None = None, retries: int = 0) -> Asked:
+    completion = Completion(text, usage or Usage(700, 20), retries=retries)
+    return Asked(purpose=purpose, messages=[{"role": "user", "content": question}], completion=completion, seconds=1.5)
+
+
+def ended(success: bool = True, reason: str = "success", **more: object) -> EpisodeEnded:
+    counts = {"actions": 14, "asks": 1, "refinements": 2, "model_calls": 4, "usage": Usage(2310, 420), "seconds": 0.4}
+    result = Result(TASK, success, reason, "adaplanner", "scripted", **{**counts, **more})  # type: ignore[arg-type]
+    return EpisodeEnded(result=result)
+
+
+# ------------------------------------------------------------------ what is told
+
+
+def test_the_head_tells_task_goal_method_and_model() -> None:
+    text = shown(started("gpt-4.1-mini"))
+    assert all(part in text for part in ("household · clean/3", TASK.goal, "adaplanner", "gpt-4.1-mini"))
+    assert "stand-in" not in text
+
+
+def test_the_scripted_model_is_called_what_it_is_at_the_head_and_at_the_end() -> None:
+    words = "scripted stand-in, not a language model"
+    assert words in shown(started())
+    assert words in shown(ended())
+
+
+def test_the_first_plan_is_shown_whole_with_line_numbers() -> None:
+    assert "   3          agent.goto('desk 1')" in shown(drafted(FIRST)).splitlines()
+
+
+def test_a_refined_plan_is_shown_by_what_changed() -> None:
+    text = shown(drafted(FIRST), drafted(SECOND, 2, "refine"))
+    after = text.partition("Plan 2, refined")[2]
+    assert "-         agent.goto('desk 1')" in after
+    assert "+         agent.goto('desk 2')" in after
+
+
+def test_a_plan_that_did_not_change_says_so() -> None:
+    assert "The same as the plan before." in shown(drafted(FIRST), drafted(FIRST, 2, "check"))
+
+
+def test_a_refusal_points_at_the_source() -> None:
+    diagnostic = Diagnostic(3, 9, "no-such-method", "the agent has no method goto")
+    lines = shown(drafted(FIRST), PlanRejected(number=1, diagnostics=(diagnostic,))).splitlines()
+    assert lines[-2].endswith("         agent.goto('desk 1')")
+    assert lines[-1].index("^") == lines[-2].index("agent")
+    assert "line 3, column 9: the agent has no method goto [no-such-method]" in lines[-3]
+
+
+def test_the_first_run_starts_and_a_later_one_resumes_with_its_variables() -> None:
+    assert "Plan 1 runs from step 1" in shown(PlanStarted(number=1, start_from=1))
+    resumed = PlanStarted(number=2, start_from=3, restored=("lettuce", "place"), dropped={"f": "a function"})
+    text = shown(resumed)
+    assert "Plan 2 resumes at step 3 with its variables: lettuce, place" in text
+    assert "not saved: f" in text
+
+
+def test_steps_actions_observations_and_prints_appear_in_order() -> None:
+    events: list[Event] = [
+        EnvironmentReset(observation=Observation("You are in a room.")),
+        StepEntered(step=1, title="Look around", checkpoint=Checkpoint()),
+        acted("You see nothing."),
+        Printed(text="looking\n"),
+        PlanFinished(step=1),
+    ]
+    text = shown(*events)
+    parts = ["You are in a room.", "[Step 1] Look around", "1 > go to desk 1", "You see nothing.", "looking", "end"]
+    assert [text.index(p) for p in parts] == sorted(text.index(p) for p in parts)
+
+
+def test_the_title_that_a_step_prints_is_not_told_twice() -> None:
+    entered = StepEntered(step=1, title="Look around", checkpoint=Checkpoint())
+    text = shown(entered, Printed(text="[Step 1] Look around\n"), Printed(text="[Step 1] again\n"))
+    assert text.count("Look around") == 1
+    assert "again" in text
+
+
+def test_a_question_of_the_plan_is_shown_with_its_answer() -> None:
+    text = shown(asked("ask", "Where are mugs kept?", "['desk 1']"))
+    assert "ask Where are mugs kept?" in text
+    assert "-> ['desk 1']" in text
+
+
+@pytest.mark.parametrize(("usage", "said"), [(Usage(700, 20), "720 tokens"), (Usage(None, None), "tokens unknown")])
+def test_other_calls_of_the_model_are_one_line_with_what_they_cost(usage: Usage, said: str) -> None:
+    text = shown(asked("refine", "a long prompt", "a long plan", usage, retries=1))
+    assert f"The model was called to refine the plan ({said}, 1.5 s, retries: 1)" in text
+    assert "a long" not in text
+
+
+def test_a_failed_assertion_is_red_with_step_line_and_message() -> None:
+    failed = PlanFailed(
+        step=2, line=14, error="AssertionError", message="Error in [Step 2]: no mug", checkpoint=Checkpoint()
+    )
+    assert "An assertion failed in step 2, line 14:" in shown(failed)
+    assert "Error in [Step 2]: no mug" in shown(failed)
+    assert "\x1b[31m" in shown(failed, terminal=True)
+
+
+def test_another_exception_is_named_and_so_is_a_place_outside_the_steps() -> None:
+    failed = PlanFailed(step=None, line=2, error="ValueError", message="no", checkpoint=Checkpoint())
+    assert "The plan raised ValueError outside all steps, line 2:" in shown(failed)
+
+
+def test_a_stop_by_a_limit_and_a_warning_are_told() -> None:
+    stopped = PlanStopped(limit="wall", value=6, allowed=5, step=1, line=4, message="the plan ran longer than 5 s")
+    assert "The plan was stopped in step 1, line 4: the plan ran longer than 5 s" in shown(stopped)
+    assert "Warning: no landlock" in shown(Warned(message="no landlock"))
+
+
+def test_spans_are_headings() -> None:
+    assert "trial 2" in shown(SpanOpened(id=1, kind="trial", name="2"), SpanClosed(id=1))
+
+
+def test_the_summary_has_every_figure_and_the_trace() -> None:
+    text = shown(ended(trace="runs/a/trace.jsonl"))
+    figures = (
+        "Success",
+        "14",
+        "Asks",
+        "Refinements",
+        "Model calls",
+        "2,310 in + 420 out",
+        "0.40",
+        "runs/a/trace.jsonl",
+    )
+    assert all(figure in text for figure in figures)
+    assert "Reason" not in text
+
+
+def test_a_failure_has_its_reason_and_unknown_tokens_stay_unknown() -> None:
+    text = shown(ended(False, "no success in 6 tries", usage=Usage(None, None)))
+    assert "Not solved" in text
+    assert "no success in 6 tries" in text
+    assert "unknown" in text
+
+
+def test_the_quiet_display_tells_the_end_and_warnings_alone() -> None:
+    file = io.StringIO()
+    summary = Summary(Console(file=file))
+    for event in (started(), drafted(FIRST), Warned(message="no landlock"), ended()):
+        summary(event)
+    text = file.getvalue()
+    assert "no landlock" in text
+    assert "Success" in text
+    assert "goto" not in text
+
+
+# ------------------------------------------------------------------ how it is told
+
+
+def everything(text: str) -> list[Event]:
+    """One of each event, with this text wherever a plan, a model or an environment could put it."""
+    failed = PlanFailed(step=1, line=1, error=text, message=text, checkpoint=Checkpoint())
+    stopped = PlanStopped(limit="wall", value=1, allowed=1, step=1, line=1, message=text)
+    return [
+        EpisodeStarted(task=Task(text, env=text, goal=text), method=text, model=text, codeplan="0"),
+        EnvironmentReset(observation=Observation(text)),
+        drafted(text),
+        drafted(f"x\n{text}", 2, "refine"),
+        PlanRejected(number=1, diagnostics=(Diagnostic(1, 2, text, text),)),
+        PlanStarted(number=1, start_from=2, restored=(text,), dropped={text: text}),
+        StepEntered(step=1, title=text, checkpoint=Checkpoint()),
+        acted(text, text),
+        asked("ask", text, text),
+        asked("plan", text, text),
+        Printed(text=text),
+        failed,
+        stopped,
+        SpanOpened(id=1, kind=text, name=text),
+        Warned(message=text),
+        EpisodeEnded(result=Result(Task(text, env=text, goal=text), False, text, text, text)),
+    ]
+
+
+HOSTILE = "\x1b[2J\x1b]0;owned\x07\x9b31m\x08\x7f\u202e\u200b\ud800[red]bold[/red] [/] :smile: \r\n\x00end"
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_hostile_text_steers_neither_the_terminal_nor_the_markup(terminal: bool) -> None:
+    text = shown(*everything(HOSTILE), terminal=terminal)
+    ours = text.replace("\x1b[", "") if terminal else text  # rich's own colours
+    assert not any(c in ours for c in "\x1b\x07\x9b\x08\x7f\u202e\u200b\ud800\r\x00")
+    assert "\x1b[2J" not in text
+    assert "[red]bold[/red]" in text
+    assert ":smile:" in text
+
+
+def test_off_a_terminal_there_are_no_escape_codes_and_lines_are_not_broken() -> None:
+    long = "word " * 60
+    text = shown(*everything(long.strip()), width=40)
+    assert "\x1b" not in text
+    assert f"       {long.strip()}" in text
+    assert all(line == line.rstrip() for line in text.splitlines())
+
+
+def test_on_a_terminal_long_lines_are_wrapped_under_their_start() -> None:
+    lines = shown(acted("word " * 30), terminal=True, width=40).splitlines()
+    assert len(lines) > 4
+
+
+def test_a_flood_is_cut_and_says_how_much_there_was() -> None:
+    text = shown(acted("spam\n" * 100_000), Printed(text="x" * 1_000_000))
+    assert len(text) < 10_000
+    assert "500,000 characters in all" in text

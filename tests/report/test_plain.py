@@ -1,0 +1,100 @@
+"""A plan's outcome and variables as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from codeplan.report.plain import as_json, fields, outcome_as_json
+from codeplan.sandbox import encode
+from codeplan.types import Diagnostic, Failed, Finished, Rejected, Result, Spent, Stopped, Task
+
+STATE = encode({"found": "mug 1", "seen": ("desk 1", 2)}, 10_000)
+
+
+def failed(error: str) -> Failed:
+    return Failed(2, 7, error, "no mug", "looking\n", STATE, {}, Spent())
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, True, 3, -1.5, "text", [1, [2]], {"a": {"b": []}}, 2**64],
+)
+def test_what_json_has_stays_as_it_is(value: Any) -> None:
+    assert json.loads(json.dumps(as_json(value))) == value
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ((1, (2,)), [1, [2]]),
+        ({1, 2}, "{1, 2}"),
+        ({1: "a"}, "{1: 'a'}"),
+        (b"ab", "b'ab'"),
+        (float("inf"), "inf"),
+        ([float("nan")], ["nan"]),
+        (range(3), "range(0, 3)"),
+    ],
+)
+def test_what_json_lacks_is_shown_as_python_writes_it(value: object, shown: Any) -> None:
+    assert as_json(value) == shown
+
+
+def test_a_number_too_long_for_decimal_digits_is_shown_all_the_same() -> None:
+    assert as_json([2**20_000]) == [hex(2**20_000)]
+    assert as_json({2**20_000}) == "<set>"
+
+
+def test_a_cycle_ends() -> None:
+    cycle: list[object] = []
+    cycle.append(cycle)
+    assert json.dumps(as_json(cycle)).count("[") < 100
+
+
+def test_a_few_lists_that_hold_one_another_a_trillion_times_end() -> None:
+    value: list[object] = []
+    for _ in range(40):
+        value = [value, value]
+    assert len(json.dumps(as_json(value))) < 10_000_000
+
+
+def test_a_value_keeps_the_fields_that_are_at_their_defaults() -> None:
+    told = fields(Result(Task("pick/0"), False, "no success"))
+    assert told["refinements"] == 0
+    assert told["task"]["split"] == "test"
+    assert told["usage"] == {"input_tokens": 0, "output_tokens": 0, "cached_tokens": 0}
+    assert fields((Task("a"),))[0]["id"] == "a"
+
+
+def test_a_failed_assertion_keeps_its_message_and_another_exception_is_named() -> None:
+    assert outcome_as_json(failed("AssertionError"), "") == {
+        "status": "failed",
+        "step": 2,
+        "message": "no mug",
+        "output": "looking\n",
+        "checkpoint": {"found": "mug 1", "seen": ["desk 1", 2]},
+    }
+    assert outcome_as_json(failed("ValueError"), "")["message"] == "ValueError: no mug"
+
+
+def test_a_finished_plan_has_the_episodes_reason() -> None:
+    told = outcome_as_json(Finished("", 3, STATE, {}, Spent()), "success")
+    assert (told["status"], told["step"], told["message"]) == ("finished", 3, "success")
+
+
+def test_a_stopped_plan_may_have_no_variables() -> None:
+    told = outcome_as_json(Stopped("wall", 6, 5, 1, 4, "it ran too long", "", None, {}, Spent()), "")
+    assert (told["status"], told["message"], told["checkpoint"]) == ("stopped", "it ran too long", None)
+
+
+def test_a_refused_plan_lists_every_reason() -> None:
+    rejected = Rejected("", (Diagnostic(1, 1, "a", "first"), Diagnostic(2, 1, "b", "second")))
+    told = outcome_as_json(rejected, "")
+    assert (told["status"], told["step"], told["checkpoint"]) == ("rejected", None, None)
+    assert told["message"].splitlines() == ["line 1, column 1: first [a]", "line 2, column 1: second [b]"]
+
+
+def test_a_plan_that_a_budget_cut_off_is_stopped() -> None:
+    assert outcome_as_json(None, "budget: spent")["status"] == "stopped"

@@ -1,0 +1,66 @@
+"""Untrusted text made fit to show."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codeplan.report.text import changes, clean, clipped, located, one_line
+from codeplan.types import Diagnostic
+
+
+@given(st.text())
+def test_clean_text_holds_nothing_but_printable_characters_and_line_ends(text: str) -> None:
+    assert all(c == "\n" or c.isprintable() for c in clean(text))
+
+
+@given(st.text(alphabet=st.characters(categories=["L", "N", "P", "S"])))
+def test_clean_text_stays_as_it_is(text: str) -> None:
+    assert clean(text) == text
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_every_kind_of_line_end_is_one(end: str) -> None:
+    assert clean(f"a{end}\tb") == "a\n    b"
+
+
+def test_one_line_is_one_line_of_the_width_that_is_asked_for() -> None:
+    assert one_line(" a\n b\t c ") == "a b c"
+    assert one_line("x" * 500, 10) == "x" * 9 + "…"
+
+
+def test_clipped_text_says_how_much_there_was() -> None:
+    assert clipped("a\nb\n") == ["a", "b"]
+    assert clipped("a\n" * 50, 2) == ["a", "a", "… (100 characters in all; the trace has them)"]
+
+
+def test_the_caret_stands_under_the_column() -> None:
+    assert located("a\nfoo(bar)", Diagnostic(2, 5, "r", "m")) == ["foo(bar)", "    ^"]
+    assert located("a\n\tfoo", Diagnostic(2, 2, "r", "m")) == ["    foo", "    ^"]
+
+
+def test_of_a_very_long_line_only_the_part_around_the_column_is_shown() -> None:
+    line, caret = located("x" * 1_000_000 + "!" + "y" * 1_000_000, Diagnostic(1, 1_000_001, "r", "m"))
+    assert len(line) < 200
+    assert line[caret.index("^")] == "!"
+
+
+@pytest.mark.parametrize("line", [0, 3, -1])
+def test_without_a_line_there_is_nothing_to_point_at(line: int) -> None:
+    assert located("a\nb", Diagnostic(line, 0, "r", "m")) == []
+
+
+def test_changes_have_two_lines_around_them_and_say_where_they_are() -> None:
+    before = "\n".join("abcdefgh")
+    after = before.replace("e", "E")
+    assert list(changes(before, after)) == [
+        ("@", "line 3"),
+        (" ", "c"),
+        (" ", "d"),
+        ("-", "e"),
+        ("+", "E"),
+        (" ", "f"),
+        (" ", "g"),
+    ]
+    assert list(changes(before, before)) == []
