@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from codeplan.episode import Episode
-from codeplan.errors import EpisodeOver, UsageError
+from codeplan.errors import EpisodeOver, SandboxError, UsageError
 from codeplan.events import (
     PlanDrafted,
     PlanFailed,
@@ -228,6 +228,8 @@ def run_plan(
     except EpisodeOver as over:
         step = max(entries, default=None)
         outcome = Stopped("episode", 0, 0, step, None, str(over), "", None, entries, Spent())
+    if isinstance(outcome, Rejected):
+        raise SandboxError(f"a plan that passed the check was refused when it was to run: {outcome.diagnostics[0]}")
     episode.record(_event(outcome))
     return outcome
 

@@ -21,7 +21,8 @@ class PlanAssertion(Control):
 
 
 class LimitReached(Control):
-    """A limit was passed. ``limit`` names the field of ``Limits``; ``value`` is what was asked for, ``allowed`` what may be.
+    """A limit was passed. ``limit`` names the field of ``Limits``; ``value`` is what was asked for, ``allowed`` what
+    may be.
 
     Both are 0 where they are not known, as for a MemoryError.
     """
@@ -32,15 +33,20 @@ class LimitReached(Control):
 
 
 def limit_of(error: BaseException | None) -> LimitReached | None:
-    """The limit behind an exception: its own, or that of one that was in flight when it was raised. None where there is none."""
+    """The limit behind an exception: its own, or that of one that was in flight when it was raised.
+
+    None where there is none.
+    """
+    waiting = [error] if error is not None else []
     for _ in range(_CHAIN):
-        if error is None:
+        if not waiting:
             return None
-        if isinstance(error, LimitReached):
-            return error
-        if isinstance(error, MemoryError):
+        link = waiting.pop()
+        if isinstance(link, LimitReached):
+            return link
+        if isinstance(link, MemoryError):
             return LimitReached("memory", 0, 0)
-        if isinstance(error, RecursionError):
+        if isinstance(link, RecursionError):
             return LimitReached("recursion", sys.getrecursionlimit(), sys.getrecursionlimit())
-        error = error.__cause__ or error.__context__
+        waiting += [before for before in (link.__cause__, link.__context__) if before is not None]
     return None

@@ -15,12 +15,15 @@ MESSAGE_CHARS: Final = 8_000
 NAME_CHARS: Final = 200
 """Characters of a name (of an error, a step's title) that crosses from the worker to the host."""
 
+ENTRIES: Final = 16
+"""The checkpoints at all steps' entries together may take as many times the bytes of one."""
+
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """What one run of a plan may use. A run that passes one ends as ``Stopped``, with the field's name in ``limit``.
 
-    The defaults are meant never to be met by an honest plan. Times leave out what the agent and ``ask`` take. A check is
-    held to ``wall``, ``cpu``, ``memory`` and ``source_bytes``.
+    The defaults are meant never to be met by an honest plan. Times leave out what the agent and ``ask`` take. A check
+    is held to ``wall``, ``cpu``, ``memory`` and ``source_bytes``.
 
     Raises UsageError where a value is not a finite number above zero (counts may be zero).
     """

@@ -1,7 +1,7 @@
 """The cage around one worker: layers of the operating system's own refusals, each backing another up.
 
-Applied in the worker itself, before it is given a plan, and for good: none can be taken off again. A layer that cannot
-be had is reported, never passed over in silence; whether to go on without it is the host's decision.
+Applied in the worker itself, before it is given a plan, and for good: none can be taken off again. A layer that
+cannot be had is reported, never passed over in silence; whether to go on without it is the host's decision.
 """
 
 from __future__ import annotations
@@ -65,7 +65,10 @@ class Cage:
         return tuple(_try(name, step) for name, step in zip(LAYERS, steps, strict=True))
 
     def _prctl(self, option: int, value: int, detail: str) -> str:
-        if self._libc.prctl(option, ctypes.c_ulong(value), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0)) != 0:
+        if (
+            self._libc.prctl(option, ctypes.c_ulong(value), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0))
+            != 0
+        ):
             raise OSError(ctypes.get_errno(), f"prctl({option}) failed")
         return detail
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Part(NamedTuple):
-    """A run of statements: a step's block (``step`` its number, ``node`` its guard), or code outside the steps (None)."""
+    """A run of statements: a step's block (``step`` its number, ``node`` its guard), or code outside steps (None)."""
 
     step: int | None
     node: ast.stmt

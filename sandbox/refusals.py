@@ -47,4 +47,8 @@ class Refusals:
         """ast counts the bytes of a line's UTF-8; people count its characters."""
         if not 0 < line <= len(self._lines):
             return offset + 1
-        return len(self._lines[line - 1].encode("utf-8", "replace")[:offset].decode("utf-8", "ignore")) + 1 if offset >= 0 else 0
+        return (
+            len(self._lines[line - 1].encode("utf-8", "replace")[:offset].decode("utf-8", "ignore")) + 1
+            if offset >= 0
+            else 0
+        )

@@ -1,7 +1,8 @@
 """The system calls that a worker may make, as a filter that the kernel runs: the rest kills the worker.
 
-Few calls are allowed: what CPython needs to compute, to manage memory and to talk over the one socket it has. Calls that
-only look for files answer EPERM, because libraries try them in passing. Memory that can be executed is never given.
+Few calls are allowed: what CPython needs to compute, to manage memory and to talk over the one socket it has. Calls
+that only look for files answer EPERM, because libraries try them in passing. Memory that can be executed is never
+given.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ def _numbers(text: str) -> tuple[int, ...]:
 _X86_64: Final = _Table(
     0xC000003E,
     _numbers(
-        "read=0 write=1 close=3 munmap=11 brk=12 rt_sigaction=13 rt_sigprocmask=14 rt_sigreturn=15 sched_yield=24 mremap=25"
-        " madvise=28 getpid=39 exit=60 gettimeofday=96 getrusage=98 getppid=110 sigaltstack=131 gettid=186 futex=202"
-        " restart_syscall=219 clock_gettime=228 clock_getres=229 exit_group=231 getrandom=318 membarrier=324 rseq=334"
+        "read=0 write=1 close=3 munmap=11 brk=12 rt_sigaction=13 rt_sigprocmask=14 rt_sigreturn=15 sched_yield=24"
+        " mremap=25 madvise=28 getpid=39 exit=60 gettimeofday=96 getrusage=98 getppid=110 sigaltstack=131 gettid=186"
+        " futex=202 restart_syscall=219 clock_gettime=228 clock_getres=229 exit_group=231 getrandom=318 membarrier=324 rseq=334"
     ),
     _numbers("mmap=9 mprotect=10"),
     _numbers(
@@ -75,7 +76,9 @@ class Instruction(NamedTuple):
 
 
 def program(machine: str) -> tuple[Instruction, ...]:
-    """The filter for an architecture, by the name that ``platform.machine()`` gives. Raises OSError for an unknown one."""
+    """The filter for an architecture, by the name that ``platform.machine()`` gives. Raises OSError for an unknown
+    one.
+    """
     table = _TABLES.get(machine.lower())
     if table is None:
         raise OSError(errno.ENOSYS, f"no table of system calls for {machine or 'this machine'}")
@@ -136,6 +139,8 @@ def prepare() -> Prepared:
 def restrict(libc: ctypes.CDLL, prepared: Prepared) -> str:
     """Put this process under the filter, for good; returns what it was. Raises OSError."""
     whole = _Program(len(prepared.filters), ctypes.cast(prepared.filters, ctypes.POINTER(_Filter)))
-    if libc.prctl(_SET_SECCOMP, ctypes.c_ulong(_MODE_FILTER), ctypes.byref(whole), ctypes.c_ulong(0), ctypes.c_ulong(0)):
+    if libc.prctl(
+        _SET_SECCOMP, ctypes.c_ulong(_MODE_FILTER), ctypes.byref(whole), ctypes.c_ulong(0), ctypes.c_ulong(0)
+    ):
         raise OSError(ctypes.get_errno(), "the kernel refused the seccomp filter")
     return prepared.detail

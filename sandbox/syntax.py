@@ -59,7 +59,9 @@ def _check_shape(tree: ast.Module, source: str) -> None:
             return
         level = below
     line = max(getattr(node, "lineno", 0) for node in level)
-    message = f"this is nested more than {DEPTH} levels deep; split it into several statements, or build long texts in a loop"
+    message = (
+        f"this is nested more than {DEPTH} levels deep; split it into several statements, or build long texts in a loop"
+    )
     _refuse(source, line, 0, "size", message)
 
 

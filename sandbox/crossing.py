@@ -1,0 +1,118 @@
+"""How plain data crosses between a plan and the agent: as trees without aliases, in exact builtin types.
+
+None, bool, float, text and ints of 64 bits travel as themselves; the rest as a list whose first item is a tag. What
+arrives is a copy, whatever the other side sent.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+DEEPEST: Final = 32
+"""Containers within one another."""
+
+MOST_VALUES: Final = 20_000
+"""Values in one tree."""
+
+_WORD: Final = 2**63
+
+
+class NotPlain(Exception):
+    """Why a value does not cross: reads on after "was given" or "returned"."""
+
+
+def to_wire(value: object) -> object:
+    """The value in the form that crosses. Subclasses of the plain types become those types. Raises NotPlain."""
+    return _Packer().pack(value, 0)
+
+
+def from_wire(wire: object) -> object:
+    """The value again. Raises NotPlain for anything that ``to_wire`` cannot have made."""
+    return _Unpacker().unpack(wire, 0)
+
+
+def printable(text: str) -> str:
+    """The text in a form that UTF-8 can carry: lone surrogates become escapes."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+class _Counted:
+    """Counts values on the way, so that neither a wide nor an endless tree gets through."""
+
+    def __init__(self) -> None:
+        self._left = MOST_VALUES
+
+    def _count(self, depth: int) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise NotPlain(f"more than {MOST_VALUES:,} values")
+        if depth > DEEPEST:
+            raise NotPlain(f"a value nested deeper than {DEEPEST}")
+
+
+class _Packer(_Counted):
+    def pack(self, value: object, depth: int) -> object:
+        self._count(depth)
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, str):
+            return _text(str.__str__(value))
+        if isinstance(value, int):
+            whole = int.__int__(value)
+            return whole if -_WORD <= whole < _WORD else ["int", hex(whole)]
+        if isinstance(value, float):
+            return float.__float__(value)
+        return self._container(value, depth + 1)
+
+    def _container(self, value: object, depth: int) -> object:
+        if isinstance(value, list):
+            return ["list", *(self.pack(v, depth) for v in list.__iter__(value))]
+        if isinstance(value, tuple):
+            return ["tuple", *(self.pack(v, depth) for v in tuple.__iter__(value))]
+        if isinstance(value, dict):
+            return ["dict", *(self.pack(v, depth) for item in dict.items(value) for v in item)]
+        raise NotPlain(f"a {type(value).__name__}, which is not plain data")
+
+
+def _text(value: str) -> object:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return ["text", value.encode("utf-8", "surrogatepass").hex()]
+    return value
+
+
+class _Unpacker(_Counted):
+    def unpack(self, wire: Any, depth: int) -> object:
+        self._count(depth)
+        if wire is None or type(wire) in (str, bool, int, float):
+            return wire
+        if type(wire) is not list or not wire or type(wire[0]) is not str:
+            raise NotPlain("a form that is not known")
+        tag = wire[0]
+        if tag in ("int", "text"):
+            return _read(tag, wire)
+        parts = [self.unpack(part, depth + 1) for part in wire[1:]]
+        if tag == "list":
+            return parts
+        if tag == "tuple":
+            return tuple(parts)
+        if tag == "dict" and len(parts) % 2 == 0:
+            return _dict(parts)
+        raise NotPlain("a form that is not known")
+
+
+def _dict(parts: list[object]) -> dict[object, object]:
+    try:
+        return dict(zip(parts[::2], parts[1::2], strict=True))
+    except TypeError:
+        raise NotPlain("a key that cannot be hashed") from None
+
+
+def _read(tag: str, wire: list[Any]) -> int | str:
+    if len(wire) != 2 or type(wire[1]) is not str:
+        raise NotPlain("a form that is not known")
+    try:
+        return int(wire[1], 16) if tag == "int" else bytes.fromhex(wire[1]).decode("utf-8", "surrogatepass")
+    except ValueError:
+        raise NotPlain("a form that is not known") from None

@@ -1,0 +1,133 @@
+"""The plan's source out of a model's reply.
+
+Text work alone, in time proportional to the reply: nothing here parses Python, for a reply may be hostile and this
+runs in the host. What comes out may still be no plan; the check says so.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+HEADER = "def solution(agent, start_from=1):"
+
+_FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*([\w+.#-]*)[^\n`]*$")
+_SOLUTION = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+solution\b")
+_CODE_START = re.compile(
+    r"^(?:def |import |from \w[\w.]* import |#|@|[A-Za-z_]\w*[ \t]*(?::[^=\n]+)?=[^=]|\"\"\"|'''|if __name__)"
+)
+_BODY = re.compile(r"^[ \t]*(?:if[ \t]+start_from\b|print\(['\"]\[Step|# ?General plan)", re.IGNORECASE)
+_THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060"))
+_SPACES = str.maketrans(dict.fromkeys("\u00a0\u2007\u202f\u3000", " "))
+
+
+def extract(reply: str) -> str:
+    """The source of the plan in ``reply``, ending in one newline; empty where the reply is.
+
+    Fences and prose around the code are left out, of several blocks the last that defines ``solution`` counts, a
+    missing header is added, a doubled one dropped, and tabs in indentation become spaces.
+    """
+    lines = _clean(reply).split("\n")
+    blocks = _blocks(lines)
+    body = _best(blocks) if blocks else _without_prose(lines)
+    body = _with_header(_without_repeats(_dedented(body)))
+    text = "\n".join(line.rstrip() for line in body).strip("\n")
+    return text + "\n" if text else ""
+
+
+def _clean(reply: str) -> str:
+    """One sort of line end, no thoughts, no invisible characters, no tabs or odd spaces in indentation."""
+    thoughts = [m.end() for m in _THOUGHT.finditer(reply)]
+    text = reply[thoughts[-1] :] if thoughts else reply
+    text = text.replace("\r\n", "\n").replace("\r", "\n").translate(_INVISIBLE)
+    return "\n".join(_spaced(line) for line in text.split("\n"))
+
+
+def _spaced(line: str) -> str:
+    rest = line.lstrip()
+    return line[: len(line) - len(rest)].translate(_SPACES).expandtabs(4) + rest
+
+
+def _blocks(lines: list[str]) -> list[list[str]]:
+    """The insides of fenced blocks; one that is never closed goes to the end."""
+    blocks: list[list[str]] = []
+    mark = ""
+    for line in lines:
+        fence = _FENCE.match(line)
+        if fence and not mark:
+            mark = fence.group(1)
+            blocks.append([])
+        elif fence and fence.group(1).startswith(mark) and not fence.group(2):
+            mark = ""
+        elif mark:
+            blocks[-1].append(line)
+    return [b for b in blocks if any(line.strip() for line in b)]
+
+
+def _best(blocks: list[list[str]]) -> list[str]:
+    """The last block with a ``solution``, else the last with the body of one, else the longest."""
+    for sign in (_SOLUTION, _BODY):
+        for block in reversed(blocks):
+            if any(sign.match(line) for line in block):
+                return block
+    return max(blocks, key=len)
+
+
+def _without_prose(lines: list[str]) -> list[str]:
+    """From the first line of code to the last line that belongs to it."""
+    first = next((i for i, line in enumerate(lines) if _SOLUTION.match(line)), None)
+    if first is None:
+        first = next((i for i, line in enumerate(lines) if _BODY.match(line)), None)
+        return lines if first is None else _until_prose(lines[first:], _indent(lines[first]))
+    start = first
+    while start and _leads_to_code(lines[start - 1]):
+        start -= 1
+    while start < first and not _CODE_START.match(lines[start]):
+        start += 1
+    return lines[start:first] + _until_prose(lines[first:], _indent(lines[first]))
+
+
+def _leads_to_code(line: str) -> bool:
+    """Whether a line in front of ``solution`` can be code: it is empty, indented, or begins like code."""
+    return not line.strip() or line[0] == " " or bool(_CODE_START.match(line)) or line.strip() in (")", "]", "}")
+
+
+def _until_prose(lines: list[str], margin: int) -> list[str]:
+    """Lines up to the first that stands at the margin and does not begin like code."""
+    kept = [lines[0]]
+    for line in lines[1:]:
+        at_margin = bool(line.strip()) and _indent(line) <= margin
+        if at_margin and not (_CODE_START.match(line.lstrip()) or _BODY.match(line) or line.strip()[0] in ")]}"):
+            break
+        kept.append(line)
+    return kept
+
+
+def _dedented(lines: list[str]) -> list[str]:
+    return textwrap.dedent("\n".join(lines)).strip("\n").split("\n")
+
+
+def _without_repeats(lines: list[str]) -> list[str]:
+    """Drop a header that follows another with nothing but blank lines between."""
+    kept: list[str] = []
+    last_header = False
+    for line in lines:
+        header = bool(_SOLUTION.match(line))
+        if header and last_header:
+            continue
+        if line.strip():
+            last_header = header and line.rstrip().endswith(":")
+        kept.append(line)
+    return kept
+
+
+def _with_header(lines: list[str]) -> list[str]:
+    """Put a body without a header under one."""
+    if any(_SOLUTION.match(line) for line in lines) or not any(_BODY.match(line) for line in lines):
+        return lines
+    return [HEADER, *(f"    {line}" if line.strip() else "" for line in lines)]
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))

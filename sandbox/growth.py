@@ -1,0 +1,156 @@
+"""Operations by which a few characters of code make a huge value: weighed before they are done.
+
+These are quick and clear refusals for the cheap bombs. What grows by other ways meets the memory limit of the process.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+Limit = Callable[[str, float, float], NoReturn]
+
+MAX_TEXT = 20_000_000
+"""The longest text or bytes that a single operation may make, in characters."""
+
+MAX_ITEMS = 2_000_000
+"""The longest list or tuple that a multiplication may make."""
+
+MAX_BITS = 100_000
+"""The largest integer that a single operation may make, in bits: thirty thousand digits."""
+
+MAX_WIDTH = 10_000
+"""The largest width or precision in a format."""
+
+_SMALL = 2**64
+_NUMBER = re.compile(r"\d{5,}")
+_PERCENT_STAR = re.compile(r"%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?")
+_LENGTHS: dict[type, int] = {str: MAX_TEXT, bytes: MAX_TEXT, list: MAX_ITEMS, tuple: MAX_ITEMS, deque: MAX_ITEMS}
+
+
+class Growth:
+    """The weighed operations of one run. ``limit`` ends the plan with the limit ``memory``."""
+
+    def __init__(self, limit: Limit) -> None:
+        self._limit = limit
+
+    def mul(self, a: Any, b: Any) -> Any:
+        """``a * b``"""
+        if type(a) is int and type(b) is int:
+            # All integers are within the cap, so that making the product first costs little.
+            product = a * b
+            if -_SMALL < product < _SMALL:
+                return product
+        self._weigh_mul(a, b)
+        return a * b
+
+    def pow(self, a: Any, b: Any, modulus: Any = None) -> Any:
+        """``a ** b``, or ``pow(a, b, modulus)``"""
+        if modulus is not None:
+            for number in (a, b, modulus):
+                self._weigh_bits(number.bit_length() if type(number) is int else 0)
+            return pow(a, b, modulus)
+        if type(a) is int and type(b) is int and b > 0:
+            self._weigh_bits(a.bit_length() * b)
+        return a**b
+
+    def lshift(self, a: Any, b: Any) -> Any:
+        """``a << b``"""
+        if type(a) is int and type(b) is int and a:
+            self._weigh_bits(a.bit_length() + b)
+        return a << b
+
+    def mod(self, a: Any, b: Any) -> Any:
+        """``a % b``, which for a text is formatting"""
+        if isinstance(a, (str, bytes)):
+            self._weigh_percent(a, b)
+        return a % b
+
+    def format(self, value: Any, spec: Any = "") -> str:
+        """``format(value, spec)``"""
+        if type(spec) is str:
+            for number in _NUMBER.findall(spec):
+                self.weigh_width(int(number[:12]))
+        return format(value, spec)
+
+    def weigh(self, guard: str, a: Any, b: Any) -> None:
+        """Weigh an operation, named by its guard, without doing it."""
+        if guard == "_mul_":
+            self._weigh_mul(a, b)
+        elif guard == "_pow_" and type(a) is int and type(b) is int and b > 0:
+            self._weigh_bits(a.bit_length() * b)
+        elif guard == "_lshift_" and type(a) is int and type(b) is int and a:
+            self._weigh_bits(a.bit_length() + b)
+        elif guard == "_mod_" and isinstance(a, (str, bytes)):
+            self._weigh_percent(a, b)
+
+    def weigh_width(self, width: Any) -> None:
+        """Weigh the width that a text is to be padded to."""
+        if type(width) is int and width > MAX_WIDTH:
+            self._limit("memory", width, MAX_WIDTH)
+
+    def _weigh_mul(self, a: Any, b: Any) -> None:
+        if type(a) is int and type(b) is int:
+            self._weigh_bits(a.bit_length() + b.bit_length())
+            return
+        self._weigh_repeat(a, b)
+        self._weigh_repeat(b, a)
+
+    def _weigh_repeat(self, sequence: Any, times: Any) -> None:
+        most = _LENGTHS.get(type(sequence))
+        if most is not None and isinstance(times, int) and len(sequence) * times > most:
+            self._limit("memory", len(sequence) * times, most)
+
+    def _weigh_bits(self, bits: int) -> None:
+        if bits > MAX_BITS:
+            self._limit("memory", bits, MAX_BITS)
+
+    def _weigh_percent(self, template: str | bytes, values: Any) -> None:
+        specs = _PERCENT_STAR.findall(template if isinstance(template, str) else template.decode("latin-1"))
+        for number in _NUMBER.findall(" ".join(specs)):
+            self.weigh_width(int(number[:12]))
+        if any("*" in s for s in specs):
+            for value in values if type(values) is tuple else (values,):
+                self.weigh_width(value)
+
+
+class SafeFormatter(string.Formatter):
+    """``str.format`` that looks up no attributes, and items of dicts, lists and tuples only."""
+
+    def __init__(self, growth: Growth) -> None:
+        self._growth = growth
+
+    def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
+        first, rest = _split_field(field_name)
+        value = self.get_value(first, args, kwargs)
+        for is_attribute, key in rest:
+            if is_attribute:
+                raise ValueError(f"format looks up no attributes here ({field_name!r}); use an f-string")
+            if type(value) not in (dict, list, tuple):
+                raise TypeError(
+                    f"format looks up items of dicts, lists and tuples only ({field_name!r}); use an f-string"
+                )
+            value = value[key]
+        return value, first
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        return self._growth.format(value, format_spec)
+
+
+def format_text(growth: Growth, template: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+    """``template.format(*args, **kwargs)`` within the rules of SafeFormatter."""
+    return SafeFormatter(growth).vformat(template, args, kwargs)
+
+
+def _split_field(name: str) -> tuple[Any, list[tuple[bool, Any]]]:
+    """A field name such as ``0[key]`` taken apart, as the str type does it."""
+    match = re.match(r"[^.\[]*", name)
+    first = match.group() if match else ""
+    rest = [
+        (bool(attribute), int(item) if item.isdigit() else attribute or item)
+        for attribute, item in re.findall(r"\.([^.\[]+)|\[([^\]]+)\]", name[len(first) :])
+    ]
+    return int(first) if first.isdigit() else first, rest

@@ -1,0 +1,65 @@
+"""``literal_eval`` for plans: values out of a model's answer, with caps on what may be read."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+
+MAX_CHARS = 100_000
+"""The longest text that is read; a model's answers have a few hundred characters."""
+
+MAX_NESTING = 40
+"""The deepest nesting of brackets."""
+
+_SHOWN = 120
+_SIGNS = re.compile(r"(?:[-+~][ \t]*+){8}")
+"""More signs in a row than anybody means: each is a level of nesting."""
+
+
+def literal_eval(text: object) -> object:
+    """The value of a Python literal (a string, number, list, dict, tuple, set, True, False or None) in ``text``.
+
+    White space around it does not count. Raises TypeError for what is not a str, and ValueError, with the start of the
+    text, for anything that is not a literal.
+    """
+    if type(text) is not str:
+        raise TypeError(f"literal_eval takes a text, not {type(text).__name__}; the value needs no reading")
+    problem = _too_much(text)
+    if problem is None:
+        problem, value = _read(text.strip())
+        if problem is None:
+            return value
+    raise ValueError(f"literal_eval cannot read {_shown(text)}: {problem}")
+
+
+def _too_much(text: str) -> str | None:
+    if len(text) > MAX_CHARS:
+        return f"it has {len(text)} characters and may have {MAX_CHARS}"
+    depth = deepest = 0
+    for c in text:
+        if c in "([{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif c in ")]}":
+            depth -= 1
+    if deepest > MAX_NESTING or _SIGNS.search(text):
+        return "it is nested too deeply"
+    return None
+
+
+def _read(text: str) -> tuple[str | None, object]:
+    """The problem, or None and the value. Errors are told, not raised, so that none is left behind as a context."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return None, ast.literal_eval(text)
+    except (MemoryError, RecursionError):
+        return "it is nested too deeply", None
+    except (SyntaxError, ValueError, TypeError):
+        return "it is not a Python literal such as 'text', 3, ['a', 'b'] or {'a': 1}", None
+
+
+def _shown(text: str) -> str:
+    start = text.strip()
+    return repr(start if len(start) <= _SHOWN else start[:_SHOWN] + "…")

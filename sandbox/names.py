@@ -1,0 +1,126 @@
+"""The names that the runtime gives to a plan, and what to write in place of those that it does not."""
+
+from __future__ import annotations
+
+import builtins
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+RUNTIME = frozenset({"agent", "ask_llm", "ask", "start_from", "print", "literal_eval"})
+"""Names that a plan reads and never binds; they are never part of a checkpoint."""
+
+RESERVED = RUNTIME | {"solution"}
+"""Names that a plan may not bind (parameters of its own functions excepted)."""
+
+EXCEPTIONS = _names(
+    "ArithmeticError AssertionError AttributeError EOFError Exception ImportError IndexError KeyError "
+    "LookupError ModuleNotFoundError NameError NotImplementedError OSError OverflowError RuntimeError "
+    "StopIteration SyntaxError TimeoutError TypeError UnicodeDecodeError UnicodeEncodeError UnicodeError "
+    "ValueError ZeroDivisionError"
+)
+"""Exceptions by name. BaseException and what is not an Exception are left out: nothing may catch a limit."""
+
+PLAIN_BUILTINS = _names(
+    "abs all any ascii bin bool bytes callable chr complex dict divmod enumerate filter float frozenset "
+    "hex int isinstance issubclass len list map max min next oct ord range repr reversed round set slice "
+    "sorted str sum tuple zip"
+)
+"""Builtins given as they are: they touch nothing but their arguments, and a plan has no objects with hooks."""
+
+GUARDED_BUILTINS = frozenset({"format", "getattr", "hasattr", "iter", "pow", "type"})
+"""Builtins replaced by versions that ask the guards."""
+
+MODULES: dict[str, frozenset[str]] = {
+    "ast": frozenset({"literal_eval"}),
+    "collections": frozenset({"Counter", "OrderedDict", "defaultdict", "deque"}),
+    "json": frozenset({"JSONDecodeError", "dumps", "loads"}),
+    "large_language_model": frozenset({"ask", "ask_llm"}),
+    "math": _names(
+        "acos asin atan atan2 cbrt ceil comb copysign cos cosh degrees dist e exp fabs factorial floor fmod "
+        "fsum gcd hypot inf isclose isfinite isinf isnan isqrt lcm log log10 log1p log2 modf nan perm pi pow "
+        "prod radians remainder sin sinh sqrt tan tanh tau trunc"
+    ),
+    "random": _names("choice choices gauss randint random randrange sample seed shuffle uniform"),
+    "re": _names(
+        "A ASCII DOTALL I IGNORECASE M MULTILINE S VERBOSE X compile error escape findall finditer fullmatch "
+        "match search split sub subn"
+    ),
+    "string": _names(
+        "ascii_letters ascii_lowercase ascii_uppercase capwords digits hexdigits octdigits printable "
+        "punctuation whitespace"
+    ),
+}
+"""The modules that a plan may import, and their members.
+
+What is imported is there anyway: the import binds a name at most.
+"""
+
+DROPPED_MODULES = frozenset({"typing", "__future__"})
+"""Modules that serve annotations alone. Annotations are dropped, and so are these imports."""
+
+GIVEN = (
+    RUNTIME
+    | EXCEPTIONS
+    | PLAIN_BUILTINS
+    | GUARDED_BUILTINS
+    | (MODULES.keys() - {"large_language_model"})
+    | MODULES["collections"]
+)
+"""Every name that a plan can read without binding it."""
+
+_NO_CLASSES = "plans have no classes; keep data in a dict and behaviour in functions"
+_NO_FILES = "plans cannot reach files; use the agent's methods, and variables for what is to be kept"
+_CATCH = "write `except Exception`; a plan can raise and catch no more than that"
+
+HINTS: dict[str, str] = {
+    "input": "there is nobody to type; ask the model with ask_llm(question)",
+    "open": _NO_FILES,
+    "eval": "use literal_eval(text) to read a value out of a text",
+    "exec": "write the code itself",
+    "compile": "write the code itself",
+    "__import__": "write the plan without modules, or import one of " + ", ".join(sorted(MODULES)),
+    "globals": "use variables, or a dict of your own",
+    "locals": "use variables, or a dict of your own",
+    "vars": "use variables, or a dict of your own",
+    "dir": "the agent's methods are listed in its description",
+    "help": "the agent's methods are listed in its description",
+    "setattr": "attributes cannot be written; keep the value in a variable or a dict",
+    "delattr": "attributes cannot be deleted; keep the value in a variable or a dict",
+    "exit": "use return to end the plan",
+    "quit": "use return to end the plan",
+    "breakpoint": "use print to show a value",
+    "id": "compare values with == or `is`",
+    "hash": "compare values with ==, or use them as keys of a dict",
+    "bytearray": "use a list or bytes",
+    "memoryview": "use a list or bytes",
+    "object": _NO_CLASSES,
+    "super": _NO_CLASSES,
+    "property": _NO_CLASSES,
+    "classmethod": _NO_CLASSES,
+    "staticmethod": _NO_CLASSES,
+    "BaseException": _CATCH,
+    "KeyboardInterrupt": _CATCH,
+    "SystemExit": _CATCH + "; use return to end the plan",
+    "GeneratorExit": _CATCH,
+    "MemoryError": _CATCH,
+    "RecursionError": _CATCH,
+}
+"""What to write in place of a builtin that a plan has not."""
+
+_ADVICE_MODULES = _names(
+    "os sys time datetime subprocess itertools functools copy pathlib io requests socket threading typing"
+)
+
+
+def advice(name: str) -> str | None:
+    """What to write in place of a name that the runtime does not give; None where there is nothing to say."""
+    if name in HINTS:
+        return HINTS[name]
+    if name in _ADVICE_MODULES:
+        return "the modules there are: " + ", ".join(sorted(MODULES))
+    if name in vars(builtins):
+        return "it is not one of the builtins that plans have; write the loop or the expression itself"
+    return None

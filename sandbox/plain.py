@@ -1,0 +1,46 @@
+"""Plain data: all that may go from a plan to its agent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+MAX_DEPTH = 20
+"""The deepest nesting of an argument."""
+
+MAX_NODES = 10_000
+"""The most values in an argument."""
+
+_ATOMS = frozenset({type(None), bool, int, float, str})
+
+
+def plain(value: object, what: str = "this") -> Any:
+    """A copy of ``value``, made of None, bool, int, float, str, list, tuple and dict (with texts as keys) of exactly
+    these types.
+
+    ``what`` is the receiver's name for messages. Raises TypeError for anything else, and for data too deep or too
+    large.
+    """
+    left = [MAX_NODES]
+    return _copy(value, what, 0, left)
+
+
+def _copy(value: Any, what: str, depth: int, left: list[int]) -> Any:
+    kind = type(value)
+    if kind in _ATOMS:
+        return value
+    left[0] -= 1 + (len(value) if kind in (list, tuple, dict) else 0)
+    if left[0] < 0 or depth >= MAX_DEPTH:
+        raise TypeError(f"{what} was given data that is too large or nested too deeply")
+    if kind is list:
+        return [_copy(v, what, depth + 1, left) for v in value]
+    if kind is tuple:
+        return tuple([_copy(v, what, depth + 1, left) for v in value])
+    if kind is dict:
+        return {_key(k, what): _copy(v, what, depth + 1, left) for k, v in value.items()}
+    raise TypeError(f"{what} takes plain data (texts, numbers, lists, dicts), not a {kind.__name__}")
+
+
+def _key(key: object, what: str) -> str:
+    if type(key) is not str:
+        raise TypeError(f"{what} takes dicts with texts as keys, not {type(key).__name__}")
+    return key

@@ -1,0 +1,106 @@
+"""f-strings as Python 3.12 reads them, rewritten for the Python before it.
+
+Models write ``f"{d["key"]}"`` and ``f"{'\\n'.join(lines)}"``; both are syntax errors up to Python 3.11 (PEP 701).
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+
+_START = re.compile(r"""(?<![\w])(?P<prefix>[A-Za-z]{0,2})(?P<quote>'''|\"\"\"|'|\")""")
+_ESCAPES = {"\\n": "chr(10)", "\\t": "chr(9)", "\\\\": "chr(92)"}
+_LONGEST = 64_000
+
+
+def repaired(source: str) -> str:
+    """The source with its f-strings' inner strings rewritten; the source itself where there is no need."""
+    if sys.version_info >= (3, 12) or len(source) > _LONGEST or not re.search(r"\b[rR]?[fF][rR]?['\"]", source):
+        return source
+    scanner = _Scanner(source)
+    try:
+        scanner.code("")
+    except (IndexError, RecursionError):
+        return source
+    return "".join(scanner.out)
+
+
+class _Scanner:
+    """Copies a source, character by character, and knows whether it stands in code, a text or an f-string's field."""
+
+    def __init__(self, source: str) -> None:
+        self.source, self.place, self.out = source, 0, list[str]()
+
+    def take(self, count: int = 1) -> None:
+        if self.place + count > len(self.source):
+            raise IndexError(self.place)
+        self.out.append(self.source[self.place : self.place + count])
+        self.place += count
+
+    def code(self, outer: str) -> None:
+        """Copy code: to the end of the source, or, in a field of a text in quotes ``outer``, to its closing brace."""
+        depth = 0
+        while self.place < len(self.source):
+            c = self.source[self.place]
+            start = _START.match(self.source, self.place)
+            if start and (c in "'\"" or self._begins_word()):
+                self._string(start.group("prefix"), start.group("quote"), outer)
+            elif c == "#" and not outer:
+                self.take((self.source + "\n").find("\n", self.place) - self.place)
+            elif outer and c == "}" and depth == 0:
+                return
+            elif outer and c == ":" and depth == 0:
+                self._spec(outer)
+                return
+            else:
+                depth += (c in "([{") - (c in ")]}")
+                self.take()
+        if outer:
+            raise IndexError(self.place)
+
+    def _begins_word(self) -> bool:
+        return self.place == 0 or not (self.source[self.place - 1].isalnum() or self.source[self.place - 1] == "_")
+
+    def _spec(self, outer: str) -> None:
+        """Copy a format spec, to the brace that closes the field."""
+        while self.source[self.place] != "}":
+            opens = self.source[self.place] == "{"
+            self.take()
+            if opens:
+                self.code(outer)
+                self.take()
+
+    def _string(self, prefix: str, quote: str, outer: str) -> None:
+        begin = len(self.out)
+        self.take(len(prefix) + len(quote))
+        self._text("f" in prefix.lower(), "r" in prefix.lower(), quote)
+        if outer:
+            whole = "".join(self.out[begin:])
+            self.out[begin:] = [_inner(whole, prefix, quote, outer)]
+
+    def _text(self, formatted: bool, raw: bool, quote: str) -> None:
+        """Copy the rest of a text, closing quotes included."""
+        while not self.source.startswith(quote, self.place):
+            pair = self.source[self.place : self.place + 2]
+            if pair[0] == "\\" or (formatted and pair in ("{{", "}}")):
+                self.take(2)
+            elif formatted and pair[0] == "{":
+                self.take()
+                self.code(quote)
+                self.take()
+            elif pair[0] == "\n" and len(quote) == 1:
+                raise IndexError(self.place)
+            else:
+                self.take()
+        self.take(len(quote))
+
+
+def _inner(whole: str, prefix: str, quote: str, outer: str) -> str:
+    """A text within a field, written without the outer quotes and backslashes; as it was where that cannot be."""
+    body = whole[len(prefix) + len(quote) : -len(quote)]
+    if body in _ESCAPES and not prefix:
+        return _ESCAPES[body]
+    other = "'" if outer[0] == '"' else '"'
+    if quote[0] != outer[0] or other in body or len(quote) == 3:
+        return whole
+    return f"{prefix}{other}{body}{other}"

@@ -1,0 +1,88 @@
+"""The form of a checkpoint's table, and which of its nodes can be hashed without harm."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Iterator
+from typing import Any, Final, TypeAlias
+
+Node: TypeAlias = bool | int | float | str | list[int | str] | None
+"""One row of the table."""
+
+EMPTY: Final[dict[str, Callable[[], Any]]] = {
+    "list": list,
+    "set": set,
+    "dict": dict,
+    "counter": Counter,
+    "ordered": OrderedDict,
+    "deque": deque,
+}
+"""The tags of the containers that are filled after they are made. ``tuple`` and ``frozenset`` are made full;
+``deque:N`` has a greatest length, ``default:NAME`` a factory. Besides these there are ``int``, ``float``, ``bytes``
+and ``text``."""
+
+FACTORIES: Final = {t.__name__: t for t in (bool, int, float, str, bytes, list, tuple, dict, set, frozenset)}
+"""What a saved defaultdict may make its missing values with; ``default:None`` has no factory."""
+
+MOST_NODES: Final = 50_000
+DEEPEST_KEY: Final = 64
+"""Tuples within tuples: CPython hashes them by unguarded recursion, so a deep one as a key would crash it."""
+
+HEAVIEST_KEY: Final = 100_000
+"""Values within a tuple, each counted as often as it is reached: so long does hashing it take."""
+
+FIXED: Final = frozenset({"tuple", "frozenset"})
+"""The tags of what is made full, parts before wholes."""
+
+
+class Unsavable(Exception):
+    """Why a value is not saved."""
+
+
+class Keys:
+    """Which nodes can be hashed without harm: how deep and how heavy the tuples and frozen sets are."""
+
+    def __init__(self, nodes: list[Any]) -> None:
+        self._nodes = nodes
+        self._measured: dict[int, tuple[int, int]] = {}
+
+    def check(self, start: int = 0) -> None:
+        """Raise Unsavable where a tuple from node ``start`` on is too deep or too heavy, or holds itself."""
+        for at in range(start, len(self._nodes)):
+            if _is_fixed(self._nodes[at]) and at not in self._measured:
+                self._measure(at)
+
+    def forget(self, start: int) -> None:
+        """Drop what is known of the nodes from ``start`` on."""
+        for at in [at for at in self._measured if at >= start]:
+            del self._measured[at]
+
+    def order(self) -> Iterator[int]:
+        """The tuples and frozen sets, parts before wholes."""
+        return iter(self._measured)
+
+    def _measure(self, top: int) -> None:
+        path = [(top, iter(self._nodes[top][1:]))]
+        while path:
+            at, parts = path[-1]
+            unknown = next((p for p in parts if p not in self._measured and _is_fixed(self._nodes[p])), None)
+            if unknown is not None:
+                path.append((unknown, iter(self._nodes[unknown][1:])))
+            else:
+                self._measured[at] = self._sum(self._nodes[at][1:])
+                path.pop()
+            if len(path) > DEEPEST_KEY:
+                raise Unsavable(f"tuples nested deeper than {DEEPEST_KEY}")
+
+    def _sum(self, parts: list[int]) -> tuple[int, int]:
+        known = [self._measured.get(p, (0, 1)) for p in parts]
+        depth, weight = 1 + max((d for d, _ in known), default=0), 1 + sum(w for _, w in known)
+        if depth > DEEPEST_KEY:
+            raise Unsavable(f"tuples nested deeper than {DEEPEST_KEY}")
+        if weight > HEAVIEST_KEY:
+            raise Unsavable(f"a tuple of more than {HEAVIEST_KEY:,} values")
+        return depth, weight
+
+
+def _is_fixed(node: Any) -> bool:
+    return type(node) is list and node[0] in FIXED

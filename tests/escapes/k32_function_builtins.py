@@ -1,0 +1,8 @@
+# id: k32_function_builtins
+# kind: frame
+# tries: function.__builtins__ and __defaults__ of the plan's own helper
+# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    def helper(x=agent):
+        return x
+    print('CANARY-WALK', helper.__builtins__['open']('@SECRET@').read(), helper.__defaults__)

@@ -1,0 +1,11 @@
+# id: l20_nonlocal_global
+# kind: names
+# tries: global and nonlocal reach the runtime's own names from a nested function
+# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    def f():
+        global __builtins__, _getattr_
+        __builtins__ = {'open': 'CANARY-BIND'}
+        _getattr_ = lambda o, n: 'FORGED'
+    f()
+    print(agent.goto)

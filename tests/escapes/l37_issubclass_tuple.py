@@ -1,0 +1,9 @@
+# id: l37_issubclass_tuple
+# kind: builtins
+# tries: isinstance with a class from a value: the type of the agent, of a façade, by subclass tests against Exception's parents
+# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    import json
+    kinds = (str, int, Exception, type(None))
+    print([k for k in kinds if isinstance(agent, k) or isinstance(json, k)])
+    print(issubclass(type(agent), object) and 'CANARY-WALK')

@@ -1,0 +1,15 @@
+# id: q02_finally_raises
+# kind: swallow
+# tries: an assertion fails, and a finally raises something harmless in its place
+# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        try:
+            try:
+                assert False, 'Error in [Step 1]: the truth'
+            finally:
+                int('x')
+        except ValueError:
+            print('swallowed')
+        agent.goto('FORGED')
+        print('CANARY-SWALLOW')

@@ -1,0 +1,16 @@
+# id: q04_callback_swallow
+# kind: swallow
+# tries: an assertion fails inside a callback of C code that turns errors into its own
+# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    def fails(*_):
+        assert False, 'Error in [Step 1]: the truth'
+    for work in (
+        lambda: sorted([2, 1], key=fails), lambda: getattr(agent, 'x', fails()), lambda: next(map(fails, [1]), None),
+        lambda: any(map(fails, [1])), lambda: '%s' % fails(), lambda: dict(map(fails, [1])),
+    ):
+        try:
+            work()
+        except Exception:
+            pass
+    print('CANARY-SWALLOW')

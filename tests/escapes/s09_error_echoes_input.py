@@ -1,0 +1,13 @@
+# id: s09_error_echoes_input
+# kind: flood
+# tries: Python's own messages quote their input: int(), KeyError, json, getattr
+# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    import json
+    big = 'CAN' * 10**6
+    for work in (lambda: int(big), lambda: {}[big], lambda: json.loads(big), lambda: getattr(agent, big), lambda: float(big)):
+        try:
+            work()
+        except Exception as e:
+            text = str(e)
+    getattr(agent, big)

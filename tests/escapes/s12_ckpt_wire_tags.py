@@ -1,0 +1,12 @@
+# id: s12_ckpt_wire_tags
+# kind: ckpt
+# tries: values that look like the codec's own table and the wire's own tags
+# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    a = ['list', 1, 2]
+    b = ['int', '0xff']
+    c = {'names': {'x': 0}, 'nodes': [['ref', 0]], 'dropped': {}}
+    d = ['tuple', ['dict', 'agent', 1]]
+    e = ('text', '00')
+    f = [['bytes', 'ff'], {'__ref__': 0}, ['float', 'nan']]
+    assert False, 'Error in [Step 1]: stop'

@@ -1,0 +1,10 @@
+# id: s19_ckpt_aliases
+# kind: ckpt
+# tries: one long text under many names and in many lists: written once or a thousand times?
+# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    s = 'x' * 10**5
+    a = [s] * 10000
+    b = [a] * 10000
+    c = {i: b for i in range(1000)}
+    assert False, 'Error in [Step 1]: stop'

@@ -1,0 +1,172 @@
+"""Frames: whole ones come through as they were, and nothing else gets past the host's side."""
+
+from __future__ import annotations
+
+import time
+
+import msgspec
+import pytest
+from caged import Home, locked_worker
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codeplan.sandbox import Limits, wire
+from codeplan.sandbox.agent_port import AgentPort
+from codeplan.sandbox.codec import encode
+from codeplan.sandbox.crossing import DEEPEST, MOST_VALUES, NotPlain, from_wire, printable, to_wire
+from codeplan.types import Checkpoint
+
+TREES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(st.characters()),
+    lambda inner: st.lists(inner, max_size=4)
+    | st.tuples(inner, inner)
+    | st.dictionaries(st.text() | st.integers(), inner, max_size=3),
+    max_leaves=15,
+)
+TABLE = wire.Table.of(encode({"x": [1, "a", 2.5, None]}, 1_000))
+FRAMES: list[wire.Frame] = [
+    wire.Ready([]),
+    wire.Started(),
+    wire.Entered(1, TABLE),
+    wire.Printed("a"),
+    wire.Call("goto", ["a", ["list", 1]], {"k": None}),
+    wire.Read("holding"),
+    wire.Ask("which?"),
+    wire.End("failed", 1, 3, "ValueError", "no", 0, 0.1, TABLE),
+]
+
+
+@pytest.mark.parametrize("frame", FRAMES, ids=lambda f: type(f).__name__)
+def test_a_frame_comes_through_as_it_was_however_it_is_cut(frame):
+    packed = wire.pack(frame) * 2
+    assembler = wire.Assembler(10_000)
+    found = []
+    for i in range(0, len(packed), 3):
+        assembler.feed(packed[i : i + 3])
+        while (body := assembler.next()) is not None:
+            found.append(wire.from_worker(body))
+    assert found == [frame, frame]
+
+
+@given(TREES)
+def test_plain_data_crosses_unchanged_with_its_exact_types(value):
+    crossed = msgspec.msgpack.decode(msgspec.msgpack.encode(to_wire(value)))
+    assert repr(from_wire(crossed)) == repr(value)
+
+
+class Shelf(str):
+    """A kind of text."""
+
+
+class Level(int):
+    """A kind of number."""
+
+    def __repr__(self) -> str:
+        return "Level"
+
+
+def test_subclasses_of_plain_types_cross_as_the_plain_type():
+    back = from_wire(to_wire({"a": Shelf("b"), "n": Level(3)}))
+    assert back == {"a": "b", "n": 3}
+    assert [type(v) for v in back.values()] == [str, int]  # type: ignore[attr-defined]  # a dict
+
+
+def test_what_is_not_plain_does_not_cross():
+    for value in (object(), {1, 2}, b"x", 1j, print, Home):
+        with pytest.raises(NotPlain, match="not plain data"):
+            to_wire([value])
+
+
+def test_endless_deep_and_wide_data_do_not_cross():
+    endless: list[object] = []
+    endless.append(endless)
+    bomb: list[object] = []
+    for _ in range(DEEPEST - 2):
+        bomb = [bomb, bomb]
+    for value in (endless, bomb, [0] * (MOST_VALUES + 1)):
+        with pytest.raises(NotPlain, match="deeper than|more than"):
+            to_wire(value)
+
+
+@given(st.binary(max_size=200))
+def test_bytes_that_are_no_frame_are_a_protocol_error(junk):
+    try:
+        wire.from_worker(junk)
+    except wire.ProtocolError as error:
+        assert "not of a known form" in str(error)
+
+
+@settings(max_examples=300)
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.floats() | st.text() | st.binary(max_size=5) | st.sampled_from(["Call", "End", "Entered"]),
+        lambda inner: st.lists(inner, max_size=6) | st.dictionaries(st.text(), inner, max_size=3),
+        max_leaves=20,
+    )
+)
+def test_well_formed_nonsense_is_a_protocol_error_or_a_frame(junk):
+    try:
+        body = msgspec.msgpack.encode(junk)
+    except (OverflowError, UnicodeEncodeError):
+        return
+    try:
+        assert isinstance(wire.from_worker(body), wire.Frame)
+    except wire.ProtocolError as error:
+        assert str(error)
+
+
+def test_deeply_nested_bytes_are_a_protocol_error_not_a_crash():
+    with pytest.raises(wire.ProtocolError):
+        wire.from_worker(b"\x91" * 500_000)
+    with pytest.raises(wire.ProtocolError):
+        wire.from_worker(b"\x94\xa4Call\xa4goto\x91" + b"\x91" * 500_000)
+
+
+def test_a_frame_that_claims_to_be_too_long_is_refused_before_it_is_read():
+    assembler = wire.Assembler(1_000)
+    assembler.feed((2**32 - 1).to_bytes(4, "big"))
+    with pytest.raises(wire.ProtocolError, match=r"4,294,967,295 bytes, where 1,000 are the most"):
+        assembler.next()
+
+
+def test_a_table_with_nested_nodes_is_refused_on_the_way_in():
+    table = wire.Table.of(Checkpoint({"x": 0}, [["list", ["deep"]]]))
+    with pytest.raises(wire.ProtocolError):
+        wire.from_worker(wire.pack(wire.Entered(1, table))[wire.HEADER_BYTES :])
+
+
+def test_half_a_surrogate_pair_is_printed_as_an_escape():
+    assert printable("a\ud800é") == "a\\ud800é"
+
+
+@given(st.sampled_from(["goto", "_secret", "__class__", "act", ""]), st.lists(TREES, max_size=3))
+def test_the_agent_is_reached_by_its_public_names_only(name, values):
+    port = AgentPort(Home(lambda action: None), str)
+    call = wire.Call(name, [to_wire(v) for v in values], {})
+    if name == "goto":
+        assert isinstance(port.answer(call), wire.Answer | wire.Raised)
+        return
+    with pytest.raises(wire.ProtocolError, match="the agent has no"):
+        port.answer(call)
+    with pytest.raises(wire.ProtocolError, match="the agent has no"):
+        port.answer(wire.Read(name))
+
+
+def test_arguments_that_no_worker_of_ours_sends_are_a_protocol_error():
+    port = AgentPort(Home(lambda action: None), str)
+    for argument in ({"k": 1}, ["dict", 1], ["dict", ["list"], 1], ["object"], [], ["int", "x"], b"x"):
+        with pytest.raises(wire.ProtocolError, match="goto was given"):
+            port.answer(wire.Call("goto", [argument], {}))
+
+
+def test_a_worker_refuses_to_serve_without_a_setup():
+    with locked_worker(setup=False) as worker:
+        worker.send(wire.Raised("hello"), time.monotonic() + 5)
+        assert worker.has_ended(5)
+
+
+def test_a_worker_ends_when_the_host_goes_away():
+    with locked_worker() as worker:
+        worker.hang_up()
+        assert worker.has_ended(5)
+    assert Limits().wall
