@@ -6,12 +6,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-TASK ?= clean/3
+DEMO ?= --task clean/22 --mistakes forgotten_walk
 
 .PHONY: run test check format bench clean
 
 run: $(VENV)/installed
-	$(BIN)/python -m codeplan run household --task $(TASK)
+	$(BIN)/python -m codeplan run household $(DEMO)
 
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest -q -n 2

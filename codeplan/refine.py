@@ -161,14 +161,7 @@ class PlanLoop:
 
     def _run(self, plan: Plan, before: Ran | None, number: int) -> Ran:
         start, checkpoint = self._resume_at(plan, before, number)
-        self.episode.record(
-            PlanStarted(
-                number=self._plans,
-                start_from=start,
-                restored=tuple(sorted(checkpoint.names)) if checkpoint else (),
-                dropped=checkpoint.dropped if checkpoint else {},
-            )
-        )
+        self.episode.record(_started(self._plans, plan, start, checkpoint or Checkpoint()))
         outcome = run_plan(self.sandbox, self.episode, plan, self.agent, self.ask, start, checkpoint)
         kept = {k: c for k, c in before.entries.items() if k < start} if before else {}
         return Ran(plan, outcome, kept | outcome.entries)
@@ -268,6 +261,12 @@ def _missing(plan: Plan, start: int, state: Checkpoint) -> set[str]:
         missing |= {*step.needs} - have
         have |= {*step.sets}
     return missing & {name for s in plan.steps if s.number < start for name in s.sets}
+
+
+def _started(number: int, plan: Plan, start: int, state: Checkpoint) -> PlanStarted:
+    """The event; helper functions are never saved, and no loss, since the plan itself provides them anew."""
+    lost = {name: why for name, why in state.dropped.items() if name not in plan.provides}
+    return PlanStarted(number=number, start_from=start, restored=tuple(sorted(state.names)), dropped=lost)
 
 
 def _errors(rejected: Rejected) -> str:
