@@ -26,6 +26,8 @@ MAX_WIDTH = 10_000
 """The largest width or precision in a format."""
 
 _SMALL = 2**64
+_LOOKUP = re.compile(r"\.([^.\[]+)|\[([^\]]+)\]")
+_FIELD = re.compile(r"[^.\[\]]*(?:\.[^.\[]+|\[[^\]]+\])*+")
 _NUMBER = re.compile(r"\d{5,}")
 _PERCENT_STAR = re.compile(r"%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?")
 _LENGTHS: dict[type, int] = {str: MAX_TEXT, bytes: MAX_TEXT, list: MAX_ITEMS, tuple: MAX_ITEMS, deque: MAX_ITEMS}
@@ -146,11 +148,12 @@ def format_text(growth: Growth, template: str, args: tuple[Any, ...], kwargs: Ma
 
 
 def _split_field(name: str) -> tuple[Any, list[tuple[bool, Any]]]:
-    """A field name such as ``0[key]`` taken apart, as the str type does it."""
-    match = re.match(r"[^.\[]*", name)
-    first = match.group() if match else ""
+    """A field name such as ``0[key]`` taken apart, as the str type does it. Raises ValueError for any other form."""
+    if not _FIELD.fullmatch(name):
+        raise ValueError(f"{name!r} is no field for format; use an f-string")
+    first, *_ = re.split(r"[.\[]", name, maxsplit=1)
     rest = [
         (bool(attribute), int(item) if item.isdigit() else attribute or item)
-        for attribute, item in re.findall(r"\.([^.\[]+)|\[([^\]]+)\]", name[len(first) :])
+        for attribute, item in _LOOKUP.findall(name[len(first) :])
     ]
     return int(first) if first.isdigit() else first, rest

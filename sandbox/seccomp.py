@@ -31,7 +31,8 @@ _X86_64: Final = _Table(
     _numbers(
         "read=0 write=1 close=3 munmap=11 brk=12 rt_sigaction=13 rt_sigprocmask=14 rt_sigreturn=15 sched_yield=24"
         " mremap=25 madvise=28 getpid=39 exit=60 gettimeofday=96 getrusage=98 getppid=110 sigaltstack=131 gettid=186"
-        " futex=202 restart_syscall=219 clock_gettime=228 clock_getres=229 exit_group=231 getrandom=318 membarrier=324 rseq=334"
+        " futex=202 restart_syscall=219 clock_gettime=228 clock_getres=229 exit_group=231"
+        " getrandom=318 membarrier=324 rseq=334"
     ),
     _numbers("mmap=9 mprotect=10"),
     _numbers(

@@ -17,6 +17,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from codeplan.sandbox.lockdown import SOCKET_FD, Cage
 
@@ -73,11 +74,11 @@ def big_file() -> None:
 
 
 ATTACKS: dict[str, Callable[[], object]] = {
-    "read a file": lambda: open("/etc/passwd").read(),
-    "read the environment": lambda: open("/proc/self/environ", "rb").read(),
-    "read the parent's environment": lambda: open(f"/proc/{PARENT}/environ", "rb").read(),
-    "read own memory": lambda: open("/proc/self/mem", "rb").read(1),
-    "write a file": lambda: open(MARKER, "w").close(),
+    "read a file": lambda: Path("/etc/passwd").read_text(),
+    "read the environment": lambda: Path("/proc/self/environ").read_bytes(),
+    "read the parent's environment": lambda: Path(f"/proc/{PARENT}/environ").read_bytes(),
+    "read own memory": lambda: Path("/proc/self/mem").read_bytes(),
+    "write a file": lambda: Path(MARKER).write_text("x"),
     "remove a file": lambda: os.remove(MARKER + ".kept"),
     "make a folder": lambda: os.mkdir(MARKER),
     "link": lambda: os.symlink("/etc/passwd", MARKER),

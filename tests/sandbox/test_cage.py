@@ -123,7 +123,8 @@ def test_hostile_code_in_a_locked_process_is_refused_or_killed_in_every_attempt(
 
 @needs_cage
 @pytest.mark.parametrize(
-    "attack", ["fork", "thread", "exec", "tcp", "udp", "ptrace", "kill the parent", "executable memory", "x32 call", "io_uring"]
+    "attack",
+    ["fork", "thread", "exec", "tcp", "udp", "ptrace", "kill the parent", "executable memory", "x32 call", "io_uring"],
 )
 def test_what_no_plan_ever_needs_kills_the_process(outcomes, attack):
     assert outcomes[attack] == SIGSYS
@@ -171,8 +172,11 @@ def test_a_worker_holds_one_descriptor_and_is_somebody_else():
         fields = {k: v.split() for k, _, v in (line.partition(":") for line in status.splitlines())}
         assert fields["NoNewPrivs"] == ["1"]
         assert fields["Seccomp"] == ["2"]
-        assert os.listdir(f"/proc/{worker.pid}/fd") == ["3"]
-        if os.getuid() == 0:
+        if os.getuid() != 0:
+            with pytest.raises(PermissionError):  # a process that cannot be dumped is nobody's to look into
+                os.listdir(f"/proc/{worker.pid}/fd")
+        else:
+            assert os.listdir(f"/proc/{worker.pid}/fd") == ["3"]
             assert fields["Uid"] == ["65534"] * 4
             assert fields["CapEff"] == ["0" * 16]
 
@@ -235,7 +239,9 @@ def test_a_forked_child_of_the_host_has_a_sandbox_of_its_own():
             sys.exit(os.waitpid(pid, 0)[1])
         """
     )
-    done = subprocess.run([sys.executable, "-W", "error", "-c", script, str(HERE)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script, str(HERE)], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -329,7 +335,7 @@ class Forger:
         ([wire.Started(), wire.Call("__init__", [], {})], "the agent has no method '__init__'"),
         ([wire.Started(), wire.Read("_secret")], "the agent has no attribute '_secret'"),
         ([wire.Started(), wire.Call("goto", [["object"]], {})], "goto was given"),
-        ([wire.Started(), wire.Entered(1, TABLE), wire.Entered(1, TABLE)], "entered twice"),
+        ([wire.Started(), *[wire.Entered(1, TABLE)] * 1_001], "more than 1,000 steps"),
         ([wire.Started(), wire.End("failed", 7, 1, "E", "", 0, 0, TABLE)], "ended in step 7"),
         ([wire.Started(), wire.End("failed", None, 1, "E", "", 0, 0, None)], "without a checkpoint"),
         ([wire.Started(), wire.End("stopped", None, 1, "luck", "", 0, 0, TABLE)], "a limit that there is not"),

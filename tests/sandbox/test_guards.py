@@ -217,6 +217,7 @@ OUT_OF_REACH = {
     "module internals": "import re\nre.enum",
     "format with attributes": "'{0.goto}'.format(agent)",
     "format with items of a proxy": "'{0[goto]}'.format(agent)",
+    "format with a field that is none": "'{a[b]c}'.format(a={'b': 1})",
     "format_map with a mapping of its own": "from collections import defaultdict\n'{a.x}'.format_map(defaultdict(str))",
     "unbound format": "str.format('{0.real}', 1)",
     "print with a separator of another kind": "print(1, 2, sep=agent)",

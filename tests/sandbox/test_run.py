@@ -46,7 +46,9 @@ def test_a_plan_calls_the_agent_reads_it_asks_and_prints():
 
 
 def test_arguments_and_results_cross_with_their_types_and_values():
-    outcome = finished(run("x = agent.echo((1, [2.5, None], {'a': (True,)}), 'b', k=2 ** 80)\ny = agent.odd('numbers')"))
+    outcome = finished(
+        run("x = agent.echo((1, [2.5, None], {'a': (True,)}), 'b', k=2 ** 80)\ny = agent.odd('numbers')")
+    )
     saved = values(outcome.checkpoint)
     assert saved["x"] == [(1, [2.5, None], {"a": (True,)}), ["b"], {"k": 2**80}]
     assert repr(saved["y"]) == repr([2**80, math.inf, -0.0, (1, (2,)), {"a": None, 1: True}])
@@ -338,7 +340,9 @@ def test_a_variable_that_cannot_be_saved_is_named_and_reading_it_says_so():
 def test_names_of_the_runtime_and_private_names_are_neither_saved_nor_restored():
     outcome = failed(run("for _ in range(2):\n    shown = 2\nassert False"))
     assert set(outcome.checkpoint.names) == {"shown"}
-    forged = encode({"agent": 1, "print": 2, "ask_llm": 3, "start_from": 9, "_getattr_": 4, "__builtins__": 5, "ok": 6}, 999)
+    forged = encode(
+        {"agent": 1, "print": 2, "ask_llm": 3, "start_from": 9, "_getattr_": 4, "__builtins__": 5, "ok": 6}, 999
+    )
     assert finished(run("print(ok, start_from, agent.holding)", checkpoint=forged)).output == "6 1 None\n"
 
 
@@ -354,6 +358,11 @@ def test_large_checkpoints_at_many_steps_stay_within_what_a_run_may_save():
     assert len(outcome.entries) == 39
     assert "x" in outcome.entries[2].names
     assert "x" in outcome.entries[39].dropped
+
+
+def test_a_step_in_two_blocks_is_gone_back_to_where_it_first_began():
+    outcome = finished(run("if start_from <= 1:\n    x = 1\nif start_from <= 1:\n    x += 1"))
+    assert (values(outcome.entries[1]), values(outcome.checkpoint)) == ({}, {"x": 2})
 
 
 def test_a_damaged_checkpoint_is_an_error_of_one_sentence():
@@ -446,10 +455,20 @@ def test_two_hundred_runs_leave_no_process_descriptor_or_memory():
 
     runs(20)
     zygote = zygote_pid()
-    before = (len(os.listdir("/proc/self/fd")), len(os.listdir(f"/proc/{zygote}/fd")), resident(zygote), resident(os.getpid()))
+    before = (
+        len(os.listdir("/proc/self/fd")),
+        len(os.listdir(f"/proc/{zygote}/fd")),
+        resident(zygote),
+        resident(os.getpid()),
+    )
     runs(200)
     time.sleep(0.2)
-    after = (len(os.listdir("/proc/self/fd")), len(os.listdir(f"/proc/{zygote}/fd")), resident(zygote), resident(os.getpid()))
+    after = (
+        len(os.listdir("/proc/self/fd")),
+        len(os.listdir(f"/proc/{zygote}/fd")),
+        resident(zygote),
+        resident(os.getpid()),
+    )
     assert children(zygote) == []
     assert zygote_pid() == zygote
     assert after[:2] == before[:2]
@@ -461,7 +480,9 @@ def test_sixty_four_sandboxes_at_once():
     found: list[str] = []
 
     def one(i: int) -> None:
-        outcome = Sandbox(Limits(wall=60.0, cpu=60.0)).run(plan(f"print({i}, agent.goto('x'))"), Home(lambda a: None), answer)
+        outcome = Sandbox(Limits(wall=60.0, cpu=60.0)).run(
+            plan(f"print({i}, agent.goto('x'))"), Home(lambda a: None), answer
+        )
         found.append(finished(outcome).output)
 
     threads = [threading.Thread(target=one, args=(i,)) for i in range(64)]

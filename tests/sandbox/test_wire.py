@@ -18,9 +18,11 @@ from codeplan.types import Checkpoint
 
 TREES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(st.characters()),
-    lambda inner: st.lists(inner, max_size=4)
-    | st.tuples(inner, inner)
-    | st.dictionaries(st.text() | st.integers(), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.text() | st.integers(), inner, max_size=3)
+    ),
     max_leaves=15,
 )
 TABLE = wire.Table.of(encode({"x": [1, "a", 2.5, None]}, 1_000))
@@ -99,7 +101,12 @@ def test_bytes_that_are_no_frame_are_a_protocol_error(junk):
 @settings(max_examples=300)
 @given(
     st.recursive(
-        st.none() | st.integers() | st.floats() | st.text() | st.binary(max_size=5) | st.sampled_from(["Call", "End", "Entered"]),
+        st.none()
+        | st.integers()
+        | st.floats()
+        | st.text()
+        | st.binary(max_size=5)
+        | st.sampled_from(["Call", "End", "Entered"]),
         lambda inner: st.lists(inner, max_size=6) | st.dictionaries(st.text(), inner, max_size=3),
         max_leaves=20,
     )
