@@ -23,12 +23,12 @@ if not __name__.startswith("codeplan."):
     raise ImportError("import codeplan.sandbox, not sandbox: a second copy of this package would be loaded")
 
 # At once, not when first used: the function has its module's name, and must be bound after the module is.
-from codeplan.sandbox.extract import extract
+from codeplan.sandbox.language.extract import extract
 
 if TYPE_CHECKING:
+    from codeplan.sandbox.cage.lockdown import Layer
     from codeplan.sandbox.codec import CheckpointError, decode, encode
     from codeplan.sandbox.limits import Limits
-    from codeplan.sandbox.lockdown import Layer
     from codeplan.sandbox.progress import Printed, Progress, StepEntered
     from codeplan.sandbox.run import Sandbox, layers
 

@@ -11,12 +11,13 @@ import msgspec
 
 from codeplan.api import agent_api
 from codeplan.errors import SandboxError, UsageError
-from codeplan.sandbox import launcher, wire
+from codeplan.sandbox import wire
 from codeplan.sandbox.agent_port import AgentPort
+from codeplan.sandbox.cage import launcher
+from codeplan.sandbox.cage.lockdown import Layer
+from codeplan.sandbox.cage.process import TimeUp, WorkerGone, WorkerProcess
 from codeplan.sandbox.codec import CheckpointError
 from codeplan.sandbox.limits import Limits, shorten
-from codeplan.sandbox.lockdown import Layer
-from codeplan.sandbox.process import TimeUp, WorkerGone, WorkerProcess
 from codeplan.sandbox.progress import Printed, Progress, StepEntered
 from codeplan.sandbox.session import Session, gave_up
 from codeplan.types import AgentApi, Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, Stopped

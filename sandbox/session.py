@@ -11,13 +11,14 @@ from functools import partial
 from os import WIFSIGNALED, WTERMSIG
 from typing import Final, TypeVar
 
-from codeplan.sandbox import launcher, wire
+from codeplan.sandbox import wire
 from codeplan.sandbox.agent_port import AgentPort
+from codeplan.sandbox.cage import launcher
+from codeplan.sandbox.cage.process import TimeUp, WorkerGone, WorkerProcess
+from codeplan.sandbox.cage.zygote import UNKNOWN
 from codeplan.sandbox.codec import CheckpointError
 from codeplan.sandbox.limits import ENTRIES, NAMED, Limits, sentence
-from codeplan.sandbox.process import TimeUp, WorkerGone, WorkerProcess
 from codeplan.sandbox.progress import Printed, Progress, StepEntered
-from codeplan.sandbox.zygote import UNKNOWN
 from codeplan.types import Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, Spent, Stopped
 
 GRACE_SECONDS: Final = 0.1

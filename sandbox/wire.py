@@ -12,9 +12,9 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 
+from codeplan.sandbox.cage.lockdown import Layer
 from codeplan.sandbox.codec import Node
 from codeplan.sandbox.limits import MESSAGE_CHARS, NAME_CHARS, Limits
-from codeplan.sandbox.lockdown import Layer
 from codeplan.types import AgentApi, Checkpoint, Diagnostic, Plan
 
 HEADER_BYTES: Final = 4

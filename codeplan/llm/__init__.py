@@ -21,7 +21,7 @@ def settings(name: str) -> tuple[str, ...]:
 def connect(name: str, **given: Any) -> LLM:
     """The model of this name: ``"scripted"`` is the stand-in without a network; any other is asked for at an endpoint.
 
-    Settings are those of the model's class; ``model_seed`` is the stand-in's seed, or that of the requests (best effort).
+    Settings are those of the model's class; ``model_seed`` is the stand-in's, or that of the requests (best effort).
     Nothing is sent yet. Raises UsageError for an empty name, a missing key, or a setting that the model does not take,
     or not of that type.
     """

@@ -27,8 +27,9 @@ class OpenAIModel:
     """A model of this name at an endpoint. Safe to use from several threads; nothing is sent before ``complete``.
 
     ``base_url`` defaults to ``OPENAI_BASE_URL`` (or ``OPENAI_API_BASE``), then to OpenAI's own; ``api_key`` to
-    ``OPENAI_API_KEY``, and may be missing where a base URL is given. ``temperature``, ``model_seed`` and ``max_tokens`` are
-    left out of the request when None, so that the endpoint's own defaults hold (some models refuse them). ``timeout``
+    ``OPENAI_API_KEY``, and may be missing where a base URL is given. ``temperature``, ``model_seed`` and ``max_tokens``
+    are left out of the request when None, so that the endpoint's own defaults hold (some models refuse them).
+    ``timeout``
     is in seconds, for each attempt; up to ``max_retries`` attempts follow one that failed for a passing reason (no
     connection, time-out, 408, 409, 429, 5xx). ``max_tokens_field`` is the name under which the endpoint wants the
     limit; ``extra_body`` is added to the request as it is.

@@ -5,4 +5,5 @@
 def solution(agent, start_from=1):
     def probe(type):
         return type(agent).__name__
-    print('CANARY-BIND', probe(lambda a: a.goto), probe(lambda a: ask))
+    for found in (probe(lambda a: a.goto), probe(lambda a: ask)):
+        if not isinstance(found, str) or found == 'ask_llm': print('CANARY-BIND', found)

@@ -7,4 +7,3 @@ def solution(agent, start_from=1):
     d = defaultdict(lambda: agent.goto('FORGED'))
     text = '%(a)s' % d
     print('%r %a %s' % (agent, ask, print))
-    if '0x' in '%r %r %r' % (agent, ask, getattr): print('CANARY-ADDRESS')

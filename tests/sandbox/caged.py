@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable
 
 from codeplan.errors import AgentError
-from codeplan.sandbox import Limits, Sandbox, launcher, wire
-from codeplan.sandbox.process import WorkerProcess
+from codeplan.sandbox import Limits, Sandbox, wire
+from codeplan.sandbox.cage import launcher
+from codeplan.sandbox.cage.process import WorkerProcess
 from codeplan.types import Checkpoint, Failed, Finished, Observation, Rejected, Stopped
 
 

@@ -19,7 +19,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from codeplan.sandbox.lockdown import SOCKET_FD, Cage
+from codeplan.sandbox.cage.lockdown import SOCKET_FD, Cage
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 PARENT = os.getpid()

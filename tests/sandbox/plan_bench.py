@@ -11,10 +11,10 @@ import types
 from typing import Any
 
 from codeplan.api import agent_api
-from codeplan.sandbox.check import check_source
-from codeplan.sandbox.control import Control, LimitReached, PlanAssertion
-from codeplan.sandbox.namespace import make_namespace, namespace_variables
-from codeplan.sandbox.program import compile_plan
+from codeplan.sandbox.language.check import check_source
+from codeplan.sandbox.language.control import Control, LimitReached, PlanAssertion
+from codeplan.sandbox.language.namespace import make_namespace, namespace_variables
+from codeplan.sandbox.language.program import compile_plan
 from codeplan.types import AgentApi, Plan, Rejected
 
 

@@ -17,12 +17,13 @@ import pytest
 from caged import Home, answer, finished, locked_worker, plan, run, stopped
 
 from codeplan.errors import SandboxError
-from codeplan.sandbox import Limits, Sandbox, launcher, layers, wire
+from codeplan.sandbox import Limits, Sandbox, layers, wire
 from codeplan.sandbox.agent_port import AgentPort
+from codeplan.sandbox.cage import launcher
+from codeplan.sandbox.cage.landlock import ruleset
+from codeplan.sandbox.cage.lockdown import LAYERS
+from codeplan.sandbox.cage.seccomp import program
 from codeplan.sandbox.codec import encode
-from codeplan.sandbox.landlock import ruleset
-from codeplan.sandbox.lockdown import LAYERS
-from codeplan.sandbox.seccomp import program
 from codeplan.sandbox.session import Session
 from codeplan.types import Finished, Plan, Stopped
 
@@ -194,7 +195,8 @@ def test_when_the_host_is_killed_its_zygote_and_workers_are_gone(tmp_path):
         import sys, threading, time
         sys.path.insert(0, sys.argv[1])
         from caged import Home, answer, plan
-        from codeplan.sandbox import Limits, Sandbox, launcher
+        from codeplan.sandbox import Limits, Sandbox
+        from codeplan.sandbox.cage import launcher
         loop = plan("while True:\\n    pass")
         limits = Limits(wall=60.0, cpu=60.0, turns=10**12)
         threading.Thread(target=Sandbox(limits).run, args=(loop, Home(print), answer), daemon=True).start()
@@ -251,7 +253,7 @@ NO_LANDLOCK = textwrap.dedent(
     """
     import ctypes, errno, sys
     sys.path.insert(0, sys.argv[1])
-    from codeplan.sandbox import seccomp
+    from codeplan.sandbox.cage import seccomp
     libc = ctypes.CDLL(None, use_errno=True)
     steps = [(0x20, 0, 0, 0), (0x15, 0, 1, 444), (0x06, 0, 0, 0x00050000 | errno.ENOSYS), (0x06, 0, 0, 0x7FFF0000)]
     libc.prctl(38, 1, 0, 0, 0)
@@ -311,7 +313,7 @@ class Forger:
         bounds = Limits(**({"wall": 0.5} | limits))  # type: ignore[arg-type]  # the tests name fields of the right kinds
         port = AgentPort(home or Home(print), answer)
         job = wire.RunJob(SOURCE, port.methods, port.attributes, 1, None, 0, bounds)
-        from codeplan.sandbox.process import WorkerProcess
+        from codeplan.sandbox.cage.process import WorkerProcess
 
         with theirs, WorkerProcess(ours, dummy.pid, os.pidfd_open(dummy.pid)) as worker:
             theirs.setblocking(False)

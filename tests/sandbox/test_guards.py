@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from plan_bench import accepted, plan, run
 
-from codeplan.sandbox.control import Control, LimitReached, PlanAssertion, limit_of
-from codeplan.sandbox.literals import literal_eval
-from codeplan.sandbox.plain import plain
-from codeplan.sandbox.program import PlanRefused, compile_plan
+from codeplan.sandbox.language.control import Control, LimitReached, PlanAssertion, limit_of
+from codeplan.sandbox.language.literals import literal_eval
+from codeplan.sandbox.language.plain import plain
+from codeplan.sandbox.language.program import PlanRefused, compile_plan
 
 
 def limit(body: str, **settings: int) -> LimitReached:

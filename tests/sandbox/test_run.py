@@ -12,7 +12,8 @@ import pytest
 from caged import Home, answer, failed, finished, plan, run, stopped
 
 from codeplan.errors import BudgetExceeded, UsageError
-from codeplan.sandbox import CheckpointError, Limits, Printed, Progress, Sandbox, StepEntered, decode, encode, launcher
+from codeplan.sandbox import CheckpointError, Limits, Printed, Progress, Sandbox, StepEntered, decode, encode
+from codeplan.sandbox.cage import launcher
 from codeplan.types import Checkpoint, Plan, Rejected, Step
 
 TWO_STEPS = """

@@ -1,0 +1,104 @@
+"""``codeplan sandbox audit``: hostile plans against the sandbox of this very machine."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from codeplan.cli import options
+
+if TYPE_CHECKING:
+    from codeplan.audit import Verdict
+
+Corpus = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="The folder of hostile plans; default tests/escapes, here or beside codeplan."),
+]
+Unrestricted = Annotated[
+    bool, typer.Option("--unrestricted", help="Give plans all of Python, so that the cage alone is tried.")
+]
+
+_ENDS = ("rejected", "failed", "stopped", "finished")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add this module's commands."""
+    group = typer.Typer(help="Try the sandbox of this machine.", rich_markup_mode=None)
+    group.callback()(_sandbox)
+    group.command("audit", epilog="Example: codeplan sandbox audit --unrestricted")(audit)
+    app.add_typer(group, name="sandbox")
+
+
+def _sandbox() -> None:
+    """Try the sandbox of this machine."""
+
+
+def audit(corpus: Corpus = None, unrestricted: Unrestricted = False, as_json: options.Json = False) -> None:
+    """Run hostile plans on this machine, and tell which got through.
+
+    Exit code 0 where none did, 1 where one did.
+    """
+    from codeplan import audit as auditing
+
+    escapes = auditing.read_corpus(corpus or _default_corpus())
+    began = time.monotonic()
+    verdicts = auditing.audit(escapes, unrestricted=unrestricted, hosts=max(1, min(8, os.cpu_count() or 1)))
+    seconds = time.monotonic() - began
+    if as_json:
+        _print_json(verdicts, seconds, unrestricted)
+    else:
+        _print_table(verdicts)
+        _print_summary(verdicts, seconds, unrestricted)
+    raise typer.Exit(1 if any(v.through for v in verdicts) else 0)
+
+
+def _default_corpus() -> Path:
+    """``tests/escapes`` of the present folder, or of the checkout that codeplan is in."""
+    import codeplan
+    from codeplan.errors import UsageError
+
+    beside = Path(codeplan.__file__ or "").resolve().parents[1]
+    for folder in (Path("tests/escapes"), beside / "tests" / "escapes"):
+        if folder.is_dir():
+            return folder
+    raise UsageError("there is no folder tests/escapes here; name the folder of hostile plans with --corpus")
+
+
+def _print_json(verdicts: list[Verdict], seconds: float, unrestricted: bool) -> None:
+    from codeplan.report.plain import fields
+
+    through = [v.id for v in verdicts if v.through]
+    found = {"plans": len(verdicts), "through": through, "unrestricted": unrestricted, "seconds": round(seconds, 2)}
+    options.print_json({**found, "verdicts": fields(verdicts)})
+
+
+def _print_table(verdicts: list[Verdict]) -> None:
+    """One line a kind: how many plans there are, how they ended, how many got through."""
+    typer.echo(_row("kind", ["plans", *_ENDS, "through"]))
+    for kind in sorted({v.kind for v in verdicts}):
+        typer.echo(_row(kind, _counts([v for v in verdicts if v.kind == kind])))
+    typer.echo(_row("all", _counts(verdicts)))
+
+
+def _counts(verdicts: list[Verdict]) -> list[int]:
+    ends = Counter(v.ended.partition(":")[0] for v in verdicts)
+    return [len(verdicts), *(ends[e] for e in _ENDS), sum(v.through for v in verdicts)]
+
+
+def _row(name: str, cells: list[int] | list[str]) -> str:
+    return f"{name:<12}" + "".join(f"{cell:>10}" for cell in cells)
+
+
+def _print_summary(verdicts: list[Verdict], seconds: float, unrestricted: bool) -> None:
+    from codeplan.report.text import one_line
+
+    through = [v for v in verdicts if v.through]
+    for v in through:
+        typer.echo(f"THROUGH  {v.id} ({v.kind}), {v.ended}: {one_line(v.problem, 300)}")
+    mode = "with all of Python, in the cage alone" if unrestricted else "language and cage"
+    typer.echo(f"{len(through)} of {len(verdicts)} hostile plans got through ({mode}; {seconds:.0f} s).")

@@ -1,0 +1,150 @@
+"""Running a plan's segments inside the worker: its checkpoints, and how it ended."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType, TracebackType
+from typing import Any, Final
+
+from codeplan.sandbox import crossing, wire
+from codeplan.sandbox.cage.calls import Calls, Clock, Link
+from codeplan.sandbox.codec import encode
+from codeplan.sandbox.language.control import LimitReached, PlanAssertion, limit_of
+from codeplan.sandbox.language.namespace import make_namespace, namespace_variables
+from codeplan.sandbox.language.program import Program, Segment
+from codeplan.sandbox.limits import ENTRIES, NAME_CHARS, Limits, shorten
+
+PLAN_FILE: Final = "<plan>"
+"""The file name that compiled plans carry in tracebacks."""
+
+_OWN_FRAMES: Final = 30
+"""Frames that guards and the runtime may add to the plan's own."""
+
+
+class Execution:
+    """One run of a compiled plan."""
+
+    def __init__(self, link: Link, job: wire.RunJob, clock: Clock) -> None:
+        self._link, self._job, self._clock = link, job, clock
+        self._limits: Limits = job.limits
+        self._calls = Calls(link, job, clock)
+        self._dropped = job.checkpoint.dropped if job.checkpoint else {}
+        self._room = ENTRIES * self._limits.checkpoint_bytes
+        self._namespace: dict[str, object] = {}
+        self._step: int | None = None
+
+    def run(self, program: Program, variables: dict[str, object]) -> None:
+        """Run the segments from the job's step on, and send the End."""
+        sys.setrecursionlimit(_depth() + _OWN_FRAMES + self._limits.recursion)
+        try:
+            error = self._surfaced(program, variables)
+        except BaseException as late:  # the clock struck while the plan was ending
+            error = late
+        self._clock.armed = False
+        sys.setrecursionlimit(_depth() + 1_000)
+        failure = self._calls.failure or error
+        self._send_end(failure)
+
+    def _surfaced(self, program: Program, variables: dict[str, object]) -> BaseException | None:
+        """What the plan ended in, None where it came to its end."""
+        try:
+            self._namespace = make_namespace(
+                self._calls,
+                turns=self._limits.turns,
+                seed=self._job.seed,
+                start_from=self._job.start_from,
+                variables=variables,
+                dropped=self._dropped,
+            )
+            self._segments(program)
+        except BaseException as error:
+            return error
+        return None
+
+    def _segments(self, program: Program) -> None:
+        for segment in program.segments:
+            if segment.step is not None and segment.step < self._job.start_from:
+                continue
+            if self._run_segment(segment) or self._calls.failure:
+                return
+
+    def _run_segment(self, segment: Segment) -> bool:
+        """Run one segment; True where the plan returned."""
+        self._step = segment.step
+        if segment.step is not None:
+            self._enter(segment.step)
+        exec(segment.code, self._namespace)
+        function: Any = self._namespace.pop("_segment_")
+        self._clock.armed = True
+        returned = bool(function())
+        self._clock.armed = False
+        return returned
+
+    def _enter(self, step: int) -> None:
+        self._calls.flush()
+        table = self._table(min(self._limits.checkpoint_bytes, self._room))
+        self._room = max(0, self._room - self._link.send(wire.Entered(step, table)))
+
+    def _table(self, most: int) -> wire.Table:
+        checkpoint = encode(namespace_variables(self._namespace), most)
+        lost = {n: why for n, why in self._dropped.items() if n not in checkpoint.names}
+        return wire.Table(checkpoint.names, checkpoint.nodes, lost | checkpoint.dropped)
+
+    def _send_end(self, failure: BaseException | None) -> None:
+        status, error, message, value = _verdict(failure, self._limits)
+        line = _line(failure)
+        try:
+            self._calls.flush()
+            table = self._table(self._limits.checkpoint_bytes)
+        except MemoryError:
+            self._namespace.clear()
+            status, error, message, value, table = "stopped", "memory", "", float(self._limits.memory), None
+        self._link.send(wire.End(status, self._step, line, error, message, value, self._clock.cpu(), table))
+
+
+def _verdict(failure: BaseException | None, limits: Limits) -> tuple[Any, str, str, float]:
+    """Status, error's or limit's name, message, and what was reached of the limit."""
+    if failure is None:
+        return "finished", "", "", 0.0
+    if isinstance(failure, PlanAssertion):
+        return "failed", "AssertionError", _cut(failure.message), 0.0
+    reached = limit_of(failure)
+    if reached is not None:
+        return "stopped", reached.limit, "", _reached(reached, float(getattr(limits, reached.limit)))
+    return "failed", type(failure).__name__[:NAME_CHARS], _cut(_text(failure)), 0.0
+
+
+def _reached(limit: LimitReached, allowed: float) -> float:
+    """What was reached; just what is allowed, where only that it was too much is known."""
+    known = limit.limit not in ("recursion", "memory") or limit.value > allowed
+    return float(limit.value) if known and limit.limit != "recursion" else allowed
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:
+        return "the error has no text"
+
+
+def _cut(text: str) -> str:
+    return crossing.printable(shorten(text))
+
+
+def _line(failure: BaseException | None) -> int | None:
+    """The innermost line of the plan that the failure passed through."""
+    line = None
+    trace: TracebackType | None = failure.__traceback__ if failure else None
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == PLAN_FILE:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
+
+
+def _depth() -> int:
+    frame: FrameType | None = sys._getframe()
+    depth = 0
+    while frame is not None:
+        frame, depth = frame.f_back, depth + 1
+    return depth

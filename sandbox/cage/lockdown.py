@@ -1,0 +1,129 @@
+"""The cage around one worker: layers of the operating system's own refusals, each backing another up.
+
+Applied in the worker itself, before it is given a plan, and for good: none can be taken off again. A layer that
+cannot be had is reported, never passed over in silence; whether to go on without it is the host's decision.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import resource
+import signal
+import sys
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from codeplan.sandbox.cage import landlock, seccomp
+
+LAYERS: Final = ("user", "not-dumpable", "death-signal", "no-new-privileges", "landlock", "limits", "seccomp")
+"""The layers' names, in the order in which they are put on."""
+
+SOCKET_FD: Final = 3
+"""The one descriptor that a worker keeps."""
+
+_NOBODY: Final = 65534
+_SET_DEATH_SIGNAL, _SET_DUMPABLE, _SET_NO_NEW_PRIVILEGES = 1, 4, 38
+
+
+class Layer(msgspec.Struct, frozen=True):
+    """One layer of the cage on this machine: whether it is there, and how it looks or why it is missing."""
+
+    name: str
+    present: bool
+    detail: str
+
+
+class Cage:
+    """What can be prepared once, before workers are forked: the C library, the system call filter, the size so far."""
+
+    def __init__(self) -> None:
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._base = address_space()
+        self._parent = os.getpid()
+        self._filter: seccomp.Prepared | None = None
+        self._no_filter = ""
+        try:
+            self._filter = seccomp.prepare()
+        except OSError as error:
+            self._no_filter = _reason(error)
+
+    def close_on(self, memory: int, cpu: float) -> tuple[Layer, ...]:
+        """Lock this process in; ``memory`` in bytes beyond the present size, ``cpu`` in seconds. Never raises."""
+        steps: tuple[Callable[[], str], ...] = (
+            drop_user,
+            lambda: self._prctl(_SET_DUMPABLE, 0, "no core, no ptrace, no /proc by others"),
+            self._die_with_parent,
+            lambda: self._prctl(_SET_NO_NEW_PRIVILEGES, 1, "setuid programs gain nothing"),
+            lambda: landlock.restrict(self._libc),
+            lambda: restrict_resources(self._base + memory, cpu),
+            self._filter_calls,
+        )
+        return tuple(_try(name, step) for name, step in zip(LAYERS, steps, strict=True))
+
+    def _prctl(self, option: int, value: int, detail: str) -> str:
+        if (
+            self._libc.prctl(option, ctypes.c_ulong(value), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0))
+            != 0
+        ):
+            raise OSError(ctypes.get_errno(), f"prctl({option}) failed")
+        return detail
+
+    def _die_with_parent(self) -> str:
+        detail = self._prctl(_SET_DEATH_SIGNAL, signal.SIGKILL, "killed when the process that forked it ends")
+        if os.getppid() != self._parent:
+            os._exit(1)  # it ended before the signal was asked for
+        return detail
+
+    def _filter_calls(self) -> str:
+        if self._filter is None:
+            raise OSError(0, self._no_filter)
+        return seccomp.restrict(self._libc, self._filter)
+
+
+def address_space() -> int:
+    """Bytes of address space that this process has mapped; 0 where the system does not say."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as statm:
+            return int(statm.read().split()[0]) * resource.getpagesize()
+    except OSError:
+        return 0
+
+
+def drop_user() -> str:
+    """Become nobody where this process is root. Raises OSError where root may not."""
+    if os.getuid() != 0 and os.geteuid() != 0:
+        return f"uid {os.getuid()} is not root: nothing to give up"
+    os.setgroups([])
+    os.setresgid(_NOBODY, _NOBODY, _NOBODY)
+    os.setresuid(_NOBODY, _NOBODY, _NOBODY)
+    return f"uid and gid {_NOBODY}, no groups, no capabilities"
+
+
+def restrict_resources(address_space: int, cpu: float) -> str:
+    """Set the kernel's limits on this process. Raises OSError or ValueError."""
+    seconds = math.floor(cpu) + 1
+    resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (SOCKET_FD + 1, SOCKET_FD + 1))
+    for name in ("CORE", "FSIZE", "NPROC", "MEMLOCK", "MSGQUEUE"):
+        number = getattr(resource, f"RLIMIT_{name}", None)
+        if number is not None:
+            resource.setrlimit(number, (0, 0))
+    return "memory, processor time, no files, no processes, no core"
+
+
+def _try(name: str, step: Callable[[], str]) -> Layer:
+    try:
+        return Layer(name, True, step())
+    except (OSError, ValueError, AttributeError) as error:
+        return Layer(name, False, _reason(error))
+
+
+def _reason(error: Exception) -> str:
+    if sys.platform != "linux":
+        return f"{sys.platform} does not have it"
+    return error.strerror or str(error) if isinstance(error, OSError) else str(error)

@@ -1,0 +1,190 @@
+"""Which attributes a plan may read: an allow-list for each exact type, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from codeplan.sandbox.language.growth import Growth, format_text
+
+_NOTHING = object()
+
+
+def _public(kind: type, *without: str) -> frozenset[str]:
+    return frozenset(n for n in dir(kind) if not n.startswith("_") and n not in without)
+
+
+_GUARDED_TEXT = ("format", "format_map", "encode", "ljust", "rjust", "center", "zfill", "expandtabs")
+"""Methods of str that are replaced: they look up attributes, load codecs, or pad to any width."""
+
+_GUARDED_BYTES = ("decode", "ljust", "rjust", "center", "zfill", "expandtabs")
+
+ATTRIBUTES: dict[type, frozenset[str]] = {
+    str: _public(str, *_GUARDED_TEXT),
+    bytes: _public(bytes, *_GUARDED_BYTES),
+    list: _public(list),
+    dict: _public(dict),
+    tuple: _public(tuple),
+    set: _public(set),
+    frozenset: _public(frozenset),
+    int: frozenset({"bit_length", "bit_count", "numerator", "denominator", "real", "imag", "conjugate", "is_integer"}),
+    bool: frozenset({"real"}),
+    float: frozenset({"is_integer", "as_integer_ratio", "hex", "real", "imag", "conjugate"}),
+    complex: frozenset({"real", "imag", "conjugate"}),
+    range: frozenset({"start", "stop", "step", "count", "index"}),
+    slice: frozenset({"start", "stop", "step", "indices"}),
+    type({}.items()): frozenset({"isdisjoint"}),
+    type({}.keys()): frozenset({"isdisjoint"}),
+    Counter: _public(Counter),
+    defaultdict: _public(defaultdict, "default_factory"),
+    OrderedDict: _public(OrderedDict),
+    deque: _public(deque),
+    re.Pattern: frozenset(
+        {"findall", "finditer", "flags", "fullmatch", "groups", "match", "pattern", "search", "split", "sub", "subn"}
+    ),
+    re.Match: frozenset(
+        {
+            "end",
+            "endpos",
+            "expand",
+            "group",
+            "groupdict",
+            "groups",
+            "lastgroup",
+            "lastindex",
+            "pos",
+            "span",
+            "start",
+            "string",
+        }
+    ),
+}
+"""Attributes of values. None of them leads to code, frames, modules, classes or files."""
+
+TYPE_ATTRIBUTES: dict[type, frozenset[str]] = {
+    str: ATTRIBUTES[str],
+    bytes: ATTRIBUTES[bytes] - {"fromhex"},
+    list: ATTRIBUTES[list],
+    dict: ATTRIBUTES[dict],
+    tuple: ATTRIBUTES[tuple],
+    set: ATTRIBUTES[set],
+    frozenset: ATTRIBUTES[frozenset],
+    Counter: ATTRIBUTES[Counter] - {"fromkeys"},
+    OrderedDict: ATTRIBUTES[OrderedDict],
+}
+"""Attributes of types, as in ``map(str.strip, lines)`` and ``dict.fromkeys(names)``."""
+
+_CODECS = frozenset({"utf-8", "utf8", "ascii", "latin-1"})
+
+
+class Facade:
+    """A module as plans see it: a name and a fixed table of members."""
+
+    __slots__ = ("members", "name")
+
+    def __init__(self, name: str, members: dict[str, object]) -> None:
+        self.name, self.members = name, members
+
+    def __repr__(self) -> str:
+        return f"<module {self.name!r}>"
+
+
+class Agent:
+    """What a plan knows as ``agent``. It holds nothing: the guard for attributes knows what it has."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<agent>"
+
+
+AgentRead = Callable[[str], object]
+"""Looks up a name of the agent. Raises AttributeError for one that it has not."""
+
+
+def make_getattr(read_agent: AgentRead, growth: Growth) -> Callable[..., Any]:
+    """The guard for ``value.name``. It raises AttributeError, as Python does, for all that is not allowed."""
+    texts = text_methods(growth)
+    allowed = ATTRIBUTES
+
+    def guarded_getattr(value: Any, name: str) -> Any:
+        kind = type(value)
+        names = allowed.get(kind)
+        if names is not None and name in names:
+            return getattr(value, name)
+        if kind is Agent:
+            return read_agent(name)
+        if kind is Facade:
+            return _member(value, name)
+        return _unusual(value, name, texts)
+
+    return guarded_getattr
+
+
+def _member(module: Facade, name: str) -> object:
+    value = module.members.get(name, _NOTHING)
+    if value is _NOTHING:
+        raise AttributeError(
+            f"module '{module.name}' has no attribute '{name}' here; it has: {', '.join(sorted(module.members))}"
+        )
+    return value
+
+
+def _unusual(value: Any, name: str, texts: dict[type, dict[str, Callable[..., object]]]) -> object:
+    kind = type(value)
+    if name in texts.get(kind, ()):
+        return partial(texts[kind][name], value)
+    if kind is type and name in TYPE_ATTRIBUTES.get(value, ()):
+        return getattr(value, name)
+    if kind is type and name in texts.get(value, ()):
+        return texts[value][name]
+    if isinstance(value, Exception) and name == "args":
+        return value.args
+    hint = "; use str() for its message" if isinstance(value, BaseException) else ""
+    raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'{hint}")
+
+
+def text_methods(growth: Growth) -> dict[type, dict[str, Callable[..., object]]]:
+    """The replaced methods of str and bytes, as functions of the text and the arguments."""
+    return {
+        str: {
+            "format": lambda text, /, *args, **kwargs: format_text(growth, _exactly(text, str), args, kwargs),
+            "format_map": lambda text, mapping, /: format_text(
+                growth, _exactly(text, str), (), _exactly(mapping, dict)
+            ),
+            "encode": lambda text, encoding="utf-8", errors="strict": str.encode(text, _codec(encoding), errors),
+            **_padding(str, growth),
+        },
+        bytes: {
+            "decode": lambda data, encoding="utf-8", errors="strict": bytes.decode(data, _codec(encoding), errors),
+            **_padding(bytes, growth),
+        },
+    }
+
+
+def _padding(kind: type, growth: Growth) -> dict[str, Callable[..., object]]:
+    def padded(name: str) -> Callable[..., object]:
+        method = getattr(kind, name)
+
+        def pad(text: object, width: object = 8, *fill: object, **named: object) -> object:
+            growth.weigh_width(named.get("tabsize", width))
+            return method(text, *(() if named else (width,)), *fill, **named)
+
+        return pad
+
+    return {name: padded(name) for name in ("ljust", "rjust", "center", "zfill", "expandtabs")}
+
+
+def _codec(name: object) -> str:
+    if type(name) is str and name.lower() in _CODECS:
+        return name
+    raise LookupError(f"unknown encoding: {name!r}; use one of {', '.join(sorted(_CODECS))}")
+
+
+def _exactly(value: Any, kind: type) -> Any:
+    if type(value) is not kind:
+        raise TypeError(f"a {kind.__name__} is needed here, not a {type(value).__name__}")
+    return value

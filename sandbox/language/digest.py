@@ -1,0 +1,96 @@
+"""What a step is, apart from how it is written: its digest, and its title."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+
+from codeplan.sandbox.language.bindings import bound_names
+from codeplan.sandbox.language.flow import Flow
+from codeplan.sandbox.language.outline import Outline, Part
+
+_DIGITS = 16
+_PREFIX = re.compile(r"^\s*\[\s*[Ss]tep\s*\d+\s*\]\s*:?\s*")
+
+
+def step_digests(parts: Outline, flows: list[Flow]) -> dict[int, str]:
+    """The digest of each step, by its number: of its own code, and of all code outside the steps that it uses,
+    directly or not.
+
+    Layout, comments, quotes and strings that stand alone do not count.
+    """
+    outside = _Outside(parts, flows)
+    return {
+        part.step: _hash([_normal(part.body), *outside.used_by({*f.reads, *f.deferred})])
+        for part, f in zip(parts.parts, flows, strict=True)
+        if part.step is not None
+    }
+
+
+def title(part: Part) -> str:
+    """The text of the first ``print('[Step k] …')`` without its prefix; empty where there is none."""
+    for statement in part.body:
+        text = _printed(statement)
+        if text is not None and _PREFIX.match(text):
+            return _PREFIX.sub("", text, count=1).strip()
+    return ""
+
+
+def _printed(statement: ast.stmt) -> str | None:
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    if not (
+        isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "print" and value.args
+    ):
+        return None
+    first = value.args[0]
+    pieces = first.values if isinstance(first, ast.JoinedStr) else [first]
+    return "".join(p.value if isinstance(p, ast.Constant) and isinstance(p.value, str) else "…" for p in pieces)
+
+
+class _Outside:
+    """The statements outside the steps, by the names that they bind."""
+
+    def __init__(self, parts: Outline, flows: list[Flow]) -> None:
+        self._statements: dict[str, list[ast.stmt]] = {}
+        for part in parts.parts:
+            for statement in part.body if part.step is None else []:
+                for name in bound_names([statement]):
+                    self._statements.setdefault(name, []).append(statement)
+
+    def used_by(self, names: set[str]) -> list[str]:
+        """The normal forms of what binds these names, and of what that uses in turn, in a fixed order."""
+        used: dict[int, str] = {}
+        waiting = sorted(names)
+        seen = set(names)
+        while waiting:
+            for statement in self._statements.get(waiting.pop(), ()):
+                used[id(statement)] = _normal([statement])
+                more = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)} - seen
+                seen |= more
+                waiting += sorted(more)
+        return sorted(used.values())
+
+
+_DROPPED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores", "type_params"})
+
+
+def _normal(value: object) -> str:
+    """A text that is the same for the same code. ``pass`` and strings that stand alone are left out."""
+    if isinstance(value, list):
+        return f"[{','.join(_normal(v) for v in value if not _does_nothing(v))}]"
+    if not isinstance(value, ast.AST):
+        return f"{type(value).__name__}:{value!r}"
+    return (
+        f"{type(value).__name__}({','.join(_normal(v) for n, v in ast.iter_fields(value) if n not in _DROPPED_FIELDS)})"
+    )
+
+
+def _does_nothing(value: object) -> bool:
+    if isinstance(value, ast.Expr):
+        return isinstance(value.value, ast.Constant)
+    return isinstance(value, ast.Pass)
+
+
+def _hash(texts: list[str]) -> str:
+    return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]

@@ -1,0 +1,63 @@
+"""The imports that a plan may write. They bind a name at most: what is imported is there from the start."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from codeplan.sandbox.language.names import DROPPED_MODULES, GIVEN, MODULES, RESERVED
+
+Statement = ast.Import | ast.ImportFrom
+
+
+class Binding(NamedTuple):
+    """A name that an import binds: a module (``member`` None) or one of its members."""
+
+    name: str
+    module: str
+    member: str | None
+    node: Statement
+
+
+def import_problem(node: Statement, alias: ast.alias) -> str | None:
+    """Why this import cannot be had, and what to write instead; None where it can."""
+    module = alias.name if isinstance(node, ast.Import) else node.module or "."
+    if module in DROPPED_MODULES:
+        return None
+    if module not in MODULES or (isinstance(node, ast.ImportFrom) and node.level):
+        return f"`{module}` cannot be imported; leave it out and use the agent, or one of: {', '.join(sorted(MODULES))}"
+    if isinstance(node, ast.ImportFrom) and alias.name not in MODULES[module]:
+        return f"`{module}` has no `{alias.name}` here; it has: {', '.join(sorted(MODULES[module]))}"
+    name = alias.asname or alias.name
+    if name.startswith("_") or (name in RESERVED and name not in (alias.name, "ask", "ask_llm")):
+        return f"an import cannot be called `{name}`; use another name"
+    if name in ("ask", "ask_llm") and module != "large_language_model":
+        return f"`{name}` belongs to the runtime; use another name for `{alias.name}`"
+    return None
+
+
+def bindings(tree: ast.AST) -> Iterator[Binding]:
+    """Every name that allowed imports bind, wherever they stand; names that the runtime gives anyway are left out."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            for alias in node.names:
+                binding = _binding(node, alias)
+                if binding.module in MODULES and not _is_given(binding) and import_problem(node, alias) is None:
+                    yield binding
+
+
+def _binding(node: Statement, alias: ast.alias) -> Binding:
+    name = alias.asname or alias.name
+    if isinstance(node, ast.Import):
+        return Binding(name, alias.name, None, node)
+    return Binding(name, node.module or "", alias.name, node)
+
+
+def _is_given(b: Binding) -> bool:
+    """Whether the name stands for the same thing without the import."""
+    if b.member is None:
+        return b.name == b.module and b.name in GIVEN
+    if b.module == "large_language_model":
+        return b.name in ("ask", "ask_llm")
+    return b.name == b.member and b.module in ("ast", "collections")

@@ -1,0 +1,138 @@
+"""From a plan's source to code objects that run segment by segment."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import warnings
+from dataclasses import dataclass
+from types import CodeType
+
+from codeplan.sandbox.language.bindings import bound_names
+from codeplan.sandbox.language.flow import Flow, flow
+from codeplan.sandbox.language.guarding import PlanTransformer
+from codeplan.sandbox.language.imports import Binding, bindings
+from codeplan.sandbox.language.nodes import at, call
+from codeplan.sandbox.language.outline import Outline, Part, outline
+from codeplan.sandbox.language.refusals import PlanRefused, Refusals
+from codeplan.sandbox.language.syntax import parse
+
+__all__ = ["PlanRefused", "Program", "Segment", "build", "compile_plan"]
+
+FILENAME = "<plan>"
+"""The file name of a plan's code objects, by which its lines are found in a traceback."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A run of statements: a step's block, or code outside the steps (``step`` None), which runs at every start.
+
+    ``exec(code, namespace)`` defines the function ``_segment_`` there; it takes nothing and returns True when the plan
+    executed ``return``, else None. All names that the segment binds are global in the namespace.
+    """
+
+    step: int | None
+    line: int
+    code: CodeType
+
+
+@dataclass(frozen=True)
+class Program:
+    """A compiled plan: its segments in the order in which they run."""
+
+    segments: tuple[Segment, ...]
+
+
+def compile_plan(source: str) -> Program:
+    """Compile a plan for the guarded namespace. Raises PlanRefused with every reason found."""
+    tree = parse(source)
+    refusals = Refusals(source)
+    parts = outline(tree)
+    if parts.solution is None:
+        refusals.add(
+            None, "solution-missing", "there is no function `solution`; write `def solution(agent, start_from=1):`"
+        )
+    program = build(tree, parts, refusals)
+    refusals.raise_if_any()
+    return program
+
+
+def build(tree: ast.Module, parts: Outline, refusals: Refusals) -> Program:
+    """Compile an outline, whose nodes are changed in place. What is wrong goes to ``refusals``.
+
+    The program then counts for nothing.
+    """
+    imported = tuple(bindings(tree))
+    rebound = frozenset(n for p in parts.parts for n in bound_names(p.body))
+    transformer = PlanTransformer(refusals, rebound)
+    _check_solution(parts, refusals)
+    flows = [flow(p.body) for p in parts.parts]
+    shared = frozenset().union(*(f.deferred for f in flows))
+    bodies = [(p, _transformed(p, transformer, f, shared)) for p, f in zip(parts.parts, flows, strict=True)]
+    if refusals:
+        return Program(())
+    segments = [_import_segment(imported)] if imported else []
+    try:
+        segments += [Segment(p.step, p.node.lineno, _code(body, p.node)) for p, body in bodies if body]
+    except SyntaxError as error:
+        refusals.add_at(error.lineno or 0, 0, "syntax", str(error.msg))
+    return Program(tuple(segments))
+
+
+def _check_solution(parts: Outline, refusals: Refusals) -> None:
+    if parts.solution is not None and parts.solution.decorator_list:
+        refusals.add(parts.solution, "language", "decorators are not part of the plan language; leave it out")
+    inside = {id(s) for s in parts.solution.body} if parts.solution else set()
+    for part in parts.parts:
+        for s in part.body if part.step is None else []:
+            if id(s) not in inside:
+                _check_no_return(s, refusals)
+
+
+def _check_no_return(statement: ast.stmt, refusals: Refusals) -> None:
+    """Outside every function a return is an error, though the segment that it stands in becomes one."""
+    if isinstance(statement, ast.Return):
+        refusals.add(statement, "syntax", "'return' outside function")
+    for child in ast.iter_child_nodes(statement):
+        if isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)) and not isinstance(
+            statement, ast.FunctionDef
+        ):
+            _check_no_return(child, refusals)  # type: ignore[arg-type]  # a handler is walked as a statement
+
+
+def _transformed(part: Part, transformer: PlanTransformer, names: Flow, shared: frozenset[str]) -> list[ast.stmt]:
+    """A part's body with its guards, and with its names placed: in the namespace, or quick local ones that end up
+    there.
+
+    A name can be local where nobody else looks at it meanwhile (no function reads it) and where it never is read
+    before this very part has set it; it is written back when the part ends, however it ends.
+    """
+    body: list[ast.stmt] = []
+    for statement in part.body:
+        visited = transformer.visit(statement)
+        body += visited if isinstance(visited, list) else [] if visited is None else [visited]
+    local = names.binds - shared - names.early.keys() - names.unsteady
+    if local and body:
+        keep = ast.Expr(call("_keep_", call("_locals_")))
+        body = [at(part.node, ast.Try(body=body, handlers=[], orelse=[], finalbody=[keep]))]
+    elsewhere = sorted(names.binds - local)
+    return [ast.Global(elsewhere), *body] if elsewhere and body else body
+
+
+def _import_segment(imported: tuple[Binding, ...]) -> Segment:
+    first = imported[0].node
+    body: list[ast.stmt] = []
+    for b in imported:
+        arguments = (ast.Constant(b.name), ast.Constant(b.module), ast.Constant(b.member))
+        body.append(at(b.node, ast.Expr(call("_import_", *arguments))))
+    return Segment(None, first.lineno, _code(body, first))
+
+
+def _code(body: list[ast.stmt], place: ast.stmt) -> CodeType:
+    arguments = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+    function = at(place, ast.FunctionDef("_segment_", arguments, body, []))
+    if sys.version_info >= (3, 12):
+        function.type_params = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return compile(ast.fix_missing_locations(ast.Module([function], [])), FILENAME, "exec", dont_inherit=True)

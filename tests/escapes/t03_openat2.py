@@ -1,0 +1,11 @@
+# id: t03_openat2
+# kind: fs
+# tries: openat2, the newer call that older filters forget
+# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
+# layer: cage
+def solution(agent, start_from=1):
+    import ctypes
+    libc = ctypes.CDLL(None)
+    how = (ctypes.c_uint64 * 3)(0, 0, 0)
+    fd = libc.syscall(437, -100, b'@SECRET@', how, 24)
+    if fd >= 0: print('CANARY-OPENAT2', fd)

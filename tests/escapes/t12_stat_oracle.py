@@ -1,0 +1,13 @@
+# id: t12_stat_oracle
+# kind: fs
+# tries: stat, access and readlink tell whether files exist, and their sizes
+# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
+# layer: cage
+def solution(agent, start_from=1):
+    import os
+    for ask_for in (os.stat, os.lstat, lambda p: os.access(p, os.R_OK) or 1 / 0, os.readlink):
+        for path in ('@SECRET@', '/etc/passwd', '/proc/self/exe'):
+            try:
+                print('CANARY-STAT', ask_for(path))
+            except (OSError, ZeroDivisionError):
+                pass

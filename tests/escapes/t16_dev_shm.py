@@ -1,0 +1,10 @@
+# id: t16_dev_shm
+# kind: fs
+# tries: /dev/shm: shared memory as a file, to be found by the next plan
+# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
+# layer: cage
+def solution(agent, start_from=1):
+    import os
+    fd = os.open('/dev/shm/codeplan-escape', os.O_CREAT | os.O_RDWR)
+    os.unlink('/dev/shm/codeplan-escape')
+    print('CANARY-SHM', fd)

@@ -1,0 +1,14 @@
+# id: t17_import_from_disk
+# kind: fs
+# tries: imports read files: is any module that is not loaded yet within reach?
+# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
+# layer: cage
+def solution(agent, start_from=1):
+    import sys
+    for name in ('antigravity', 'this', 'sqlite3', 'telnetlib', 'wave', 'turtle'):
+        if name not in sys.modules:
+            try:
+                __import__(name)
+                print('CANARY-IMPORT', name)
+            except (ImportError, OSError):
+                pass

@@ -1,0 +1,12 @@
+# id: t18_linecache_loader
+# kind: fs
+# tries: readers of Python's own: linecache, a module's loader, zipimport, _io.open_code
+# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
+# layer: cage
+def solution(agent, start_from=1):
+    import linecache, sys, _io
+    for read in (lambda: linecache.getlines('@SECRET@') or 1 / 0, lambda: sys.modules['os'].__loader__.get_data('@SECRET@'), lambda: _io.open_code('@SECRET@').read()):
+        try:
+            print(read())
+        except (OSError, ZeroDivisionError, AttributeError):
+            pass

@@ -1,0 +1,9 @@
+# id: u03_clone3
+# kind: process
+# tries: clone3, which filters that look at arguments cannot see into
+# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
+# layer: cage
+def solution(agent, start_from=1):
+    import ctypes
+    arguments = (ctypes.c_uint64 * 11)(0, 0, 0, 0, 17, 0, 0, 0, 0, 0, 0)
+    if ctypes.CDLL(None).syscall(435, arguments, 88) >= 0: print('CANARY-CLONE3')

@@ -1,0 +1,9 @@
+# id: u08_memfd_exec
+# kind: process
+# tries: a program in memory: memfd_create, then fexecve
+# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
+# layer: cage
+def solution(agent, start_from=1):
+    import ctypes
+    fd = ctypes.CDLL(None).memfd_create(b'x', 0)
+    if fd >= 0: print('CANARY-MEMFD')

@@ -1,0 +1,14 @@
+# id: u18_ignore_signals
+# kind: cpu
+# tries: ignore and block every signal, then burn the processor
+# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
+# layer: cage
+def solution(agent, start_from=1):
+    import signal
+    for number in range(1, 65):
+        try:
+            signal.signal(number, signal.SIG_IGN)
+        except (OSError, ValueError):
+            pass
+    signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
+    while True: pass

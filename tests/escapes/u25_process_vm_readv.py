@@ -1,0 +1,9 @@
+# id: u25_process_vm_readv
+# kind: kernel
+# tries: read the parent's memory
+# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
+# layer: cage
+def solution(agent, start_from=1):
+    import ctypes, os
+    local = (ctypes.c_uint64 * 2)(0, 0)
+    if ctypes.CDLL(None).process_vm_readv(os.getppid(), local, 1, local, 1, 0) >= 0: print('CANARY-READV')

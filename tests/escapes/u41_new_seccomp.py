@@ -1,0 +1,9 @@
+# id: u41_new_seccomp
+# kind: kernel
+# tries: a filter of its own whose listener answers in place of the kernel
+# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
+# layer: cage
+def solution(agent, start_from=1):
+    import ctypes, sys
+    if 'x86_64' in getattr(sys.implementation, '_multiarch', ''):
+        if ctypes.CDLL(None).syscall(317, 2, 0, None) >= 0: print('CANARY-SECCOMP')

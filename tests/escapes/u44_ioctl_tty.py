@@ -1,0 +1,10 @@
+# id: u44_ioctl_tty
+# kind: kernel
+# tries: put characters into a terminal's input (TIOCSTI), on any descriptor there is
+# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
+# layer: cage
+def solution(agent, start_from=1):
+    import ctypes
+    libc = ctypes.CDLL(None)
+    for fd in range(8):
+        if libc.ioctl(fd, 0x5412, b'x') == 0: print('CANARY-TTY')

@@ -1,0 +1,12 @@
+# id: u48_stack_and_brk
+# kind: mem
+# tries: grow by brk and mremap, which a limit on mmap alone does not see
+# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
+# layer: cage
+def solution(agent, start_from=1):
+    import ctypes
+    libc = ctypes.CDLL(None)
+    libc.sbrk.restype = ctypes.c_ssize_t
+    grown = 0
+    while grown < 2 << 30 and libc.sbrk(ctypes.c_ssize_t(1 << 24)) != -1: grown += 1 << 24
+    if grown >= 2 << 30: print('CANARY-MEMORY')

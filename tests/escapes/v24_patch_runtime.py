@@ -1,0 +1,14 @@
+# id: v24_patch_runtime
+# kind: forge
+# tries: patch the runtime inside the worker: limits, clock, counters, what it sends
+# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
+# layer: cage
+def solution(agent, start_from=1):
+    import sys
+    for name, module in list(sys.modules.items()):
+        if name.startswith('codeplan.sandbox') and module:
+            for attribute in list(vars(module)):
+                if attribute in ('Limits', 'Clock', 'Calls', 'Execution', 'shorten', 'encode'):
+                    setattr(module, attribute, lambda *a, **k: None)
+    sys.setrecursionlimit(10**6)
+    while True: agent.goto('shelf 1')

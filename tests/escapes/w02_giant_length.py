@@ -1,0 +1,9 @@
+# id: w02_giant_length
+# kind: wire
+# tries: a length of four gigabytes, then a little, then nothing
+# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
+# layer: cage
+def solution(agent, start_from=1):
+    import os
+    os.write(3, b'\xff\xff\xff\xff' + b'x' * 1000)
+    while True: pass

@@ -1,0 +1,11 @@
+# id: w24_entered_flood
+# kind: wire
+# tries: enter steps without end, each with a large table
+# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
+# layer: cage
+def solution(agent, start_from=1):
+    import os
+    from codeplan.sandbox import wire
+    table = wire.Table({'a': 0}, ['x' * 200000], {})
+    for step in range(10**6):
+        os.write(3, wire.pack(wire.Entered(step, table)))

@@ -1,0 +1,11 @@
+# id: w43_slow_loris
+# kind: wire
+# tries: a frame that arrives a byte at a time, and never ends
+# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
+# layer: cage
+def solution(agent, start_from=1):
+    import os, time
+    os.write(3, b'\x00\x00\xff\xff')
+    while True:
+        os.write(3, b'x')
+        for _ in range(10**5): pass
