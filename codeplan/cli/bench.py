@@ -35,7 +35,10 @@ def bench(
     code_check: Annotated[str | None, typer.Option(help="Ask the model to check plans: on-error or always.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the results as one JSON document.")] = False,
 ) -> None:
-    """Run many episodes and print success, actions, asks, refinements and model calls by kind of task."""
+    """Run many episodes and print, by kind of task, the success rate and means over the episodes.
+
+    The means: actions, asks (in-plan), refined (refinements, out-of-plan), calls (model calls of any purpose), seconds.
+    """
     from codeplan import envs
     from codeplan.bench import Suite
 
@@ -103,8 +106,8 @@ def _print_table(results: list[Result], env: str, method: str, model: str) -> No
     rows = summarise(results)
     table = Table(title=escape(f"{env}: {method} with {model}"), box=box.SIMPLE, title_justify="left")
     table.add_column("kind")
-    for column in ("episodes", "success", "actions", "asks", "refinements", "model calls", "seconds"):
-        table.add_column(column, justify="right")
+    for column in ("episodes", "success", "actions", "asks", "refined", "calls", "seconds"):
+        table.add_column(column, justify="right", no_wrap=True)
     for row in rows:
         if row is rows[-1]:
             table.add_section()
