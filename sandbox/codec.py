@@ -16,8 +16,19 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from codeplan.sandbox.limits import NAME_CHARS
 from codeplan.sandbox.restoring import CheckpointError, decode
-from codeplan.sandbox.table import FACTORIES, MOST_NODES, Keys, Node, Unsavable
+from codeplan.sandbox.table import (
+    DROPPED_BYTES,
+    FACTORIES,
+    MOST_NAMES,
+    MOST_NODES,
+    MOST_REASON,
+    OTHERS,
+    Keys,
+    Node,
+    Unsavable,
+)
 from codeplan.types import Checkpoint
 
 __all__ = ["CheckpointError", "Node", "decode", "encode"]
@@ -38,15 +49,29 @@ _TAGS: Final[dict[Any, str]] = {
 
 
 def encode(variables: dict[str, object], max_bytes: int) -> Checkpoint:
-    """Save the variables in at most ``max_bytes``, as they travel; what cannot be saved is named in ``dropped``."""
+    """Save the variables in at most ``max_bytes``, as they travel; what cannot be saved is named in ``dropped``.
+
+    Naming them takes no more than ``DROPPED_BYTES``; those for which there is no room are counted under ``OTHERS``.
+    """
     table = _Table(max_bytes)
     names: dict[str, int] = {}
     dropped: dict[str, str] = {}
+    others, room = 0, DROPPED_BYTES
     for name, value in variables.items():
+        if len(names) + len(dropped) >= MOST_NAMES or len(name) > NAME_CHARS:
+            others += 1
+            continue
         try:
             names[name] = table.add(name, value)
         except Unsavable as reason:
-            dropped[name] = str(reason)
+            why = str(reason)[:MOST_REASON]
+            room -= len(f"{name}{why}".encode()) + 10
+            if room >= 0:
+                dropped[name] = why
+            else:
+                others += 1
+    if others:
+        dropped[OTHERS] = f"{others:,} more variables were not saved: there are too many, or their names are too long"
     return Checkpoint(names, table.nodes, dropped)
 
 

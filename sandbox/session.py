@@ -19,6 +19,7 @@ from codeplan.sandbox.cage.zygote import UNKNOWN
 from codeplan.sandbox.codec import CheckpointError
 from codeplan.sandbox.limits import ENTRIES, NAMED, Limits, sentence
 from codeplan.sandbox.progress import Printed, Progress, StepEntered
+from codeplan.sandbox.table import DROPPED_BYTES
 from codeplan.types import Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, Spent, Stopped
 
 GRACE_SECONDS: Final = 0.1
@@ -26,6 +27,7 @@ GRACE_SECONDS: Final = 0.1
 
 MOST_STEPS: Final = 1_000
 _CHECKPOINT_EXTRA: Final = 1 << 20
+_TABLE_EXTRA: Final = DROPPED_BYTES + (4 << 10)
 _CLOSING_SECONDS: Final = 0.2
 _CPU_CLOCK: Final = 2
 
@@ -142,14 +144,20 @@ class Session:
         self._entered += 1
         if self._entered > MOST_STEPS:
             raise wire.ProtocolError(f"more than {MOST_STEPS:,} steps were entered")
+        checkpoint = self._taken(entered.table)
         self._entry_bytes += wire.size(entered.table)
         if self._entry_bytes > ENTRIES * self._limits.checkpoint_bytes + _CHECKPOINT_EXTRA:
             raise wire.ProtocolError("the checkpoints are larger than they may be")
-        checkpoint = entered.table.checkpoint()
         self._step = entered.step
         self._entries.setdefault(entered.step, checkpoint)  # a step in two blocks is gone back to where it first began
         title = known.title if known else ""
         self._outside(lambda: self._listen(StepEntered(entered.step, title, checkpoint)))
+
+    def _taken(self, table: wire.Table) -> Checkpoint:
+        """The checkpoint, where it is no larger than a worker that keeps to its limits makes them."""
+        if wire.size(table) > self._limits.checkpoint_bytes + _TABLE_EXTRA:
+            raise wire.ProtocolError("a checkpoint is larger than it may be")
+        return table.checkpoint()
 
     # ------------------------------------------------------------------ time
 
@@ -180,7 +188,7 @@ class Session:
         if end.step not in (None, self._step):
             raise wire.ProtocolError(f"it ended in step {end.step}, which was not the one it had entered")
         line = end.line if end.line is not None and 1 <= end.line <= self._plan.source.count("\n") + 1 else None
-        checkpoint = end.table.checkpoint() if end.table else None
+        checkpoint = self._taken(end.table) if end.table else None
         if end.status == "stopped" and end.error in NAMED:
             return self._stopped(end.error, end.value, end.step, line, end.cpu, checkpoint)
         if checkpoint is None or end.status == "stopped":
@@ -216,7 +224,7 @@ class Session:
         """The worker closed its socket without an End: find out what ended it."""
         if not self._worker.has_ended(_CLOSING_SECONDS):
             return self._lost("the worker closed its socket")
-        status = launcher.wait_status(self._worker)
+        status = launcher.runs.status(self._worker)
         if status == UNKNOWN or not WIFSIGNALED(status):
             return self._lost("the worker ended without a word")
         if WTERMSIG(status) == signal.SIGXCPU:

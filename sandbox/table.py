@@ -25,6 +25,16 @@ FACTORIES: Final = {t.__name__: t for t in (bool, int, float, str, bytes, list, 
 """What a saved defaultdict may make its missing values with; ``default:None`` has no factory."""
 
 MOST_NODES: Final = 50_000
+MOST_NAMES: Final = 1_000
+"""Variables that a checkpoint names, saved and dropped together; those beyond are only counted, under ``OTHERS``."""
+
+OTHERS: Final = "*"
+MOST_REASON: Final = 200
+"""Characters of the reason why a variable was dropped."""
+
+DROPPED_BYTES: Final = 64 << 10
+"""Bytes of the names of dropped variables, reasons included."""
+
 DEEPEST_KEY: Final = 64
 """Tuples within tuples: CPython hashes them by unguarded recursion, so a deep one as a key would crash it."""
 

@@ -15,11 +15,13 @@ import msgspec
 from codeplan.sandbox.cage.lockdown import Layer
 from codeplan.sandbox.codec import Node
 from codeplan.sandbox.limits import MESSAGE_CHARS, NAME_CHARS, Limits
+from codeplan.sandbox.table import MOST_NAMES, MOST_NODES, MOST_REASON
 from codeplan.types import AgentApi, Checkpoint, Diagnostic, Plan
 
 HEADER_BYTES: Final = 4
 _Name: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=NAME_CHARS)]
 _Message: TypeAlias = Annotated[str, msgspec.Meta(max_length=MESSAGE_CHARS + 100)]
+_Reason: TypeAlias = Annotated[str, msgspec.Meta(max_length=MOST_REASON)]
 _Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 _Amount: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1e18)]
 
@@ -35,9 +37,9 @@ class Frame(msgspec.Struct, frozen=True, array_like=True, tag=True, forbid_unkno
 class Table(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """A checkpoint as it travels: the nodes' form is checked on the way in."""
 
-    names: dict[_Name, _Count]
-    nodes: list[Node]
-    dropped: dict[_Name, _Message]
+    names: Annotated[dict[_Name, _Count], msgspec.Meta(max_length=MOST_NAMES)]
+    nodes: Annotated[list[Node], msgspec.Meta(max_length=MOST_NODES)]
+    dropped: Annotated[dict[_Name, _Reason], msgspec.Meta(max_length=MOST_NAMES + 1)]
 
     @classmethod
     def of(cls, checkpoint: Checkpoint) -> Table:

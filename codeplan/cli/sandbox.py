@@ -46,8 +46,10 @@ def audit(corpus: Corpus = None, unrestricted: Unrestricted = False, as_json: op
     from codeplan import audit as auditing
 
     escapes = auditing.read_corpus(corpus or _default_corpus())
+    if not as_json:
+        typer.echo(f"{len(escapes)} hostile plans; each may take a second or two.", err=True)
     began = time.monotonic()
-    verdicts = auditing.audit(escapes, unrestricted=unrestricted, hosts=max(1, min(8, os.cpu_count() or 1)))
+    verdicts = auditing.audit(escapes, unrestricted=unrestricted, hosts=_hosts())
     seconds = time.monotonic() - began
     if as_json:
         _print_json(verdicts, seconds, unrestricted)
@@ -55,6 +57,11 @@ def audit(corpus: Corpus = None, unrestricted: Unrestricted = False, as_json: op
         _print_table(verdicts)
         _print_summary(verdicts, seconds, unrestricted)
     raise typer.Exit(1 if any(v.through for v in verdicts) else 0)
+
+
+def _hosts() -> int:
+    """How many host processes to use at once."""
+    return max(1, min(8, os.cpu_count() or 1))
 
 
 def _default_corpus() -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import resource
 import signal
 import time
@@ -33,18 +34,24 @@ class Clock:
     """Raises LimitReached in the plan when its time is up, again and again until it ends.
 
     The host kills a plan that does not listen; this one comes a moment earlier, so that the step, the line and the
-    variables are known. ``report`` is told before the first. It must be made before the worker is locked in, where
-    timers cannot be set any more.
+    variables are known. ``report`` is told before the first.
     """
 
-    def __init__(self, wall: float, cpu: float) -> None:
+    def __init__(self) -> None:
         self.armed = False
         self.waited = 0.0
         self.report: Callable[[LimitReached], None] = lambda limit: None
-        self._wall, self._cpu = wall, cpu
+        self._wall = self._cpu = math.inf
         self.start()
+
+    def listen(self) -> None:
+        """Take the timers' signals from now on."""
         signal.signal(signal.SIGALRM, self._tick)
         signal.signal(signal.SIGPROF, self._tick)
+
+    def wind(self, wall: float, cpu: float) -> None:
+        """Set the timers, in seconds: before the worker is locked in, where they cannot be set any more."""
+        self._wall, self._cpu = wall, cpu
         signal.setitimer(signal.ITIMER_REAL, wall, _TICK_SECONDS)
         signal.setitimer(signal.ITIMER_PROF, cpu, _TICK_SECONDS)
 

@@ -1,4 +1,4 @@
-"""The host's end of the zygote: one for the whole process, started when first needed, shared by all threads."""
+"""The host's end of the zygotes: one for checks and one for runs, started when first needed, shared by all threads."""
 
 from __future__ import annotations
 
@@ -21,9 +21,11 @@ _START_SECONDS: Final = 60.0
 _REPLY_SECONDS: Final = 30.0
 
 _BOOTSTRAP: Final = (
-    "import sys; fd = int(sys.argv[1]); sys.path[:] = sys.argv[2:]; "
-    "from codeplan.sandbox.cage.zygote import main; main(fd)"
+    "import sys; fd, entry = int(sys.argv[1]), sys.argv[2]; sys.path[:] = sys.argv[3:]; "
+    "from importlib import import_module; import_module(entry).main(fd)"
 )
+
+_CLOSE_ON_EXEC: Final[int] = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 
 _ENVIRONMENT: Final = {"PYTHONHASHSEED": "0"}
 """All of the zygote's environment. A fixed seed makes the order of sets the same in every run, so that runs can be
@@ -35,23 +37,28 @@ class _Lost(Exception):
 
 
 class Zygote:
-    """A running zygote. Not for use by two threads at once."""
+    """A zygote, from the moment that its process is started. Not for use by two threads at once."""
 
-    def __init__(self) -> None:
-        ours, theirs = socket.socketpair()
+    def __init__(self, entry: str) -> None:
+        self._control, theirs = socket.socketpair()
+        self._ready = False
         with theirs:
-            command = [sys.executable, "-s", "-S", "-P", "-c", _BOOTSTRAP, str(theirs.fileno()), *import_path()]
+            command = [sys.executable, "-s", "-S", "-P", "-c", _BOOTSTRAP, str(theirs.fileno()), entry, *import_path()]
             try:
                 self._process = _start(command, theirs.fileno())
             except OSError as error:
-                ours.close()
+                self._control.close()
                 raise SandboxError(f"the sandbox could not start {sys.executable or 'Python'}: {error}") from error
-        self._control = ours
-        self._control.settimeout(_START_SECONDS)
-        self._await_ready()
-        self._control.settimeout(_REPLY_SECONDS)
 
-    def _await_ready(self) -> None:
+    def await_ready(self) -> None:
+        """Wait until it can fork. Raises SandboxError."""
+        if not self._ready:
+            self._control.settimeout(_START_SECONDS)
+            self._hear_ready()
+            self._control.settimeout(_REPLY_SECONDS)
+            self._ready = True
+
+    def _hear_ready(self) -> None:
         said = b""
         try:
             while not said.endswith(b"\n") and (data := self._control.recv(4096)):
@@ -63,27 +70,27 @@ class Zygote:
             reason = said.decode("utf-8", "replace").strip() or f"it ended with status {self._process.returncode}"
             raise SandboxError(f"the sandbox's first process could not start: {reason}")
 
-    def fork(self, job: socket.socket) -> tuple[int, int | None]:
-        """A worker on the other end of ``job``: its pid, and a pidfd where the system has them. Raises _Lost,
-        SandboxError.
-        """
-        error, pid, handle = self._request(b"f", 0, [job.fileno()])
+    def worker(self) -> WorkerProcess:
+        """A worker that waits for its Setup. Raises _Lost, SandboxError."""
+        error, pid, handles = self._request(b"f", 0)
         if error:
             raise SandboxError(f"the sandbox could not fork a worker: {os.strerror(error)}")
-        return pid, handle
+        if not handles:
+            raise _Lost("it sent no socket")
+        return WorkerProcess(socket.socket(fileno=handles[0]), pid, handles[1] if len(handles) > 1 else None)
 
     def status(self, pid: int) -> int:
         """How a worker ended, as ``os.waitpid`` says it; UNKNOWN where it is not known. Raises _Lost."""
-        return self._request(b"s", pid, [])[0]
+        return self._request(b"s", pid)[0]
 
-    def _request(self, operation: bytes, number: int, fds: list[int]) -> tuple[int, int, int | None]:
+    def _request(self, operation: bytes, number: int) -> tuple[int, int, list[int]]:
         try:
-            socket.send_fds(self._control, [REQUEST.pack(operation, number)], fds)
-            reply, handles, _, _ = socket.recv_fds(self._control, REPLY.size, 1)
+            self._control.sendall(REQUEST.pack(operation, number))
+            reply, handles, _, _ = socket.recv_fds(self._control, REPLY.size, 2, _CLOSE_ON_EXEC)
             error, pid = REPLY.unpack(reply)
         except (OSError, struct.error) as failure:
             raise _Lost(str(failure)) from failure
-        return error, pid, handles[0] if handles else None
+        return error, pid, handles
 
     def close(self) -> None:
         """End it, and with it every worker."""
@@ -122,52 +129,72 @@ def import_path() -> list[str]:
     return entries if home in entries else [*entries, home]
 
 
-class _Shared:
-    """The one zygote of this process."""
+class Launcher:
+    """Hands out the workers of one zygote, which is started when it is first needed, to all threads of this process."""
 
-    def __init__(self) -> None:
+    def __init__(self, entry: str) -> None:
         self._lock = threading.Lock()
         self._zygote: Zygote | None = None
+        self._entry = entry
+
+    def start(self) -> None:
+        """Start the zygote, without waiting for it. Raises SandboxError."""
+        with self._lock:
+            self._started()
 
     def spawn(self) -> WorkerProcess:
-        ours, theirs = socket.socketpair()
-        try:
-            with theirs, self._lock:
-                pid, handle = self._fork(theirs)
-        except BaseException:
-            ours.close()
-            raise
-        return WorkerProcess(ours, pid, handle)
-
-    def _fork(self, job: socket.socket) -> tuple[int, int | None]:
-        if self._zygote is not None:
-            try:
-                return self._zygote.fork(job)
-            except _Lost:
-                self._drop()
-        self._zygote = Zygote()
-        try:
-            return self._zygote.fork(job)
-        except _Lost as error:
-            self._drop()
-            raise SandboxError(f"the sandbox's first process died as soon as it was started: {error}") from error
-
-    def status(self, pid: int) -> int:
+        """A worker that waits for its Setup. Raises SandboxError."""
         with self._lock:
             try:
-                return UNKNOWN if self._zygote is None else self._zygote.status(pid)
+                return self._worker()
+            except _Lost:
+                self._drop()
+            try:
+                return self._worker()
+            except _Lost as error:
+                self._drop()
+                raise SandboxError(f"the sandbox's first process died as soon as it was started: {error}") from error
+
+    def _started(self) -> Zygote:
+        if self._zygote is None:
+            self._zygote = Zygote(self._entry)
+        return self._zygote
+
+    def _worker(self) -> WorkerProcess:
+        zygote = self._started()
+        try:
+            zygote.await_ready()
+        except SandboxError:
+            self._zygote = None
+            raise
+        return zygote.worker()
+
+    def status(self, worker: WorkerProcess) -> int:
+        """How a worker that has ended ended, as ``os.waitpid`` says it; UNKNOWN where it is not known."""
+        with self._lock:
+            try:
+                return UNKNOWN if self._zygote is None else self._zygote.status(worker.pid)
             except _Lost:
                 self._drop()
                 return UNKNOWN
+
+    def enter_by(self, entry: str) -> None:
+        """Start zygotes by the ``main`` of this module from now on. For the audit alone, whose workers are locked in
+        by the same cage.
+        """
+        with self._lock:
+            self._drop()
+            self._entry = entry
+
+    def close(self) -> None:
+        """End the zygote now; the next worker starts another. Workers that still run are killed."""
+        with self._lock:
+            self._drop()
 
     def _drop(self) -> None:
         if self._zygote is not None:
             self._zygote.close()
         self._zygote = None
-
-    def close(self) -> None:
-        with self._lock:
-            self._drop()
 
     def after_fork(self) -> None:
         """In a forked child: the lock may be held by a thread that is not there, and the zygote is the parent's."""
@@ -177,21 +204,12 @@ class _Shared:
         self._zygote = None
 
 
-_shared: Final = _Shared()
-os.register_at_fork(after_in_child=_shared.after_fork)
-atexit.register(_shared.close)
+checks: Final = Launcher("codeplan.sandbox.cage.checking")
+"""The workers that check plans."""
 
+runs: Final = Launcher("codeplan.sandbox.cage.running")
+"""The workers that run plans."""
 
-def spawn() -> WorkerProcess:
-    """A new worker that waits for its Setup. Raises SandboxError."""
-    return _shared.spawn()
-
-
-def wait_status(worker: WorkerProcess) -> int:
-    """How a worker that has ended ended, as ``os.waitpid`` says it; UNKNOWN where it is not known."""
-    return _shared.status(worker.pid)
-
-
-def close() -> None:
-    """End the zygote now; the next worker starts another. Workers that still run are killed."""
-    _shared.close()
+for _launcher in (checks, runs):
+    os.register_at_fork(after_in_child=_launcher.after_fork)
+    atexit.register(_launcher.close)

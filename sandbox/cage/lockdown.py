@@ -51,18 +51,24 @@ class Cage:
         except OSError as error:
             self._no_filter = _reason(error)
 
-    def close_on(self, memory: int, cpu: float) -> tuple[Layer, ...]:
-        """Lock this process in; ``memory`` in bytes beyond the present size, ``cpu`` in seconds. Never raises."""
+    def enter(self) -> tuple[Layer, ...]:
+        """Put on the layers that are the same for every worker. Never raises."""
         steps: tuple[Callable[[], str], ...] = (
             drop_user,
             lambda: self._prctl(_SET_DUMPABLE, 0, "no core, no ptrace, no /proc by others"),
             self._die_with_parent,
             lambda: self._prctl(_SET_NO_NEW_PRIVILEGES, 1, "setuid programs gain nothing"),
             lambda: landlock.restrict(self._libc),
-            lambda: restrict_resources(self._base + memory, cpu),
-            self._filter_calls,
         )
-        return tuple(_try(name, step) for name, step in zip(LAYERS, steps, strict=True))
+        return tuple(map(_try, LAYERS, steps))
+
+    def close_on(self, memory: int, cpu: float) -> tuple[Layer, ...]:
+        """Put on the rest, after ``enter``; ``memory`` in bytes beyond the zygote's size, ``cpu`` in seconds.
+
+        Never raises.
+        """
+        steps = (lambda: restrict_resources(self._base + memory, cpu), self._filter_calls)
+        return tuple(map(_try, LAYERS[-len(steps) :], steps))
 
     def _prctl(self, option: int, value: int, detail: str) -> str:
         if (

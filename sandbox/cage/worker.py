@@ -3,72 +3,67 @@
 from __future__ import annotations
 
 import os
-from typing import Final
+from collections.abc import Callable
+from typing import Final, NamedTuple, TypeAlias
 
 from codeplan.sandbox import wire
-from codeplan.sandbox.cage.calls import Clock
-from codeplan.sandbox.cage.execution import Execution
+from codeplan.sandbox.cage.calls import Clock, Link
 from codeplan.sandbox.cage.lockdown import SOCKET_FD, Cage
-from codeplan.sandbox.codec import CheckpointError, decode, encode
-from codeplan.sandbox.language.check import check_source
-from codeplan.sandbox.language.program import PlanRefused, compile_plan
-from codeplan.sandbox.limits import shorten
-from codeplan.types import AgentApi, AgentMethod, Plan
 
 _HIGHEST_FD: Final = 1 << 16
 _READ_BYTES: Final = 1 << 20
-_SAMPLE: Final = """\
-def solution(agent, start_from=1):
-    if start_from <= 1:
-        print('[Step 1] count')
-        seen = [i for i in range(3)]
-        assert seen, f'Error in [Step 1]: {agent.report()}'
-"""
+
+Job: TypeAlias = wire.CheckJob | wire.RunJob
 
 
-def warm_up() -> None:
-    """Use once what workers use, so that all of it is loaded and shared."""
-    check_source(_SAMPLE, AgentApi((AgentMethod("report", "()"),)))
-    compile_plan(_SAMPLE)
-    decode(encode({"seen": [1, 2]}, 1_000))
+class Trade(NamedTuple):
+    """What one zygote's workers do: ``serve`` answers a job over the link. ``sample`` is a small job to practise on."""
+
+    sample: Job
+    serve: Callable[[Link, Job, Clock], None]
 
 
-def work(job_fd: int, cage: Cage) -> None:
-    """Serve one job on this socket, which becomes the worker's only descriptor."""
+def practise(trade: Trade) -> None:
+    """Do the sample job, so that all that a job needs is loaded, and is this process's own to write to.
+
+    A fork shares its memory until it writes there, and each first write to a page costs a fault of some microseconds.
+    """
+    wire.from_host(wire.pack(trade.sample)[wire.HEADER_BYTES :])
+    trade.serve(_Nowhere(), trade.sample, Clock())
+
+
+def work(job_fd: int, cage: Cage, trade: Trade) -> None:
+    """Serve one job on this socket, which becomes the worker's only descriptor.
+
+    All that can be done before the host asks for a worker comes first, because a worker may have been forked ahead.
+    """
     os.dup2(job_fd, SOCKET_FD)
     os.closerange(0, SOCKET_FD)
     os.closerange(SOCKET_FD + 1, _HIGHEST_FD)
     channel = Channel(SOCKET_FD)
+    clock = Clock()
+    clock.listen()
+    inner = cage.enter()
+    practise(trade)
     setup = channel.receive()
     if not isinstance(setup, wire.Setup):
         return
-    clock = Clock(setup.wall, setup.cpu)
-    channel.send(wire.Ready(list(cage.close_on(setup.memory, setup.cpu))))
+    clock.wind(setup.wall, setup.cpu)
+    channel.send(wire.Ready([*inner, *cage.close_on(setup.memory, setup.cpu)]))
     job = channel.receive()
     clock.start()
-    if isinstance(job, wire.CheckJob):
-        channel.send(_check(job))
-    elif isinstance(job, wire.RunJob):
-        _run(channel, job, clock)
+    if isinstance(job, Job):
+        trade.serve(channel, job, clock)
 
 
-def _check(job: wire.CheckJob) -> wire.Frame:
-    found = check_source(job.source, job.api)
-    return wire.Checked(found) if isinstance(found, Plan) else wire.Refused(list(found.diagnostics))
+class _Nowhere:
+    """The link of a job that is only practice: the agent and the model answer with an empty text."""
 
+    def send(self, frame: wire.Frame) -> int:
+        return len(wire.pack(frame))
 
-def _run(channel: Channel, job: wire.RunJob, clock: Clock) -> None:
-    try:
-        program = compile_plan(job.source)
-        variables = decode(job.checkpoint) if job.checkpoint else {}
-    except PlanRefused as refused:
-        channel.send(wire.Refused(list(refused.diagnostics)))
-        return
-    except CheckpointError as error:
-        channel.send(wire.Damaged(shorten(str(error))))
-        return
-    channel.send(wire.Started())
-    Execution(channel, job, clock).run(program, variables)
+    def receive(self) -> wire.FromHost:
+        return wire.Answer("")
 
 
 class Channel:

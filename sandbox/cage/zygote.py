@@ -1,9 +1,10 @@
 """The process that workers are forked from: started with an empty environment, so that no key of the host's is in its
 memory.
 
-It imports and warms up all that a worker needs, then answers requests of five bytes on its control socket: ``f`` with
-a socket forks a worker for it (answer: pid, and a pidfd where there are any); ``s`` with a pid says how that worker
-ended. When the host is gone the control socket ends, and so does the zygote; its workers die with it.
+It imports and tries out all that a worker needs, then answers requests of five bytes on its control socket: ``f``
+hands out a worker (answer: its pid, the host's end of its socket, and a pidfd where there are any); ``s`` with a pid
+says how that worker ended. One worker is forked ahead, locked and ready, while nobody asks. When the host is gone the
+control socket ends, and so does the zygote; its workers die with it.
 
 The host starts it by ``python -s -S -P -c …`` (see ``launcher``) and never calls ``main`` itself.
 """
@@ -16,10 +17,12 @@ import select
 import signal
 import socket
 import struct
-import sys
 import warnings
 from types import FrameType
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
+
+if TYPE_CHECKING:
+    from codeplan.sandbox.cage.worker import Trade
 
 REQUEST: Final = struct.Struct(">cI")
 """An operation and a number."""
@@ -34,13 +37,15 @@ UNKNOWN: Final = -1
 """The wait status of a worker of which nothing is known."""
 
 _REMEMBERED: Final = 256
+_PRACTICE: Final = 10
+"""How often the zygote does the sample job: by then the interpreter has fitted its code to it."""
 
 
-def main(control_fd: int) -> NoReturn:
+def main(control_fd: int, trade: Trade) -> NoReturn:
     """Serve the control socket until the host is gone."""
     control = socket.socket(fileno=control_fd)
     try:
-        serve = _Zygote(control)
+        serve = _Zygote(control, trade)
     except BaseException as error:
         control.send(f"{type(error).__name__}: {error}"[:2000].encode("utf-8", "replace") + b"\n")
         os._exit(1)
@@ -48,16 +53,31 @@ def main(control_fd: int) -> NoReturn:
     serve.requests()
 
 
+class _Forked(NamedTuple):
+    """A worker, the host's end of its socket, and its pidfd where there is one."""
+
+    pid: int
+    socket: socket.socket
+    handle: int | None
+
+    def close(self) -> None:
+        self.socket.close()
+        if self.handle is not None:
+            os.close(self.handle)
+
+
 class _Zygote:
-    def __init__(self, control: socket.socket) -> None:
+    def __init__(self, control: socket.socket, trade: Trade) -> None:
         from codeplan.sandbox.cage import worker
         from codeplan.sandbox.cage.lockdown import Cage
 
         warnings.simplefilter("ignore")
         self._control = control
         self._ended: dict[int, int] = {}
-        worker.warm_up()
-        self._work = worker.work
+        self._ahead: _Forked | None = None
+        for _ in range(_PRACTICE):
+            worker.practise(trade)
+        self._work, self._trade = worker.work, trade
         self._cage = Cage()
         self._woken, wake = socket.socketpair()
         self._woken.setblocking(False)
@@ -69,34 +89,65 @@ class _Zygote:
         gc.disable()
 
     def requests(self) -> NoReturn:
+        used = True
         while True:
-            readable, _, _ = select.select([self._control, self._woken], [], [])
+            readable, _, _ = select.select([self._control, self._woken], [], [], 0 if used else None)
             if self._woken in readable:
                 self._woken.recv(4096)  # a worker has ended, and _reap has run
             if self._control in readable:
                 self._request()
+                used = True
+            elif used and not readable:
+                self._fork_ahead()
+                used = False
 
     def _request(self) -> None:
-        request, fds, _, _ = socket.recv_fds(self._control, REQUEST.size, 1)
+        request = self._control.recv(REQUEST.size)
         if len(request) != REQUEST.size:
             os._exit(0)
         operation, number = REQUEST.unpack(request)
-        if operation == b"f" and fds:
-            self._fork(fds[0])
+        if operation == b"f":
+            self._hand_out()
         else:
             self._control.send(REPLY.pack(self._status(number), number))
 
-    def _fork(self, job_fd: int) -> None:
+    def _hand_out(self) -> None:
         try:
-            pid = os.fork()
+            worker = self._taken() or self._fork()
         except OSError as error:
-            os.close(job_fd)
             self._control.send(REPLY.pack(error.errno or 1, 0))
             return
-        if pid == 0:
-            self._become_worker(job_fd)
-        os.close(job_fd)
-        self._announce(pid)
+        handles = [worker.socket.fileno()] if worker.handle is None else [worker.socket.fileno(), worker.handle]
+        socket.send_fds(self._control, [REPLY.pack(0, worker.pid)], handles)
+        worker.close()
+
+    def _taken(self) -> _Forked | None:
+        """The worker that was forked ahead, where there is one and it still lives."""
+        worker, self._ahead = self._ahead, None
+        if worker is not None and worker.pid in self._ended:
+            worker.close()
+            return None
+        return worker
+
+    def _fork_ahead(self) -> None:
+        if self._ahead is None:
+            try:
+                self._ahead = self._fork()
+            except OSError:
+                self._ahead = None  # the next request tries again, and tells
+
+    def _fork(self) -> _Forked:
+        """A new worker. Raises OSError."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                pid = os.fork()
+            except OSError:
+                ours.close()
+                raise
+            if pid == 0:
+                self._become_worker(theirs.fileno())
+        return _Forked(pid, ours, _handle(pid))
 
     def _become_worker(self, job_fd: int) -> NoReturn:
         """Keep one descriptor, then work. Whatever happens, this never returns into the zygote's loop."""
@@ -104,20 +155,10 @@ class _Zygote:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             gc.enable()
-            self._work(job_fd, self._cage)
+            self._work(job_fd, self._cage, self._trade)
         except BaseException:
             os._exit(1)
         os._exit(0)
-
-    def _announce(self, pid: int) -> None:
-        reply = REPLY.pack(0, pid)
-        try:
-            handle = os.pidfd_open(pid)
-        except (OSError, AttributeError):
-            self._control.send(reply)
-            return
-        socket.send_fds(self._control, [reply], [handle])
-        os.close(handle)
 
     def _reap(self, signum: int, frame: FrameType | None) -> None:
         """Collect every worker that has ended, so that none stays as a zombie."""
@@ -137,5 +178,8 @@ class _Zygote:
         return self._ended.get(pid, UNKNOWN)
 
 
-if __name__ == "__main__":
-    sys.exit("codeplan.sandbox.cage.zygote is started by codeplan.sandbox.cage.launcher")
+def _handle(pid: int) -> int | None:
+    try:
+        return os.pidfd_open(pid)
+    except (OSError, AttributeError):
+        return None

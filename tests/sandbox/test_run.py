@@ -201,7 +201,7 @@ def test_each_limit_stops_the_plan_and_says_how_much_and_where(limit, body, limi
 def test_no_limit_can_be_caught(limit):
     spend = {"output": "print('hello')", "calls": "agent.goto('x')", "asks": "ask_llm('x')"}.get(limit, "pass")
     body = f"while True:\n    try:\n        while True:\n            {spend}\n    except Exception:\n        continue\n    finally:\n        x = 1"
-    limits = {"wall": 0.4, "cpu": 10.0, "turns": 10**9} | {
+    limits = {"wall": 30.0, "cpu": 10.0, "turns": 10**9} | {
         limit: {"wall": 0.3, "cpu": 0.2, "turns": 500}.get(limit, 10)
     }
     stopped(run(body, **limits), limit)
@@ -407,7 +407,7 @@ def test_what_a_listener_raises_reaches_the_caller():
 def test_random_numbers_and_the_order_of_sets_are_the_same_in_every_run_and_in_every_process():
     body = "import random\nprint(random.random(), {'mug', 'plate', 'knife', 'spoon', 'fork'})"
     first = finished(run(body)).output
-    launcher.close()
+    launcher.runs.close()
     assert finished(run(body)).output == first
     other = Sandbox().run(plan(body), Home(lambda action: None), answer, seed=1)
     assert finished(other).output.split()[0] != first.split()[0]
@@ -433,7 +433,7 @@ def test_a_check_names_the_method_that_the_agent_does_not_have():
 
 
 def zygote_pid() -> int:
-    zygote = launcher._shared._zygote  # the tests look where no one else should
+    zygote = launcher.runs._zygote  # the tests look where no one else should
     assert zygote is not None
     return zygote._process.pid
 
@@ -455,6 +455,7 @@ def test_two_hundred_runs_leave_no_process_descriptor_or_memory():
             sandbox.run(bodies[i % len(bodies)], Home(lambda action: None), answer)
 
     runs(20)
+    time.sleep(0.2)
     zygote = zygote_pid()
     before = (
         len(os.listdir("/proc/self/fd")),
@@ -470,7 +471,7 @@ def test_two_hundred_runs_leave_no_process_descriptor_or_memory():
         resident(zygote),
         resident(os.getpid()),
     )
-    assert children(zygote) == []
+    assert len(children(zygote)) == 1  # the worker that was forked ahead
     assert zygote_pid() == zygote
     assert after[:2] == before[:2]
     assert after[2] - before[2] < 2 << 20

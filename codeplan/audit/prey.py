@@ -1,0 +1,140 @@
+"""What the audit lets hostile plans loose on: an agent worth attacking; and an honest plan to run after each."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections.abc import Callable, Iterator
+
+HONEST_PLAN = """\
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        seen = agent.goto('shelf 1')
+        print('[Step 1]', seen, ask('ready?'))
+        assert seen == 'You are at shelf 1.', f'Error in [Step 1]: {agent.report()}'
+"""
+
+HONEST_OUTPUT = "[Step 1] You are at shelf 1. yes\n"
+"""What the honest plan prints where nothing is broken."""
+
+Heard = Callable[[str, tuple[object, ...]], None]
+"""Told of each call that reached the agent: the method's name and the arguments."""
+
+
+class World:
+    """An object of the host's that an attribute of the agent leads to. It must never reach a plan, not even as text."""
+
+    def __init__(self, secret: str) -> None:
+        self.secret = secret
+
+    def __repr__(self) -> str:
+        return f"<World {self.secret}>"
+
+
+class Prey:
+    """Walks about, takes and puts things, and has something to hide."""
+
+    def __init__(self, heard: Heard, secret: str) -> None:
+        self._heard = heard
+        self._secret = secret
+        self.location: str = "the middle of the room"
+        self.holding: object = None
+        self.is_success: bool = False
+        self.receptacles: list[str] = ["shelf 1", "drawer 1"]
+        self.interaction_history: dict[str, list[str]] = {"actions": [], "observations": ["You are in a room."]}
+        self.world = World(secret)
+
+    def goto(self, receptacle: str) -> str:
+        """Walk there."""
+        self._heard("goto", (receptacle,))
+        self.location = str(receptacle)[:100]
+        return f"You are at {self.location}."
+
+    def take(self, object: str, receptacle: str) -> str:
+        """Take a thing from a receptacle."""
+        self._heard("take", (object, receptacle))
+        self.holding = object
+        return "You take it."
+
+    def put(self, object: str, receptacle: str) -> str:
+        """Put what is held into a receptacle."""
+        self._heard("put", (object, receptacle))
+        if object != self.holding:
+            return "You do not hold that."
+        self.holding = None
+        return "You put it down."
+
+    def look(self) -> list[str]:
+        """The receptacles in sight."""
+        return self.receptacles
+
+    def report(self) -> str:
+        """Where the agent is."""
+        return f"I am at {self.location}."
+
+    def fail(self) -> str:
+        """Fails with an error that tells too much."""
+        raise OSError(f"{self._secret} could not be read from /etc/host/secrets")
+
+    def leaky(self) -> str:
+        """Fails with an error that holds the agent itself."""
+        error = AttributeError(f"{self._secret} has no attribute 'nothing'", name="nothing", obj=self)
+        error.args += (self,)
+        raise error
+
+    def _reset(self) -> str:
+        self.is_success = True
+        return self._secret
+
+
+class Hunt:
+    """One agent, and what reached it."""
+
+    def __init__(self, secret: str) -> None:
+        self.calls: list[tuple[str, tuple[object, ...]]] = []
+        self.asked: list[str] = []
+        self.prey = Prey(self._heard, secret)
+
+    def _heard(self, method: str, arguments: tuple[object, ...]) -> None:
+        self.calls.append((method, copy.deepcopy(arguments)))
+
+    def ask(self, question: str) -> str:
+        """Answer a question, and remember it."""
+        self.asked.append(question)
+        return "yes"
+
+    def tampered(self) -> bool:
+        """Whether the agent is in another state than the calls that reached it lead to."""
+        fresh = Prey(lambda method, arguments: None, "")
+        for method, arguments in self.calls:
+            with contextlib.suppress(Exception):  # as the call did when it was made
+                getattr(fresh, method)(*arguments)
+        return state(fresh) != state(self.prey)
+
+    def words(self) -> str:
+        """All text in what the agent was given."""
+        return " ".join(v for _, arguments in self.calls for v in _parts(arguments) if isinstance(v, str))
+
+    def strange(self) -> str:
+        """The type of an argument that is no plain data; empty where all are plain."""
+        values = (v for _, arguments in self.calls for v in _parts(arguments))
+        return next((type(v).__name__ for v in values if type(v) not in _PLAIN), "")
+
+
+_PLAIN = (type(None), bool, int, float, str, list, tuple, dict)
+
+
+def _parts(value: object) -> Iterator[object]:
+    """A value and all within it."""
+    yield value
+    if isinstance(value, (list, tuple)):
+        for part in value:
+            yield from _parts(part)
+    elif isinstance(value, dict):
+        for item in value.items():
+            yield from _parts(item)
+
+
+def state(prey: Prey) -> str:
+    """All of an agent that a plan may change through methods only."""
+    return repr([prey.location, prey.holding, prey.is_success, prey.receptacles, prey.interaction_history])

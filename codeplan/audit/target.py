@@ -1,0 +1,164 @@
+"""The audit's child: a host process that runs the hostile plans it is handed, and reports what became of each.
+
+It is a process of its own so that one that dies, hangs or grows is seen from outside. It is started by ``watch``,
+reads one Shot a line from its standard input, and writes one Report a line; the first says whether it can work at all.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import time
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from codeplan.audit.prey import HONEST_OUTPUT, HONEST_PLAN, Hunt, state
+from codeplan.errors import CodeplanError
+from codeplan.sandbox import CheckpointError, Limits, Sandbox
+from codeplan.sandbox.cage import launcher
+from codeplan.types import Checkpoint, Failed, Finished, Plan, Rejected, Step, Stopped
+
+LIMITS: Final = Limits(wall=1.0, cpu=0.5)
+"""Shorter times than plans have elsewhere, all other limits as they are: an audit has hundreds of plans to sit out."""
+
+KEY: Final = "OPENAI_API_KEY"
+"""The environment variable that holds a secret."""
+
+_SUBREAPER: Final = 36
+
+Outcome = Finished | Failed | Stopped | Rejected
+
+
+class Shot(msgspec.Struct, frozen=True):
+    """A plan to run, with its placeholders filled in. ``steps`` are the numbers that it may fail in."""
+
+    source: str
+    steps: tuple[int, ...]
+    word: str
+    """What must not appear in anything that comes out of the run."""
+
+
+class Report(msgspec.Struct, frozen=True):
+    """What became of one plan. ``ended`` is rejected, failed, finished, stopped:<limit>, or error:<exception>.
+
+    ``problem`` says what was wrong as seen from within the host, empty where nothing was.
+    """
+
+    ended: str
+    problem: str
+    seconds: float
+    accepted: bool = True
+    """Whether it passed the check of the language (always, where the language layer is off)."""
+
+
+def main() -> None:
+    """Serve shots until standard input ends."""
+    ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+    unrestricted = "--unrestricted" in sys.argv
+    if unrestricted:
+        launcher.runs.enter_by("codeplan.audit.escaped")
+    target = Target(os.environ[KEY], checked=not unrestricted)
+    _say(Report("ready", target.serves(None), 0.0))
+    decoder = msgspec.json.Decoder(Shot)
+    for line in sys.stdin.buffer:
+        _say(target.take(decoder.decode(line)))
+
+
+def _say(report: Report) -> None:
+    sys.stdout.buffer.write(msgspec.json.encode(report) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+class Target:
+    """The sandbox under attack. ``checked``: plans pass the check first, and refusals of it count."""
+
+    def __init__(self, secret: str, *, checked: bool) -> None:
+        self._secret, self._checked = secret, checked
+        self._sandbox = Sandbox(LIMITS)
+        self._patient = Sandbox()
+
+    def take(self, shot: Shot) -> Report:
+        """Run the plan, then the honest one."""
+        hunt = Hunt(f"CANARY-{self._secret}")
+        began = time.monotonic()
+        try:
+            plan = self._plan(shot, hunt)
+            # A plan that the check refuses is run all the same: the text alone is enough for the compiler.
+            outcome = self._sandbox.run(plan or shot.source, hunt.prey, hunt.ask)
+        except CodeplanError as error:
+            return Report(f"error:{type(error).__name__}", f"the sandbox raised {error}", time.monotonic() - began)
+        seconds = time.monotonic() - began
+        problem = next(self._problems(shot, hunt, outcome), "")
+        return Report(_ended(outcome), problem, seconds, plan is not None)
+
+    def _plan(self, shot: Shot, hunt: Hunt) -> Plan | None:
+        if not self._checked:
+            return Plan(shot.source, tuple(Step(n, 1, 1, "", "") for n in shot.steps))
+        checked = self._sandbox.check(shot.source, type(hunt.prey))
+        return checked if isinstance(checked, Plan) else None
+
+    def _problems(self, shot: Shot, hunt: Hunt, outcome: Outcome) -> Iterator[str]:
+        yield from _excesses(hunt)
+        if not isinstance(outcome, Rejected):
+            yield from _revelations(shot, hunt, outcome)
+            if problem := self.serves(outcome.checkpoint):
+                yield f"with the plan's checkpoint, {problem}"
+        if problem := self.serves(None):
+            yield problem
+
+    def serves(self, checkpoint: Checkpoint | None) -> str:
+        """Why an honest plan does not succeed, empty where it does."""
+        hunt = Hunt(self._secret)
+        try:
+            outcome = self._patient.run(HONEST_PLAN, hunt.prey, hunt.ask, checkpoint=checkpoint)
+        except CheckpointError:
+            return "an honest plan could not be resumed" if self._checked else ""
+        except CodeplanError as error:
+            return f"an honest plan was not run ({error})"
+        well = isinstance(outcome, Finished) and outcome.output == HONEST_OUTPUT
+        return "" if well else f"an honest plan ended in {str(outcome)[:300]}"
+
+
+def _ended(outcome: Outcome) -> str:
+    kind = type(outcome).__name__.lower()
+    return f"{kind}:{outcome.limit}" if isinstance(outcome, Stopped) else kind
+
+
+def _excesses(hunt: Hunt) -> Iterator[str]:
+    if len(hunt.calls) > 1_000 or len(hunt.asked) > 100:
+        yield f"it made {len(hunt.calls)} actions and {len(hunt.asked)} asks"
+    if hunt.tampered():
+        yield f"the agent was changed: {state(hunt.prey)[:200]}"
+    if hunt.strange():
+        yield f"the agent was given a {hunt.strange()}"
+
+
+def _revelations(shot: Shot, hunt: Hunt, outcome: Finished | Failed | Stopped) -> Iterator[str]:
+    message = "" if isinstance(outcome, Finished) else outcome.message
+    if len(outcome.output) + len(message) > 2_000_000:
+        yield f"{len(outcome.output) + len(message):,} characters of output were kept"
+    came_out = {
+        "output": outcome.output,
+        "error message": message,
+        "asks": "".join(hunt.asked),
+        "actions": hunt.words(),
+    }
+    came_out["checkpoint"] = _text(outcome.checkpoint) + "".join(map(_text, outcome.entries.values()))
+    for place, text in came_out.items():
+        if shot.word in text:
+            at = text.index(shot.word)
+            yield f"{shot.word} reached the {place}: {text[max(0, at - 40) : at + 80]!r}"
+    if not {outcome.step, *outcome.entries} <= {None, *shot.steps}:
+        yield f"the step was forged: {outcome.step}, entered {sorted(outcome.entries)[:5]}"
+
+
+def _text(checkpoint: Checkpoint | None) -> str:
+    """All that is in a checkpoint, read off its table: decoded values that hold each other would be endless as text."""
+    return "" if checkpoint is None else repr([checkpoint.names, checkpoint.nodes, checkpoint.dropped])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""The zygote for runs. It is small, without the parser that only checks need: the less memory, the quicker a fork."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final, NoReturn, TypeAlias
+
+from codeplan.sandbox import wire
+from codeplan.sandbox.cage import zygote
+from codeplan.sandbox.cage.calls import Clock, Link
+from codeplan.sandbox.cage.execution import Execution
+from codeplan.sandbox.cage.worker import Job, Trade
+from codeplan.sandbox.codec import CheckpointError, decode, encode
+from codeplan.sandbox.language.program import PlanRefused, Program, compile_plan
+from codeplan.sandbox.limits import Limits, shorten
+
+Compile: TypeAlias = Callable[[str], Program]
+"""What makes a program of a plan's source."""
+
+_SAMPLE: Final = """\
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        print('[Step 1] count')
+        seen = [i for i in range(3)]
+        said = agent.report()
+        assert seen, f'Error in [Step 1]: {said}'
+"""
+
+
+def main(control_fd: int, compiled: Compile = compile_plan) -> NoReturn:
+    """Be the zygote whose workers run plans. (The audit gives another ``compiled``.)"""
+    job = wire.RunJob(_SAMPLE, frozenset({"report"}), frozenset(), 1, encode({"x": [1]}, 1_000), 0, Limits())
+    zygote.main(control_fd, Trade(job, partial(run, compiled=compiled)))
+
+
+def run(link: Link, job: Job, clock: Clock, compiled: Compile) -> None:
+    """Answer a RunJob; any other job gets no answer."""
+    if not isinstance(job, wire.RunJob):
+        return
+    try:
+        program = compiled(job.source)
+        variables = decode(job.checkpoint) if job.checkpoint else {}
+    except PlanRefused as refused:
+        link.send(wire.Refused(list(refused.diagnostics)))
+        return
+    except CheckpointError as error:
+        link.send(wire.Damaged(shorten(str(error))))
+        return
+    link.send(wire.Started())
+    Execution(link, job, clock).run(program, variables)

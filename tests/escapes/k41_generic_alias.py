@@ -1,0 +1,14 @@
+# id: k41_generic_alias
+# kind: walk
+# tries: list[agent] and str | int make objects of typing's own, with __args__, __origin__ and a repr that looks at what is in them
+# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    alias = list[agent]
+    union = str | int
+    print(alias, union, [*list[int]] != [] and isinstance(1, union))
+    for value in (alias, union, dict[str, ask]):
+        for name in ('__args__', '__origin__', '__parameters__', 'copy', 'mro', 'append'):
+            try:
+                print('CANARY-WALK', getattr(value, name))
+            except AttributeError:
+                pass
