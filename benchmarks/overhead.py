@@ -12,7 +12,8 @@ from pathlib import Path
 
 import codeplan
 from codeplan import envs
-from codeplan.events import Acted, Asked, PlanDrafted, Trace
+from codeplan.events import Acted, Asked, PlanDrafted
+from codeplan.trace import Trace
 
 EPISODES = 60
 LIMIT_MS = 50

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         AgentError,
         BudgetExceeded,
         CodeplanError,
+        Diverged,
         EnvironmentFailure,
         EpisodeOver,
         InfrastructureError,
@@ -27,9 +28,11 @@ if TYPE_CHECKING:
         TraceFailure,
         UsageError,
     )
-    from codeplan.events import Event, Trace
+    from codeplan.events import Event
     from codeplan.protocols import LLM, Agent, Environment, GeneratesTasks, Method
+    from codeplan.recordings import fork, replay, resume
     from codeplan.runner import Execution, execute, run
+    from codeplan.trace import Trace
     from codeplan.types import Completion, Message, Observation, Result, Task, Usage
 
 __version__ = "0.1.0"
@@ -42,6 +45,7 @@ _HOMES = {
         "AgentError",
         "BudgetExceeded",
         "CodeplanError",
+        "Diverged",
         "EnvironmentFailure",
         "EpisodeOver",
         "InfrastructureError",
@@ -50,9 +54,11 @@ _HOMES = {
         "TraceFailure",
         "UsageError",
     ),
-    "events": ("Event", "Trace"),
+    "events": ("Event",),
     "protocols": ("LLM", "Agent", "Environment", "GeneratesTasks", "Method"),
+    "recordings": ("fork", "replay", "resume"),
     "runner": ("Execution", "execute", "run"),
+    "trace": ("Trace",),
     "types": ("Completion", "Message", "Observation", "Result", "Task", "Usage"),
 }
 _HOME_OF = {name: f"codeplan.{home}" for home, names in _HOMES.items() for name in names}
@@ -65,6 +71,7 @@ __all__ = [
     "BudgetExceeded",
     "CodeplanError",
     "Completion",
+    "Diverged",
     "Environment",
     "EnvironmentFailure",
     "Episode",
@@ -87,6 +94,9 @@ __all__ = [
     "__version__",
     "agent_api",
     "execute",
+    "fork",
+    "replay",
+    "resume",
     "run",
 ]
 

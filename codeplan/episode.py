@@ -14,22 +14,24 @@ from typing import Any
 
 from codeplan.api import agent_api
 from codeplan.budget import Meter
-from codeplan.errors import CodeplanError, EnvironmentFailure, EpisodeOver
-from codeplan.events import Acted, Asked, EnvironmentReset, Event, PlanDrafted, SpanClosed, SpanOpened, Trace
+from codeplan.errors import CodeplanError, Diverged, EnvironmentFailure, EpisodeOver
+from codeplan.events import Acted, Asked, EnvironmentReset, Event, PlanDrafted, SpanClosed, SpanOpened
 from codeplan.protocols import LLM, Environment
+from codeplan.trace import Trace
 from codeplan.types import AgentApi, Completion, Message, Observation, Purpose, Result, Task
 
 
 class Episode:
     """One attempt at one task. ``observation`` is the latest; ``first`` the one that ``reset`` gave.
 
-    Create it with the environment already chosen; it resets the environment at once.
+    Create it with the environment already chosen; it resets the environment at once. While the trace follows a
+    recording, that answers for the world and the model; then the world is brought to the same place and goes on.
     """
 
     def __init__(self, env: Environment, task: Task, llm: LLM, meter: Meter | None = None, trace: Trace | None = None):
         self.env, self.task, self.llm = env, task, llm
-        self.meter = meter or Meter()
         self.trace = trace or Trace()
+        self.meter = meter or Meter(clock=self.trace.now)
         self.success = False
         self.reward = 0.0
         self._spans: list[int] = []
@@ -47,9 +49,14 @@ class Episode:
         if self.observation.done:
             raise EpisodeOver("the environment has ended this episode")
         self.meter.reserve_action()
-        started = time.perf_counter()
-        observation = self._guarded(lambda: self.env.step(action), f"doing {action!r}")
-        self.record(Acted(action=action, observation=observation, seconds=time.perf_counter() - started))
+        if recorded := self.trace.recorded(Acted):
+            observation, seconds = recorded.observation, recorded.seconds
+        else:
+            self._catch_up()
+            started = time.perf_counter()
+            observation = self._step(action)
+            seconds = time.perf_counter() - started
+        self.record(Acted(action=action, observation=observation, seconds=seconds))
         self._notice(observation)
         return observation
 
@@ -67,9 +74,12 @@ class Episode:
         Raises BudgetExceeded when no call is left, ModelError when there is no whole answer.
         """
         self.meter.reserve_call(purpose)
-        started = time.perf_counter()
-        completion = self.llm.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
-        seconds = time.perf_counter() - started
+        if recorded := self.trace.recorded(Asked):
+            completion, seconds = recorded.completion, recorded.seconds
+        else:
+            started = time.perf_counter()
+            completion = self.llm.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
+            seconds = time.perf_counter() - started
         self.meter.settle(completion.usage)
         self.record(
             Asked(purpose=purpose, messages=list(messages), completion=completion, seconds=seconds, prompt=prompt)
@@ -134,7 +144,9 @@ class Episode:
         )
 
     def _reset(self) -> Observation:
-        observation = self._guarded(lambda: self.env.reset(self.task), f"resetting to task {self.task.id}")
+        recorded = self.trace.recorded(EnvironmentReset)
+        self._behind = recorded is not None
+        observation = recorded.observation if recorded else self._begin()
         self.record(EnvironmentReset(observation=observation))
         self._notice(observation)
         return observation
@@ -143,6 +155,28 @@ class Episode:
         self.observation = observation
         self.success = self.success or observation.success
         self.reward = max(self.reward, observation.reward)
+
+    def _catch_up(self) -> None:
+        """Bring the world to where a recording left it: reset it, play the recorded actions, compare each answer."""
+        if not self._behind:
+            return
+        self._behind = False
+        last = max(i for i, e in enumerate(self.trace.events) if isinstance(e, EnvironmentReset))
+        for event in self.trace.events[last:]:
+            if isinstance(event, EnvironmentReset):
+                self._expect(event.seq, event.observation, self._begin())
+            elif isinstance(event, Acted):
+                self._expect(event.seq, event.observation, self._step(event.action))
+
+    def _expect(self, seq: int, recorded: Observation, now: Observation) -> None:
+        if recorded != now:
+            raise Diverged(f"the world is not what was recorded at event {seq}: it said {recorded}, and says now {now}")
+
+    def _begin(self) -> Observation:
+        return self._guarded(lambda: self.env.reset(self.task), f"resetting to task {self.task.id}")
+
+    def _step(self, action: str) -> Observation:
+        return self._guarded(lambda: self.env.step(action), f"doing {action!r}")
 
     def _guarded(self, do: Any, what: str) -> Observation:
         try:

@@ -4,6 +4,7 @@
     ├── UsageError              a name, path or setting that is wrong; one sentence says what to do      exit 2
     ├── BudgetExceeded          a budget of the episode is spent: which, how much, of how much           exit 3
     ├── EpisodeOver             an act after the environment had said done
+    ├── Diverged                an episode does not do again what was recorded of it                    exit 1
     ├── AgentError              raised by an agent's method to tell the plan what was wrong with a call
     └── InfrastructureError     something around the agent failed; the agent is not to blame             exit 4
         ├── ModelError          the endpoint: unreachable, refused the key, answered nonsense
@@ -41,6 +42,12 @@ class BudgetExceeded(CodeplanError):
 
 class EpisodeOver(CodeplanError):
     """The environment has ended this episode; nothing that is done now would count."""
+
+
+class Diverged(CodeplanError):
+    """An episode that is done again does something else than was recorded; the message shows the difference."""
+
+    exit_code = 1
 
 
 class AgentError(CodeplanError):

@@ -1,21 +1,13 @@
-"""What happens in an episode, as values, and the trace that keeps them.
-
-A trace is a JSON Lines file: one event a line, appended and flushed as it happens, never changed. So an episode that
-died leaves all but its last line readable, and a reader can follow one that still runs.
-"""
+"""What happens in an episode, as values. ``codeplan.trace`` keeps them."""
 
 from __future__ import annotations
 
-import os
-import threading
-import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import IO, Any
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
-from codeplan.errors import TraceFailure, UsageError
+from codeplan.budget import Budget
 from codeplan.types import Checkpoint, Completion, Diagnostic, Message, Observation, Purpose, Result, Task
 
 
@@ -28,13 +20,19 @@ class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_
 
 
 class EpisodeStarted(_Event, frozen=True, tag="episode_started"):
-    """The head of a trace: what is run, with what. ``settings`` holds no secret."""
+    """The head of a trace: what is run, with what, so that it can be run again.
+
+    ``settings`` are those that were given by name, ``model_settings`` the model's own account; neither holds a secret.
+    """
 
     task: Task
+    env: str
     method: str
     model: str
     codeplan: str
     settings: dict[str, Any] = {}
+    model_settings: dict[str, Any] = {}
+    budget: Budget = Budget()
 
 
 class EnvironmentReset(_Event, frozen=True, tag="environment_reset"):
@@ -147,9 +145,14 @@ class Warned(_Event, frozen=True, tag="warned"):
 
 
 class EpisodeEnded(_Event, frozen=True, tag="episode_ended"):
-    """The last event: the result. A trace without it is of an episode that was interrupted."""
+    """The last event: the result. A trace without it is of an episode that died.
+
+    ``broken_off`` says that the episode was cut off from outside (interrupted, or its infrastructure failed): it says
+    nothing of the method, and may be resumed.
+    """
 
     result: Result
+    broken_off: bool = False
 
 
 Event = (
@@ -172,78 +175,3 @@ Event = (
 )
 
 Listener = Callable[[Event], None]
-
-_encoder = msgspec.json.Encoder()
-_decoder = msgspec.json.Decoder(Event)
-
-
-class Trace:
-    """Collects the events of one episode: in memory, in a file where one is given, and to a listener.
-
-    Events are on disk before ``append`` returns. Safe to use from several threads. ``path`` must not exist yet:
-    a trace is never overwritten. Raises UsageError where it cannot be created, TraceFailure where writing fails.
-    """
-
-    def __init__(self, path: Path | None = None, listen: Listener | None = None) -> None:
-        self.path = path
-        self.events: list[Event] = []
-        self._listen = listen
-        self._lock = threading.Lock()
-        self._file = _create(path) if path else None
-
-    def append(self, event: Event, span: int | None = None) -> Event:
-        """Number, date, write and return the event."""
-        with self._lock:
-            event = msgspec.structs.replace(event, seq=len(self.events), at=time.time(), span=span)
-            self._write(event)
-            self.events.append(event)
-        if self._listen:
-            self._listen(event)
-        return event
-
-    def _write(self, event: Event) -> None:
-        if self._file is None:
-            return
-        try:
-            self._file.write(_encoder.encode(event) + b"\n")
-        except OSError as e:
-            raise TraceFailure(f"the trace {self.path} cannot be written on: {e.strerror}") from e
-
-    def close(self) -> None:
-        """Close the file. Safe to call twice."""
-        if self._file:
-            os.fsync(self._file.fileno())
-            self._file.close()
-            self._file = None
-
-    @staticmethod
-    def read(path: Path) -> list[Event]:
-        """All events of a trace file. A torn last line, as a crash leaves it, is left out.
-
-        Raises UsageError where the file cannot be read, or where another line is damaged (its number is named).
-        """
-        return list(_decoded(path))
-
-
-def _create(path: Path) -> IO[bytes]:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return path.open("xb", buffering=0)
-    except FileExistsError as e:
-        raise UsageError(f"{e.filename or path} exists already and is not overwritten; name another folder") from None
-    except OSError as e:
-        raise UsageError(f"the trace cannot be written to {path}: {e.strerror}") from None
-
-
-def _decoded(path: Path) -> Iterator[Event]:
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except OSError as e:
-        raise UsageError(f"the trace {path} cannot be read: {e.strerror}") from None
-    for number, line in enumerate(lines, 1):
-        if number == len(lines):
-            return  # what follows the last newline is empty, or torn
-        try:
-            yield _decoder.decode(line)
-        except (msgspec.DecodeError, RecursionError) as e:
-            raise UsageError(f"{path}, line {number} is no event of a trace: {e}") from None

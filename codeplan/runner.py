@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -13,18 +13,20 @@ import codeplan
 from codeplan import envs, llm, methods, plugins
 from codeplan.budget import Budget, Meter
 from codeplan.episode import Episode
-from codeplan.errors import BudgetExceeded, InfrastructureError, UsageError
-from codeplan.events import EpisodeEnded, EpisodeStarted, Listener, Trace
+from codeplan.errors import BudgetExceeded, Diverged, InfrastructureError, UsageError
+from codeplan.events import EpisodeEnded, EpisodeStarted, Event, Listener
 from codeplan.methods.given import GivenPlan
 from codeplan.protocols import LLM, Environment, Method
 from codeplan.sandbox import Limits
+from codeplan.tape import Recorder, Tape
+from codeplan.trace import Trace
 from codeplan.types import Outcome, Rejected, Result, Task
 
 TRACE = "trace.jsonl"
 """The name of an episode's trace in its folder."""
 
 _SECRET = frozenset({"api_key", "base_url", "extra_body"})
-"""Settings that may hold a key, or an address with a password in it."""
+"""Settings that may hold a key, or an address with a password in it; the model gives its own account of them."""
 
 
 def run(
@@ -38,6 +40,8 @@ def run(
     budget: Budget | None = None,
     out: Path | str | None = None,
     listen: Listener | None = None,
+    record: Recorder | None = None,
+    tape: Tape | None = None,
     **settings: Any,
 ) -> Result:
     """Run one episode and return how it ended.
@@ -46,29 +50,20 @@ def run(
     an LLM, ``"scripted"``, or the name of a model at an OpenAI-compatible endpoint. ``task`` is a Task or an id;
     ``kind`` and ``seed`` choose one too; with none of them it is the first task of the test split. ``out`` is a new
     folder for the trace (None: no file). ``listen`` is called with each event as it happens. ``settings`` go to the
-    environment, the method or the model: to each that is given by name and has a setting of that name.
+    environment, the method or the model: to each that is given by name and has a setting of that name. ``record``
+    puts the episode on a tape, too; ``tape`` plays it from one: nothing is live then, and nothing is written.
 
     Raises UsageError for bad input and InfrastructureError where the model, the environment or the sandbox failed; a
-    spent budget is a Result.
+    spent budget is a Result. An episode from a tape that differs from the recorded one raises Diverged.
     """
-    shares = _shares({"env": env, "method": method, "model": model}, settings)
-    with ExitStack() as stack:
-        solver = method if isinstance(method, Method) else methods.make(method, **shares["method"])
-        answers = llm.connect(model, **shares["model"]) if isinstance(model, str) else model
-        world = stack.enter_context(closing(envs.make(env, **shares["env"]))) if isinstance(env, str) else env
-        chosen = task if isinstance(task, Task) else envs.select(world, id=task, kind=kind, seed=seed)
-        trace = stack.enter_context(closing(Trace(Path(out) / TRACE if out else None, listen)))
-        budget = budget or Budget()
-        trace.append(
-            EpisodeStarted(
-                task=chosen,
-                method=solver.name,
-                model=answers.name,
-                codeplan=codeplan.__version__,
-                settings=_shown(settings, answers) | {"budget": msgspec.to_builtins(budget)},
-            )
-        )
-        return _solved(solver, chosen, lambda: Episode(world, chosen, answers, Meter(budget), trace), trace)
+    with Cast(env, method, model, settings) as cast:
+        chosen = task if isinstance(task, Task) else envs.select(cast.env, id=task, kind=kind, seed=seed)
+        header = cast.header(chosen, budget or Budget())
+        hear = _both(listen, record.listener()) if record else listen
+        if tape:
+            return cast.play_again(tape.take(header), hear, header)
+        with closing(Trace(Path(out) / TRACE if out else None, hear)) as trace:
+            return cast.play(header, trace)
 
 
 class Execution(msgspec.Struct, frozen=True):
@@ -97,23 +92,77 @@ def execute(
     return Execution(given.outcome, result)
 
 
-def _solved(method: Method, task: Task, begin: Callable[[], Episode], trace: Trace) -> Result:
-    """Let the method work; whatever happens, the trace ends with how it ended."""
-    episode: Episode | None = None
-    try:
-        episode = begin()
-        result = method.solve(task, episode)
-    except BudgetExceeded as e:
-        assert episode is not None, "the budget is spent by what an episode does"
-        result = episode.result(f"budget: {e}", method.name)
-    except BaseException as e:
-        reason = _words(e)
-        trace.append(
-            EpisodeEnded(result=episode.result(reason, method.name) if episode else Result(task, False, reason))
+class Cast:
+    """Who takes part in an episode, made from names and settings; what was made here is closed on exit.
+
+    Raises UsageError for an unknown name, and for a setting that nobody has.
+    """
+
+    def __init__(
+        self, env: str | Environment, method: str | Method, model: str | LLM, settings: Mapping[str, Any]
+    ) -> None:
+        shares = _shares({"env": env, "method": method, "model": model}, settings)
+        self._settings = settings
+        self._made = ExitStack()
+        self.method = methods.make(method, **shares["method"]) if isinstance(method, str) else method
+        self.model = llm.connect(model, **shares["model"]) if isinstance(model, str) else model
+        made = isinstance(env, str)
+        self.env = envs.make(env, **shares["env"]) if isinstance(env, str) else env
+        if made:
+            self._made.enter_context(closing(self.env))
+
+    def __enter__(self) -> Cast:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._made.close()
+
+    def header(self, task: Task, budget: Budget) -> EpisodeStarted:
+        """The event that an episode of this cast begins with."""
+        return EpisodeStarted(
+            task=task,
+            env=self.env.name,
+            method=self.method.name,
+            model=self.model.name,
+            codeplan=codeplan.__version__,
+            settings={n: _plain(v) for n, v in self._settings.items() if n not in _SECRET},
+            model_settings=dict(getattr(self.model, "settings", {})),
+            budget=budget,
         )
-        raise
-    trace.append(EpisodeEnded(result=result))
-    return result
+
+    def play_again(
+        self, recording: Sequence[Event], listen: Listener | None, header: EpisodeStarted | None = None
+    ) -> Result:
+        """Play a recorded episode again, offline, and return its recorded result.
+
+        ``header`` is what it is to begin with, the recorded one by default. Raises Diverged at the first difference.
+        """
+        recorded = recording[0]
+        assert isinstance(recorded, EpisodeStarted), "an episode begins with its header"
+        self.play(header or recorded, Trace(None, listen, recording, live=False))
+        end = recording[-1]
+        assert isinstance(end, EpisodeEnded), "an episode's last event is its end"
+        return end.result
+
+    def play(self, header: EpisodeStarted, trace: Trace) -> Result:
+        """Play the episode; whatever happens, the trace ends with how it ended."""
+        trace.append(header)
+        episode: Episode | None = None
+        try:
+            episode = Episode(self.env, header.task, self.model, Meter(header.budget, trace.now), trace)
+            result = self.method.solve(header.task, episode)
+        except BudgetExceeded as e:
+            assert episode is not None, "a budget is spent by what an episode does"
+            result = episode.result(f"budget: {e}", self.method.name)
+        except Diverged:
+            raise  # nothing new happened: the trace stays as it is
+        except BaseException as e:
+            reason = _words(e)
+            broken = episode.result(reason, self.method.name) if episode else Result(header.task, False, reason)
+            trace.append(EpisodeEnded(result=broken, broken_off=True))
+            raise
+        trace.append(EpisodeEnded(result=result))
+        return result
 
 
 def _words(error: BaseException) -> str:
@@ -123,25 +172,39 @@ def _words(error: BaseException) -> str:
     return f"{kind}: {error}"
 
 
-def _shares(given: Mapping[str, object], settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def _both(one: Listener | None, other: Listener) -> Listener:
+    def hear(event: Event) -> None:
+        other(event)
+        if one:
+            one(event)
+
+    return hear
+
+
+def takes(who: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
+    """The names of the settings that each of ``env``, ``method`` and ``model`` takes; an object takes none."""
+    return {part: _takes(part, name) if isinstance(name, str) else () for part, name in who.items()}
+
+
+def _takes(part: str, name: str) -> tuple[str, ...]:
+    if part == "model":
+        return llm.settings(name)
+    return plugins.accepted(plugins.load("codeplan.envs" if part == "env" else "codeplan.methods", name))
+
+
+def _shares(who: Mapping[str, object], settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The settings of each of environment, method and model. Raises UsageError for a setting that none of them has."""
-    takes = {who: _takes(who, name) if isinstance(name, str) else () for who, name in given.items()}
-    every = {name for names in takes.values() for name in names}
+    taken = takes(who)
+    every = {name for names in taken.values() for name in names}
     for name in settings:
         if name not in every:
             raise UsageError(f"there is no setting {name!r} here; {plugins.choices(name, every)}")
-    return {who: {n: v for n, v in settings.items() if n in names} for who, names in takes.items()}
+    return {part: {n: v for n, v in settings.items() if n in names} for part, names in taken.items()}
 
 
-def _takes(who: str, name: str) -> tuple[str, ...]:
-    if who == "model":
-        return llm.settings(name)
-    return plugins.accepted(plugins.load("codeplan.envs" if who == "env" else "codeplan.methods", name))
-
-
-def _shown(settings: Mapping[str, Any], model: LLM) -> dict[str, Any]:
-    """The settings as the trace keeps them: plain values. A model tells its own (``settings``), without secrets."""
-    plain = (str, int, float, bool, type(None))
-    own = dict(getattr(model, "settings", {}))
-    others = {n: v if isinstance(v, plain) else repr(v) for n, v in settings.items()}
-    return {n: v for n, v in others.items() if n not in _SECRET} | own
+def _plain(value: object) -> Any:
+    """The value as the trace keeps it."""
+    try:
+        return msgspec.to_builtins(value, enc_hook=repr)
+    except TypeError:
+        return repr(value)

@@ -20,8 +20,9 @@ import pytest
 from codeplan import __version__
 from codeplan.cli import main, tell
 from codeplan.errors import InfrastructureError
-from codeplan.events import EpisodeEnded, Trace
+from codeplan.events import EpisodeEnded
 from codeplan.llm.scripted import ScriptedModel
+from codeplan.trace import Trace
 
 IDLE = """\
 def solution(agent, start_from=1):

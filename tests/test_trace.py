@@ -1,11 +1,12 @@
 import pytest
 
 from codeplan.errors import UsageError
-from codeplan.events import Acted, EpisodeStarted, Printed, SpanOpened, StepEntered, Trace
+from codeplan.events import Acted, EpisodeStarted, Printed, SpanOpened, StepEntered
+from codeplan.trace import Trace
 from codeplan.types import Checkpoint, Observation, Task
 
 EVENTS = [
-    EpisodeStarted(task=Task("a"), method="m", model="x", codeplan="0"),
+    EpisodeStarted(task=Task("a"), env="e", method="m", model="x", codeplan="0"),
     SpanOpened(id=1, kind="trial", name="1"),
     Acted(action="go", observation=Observation("there", 0.5), seconds=0.1),
     StepEntered(step=1, title="t", checkpoint=Checkpoint({"x": 0}, [1], {"f": "a function"})),

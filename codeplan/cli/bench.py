@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from codeplan.cli import options
+
 if TYPE_CHECKING:
     from codeplan.bench import Row
     from codeplan.types import Result, Task
@@ -19,47 +21,86 @@ def add_to(app: typer.Typer) -> None:
 
 
 def bench(
-    env: Annotated[str, typer.Argument(help="The environment, as `codeplan envs` lists it.")],
-    split: Annotated[str, typer.Option(help="Which tasks: train, dev or test.")] = "test",
+    suite: Annotated[
+        str, typer.Argument(metavar="SUITE", help="alfworld-unseen, alfworld-seen, or an environment's name.")
+    ],
+    split: Annotated[
+        str | None, typer.Option(help="Which tasks of an environment, as `codeplan envs` lists them; its first split.")
+    ] = None,
     kind: Annotated[str | None, typer.Option(help="Only tasks of this kind.")] = None,
     n: Annotated[int | None, typer.Option("-n", min=1, help="At most so many tasks of each kind.")] = None,
+    data: options.Data = None,
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Episodes at a time.")] = 2,
     method: Annotated[str, typer.Option(help="The method, as `codeplan methods` lists it.")] = "adaplanner",
-    model: Annotated[str, typer.Option(help="A model's name, or scripted.")] = "scripted",
-    base_url: Annotated[str | None, typer.Option(help="The endpoint, where it is not OpenAI's.")] = None,
+    model: options.Model = None,
+    base_url: options.BaseUrl = None,
+    ask_model: options.AskModel = None,
+    refine_model: options.RefineModel = None,
+    executor_model: options.ExecutorModel = None,
+    api: options.Api = None,
+    prices: options.Prices = None,
     mistakes: Annotated[
         str | None, typer.Option(help="How often the scripted stand-in errs: none, some, many.")
     ] = None,
     model_seed: Annotated[int | None, typer.Option(help="The model's seed.")] = None,
     resume_by: Annotated[str | None, typer.Option(help="Who finds the step to resume at: syntax or model.")] = None,
     code_check: Annotated[str | None, typer.Option(help="Ask the model to check plans: on-error or always.")] = None,
+    more: options.Set = None,
     json: Annotated[bool, typer.Option("--json", help="Print the results as one JSON document.")] = False,
 ) -> None:
     """Run many episodes and print, by kind of task, the success rate and means over the episodes.
 
     The means: actions, asks (in-plan), refined (refinements, out-of-plan), calls (model calls of any purpose), seconds.
     """
-    from codeplan import envs
     from codeplan.bench import Suite
 
-    tasks = _chosen(envs.make(env), split, kind, n)
-    optional = {
-        "base_url": base_url,
-        "mistakes": mistakes,
-        "model_seed": model_seed,
-        "resume_by": resume_by,
-        "code_check": code_check,
-    }
-    settings = {name: value for name, value in optional.items() if value is not None}
-    suite = Suite(env=env, tasks=tasks, method=method, model=model, workers=jobs, settings=settings)
-    results = _with_progress(suite)
-    _print_json(results) if json else _print_table(results, env, method, model)
+    settings = options.settings(
+        more,
+        data=data,
+        base_url=base_url,
+        ask_model=ask_model,
+        refine_model=refine_model,
+        executor_model=executor_model,
+        api=api,
+        prices=prices,
+        mistakes=mistakes,
+        model_seed=model_seed,
+        resume_by=resume_by,
+        code_check=code_check,
+    )
+    found = options.configured()
+    model, settings = options.chosen(found, model, settings)
+    env, tasks = _tasks(suite, split, kind, n, settings)
+    settings["budget"] = options.budget(found)
+    results = _with_progress(Suite(env=env, tasks=tasks, method=method, model=model, workers=jobs, settings=settings))
+    _print_json(results) if json else _print_table(results, suite, method, model)
+
+
+def _tasks(
+    suite: str, split: str | None, kind: str | None, n: int | None, settings: dict[str, Any]
+) -> tuple[str, list[Task]]:
+    """The environment of a suite, and those of its tasks that were asked for. Raises UsageError where there are none."""
+    from contextlib import closing
+
+    from codeplan import envs, plugins
+    from codeplan.bench.suites import resolve
+    from codeplan.errors import UsageError
+
+    env, own = resolve(suite)
+    if own and split:
+        raise UsageError(f"the suite {suite} is the split {own} of {env}; leave --split out, or name the environment")
+    takes = plugins.accepted(plugins.load("codeplan.envs", env))
+    with closing(envs.make(env, **{name: value for name, value in settings.items() if name in takes})) as world:
+        return env, _chosen(world, own or split or envs.splits(world)[0], kind, n)
 
 
 def _chosen(env: Any, split: str, kind: str | None, n: int | None) -> list[Task]:
     """The tasks that were asked for. Raises UsageError where there are none."""
+    from codeplan import envs
     from codeplan.errors import UsageError
 
+    if split not in envs.splits(env):
+        raise UsageError(f"{env.name} has no split {split} here; there are: {', '.join(envs.splits(env))}")
     chosen: list[Task] = []
     counts: dict[str, int] = {}
     for task in env.tasks(split):
@@ -67,8 +108,9 @@ def _chosen(env: Any, split: str, kind: str | None, n: int | None) -> list[Task]
         if kind in (None, task.kind) and (n is None or counts[task.kind] <= n):
             chosen.append(task)
     if not chosen:
+        of_kind = f" of kind {kind}" if kind else ""
         has = ", ".join(counts) or "no tasks at all"
-        raise UsageError(f"{env.name} has no task of kind {kind} in its split {split}; that split has: {has}")
+        raise UsageError(f"{env.name} has no task{of_kind} in its split {split}; that split has: {has}")
     return chosen
 
 
@@ -77,8 +119,11 @@ def _with_progress(suite: Any) -> list[Result]:
     from rich.console import Console
     from rich.progress import Progress
 
+    from codeplan.llm import interruptible
+
     console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+    shown = Progress(console=console, transient=True, disable=not console.is_terminal)
+    with interruptible(), shown as progress:
         bar = progress.add_task("episodes", total=len(suite.tasks))
         results: list[Result] = suite.run(lambda result: progress.advance(bar))
     return results
@@ -94,7 +139,7 @@ def _print_json(results: list[Result]) -> None:
     typer.echo(json.dumps(document, indent=2))
 
 
-def _print_table(results: list[Result], env: str, method: str, model: str) -> None:
+def _print_table(results: list[Result], suite: str, method: str, model: str) -> None:
     from rich import box
     from rich.console import Console
     from rich.markup import escape
@@ -104,7 +149,7 @@ def _print_table(results: list[Result], env: str, method: str, model: str) -> No
 
     console = Console()
     rows = summarise(results)
-    table = Table(title=escape(f"{env}: {method} with {model}"), box=box.SIMPLE, title_justify="left")
+    table = Table(title=escape(f"{suite}: {method} with {model}"), box=box.SIMPLE, title_justify="left")
     table.add_column("kind")
     for column in ("episodes", "success", "actions", "asks", "refined", "calls", "seconds"):
         table.add_column(column, justify="right", no_wrap=True)

@@ -41,9 +41,15 @@ def run(
     task: options.TaskId = None,
     kind: options.Kind = None,
     seed: options.Seed = None,
+    data: options.Data = None,
     method: Method = "adaplanner",
-    model: options.Model = "scripted",
+    model: options.Model = None,
     base_url: options.BaseUrl = None,
+    ask_model: options.AskModel = None,
+    refine_model: options.RefineModel = None,
+    executor_model: options.ExecutorModel = None,
+    api: options.Api = None,
+    prices: options.Prices = None,
     mistakes: options.Mistakes = None,
     model_seed: options.ModelSeed = None,
     temperature: options.Temperature = None,
@@ -53,6 +59,7 @@ def run(
     max_actions: options.MaxActions = None,
     max_model_calls: options.MaxModelCalls = None,
     max_tokens: options.MaxTokens = None,
+    max_money: options.MaxMoney = None,
     max_seconds: options.MaxSeconds = None,
     allow_weak_sandbox: options.AllowWeak = False,
     more: options.Set = None,
@@ -66,7 +73,13 @@ def run(
     """
     given = options.settings(
         more,
+        data=data,
         base_url=base_url,
+        ask_model=ask_model,
+        refine_model=refine_model,
+        executor_model=executor_model,
+        api=api,
+        prices=prices,
         mistakes=mistakes,
         model_seed=model_seed,
         temperature=temperature,
@@ -75,7 +88,16 @@ def run(
         code_check=code_check,
         allow_weak_sandbox=allow_weak_sandbox or None,
     )
-    spend = options.budget(max_actions, max_model_calls, max_tokens, max_seconds)
+    found = options.configured()
+    model, given = options.chosen(found, model, given)
+    spend = options.budget(
+        found,
+        actions=max_actions,
+        model_calls=max_model_calls,
+        tokens=max_tokens,
+        money=max_money,
+        seconds=max_seconds,
+    )
     name = (env, task) if task else (env, kind, seed)
     with contextlib.nullcontext(out) if out else options.new_folder(*name) as folder:
         _play(

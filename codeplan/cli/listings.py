@@ -10,6 +10,7 @@ from codeplan.cli import options
 
 if TYPE_CHECKING:
     from codeplan.doctor import Finding
+    from codeplan.protocols import Environment
 
 EnvName = Annotated[str | None, typer.Argument(metavar="[ENV]", help="Show this environment alone.")]
 Online = Annotated[bool, typer.Option("--online", help="Ask the model's endpoint whether it answers.")]
@@ -22,11 +23,19 @@ def add_to(app: typer.Typer) -> None:
     app.command("doctor", epilog="Example: codeplan doctor --online")(doctor)
 
 
-def list_envs(env: EnvName = None, as_json: options.Json = False) -> None:
-    """List the environments: kinds of tasks, splits, how to run one."""
-    from codeplan import envs
+def list_envs(env: EnvName = None, data: options.Data = None, as_json: options.Json = False) -> None:
+    """List the environments: kinds of tasks, splits, how to run one.
 
-    found = [_about(name) for name in ([env] if env else envs.names())]
+    One that is named is looked at closely: what data it has, and whether every file of it can be used.
+    """
+    from codeplan import envs
+    from codeplan.errors import UsageError
+
+    if data and not env:
+        raise UsageError(
+            "--data is the folder of one environment; name it, as in: codeplan envs alfworld --data FOLDER"
+        )
+    found = [_about(name, data, closely=env is not None) for name in ([env] if env else envs.names())]
     if as_json:
         options.print_json(found)
         return
@@ -78,23 +87,37 @@ def _first_line(thing: object) -> str:
 # ------------------------------------------------------------------ environments
 
 
-def _about(name: str) -> dict[str, Any]:
+MOST_FAULTS = 20
+"""Faults of an environment's data that are printed; JSON has them all."""
+
+
+def _about(name: str, data: str | None = None, closely: bool = False) -> dict[str, Any]:
+    """What there is to say of an environment; ``missing`` is what it lacks, None where it can be used."""
     from contextlib import closing
 
     from codeplan import envs
+    from codeplan.errors import UsageError
 
-    with closing(envs.make(name)) as world:
-        splits = {split: list(world.tasks(split)) for split in ("train", "dev", "test")}
-        tasks = [task for split in splits.values() for task in split]
-        kinds = list(getattr(world, "kinds", None) or dict.fromkeys(task.kind for task in tasks if task.kind))
-        example = next((task.id for task in splits["test"] or tasks), None)
-        return {
-            "name": name,
-            "about": _first_line(type(world)),
-            "kinds": kinds,
-            "splits": {split: len(found) for split, found in splits.items()},
-            "example": example,
-        }
+    with closing(envs.make(name, **({"data": data} if data else {}))) as world:
+        about: dict[str, Any] = {"name": name, "about": _first_line(type(world)), "kinds": [], "splits": {}}
+        about |= {"example": None, "data": data, "notes": [], "faults": [], "missing": None}
+        try:
+            about |= _tasks_of(world)
+            if closely:
+                about |= {part: list(getattr(world, part, list)()) for part in ("notes", "faults")}
+        except UsageError as e:
+            about |= {"missing": str(e), "kinds": list(getattr(world, "kinds", ()))}
+        return about
+
+
+def _tasks_of(world: Environment) -> dict[str, Any]:
+    from codeplan import envs
+
+    splits = {split: list(world.tasks(split)) for split in envs.splits(world)}
+    tasks = [task for split in splits.values() for task in split]
+    kinds = list(getattr(world, "kinds", None) or dict.fromkeys(task.kind for task in tasks if task.kind))
+    counts = {split: len(found) for split, found in splits.items()}
+    return {"kinds": kinds, "splits": counts, "example": tasks[0].id if tasks else None}
 
 
 def _print_env(about: dict[str, Any]) -> None:
@@ -102,10 +125,24 @@ def _print_env(about: dict[str, Any]) -> None:
     if about["about"]:
         typer.echo(f"  {about['about']}")
     typer.echo(f"  kinds   {', '.join(about['kinds']) or 'none'}")
+    if about["missing"]:
+        typer.echo(f"  missing {about['missing']}")
+        return
     splits = [f"{split} ({count:,})" for split, count in about["splits"].items() if count]
     typer.echo(f"  splits  {', '.join(splits) or 'none'}")
+    for note in about["notes"]:
+        typer.echo(f"  {note}")
+    data = f" --data {about['data']}" if about["data"] else ""
     example = f" --task {about['example']}" if about["example"] else ""
-    typer.echo(f"  run     codeplan run {about['name']}{example}")
+    typer.echo(f"  run     codeplan run {about['name']}{data}{example}")
+    _print_faults(about["faults"])
+
+
+def _print_faults(faults: list[str]) -> None:
+    for fault in faults[:MOST_FAULTS]:
+        typer.echo(f"  fault   {fault}")
+    if len(faults) > MOST_FAULTS:
+        typer.echo(f"  fault   and {len(faults) - MOST_FAULTS:,} more, which --json lists")
 
 
 # ------------------------------------------------------------------ doctor

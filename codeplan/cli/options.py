@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from codeplan.budget import Budget
+    from codeplan.llm.config import Found
     from codeplan.types import Result
 
 RUNS = Path("runs")
@@ -28,10 +29,21 @@ TaskId = Annotated[str | None, typer.Option("--task", metavar="ID", help="The ta
 Kind = Annotated[str | None, typer.Option(metavar="K", help="A kind of task, where no --task is given.")]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="The seed that makes the task, where no --task is given.")]
 Model = Annotated[
-    str, typer.Option(metavar="NAME", help="'scripted' (a stand-in, no key needed), or a model of the endpoint.")
+    str | None,
+    typer.Option(metavar="NAME", help="'scripted' (a stand-in, no key needed), or a model of the endpoint. [scripted]"),
 ]
+AskModel = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Another model for a plan's ask_llm; NAME@URL is at another endpoint.")
+]
+RefineModel = Annotated[str | None, typer.Option(metavar="NAME", help="Another model for refining plans.")]
+ExecutorModel = Annotated[str | None, typer.Option(metavar="NAME", help="Another model for choosing single actions.")]
+Api = Annotated[str | None, typer.Option(metavar="API", help="The endpoint's API: chat or responses. [chat]")]
+Prices = Annotated[
+    str | None, typer.Option(metavar="FILE", help="A table of prices (TOML) that goes before the built-in one.")
+]
+MaxMoney = Annotated[float | None, typer.Option(metavar="USD", help="Budget: US dollars, where prices are known.")]
 BaseUrl = Annotated[
-    str | None, typer.Option(metavar="URL", help="The endpoint (Chat Completions); default OPENAI_BASE_URL, or OpenAI.")
+    str | None, typer.Option(metavar="URL", help="The model's endpoint; default OPENAI_BASE_URL, or OpenAI.")
 ]
 Mistakes = Annotated[str | None, typer.Option(metavar="HOW", help="Which mistakes the scripted model makes.")]
 ModelSeed = Annotated[int | None, typer.Option(metavar="N", help="The model's seed; a real one may ignore it.")]
@@ -46,6 +58,10 @@ AllowWeak = Annotated[
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help="The folder for the trace; must not hold one yet.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, to standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show the summary only.")]
+Data = Annotated[
+    str | None,
+    typer.Option("--data", metavar="FOLDER", help="The folder of the environment's data, where it needs one."),
+]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of environment, method or model; repeatable."),
@@ -70,12 +86,29 @@ def settings(more: list[str] | None, **given: Any) -> dict[str, Any]:
     return found
 
 
-def budget(actions: int | None, model_calls: int | None, tokens: int | None, seconds: float | None) -> Budget:
-    """The budget with the limits that were given, and its own defaults for the others."""
+def configured() -> Found:
+    """What the environment and the current folder's file set; flags go before it."""
+    import os
+
+    from codeplan.llm.config import read
+
+    return read(Path(), os.environ)
+
+
+def chosen(found: Found, model: str | None, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The model's name, and the settings that were given with those that were found and fit the model."""
+    from codeplan.llm.config import fitting
+
+    name = model or found.model or "scripted"
+    return name, {**fitting(name, found.settings), **given}
+
+
+def budget(found: Found, **limits: float | None) -> Budget:
+    """The budget with the limits that were given or found, and its own defaults for the others."""
     from codeplan.budget import Budget
 
-    limits: dict[str, Any] = {"actions": actions, "model_calls": model_calls, "tokens": tokens, "seconds": seconds}
-    return Budget(**{name: value for name, value in limits.items() if value is not None})
+    given: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}
+    return Budget(**{**found.budget, **given})
 
 
 @contextlib.contextmanager

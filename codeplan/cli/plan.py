@@ -60,14 +60,18 @@ def execute(
     task: options.TaskId = None,
     kind: options.Kind = None,
     seed: options.Seed = None,
-    model: options.Model = "scripted",
+    data: options.Data = None,
+    model: options.Model = None,
     base_url: options.BaseUrl = None,
+    api: options.Api = None,
+    prices: options.Prices = None,
     mistakes: options.Mistakes = None,
     model_seed: options.ModelSeed = None,
     temperature: options.Temperature = None,
     max_actions: options.MaxActions = None,
     max_model_calls: options.MaxModelCalls = None,
     max_tokens: options.MaxTokens = None,
+    max_money: options.MaxMoney = None,
     max_seconds: options.MaxSeconds = None,
     allow_weak_sandbox: options.AllowWeak = False,
     more: options.Set = None,
@@ -85,7 +89,26 @@ def execute(
     from codeplan.runner import execute as execute_plan
 
     source = read_plan(plan)
-    given = options.settings(more, base_url=base_url, mistakes=mistakes, model_seed=model_seed, temperature=temperature)
+    given = options.settings(
+        more,
+        data=data,
+        base_url=base_url,
+        api=api,
+        prices=prices,
+        mistakes=mistakes,
+        model_seed=model_seed,
+        temperature=temperature,
+    )
+    found = options.configured()
+    model, given = options.chosen(found, model, given)
+    spend = options.budget(
+        found,
+        actions=max_actions,
+        model_calls=max_model_calls,
+        tokens=max_tokens,
+        money=max_money,
+        seconds=max_seconds,
+    )
     execution = execute_plan(
         source,
         env,
@@ -93,7 +116,7 @@ def execute(
         model,
         kind=kind,
         seed=seed,
-        budget=options.budget(max_actions, max_model_calls, max_tokens, max_seconds),
+        budget=spend,
         out=out,
         listen=listener(as_json, quiet),
         allow_weak_sandbox=allow_weak_sandbox,

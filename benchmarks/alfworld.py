@@ -1,0 +1,95 @@
+"""ALFWorld's games in our engine and in its own, TextWorld, side by side; and 1,000 environments in one process.
+
+    python benchmarks/alfworld.py FOLDER
+
+FOLDER is ALFWorld's data (default: where it is found by itself). TextWorld comes with the extra ``textworld``, or is in
+the Python that CODEPLAN_TEXTWORLD_PYTHON names; without it only ours is measured. Both begin the same games from their
+files, do the same actions, and list the admissible actions after each, as TextWorld always does.
+"""
+
+from __future__ import annotations
+
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+from codeplan import envs
+from codeplan.envs.alfworld import ALFWorld
+from codeplan.errors import EnvironmentFailure
+from codeplan.types import Task
+
+GAMES, STEPS, ENVIRONMENTS = 12, 30, 1000
+FASTER_RESET, FASTER_STEP, LIMIT_MB = 200, 50, 1000
+
+
+def main() -> None:
+    """Print the median times, how many times faster ours is, and the memory, each beside its limit."""
+    folder = sys.argv[1] if len(sys.argv) > 1 else None
+    tasks = every_game(ALFWorld(data=folder))
+    chosen = tasks[:: max(1, len(tasks) // GAMES)][:GAMES]
+    ours = measured(ALFWorld(data=folder, actions=10**6), chosen)
+    try:
+        theirs = measured(ALFWorld(data=folder, actions=10**6, engine="textworld"), chosen)
+    except EnvironmentFailure as e:
+        print(f"TextWorld is not measured: {e}")
+        theirs = None
+    for name, i, limit in (("reset", 0, FASTER_RESET), ("step", 1, FASTER_STEP)):
+        line = f"{name:6} {ours[i]:9.3f} ms ours"
+        if theirs:
+            line += f" {theirs[i]:9.1f} ms TextWorld; {theirs[i] / ours[i]:6,.0f} times faster; wanted {limit}"
+        print(f"{line}; median over {len(chosen)} games")
+    print(f"memory {megabytes(folder):9.0f} MB for {ENVIRONMENTS:,} environments in one process; limit {LIMIT_MB}")
+
+
+def every_game(env: ALFWorld) -> list[Task]:
+    """The games of the first split."""
+    return list(env.tasks(envs.splits(env)[0]))
+
+
+def measured(env: ALFWorld, tasks: list[Task]) -> tuple[float, float]:
+    """The median times of a reset and of a step with its admissible actions, in milliseconds."""
+    resets, steps = [], []
+    for number, task in enumerate(tasks):
+        resets.append(milliseconds(lambda task=task: env.reset(task)))
+        draw = random.Random(number)
+        for _ in range(STEPS):
+            actions = env.admissible()
+            if not actions:
+                break
+            action = draw.choice(actions)
+            steps.append(milliseconds(lambda action=action: (env.step(action), env.admissible())))
+    env.close()
+    return statistics.median(resets), statistics.median(steps)
+
+
+def milliseconds(do: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    do()
+    return 1000 * (time.perf_counter() - started)
+
+
+def megabytes(folder: str | None) -> float:
+    """The most memory that a process of its own has while it plays in many environments at once."""
+    program = f"import runpy; print(runpy.run_path({__file__!r})['crowd']({folder!r}))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+def crowd(folder: str | None) -> float:
+    """Begin a game in each of many environments, list its tasks, act in it; the process's peak of memory in MB."""
+    crowd = [ALFWorld(data=folder) for _ in range(ENVIRONMENTS)]
+    for number, env in enumerate(crowd):
+        tasks = every_game(env)
+        env.reset(tasks[number % len(tasks)])
+    for env in crowd:
+        for action in env.admissible()[:3]:
+            env.step(action)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,152 @@
+"""What can be done with the trace of an episode: go on where it died, do it again offline, branch off from it."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from codeplan.errors import UsageError
+from codeplan.events import Asked, EpisodeEnded, EpisodeStarted, Event, Listener, PlanDrafted
+from codeplan.methods.given import GivenPlan
+from codeplan.protocols import LLM, Environment, Method
+from codeplan.runner import TRACE, Cast, takes
+from codeplan.sandbox import Limits
+from codeplan.trace import Trace, write_new
+from codeplan.types import Result
+
+WRITES_PLANS = ("plan", "check", "refine")
+"""Purposes of the model calls that are answered with a plan."""
+
+
+def resume(
+    folder: Path | str,
+    *,
+    env: Environment | None = None,
+    method: Method | None = None,
+    model: LLM | None = None,
+    listen: Listener | None = None,
+    **settings: Any,
+) -> Result:
+    """Finish an episode that died or was interrupted; the trace in ``folder`` is written on.
+
+    The same method runs again while the trace answers, so the model is asked nothing that it answered, and no budget is
+    spent twice; then the environment is reset, the recorded actions are played into it, and the episode goes on. One
+    that had ended is not run: its result is returned. ``env``, ``method`` and ``model`` are needed where the episode
+    had objects rather than names; ``settings`` (a key, say) go beside the recorded ones.
+
+    Raises UsageError where there is no such trace or its episode still runs, Diverged where the method or the world
+    does something else than was recorded.
+    """
+    trace = Trace.resume(Path(folder) / TRACE, listen)
+    with closing(trace):
+        header = _header(trace.recording, folder)
+        end = trace.recording[-1]
+        if isinstance(end, EpisodeEnded):
+            return end.result
+        with _cast(header, trace.recording, env, method, model, settings) as cast:
+            return cast.play(header, trace)
+
+
+def replay(
+    folder: Path | str,
+    *,
+    env: Environment | None = None,
+    method: Method | None = None,
+    listen: Listener | None = None,
+) -> Result:
+    """Do a recorded episode again, offline: the trace answers for the world and for the model, which are never touched.
+
+    Returns the result when every event is the recorded one; raises Diverged with the first difference otherwise, and
+    where the recording breaks off before its end. ``env`` and ``method`` as for ``resume``.
+    """
+    recording = Trace.read_unbroken(Path(folder) / TRACE)
+    header = _header(recording, folder)
+    with _cast(header, recording, env, method, _Nobody(header.model), {}) as cast:
+        return cast.play_again(recording, listen)
+
+
+def fork(
+    folder: Path | str,
+    at: int,
+    out: Path | str,
+    *,
+    plan: str | None = None,
+    answer: str | None = None,
+    env: Environment | None = None,
+    method: Method | None = None,
+    model: LLM | None = None,
+    listen: Listener | None = None,
+    **settings: Any,
+) -> Result:
+    """Branch off from a recorded episode at event ``at`` into a new one in the folder ``out``.
+
+    What came before ``at`` is as it was; from there on all is live. With ``plan``, the first model call from ``at`` on
+    that was to write a plan is answered with this plan; with ``answer``, the first of any purpose is answered with this
+    text. The rest as for ``resume``; raises UsageError where there is no such event or call.
+    """
+    recording = Trace.read(Path(folder) / TRACE)
+    _header(recording, folder)
+    if not 1 <= at < len(recording):
+        raise UsageError(f"there is no event {at} to branch off at; {folder} has the events 1 to {len(recording) - 1}")
+    write_new(Path(out) / TRACE, _branch(recording, at, plan, answer))
+    return resume(out, env=env, method=method, model=model, listen=listen, **settings)
+
+
+def _branch(recording: list[Event], at: int, plan: str | None, answer: str | None) -> list[Event]:
+    """The events that the branch begins with."""
+    if plan is None and answer is None:
+        return recording[:at]
+    if plan is not None and answer is not None:
+        raise UsageError("a branch takes a plan or an answer, not both")
+    for i, event in enumerate(recording[at:], at):
+        if isinstance(event, Asked) and (plan is None or event.purpose in WRITES_PLANS):
+            text = answer if plan is None else f"```python\n{plan}\n```"
+            return [*recording[:i], replace(event, completion=replace(event.completion, text=text or ""))]
+    raise UsageError(f"no model call follows event {at} that could be answered otherwise; branch off earlier")
+
+
+def _header(recording: list[Event] | tuple[Event, ...], folder: Path | str) -> EpisodeStarted:
+    if not recording or not isinstance(recording[0], EpisodeStarted):
+        raise UsageError(f"the trace in {folder} has no beginning; it cannot be run again")
+    return recording[0]
+
+
+def _cast(
+    header: EpisodeStarted,
+    recording: list[Event] | tuple[Event, ...],
+    env: Environment | None,
+    method: Method | None,
+    model: LLM | None,
+    settings: dict[str, Any],
+) -> Cast:
+    """The cast that the header names, or that is given in its place."""
+    recorded = dict(header.settings)
+    if "limits" in recorded and isinstance(recorded["limits"], dict):
+        recorded["limits"] = Limits(**recorded["limits"])
+    if model is None and header.model != "scripted":
+        recorded |= {n: v for n, v in header.model_settings.items() if n == "base_url"}
+    if header.method == GivenPlan.name and method is None:
+        method = _given(recording)
+    who: dict[str, Any] = {"env": env or header.env, "method": method or header.method, "model": model or header.model}
+    known = {n: v for n, v in recorded.items() if any(n in names for names in takes(who).values())}
+    return Cast(**who, settings=known | settings)
+
+
+def _given(recording: list[Event] | tuple[Event, ...]) -> GivenPlan:
+    source = next((e.source for e in recording if isinstance(e, PlanDrafted)), None)
+    if source is None:
+        raise UsageError("the episode died before its plan was recorded; run it anew")
+    return GivenPlan(source)
+
+
+class _Nobody:
+    """The model of a replay: it is there for its name, and never asked."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def complete(self, *_: object, **__: object) -> Any:
+        raise AssertionError("a replay asks no model: the trace answers, or is over")

@@ -1,0 +1,210 @@
+"""The trace of an episode: what happened, kept as it happens, and followed when it is to happen again.
+
+A trace is a JSON Lines file: one event a line, on disk before anybody acts on it, never changed. So an episode that
+died leaves all but a torn last line readable. Given what was recorded, a method is a deterministic function: an
+episode that is resumed, replayed or forked runs the same method again while the recording answers, until it ends.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, TypeVar
+
+import msgspec
+
+from codeplan.errors import Diverged, TraceFailure, UsageError
+from codeplan.events import EpisodeEnded, Event, Listener
+from codeplan.journal import difference, of_another_kind
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(Event)
+
+_E = TypeVar("_E")
+
+
+class Trace:
+    """Collects the events of one episode: in memory, in a file where one is given, and to a listener.
+
+    ``path`` must not exist yet: a trace is never overwritten. ``recording`` is what the episode is to do again: each
+    event must be the recorded one, but for times, and is not written anew. After its end events are new, or, where the
+    trace is not ``live``, a divergence. Safe to use from several threads.
+
+    Raises UsageError where the file cannot be created.
+    """
+
+    def __init__(
+        self,
+        path: Path | None = None,
+        listen: Listener | None = None,
+        recording: Sequence[Event] = (),
+        live: bool = True,
+    ) -> None:
+        self.path = path
+        self.events: list[Event] = []
+        self.recording = list(recording)
+        self._listen, self._live = listen, live
+        self._lock = threading.Lock()
+        self._file = _create(path) if path else None
+        self._clock_offset: float | None = None
+
+    @classmethod
+    def resume(cls, path: Path, listen: Listener | None = None) -> Trace:
+        """The trace of an episode that died or was interrupted, to be followed and then written on.
+
+        A torn last line, and the end that an interruption wrote, are taken back. Raises UsageError where the file
+        cannot be read or is damaged elsewhere, and where its episode still runs.
+        """
+        file = _open(path)
+        try:
+            events, size = _without_break(_lines(path))
+            file.truncate(size)
+            file.seek(size)
+        except BaseException:
+            file.close()
+            raise
+        trace = cls(None, listen, events)
+        trace.path, trace._file = path, file
+        return trace
+
+    @staticmethod
+    def read(path: Path) -> list[Event]:
+        """All events of a trace file. A torn last line, as a crash leaves it, is left out.
+
+        Raises UsageError where the file cannot be read, or where another line is damaged (its number is named).
+        """
+        return [event for event, _ in _lines(path)]
+
+    @staticmethod
+    def read_unbroken(path: Path) -> list[Event]:
+        """As ``read``, without the end that an interruption wrote: what can be done again."""
+        return _without_break(_lines(path))[0]
+
+    def recorded(self, kind: type[_E]) -> _E | None:
+        """The event that comes next in the recording; None when that is over, and all is live from here on.
+
+        Raises Diverged where it is of another kind, and where the recording is over but nothing may be live.
+        """
+        if not self.following:
+            return None
+        event = self.recording[len(self.events)]
+        if not isinstance(event, kind):
+            raise Diverged(f"event {event.seq} is not what was recorded: {of_another_kind(event, kind)}")
+        return event
+
+    @property
+    def following(self) -> bool:
+        """Whether the recording goes on: nothing may be done in the world then, nor a model asked."""
+        if len(self.events) < len(self.recording):
+            return True
+        if self._live:
+            return False
+        raise Diverged(f"the recording ends after {len(self.events)} events, but the episode goes on")
+
+    def append(self, event: Event, span: int | None = None) -> Event:
+        """Number, date, write and return the event; or check it against the recording and return what was recorded.
+
+        Raises Diverged where it is another than the recorded one, TraceFailure where it cannot be written.
+        """
+        with self._lock:
+            if self.following:
+                event = self._checked(msgspec.structs.replace(event, span=span))
+            else:
+                event = msgspec.structs.replace(event, seq=len(self.events), at=self.now(), span=span)
+                self._write(event)
+            self.events.append(event)
+        if self._listen:
+            self._listen(event)
+        return event
+
+    def now(self) -> float:
+        """Unix time in seconds, without the gap between the recording's end and its resumption."""
+        position = len(self.events)
+        if position < len(self.recording):
+            # An end is as late as what it ends; everything else began when the event before it was over.
+            ends = isinstance(self.recording[position], EpisodeEnded)
+            return self.recording[position if ends else max(position - 1, 0)].at
+        if self._clock_offset is None:
+            self._clock_offset = time.time() - self.recording[-1].at if self.recording else 0.0
+        return time.time() - self._clock_offset
+
+    def close(self) -> None:
+        """Close the file. Safe to call twice."""
+        if self._file:
+            os.fsync(self._file.fileno())
+            self._file.close()
+            self._file = None
+
+    def _checked(self, event: Event) -> Event:
+        recorded = self.recording[len(self.events)]
+        if differs := difference(recorded, event):
+            raise Diverged(f"event {recorded.seq} is not what was recorded: {differs}")
+        return recorded
+
+    def _write(self, event: Event) -> None:
+        if self._file is None:
+            return
+        try:
+            self._file.write(_encoder.encode(event) + b"\n")
+        except OSError as e:
+            raise TraceFailure(f"the trace {self.path} cannot be written on: {e.strerror}") from e
+
+
+def write_new(path: Path, events: Sequence[Event]) -> None:
+    """Write a trace file of these events. Raises UsageError where there is one already."""
+    with _create(path) as file:
+        file.write(b"".join(_encoder.encode(e) + b"\n" for e in events))
+
+
+def _create(path: Path) -> IO[bytes]:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return _locked(path.open("xb", buffering=0), path)
+    except FileExistsError as e:
+        raise UsageError(f"{e.filename or path} exists already and is not overwritten; name another folder") from None
+    except OSError as e:
+        raise UsageError(f"the trace cannot be written to {path}: {e.strerror}") from None
+
+
+def _open(path: Path) -> IO[bytes]:
+    try:
+        return _locked(path.open("r+b", buffering=0), path)
+    except OSError as e:
+        raise UsageError(f"the trace {path} cannot be opened: {e.strerror}") from None
+
+
+def _locked(file: IO[bytes], path: Path) -> IO[bytes]:
+    """The file, kept from any other process that would write on it; the lock goes with the process."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise UsageError(f"the episode of {path} still runs; wait for its end, or end it first") from None
+    return file
+
+
+def _lines(path: Path) -> list[tuple[Event, int]]:
+    """The events, each with the size of the file up to and with its line."""
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as e:
+        raise UsageError(f"the trace {path} cannot be read: {e.strerror}") from None
+    events, size = [], 0
+    for number, line in enumerate(lines[:-1], 1):  # what follows the last newline is empty, or torn
+        size += len(line) + 1
+        try:
+            events.append((_decoder.decode(line), size))
+        except (msgspec.DecodeError, RecursionError) as e:
+            raise UsageError(f"{path}, line {number} is no event of a trace: {e}") from None
+    return events
+
+
+def _without_break(lines: list[tuple[Event, int]]) -> tuple[list[Event], int]:
+    """The events of an episode that may go on, and their size in the file."""
+    while lines and isinstance(end := lines[-1][0], EpisodeEnded) and end.broken_off:
+        lines = lines[:-1]
+    return [event for event, _ in lines], lines[-1][1] if lines else 0

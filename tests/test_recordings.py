@@ -1,0 +1,247 @@
+"""Episodes that are done again: resumed after a crash, replayed offline, forked."""
+
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from boxes import Boxes, Replies
+
+from codeplan import Budget, Diverged, InfrastructureError, Trace, UsageError, fork, replay, resume, run
+from codeplan.events import Acted, Asked, EpisodeEnded, PlanDrafted, Printed
+from codeplan.journal import difference
+
+OPEN = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] look')\n        assert 'ball' in agent.open({}), 'no'\n"
+ASK = OPEN.format("int(ask_llm('Which?'))")
+
+
+def recorded(folder, *replies, task="ball/2", **settings):
+    """A whole episode on disk: three plans, the last of which asks and wins."""
+    replies = replies or (OPEN.format(1), OPEN.format(3), ASK, "2")
+    run(Boxes(), task, model=Replies(*replies), out=folder, **settings)
+    return Trace.read(folder / "trace.jsonl")
+
+
+def cut(folder, lines, torn=b""):
+    """Leave so many lines of a trace, and a piece of the next one."""
+    path = folder / "trace.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:lines]) + torn)
+
+
+def same(events, others):
+    assert [difference(a, b) for a, b in zip(events, others, strict=True)] == [""] * len(events)
+
+
+def test_an_episode_that_died_anywhere_ends_with_the_trace_of_the_undisturbed_one(tmp_path):
+    whole = recorded(tmp_path / "whole")
+    for lines in range(1, len(whole)):
+        folder = tmp_path / str(lines)
+        recorded(folder)
+        cut(folder, lines, torn=b'{"event":"act')
+        asked = sum(isinstance(e, Asked) for e in whole[:lines])
+        left = [OPEN.format(1), OPEN.format(3), ASK, "2"][asked:]
+        model, env = Replies(*left), Boxes()
+        result = resume(folder, env=env, model=model)
+        assert result.success
+        assert len(model.asked) == len(left)
+        after = Trace.read(folder / "trace.jsonl")
+        same(whole, after)
+        live = [e for e in whole[lines:] if isinstance(e, Acted)]
+        assert env.actions == (["open 1", "open 3", "open 2"] if live else [])
+
+
+def test_an_episode_that_ended_is_not_run_again(tmp_path):
+    whole = recorded(tmp_path / "run")
+    result = resume(tmp_path / "run", env=Boxes(), model=Replies())
+    assert result == whole[-1].result
+    assert Trace.read(tmp_path / "run" / "trace.jsonl") == whole
+
+
+def test_an_interrupted_episode_goes_on(tmp_path):
+    with pytest.raises(InfrastructureError):
+        run(Boxes(), "ball/2", model=Replies(OPEN.format(1)), out=tmp_path / "run")
+    assert Trace.read(tmp_path / "run" / "trace.jsonl")[-1].broken_off
+    assert resume(tmp_path / "run", env=Boxes(), model=Replies(OPEN.format(2))).success
+    ends = [e for e in Trace.read(tmp_path / "run" / "trace.jsonl") if isinstance(e, EpisodeEnded)]
+    assert [e.broken_off for e in ends] == [False]
+
+
+def test_budgets_count_what_was_spent_before_the_crash(tmp_path):
+    whole = recorded(tmp_path / "run", budget=Budget(model_calls=2))
+    assert whole[-1].result.reason.startswith("budget")
+    cut(tmp_path / "run", 5)
+    result = resume(tmp_path / "run", env=Boxes(), model=Replies(OPEN.format(3), "never asked"))
+    assert result.reason.startswith("budget")
+    same(whole, Trace.read(tmp_path / "run" / "trace.jsonl"))
+
+
+def test_a_trace_cannot_be_written_by_two_at_once(tmp_path):
+    recorded(tmp_path / "run")
+    cut(tmp_path / "run", 4)
+    one = Trace.resume(tmp_path / "run" / "trace.jsonl")
+    with pytest.raises(UsageError, match="still runs"):
+        Trace.resume(tmp_path / "run" / "trace.jsonl")
+    one.close()
+
+
+def test_a_world_that_answers_differently_now_is_told(tmp_path):
+    recorded(tmp_path / "run")
+    cut(tmp_path / "run", 9)
+
+    class Other(Boxes):
+        def reset(self, task):
+            return msgspec.structs.replace(super().reset(task), text="There is only box 1.")
+
+    with pytest.raises(Diverged, match="There is only box 1"):
+        resume(tmp_path / "run", env=Other(), model=Replies(*[OPEN.format(2)] * 3))
+
+
+def test_a_replay_is_identical_and_touches_neither_world_nor_model(tmp_path, monkeypatch):
+    whole = recorded(tmp_path / "run")
+
+    class Untouchable(Boxes):
+        def reset(self, task):
+            raise AssertionError("the world is not to be touched")
+
+        step = reset
+
+    def refuse(self, address):
+        raise AssertionError(f"no connection is to be made, and not to {address}")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    heard = []
+    result = replay(tmp_path / "run", env=Untouchable(), listen=heard.append)
+    assert result == whole[-1].result
+    assert heard == whole
+
+
+def test_a_replay_by_names_needs_nothing_but_the_folder(tmp_path):
+    run("household", "clean/22", mistakes="forgotten_walk", out=tmp_path / "run")
+    assert replay(tmp_path / "run").success
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "told"),
+    [
+        (Acted, {"action": "open 2"}, "open 2"),
+        (Printed, {"text": "[Step 1] something else"}, "something else"),
+        (PlanDrafted, {"source": "pass"}, "source differs"),
+        (Asked, {"messages": [{"role": "user", "content": "another prompt"}]}, "another prompt"),
+    ],
+)
+def test_a_tampered_trace_is_caught_at_the_event(tmp_path, kind, change, told):
+    events = recorded(tmp_path / "run")
+    at = next(i for i, e in enumerate(events) if isinstance(e, kind))
+    events[at] = msgspec.structs.replace(events[at], **change)
+    path = tmp_path / "run" / "trace.jsonl"
+    path.write_bytes(b"".join(msgspec.json.encode(e) + b"\n" for e in events))
+    with pytest.raises(Diverged, match=f"event {at} ") as caught:
+        replay(tmp_path / "run", env=Boxes())
+    assert told in str(caught.value)
+
+
+def test_a_changed_reply_is_caught_where_it_first_makes_a_difference(tmp_path):
+    events = recorded(tmp_path / "run")
+    at = next(i for i, e in enumerate(events) if isinstance(e, Asked))
+    completion = msgspec.structs.replace(events[at].completion, text=OPEN.format(2))
+    events[at] = msgspec.structs.replace(events[at], completion=completion)
+    path = tmp_path / "run" / "trace.jsonl"
+    path.write_bytes(b"".join(msgspec.json.encode(e) + b"\n" for e in events))
+    with pytest.raises(Diverged, match=f"event {at + 1} .*source differs"):
+        replay(tmp_path / "run", env=Boxes())
+
+
+def test_a_replay_of_what_broke_off_says_where(tmp_path):
+    recorded(tmp_path / "run")
+    cut(tmp_path / "run", 8)
+    with pytest.raises(Diverged, match="the recording ends after 8 events"):
+        replay(tmp_path / "run", env=Boxes())
+
+
+def test_a_fork_goes_another_way_from_an_event(tmp_path):
+    whole = recorded(tmp_path / "run")
+    at = [i for i, e in enumerate(whole) if isinstance(e, Asked)][1]
+    result = fork(tmp_path / "run", at, tmp_path / "other", env=Boxes(), model=Replies(OPEN.format(2)))
+    assert (result.success, result.model_calls, result.actions) == (True, 2, 2)
+    branch = Trace.read(tmp_path / "other" / "trace.jsonl")
+    assert branch[:at] == whole[:at]
+    assert Trace.read(tmp_path / "run" / "trace.jsonl") == whole
+
+
+def test_a_fork_takes_a_plan_in_place_of_the_models(tmp_path):
+    recorded(tmp_path / "run")
+    result = fork(tmp_path / "run", 1, tmp_path / "other", plan=OPEN.format(2), env=Boxes(), model=Replies())
+    assert (result.success, result.model_calls, result.actions) == (True, 1, 1)
+
+
+def test_a_fork_takes_an_answer_in_place_of_the_models(tmp_path):
+    whole = recorded(tmp_path / "run")
+    at = next(i for i, e in enumerate(whole) if isinstance(e, Asked) and e.purpose == "ask")
+    model = Replies(OPEN.format(2))
+    result = fork(tmp_path / "run", at, tmp_path / "other", answer="3", env=Boxes(), model=model)
+    assert result.success
+    assert model.purposes == ["refine"]
+
+
+@pytest.mark.parametrize("at", [0, 999])
+def test_a_fork_at_no_event_is_refused(tmp_path, at):
+    recorded(tmp_path / "run")
+    with pytest.raises(UsageError, match=f"no event {at}"):
+        fork(tmp_path / "run", at, tmp_path / "other", env=Boxes(), model=Replies())
+
+
+@pytest.mark.parametrize("content", [None, b"", b'{"event":"printed","text":"x","seq":0,"at":1.0}\n', b"no json\n"])
+def test_a_folder_without_a_proper_trace_is_refused(tmp_path, content):
+    if content is not None:
+        (tmp_path / "trace.jsonl").write_bytes(content)
+    for do in (resume, replay):
+        with pytest.raises(UsageError, match="trace"):
+            do(tmp_path, env=Boxes())
+
+
+def test_a_host_killed_at_random_points_resumes_to_the_same_trace(tmp_path):
+    """A short form of ``make crash``: the process dies by SIGKILL, wherever it is."""
+    whole = tmp_path / "whole"
+    run("household", "clean/22", mistakes="forgotten_walk", out=whole)
+    events = Trace.read(whole / "trace.jsonl")
+    size = (whole / "trace.jsonl").stat().st_size
+    dice = random.Random(7)
+    for i in range(4):
+        folder = tmp_path / str(i)
+        killed_at(folder, dice.randrange(size))
+        if (folder / "trace.jsonl").exists() and Trace.read(folder / "trace.jsonl"):
+            resume(folder)
+            same(events, Trace.read(folder / "trace.jsonl"))
+
+
+def killed_at(folder: Path, size: int) -> None:
+    """Run the episode in a process of its own, and kill it when its trace has grown to ``size`` bytes."""
+    command = [
+        "run",
+        "household",
+        "--task",
+        "clean/22",
+        "--mistakes",
+        "forgotten_walk",
+        "--quiet",
+        "--out",
+        str(folder),
+    ]
+    child = subprocess.Popen([sys.executable, "-m", "codeplan", *command], stdout=subprocess.DEVNULL)
+    trace = folder / "trace.jsonl"
+    while child.poll() is None and not (trace.exists() and trace.stat().st_size >= size):
+        pass
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def test_traces_are_lines_of_json_with_an_event_each(tmp_path):
+    recorded(tmp_path / "run")
+    for line in (tmp_path / "run" / "trace.jsonl").read_text().splitlines():
+        assert "event" in json.loads(line)

@@ -1,0 +1,87 @@
+import pytest
+from boxes import Boxes, Replies
+
+from codeplan import Diverged, UsageError, envs, run
+from codeplan.bench import Suite
+from codeplan.tape import Recorder, Tape
+
+OPEN = "def solution(agent, start_from=1):\n    print(agent.open({}))\n"
+
+
+class Untouchable(Boxes):
+    def reset(self, task):
+        raise AssertionError("the world is not to be touched")
+
+
+def recorded(path, *plans, task="ball/2"):
+    recorder = Recorder(path)
+    results = [run(Boxes(), task, model=Replies(*plan), record=recorder, tries=len(plan)) for plan in plans]
+    recorder.close()
+    return results
+
+
+def test_an_episode_plays_from_the_tape_without_world_or_model(tmp_path):
+    (first,) = recorded(tmp_path / "tape", [OPEN.format(1), OPEN.format(2)])
+    again = run(Untouchable(), "ball/2", model=Replies(), tape=Tape(tmp_path / "tape"), tries=2)
+    assert again == first
+
+
+def test_repeats_play_in_the_order_of_recording(tmp_path):
+    won, lost = recorded(tmp_path / "tape", [OPEN.format(2)], [OPEN.format(1)])
+    tape = Tape(tmp_path / "tape")
+    assert run(Untouchable(), "ball/2", model=Replies(), tape=tape, tries=1).success is won.success is True
+    assert run(Untouchable(), "ball/2", model=Replies(), tape=tape, tries=1).success is lost.success is False
+    with pytest.raises(Diverged, match="no episode of boxes ball/2 by adaplanner with replies left"):
+        run(Untouchable(), "ball/2", model=Replies(), tape=tape, tries=1)
+
+
+def test_what_is_not_on_the_tape_is_an_error_and_never_goes_live(tmp_path):
+    recorded(tmp_path / "tape", [OPEN.format(2)])
+    model = Replies(OPEN.format(3))
+    with pytest.raises(Diverged, match="no episode of boxes ball/3"):
+        run(Untouchable(), "ball/3", model=model, tape=Tape(tmp_path / "tape"))
+    assert model.asked == []
+
+
+def test_a_changed_setting_is_shown_as_a_difference(tmp_path):
+    recorded(tmp_path / "tape", [OPEN.format(2)])
+    with pytest.raises(Diverged, match="event 0 is not what was recorded: settings"):
+        run(Untouchable(), "ball/2", model=Replies(), tape=Tape(tmp_path / "tape"), tries=3)
+
+
+def test_a_changed_prompt_is_shown_as_a_difference(tmp_path):
+    recorded(tmp_path / "tape", [OPEN.format(2)])
+
+    class Renamed(Untouchable):
+        class agent(Boxes.agent):
+            def shake(self, box: int) -> str:
+                """Shake a box."""
+                return ""
+
+    with pytest.raises(Diverged, match=r"messages differs:(?s:.*)\+.*def shake"):
+        run(Renamed(), "ball/2", model=Replies(), tape=Tape(tmp_path / "tape"), tries=1)
+
+
+def test_episodes_of_a_bench_find_theirs_whatever_the_order(tmp_path):
+    tasks = envs.make("household").tasks("test")[:6]
+    recorder = Recorder(tmp_path / "tape")
+    try:
+        live = Suite(env="household", tasks=tasks, workers=3, settings={"record": recorder}).run()
+    finally:
+        recorder.close()
+    tape = Tape(tmp_path / "tape")
+    played = Suite(env="household", tasks=list(reversed(tasks)), workers=2, settings={"tape": tape}).run()
+    assert [r.model_calls for r in reversed(played)] == [r.model_calls for r in live]
+
+
+def test_a_tape_is_not_overwritten_and_a_damaged_line_is_named(tmp_path):
+    recorded(tmp_path / "tape", [OPEN.format(2)])
+    with pytest.raises(UsageError, match="exists already"):
+        Recorder(tmp_path / "tape")
+    lines = (tmp_path / "tape").read_bytes().split(b"\n")
+    lines[3] = b"{"
+    (tmp_path / "tape").write_bytes(b"\n".join(lines))
+    with pytest.raises(UsageError, match="line 4"):
+        Tape(tmp_path / "tape")
+    with pytest.raises(UsageError, match="cannot be read"):
+        Tape(tmp_path / "nowhere")
