@@ -1,6 +1,7 @@
 # make run     one AdaPlanner episode, live: no key, no network
 # make test    all tests
 # make check   what CI checks before it tests: style, types, who may import whom
+# make crosscheck   long comparisons: with ALFWorld's own engine, and 2,000 random sequences; about five minutes
 # make bench   the benchmarks; figures to read, nothing that passes or fails
 
 PYTHON ?= python3
@@ -8,13 +9,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO ?= --task clean/22 --mistakes forgotten_walk
 
-.PHONY: run test check format bench clean
+.PHONY: run test crosscheck check format bench clean
 
 run: $(VENV)/installed
 	$(BIN)/python -m codeplan run household $(DEMO)
 
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest -q -n 2
+
+crosscheck: $(VENV)/installed-crosscheck
+	CODEPLAN_SEQUENCES=2000 $(BIN)/python -m pytest -q -m "crosscheck or not crosscheck" \
+	  tests/envs/test_alfworld_crosscheck.py tests/envs/test_household_laws.py
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check .
@@ -51,4 +56,8 @@ $(VENV)/installed-test: $(VENV)/python pyproject.toml
 
 $(VENV)/installed-dev: $(VENV)/python pyproject.toml
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(VENV)/installed $(VENV)/installed-test
+
+$(VENV)/installed-crosscheck: $(VENV)/python pyproject.toml
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[test,textworld]'
 	@touch $@ $(VENV)/installed $(VENV)/installed-test

@@ -15,10 +15,11 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from codeplan import envs
 from codeplan.envs.alfworld import ALFWorld
+from codeplan.envs.alfworld.official import TextWorld
 from codeplan.errors import EnvironmentFailure
 from codeplan.types import Task
 
@@ -29,14 +30,11 @@ FASTER_RESET, FASTER_STEP, LIMIT_MB = 200, 50, 1000
 def main() -> None:
     """Print the median times, how many times faster ours is, and the memory, each beside its limit."""
     folder = sys.argv[1] if len(sys.argv) > 1 else None
-    tasks = every_game(ALFWorld(data=folder))
+    env = ALFWorld(data=folder, actions=10**6)
+    tasks = every_game(env)
     chosen = tasks[:: max(1, len(tasks) // GAMES)][:GAMES]
-    ours = measured(ALFWorld(data=folder, actions=10**6), chosen)
-    try:
-        theirs = measured(ALFWorld(data=folder, actions=10**6, engine="textworld"), chosen)
-    except EnvironmentFailure as e:
-        print(f"TextWorld is not measured: {e}")
-        theirs = None
+    ours = measured(chosen, env.reset, env.step, env.admissible)
+    theirs = official(env, chosen)
     for name, i, limit in (("reset", 0, FASTER_RESET), ("step", 1, FASTER_STEP)):
         line = f"{name:6} {ours[i]:9.3f} ms ours"
         if theirs:
@@ -50,19 +48,40 @@ def every_game(env: ALFWorld) -> list[Task]:
     return list(env.tasks(envs.splits(env)[0]))
 
 
-def measured(env: ALFWorld, tasks: list[Task]) -> tuple[float, float]:
+def official(env: ALFWorld, tasks: list[Task]) -> tuple[float, float] | None:
+    """TextWorld's times, once it has started and imported what it needs; None where it is not installed."""
+    engine = TextWorld()
+    try:
+        told = [engine.load(env.data.trial(tasks[0].id) / "game.tw-pddl")]
+
+        def begin(task: Task) -> None:
+            told[0] = engine.load(env.data.trial(task.id) / "game.tw-pddl")
+
+        def step(action: str) -> None:
+            told[0] = engine.step(action)
+
+        return measured(tasks, begin, step, lambda: told[0].commands)
+    except EnvironmentFailure as e:
+        print(f"TextWorld is not measured: {e}")
+        return None
+    finally:
+        engine.close()
+
+
+def measured(
+    tasks: list[Task],
+    begin: Callable[[Task], object],
+    step: Callable[[str], object],
+    admissible: Callable[[], Sequence[str]],
+) -> tuple[float, float]:
     """The median times of a reset and of a step with its admissible actions, in milliseconds."""
     resets, steps = [], []
     for number, task in enumerate(tasks):
-        resets.append(milliseconds(lambda task=task: env.reset(task)))
+        resets.append(milliseconds(lambda task=task: begin(task)))
         draw = random.Random(number)
         for _ in range(STEPS):
-            actions = env.admissible()
-            if not actions:
-                break
-            action = draw.choice(actions)
-            steps.append(milliseconds(lambda action=action: (env.step(action), env.admissible())))
-    env.close()
+            action = draw.choice(admissible() or ["look"])
+            steps.append(milliseconds(lambda action=action: (step(action), admissible())))
     return statistics.median(resets), statistics.median(steps)
 
 

@@ -4,22 +4,39 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import msgspec
 
-from codeplan.errors import BudgetExceeded, UsageError
-from codeplan.types import Usage
+from codeplan.errors import BudgetExceeded, ModelError, UsageError
+from codeplan.types import NOTHING, Usage
+
+_TICK = 0.001  # two clocks may differ by so much about whether a moment has come
+_deadline: ContextVar[float | None] = ContextVar("codeplan_deadline", default=None)
+
+
+def seconds_left() -> float | None:
+    """What an episode's budget grants to the model call that is under way, in seconds; None where it sets no limit.
+
+    A model's client reads it when it is called, in the thread that calls it, and gives up when it has passed.
+    """
+    deadline = _deadline.get()
+    return None if deadline is None else deadline - time.monotonic()
 
 
 class Budget(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Limits of one episode; None is no limit. An environment's own limit of actions comes on top.
 
-    ``tokens`` counts input and output; it is settled after each call, so the call that passes it is the last.
-    Raises UsageError for a negative limit.
+    ``tokens`` counts input and output, ``money`` US dollars; both are settled after each call, so the call that passes
+    one is the last. A call whose tokens or price are not known counts for nothing there. Raises UsageError for a
+    negative limit.
     """
 
     model_calls: int | None = 100
     tokens: int | None = None
+    money: float | None = None
     actions: int | None = None
     refinements: int | None = None
     seconds: float | None = None
@@ -34,21 +51,23 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Meter:
     """Counts what an episode spends. Reserve before each act or call; settle what only the answer tells.
 
-    Safe to use from several threads.
+    ``clock`` tells the time in seconds from any origin. Safe to use from several threads.
     """
 
-    def __init__(self, budget: Budget | None = None) -> None:
+    def __init__(self, budget: Budget | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self.budget = budget or Budget()
-        self.usage = Usage()
+        self.usage = NOTHING
+        self._known = {"tokens": 0.0, "money": 0.0}
         self._counts = {"actions": 0, "model_calls": 0, "refinements": 0}
         self._by_purpose: dict[str, int] = {}
-        self._started = time.monotonic()
+        self._clock = clock
+        self._started = clock()
         self._lock = threading.Lock()
 
     @property
     def seconds(self) -> float:
         """Wall time since the episode began."""
-        return time.monotonic() - self._started
+        return self._clock() - self._started
 
     @property
     def actions(self) -> int:
@@ -74,25 +93,53 @@ class Meter:
         """Count a refinement before it is asked for. Raises BudgetExceeded, and then nothing is counted."""
         self._reserve("refinements")
 
+    @contextmanager
+    def call(self, purpose: str) -> Iterator[Callable[[Usage], None]]:
+        """Around one model call: counts it before, and yields ``settle`` for the usage that its answer tells.
+
+        Inside, ``seconds_left`` tells the model's client how long it may take. A call that fails is settled with the
+        ``usage`` that its error carries, if any. Raises BudgetExceeded where nothing is left before the call, and where
+        the time has passed in a call that fails.
+        """
+        self.reserve_call(purpose)
+        allowed = self.budget.seconds
+        deadline = None if allowed is None else time.monotonic() + allowed - self.seconds
+        token = _deadline.set(deadline)
+        try:
+            yield self.settle
+        except ModelError as error:
+            self.settle(getattr(error, "usage", NOTHING))
+            if allowed is not None and deadline is not None and time.monotonic() > deadline - _TICK:
+                raise BudgetExceeded("seconds", self.seconds, allowed) from None
+            raise
+        finally:
+            _deadline.reset(token)
+
     def reserve_call(self, purpose: str) -> None:
         """Count a model call before it is made. Raises BudgetExceeded, and then nothing is counted."""
-        tokens = self.usage.total_tokens
-        if self.budget.tokens is not None and tokens is not None and tokens >= self.budget.tokens:
-            raise BudgetExceeded("tokens", tokens, self.budget.tokens)
+        for kind, spent in self._known.items():
+            limit = getattr(self.budget, kind)
+            if limit is not None and spent >= limit:
+                raise BudgetExceeded(kind, spent, limit)
         self._reserve("model_calls")
         with self._lock:
             self._by_purpose[purpose] = self._by_purpose.get(purpose, 0) + 1
 
     def settle(self, usage: Usage) -> None:
-        """Add the tokens of a call that was answered."""
+        """Add the usage of a call that was answered."""
         with self._lock:
             self.usage = self.usage + usage
+            self._known["tokens"] += (usage.input_tokens or 0) + (usage.output_tokens or 0)
+            self._known["money"] += usage.money or 0.0
 
     def _reserve(self, kind: str) -> None:
-        if self.budget.seconds is not None and self.seconds > self.budget.seconds:
-            raise BudgetExceeded("seconds", self.seconds, self.budget.seconds)
+        self._check_time()
         with self._lock:
             limit = getattr(self.budget, kind)
             if limit is not None and self._counts[kind] >= limit:
                 raise BudgetExceeded(kind, self._counts[kind] + 1, limit)
             self._counts[kind] += 1
+
+    def _check_time(self) -> None:
+        if self.budget.seconds is not None and self.seconds > self.budget.seconds:
+            raise BudgetExceeded("seconds", self.seconds, self.budget.seconds)

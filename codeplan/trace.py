@@ -26,6 +26,8 @@ _decoder = msgspec.json.Decoder(Event)
 
 _E = TypeVar("_E")
 
+_LOCK_SECONDS = 2.0
+
 
 class Trace:
     """Collects the events of one episode: in memory, in a file where one is given, and to a listener.
@@ -178,13 +180,20 @@ def _open(path: Path) -> IO[bytes]:
 
 
 def _locked(file: IO[bytes], path: Path) -> IO[bytes]:
-    """The file, kept from any other process that would write on it; the lock goes with the process."""
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.close()
-        raise UsageError(f"the episode of {path} still runs; wait for its end, or end it first") from None
-    return file
+    """The file, kept from any other process that would write on it; the lock goes with the process.
+
+    Where another has it we wait a moment: one that was killed while it started a child may not be quite gone.
+    """
+    deadline = time.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return file
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                file.close()
+                raise UsageError(f"the episode of {path} still runs; wait for its end, or end it first") from None
+            time.sleep(0.02)
 
 
 def _lines(path: Path) -> list[tuple[Event, int]]:

@@ -6,13 +6,16 @@ worker or compared, without running anybody's code.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, TypeVar
 
 import msgspec
 
-Purpose = Literal["plan", "check", "refine", "resume", "ask"]
+_Number = TypeVar("_Number", int, float)
+
+Purpose = Literal["plan", "check", "refine", "resume", "ask", "act"]
 """Why a model is called: to write a plan, to repair one that was refused, to refine one that failed,
-to name the step to resume at (only with ``resume_by="model"``), or to answer a plan's ``ask_llm``."""
+to name the step to resume at (only with ``resume_by="model"``), to answer a plan's ``ask_llm``, or to choose
+an executor's next action (in methods where the model acts itself)."""
 
 
 class Message(TypedDict):
@@ -237,35 +240,47 @@ Outcome = Finished | Failed | Stopped
 
 
 class Usage(Value, frozen=True):
-    """Tokens of one or many model calls. None where the endpoint did not say (never guessed)."""
+    """Tokens of one or many model calls, and what they cost. None where that is not known (never guessed).
+
+    ``cached_tokens`` are part of the input, ``reasoning_tokens`` of the output; ``money`` is in US dollars, None where
+    the model has no known price.
+    """
 
     input_tokens: int | None = 0
     output_tokens: int | None = 0
     cached_tokens: int = 0
+    reasoning_tokens: int = 0
+    money: float | None = None
 
     def __add__(self, other: Usage) -> Usage:
-        def total(a: int | None, b: int | None) -> int | None:
-            return None if a is None or b is None else a + b
-
         return Usage(
-            total(self.input_tokens, other.input_tokens),
-            total(self.output_tokens, other.output_tokens),
+            _sum(self.input_tokens, other.input_tokens),
+            _sum(self.output_tokens, other.output_tokens),
             self.cached_tokens + other.cached_tokens,
+            self.reasoning_tokens + other.reasoning_tokens,
+            _sum(self.money, other.money),
         )
 
     @property
     def total_tokens(self) -> int | None:
         """Input and output together; None where either is unknown."""
-        if self.input_tokens is None or self.output_tokens is None:
-            return None
-        return self.input_tokens + self.output_tokens
+        return _sum(self.input_tokens, self.output_tokens)
+
+
+NOTHING = Usage(money=0.0)
+"""The usage of no call at all: what sums begin with."""
+
+
+def _sum(a: _Number | None, b: _Number | None) -> _Number | None:
+    return None if a is None or b is None else a + b
 
 
 class Completion(Value, frozen=True):
     """A model's answer. ``text`` is never an error in disguise: failures are exceptions.
 
     ``finish_reason`` is ``"stop"`` for a whole answer; ``model`` is what the endpoint says answered;
-    ``fingerprint`` is the endpoint's, or empty; ``retries`` is how many attempts failed before this one.
+    ``fingerprint`` is the endpoint's, or empty; ``retries`` is how many attempts failed before this one, and ``usage``
+    counts what they are known to have spent, too.
     """
 
     text: str

@@ -8,7 +8,16 @@ from codeplan.errors import UsageError
 from codeplan.protocols import Environment, GeneratesTasks
 from codeplan.types import Task
 
-_SPLITS = ("test", "dev", "train")
+SPLITS = ("test", "dev", "train")
+"""The splits of an environment that does not name its own."""
+
+
+def splits(env: Environment) -> tuple[str, ...]:
+    """The names of an environment's splits, the one that is taken when none is asked for first.
+
+    They are the environment's own where it has an attribute ``splits``, else ``test``, ``dev`` and ``train``.
+    """
+    return tuple(getattr(env, "splits", SPLITS))
 
 
 def select(
@@ -22,7 +31,8 @@ def select(
     """The one task that is meant by an id, or by a kind, a seed or both; with nothing given, the first of the split.
 
     Where the environment generates tasks, any kind and seed may be asked for; elsewhere the first task that fits is
-    taken. ``split`` restricts the choice; None means every split for an id and for a seed, and ``"test"`` otherwise.
+    taken. ``split`` restricts the choice; None means every split for an id and for a seed, and otherwise the
+    environment's first, which is ``"test"`` for most.
     Raises UsageError where there is no such task, or where an id comes with a kind or a seed.
     """
     if id is not None:
@@ -53,7 +63,7 @@ def _generated(env: Environment, id: str) -> Task | None:
 
 
 def _first(env: Environment, kind: str | None, seed: int | None, split: str | None) -> Task:
-    tasks = _scan(env, split if split or seed is not None else "test")
+    tasks = _scan(env, split if split or seed is not None else next(iter(splits(env)), ""))
     for task in tasks:
         if kind in (None, task.kind) and seed in (None, task.seed):
             return task
@@ -74,7 +84,7 @@ def _refuse_unknown_kind(env: Environment, kind: str | None) -> None:
 
 
 def _scan(env: Environment, split: str | None) -> Iterator[Task]:
-    for name in _SPLITS if split is None else (split,):
+    for name in splits(env) if split is None else (split,):
         yield from env.tasks(name)
 
 
@@ -84,6 +94,6 @@ def _example(env: Environment) -> str:
 
 
 def _what_there_is(env: Environment) -> str:
-    splits = ", ".join(s for s in _SPLITS if len(env.tasks(s))) or "none"
+    there = ", ".join(s for s in splits(env) if len(env.tasks(s))) or "none"
     kinds = env.kinds if isinstance(env, GeneratesTasks) else dict.fromkeys(t.kind for t in _scan(env, None))
-    return f"its kinds: {', '.join(kinds) or 'none'}; its splits: {splits}"
+    return f"its kinds: {', '.join(kinds) or 'none'}; its splits: {there}"

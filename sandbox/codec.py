@@ -23,6 +23,7 @@ from codeplan.sandbox.table import (
     FACTORIES,
     MOST_NAMES,
     MOST_NODES,
+    SAFE_INT,
     MOST_REASON,
     OTHERS,
     Keys,
@@ -33,7 +34,6 @@ from codeplan.types import Checkpoint
 
 __all__ = ["CheckpointError", "Node", "decode", "encode"]
 
-_SAFE_INT: Final = 2**53
 _BYTES_A_PART: Final = 3
 _TAGS: Final[dict[Any, str]] = {
     list: "list",
@@ -146,7 +146,7 @@ class _Table:
 
 
 def _whole(value: int) -> Node:
-    return value if -_SAFE_INT < value < _SAFE_INT else ["int", hex(value)]
+    return value if -SAFE_INT < value < SAFE_INT else ["int", hex(value)]
 
 
 def _fraction(value: float) -> Node:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict, deque
 from collections.abc import Callable
 from typing import Any, Final
 
 from codeplan.errors import SandboxError
-from codeplan.sandbox.table import EMPTY, FACTORIES, FIXED, MOST_NODES, Keys, Unsavable
+from codeplan.sandbox.table import EMPTY, FACTORIES, FIXED, MOST_NODES, SAFE_INT, Keys, Unsavable
 from codeplan.types import Checkpoint
 
 
@@ -51,8 +52,10 @@ class _Reader:
         return self._values
 
     def _shell(self, at: int, node: Any) -> Any:
-        if node is None or type(node) in (bool, int, float, str):
+        if node is None or type(node) in (bool, str):
             return node
+        if type(node) in (int, float):
+            return _number(at, node)
         if type(node) is not list or not node or type(node[0]) is not str:
             raise ValueError(f"node {at} has no known form")
         tag, parts = node[0], node[1:]
@@ -99,6 +102,13 @@ def _frozen(at: int, parts: list[Any]) -> frozenset[Any]:
     if len(made) != len(parts):
         raise ValueError(f"node {at} holds a value twice")
     return made
+
+
+def _number(at: int, value: float) -> float:
+    """One that JSON keeps; others are texts."""
+    if not -SAFE_INT < value < SAFE_INT if type(value) is int else not math.isfinite(value):
+        raise ValueError(f"node {at} is a number that stands for itself and may not")
+    return value
 
 
 def _read_int(text: str) -> int:

@@ -59,7 +59,8 @@ class Sandbox:
         if refused is not None:
             return Rejected(source, (refused,))
         job = wire.CheckJob(source, agent_api(api) if isinstance(api, type) else api)
-        with self._open() as worker:
+        launcher.runs.start()  # most plans that are checked are run next
+        with self._open(launcher.checks) as worker:
             return _checked(worker, job, self.limits)
 
     def run(
@@ -89,12 +90,12 @@ class Sandbox:
             return Rejected(plan.source, (refused,))
         port = AgentPort(agent, ask)
         job = _job(plan, port, start_from, checkpoint, seed, self.limits)
-        with self._open() as worker:
+        with self._open(launcher.runs) as worker:
             return Session(worker, plan, port, self.limits, listen).run(job)
 
-    def _open(self) -> WorkerProcess:
+    def _open(self, workers: launcher.Launcher) -> WorkerProcess:
         """A locked worker that has seen nothing yet."""
-        worker = launcher.spawn()
+        worker = workers.spawn()
         try:
             missing = [layer for layer in _lock_in(worker, self.limits) if not layer.present]
             if missing and not self._allow_weak:
@@ -109,7 +110,7 @@ def layers() -> tuple[Layer, ...]:
     """The layers of the cage on this machine, found by locking a worker in. Raises SandboxError where there can be
     none.
     """
-    with launcher.spawn() as worker:
+    with launcher.runs.spawn() as worker:
         return tuple(_lock_in(worker, Limits()))
 
 

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator
-from typing import Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
-Node: TypeAlias = bool | int | float | str | list[int | str] | None
+import msgspec
+
+SAFE_INT: Final = 2**53
+"""Whole numbers from here on are texts in the table: JSON knows no others that every reader keeps."""
+
+_LARGEST: Final = 1.7976931348623157e308
+_Whole: TypeAlias = Annotated[int, msgspec.Meta(gt=-SAFE_INT, lt=SAFE_INT)]
+_Finite: TypeAlias = Annotated[float, msgspec.Meta(ge=-_LARGEST, le=_LARGEST)]
+
+Node: TypeAlias = bool | _Whole | _Finite | str | list[int | str] | None
 """One row of the table."""
 
 EMPTY: Final[dict[str, Callable[[], Any]]] = {

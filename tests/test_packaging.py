@@ -29,7 +29,9 @@ def linked(file: Path, folder: str) -> bool:
 
 
 def test_the_wheel_holds_what_the_tree_holds(tmp_path):
-    tree = shutil.copytree(ROOT, tmp_path / "tree", symlinks=True, ignore=shutil.ignore_patterns(".*", "build", "tests"))
+    tree = shutil.copytree(
+        ROOT, tmp_path / "tree", symlinks=True, ignore=shutil.ignore_patterns(".*", "build", "tests")
+    )
     build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path), str(tree)]
     subprocess.run(build, check=True, capture_output=True)
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from codeplan import __version__
-from codeplan.cli import bench, episode, listings, plan, recordings, sandbox
+from codeplan.cli import bench, episode, listings, plan, recordings, sandbox, serve
 
 INTERRUPTED = 130
 
@@ -41,7 +41,7 @@ def _options(
     """Options before the command."""
 
 
-for commands in (episode, plan, recordings, bench, sandbox, listings):
+for commands in (episode, plan, recordings, bench, sandbox, serve, listings):
     commands.add_to(app)
 
 

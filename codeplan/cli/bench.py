@@ -79,7 +79,7 @@ def bench(
 def _tasks(
     suite: str, split: str | None, kind: str | None, n: int | None, settings: dict[str, Any]
 ) -> tuple[str, list[Task]]:
-    """The environment of a suite, and those of its tasks that were asked for. Raises UsageError where there are none."""
+    """A suite's environment, and those of its tasks that were asked for. Raises UsageError where there are none."""
     from contextlib import closing
 
     from codeplan import envs, plugins

@@ -33,7 +33,8 @@ Model = Annotated[
     typer.Option(metavar="NAME", help="'scripted' (a stand-in, no key needed), or a model of the endpoint. [scripted]"),
 ]
 AskModel = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Another model for a plan's ask_llm; NAME@URL is at another endpoint.")
+    str | None,
+    typer.Option(metavar="NAME", help="Another model for a plan's ask_llm; NAME@URL is at another endpoint."),
 ]
 RefineModel = Annotated[str | None, typer.Option(metavar="NAME", help="Another model for refining plans.")]
 ExecutorModel = Annotated[str | None, typer.Option(metavar="NAME", help="Another model for choosing single actions.")]

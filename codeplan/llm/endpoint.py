@@ -23,19 +23,37 @@ def base_url(given: str | None = None) -> str:
     return url
 
 
-def key(given: str | None = None, *, needed: bool = False) -> str:
-    """The key to use: the given one, else ``OPENAI_API_KEY``; empty where there is none and none is ``needed``.
+class Secret:
+    """A key, or nothing. Only ``value`` shows it: not ``repr``, and so no traceback that lists variables."""
+
+    def __init__(self, value: str = "") -> None:
+        self.value = value.strip()
+
+    def __repr__(self) -> str:
+        return "Secret(***)" if self.value else "Secret()"
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether it can stand in a header."""
+        return self.value.isascii() and self.value.isprintable() and " " not in self.value
+
+
+def key(given: str | None = None, *, needed: bool = False, variable: str = "OPENAI_API_KEY") -> Secret:
+    """The key to use: the given one, else that of the environment; empty where there is none and none is ``needed``.
 
     Raises UsageError where it is needed and missing, or holds what cannot stand in a header.
     """
-    found = (given or os.environ.get("OPENAI_API_KEY") or "").strip()
+    found = Secret(given or os.environ.get(variable) or "")
     if not found and needed:
         raise UsageError(
-            "no key and no base URL for the model: set OPENAI_API_KEY, or give --base-url for a server of your own "
+            f"no key and no base URL for the model: set {variable}, or give --base-url for a server of your own "
             "(--model scripted needs neither)"
         )
-    if not (found.isascii() and found.isprintable()) or " " in found:
-        raise UsageError("the key in OPENAI_API_KEY holds characters that no key has; copy it again")
+    if not found.is_sound:
+        raise UsageError(f"the key in {variable} holds characters that no key has; copy it again")
     return found
 
 
@@ -45,10 +63,10 @@ def shown(url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-def secrets(url: str, key: str) -> list[str]:
+def secrets(url: str, key: Secret) -> list[str]:
     """What must not stand in a message: the key, and a password in the URL, as written and as meant."""
     password = urlsplit(url).password or ""
-    return [secret for secret in (key, password, unquote(password)) if secret]
+    return [secret for secret in (key.value, password, unquote(password)) if secret]
 
 
 def _is_sound(url: str) -> bool:

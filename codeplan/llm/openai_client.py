@@ -1,40 +1,51 @@
-"""A model behind Chat Completions: OpenAI's own, or any server that speaks the same (vLLM, Ollama, llama.cpp …).
+"""A model at an endpoint that speaks OpenAI's protocol: OpenAI itself, vLLM, Ollama, llama.cpp, LiteLLM …
 
 Everything that is not a whole answer is a ModelError of one sentence; the key is in none of them.
 """
 
 from __future__ import annotations
 
-import functools
+import asyncio
+import random
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from codeplan.errors import ModelError, UsageError
-from codeplan.llm import endpoint
-from codeplan.types import Completion, Message, Purpose, Usage
+from codeplan.budget import seconds_left
+from codeplan.errors import UsageError
+from codeplan.llm import endpoint, prices, replies, requests
+from codeplan.llm.background import wait_for
+from codeplan.llm.connections import Connection, Rates, connection, response_class
+from codeplan.llm.faults import Fault, Teller
+from codeplan.llm.replies import Reply
+from codeplan.types import Completion, Message, Purpose
 
 if TYPE_CHECKING:
     import openai
 
 _CONNECT_SECONDS = 10.0
-_PLACEHOLDER_KEY = "no-key"  # local servers want no key, but the client wants to send one
-_HOW_TO_KEY = "set OPENAI_API_KEY to a key that is valid there"
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
 
 
 class OpenAIModel:
     """A model of this name at an endpoint. Safe to use from several threads; nothing is sent before ``complete``.
 
-    ``base_url`` defaults to ``OPENAI_BASE_URL`` (or ``OPENAI_API_BASE``), then to OpenAI's own; ``api_key`` to
-    ``OPENAI_API_KEY``, and may be missing where a base URL is given. ``temperature``, ``model_seed`` and ``max_tokens``
-    are left out of the request when None, so that the endpoint's own defaults hold (some models refuse them).
-    ``timeout``
-    is in seconds, for each attempt; up to ``max_retries`` attempts follow one that failed for a passing reason (no
-    connection, time-out, 408, 409, 429, 5xx). ``max_tokens_field`` is the name under which the endpoint wants the
-    limit; ``extra_body`` is added to the request as it is.
+    ``base_url`` defaults to ``OPENAI_BASE_URL`` (or ``OPENAI_API_BASE``), then to OpenAI's own; ``api_key`` to what the
+    environment variable ``key_variable`` holds, and may be missing where a base URL is given. ``api`` is ``"chat"``
+    (Chat Completions) or ``"responses"``. ``temperature`` to ``reasoning_effort`` are left out of the request when None
+    or empty, so that the endpoint's own defaults hold (some models refuse them); ``max_tokens_field`` is the name under
+    which Chat Completions want the limit (None: that which OpenAI, or other servers, take); ``extra_body`` is added to
+    the request as it is.
 
-    Raises UsageError for a key that is missing or malformed, and for a base URL that is none.
+    ``timeout`` is in seconds, for the whole of an attempt; ``deadline`` for the whole of a call, with its retries and
+    waits. Up to ``max_retries`` attempts follow one that failed for a passing reason (no connection, time-out, 408,
+    409, 425, 429, 5xx, a reply that cannot be read or has no text), each after a pause that grows, or as long as the
+    endpoint asks. ``requests_per_minute`` and ``tokens_per_minute`` hold for all models of this process at the same
+    endpoint that have the same limits. ``prices`` is a file with a table of prices, which goes before the built-in one.
+
+    Raises UsageError for a key that is missing or malformed, and for any other setting that makes no sense.
     """
 
     def __init__(
@@ -43,28 +54,46 @@ class OpenAIModel:
         *,
         base_url: str | None = None,
         api_key: str | None = None,
+        key_variable: str = "OPENAI_API_KEY",
+        api: Literal["chat", "responses"] = "chat",
         temperature: float | None = None,
         model_seed: int | None = None,
         max_tokens: int | None = None,
-        timeout: float = 600.0,
-        max_retries: int = 2,
-        max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens",
+        stop: Sequence[str] = (),
+        reasoning_effort: str | None = None,
+        max_tokens_field: Literal["max_tokens", "max_completion_tokens"] | None = None,
         extra_body: Mapping[str, Any] | None = None,
+        timeout: float = 600.0,
+        deadline: float = 1200.0,
+        max_retries: int = 3,
+        requests_per_minute: int | None = None,
+        tokens_per_minute: int | None = None,
+        prices: str | Path | None = None,
     ) -> None:
-        if not name.strip():
-            raise UsageError("the model has no name; give one (such as --model gpt-4.1-mini), or use --model scripted")
-        if max_tokens_field not in ("max_tokens", "max_completion_tokens"):
-            raise UsageError(f"max_tokens_field is {max_tokens_field!r}; use 'max_tokens' or 'max_completion_tokens'")
-        if not timeout > 0 or max_retries < 0:
-            raise UsageError("the timeout must be more than 0 seconds, and max_retries not negative")
-        self.name = name
+        self._key = endpoint.key(api_key, variable=key_variable)
+        del api_key  # a traceback that lists variables finds it in none of ours
+        self.name = requests.sound_name(name)
         self._url = endpoint.base_url(base_url)
-        self._key = endpoint.key(api_key, needed=self._url == endpoint.OPENAI_URL)
-        self._timeout, self._max_retries = timeout, max_retries
-        self._max_tokens, self._max_tokens_field = max_tokens, max_tokens_field
-        sampling = {"temperature": temperature, "seed": model_seed}
-        self._sampling = {key: value for key, value in sampling.items() if value is not None}
-        self._extra_body = dict(extra_body or {})
+        own = self._url == endpoint.OPENAI_URL
+        self._key = self._key or endpoint.key(needed=own, variable=key_variable)
+        self._body = requests.Body(
+            self.name,
+            api=api,
+            temperature=temperature,
+            seed=model_seed,
+            max_tokens=max_tokens,
+            stop=tuple(stop),
+            reasoning_effort=reasoning_effort,
+            max_tokens_field=max_tokens_field or ("max_completion_tokens" if own else "max_tokens"),
+            extra_body=dict(extra_body or {}),
+        )
+        limits: dict[str, float | None] = {"timeout": timeout, "deadline": deadline}
+        limits |= {"requests_per_minute": requests_per_minute, "tokens_per_minute": tokens_per_minute}
+        _check(limits, max_retries)
+        self._timeout, self._deadline, self._max_retries = timeout, deadline, max_retries
+        self._rates = Rates(requests_per_minute, tokens_per_minute)
+        self._prices = _tables(prices, own)
+        self._tell = Teller(self.base_url, self.name, endpoint.secrets(self._url, self._key), bool(self._key))
 
     def __repr__(self) -> str:
         return f"OpenAIModel({self.name!r}, base_url={self.base_url!r})"
@@ -77,191 +106,141 @@ class OpenAIModel:
     @property
     def settings(self) -> dict[str, Any]:
         """What a reader of a trace wants to know about how the model was asked. Never the key."""
-        limit: dict[str, Any] = {} if self._max_tokens is None else {self._max_tokens_field: self._max_tokens}
-        return {"base_url": self.base_url, **self._sampling, **limit, **self._extra_body}
+        price = self._price(self.name)
+        known = {} if price is None else {"price": msgspec.to_builtins(price)}
+        return {"base_url": self.base_url, **self._body.settings, **known}
+
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """The models whose price is not known: this one, or none."""
+        return () if self._price(self.name) else (self.name,)
 
     def complete(
         self, messages: Sequence[Message], *, purpose: Purpose, stop: Sequence[str] = (), max_tokens: int | None = None
     ) -> Completion:
-        """Ask the endpoint for one answer. ``max_tokens`` goes before the model's own setting.
+        """Ask the endpoint for one answer. ``max_tokens`` goes before the model's own setting, ``stop`` adds to it.
 
         Raises ModelError where there is no whole answer: the endpoint cannot be used, the reply is refused or cut off.
+        Its ``usage`` is what was spent all the same.
         """
-        import openai
-
-        try:
-            raw = self._client.chat.completions.with_raw_response.create(**self._request(messages, stop, max_tokens))
-        except openai.OpenAIError as error:
-            self._explain(error)
-        return self._completion(raw.http_response.content, raw.retries_taken)
+        stop = (*self._body.stop, *stop)
+        request = self._body.request(messages, stop, max_tokens)
+        way = connection(self._url, self._key, self._rates, self._tell)
+        left = seconds_left()
+        seconds = self._deadline if left is None else max(0.0, min(self._deadline, left))
+        outcome = wait_for(self._asked(way, request, requests.estimate(messages, max_tokens), seconds))
+        if isinstance(outcome, Fault):
+            raise outcome
+        return msgspec.structs.replace(outcome, text=replies.cut(outcome.text, stop))
 
     def ping(self) -> None:
         """Ask the endpoint for its list of models, to see that it answers and takes the key. Raises ModelError."""
+        way = connection(self._url, self._key, self._rates, self._tell)
+        if fault := wait_for(self._pinged(way)):
+            raise fault
+
+    # -------------------------------------------------------------- in the background
+
+    async def _asked(self, way: Connection, request: dict[str, Any], tokens: int, seconds: float) -> Completion | Fault:
+        """The answer within so many seconds, attempt after attempt; faults are values here."""
+        faults: list[Fault] = []
+        until = asyncio.get_running_loop().time() + seconds
+        try:
+            async with asyncio.timeout_at(until):
+                while isinstance(outcome := await self._attempt(way, request, tokens), Fault):
+                    faults.append(outcome)
+                    pause = self._pause(faults)
+                    if pause is None or asyncio.get_running_loop().time() + pause >= until:
+                        return self._tell.gave_up(faults)
+                    await asyncio.sleep(pause)
+        except TimeoutError:
+            return self._tell.gave_up([*faults, self._tell.too_late(seconds)])
+        return self._completion(outcome, faults)
+
+    async def _attempt(self, way: Connection, request: dict[str, Any], tokens: int) -> Reply | Fault:
         import openai
 
+        sent = await way.limiter.admit(tokens)
         try:
-            self._client.models.with_raw_response.list()
-        except openai.NotFoundError:
-            return  # it answers, and keeps no such list
+            async with asyncio.timeout(self._timeout):
+                async with way.client() as client:
+                    body = await self._send(client, request)
+        except TimeoutError:
+            return self._tell.late(self._timeout)
         except openai.OpenAIError as error:
-            self._explain(error)
+            return self._tell.explain(error)
+        outcome = self._judged(body)
+        sent.tokens = outcome.usage.total_tokens or tokens
+        return outcome
 
-    @functools.cached_property
-    def _client(self) -> openai.OpenAI:
+    async def _send(self, client: openai.AsyncOpenAI, request: dict[str, Any]) -> bytes:
         import openai
 
         timeout = openai.Timeout(self._timeout, connect=min(_CONNECT_SECONDS, self._timeout))
-        try:
-            return openai.OpenAI(
-                api_key=self._key or _PLACEHOLDER_KEY,
-                base_url=self._url,
-                timeout=timeout,
-                max_retries=self._max_retries,
-            )
-        except (openai.OpenAIError, ImportError, ValueError) as error:  # a proxy in the environment that cannot be used
-            raise ModelError(f"the client for {self.base_url} cannot be made: {self._clean(str(error))}") from None
+        options: Any = {"timeout": timeout}
+        reply = await client.post(self._body.path, cast_to=response_class(), body=request, options=options)
+        content: bytes = reply.content
+        return content
 
-    def _request(self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int | None) -> dict[str, Any]:
-        limit = self._max_tokens if max_tokens is None else max_tokens
-        return {
-            "model": self.name,
-            "messages": [{"role": m["role"], "content": _encodable(m["content"])} for m in messages],
-            **self._sampling,
-            **({} if limit is None else {self._max_tokens_field: limit}),
-            **({"stop": [_encodable(s) for s in stop]} if stop else {}),
-            **({"extra_body": self._extra_body} if self._extra_body else {}),
-        }
+    async def _pinged(self, way: Connection) -> Fault | None:
+        import openai
+
+        try:
+            async with asyncio.timeout(self._timeout):
+                async with way.client() as client:
+                    await client.models.with_raw_response.list(timeout=self._timeout)
+        except TimeoutError:
+            return self._tell.late(self._timeout)
+        except openai.NotFoundError:
+            return None  # it answers, and keeps no such list
+        except openai.OpenAIError as error:
+            return self._tell.explain(error)
+        return None
+
+    def _pause(self, faults: Sequence[Fault]) -> float | None:
+        """Seconds to wait before the next attempt; None where there is to be none. Random, so that threads spread."""
+        if not faults[-1].passing or len(faults) > self._max_retries:
+            return None
+        longest = min(_FIRST_PAUSE * 2.0 ** (len(faults) - 1), _LONGEST_PAUSE)
+        wait = faults[-1].wait
+        return longest * random.uniform(0.5, 1.0) if wait is None else wait + longest * random.uniform(0.0, 0.1)
 
     # -------------------------------------------------------------- reading the reply
 
-    def _completion(self, body: bytes, retries: int) -> Completion:
-        reply = self._decode(body)
-        if reply.error is not None:
-            raise self._error(f"answered with an error instead of a reply: {self._clean(_words(reply.error))}")
-        if not reply.choices:
-            raise self._error(f"sent a reply without any choice for the model {self.name!r}; try again")
-        choice = reply.choices[0]
+    def _judged(self, body: bytes) -> Reply | Fault:
+        """The reply, priced, where it is a whole answer; else the fault that it is."""
+        reply = replies.responses(body) if self._body.api == "responses" else replies.chat(body)
+        if reply is None:
+            return self._tell.unreadable()
+        price = self._price(*(name for name in (reply.model, self.name) if name))
+        usage = msgspec.structs.replace(reply.usage, money=prices.cost(price, reply.usage))
+        reply = msgspec.structs.replace(reply, usage=usage)
+        return self._tell.lack(reply) or reply
+
+    def _completion(self, reply: Reply, faults: Sequence[Fault]) -> Completion:
         return Completion(
-            text=self._whole_text(choice),
-            usage=_usage(reply.usage),
-            finish_reason=choice.finish_reason or "stop",
+            text=reply.text or "",
+            usage=sum((fault.usage for fault in faults), reply.usage),
+            finish_reason=reply.finish_reason or "stop",
             model=reply.model or self.name,
-            fingerprint=reply.system_fingerprint or "",
-            retries=retries,
+            fingerprint=reply.fingerprint,
+            retries=len(faults),
         )
 
-    def _decode(self, body: bytes) -> _Reply:
-        try:
-            return msgspec.json.decode(body, type=_Reply)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise self._error(
-                "answered with something that is not a chat completion; check that the base URL is the one for "
-                "Chat Completions (it often ends in /v1)"
-            ) from None
-
-    def _whole_text(self, choice: _Choice) -> str:
-        message = choice.message
-        if message.refusal:
-            raise self._error(f"passed on a refusal of the model {self.name!r}: {self._clean(message.refusal)}")
-        if choice.finish_reason == "length":
-            raise self._error(
-                f"cut off the reply of {self.name!r} at its limit of tokens; raise max_tokens, or use another model"
-            )
-        if choice.finish_reason == "content_filter":
-            raise self._error(f"withheld the reply of {self.name!r} (content filter); change the task or the model")
-        if message.content is None:
-            why = f" (it ended with {self._clean(choice.finish_reason)!r})" if choice.finish_reason else ""
-            raise self._error(f"sent no text from the model {self.name!r}{why}; use a model that answers in text")
-        return message.content
-
-    # -------------------------------------------------------------- telling what went wrong
-
-    def _explain(self, error: openai.OpenAIError) -> NoReturn:
-        """Turn the client's exception into ours, without the original: its text and its request may hold the key."""
-        import openai
-
-        attempts = "1 attempt" if self._max_retries == 0 else f"{self._max_retries + 1} attempts"
-        if isinstance(error, openai.APIStatusError):
-            said = self._status(error.status_code, self._clean(_words(error.body)))
-        elif isinstance(error, openai.APITimeoutError):
-            said = f"gave no answer within {self._timeout:g} s ({attempts}); raise the timeout, or try again later"
-        elif isinstance(error, openai.APIConnectionError):
-            why = self._clean(str(error.__cause__ or error))
-            said = f"cannot be reached ({why}; {attempts}); check the base URL, and that its server is running"
-        else:
-            said = f"could not be used: {self._clean(str(error))}"
-        raise self._error(said) from None
-
-    def _status(self, status: int, words: str) -> str:
-        told = f": {words}" if words else ""
-        if status == 401:  # the endpoint's own words would quote the key
-            return f"refused the key (401); {_HOW_TO_KEY}" if self._key else f"wants a key (401); {_HOW_TO_KEY}"
-        if status == 403:
-            return f"forbids this key the model {self.name!r} (403); use another key or model"
-        if status == 404:
-            return f"knows no model {self.name!r} (404){told}; check the model's name and the base URL"
-        if status == 429:
-            return f"limits the rate, or the quota is used up (429){told}; wait, or check the account's limits"
-        if status >= 500:
-            return f"failed ({status}){told}; try again later"
-        return f"refused the request ({status}){told}; change the setting that it names"
-
-    def _error(self, said: str) -> ModelError:
-        return ModelError(f"the model endpoint {self.base_url} {said}")
-
-    def _clean(self, text: str) -> str:
-        """Someone else's words, fit for one of our lines: on one line, printable, short, and without the key."""
-        line = " ".join(text.split())
-        for secret in endpoint.secrets(self._url, self._key):
-            line = line.replace(secret, "***")
-        line = "".join(c for c in line if c.isprintable()).rstrip(".")
-        return line if len(line) <= 240 else line[:240] + "…"
+    def _price(self, *names: str) -> prices.Price | None:
+        found = (table.of(*names) for table in self._prices)
+        return next((price for price in found if price is not None), None)
 
 
-class _Message(msgspec.Struct):
-    content: str | None = None
-    refusal: str | None = None
+def _check(limits: Mapping[str, float | None], max_retries: int) -> None:
+    for name, value in limits.items():
+        if value is not None and not value > 0:
+            raise UsageError(f"the setting {name} of the model is {value:g}; give a number that is more than 0")
+    if max_retries < 0:
+        raise UsageError(f"the setting max_retries of the model is {max_retries}; give 0 or more")
 
 
-class _Choice(msgspec.Struct):
-    message: _Message
-    finish_reason: str | None = None
-
-
-class _Details(msgspec.Struct):
-    cached_tokens: int | None = None
-
-
-class _Tokens(msgspec.Struct):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    prompt_tokens_details: _Details | None = None
-
-
-class _Reply(msgspec.Struct):
-    """The part of a chat completion that is read; anything else in it is ignored."""
-
-    choices: list[_Choice] | None = None
-    model: str | None = None
-    system_fingerprint: str | None = None
-    usage: _Tokens | None = None
-    error: Any = None
-
-
-def _usage(tokens: _Tokens | None) -> Usage:
-    if tokens is None:
-        return Usage(None, None)
-    details = tokens.prompt_tokens_details
-    return Usage(tokens.prompt_tokens, tokens.completion_tokens, (details and details.cached_tokens) or 0)
-
-
-def _words(body: object) -> str:
-    """The message in an endpoint's error, in whichever of the usual places it stands; empty where there is none."""
-    if isinstance(body, dict):
-        return _words(body.get("error") or body.get("message") or body.get("detail") or "")
-    return body if isinstance(body, str) and "<html" not in body.lower() else ""
-
-
-def _encodable(text: str) -> str:
-    """The text without lone surrogates, which a plan can print and JSON cannot carry."""
-    return text.encode("utf-8", "replace").decode()
+def _tables(given: str | Path | None, own: bool) -> tuple[prices.Prices, ...]:
+    """The tables to look a price up in; the built-in one is for OpenAI's own endpoint, others have their own prices."""
+    read = (prices.read(given),) if given else ()
+    return (*read, prices.builtin()) if own else read

@@ -35,11 +35,21 @@ def _rows(result: Result) -> dict[str, str]:
         "Refinements": str(result.refinements),
         "Model calls": str(result.model_calls),
         "Tokens": _tokens(result.usage),
+        "Money": _money(result),
         "Seconds": f"{result.seconds:.2f}",
         "Model": model_shown(result.model),
         "Trace": result.trace or "",
     }
     return {name: value for name, value in rows.items() if value}
+
+
+def _money(result: Result) -> str:
+    """US dollars, as far as prices are known; nothing where no endpoint was asked."""
+    if result.model == "scripted" or not result.model_calls:
+        return ""
+    if result.usage.money is None:
+        return "unknown (no price is known for the model; --prices FILE gives one)"
+    return f"${result.usage.money:.4f}"
 
 
 def _tokens(usage: Usage) -> str:

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import Literal, overload
 
 from codeplan.envs.household import generator
-from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.envs.household.game import DIALECTS, Game
-from codeplan.envs.household.play import Moment, Play
+from codeplan.envs.household.play import Feedback, Play, PlaysGames, checked_actions, one_of
+from codeplan.envs.household.rooms import Difficulty
 from codeplan.errors import UsageError
 from codeplan.types import Observation, Task
 
@@ -23,81 +23,63 @@ _SPLITS = {"test": range(50), "dev": range(1000, 1050), "train": range(2000, 220
 """The seeds of each split's tasks."""
 
 
-def make(*, actions: int = 50, dialect: Literal["put", "move"] = "put") -> Household:
+def make(
+    *,
+    actions: int = 50,
+    dialect: Literal["put", "move"] = "put",
+    feedback: Feedback = "plain",
+    difficulty: Difficulty = "normal",
+) -> Household:
     """Build the household.
 
     ``actions`` is how many actions an episode has; ``dialect`` is the wording of one or the other release of ALFWorld's
-    data: ``put X in/on Y``, or ``move X to Y``. Raises UsageError for a value that does not fit.
+    data: ``put X in/on Y``, or ``move X to Y``. With ``feedback="augmented"`` an action that cannot be done is answered
+    with the reason. ``difficulty`` is how large the rooms are and how much stands about in them. Raises UsageError for
+    a value that does not fit.
     """
-    return Household(actions=actions, dialect=dialect)
+    return Household(actions=actions, dialect=dialect, feedback=feedback, difficulty=difficulty)
 
 
-class Household:
+class Household(PlaysGames):
     """The household as an Environment that generates its tasks. A task's id is its kind and seed: ``heat/17``."""
 
     name: str = "household"
-    agent: type = HouseholdAgent
     kinds: tuple[str, ...] = generator.KINDS
 
-    def __init__(self, *, actions: int = 50, dialect: str = "put") -> None:
-        """Raises UsageError for a number of actions below 1 or an unknown dialect."""
-        if isinstance(actions, bool) or not isinstance(actions, int) or actions < 1:
-            raise UsageError(f"the household's setting actions is {actions!r}; give a whole number from 1 up")
-        if dialect not in DIALECTS:
-            raise UsageError(f"the household's setting dialect is {dialect!r}; give one of {', '.join(DIALECTS)}")
-        self._actions, self._dialect = actions, DIALECTS[dialect]
-        self._play: Play | None = None
+    def __init__(
+        self,
+        *,
+        actions: int = 50,
+        dialect: str = "put",
+        feedback: Feedback = "plain",
+        difficulty: Difficulty = "normal",
+    ) -> None:
+        """Raises UsageError for a number of actions below 1, and for a word that is not among those allowed."""
+        self._actions = checked_actions(self.name, actions)
+        self._dialect = DIALECTS[one_of(self.name, "dialect", dialect, tuple(DIALECTS))]
+        self._feedback: Feedback = one_of(self.name, "feedback", feedback, ("plain", "augmented"))
+        self._difficulty: Difficulty = one_of(self.name, "difficulty", difficulty, ("easy", "normal", "hard"))
 
     def tasks(self, split: str) -> Sequence[Task]:
         """The tasks of ``test`` (300), ``dev`` (300) or ``train`` (1200), kinds in turn; made as they are looked at."""
-        return _Tasks(_SPLITS.get(split, range(0)))
+        return _Tasks(_SPLITS.get(split, range(0)), self._difficulty)
 
     def task(self, kind: str, seed: int) -> Task:
         """The task of this kind that this seed makes; any seed from 0 up. Raises UsageError for others."""
         self._check(kind, seed)
-        return _task(kind, seed)
+        return _task(kind, seed, self._difficulty)
 
     def game(self, task: Task) -> Game:
         """All there is to know of a task's household, with a walkthrough that wins it. Raises what ``reset`` does."""
         kind, seed = self._kind_and_seed(task)
-        return generator.generate(kind, seed, self._dialect)
+        return generator.generate(kind, seed, self._dialect, self._difficulty)
 
     def reset(self, task: Task) -> Observation:
         """Begin a task. What counts is its kind and seed or, where it has no kind, its id.
 
         Raises UsageError for a task that the household does not know.
         """
-        self._play = Play(self.game(task), self._actions)
-        return self._play.begin()
-
-    def step(self, action: str) -> Observation:
-        """Do one action; one that cannot be done is answered ``Nothing happens.`` and counts.
-
-        Success ends the episode with the reward 1; so does, without them, the last action allowed. After the end
-        every action is answered ``The episode is over.`` Raises UsageError before the first ``reset``.
-        """
-        return self._playing().step(action)
-
-    def admissible(self) -> tuple[str, ...]:
-        """Every action that could be done now, sorted. Raises UsageError before the first ``reset``."""
-        return self._playing().admissible()
-
-    def snapshot(self) -> Moment:
-        """Where the episode stands, for ``restore``. Costs nothing. Raises UsageError before the first ``reset``."""
-        return self._playing().moment
-
-    def restore(self, moment: Moment) -> None:
-        """Go on from a snapshot of the same task. Raises UsageError before the first ``reset``."""
-        self._playing().moment = moment
-
-    def close(self) -> None:
-        """End the episode."""
-        self._play = None
-
-    def _playing(self) -> Play:
-        if self._play is None:
-            raise UsageError("the household has no task yet; call reset(task) first")
-        return self._play
+        return self._begin(Play(self.game(task), self._actions, self._feedback))
 
     def _kind_and_seed(self, task: Task) -> tuple[str, int]:
         kind, seed = task.kind, task.seed
@@ -118,8 +100,8 @@ class Household:
             raise UsageError(f"{seed!r} is no seed of a household task; give a whole number from 0 up")
 
 
-def _task(kind: str, seed: int) -> Task:
-    goal = generator.sentence(kind, seed)
+def _task(kind: str, seed: int, difficulty: Difficulty) -> Task:
+    goal = generator.sentence(kind, seed, difficulty)
     return Task(f"{kind}/{seed}", Household.name, kind, goal, seed, _split_of(seed))
 
 
@@ -130,8 +112,9 @@ def _split_of(seed: int) -> str:
 class _Tasks(Sequence[Task]):
     """The tasks of some seeds, all kinds of one seed before the next seed. Each is made when it is asked for."""
 
-    def __init__(self, seeds: range) -> None:
+    def __init__(self, seeds: range, difficulty: Difficulty) -> None:
         self._seeds = seeds
+        self._difficulty: Difficulty = difficulty
 
     def __len__(self) -> int:
         return len(self._seeds) * len(Household.kinds)
@@ -146,4 +129,4 @@ class _Tasks(Sequence[Task]):
 
     def _at(self, place: int) -> Task:
         nth, kind = divmod(place, len(Household.kinds))
-        return _task(Household.kinds[kind], self._seeds[nth])
+        return _task(Household.kinds[kind], self._seeds[nth], self._difficulty)

@@ -10,6 +10,7 @@ from codeplan.types import Observation
 _ARRIVAL = re.compile(r"You arrive at ([^.]*)\. ")
 _ROOM = re.compile(r"Looking quickly around you, you see (.*)\.")
 _ITEM = re.compile(r"\ba ([a-z]+ \d+)")
+_VIEW = re.compile(r"On the |The [a-z]+ \d+ is (open|closed)\.")
 
 
 class HouseholdAgent:
@@ -17,7 +18,7 @@ class HouseholdAgent:
 
     location is the receptacle that it stands at (None at the start, in the middle of the room), holding the one object
     that it carries (None for an empty hand), receptacles lists every receptacle in the room. Whatever cannot be done
-    is answered "Nothing happens."
+    is answered by a text that begins with "Nothing happens."
     """
 
     location: str | None
@@ -33,14 +34,16 @@ class HouseholdAgent:
         self._last: tuple[str, str] | None = None
 
     def goto(self, receptacle: str) -> str:
-        """Walk to another receptacle and return what is on it, or that it is closed.
+        """Walk to a receptacle and return what is on it, or that it is closed; one within reach is looked at instead.
 
         Example: "On the countertop 1, you see a apple 1, and a knife 2." or "The fridge 1 is closed."
         """
+        if receptacle == self.location:
+            return self._do(f"examine {receptacle}")
         answer = self._do(f"go to {receptacle}")
         arrival = _ARRIVAL.match(answer)
         if arrival is None:
-            return answer
+            return self._turned_to(receptacle, answer)
         self.location = receptacle
         self._moves = arrival[1] == receptacle
         return self._answered(answer[arrival.end() :])
@@ -119,6 +122,22 @@ class HouseholdAgent:
             return f"{state} I have not acted yet."
         action, answer = self._last
         return f"{state} Last action: '{action}'; it answered: '{answer}'"
+
+    def _turned_to(self, receptacle: str, answer: str) -> str:
+        """What is seen of a receptacle that cannot be walked to, since it is within reach from where the robot stands.
+
+        The world answers such a walk as it answers nonsense, so this looks at it, which is an action more. ``answer``
+        is returned where the room has no such receptacle.
+        """
+        walk = self._last
+        if receptacle not in self.receptacles:
+            return answer
+        view = self._do(f"examine {receptacle}")
+        if not _VIEW.match(view):
+            self._last = walk
+            return answer
+        self.location = receptacle
+        return view
 
     def _do(self, action: str) -> str:
         self._last = action, self._act(action).text

@@ -34,9 +34,11 @@ TREATMENTS: dict[str, Treatment] = {
 }
 """The treatments by their verb."""
 
+BLADES = ("knife", "butterknife")
+"""Kinds of objects that slice others."""
+
 _TRAIT_FOR = {t.condition: t.trait for t in TREATMENTS.values()}
 _T = TypeVar("_T")
-_BLADES = ("knife", "butterknife")
 
 
 class Rule(Value, frozen=True):
@@ -97,7 +99,7 @@ def _reply(game: Game, state: State, action: str) -> Reply:
         return state, say.inventory(game, state)
     if action == "help":
         return (state, say.HELP) if game.dialect.helps else None
-    for rule in _rules(game.dialect).get(action.partition(" ")[0], ()):
+    for rule in rules(game.dialect).get(action.partition(" ")[0], ()):
         named = _named(game, rule, action)
         if named is not None:
             return rule.apply(game, state, *named)
@@ -119,10 +121,10 @@ def _named(game: Game, rule: Rule, action: str) -> list[int] | None:
 
 
 @cache
-def _rules(dialect: Dialect) -> dict[str, tuple[Rule, ...]]:
-    """The rules by the first word of their action."""
+def rules(dialect: Dialect) -> dict[str, tuple[Rule, ...]]:
+    """The rules of all actions that name something, by the action's first word."""
     head, middle = dialect.put
-    rules = (
+    every = (
         Rule("go to ", "", "r", _go),
         Rule("open ", "", "r", _open),
         Rule("close ", "", "r", _close),
@@ -136,8 +138,8 @@ def _rules(dialect: Dialect) -> dict[str, tuple[Rule, ...]]:
         Rule("examine ", "", "r", _examine_receptacle),
         Rule("examine ", "", "o", _examine_object),
     )
-    words = dict.fromkeys(rule.head.split()[0] for rule in rules)
-    return {word: tuple(rule for rule in rules if rule.head.startswith(word + " ")) for word in words}
+    words = dict.fromkeys(rule.head.split()[0] for rule in every)
+    return {word: tuple(rule for rule in every if rule.head.startswith(word + " ")) for word in words}
 
 
 def _go(game: Game, state: State, r: int) -> Reply:
@@ -222,7 +224,7 @@ def _use(game: Game, state: State, o: int) -> Reply:
 
 def _slice(game: Game, state: State, o: int, knife: int) -> Reply:
     cut, blade = game.objects[o], game.objects[knife]
-    if state.holding != knife or blade.kind not in _BLADES or "sliceable" not in cut.traits:
+    if state.holding != knife or blade.kind not in BLADES or "sliceable" not in cut.traits:
         return None
     if state.location not in state.places[o]:
         return None

@@ -12,8 +12,9 @@ OPENABLE = _kinds("cabinet drawer fridge microwave safe")
 
 LAMPS = _kinds("desklamp floorlamp")
 
-_FIXED = LAMPS | {"houseplant"}
-"""Objects that stand in a receptacle and cannot be picked up."""
+_FIXED = LAMPS | _kinds("houseplant papertowelroll scrubbrush teddybear television")
+"""Objects that stand in a receptacle and cannot be picked up. (In ALFRED's files a papertowelroll and a scrubbrush can,
+and can be put down nowhere: the hand is full for ever. In a household made here, every goal stays within reach.)"""
 
 _FOOD = _kinds("apple bread egg lettuce potato tomato")
 _VESSELS = _kinds("bowl cup mug pan plate pot")

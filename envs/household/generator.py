@@ -1,7 +1,8 @@
-"""Households made from a kind of task and a seed: the same pair makes the same game for ever.
+"""Households made from a kind of task, a seed and a difficulty: the same three make the same game for ever.
 
 First the task is drawn (room, furniture, goal, its sentence), then the room is filled: the objects that the goal
-needs, lamps, and others that stand about. Most things are where they are usually kept; some are not.
+needs, lamps, and others that stand about. Most things are where they are usually kept; some are not. How much there
+is of all this is the difficulty's matter.
 """
 
 from __future__ import annotations
@@ -15,7 +16,18 @@ from codeplan.envs.household import facts
 from codeplan.envs.household.dice import Dice
 from codeplan.envs.household.engine import TREATMENTS
 from codeplan.envs.household.game import PUT, Dialect, Game, Goal, Object, Receptacle, State, numbered
-from codeplan.envs.household.rooms import BATHROOM, BEDROOM, CAPACITY, KITCHEN, LAMP_STANDS, LIVING_ROOM, Room
+from codeplan.envs.household.rooms import (
+    BATHROOM,
+    BEDROOM,
+    CAPACITY,
+    CLUTTER,
+    KITCHEN,
+    LAMP_STANDS,
+    LIVING_ROOM,
+    Clutter,
+    Difficulty,
+    Room,
+)
 from codeplan.envs.household.walkthrough import walkthrough
 from codeplan.types import Value
 
@@ -50,34 +62,42 @@ class Setting(Value, frozen=True):
 
 
 @lru_cache(maxsize=64)  # a task is looked at and then played: the same game twice
-def generate(kind: str, seed: int, dialect: Dialect = PUT) -> Game:
+def generate(kind: str, seed: int, dialect: Dialect = PUT, difficulty: Difficulty = "normal") -> Game:
     """The game of a kind and a seed (not negative), with a walkthrough that wins it."""
-    dice = _dice(kind, seed)
-    setting = _setting(dice, kind)
-    game = _Filling(dice, setting, kind).game(dialect)
+    name, clutter = _name(kind, seed, difficulty), CLUTTER[difficulty]
+    dice = Dice(name)
+    setting = _setting(dice, kind, clutter)
+    game = _Filling(dice, setting, kind, clutter, Dice(f"{name} rare")).game(dialect)
     return replace(game, walkthrough=walkthrough(game))
 
 
-def sentence(kind: str, seed: int) -> str:
+def sentence(kind: str, seed: int, difficulty: Difficulty = "normal") -> str:
     """The goal of ``generate(kind, seed)`` in words, for much less work."""
-    return _setting(_dice(kind, seed), kind).sentence
+    return _setting(Dice(_name(kind, seed, difficulty)), kind, CLUTTER[difficulty]).sentence
 
 
-def _dice(kind: str, seed: int) -> Dice:
-    return Dice(f"household {kind} {seed}")
+def _name(kind: str, seed: int, difficulty: Difficulty) -> str:
+    return f"household {kind} {seed}" if difficulty == "normal" else f"household {difficulty} {kind} {seed}"
 
 
 # ------------------------------------------------------------------ the task
 
 
-def _setting(dice: Dice, kind: str) -> Setting:
+def _setting(dice: Dice, kind: str, clutter: Clutter) -> Setting:
     room = dice.pick(_ROOMS[kind])
     furniture = tuple(
-        name for name, (least, most) in sorted(room.furniture.items()) for _ in range(dice.between(least, most))
+        name for name, (least, most) in sorted(room.furniture.items()) for _ in range(_many(dice, least, most, clutter))
     )
     goal = _light_goal(dice, room) if kind == "examine" else _place_goal(dice, kind, room, furniture)
     words = {"object": goal.object, "receptacle": goal.receptacle, "lamp": goal.lamp}
     return Setting(room, furniture, goal, dice.pick(_SENTENCES[kind]).format(**words))
+
+
+def _many(dice: Dice, least: int, most: int, clutter: Clutter) -> int:
+    """How many there are of a kind of furniture."""
+    if clutter.few:
+        return least
+    return dice.between(least, round(most * clutter.more) if most > 1 else most)
 
 
 def _light_goal(dice: Dice, room: Room) -> Goal:
@@ -111,8 +131,9 @@ def _kept_elsewhere(thing: str, receptacle: str, furniture: Sequence[str]) -> bo
 class _Filling:
     """Puts things into the receptacles of a setting. Receptacles are indices into its furniture."""
 
-    def __init__(self, dice: Dice, setting: Setting, kind: str) -> None:
-        self.dice, self.setting, self.kind = dice, setting, kind
+    def __init__(self, dice: Dice, setting: Setting, kind: str, clutter: Clutter, apart: Dice) -> None:
+        """``apart`` is thrown for what is rare, so that it changes nothing about the rest."""
+        self.dice, self.setting, self.kind, self.clutter, self.apart = dice, setting, kind, clutter, apart
         self.homes: list[tuple[str, int]] = []
         """Kind and receptacle of every thing that was put somewhere."""
         self.place_targets()
@@ -141,8 +162,8 @@ class _Filling:
 
     def place_others(self) -> None:
         for kind in self.setting.room.usual:
-            if kind != self.setting.goal.object and self.dice.chance(0.6):
-                for _ in range(self.dice.pick((1, 1, 1, 2, 2, 3))):
+            if kind != self.setting.goal.object and self.dice.chance(self.clutter.present):
+                for _ in range(self.dice.pick(self.clutter.numbers)):
                     self.place(kind, lambda _: True)
 
     def place(self, kind: str, allowed: Callable[[int], bool]) -> bool:
@@ -151,11 +172,20 @@ class _Filling:
         if not possible:
             return False
         kept = [name for name in usual if any(self.setting.furniture[r] == name for r in possible)]
-        if kept and not self.dice.chance(0.2):
+        if kept and not self.dice.chance(self.clutter.astray):
             name = self.dice.pick_early(kept)
             possible = [r for r in possible if self.setting.furniture[r] == name]
         self.homes.append((kind, self.dice.pick(possible)))
         return True
+
+    def rare(self) -> list[tuple[str, int]]:
+        """Kind and receptacle of the rare things, each in one of its usual places."""
+        found: list[tuple[str, int]] = []
+        for kind, usual in self.setting.room.rare.items():
+            places = [r for r, name in enumerate(self.setting.furniture) if name in usual and not self.full(r)]
+            if places and self.apart.chance(self.clutter.rare):
+                found.append((kind, self.apart.pick(places)))
+        return found
 
     def possible(self, kind: str) -> list[int]:
         """Receptacles that may hold a thing of this kind and are not full."""
@@ -172,7 +202,7 @@ class _Filling:
 
     def game(self, dialect: Dialect) -> Game:
         # Mixed before they are sorted by kind, so that a number tells nothing of where its thing is.
-        homes = sorted(self.dice.shuffled(self.homes), key=lambda home: home[0])
+        homes = sorted([*self.dice.shuffled(self.homes), *self.rare()], key=lambda home: home[0])
         furniture = self.setting.furniture
         *locations, start = self.dice.shuffled(range(1, len(furniture) + 2))
         receptacles = tuple(

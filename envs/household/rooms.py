@@ -2,17 +2,46 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from codeplan.types import Value
+
+Difficulty = Literal["easy", "normal", "hard"]
 
 
 class Room(Value, frozen=True):
     """A sort of room. ``furniture`` gives for each kind of receptacle the least and the greatest number of them.
 
-    ``usual`` gives for each kind of object the kinds of receptacles it is usually in, the likeliest first.
+    ``usual`` gives for each kind of object the kinds of receptacles it is usually in, the likeliest first; ``rare``
+    does so for what most rooms do not have, and no task asks for.
     """
 
     furniture: dict[str, tuple[int, int]]
     usual: dict[str, tuple[str, ...]]
+    rare: dict[str, tuple[str, ...]]
+
+
+class Clutter(Value, frozen=True):
+    """How a difficulty fills a room.
+
+    ``more`` multiplies the greatest number of each kind of receptacle of which there may be several, ``few`` takes the
+    least number of all. ``present`` is how often a kind of object is there at all, ``numbers`` how many of it, each as
+    likely; ``astray`` is how often a thing is where it merely may be, ``rare`` how often there is one of a rare kind.
+    """
+
+    more: float
+    few: bool
+    present: float
+    numbers: tuple[int, ...]
+    astray: float
+    rare: float
+
+
+CLUTTER: dict[Difficulty, Clutter] = {
+    "easy": Clutter(1, True, 0.25, (1,), 0.1, 0.1),
+    "normal": Clutter(1, False, 0.6, (1, 1, 1, 2, 2, 3), 0.2, 0.3),
+    "hard": Clutter(1.6, False, 0.9, (1, 2, 2, 3, 3, 4), 0.4, 0.8),
+}
 
 
 def _usual(table: str) -> dict[str, tuple[str, ...]]:
@@ -67,6 +96,11 @@ KITCHEN = Room(
         winebottle: cabinet countertop fridge
         """
     ),
+    _usual(
+        """
+        papertowelroll: countertop shelf garbagecan
+        """
+    ),
 )
 
 BATHROOM = Room(
@@ -98,6 +132,13 @@ BATHROOM = Room(
         tissuebox: countertop toilet shelf cabinet
         toiletpaper: toiletpaperhanger toilet cabinet countertop
         towel: towelholder
+        """
+    ),
+    _usual(
+        """
+        papertowelroll: countertop shelf
+        scrubbrush: countertop cabinet
+        toiletpaperroll: toiletpaperhanger toilet cabinet countertop
         """
     ),
 )
@@ -141,6 +182,12 @@ BEDROOM = Room(
         watch: drawer sidetable safe dresser
         """
     ),
+    _usual(
+        """
+        teddybear: bed
+        tennisracket: bed dresser desk
+        """
+    ),
 )
 
 LIVING_ROOM = Room(
@@ -178,6 +225,11 @@ LIVING_ROOM = Room(
         vase: shelf diningtable sidetable safe
         watch: sidetable drawer safe coffeetable
         wateringcan: shelf cabinet sidetable
+        """
+    ),
+    _usual(
+        """
+        television: tvstand dresser
         """
     ),
 )

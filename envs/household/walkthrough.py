@@ -8,16 +8,26 @@ from codeplan.envs.household.text import NOTHING_HAPPENS
 
 
 def walkthrough(game: Game) -> tuple[str, ...]:
-    """Actions that win the game from its start. Raises ValueError where the goal is out of this plain way's reach."""
+    """Actions that win the game from its start, or from what is put in its place: the hand may be full there.
+
+    Raises ValueError where the goal is out of this plain way's reach.
+    """
     walk = _Walk(game)
+    if not engine.satisfied(game, walk.state):
+        _win(walk)
+    if not engine.satisfied(game, walk.state):
+        raise ValueError(f"this household cannot be made to reach its goal: {game.sentence}")
+    return tuple(walk.actions)
+
+
+def _win(walk: _Walk) -> None:
+    game = walk.game
+    walk.empty_the_hand()
     if game.goal.lamp is not None:
         walk.fetch(walk.targets(1)[0])
         walk.light(game.goal.lamp)
     else:
         walk.bring_targets()
-    if not engine.satisfied(game, walk.state):
-        raise ValueError(f"this household cannot be made to reach its goal: {game.sentence}")
-    return tuple(walk.actions)
 
 
 class _Walk:
@@ -40,6 +50,18 @@ class _Walk:
             raise ValueError(f"there are too few of {goal.object} for the goal: {self.game.sentence}")
         return fit[:count]
 
+    def empty_the_hand(self) -> None:
+        """Put down what is carried, near by if it may be put there."""
+        o = self.state.holding
+        if o is None:
+            return
+        fit = [r for r, it in enumerate(self.game.receptacles) if (it.kind, self.kind(o)) in self.game.can_contain]
+        if not fit:
+            raise ValueError(f"the {self.game.objects[o].name} in the hand can be put down nowhere")
+        r = min(fit, key=lambda r: self.game.receptacles[r].location != self.state.location)
+        self.visit(r)
+        self.put(o, r)
+
     def bring_targets(self) -> None:
         """Treat and put down as many objects as the goal asks for, counting those that lie there from the start."""
         goal = self.game.goal
@@ -53,6 +75,9 @@ class _Walk:
         self.fetch(o)
         self.treat(o)
         self.visit(r)
+        self.put(o, r)
+
+    def put(self, o: int, r: int) -> None:
         head, middle = self.game.dialect.put
         self.do(f"{head}{self.game.objects[o].name}{middle}{self.game.receptacles[r].name}")
 
@@ -84,8 +109,11 @@ class _Walk:
         """The receptacle of a kind in which most objects of the goal's kind lie already."""
         return max(self.all_of(kind), key=lambda r: sum(self.is_target(o) for o in self.state.contents[r]))
 
+    def kind(self, o: int) -> str:
+        return self.game.objects[o].kind
+
     def is_target(self, o: int) -> bool:
-        return self.game.objects[o].kind == self.game.goal.object
+        return self.kind(o) == self.game.goal.object
 
     def nearest(self, kind: str) -> int:
         """A receptacle of a kind: the one at hand if there is one, else the first."""

@@ -25,8 +25,6 @@ _BOOTSTRAP: Final = (
     "from importlib import import_module; import_module(entry).main(fd)"
 )
 
-_CLOSE_ON_EXEC: Final[int] = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
-
 _ENVIRONMENT: Final = {"PYTHONHASHSEED": "0"}
 """All of the zygote's environment. A fixed seed makes the order of sets the same in every run, so that runs can be
 replayed; a plan can only slow down itself by colliding keys."""
@@ -86,7 +84,9 @@ class Zygote:
     def _request(self, operation: bytes, number: int) -> tuple[int, int, list[int]]:
         try:
             self._control.sendall(REQUEST.pack(operation, number))
-            reply, handles, _, _ = socket.recv_fds(self._control, REPLY.size, 2, _CLOSE_ON_EXEC)
+            reply, handles, _, _ = socket.recv_fds(self._control, REPLY.size, 2)
+            for handle in handles:
+                os.set_inheritable(handle, False)
             error, pid = REPLY.unpack(reply)
         except (OSError, struct.error) as failure:
             raise _Lost(str(failure)) from failure

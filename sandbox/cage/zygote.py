@@ -84,8 +84,7 @@ class _Zygote:
         wake.setblocking(False)
         signal.set_wakeup_fd(wake.detach(), warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, self._reap)
-        gc.collect()
-        gc.freeze()
+        gc.freeze()  # not collected before: workers would write into the holes, all over the memory that they share
         gc.disable()
 
     def requests(self) -> NoReturn:

@@ -3,17 +3,22 @@
 import time
 
 import pytest
-from environment_contract import EnvironmentContract
 
 from codeplan.envs.household import Household, make
 from codeplan.errors import UsageError
 from codeplan.protocols import GeneratesTasks
+from codeplan.testing import EnvironmentContract
 from codeplan.types import Observation, Task
 
 
 class TestHouseholdIsAnEnvironment(EnvironmentContract):
     def make(self):
         return Household()
+
+
+class TestAHardHouseholdIsAnEnvironment(EnvironmentContract):
+    def make(self):
+        return make(difficulty="hard", feedback="augmented")
 
 
 class TestHouseholdOfTheOtherDialectIsAnEnvironment(EnvironmentContract):
@@ -152,7 +157,17 @@ def test_without_a_task_nothing_can_be_asked():
             ask()
 
 
-@pytest.mark.parametrize("settings", [{"actions": 0}, {"actions": -3}, {"actions": 2.5}, {"dialect": "shove"}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"actions": 0},
+        {"actions": -3},
+        {"actions": 2.5},
+        {"dialect": "shove"},
+        {"feedback": "loud"},
+        {"difficulty": "mad"},
+    ],
+)
 def test_settings_that_make_no_sense_are_refused(settings):
     with pytest.raises(UsageError, match=next(iter(settings))):
         Household(**settings)

@@ -109,12 +109,30 @@ def test_place_and_hand_change_only_when_the_world_says_so():
     assert seen == [nothing, nothing, nothing, pen, pen, nothing]
 
 
-def test_going_where_it_stands_is_answered_as_the_world_answers():
+def test_going_where_it_stands_is_a_look_at_what_is_there():
     agent, game, _ = begin()
     name = game.receptacles[0].name
-    agent.goto(name)
-    assert agent.goto(name) == "Nothing happens."
+    seen = agent.goto(name)
+    assert agent.goto(name) == seen
     assert agent.location == name
+    assert f"Last action: 'examine {name}'" in agent.report()
+
+
+def test_a_neighbour_that_cannot_be_walked_to_is_looked_at_from_where_it_stands():
+    agent, done = answering(
+        "You arrive at loc 9. On the desk 1, you see nothing.", "Nothing happens.", "On the shelf 1, you see a mug 1."
+    )
+    agent.receptacles = ["desk 1", "shelf 1"]
+    agent.goto("desk 1")
+    assert agent.goto("shelf 1") == "On the shelf 1, you see a mug 1."
+    assert agent.location == "shelf 1"
+    assert done == ["go to desk 1", "go to shelf 1", "examine shelf 1"]
+
+
+def test_where_there_is_no_such_receptacle_nothing_happens_and_no_second_action_is_spent():
+    agent, done = answering("Nothing happens.")
+    assert agent.goto("sofa 9") == "Nothing happens."
+    assert (agent.location, done) == (None, ["go to sofa 9"])
 
 
 def test_the_report_tells_place_hand_and_the_last_answer():

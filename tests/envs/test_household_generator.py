@@ -23,7 +23,7 @@ from codeplan.envs.household.text import introduction
 from codeplan.envs.household.walkthrough import walkthrough
 
 GAMES = Path(__file__).parents[2] / ".." / "shared" / "fixtures" / "alfworld_games.tar.xz"
-DIGEST = "79fccd6bb5cb70dc"
+DIGEST = "e73a34d67955a894"
 
 
 def digest():
@@ -135,6 +135,48 @@ def test_a_goal_that_cannot_be_reached_has_no_walkthrough(goal):
 def test_a_goal_against_the_rules_has_no_walkthrough(goal):
     with pytest.raises(ValueError, match="cannot be done"):
         walkthrough(house(goal))
+
+
+# ------------------------------------------------------------------ difficulty and vocabulary
+
+
+@pytest.mark.parametrize("difficulty", ["easy", "normal", "hard"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_game_of_any_difficulty_is_won_by_its_walkthrough(kind, difficulty):
+    for seed in range(60):
+        game = generate(kind, seed, PUT, difficulty)
+        assert not satisfied(game, game.start)
+        assert wins(game)
+        assert sentence(kind, seed, difficulty) == game.sentence
+
+
+def test_a_harder_game_has_more_furniture_and_more_things_in_it():
+    def size(difficulty):
+        games = [generate(kind, seed, PUT, difficulty) for kind in KINDS for seed in range(20)]
+        return sum(len(g.receptacles) for g in games) / len(games), sum(len(g.objects) for g in games) / len(games)
+
+    easy, normal, hard = size("easy"), size("normal"), size("hard")
+    assert easy[0] < 0.8 * normal[0] < 0.8 * 0.9 * hard[0]
+    assert easy[1] < 0.6 * normal[1] < 0.6 * 0.6 * hard[1]
+
+
+def test_every_class_that_can_be_seen_in_the_games_of_alfworld_is_made():
+    seen, furniture = set(), set()
+    for difficulty in ("normal", "hard"):
+        for kind in KINDS:
+            for seed in range(60):
+                game = generate(kind, seed, PUT, difficulty)
+                seen |= {o.kind for o in game.objects}
+                furniture |= {r.kind for r in game.receptacles}
+    assert furniture == set(facts.HOLDS)
+    assert seen >= {kind for _, kind in facts.CAN_CONTAIN} | facts.LAMPS | {"houseplant", "television", "teddybear"}
+
+
+def test_what_is_rare_is_never_asked_for():
+    for kind in KINDS:
+        for seed in range(100):
+            goal = generate(kind, seed, PUT, "hard").goal
+            assert goal.object not in {"toiletpaperroll", "tennisracket", "teddybear", "scrubbrush", "papertowelroll"}
 
 
 # ------------------------------------------------------------------ facts, against recorded games

@@ -10,8 +10,9 @@ from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.errors import ModelError, UsageError
 from codeplan.llm.scripted import ScriptedModel, answer, first_difference, recognise
 from codeplan.llm.scripted.household import understand, write_plan
+from codeplan.llm.scripted.household_mistakes import NAMES
 from codeplan.llm.scripted.mend import refine, repair
-from codeplan.llm.scripted.mistakes import NAMES, Mistakes
+from codeplan.llm.scripted.mistakes import Mistakes
 from codeplan.llm.scripted.places import likely
 from codeplan.prompts import Prompts
 
@@ -71,7 +72,9 @@ def test_each_prompt_is_recognised_by_its_own_sentences(purpose, values):
     ],
 )
 def test_what_it_does_not_understand_is_an_error_and_no_made_up_answer(messages):
-    with pytest.raises(ModelError, match=r"answers household prompts only: .*use --model NAME with a real endpoint"):
+    with pytest.raises(
+        ModelError, match=r"answers household and TextCraft prompts only: .*use --model NAME with a real endpoint"
+    ):
         ScriptedModel().complete(messages, purpose="plan")
 
 

@@ -43,7 +43,7 @@ def shown(*events: Event, terminal: bool = False, width: int = 100) -> str:
 
 
 def started(model: str = "scripted") -> EpisodeStarted:
-    return EpisodeStarted(task=TASK, method="adaplanner", model=model, codeplan="0")
+    return EpisodeStarted(env="household", task=TASK, method="adaplanner", model=model, codeplan="0")
 
 
 def drafted(source: str, number: int = 1, origin: Purpose = "plan") -> PlanDrafted:
@@ -210,7 +210,7 @@ def everything(text: str) -> list[Event]:
     failed = PlanFailed(step=1, line=1, error=text, message=text, checkpoint=Checkpoint())
     stopped = PlanStopped(limit="wall", value=1, allowed=1, step=1, line=1, message=text)
     return [
-        EpisodeStarted(task=Task(text, env=text, goal=text), method=text, model=text, codeplan="0"),
+        EpisodeStarted(env="household", task=Task(text, env=text, goal=text), method=text, model=text, codeplan="0"),
         EnvironmentReset(observation=Observation(text)),
         drafted(text),
         drafted(f"x\n{text}", 2, "refine"),

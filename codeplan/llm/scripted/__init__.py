@@ -1,20 +1,19 @@
 """The scripted model: a rule-based stand-in, not a model; its success rates say nothing about models.
 
 It lets codeplan run end to end without a key or a network. Like a model it is given the messages and nothing else, and
-answers with text: plans for household tasks with natural mistakes in them, and plans mended by what the feedback says.
+answers with text: plans for household and TextCraft tasks with natural mistakes in them, and plans mended by what the
+feedback says.
 """
 
 from __future__ import annotations
 
 import re
-from ast import literal_eval
 from collections.abc import Callable, Sequence
 
 from codeplan.errors import ModelError
-from codeplan.llm.scripted.household import Chore, understand, write_plan
-from codeplan.llm.scripted.mend import parts, refine, repair
-from codeplan.llm.scripted.mistakes import Mistakes, mistakes_called, spoil
-from codeplan.llm.scripted.places import by_likelihood, knows
+from codeplan.llm.scripted.edits import parts
+from codeplan.llm.scripted.mistakes import Mistakes, mistakes_called
+from codeplan.llm.scripted.worlds import WORLDS, Told, world_of
 from codeplan.types import Completion, Message, Purpose, Usage
 
 _RECOGNISED = {
@@ -28,7 +27,7 @@ _RECOGNISED = {
 
 
 class ScriptedModel:
-    """A stand-in for a model, by rules, for household tasks only; its success rates say nothing about models.
+    """A stand-in for a model, by rules, for household and TextCraft tasks; its success rates say nothing about models.
 
     The same ``model_seed``, ``mistakes`` and messages give the same answer. ``mistakes`` is ``"none"``, ``"some"``,
     ``"many"``, names of mistakes with commas between, or a ``Mistakes``; they are made when a plan is first written,
@@ -44,7 +43,7 @@ class ScriptedModel:
     def complete(
         self, messages: Sequence[Message], *, purpose: Purpose, stop: Sequence[str] = (), max_tokens: int | None = None
     ) -> Completion:
-        """Answer one of codeplan's five prompts about a household, recognised by its own sentences.
+        """Answer one of codeplan's five prompts about a household or TextCraft, recognised by its own sentences.
 
         All but ``messages`` is ignored. The usage is an approximation: four characters to a token. Raises ModelError
         for anything else: there is no made-up answer.
@@ -55,15 +54,16 @@ class ScriptedModel:
         return Completion(text, Usage(_tokens(system + user), _tokens(text)), model=self.name)
 
     def _plan(self, prompt: str) -> str:
-        chore = _chore(prompt)
-        task = section(prompt, "observation") + section(prompt, "goal")
-        return _fenced(spoil(write_plan(chore), chore, self.mistakes, self.model_seed, task))
+        told = _told(prompt)
+        return _fenced(_understood(told, world_of(told.observation).draft(told, self.mistakes, self.model_seed)))
 
     def _check(self, prompt: str) -> str:
-        return _fenced(repair(section(prompt, "plan"), section(prompt, "errors")))
+        plan = section(prompt, "plan")
+        return _fenced(world_of(plan).repair(plan, section(prompt, "errors")))
 
     def _refine(self, prompt: str) -> str:
-        return _fenced(refine(section(prompt, "plan"), section(prompt, "feedback"), _chore(prompt)))
+        told, plan, feedback = _told(prompt), section(prompt, "plan"), section(prompt, "feedback")
+        return _fenced(_understood(told, world_of(told.observation).refine(plan, feedback, told)))
 
     def _resume(self, prompt: str) -> str:
         return str(first_difference(section(prompt, "previous"), section(prompt, "revised")))
@@ -103,34 +103,24 @@ def first_difference(previous: str, revised: str) -> int:
 
 
 def answer(question: str) -> str:
-    """The Python literal that answers a plan's question: places by likelihood, or the name of a thing in a view.
+    """The Python literal that answers a plan's question: places by likelihood, a thing in a view, a sort of an item.
 
     Raises ModelError for any other question.
     """
-    thing = next((word for word in re.findall(r"\b[a-z]+\b", question) if knows(word)), "")
-    lists = [found for text in re.findall(r"\[[^\[\]]*\]", question) if (found := _names(text)) is not None]
-    if lists:
-        return repr(by_likelihood(thing, lists[-1]))
-    if thing and (seen := re.search(rf"\b{thing} \d+", question)):
-        return repr(seen[0])
-    raise _beyond(f"it cannot answer the question {question[:80]!r}")
+    found = next((text for world in WORLDS if (text := world.answer(question)) is not None), None)
+    if found is None:
+        raise _beyond(f"it cannot answer the question {question[:80]!r}")
+    return found
 
 
-def _names(text: str) -> list[str] | None:
-    """A list of strings out of its literal; None where it is something else."""
-    try:
-        value = literal_eval(text)
-    except (ValueError, SyntaxError):
-        return None
-    return value if all(isinstance(v, str) for v in value) else None
+def _told(prompt: str) -> Told:
+    return Told(section(prompt, "goal"), section(prompt, "observation"))
 
 
-def _chore(prompt: str) -> Chore:
-    goal = section(prompt, "goal")
-    chore = understand(goal, section(prompt, "observation"))
-    if chore is None:
-        raise _beyond(f"it does not understand the goal {goal[:80]!r} in this room")
-    return chore
+def _understood(told: Told, plan: str | None) -> str:
+    if plan is None:
+        raise _beyond(f"it does not understand the goal {told.goal[:80]!r} there")
+    return plan
 
 
 def _code(part: str) -> list[str]:
@@ -148,6 +138,6 @@ def _tokens(text: str) -> int:
 
 def _beyond(why: str) -> ModelError:
     return ModelError(
-        f"the scripted model answers household prompts only: {why}; "
+        f"the scripted model answers household and TextCraft prompts only: {why}; "
         "use --model NAME with a real endpoint for anything else"
     )

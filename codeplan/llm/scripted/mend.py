@@ -1,18 +1,24 @@
-"""How the scripted stand-in mends a plan: from the words of the check, or of the feedback, and from nothing else."""
+"""How the scripted stand-in mends a household plan: by the words of the check, or of the feedback, and nothing else."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
+from codeplan.llm.scripted.edits import (
+    Vocabulary,
+    edit_step,
+    failed_step,
+    first_match,
+    lists_errors,
+    mend_unknown_method,
+    parts,
+    repair_plan,
+)
 from codeplan.llm.scripted.household import Chore, write_plan
 from codeplan.llm.scripted.places import by_likelihood
-from codeplan.llm.scripted.syntax import repair_line, repair_syntax
 from codeplan.types import Value
 
-# ------------------------------------------------------------------ what the check found
-
-_DIAGNOSTIC = re.compile(r"^line (?P<line>\d+), column \d+: .+ \[(?P<rule>[\w-]+)\]$", re.MULTILINE)
 _METHODS = {"goto", "take", "put", "open_receptacle", "close_receptacle", "clean", "heat", "cool", "turn_on", "report"}
 _ATTRIBUTES = {"location", "holding", "receptacles"}
 _MEANT = {
@@ -26,35 +32,13 @@ _MEANT = {
     "open_receptacle": "open",
     "close_receptacle": "close",
 }
-_MEANT_BY = {wrong: right for right, wrongs in _MEANT.items() for wrong in wrongs.split()}
+KNOWN = Vocabulary(frozenset(_METHODS | _ATTRIBUTES), _MEANT)
+"""The agent of the household, as its API shows it, and what its methods may wrongly be called."""
 
 
 def repair(source: str, errors: str) -> str:
-    """The plan without the errors that the check lists; where it lists none, without those of syntax that show.
-
-    The plan comes back as it was where the stand-in knows no remedy.
-    """
-    found = list(_DIAGNOSTIC.finditer(errors))
-    if not found:
-        return repair_syntax(source)
-    for diagnostic in found:
-        line = int(diagnostic["line"])
-        source = repair_line(source, line) if diagnostic["rule"] == "syntax" else _repair_method(source, line)
-    return source
-
-
-def _repair_method(source: str, line: int) -> str:
-    lines = source.split("\n")
-    here = lines[line - 1] if 0 < line <= len(lines) else ""
-    unknown = [n for n in re.findall(r"\bagent\.(\w+)", here) if n not in _METHODS | _ATTRIBUTES]
-    return _replace_method(source, unknown[0]) if unknown else source
-
-
-def _replace_method(source: str, wrong: str) -> str:
-    """The plan with the method that was meant. One that only looks has no counterpart, so its statement goes."""
-    if right := _MEANT_BY.get(wrong):
-        return re.sub(rf"\bagent\.{wrong}\b", f"agent.{right}", source)
-    return re.sub(rf"^ *(?:\w+ = )?agent\.{wrong}\(.*\)\n", "", source, flags=re.MULTILINE)
+    """A household plan without the errors that the check lists; see ``edits.repair_plan``."""
+    return repair_plan(source, errors, KNOWN)
 
 
 # ------------------------------------------------------------------ what happened in the world
@@ -79,18 +63,13 @@ class Report(Value, frozen=True):
 def read_feedback(feedback: str) -> Report:
     """The feedback's facts."""
 
-    def first(pattern: str) -> str:
-        found = re.search(pattern, feedback)
-        return found[1] if found else ""
-
-    step = first(r"\[Step (\d+)\]")
     return Report(
         feedback,
-        int(step) if step else None,
-        first(r"I am (?:at|in|before) (?:the )?([\w ]+?)[,.]"),
-        first(r"holding (?:an? )?([\w ]+?)[.,]").replace("nothing", ""),
-        first(r"[Ll]ast action: ['\"](.+?)['\"];"),
-        first(r"answered: ['\"](.+?)['\"]"),
+        failed_step(feedback),
+        first_match(r"I am (?:at|in|before) (?:the )?([\w ]+?)[,.]", feedback),
+        first_match(r"holding (?:an? )?([\w ]+?)[.,]", feedback).replace("nothing", ""),
+        first_match(r"[Ll]ast action: ['\"](.+?)['\"];", feedback),
+        first_match(r"answered: ['\"](.+?)['\"]", feedback),
     )
 
 
@@ -105,14 +84,11 @@ def refine(source: str, feedback: str, chore: Chore) -> str:
 
 
 def _mend_refused_plan(source: str, report: Report, chore: Chore) -> str | None:
-    return repair(source, report.text) if _DIAGNOSTIC.search(report.text) else None
+    return repair(source, report.text) if lists_errors(report.text) else None
 
 
 def _mend_unknown_method(source: str, report: Report, chore: Chore) -> str | None:
-    for wrong in _MEANT_BY:
-        if re.search(rf"\b{wrong}\b", report.text) and f"agent.{wrong}(" in source and "rror" in report.text:
-            return _replace_method(source, wrong)
-    return None
+    return mend_unknown_method(source, report.text, KNOWN)
 
 
 def _mend_guess(source: str, report: Report, chore: Chore) -> str | None:
@@ -122,7 +98,7 @@ def _mend_guess(source: str, report: Report, chore: Chore) -> str | None:
         return None
     searched = re.findall(r"\w+ \d+", found[2])
     rest = by_likelihood(found[1], [r for r in chore.room if r not in searched])
-    return _edit_step(source, report.step, r"(?<=^        places = ).*$", lambda _: str(rest)) if rest else None
+    return edit_step(source, report.step, r"(?<=^        places = ).*$", lambda _: str(rest)) if rest else None
 
 
 def _mend_walk(source: str, report: Report, chore: Chore) -> str | None:
@@ -145,7 +121,7 @@ def _mend_full_hands(source: str, report: Report, chore: Chore) -> str | None:
             f"{indent}        agent.put(agent.holding, spot)\n{_back(call, source)}{call[0]}"
         )
 
-    return _edit_step(source, report.step, r"^( *)agent\.take\((\w+), (\w+)\)$", put_down_first)
+    return edit_step(source, report.step, r"^( *)agent\.take\((\w+), (\w+)\)$", put_down_first)
 
 
 def _mend_closed_target(source: str, report: Report, chore: Chore) -> str | None:
@@ -153,7 +129,7 @@ def _mend_closed_target(source: str, report: Report, chore: Chore) -> str | None
     if not (report.refused and re.match(r"put |move ", report.action)):
         return None
     call = r"^( *)((?:\w+ = )?agent\.put\(\w+, ('[^']+'|\w+)\))$"
-    return _edit_step(source, report.step, call, lambda m: f"{m[1]}agent.open_receptacle({m[3]})\n{m[0]}")
+    return edit_step(source, report.step, call, lambda m: f"{m[1]}agent.open_receptacle({m[3]})\n{m[0]}")
 
 
 _REMEDIES: tuple[Callable[[str, Report, Chore], str | None], ...] = (
@@ -171,23 +147,6 @@ _REMEDIES: tuple[Callable[[str, Report, Chore], str | None], ...] = (
 _USE = re.compile(
     r"^( *)(?:\w+ = )?agent\.(?:(?:clean|heat|cool|put)\(\w+, ('[^']+'|\w+)|turn_on\(\w+)\)", re.MULTILINE
 )
-_STEP = re.compile(r"^    if start_from <= (\d+):", re.MULTILINE)
-
-
-def parts(source: str) -> dict[int, str]:
-    """The plan's text cut before each step, by the step's number; what stands before the first step is number 0."""
-    starts = [(0, 0), *((int(m[1]), m.start()) for m in _STEP.finditer(source))]
-    ends = [start for _, start in starts[1:]] + [len(source)]
-    return {number: source[start:end] for (number, start), end in zip(starts, ends, strict=True)}
-
-
-def _edit_step(source: str, step: int | None, pattern: str, by: Callable[[re.Match[str]], str]) -> str | None:
-    """The plan with the first match in this step replaced; None where there is no such step."""
-    cut = parts(source)
-    if step not in cut:
-        return None
-    cut[step] = re.sub(pattern, by, cut[step], count=1, flags=re.MULTILINE)
-    return "".join(cut.values())
 
 
 def _add_walks(source: str, step: int | None) -> str | None:

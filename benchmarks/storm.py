@@ -1,0 +1,235 @@
+"""Two hundred episodes at once, in one process, against an endpoint that is slow and makes faults of all kinds.
+
+The endpoint is ``codeplan serve-scripted`` in a process of its own, reached over HTTP. Printed are: how the episodes
+ended; whether the tokens that they counted are those that the endpoint logged; the wall time beside the ideal; memory.
+
+The ideal is the longest chain of calls that one episode makes: the time that the endpoint took for each of its requests,
+and the least pause before each further attempt. No machine is faster than that. Episodes need a processor, too, for
+their sandboxes and environments: so the same episodes are run first with the scripted model in the process, without
+any endpoint, and the time of that is printed beside the ideal. On few cores that floor is what counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+
+import codeplan
+from codeplan import Episode, Result, Task, Usage, envs
+from codeplan.errors import InfrastructureError, ModelError
+from codeplan.events import Asked, EpisodeEnded, Event
+from codeplan.prompts import Prompts
+from codeplan.types import NOTHING
+
+RETRY_AFTER = 1.0
+LEAST_PAUSE = 0.25
+
+
+class Played(msgspec.Struct):
+    """One episode: how it ended, and what its answered and failed calls say that they spent."""
+
+    result: Result
+    usage: Usage
+    error: str = ""
+
+
+class Storm(msgspec.Struct):
+    """What came of it. ``chain`` is the ideal in seconds, ``floor`` the wall time without an endpoint; memory in MB."""
+
+    played: list[Played]
+    log: list[dict[str, object]]
+    wall: float
+    floor: float
+    chain: float
+    memory: float
+    memory_of_all: float
+
+    @property
+    def counted(self) -> tuple[int, int]:
+        """Input and output tokens as the episodes counted them."""
+        return (
+            sum(p.usage.input_tokens or 0 for p in self.played),
+            sum(p.usage.output_tokens or 0 for p in self.played),
+        )
+
+    @property
+    def logged(self) -> tuple[int, int]:
+        """Input and output tokens as the endpoint logged them."""
+        usages = [entry["usage"] for entry in self.log if entry["usage"]]
+        return sum(u["input_tokens"] for u in usages), sum(u["output_tokens"] for u in usages)
+
+
+class Chain:
+    """A method that plans nothing: it asks the same small question again and again. What is left is the calls."""
+
+    name = "chain"
+
+    def __init__(self, calls: int) -> None:
+        question = "Where is a mug? Order these: ['countertop 1', 'desk 1']. Answer with the list alone."
+        self.calls, self.messages = calls, Prompts().messages("adaplanner/ask", question=question)
+
+    def solve(self, task: Task, episode: Episode) -> Result:
+        for _ in range(self.calls):
+            episode.ask(self.messages, purpose="ask")
+        return episode.result("asked", self.name)
+
+
+def storm(episodes: int, latency: float, faults: str, calls: int = 0) -> Storm:
+    """Play so many episodes at once; ``latency`` is in seconds, ``faults`` as ``codeplan serve-scripted`` takes them.
+
+    Where ``calls`` is not 0, each episode only makes so many calls.
+    """
+    mistakes = "many"
+    method = {"method": Chain(calls)} if calls else {}
+    import openai  # noqa: F401  # its import takes a second, once in a process: no part of the storm
+
+    tasks = list(envs.make("household").tasks("test"))[:episodes]
+    alone = {"model": "scripted", "mistakes": mistakes, **method}
+    at_once(tasks[:2], lambda task: play(task, **alone))
+    floor = timed(lambda: at_once(tasks, lambda task: play(task, **alone)))[1]
+    with endpoint(latency, f"{faults},retry_after={RETRY_AFTER}", mistakes) as (url, log), Memory() as memory:
+        ask = {"model": "tiny", "base_url": url, "timeout": 30.0, "max_retries": 6, **method}
+        played, wall = timed(lambda: at_once(tasks, lambda task: play(task, **ask, extra_body={"user": task.id})))
+        entries = [json.loads(line) for line in log.read_text().splitlines()]
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return Storm(played, entries, wall, floor, longest(entries), own, memory.peak)
+
+
+def play(task: Task, **settings: object) -> Played:
+    """One episode, with what it spent even where a failure of the endpoint ended it."""
+    events: list[Event] = []
+    failed, error = NOTHING, ""
+    try:
+        codeplan.run("household", task, listen=events.append, **settings)
+    except InfrastructureError as e:
+        error = str(e)
+        failed = getattr(e, "usage", NOTHING) if isinstance(e, ModelError) else NOTHING
+    end = events[-1]
+    assert isinstance(end, EpisodeEnded), "every episode ends"
+    asked = [e.completion.usage for e in events if isinstance(e, Asked)]
+    return Played(end.result, sum([*asked, failed], NOTHING), error)
+
+
+def at_once(tasks: list[Task], do: Callable[[Task], Played]) -> list[Played]:
+    """All episodes together, each in a thread."""
+    with ThreadPoolExecutor(len(tasks)) as pool:
+        return list(pool.map(do, tasks))
+
+
+def timed(do: Callable[[], list[Played]]) -> tuple[list[Played], float]:
+    began = time.perf_counter()
+    done = do()
+    return done, time.perf_counter() - began
+
+
+def longest(log: list[dict[str, object]]) -> float:
+    """The longest chain: for one episode, the endpoint's time for all its requests and the least pauses between."""
+    chains: dict[object, float] = {}
+    for entry in log:
+        user = entry["user"] or entry["request"]
+        pause = RETRY_AFTER if entry["status"] == 429 else LEAST_PAUSE if entry["fault"] not in ("", "slow") else 0.0
+        chains[user] = chains.get(user, 0.0) + float(str(entry["seconds"])) + pause
+    return max(chains.values())
+
+
+@contextlib.contextmanager
+def endpoint(latency: float, faults: str, mistakes: str) -> Iterator[tuple[str, Path]]:
+    """The endpoint's base URL and its log, while it runs."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "requests.jsonl"
+        command = [sys.executable, "-m", "codeplan", "serve-scripted", "--latency", str(latency * 1000)]
+        command += ["--faults", faults, "--mistakes", mistakes, "--log", str(log)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+            assert server.stdout is not None
+            try:
+                yield server.stdout.readline().strip(), log
+            finally:
+                server.terminate()
+
+
+class Memory:
+    """Looks twice a second how much memory this process and all beneath it hold together, shared pages counted often."""
+
+    def __init__(self) -> None:
+        self.peak = 0.0
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+
+    def __enter__(self) -> Memory:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._done.wait(0.5):
+            self.peak = max(self.peak, sum(_resident(pid) for pid in _below(os.getpid())))
+
+
+def _below(pid: int) -> list[int]:
+    found = [pid]
+    for at in found:
+        with contextlib.suppress(OSError):
+            for task in Path(f"/proc/{at}/task").iterdir():
+                found += [int(child) for child in (task / "children").read_text().split()]
+    return found
+
+
+def _resident(pid: int) -> float:
+    """Megabytes."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * resource.getpagesize() / 1e6
+    except (OSError, IndexError):
+        return 0.0
+
+
+def main() -> int:
+    """Run the storm, print its figures, and return 1 where the counts differ or an episode did not end."""
+    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    options.add_argument("--episodes", type=int, default=200)
+    options.add_argument("--latency", type=float, default=0.1, help="seconds")
+    options.add_argument("--faults", default="all=0.1,seed=7")
+    options.add_argument("--calls", type=int, default=0, help="only so many calls an episode: no plans, no sandboxes")
+    given = options.parse_args()
+    done = storm(given.episodes, given.latency, given.faults, given.calls)
+    report(done)
+    return 0 if done.counted == done.logged and len(done.played) == given.episodes else 1
+
+
+def report(done: Storm) -> None:
+    """Print the figures."""
+    faults: dict[object, int] = {}
+    for entry in done.log:
+        faults[entry["fault"]] = faults.get(entry["fault"], 0) + 1
+    plain = faults.pop("", 0)
+    broken = [p for p in done.played if p.error]
+    print(f"episodes  {len(done.played)}: {sum(p.result.success for p in done.played)} won, {len(broken)} broken off")
+    print(f"requests  {len(done.log)}: {plain} plain, with faults {faults}")
+    print(f"tokens    counted {done.counted}, logged {done.logged}")
+    print(f"wall      {done.wall:.2f} s; longest chain {done.chain:.2f} s; without an endpoint {done.floor:.2f} s")
+    print(
+        f"ratio     {done.wall / done.chain:.2f} to the chain, {done.wall / max(done.chain, done.floor):.2f} to the "
+        f"longer of both, on {os.cpu_count()} cores"
+    )
+    print(f"memory    {done.memory:.0f} MB, with all sandboxes and the endpoint {done.memory_of_all:.0f} MB")
+    for reason in sorted({p.error.partition(";")[0] for p in broken}):
+        print(f"  broken off: {reason}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+"""``codeplan serve-scripted``: a stand-in for a model's endpoint, to try clients against."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from codeplan.cli import options
+
+if TYPE_CHECKING:
+    from codeplan.llm.serve import Endpoint
+
+Port = Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="The port on 127.0.0.1; 0 is any that is free.")]
+Latency = Annotated[float, typer.Option(min=0, metavar="MS", help="Milliseconds that each answer takes.")]
+FaultSpec = Annotated[
+    str,
+    typer.Option(
+        "--faults",
+        metavar="SPEC",
+        help="Faults made on purpose, KIND=RATE with commas between: 429, 500, slow, cut, garbage, null, length; "
+        "all=RATE shares a rate out; seed=N, retry_after=S, slow_by=S.",
+    ),
+]
+Log = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="A new file for one JSON line a request, with its usage.")
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add this module's command."""
+    example = "Example: codeplan serve-scripted --latency 100 --faults all=0.1,seed=7 --log requests.jsonl"
+    app.command("serve-scripted", epilog=example)(serve)
+
+
+def serve(
+    port: Port = 0,
+    latency: Latency = 0.0,
+    faults: FaultSpec = "",
+    log: Log = None,
+    mistakes: options.Mistakes = None,
+    model_seed: options.ModelSeed = None,
+) -> None:
+    """Serve the scripted stand-in by OpenAI's protocol on this machine, until Ctrl-C.
+
+    The first line on standard output is the base URL. There are Chat Completions, the Responses API (streams, too) and
+    the list of models. A request with the header X-Codeplan-Fault gets the fault that it names.
+    """
+    import asyncio
+
+    from codeplan import llm
+    from codeplan.llm.serve import Endpoint
+    from codeplan.llm.serve_faults import Faults
+
+    given = options.settings(None, mistakes=mistakes, model_seed=model_seed)
+    model = llm.connect("scripted", **given)
+    endpoint = Endpoint(model, latency=latency / 1000, faults=Faults.parse(faults), log=log)
+    try:
+        asyncio.run(_run(endpoint, port))
+    except KeyboardInterrupt:
+        typer.echo(f"served {endpoint.requests} requests", err=True)
+
+
+async def _run(endpoint: Endpoint, port: int) -> None:
+    import asyncio
+    import sys
+
+    typer.echo(await endpoint.start(port))
+    sys.stdout.flush()
+    await asyncio.Event().wait()

@@ -1,0 +1,105 @@
+"""codeplan's text environments for gymnasium (extra ``gym``).
+
+    import gymnasium, codeplan.gym
+
+    env = gymnasium.make("codeplan/Household-v0")  # or codeplan/ALFWorld-v0, codeplan/TextCraft-v0
+
+Importing this module makes the ids known; ``gymnasium.make("codeplan.gym:codeplan/Household-v0")`` imports it itself.
+
+Observations and actions are texts. Keyword arguments of ``make`` go to the environment, as in ``make(…, actions=30)``;
+``split`` says which tasks are drawn from. ``reset`` draws a task by gymnasium's seed, or takes the one that its
+options name: ``reset(options={"task": "heat/17"})``.
+"""
+
+from __future__ import annotations
+
+import string
+from typing import Any
+
+import gymnasium
+from gymnasium.spaces import Text
+
+from codeplan import envs
+from codeplan.types import Observation, Task
+
+IDS = {
+    "codeplan/Household-v0": "household",
+    "codeplan/ALFWorld-v0": "alfworld",
+    "codeplan/TextCraft-v0": "textcraft",
+}
+"""The environment behind each of gymnasium's ids."""
+
+LONGEST_OBSERVATION, LONGEST_ACTION = 20_000, 1_000
+"""Characters. A longer observation is cut."""
+
+_CHARACTERS = frozenset(string.printable)
+
+
+class TextEnv(gymnasium.Env[str, str]):
+    """An environment of codeplan as gymnasium's Env.
+
+    Success terminates an episode with the reward 1; an end without success, the environment's limit of actions,
+    truncates it. ``info`` has ``task`` (its id), ``goal``, ``success``, and ``admissible`` where the environment knows
+    every action that could be done.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}
+
+    def __init__(
+        self, env: str = "household", *, split: str | None = None, render_mode: str | None = None, **settings: Any
+    ) -> None:
+        """``split`` None is the environment's first. Raises UsageError as ``codeplan.envs.make`` does."""
+        self.env = envs.make(env, **settings)
+        self.split = split
+        self.render_mode = render_mode
+        self.observation_space = Text(LONGEST_OBSERVATION, charset=_CHARACTERS)
+        self.action_space = Text(LONGEST_ACTION, min_length=0, charset=_CHARACTERS)
+        self._task = Task("")
+        self._text = ""
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+        """Begin a task: that of the options (``task``: an id; or ``kind`` and ``seed``), else one that is drawn.
+
+        Raises UsageError for a task that there is not.
+        """
+        super().reset(seed=seed)
+        self._task = self._chosen(options or {})
+        first = self.env.reset(self._task)
+        return self._seen(first), self._info(first)
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Do one action. Raises UsageError before the first ``reset``."""
+        answer = self.env.step(action)
+        cut_off = answer.done and not answer.success
+        return self._seen(answer), float(answer.reward), answer.success, cut_off, self._info(answer)
+
+    def render(self) -> Any:
+        """The last observation, a text."""
+        return self._text
+
+    def close(self) -> None:
+        """Free what the environment holds."""
+        self.env.close()
+
+    def _chosen(self, options: dict[str, Any]) -> Task:
+        if options:
+            given = {"id": options.get("task"), "kind": options.get("kind"), "seed": options.get("seed")}
+            return envs.select(self.env, **given, split=self.split)
+        tasks = self.env.tasks(self.split or envs.splits(self.env)[0])
+        if not tasks:
+            return envs.select(self.env, split=self.split)  # which says what there is
+        return tasks[int(self.np_random.integers(len(tasks)))]
+
+    def _seen(self, observation: Observation) -> str:
+        """The text, of characters that the space has."""
+        self._text = "".join(c if c in _CHARACTERS else "?" for c in observation.text[:LONGEST_OBSERVATION])
+        return self._text
+
+    def _info(self, observation: Observation) -> dict[str, Any]:
+        info: dict[str, Any] = {"task": self._task.id, "goal": self._task.goal, "success": observation.success}
+        admissible = getattr(self.env, "admissible", None)
+        return info | ({"admissible": list(admissible())} if admissible else {})
+
+
+for _id, _name in IDS.items():
+    gymnasium.register(_id, entry_point="codeplan.gym:TextEnv", kwargs={"env": _name})

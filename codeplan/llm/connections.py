@@ -1,0 +1,129 @@
+"""The clients and the limiter of each endpoint, shared by all models and episodes of the process."""
+
+from __future__ import annotations
+
+import base64
+import os
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import cache, partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+import msgspec
+
+from codeplan.errors import ModelError
+from codeplan.llm.endpoint import Secret
+from codeplan.llm.faults import Teller
+from codeplan.llm.limiter import Limiter
+
+if TYPE_CHECKING:
+    import openai
+
+_PLACEHOLDER_KEY = "no-key"  # local servers want no key, but the client wants to send one
+_CALLS_OF_A_CLIENT = 25
+
+
+class Rates(msgspec.Struct, frozen=True):
+    """What an endpoint may be asked in a minute; None is no limit."""
+
+    requests: int | None = None
+    tokens: int | None = None
+
+
+class Connection:
+    """The way to an endpoint, for the background loop. Its ``limiter`` is to be asked before each request.
+
+    Raises ModelError where no client can be made, as with a proxy in the environment that cannot be used.
+    """
+
+    def __init__(self, url: str, key: Secret, rates: Rates, tell: Teller) -> None:
+        self.limiter = Limiter(rates.requests, rates.tokens)
+        self._make = partial(_client, url, key, tell)
+        self._clients = [self._make()]
+        self._busy = [0]
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[openai.AsyncOpenAI]:
+        """A client for one request. The cost of a request grows with those that a client has under way: so it has few."""
+        number = next((i for i, busy in enumerate(self._busy) if busy < _CALLS_OF_A_CLIENT), len(self._busy))
+        if number == len(self._busy):
+            self._clients.append(self._make())
+            self._busy.append(0)
+        self._busy[number] += 1
+        try:
+            yield self._clients[number]
+        finally:
+            self._busy[number] -= 1
+
+
+def connection(url: str, key: Secret, rates: Rates, tell: Teller) -> Connection:
+    """The connection for this address, key and rates; made when it is first asked for. Raises as Connection does."""
+    with _lock:
+        found = _connections.get((url, key.value, rates))
+        if found is None:
+            found = _connections[url, key.value, rates] = Connection(url, key, rates, tell)
+        return found
+
+
+def response_class() -> Any:
+    """The class of the HTTP library's responses."""
+    return _http_library().Response
+
+
+@cache
+def _http_library() -> Any:
+    """The library that the client sends with: which it is depends on the client's version."""
+    import openai
+
+    return import_module("httpx" if int(openai.__version__.partition(".")[0]) < 3 else "httpx2")
+
+
+@cache
+def _certificates() -> Any:
+    """What servers are checked against; reading it takes longer than anything else about a client."""
+    return _http_library().create_ssl_context()
+
+
+def _client(url: str, key: Secret, tell: Teller) -> openai.AsyncOpenAI:
+    import openai
+
+    address, login = _apart(url)
+    headers = {"Authorization": login} if login else None
+    try:
+        return openai.AsyncOpenAI(
+            api_key=key.value or _PLACEHOLDER_KEY,
+            base_url=address,
+            max_retries=0,
+            default_headers=headers,
+            http_client=openai.DefaultAsyncHttpxClient(verify=_certificates()),
+        )
+    except (openai.OpenAIError, ImportError, ValueError) as error:
+        said = f"cannot be used, since no client for it can be made: {tell.clean(str(error))}"
+    raise ModelError(str(tell.fault(said)))
+
+
+def _apart(url: str) -> tuple[str, str]:
+    """The URL without a login, and that login as a header: logs show addresses, and no headers."""
+    parts = urlsplit(url)
+    login, at, host = parts.netloc.rpartition("@")
+    if not at:
+        return url, ""
+    basic = base64.b64encode(unquote(login).encode()).decode()
+    return urlunsplit(parts._replace(netloc=host)), f"Basic {basic}"
+
+
+_lock = threading.Lock()
+_connections: dict[tuple[str, str, Rates], Connection] = {}
+
+
+def _forget() -> None:
+    """After a fork: the connections are the parent's."""
+    global _lock
+    _lock = threading.Lock()
+    _connections.clear()
+
+
+os.register_at_fork(after_in_child=_forget)

@@ -1,0 +1,76 @@
+"""What a call costs: a table of prices as data, and the sum for one call's tokens. An unknown price is None."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import msgspec
+
+from codeplan.errors import UsageError
+from codeplan.llm import tables
+from codeplan.types import Usage
+
+_MILLION = 1_000_000
+_DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
+
+
+class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """US dollars for a million tokens. ``cached`` is for input out of the endpoint's cache; None: as ``input``."""
+
+    input: float
+    output: float
+    cached: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            if value is not None and not 0 <= value < float("inf"):
+                raise ValueError(f"{name} is {value}; a price is 0 or more US dollars for a million tokens")
+
+
+class Prices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A table of prices by the model's name, with the date and the source of its figures."""
+
+    models: dict[str, Price]
+    date: str = ""
+    source: str = ""
+
+    def of(self, *names: str) -> Price | None:
+        """The price of the first of these names that the table knows, with its date at the end or without."""
+        found = (self.models.get(n) or self.models.get(_DATED.sub("", n)) for n in names)
+        return next((price for price in found if price is not None), None)
+
+
+def cost(price: Price | None, usage: Usage) -> float | None:
+    """What these tokens cost, in US dollars; None where the price or the tokens are not known."""
+    if price is None or usage.input_tokens is None or usage.output_tokens is None:
+        return None
+    cached = min(usage.cached_tokens, usage.input_tokens)
+    rate = price.input if price.cached is None else price.cached
+    dollars = (usage.input_tokens - cached) * price.input + cached * rate + usage.output_tokens * price.output
+    return dollars / _MILLION
+
+
+@cache
+def builtin() -> Prices:
+    """The package's own table: models at OpenAI's own endpoint."""
+    return _prices(files("codeplan.llm").joinpath("prices.toml").read_text("utf-8"), "prices.toml")
+
+
+def read(path: str | Path) -> Prices:
+    """A table out of a file. Raises UsageError, with the line or the key, where it is none."""
+    return _prices(tables.text(path, "the price table"), str(path))
+
+
+def _prices(text: str, name: str) -> Prices:
+    table = tables.parse(text, name)
+    models = table.get("models")
+    if isinstance(models, dict):
+        table["models"] = {n: tables.convert(p, Price, f"{name}, models.{n!r}") for n, p in models.items()}
+    found = tables.convert(table, Prices, name)
+    if not found.models:
+        raise UsageError(f'{name} has no prices; give a table [models."NAME"] with input and output for each model')
+    return found

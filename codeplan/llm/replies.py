@@ -1,0 +1,149 @@
+"""What an endpoint sent back, read: of Chat Completions and of the Responses API, into one form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from codeplan.types import Usage
+
+_THOUGHT = re.compile(r"\A(?:\s*<think>)?(?:(?!<think>).)*?</think>\s*", re.DOTALL)
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """A reply as it came, whole or not. ``text`` is None where it has none; ``error`` where it is none."""
+
+    text: str | None = None
+    refusal: str = ""
+    finish_reason: str = ""
+    usage: Usage = Usage(None, None)
+    model: str = ""
+    fingerprint: str = ""
+    error: Any = None
+
+
+def chat(body: bytes) -> Reply | None:
+    """A chat completion; None where the body is none."""
+    read = _decoded(body, _Chat)
+    if read is None or (read.error is None and read.choices is None):
+        return None
+    usage = _usage(read.usage, "prompt", "completion")
+    shared = {"usage": usage, "model": read.model or "", "error": read.error}
+    if not read.choices:
+        return Reply(**shared)
+    choice = read.choices[0]
+    return Reply(
+        text=_without_thought(choice.message.content),
+        refusal=choice.message.refusal or "",
+        finish_reason=choice.finish_reason or "",
+        fingerprint=read.system_fingerprint or "",
+        **shared,
+    )
+
+
+def responses(body: bytes) -> Reply | None:
+    """A response of the Responses API; None where the body is none. Its finish reason is put in Chat's words."""
+    read = _decoded(body, _Response)
+    if read is None or (read.error is None and read.output is None):
+        return None
+    parts = [part for item in read.output or [] if item.type == "message" for part in item.content or []]
+    texts = [part.text or "" for part in parts if part.type == "output_text"]
+    return Reply(
+        text=_without_thought("".join(texts)) if texts else None,
+        refusal="".join(part.refusal or "" for part in parts if part.type == "refusal"),
+        finish_reason=_finish_reason(read),
+        usage=_usage(read.usage, "input", "output"),
+        model=read.model or "",
+        error=read.error,
+    )
+
+
+def cut(text: str, stop: Sequence[str]) -> str:
+    """The text up to the first of the stop sequences; for endpoints that do not know them."""
+    for sequence in stop:
+        text = text.partition(sequence)[0] if sequence else text
+    return text
+
+
+def _without_thought(text: str | None) -> str | None:
+    """The text without the reasoning that some servers leave at its front; None where there is nothing else."""
+    if text is None or ("<think>" not in text and "</think>" not in text):
+        return text
+    rest = _THOUGHT.sub("", text, count=1)
+    return None if rest.lstrip().startswith("<think>") else rest
+
+
+def _finish_reason(read: _Response) -> str:
+    if read.status != "incomplete":
+        return "stop" if read.status in (None, "completed") else read.status or ""
+    reason = (read.incomplete_details or {}).get("reason")
+    return {"max_output_tokens": "length"}.get(str(reason), str(reason or "incomplete"))
+
+
+def _usage(tokens: dict[str, Any] | None, sent: str, made: str) -> Usage:
+    """The tokens under the API's own names; unknown where it says nothing, or nothing sound."""
+    if tokens is None:
+        return Usage(None, None)
+    details = (tokens.get(f"{sent}_tokens_details"), tokens.get(f"{made}_tokens_details"))
+    return Usage(
+        _count(tokens, f"{sent}_tokens"),
+        _count(tokens, f"{made}_tokens"),
+        _count(details[0], "cached_tokens") or 0,
+        _count(details[1], "reasoning_tokens") or 0,
+    )
+
+
+def _count(of: object, name: str) -> int | None:
+    value = of.get(name) if isinstance(of, dict) else None
+    return value if isinstance(value, int) and value >= 0 else None
+
+
+# ------------------------------------------------------------------ the parts that are read; anything else is ignored
+
+
+class _Message(msgspec.Struct):
+    content: str | None = None
+    refusal: str | None = None
+
+
+class _Choice(msgspec.Struct):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Chat(msgspec.Struct):
+    choices: list[_Choice] | None = None
+    model: str | None = None
+    system_fingerprint: str | None = None
+    usage: dict[str, Any] | None = None
+    error: Any = None
+
+
+class _Part(msgspec.Struct):
+    type: str = ""
+    text: str | None = None
+    refusal: str | None = None
+
+
+class _Item(msgspec.Struct):
+    type: str = ""
+    content: list[_Part] | None = None
+
+
+class _Response(msgspec.Struct):
+    output: list[_Item] | None = None
+    status: str | None = None
+    incomplete_details: dict[str, Any] | None = None
+    model: str | None = None
+    usage: dict[str, Any] | None = None
+    error: Any = None
+
+
+def _decoded(body: bytes, kind: type[Any]) -> Any:
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None

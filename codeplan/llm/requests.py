@@ -1,0 +1,90 @@
+"""What is sent to an endpoint: the body of a request, for Chat Completions or the Responses API."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from codeplan.errors import UsageError
+from codeplan.types import Message
+
+
+class Body(msgspec.Struct, frozen=True):
+    """The settings that become part of each request; None and empty ones are left out.
+
+    Raises UsageError for one that the API does not take.
+    """
+
+    name: str
+    api: str
+    temperature: float | None
+    seed: int | None
+    max_tokens: int | None
+    stop: tuple[str, ...]
+    reasoning_effort: str | None
+    max_tokens_field: str
+    extra_body: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        choices = {"api": ("chat", "responses"), "max_tokens_field": ("max_tokens", "max_completion_tokens")}
+        for field, valid in choices.items():
+            if getattr(self, field) not in valid:
+                raise UsageError(f"{field} is {getattr(self, field)!r}; use {' or '.join(map(repr, valid))}")
+        if self.max_tokens is not None and self.max_tokens < 1:
+            raise UsageError(f"max_tokens is {self.max_tokens}; give 1 or more, or leave it out")
+        if self.api == "responses" and self.seed is not None:
+            raise UsageError("the Responses API takes no model_seed; leave it out, or use api=chat")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings as a trace shows them."""
+        api = {} if self.api == "chat" else {"api": self.api}
+        stop = {"stop": list(self.stop)} if self.stop else {}
+        return {**api, **self._sampling(), **self._limit(self.max_tokens), **stop, **self.extra_body}
+
+    @property
+    def path(self) -> str:
+        """Where the request goes, below the base URL."""
+        return "/chat/completions" if self.api == "chat" else "/responses"
+
+    def request(self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int | None) -> dict[str, Any]:
+        """The body of one request. The Responses API knows no stop: replies are cut at it when read."""
+        chat = self.api == "chat"
+        sent = [{"role": m["role"], "content": encodable(m["content"])} for m in messages]
+        return {
+            "model": self.name,
+            **({"messages": sent} if chat else {"input": sent, "store": False}),
+            **self._sampling(),
+            **self._limit(self.max_tokens if max_tokens is None else max_tokens),
+            **({"stop": [encodable(s) for s in stop]} if stop and chat else {}),
+            **self.extra_body,
+        }
+
+    def _sampling(self) -> dict[str, Any]:
+        effort = self.reasoning_effort or None
+        reasoning = {"reasoning_effort": effort} if self.api == "chat" else {"reasoning": effort and {"effort": effort}}
+        given = {"temperature": self.temperature, "seed": self.seed, **reasoning}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def _limit(self, tokens: int | None) -> dict[str, Any]:
+        field = self.max_tokens_field if self.api == "chat" else "max_output_tokens"
+        return {} if tokens is None else {field: tokens}
+
+
+def sound_name(name: str) -> str:
+    """The model's name. Raises UsageError where it is none."""
+    if not name.strip():
+        raise UsageError("the model has no name; give one (such as --model gpt-4.1-mini), or use --model scripted")
+    return name
+
+
+def encodable(text: str) -> str:
+    """The text without lone surrogates, which a plan can print and JSON cannot carry."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def estimate(messages: Sequence[Message], max_tokens: int | None) -> int:
+    """About how many tokens a call will take, for the rate limit alone: four characters to a token."""
+    return sum(len(m["content"]) for m in messages) // 4 + (max_tokens or 0)

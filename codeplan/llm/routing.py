@@ -1,0 +1,65 @@
+"""Several models as one: each purpose of a call has its model, such as a strong planner and a cheap one to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+from codeplan import plugins
+from codeplan.errors import UsageError
+from codeplan.protocols import LLM
+from codeplan.types import Completion, Message, Purpose
+
+ROUTES: dict[str, tuple[Purpose, ...]] = {
+    "ask_model": ("ask",),
+    "refine_model": ("refine", "resume"),
+    "executor_model": ("act",),
+}
+"""Settings that name a model of its own for some purposes; every other purpose is the main model's."""
+
+
+class Routed:
+    """A model that passes each call on to the model for its purpose, or to ``main`` where it has none.
+
+    Raises UsageError for a purpose that does not exist.
+    """
+
+    def __init__(self, main: LLM, routes: Mapping[str, LLM]) -> None:
+        for purpose in routes:
+            _check(purpose)
+        self._main, self._routes = main, dict(routes)
+        others = [f"{purpose}: {model.name}" for purpose, model in self._routes.items()]
+        self.name = f"{main.name} ({', '.join(others)})" if others else main.name
+
+    def __repr__(self) -> str:
+        return f"Routed({self._main!r}, {self._routes!r})"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The main model's settings, and under ``routes`` each other model's name and settings by purpose."""
+        routes = {purpose: {"model": m.name, **_settings(m)} for purpose, m in self._routes.items()}
+        return {**_settings(self._main), "routes": routes}
+
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """The names of those models whose price is not known."""
+        models = (self._main, *self._routes.values())
+        return tuple(dict.fromkeys(name for m in models for name in getattr(m, "unpriced", ())))
+
+    def complete(
+        self, messages: Sequence[Message], *, purpose: Purpose, stop: Sequence[str] = (), max_tokens: int | None = None
+    ) -> Completion:
+        """Ask the model for this purpose. Raises what it raises, and UsageError for a purpose that does not exist."""
+        _check(purpose)
+        model = self._routes.get(purpose, self._main)
+        return model.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
+
+
+def _check(purpose: str) -> None:
+    valid = get_args(Purpose)
+    if purpose not in valid:
+        raise UsageError(f"there is no purpose {purpose!r} of a model call; {plugins.choices(purpose, valid)}")
+
+
+def _settings(model: LLM) -> dict[str, Any]:
+    return dict(getattr(model, "settings", {}))

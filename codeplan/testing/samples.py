@@ -1,0 +1,126 @@
+"""Sample plans, and what plain Python makes of them: the measure that executors are held to."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import io
+import re
+import sys
+import textwrap
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any, NamedTuple
+
+from codeplan.sandbox.executor import Capability
+from codeplan.testing.worlds import WORLDS, Call, World, asker, history
+
+_FOLDER = Path(__file__).parent / "plans"
+_GIVEN = frozenset({"agent", "start_from"})
+_HEADING = re.compile(r"(?P<name>[^\[]+?)(?: \[(?P<needs>[^\]]+)\])?")
+
+
+class Sample(NamedTuple):
+    """A plan as models write it. ``needs`` are the capabilities without which an executor cannot run it."""
+
+    name: str
+    body: str
+    world: type[World]
+    needs: frozenset[Capability] = frozenset()
+
+    @property
+    def source(self) -> str:
+        """The whole plan."""
+        return as_plan(self.body)
+
+
+class Attempt(NamedTuple):
+    """How a hostile plan tries to get something, and its source."""
+
+    name: str
+    source: str
+
+
+class Ran(NamedTuple):
+    """What a run did, whoever ran it. ``error`` is the name of the exception and ``message`` its text, or empty."""
+
+    output: str
+    error: str
+    message: str
+    calls: list[Call]
+    asked: list[str]
+    variables: dict[str, object]
+
+
+def as_plan(body: str) -> str:
+    """A plan whose ``solution`` has this body."""
+    return "def solution(agent, start_from=1):\n" + textwrap.indent(textwrap.dedent(body).strip("\n"), "    ") + "\n"
+
+
+def samples() -> tuple[Sample, ...]:
+    """All sample plans. Each is accepted by the check, and runs as in plain Python."""
+    return tuple(s for name in WORLDS for s in _samples_in(name))
+
+
+def attempts() -> tuple[Attempt, ...]:
+    """Hostile plans, none of which may get anything."""
+    return tuple(Attempt(heading, as_plan(body)) for heading, body in _blocks("hostile"))
+
+
+def run_plainly(sample: Sample) -> Ran:
+    """Run a sample as plain Python does, in this process."""
+    world = sample.world()
+    printed = io.StringIO()
+    space = _space(asker(world))
+    locals_: dict[str, object] = {}
+    failure: Exception | None = None
+    with contextlib.redirect_stdout(printed):
+        exec(sample.source.replace("from large_language_model import ask_llm as ask", "pass"), space)
+        solution: Any = space["solution"]
+        try:
+            with _watching(solution.__code__, locals_):
+                solution(world)
+        except Exception as error:
+            failure = error
+    variables = {n: v for n, v in locals_.items() if n not in _GIVEN and not n.startswith("_")}
+    name, message = (type(failure).__name__, str(failure)) if failure else ("", "")
+    return Ran(printed.getvalue(), name, message, *history(world), variables)
+
+
+def _samples_in(name: str) -> Iterator[Sample]:
+    for heading, body in _blocks(name):
+        parts = _HEADING.fullmatch(heading)
+        assert parts is not None
+        needs = frozenset(Capability(n.strip()) for n in (parts["needs"] or "").split(",") if n)
+        yield Sample(f"{name}: {parts['name']}", body, WORLDS[name], needs)
+
+
+def _blocks(name: str) -> Iterator[tuple[str, str]]:
+    """A file's blocks, each under a line ``=== heading``."""
+    text = (_FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+    for block in text.split("\n=== ")[1:]:
+        heading, _, body = block.partition("\n")
+        yield heading, body
+
+
+def _space(ask: Callable[[str], str]) -> dict[str, object]:
+    return {"__builtins__": builtins, "ask_llm": ask, "ask": ask, "literal_eval": ast.literal_eval}
+
+
+@contextlib.contextmanager
+def _watching(code: types.CodeType, found: dict[str, object]) -> Iterator[None]:
+    """Keep the local variables that a function ends with, however it ends."""
+
+    def note(frame: FrameType, event: str, argument: object) -> None:
+        if event == "return" and frame.f_code is code:
+            found.update(frame.f_locals)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)

@@ -1,0 +1,104 @@
+"""A goal in PDDL as one of the shapes that a household's rules know; a goal of another shape is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+
+from codeplan.envs.alfworld.pddl import Tree
+from codeplan.envs.household.game import Condition, Goal
+
+Fact = tuple[str, ...]
+"""A predicate and its arguments; the variables among them are ``?1``, ``?2`` and so on, each once in the goal."""
+
+_CONDITIONS: dict[str, tuple[Condition, str]] = {
+    "isclean": ("clean", "cleanable"),
+    "ishot": ("hot", "heatable"),
+    "iscool": ("cool", "coolable"),
+}
+"""What an object is made, and the trait that it needs, by the predicate that a goal asks for."""
+
+
+def goal(tree: Tree) -> Goal:
+    """The goal that a tree stands for. Raises ValueError for one that is of none of ALFWorld's six shapes."""
+    facts = set(_flat(tree, {}, count(1)))
+    found = _light(facts) if any(f[0] == "holds" for f in facts) else _place(facts)
+    if found is None:
+        raise ValueError(f"its goal is of a shape that is not known here: {_shown(tree)[:300]}")
+    return found
+
+
+def _flat(tree: Tree, names: dict[str, str], numbers: Iterator[int]) -> Iterator[Fact]:
+    """The facts that a goal asks for all at once. ``not =`` is a fact of its own, its arguments sorted."""
+    match tree:
+        case []:
+            return
+        case ["and", *parts]:
+            for part in parts:
+                yield from _flat(part, names, numbers)
+        case ["exists", [*variables], body]:
+            inner = {str(v): f"?{next(numbers)}" for v in variables if str(v).startswith("?")}
+            yield from _flat(body, names | inner, numbers)
+        case ["not", ["=", str(one), str(other)]]:
+            yield ("not=", *sorted((names.get(one, one), names.get(other, other))))
+        case [str(predicate), *arguments] if all(isinstance(a, str) for a in arguments):
+            if predicate in ("or", "not", "forall", "imply", "="):
+                raise ValueError(f"its goal has a part that is not known here: {_shown(tree)[:300]}")
+            yield (predicate, *(names.get(str(a), str(a)) for a in arguments))
+        case _:
+            raise ValueError(f"its goal has a part that is not known here: {_shown(tree)[:300]}")
+
+
+def _place(facts: set[Fact]) -> Goal | None:
+    """One object, or two, of a type in one receptacle of a type, made clean, hot or cool where it is one."""
+    lying = sorted(f[1:] for f in facts if f[0] == "inreceptacle" and len(f) == 3)
+    if len(lying) not in (1, 2) or len({r for _, r in lying}) != 1:
+        return None
+    objects, receptacle = [o for o, _ in lying], lying[0][1]
+    kind, place = _type(facts, "objecttype", objects[0]), _type(facts, "receptacletype", receptacle)
+    asked = [c for c in _CONDITIONS if (c, objects[0]) in facts]
+    if kind is None or place is None or len(asked) > 1:
+        return None
+    meant: set[Fact] = {("receptacletype", receptacle, f"{place}type")}
+    meant |= {("inreceptacle", o, receptacle) for o in objects} | {("objecttype", o, f"{kind}type") for o in objects}
+    if len(objects) == 2:
+        meant.add(("not=", *sorted(objects)))
+    condition, trait = _CONDITIONS[asked[0]] if asked else (None, "")
+    if condition:
+        meant |= {(asked[0], objects[0]), (trait, objects[0])}
+    return Goal(kind, place, condition, len(objects)) if facts == meant else None
+
+
+def _light(facts: set[Fact]) -> Goal | None:
+    """An object of a type in the hand, beside a lamp of a type that was switched on."""
+    hands = [f[1:] for f in facts if f[0] == "holds" and len(f) == 3]
+    lamps = [(f[1], g[2]) for f in facts if f[0] == "istoggled" for g in facts if g[:2] == ("inreceptacle", f[1])]
+    if len(hands) != 1 or len(lamps) != 1:
+        return None
+    (holder, thing), (lamp, receptacle) = hands[0], lamps[0]
+    kind, shining = _type(facts, "objecttype", thing), _type(facts, "objecttype", lamp)
+    places = [f[2] for f in facts if f[:2] == ("receptacleatlocation", receptacle) and len(f) == 3]
+    agents = [f[1] for f in facts if f[0] == "atlocation" and len(f) == 3]
+    if kind is None or shining is None or len(places) != 1 or len(agents) != 1:
+        return None
+    meant: set[Fact] = {
+        ("holds", holder, thing),
+        ("objecttype", thing, f"{kind}type"),
+        ("objecttype", lamp, f"{shining}type"),
+        ("toggleable", lamp),
+        ("istoggled", lamp),
+        ("inreceptacle", lamp, receptacle),
+        ("receptacleatlocation", receptacle, places[0]),
+        ("atlocation", agents[0], places[0]),
+    }
+    return Goal(kind, lamp=shining) if facts == meant else None
+
+
+def _type(facts: set[Fact], predicate: str, thing: str) -> str | None:
+    """The one type that a thing must have, without the word's ending; None where there is none, or several."""
+    found = [f[2] for f in facts if f[:2] == (predicate, thing) and len(f) == 3]
+    return found[0].removesuffix("type") if len(found) == 1 and found[0].endswith("type") else None
+
+
+def _shown(tree: Tree) -> str:
+    return tree if isinstance(tree, str) else f"({' '.join(map(_shown, tree))})"

@@ -1,0 +1,89 @@
+"""Reading PDDL problems, as far as ALFWorld's files use the language: sorts, facts, and a goal as a tree."""
+
+from __future__ import annotations
+
+import re
+
+from codeplan.types import Value
+
+Tree = str | list["Tree"]
+"""A word, or what stands between two parentheses."""
+
+
+class Problem(Value, frozen=True):
+    """A problem in lower case: the sort of each thing, the arguments of all facts by predicate, the goal."""
+
+    sorts: dict[str, str]
+    facts: dict[str, list[tuple[str, ...]]]
+    goal: Tree
+
+    def pairs(self, predicate: str) -> list[tuple[str, str]]:
+        """The facts of a predicate with two arguments. Raises ValueError where one has another number of them."""
+        return [(first, second) for first, second in self._of(predicate, 2)]
+
+    def singles(self, predicate: str) -> list[str]:
+        """What a predicate of one argument is true of. Raises ValueError where one has another number of them."""
+        return [only for (only,) in self._of(predicate, 1)]
+
+    def _of(self, predicate: str, size: int) -> list[tuple[str, ...]]:
+        found = self.facts.get(predicate, [])
+        for arguments in found:
+            if len(arguments) != size:
+                raise ValueError(f"the fact ({' '.join((predicate, *arguments))}) has not {size} arguments")
+        return found
+
+
+def problem(text: str) -> Problem:
+    """Read a problem. Raises ValueError, with what is wrong, for a text that is none."""
+    plain = re.sub(r";[^\n]*", "", text).lower()
+    opening, closing = plain.count("("), plain.count(")")
+    if not opening:
+        raise ValueError("it is empty")
+    if opening != closing:
+        raise ValueError(f"it ends early or is damaged: {opening:,} parentheses open and {closing:,} close")
+    _, *parts = re.split(r"\(:([a-z-]+)", plain)
+    sections = dict(zip(parts[::2], parts[1::2], strict=True))
+    for name in ("objects", "init", "goal"):
+        if name not in sections:
+            raise ValueError(f"it has no section (:{name} …)")
+    return Problem(_sorts(sections["objects"]), _facts(sections["init"]), _tree(sections["goal"]))
+
+
+def _sorts(section: str) -> dict[str, str]:
+    """``a b - object c - location`` as ``{a: object, b: object, c: location}``."""
+    sorts: dict[str, str] = {}
+    waiting: list[str] = []
+    words = iter(section.replace(")", " ").split())
+    for word in words:
+        if word == "-":
+            sorts.update(dict.fromkeys(waiting, next(words, "")))
+            waiting = []
+        else:
+            waiting.append(word)
+    return sorts
+
+
+def _facts(section: str) -> dict[str, list[tuple[str, ...]]]:
+    facts: dict[str, list[tuple[str, ...]]] = {}
+    for fact in re.findall(r"\(([^()]*)\)", section):
+        predicate, *arguments = fact.split() or [""]
+        facts.setdefault(predicate, []).append(tuple(arguments))
+    return facts
+
+
+def _tree(section: str) -> Tree:
+    """The first expression of a text; what follows it, the ends of what encloses it, is left alone."""
+    stack: list[list[Tree]] = [[]]
+    for word in re.findall(r"[()]|[^\s()]+", section):
+        if word == "(":
+            stack.append([])
+        elif word != ")":
+            stack[-1].append(word)
+        else:
+            done = stack.pop()
+            if not stack:
+                break
+            stack[-1].append(done)
+            if len(stack) == 1:
+                return done
+    raise ValueError("its goal is not an expression")

@@ -1,0 +1,111 @@
+"""The agent that plans for TextCraft act through. Its docstrings are the API that a model is shown."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from codeplan.errors import AgentError
+from codeplan.protocols import Act
+from codeplan.types import Observation
+
+_COMMAND = re.compile(r"^craft (\d+) (.+?) using (.+)$", re.MULTILINE)
+_GOAL = re.compile(r"^Goal: craft (.+)\.$", re.MULTILINE)
+_HELD = re.compile(r"\[([^\]]+)\] \((\d+)\)")
+_GOT = re.compile(r"Got (\d+) (.+)")
+_CRAFTED = re.compile(r"Crafted (\d+) minecraft:(\w+)")
+
+
+class TextCraftAgent:
+    """One who gathers and crafts items of Minecraft, with an inventory that is empty at the start.
+
+    goal is the item to craft, craftable lists every item that the crafting commands make; both use the commands' own
+    names, such as "oak planks". What no command makes can be got, in any number. An ingredient such as planks or wool,
+    which no command makes but of which there are sorts ("oak planks"), stands for any one sort of it, crafted before.
+    """
+
+    goal: str
+    craftable: list[str]
+
+    def __init__(self, act: Act, observation: Observation | None = None) -> None:
+        text = observation.text if observation else ""
+        goal = _GOAL.search(text)
+        self.goal = goal[1] if goal else ""
+        self._recipes = [(m[2], int(m[1]), _counts(m[3])) for m in _COMMAND.finditer(text)]
+        self.craftable = sorted({item for item, _, _ in self._recipes})
+        self._act = act
+        self._held: dict[str, int] = {}
+        self._last: tuple[str, str] | None = None
+
+    def get(self, count: int, item: str) -> str:
+        """Get so many of an item that no crafting command makes. Whatever can be crafted is not found.
+
+        Example: "Got 2 oak logs", or "Could not find stick"
+        """
+        answer = self._do(f"get {count} {item}")
+        if got := _GOT.fullmatch(answer):
+            self._add(got[2], int(got[1]))
+        return answer
+
+    def craft(self, count: int, item: str, ingredients: dict[str, int]) -> str:
+        """Follow one crafting command once, with exactly its counts; follow it again for more of the item.
+
+        The ingredients must be in the inventory, and are used up. For an ingredient of which there are sorts, give one
+        sort: where the command says "2 planks", {"oak planks": 2}.
+        Example: agent.craft(4, "stick", {"oak planks": 2}) returns "Crafted 4 minecraft:stick", or that the items or a
+        recipe could not be found.
+        """
+        if not isinstance(ingredients, dict):
+            kind = type(ingredients).__name__
+            raise AgentError(f"craft takes the ingredients as a dict such as {{'oak planks': 2}}, not as a {kind}")
+        answer = self._do(f"craft {count} {item} using {', '.join(f'{n} {name}' for name, n in ingredients.items())}")
+        if crafted := _CRAFTED.fullmatch(answer):
+            for name, n in ingredients.items():
+                self._add(name, -n)
+            self._add(crafted[2].replace("_", " "), int(crafted[1]))
+        return answer
+
+    def inventory(self) -> dict[str, int]:
+        """Look into the inventory and return the counts of all items in it. This is an action, like get and craft.
+
+        Example: {"oak planks": 4, "stick": 2}
+        """
+        answer = self._do("inventory")
+        if answer.startswith("Inventory: "):
+            self._held = {name: int(n) for name, n in _HELD.findall(answer)}
+        return dict(self._held)
+
+    def recipes(self, item: str) -> list[dict[str, Any]]:
+        """Return the crafting commands that make an item, as the task has given them; none for what can be got.
+
+        This reads the task again and is no action.
+        Example: [{"count": 4, "ingredients": {"planks": 2}}, {"count": 1, "ingredients": {"bamboo": 2}}]
+        """
+        return [{"count": n, "ingredients": dict(taken)} for made, n, taken in self._recipes if made == item]
+
+    def report(self) -> str:
+        """Return the goal, what the inventory holds, the last action and its answer, for the message of an assertion.
+
+        Example: "My goal is bowl. I hold 1 oak logs. Last action: 'get 3 planks'; it answered: 'Could not find planks'"
+        """
+        held = ", ".join(f"{n} {name}" for name, n in self._held.items()) or "nothing"
+        state = f"My goal is {self.goal or 'not known'}. I hold {held}."
+        if self._last is None:
+            return f"{state} I have not acted yet."
+        action, answer = self._last
+        return f"{state} Last action: '{action}'; it answered: '{answer}'"
+
+    def _do(self, action: str) -> str:
+        self._last = action, self._act(action).text
+        return self._last[1]
+
+    def _add(self, name: str, count: int) -> None:
+        self._held[name] = self._held.get(name, 0) + count
+        if not self._held[name]:
+            del self._held[name]
+
+
+def _counts(ingredients: str) -> dict[str, int]:
+    """The ingredients of a command (``2 planks, 1 string``) as counts by names."""
+    pairs = (each.split(" ", 1) for each in ingredients.split(", "))
+    return {name: int(count) for count, name in pairs}

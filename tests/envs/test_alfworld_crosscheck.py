@@ -1,0 +1,92 @@
+"""Our engine beside ALFWorld's own, TextWorld: the same words, the same admissible actions, the same wins.
+
+It takes about three minutes: ``make crosscheck`` runs it. It needs the extra ``textworld``, here or in the Python that
+CODEPLAN_TEXTWORLD_PYTHON names, and the recorded games.
+"""
+
+import importlib.util
+import os
+import random
+
+import pytest
+from alfworld_files import recorded
+
+from codeplan.envs.alfworld import games, make
+from codeplan.envs.alfworld.official import TextWorld
+from codeplan.envs.household import choices, engine, text
+
+pytestmark = pytest.mark.crosscheck
+
+GAMES, STEPS = 50, 80
+
+needs_textworld = pytest.mark.skipif(
+    not os.environ.get("CODEPLAN_TEXTWORLD_PYTHON") and importlib.util.find_spec("textworld") is None,
+    reason="ALFWorld's own engine is not installed: pip install 'codeplan[textworld]'",
+)
+
+
+def chosen():
+    """50 games, of both dialects in turn, spread over all of them."""
+    both = [sorted(recorded(dialect).rglob("game.tw-pddl")) for dialect in ("put", "move")]
+    return [file for pair in list(zip(*both, strict=True))[:: 67 * 2 // GAMES] for file in pair][:GAMES]
+
+
+def guided(rng, game, state, admissible):
+    """An action that is worth comparing: about the goal, or one that changes something, or any, or nonsense."""
+    if rng.random() < 0.06:
+        o, r = rng.choice(game.objects).name, rng.choice(game.receptacles).name
+        return rng.choice(
+            [
+                f"take {o} from {r}",
+                f"open {r}",
+                f"use {o}",
+                f"examine {o}",
+                f"heat {o} with {r}",
+                "  look ",
+                "Look",
+                "help",
+                "",
+                f"go to {r} ",
+                f"put {o} in/on {r}",
+                f"move {o} to {r}",
+                f"slice {o} with {o}",
+            ]
+        )
+    words = [game.goal.object, game.goal.receptacle or game.goal.lamp or ""]
+    near = [a for a in admissible if any(word in a for word in words) and not a.startswith("examine")]
+    doing = [a for a in admissible if a.split()[0] not in ("go", "look", "inventory", "help", "examine")]
+    return rng.choice(rng.choice([near, doing, list(admissible)]) or list(admissible))
+
+
+@needs_textworld
+def test_fifty_games_of_eighty_guided_random_steps_show_no_difference():
+    files, theirs, compared = chosen(), TextWorld(), 0
+    assert len(files) == GAMES
+    for number, file in enumerate(files):
+        rng = random.Random(number)
+        game, told = games.load(file.parent), theirs.load(file)
+        state = game.start
+        assert told.text == text.introduction(game)
+        for step in range(STEPS):
+            admissible = choices.admissible(game, state)
+            assert list(admissible) == told.commands, (file, step)
+            action = guided(rng, game, state, admissible)
+            state, answer = engine.act(game, state, action)
+            told = theirs.step(action)
+            assert (answer, engine.satisfied(game, state)) == (told.text, told.won), (file, step, action)
+            compared += 1
+    theirs.close()
+    assert compared == GAMES * STEPS
+
+
+@needs_textworld
+@pytest.mark.parametrize("dialect", ["put", "move"])
+def test_an_episode_in_the_official_engine_is_the_same_episode(dialect):
+    ours, theirs = (make(data=str(recorded(dialect)), engine=name, actions=12) for name in ("codeplan", "textworld"))
+    task = ours.tasks("valid_unseen")[20]
+    actions = [*make(data=str(recorded("move"))).game(task).walkthrough, *["look"] * 12]
+    assert ours.reset(task) == theirs.reset(task)
+    for action in actions:
+        assert ours.admissible() == theirs.admissible()
+        assert ours.step(action) == theirs.step(action)
+    theirs.close()

@@ -1,0 +1,159 @@
+"""ALFWorld's game files are read whole, or refused with file and reason."""
+
+import json
+import re
+
+import pytest
+from alfworld_files import contents, grammar, problem, write
+
+from codeplan.envs.alfworld import games, goals, pddl
+from codeplan.envs.household.engine import satisfied
+from codeplan.envs.household.game import MOVE, PUT, Goal
+from codeplan.envs.household.generator import KINDS, generate
+from codeplan.envs.household.walkthrough import walkthrough
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dialect", [PUT, MOVE], ids=lambda d: d.name)
+def test_a_game_that_is_written_is_read_again_the_same(kind, dialect):
+    for seed in range(6):
+        game = generate(kind, seed, dialect)
+        file = contents(game, dialect.name)
+        assert games.game(file["pddl_problem"], file["grammar"], game.walkthrough) == game
+
+
+def test_both_dialects_are_told_by_the_grammar():
+    text = problem(generate("pick", 0))
+    assert games.game(text, grammar("put.", "put")).dialect == PUT
+    assert games.game(text, grammar("put.", "move")).dialect == MOVE
+
+
+def test_a_grammar_that_words_things_in_its_own_way_is_followed():
+    own = grammar("x.", "put").replace("put {o} in/on {r}", "lay {o} upon {r}").replace("You put the", "You lay the")
+    dialect = games.game(problem(generate("pick", 0)), own).dialect
+    assert dialect.put == ("lay ", " upon ")
+    assert dialect.putting == "You lay the {object} in/on the {receptacle}."
+
+
+def test_the_task_s_sentence_may_hold_quotes():
+    assert games.game(problem(generate("pick", 0)), grammar('put a "mug" away.', "put")).sentence == 'put a "mug" away.'
+
+
+def test_a_name_is_its_class_with_a_number_that_counts_down_and_a_basin_is_called_by_its_end():
+    text = """(define (:objects a - agent Sink_bar_1_bar_SinkBasin - receptacle Mug_bar_1 - object Mug_bar_2 - object
+      loc_bar_1 - location loc_bar_2 - location Mug - object)
+      (:init (atLocation a loc_bar_1) (receptacleAtLocation Sink_bar_1_bar_SinkBasin loc_bar_2)
+      (receptacleType Sink_bar_1_bar_SinkBasin SinkBasinType) (objectType Mug_bar_1 MugType) (objectType Mug_bar_2 MugType)
+      (inReceptacle Mug_bar_1 Sink_bar_1_bar_SinkBasin) (inReceptacleObject Mug_bar_2 Mug_bar_1) (isReceptacleObject Mug_bar_1))
+      (:goal (exists (?o - object ?r - receptacle) (and (objectType ?o MugType) (receptacleType ?r SinkBasinType) (inReceptacle ?o ?r)))))"""
+    game = games.game(text, grammar("x.", "put"))
+    assert [r.name for r in game.receptacles] == ["sinkbasin 1"]
+    assert [(o.name, o.inner) for o in game.objects] == [("mug 2", ("mug 1",)), ("mug 1", None)]
+    assert (game.start.location, game.receptacles[0].location) == (2, 1)
+    assert game.goal == Goal("mug", "sinkbasin")
+
+
+SENTENCES = {
+    "pick": "put a {} in {}.",
+    "clean": "put a clean {} in {}.",
+    "heat": "put a hot {} in {}.",
+    "cool": "put a cool {} in {}.",
+    "examine": "look at {} under the {}.",
+    "pick_two": "put two {} in {}.",
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_problem_and_the_trajectory_make_a_game_too(kind, tmp_path):
+    game = generate(kind, 3)
+    (tmp_path / "initial_state.pddl").write_text(problem(game))
+    told = {"object_target": game.goal.object.title(), "parent_target": (game.goal.receptacle or "").title()}
+    told |= {"toggle_target": (game.goal.lamp or "").title(), "mrecep_target": "", "object_sliced": False}
+    types = {ours: theirs for theirs, ours in games.TYPES.items()}
+    (tmp_path / "traj_data.json").write_text(json.dumps({"task_type": types[kind], "pddl_params": told, "more": [1]}))
+    read = games.load(tmp_path)
+    assert satisfied(read, read.start) is False
+    assert read.goal == game.goal
+    assert read.sentence == SENTENCES[kind].format(game.goal.object, game.goal.receptacle or game.goal.lamp)
+    assert walkthrough(read)
+
+
+# ------------------------------------------------------------------ goals
+
+
+def test_the_words_of_a_goal_may_stand_in_any_order_and_have_any_names():
+    tree = pddl.problem(
+        "(define (:objects) (:init) (:goal (exists (?x - receptacle) (and (and (receptacleType ?x FridgeType)) (exists (?y ?z - object)"
+        " (and (inReceptacle ?y ?x) (isCool ?y) (coolable ?y) (objectType ?y EggType)))))))"
+    ).goal
+    assert goals.goal(tree) == Goal("egg", "fridge", "cool")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(exists (?o - object ?r - receptacle) (and (objectType ?o EggType) (receptacleType ?r FridgeType) (inReceptacle ?o ?r) (isSliced ?o)))",
+        "(exists (?o - object ?r - receptacle) (and (objectType ?o EggType) (receptacleType ?r FridgeType) (inReceptacle ?o ?r) (isClean ?o)))",
+        "(exists (?o - object ?r - receptacle) (and (objectType ?o EggType) (inReceptacle ?o ?r)))",
+        "(exists (?o ?m - object ?r - receptacle) (and (inReceptacleObject ?o ?m) (inReceptacle ?m ?r) (objectType ?o EggType) (objectType ?m BowlType) (receptacleType ?r FridgeType)))",
+        "(exists (?o ?p - object ?r - receptacle) (and (objectType ?o EggType) (objectType ?p EggType) (receptacleType ?r FridgeType) (inReceptacle ?o ?r) (inReceptacle ?p ?r)))",
+        "(exists (?o - object ?a - agent) (and (objectType ?o EggType) (holds ?a ?o)))",
+        "(forall (?o - object) (isClean ?o))",
+        "(or (isClean a) (isHot a))",
+        "(not (isClean a))",
+        "(and)",
+    ],
+)
+def test_a_goal_of_another_shape_is_refused(text):
+    tree = pddl.problem(f"(define (:objects) (:init) (:goal {text}))").goal
+    with pytest.raises(ValueError, match="its goal"):
+        goals.goal(tree)
+
+
+# ------------------------------------------------------------------ what is wrong with a file
+
+
+def spoiled(tmp_path, spoil):
+    """What reading a game file says that was changed by ``spoil``."""
+    write(tmp_path, "pick", 1)
+    (file,) = tmp_path.rglob("game.tw-pddl")
+    file.write_bytes(spoil(file.read_bytes()))
+    with pytest.raises(ValueError, match="game") as refused:
+        games.load(file.parent)
+    assert str(file) in str(refused.value)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (lambda data: b"", "empty"),
+        (lambda data: b"\0" * 4096, "empty"),
+        (lambda data: data[: len(data) // 2], "half downloaded"),
+        (lambda data: data.replace(b"{", b"[", 1), "half downloaded|no game"),
+        (lambda data: b"<html>not found</html>", "half downloaded"),
+        (lambda data: b"\xff\xfe" + data, "half downloaded"),
+        (lambda data: b"{}", "missing required field"),
+        (lambda data: b'{"grammar": 1, "pddl_problem": ""}', "grammar"),
+        (lambda data: data.replace(b"(:init", b"(:start"), "no section"),
+        (lambda data: data.replace(b"(:goal", b"(:aim"), "no section"),
+        (lambda data: data.replace(b"(atLocation agent1", b"(atPlace agent1"), "where the agent is"),
+        (lambda data: data.replace(b"inReceptacle ?o", b"isSliced ?o"), "its goal"),
+        (lambda data: data.replace(b"; the end", b") ; the end"), "parentheses"),
+        (lambda data: data.replace(b") ; the end", b""), "parentheses"),
+        (lambda data: data.replace(b"(openable ", b"(openable door "), "has not 1 arguments"),
+        (lambda data: data.replace(b"Your task is to", b"Do"), "does not say"),
+        (lambda data: data.replace(b"action PutObject", b"action Put"), "does not have the command"),
+        (lambda data: data.replace(b"put {o} in/on {r}", b"put it down"), "puts things"),
+        (lambda data: data.replace(b"{lend.name}", b"{some.name}"), "some.name"),
+        (lambda data: data.replace(b"loc_bar_", b"here_"), "has no name like"),
+    ],
+)
+def test_a_damaged_game_file_is_named_with_the_reason(tmp_path, spoil, reason):
+    assert re.search(reason, spoiled(tmp_path, spoil))
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"traj_data\.json cannot be read: No such file"):
+        games.load(tmp_path)

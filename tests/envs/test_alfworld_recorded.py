@@ -1,0 +1,52 @@
+"""The recorded games and episodes of ALFWorld, word for word."""
+
+import re
+
+import pytest
+from alfworld_files import recorded, transcripts
+
+from codeplan.envs.alfworld import make
+from codeplan.envs.household.walkthrough import walkthrough
+from codeplan.types import Task
+
+
+def test_every_observation_of_the_recorded_episodes_is_reproduced_and_their_success():
+    env = make(data=str(recorded("put")), arrival="recorded", actions=1000)
+    compared = 0
+    for episode in transcripts():
+        first = env.reset(Task(episode["id"]))
+        assert (
+            first.text
+            == f"-= Welcome to TextWorld, ALFRED! =-\n\n{episode['room']}\n\nYour task is to: {episode['goal']}"
+        )
+        answers = [env.step(action) for action, _ in episode["steps"] if not action.startswith("think:")]
+        told = [text for action, text in episode["steps"] if not action.startswith("think:")]
+        assert [answer.text for answer in answers] == told, episode["id"]
+        assert any(answer.success for answer in answers) == episode["success"], episode["id"]
+        compared += len(told)
+    assert compared > 700
+
+
+@pytest.mark.parametrize("dialect", ["put", "move"])
+def test_every_stored_walkthrough_wins_in_both_dialects_and_so_does_ours(dialect):
+    env, stored = make(data=str(recorded(dialect)), actions=1000), make(data=str(recorded("move")))
+    tasks = env.tasks("valid_unseen")
+    assert len(tasks) == 67
+    for task in tasks:
+        for actions in (stored.game(task).walkthrough, walkthrough(env.game(task))):
+            env.reset(task)
+            *before, last = [env.step(said(action, dialect)) for action in actions]
+            assert last.success, task.id
+            assert not any(answer.done for answer in before)
+
+
+def test_no_fault_is_found_in_them():
+    assert make(data=str(recorded("put"))).faults() == make(data=str(recorded("move"))).faults() == []
+
+
+def said(action, dialect):
+    """An action of either dialect in the one."""
+    put = re.fullmatch(r"(?:put|move) (.*) (?:in/on|to) (.*)", action)
+    if not put:
+        return action
+    return ("put {} in/on {}" if dialect == "put" else "move {} to {}").format(*put.groups())

@@ -1,0 +1,94 @@
+"""Whatever is done in a household, some things stay true.
+
+CODEPLAN_SEQUENCES is how many sequences of actions are tried; ``make crosscheck`` tries 2,000.
+"""
+
+import os
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from msgspec.structs import replace
+
+from codeplan.envs.household import choices, engine
+from codeplan.envs.household.game import MOVE, PUT
+from codeplan.envs.household.generator import KINDS, generate
+from codeplan.envs.household.play import Play
+from codeplan.envs.household.walkthrough import walkthrough
+
+SEQUENCES = int(os.environ.get("CODEPLAN_SEQUENCES", "30"))
+
+
+class HouseholdMachine(RuleBasedStateMachine):
+    """Plays a game at random, and on after it is won."""
+
+    @initialize(
+        kind=st.sampled_from(KINDS),
+        seed=st.integers(0, 10**9),
+        dialect=st.sampled_from([PUT, MOVE]),
+        difficulty=st.sampled_from(["easy", "normal", "hard"]),
+        feedback=st.sampled_from(["plain", "augmented"]),
+    )
+    def begin(self, kind, seed, dialect, difficulty, feedback):
+        self.game = generate(kind, seed, dialect, difficulty)
+        self.play = Play(self.game, 10_000, feedback)
+        self.kept = []
+
+    @property
+    def state(self):
+        return self.play.moment.state
+
+    @rule(draw=st.floats(0, 1, exclude_max=True), about_goal=st.booleans())
+    def do_what_can_be_done(self, draw, about_goal):
+        actions = choices.admissible(self.game, self.state)
+        if about_goal:
+            goal = self.game.goal
+            actions = [a for a in actions if goal.object in a or (goal.receptacle or goal.lamp) in a] or actions
+        self.play.moment = replace(self.play.moment, done=False)
+        answer = self.play.step(actions[int(draw * len(actions))])
+        assert not answer.text.startswith("Nothing happens.")
+        assert answer.success == engine.satisfied(self.game, self.state)
+
+    @rule(action=st.text(max_size=30))
+    def do_nonsense(self, action):
+        before = self.state
+        if action.strip() not in choices.admissible(self.game, before):
+            self.play.moment = replace(self.play.moment, done=False)
+            assert self.play.step(action).text.startswith("Nothing happens.")
+            assert self.state == before
+
+    @rule()
+    def keep_the_moment(self):
+        self.kept.append((self.play.moment, choices.admissible(self.game, self.state)))
+
+    @precondition(lambda self: self.kept)
+    @rule(draw=st.floats(0, 1, exclude_max=True))
+    def go_back_to_a_moment(self, draw):
+        self.play.moment, actions = self.kept[int(draw * len(self.kept))]
+        assert choices.admissible(self.game, self.state) == actions
+
+    @invariant()
+    def every_object_is_in_one_place(self):
+        lying = [o for contents in self.state.contents for o in contents]
+        held = [] if self.state.holding is None else [self.state.holding]
+        assert sorted(lying + held) == list(range(len(self.game.objects)))
+        for r, contents in zip(self.game.receptacles, self.state.contents, strict=True):
+            assert all(self.state.places[o] == {r.location} for o in contents)
+        assert all(not self.state.places[o] for o in held)
+
+    @invariant()
+    def nothing_is_hot_and_cool_and_only_doors_are_open(self):
+        assert not self.state.hot & self.state.cool
+        assert all(self.game.receptacles[r].openable for r in self.state.opened)
+
+    @invariant()
+    def the_goal_can_still_be_reached(self):
+        rest = replace(self.game, start=self.state)
+        state = self.state
+        for action in walkthrough(rest):
+            state, _ = engine.act(rest, state, action)
+        assert engine.satisfied(rest, state)
+
+
+TestHousehold = HouseholdMachine.TestCase
+TestHousehold.settings = settings(max_examples=SEQUENCES, stateful_step_count=40, deadline=None)

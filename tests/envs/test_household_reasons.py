@@ -1,0 +1,133 @@
+"""With augmented feedback, an action that cannot be done is answered with the reason."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_house import after, house
+
+from codeplan.envs.household import Household
+from codeplan.envs.household.engine import act
+from codeplan.envs.household.game import MOVE
+from codeplan.envs.household.generator import KINDS, generate
+from codeplan.envs.household.play import Play
+from codeplan.envs.household.reasons import why
+
+AT_COUNTER = ("go to countertop 1",)
+WITH_APPLE = (*AT_COUNTER, "take apple 2 from countertop 1")
+WITH_KNIFE = (*AT_COUNTER, "take knife 1 from countertop 1")
+AT_FRIDGE, AT_DESK, AT_SINK = ("go to fridge 1",), ("go to desk 1",), ("go to sinkbasin 1",)
+OPEN = (*AT_FRIDGE, "open fridge 1")
+
+
+@pytest.mark.parametrize(
+    ("before", "action", "reason"),
+    [
+        ((), "go to desk", "The number of the desk is missing, as in: desk 1."),
+        ((), "go to desk 1 now", "'desk 1 now' is no name; a name is like: apple 1."),
+        ((), "go to sofa 1", "There is no receptacle sofa 1 in this room."),
+        ((), "go desk 1", "That action has the form: go to RECEPTACLE."),
+        (AT_DESK, "go to desk 1", "The desk 1 is within reach already, from where you stand."),
+        (AT_DESK, "go to shelf 1", "The shelf 1 is within reach already, from where you stand."),
+        ((), "open fridge 1", "You are not at the fridge 1: go to fridge 1 first."),
+        (AT_COUNTER, "open countertop 1", "The countertop 1 has nothing to open or close."),
+        (OPEN, "open fridge 1", "The fridge 1 is open already."),
+        (AT_FRIDGE, "close fridge 1", "The fridge 1 is closed already."),
+        ((), "open fridge", "The number of the fridge is missing, as in: fridge 1."),
+        (AT_COUNTER, "take apple from countertop 1", "The number of the apple is missing, as in: apple 1."),
+        (AT_COUNTER, "take apple 2", "That action has the form: take OBJECT from RECEPTACLE."),
+        (AT_COUNTER, "take apple 2 from knife 1", "There is no receptacle knife 1 in this room."),
+        (AT_COUNTER, "take desk 1 from countertop 1", "The desk 1 is a receptacle, not an object."),
+        ((), "take apple 2 from countertop 1", "You are not at the countertop 1: go to countertop 1 first."),
+        (AT_FRIDGE, "take apple 1 from fridge 1", "The fridge 1 is closed: open fridge 1 first."),
+        (AT_FRIDGE, "take mug 9 from fridge 1", "The fridge 1 is closed: open fridge 1 first."),
+        (AT_COUNTER, "take apple 1 from countertop 1", "There is no apple 1 in or on the countertop 1."),
+        (WITH_APPLE, "take knife 1 from countertop 1", "Your hands are full: you carry the apple 2."),
+        (AT_DESK, "take desklamp 1 from desk 1", "The desklamp 1 cannot be picked up."),
+        (WITH_APPLE, "put apple 2 in/on fridge 1", "You are not at the fridge 1: go to fridge 1 first."),
+        ((*WITH_APPLE, *AT_FRIDGE), "put apple 2 in/on fridge 1", "The fridge 1 is closed: open fridge 1 first."),
+        (WITH_APPLE, "put knife 1 in/on countertop 1", "You do not carry the knife 1: you carry the apple 2."),
+        (AT_COUNTER, "put knife 1 in/on countertop 1", "You do not carry the knife 1: your hands are empty."),
+        ((*WITH_APPLE, *AT_DESK), "put apple 2 in/on desk 1", "The apple 2 does not belong in or on a desk."),
+        (WITH_APPLE, "put apple 2 on countertop 1", "That action has the form: put OBJECT in/on RECEPTACLE."),
+        (WITH_APPLE, "clean apple 2 with sinkbasin 1", "You are not at the sinkbasin 1: go to sinkbasin 1 first."),
+        (AT_SINK, "clean apple 2 with sinkbasin 1", "You do not carry the apple 2: your hands are empty."),
+        (
+            (*WITH_APPLE, *AT_SINK),
+            "heat apple 2 with sinkbasin 1",
+            "You cannot heat anything with the sinkbasin 1: that takes a microwave.",
+        ),
+        ((*WITH_KNIFE, *AT_FRIDGE), "cool knife 1 with fridge 1", "The knife 1 is nothing to cool."),
+        ((), "use microwave 1", "The microwave 1 is not used so, but: heat OBJECT with microwave 1."),
+        ((), "use desk 1", "The desk 1 is a receptacle, not an object."),
+        ((), "use desklamp", "The number of the desklamp is missing, as in: desklamp 1."),
+        ((), "use desklamp 1", "There is no desklamp 1 to be seen from where you stand."),
+        (AT_COUNTER, "use knife 1", "The knife 1 has nothing to switch on."),
+        (AT_COUNTER, "slice apple 2 with knife 1", "You do not carry the knife 1: your hands are empty."),
+        (WITH_APPLE, "slice apple 2 with apple 2", "The apple 2 does not cut; a knife or a butterknife does."),
+        ((*WITH_KNIFE, *AT_DESK), "slice mug 1 with knife 1", "The mug 1 is nothing to slice."),
+        ((*WITH_KNIFE, *AT_SINK), "slice apple 2 with knife 1", "There is no apple 2 to be seen from where you stand."),
+        (AT_COUNTER, "examine fridge 1", "You are not at the fridge 1: go to fridge 1 first."),
+        (AT_COUNTER, "examine apple 2", "Of objects only what you carry can be examined, and you carry nothing."),
+        (WITH_APPLE, "examine knife 1", "Of objects only what you carry can be examined, and you carry the apple 2."),
+    ],
+)
+def test_the_reason_is_told(before, action, reason):
+    game = house()
+    state = after(game, *before)
+    assert act(game, state, action) == (state, "Nothing happens.")
+    assert why(game, state, action) == reason
+
+
+@pytest.mark.parametrize("action", ["jump", "", "think: hm", "move mug 1 to shelf 1", "help"])
+def test_what_is_no_action_is_answered_with_those_that_are(action):
+    told = why(house(), house().start, action)
+    assert told.startswith("That is no action here; the actions are: go to RECEPTACLE, open RECEPTACLE, ")
+    assert told.endswith(
+        "put OBJECT in/on RECEPTACLE, clean OBJECT with RECEPTACLE, heat OBJECT with RECEPTACLE, cool OBJECT with RECEPTACLE, use OBJECT, slice OBJECT with OBJECT, examine RECEPTACLE or OBJECT, look, inventory."
+    )
+
+
+def test_the_other_dialect_has_its_own_forms():
+    game = house(dialect=MOVE)
+    assert "move OBJECT to RECEPTACLE" in why(game, game.start, "put mug 1 in/on shelf 1")
+    assert why(game, game.start, "move mug 1 to shelf 1") == "You are not at the shelf 1: go to shelf 1 first."
+
+
+def test_it_follows_the_plain_answer_and_only_where_nothing_happened():
+    env = Household(feedback="augmented")
+    env.reset(env.task("heat", 3))
+    assert env.step("open fridge 1").text == "Nothing happens. You are not at the fridge 1: go to fridge 1 first."
+    assert env.step("go to fridge 1").text.endswith("The fridge 1 is closed.")
+
+
+def test_what_lies_behind_a_closed_door_is_not_given_away():
+    """The same is said of an apple that is in there and of one that is nowhere."""
+    game = house()
+    state = after(game, *AT_FRIDGE)
+    for action in ("take {} from fridge 1", "use {}", "examine {}", "cool {} with fridge 1"):
+        there, nowhere = (
+            why(game, state, action.format(apple)).replace(apple, "it") for apple in ("apple 1", "apple 7")
+        )
+        assert there == nowhere
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(KINDS), st.integers(0, 10**6), st.integers(0, 40), st.data())
+def test_whatever_cannot_be_done_has_a_reason_and_never_a_vague_one(kind, seed, steps, data):
+    game = generate(kind, seed)
+    play = Play(game, 100, "augmented")
+    for action in game.walkthrough[:steps]:
+        play.step(action)
+    r, s = (data.draw(st.sampled_from(game.receptacles)).name for _ in "rs")
+    o, p = (data.draw(st.sampled_from(game.objects)).name for _ in "op")
+    tried = [f"go to {r}", f"open {r}", f"close {r}", f"take {o} from {r}", f"put {o} in/on {r}", f"clean {o} with {r}"]
+    tried += [f"heat {o} with {s}", f"cool {o} with {s}", f"use {o}", f"use {r}", f"slice {o} with {p}", f"examine {o}"]
+    tried += [f"examine {r}", f"take {r} from {o}", data.draw(st.text(max_size=20))]
+    now = play.moment
+    for action in tried:
+        play.moment = now
+        if now.done or play.step(action).text.partition(". ")[0] != "Nothing happens":
+            continue
+        reason = why(game, now.state, action)
+        assert reason != "It cannot be done now."
+        assert reason.endswith(".")

@@ -1,0 +1,299 @@
+"""TextCraft as an environment: its tasks, its episodes, its settings."""
+
+import json
+import random
+import subprocess
+import sys
+import time
+
+import pytest
+
+from codeplan import envs
+from codeplan.envs.textcraft import TextCraft, make
+from codeplan.envs.textcraft.commands import drawn_commands
+from codeplan.envs.textcraft.recipes import book
+from codeplan.envs.textcraft.tasks import goal_of
+from codeplan.errors import UsageError
+from codeplan.testing import EnvironmentContract
+from codeplan.types import Observation, Task
+
+TASKS = TextCraft().tasks("test")
+
+
+class TestTextCraftIsAnEnvironment(EnvironmentContract):
+    def make(self):
+        return TextCraft()
+
+
+class TestTextCraftWithRecordedCommandsIsAnEnvironment(EnvironmentContract):
+    futile = "get 1 stick"
+
+    def make(self):
+        env = make(exact=True, actions=5)
+        known = [t for t in env.tasks("test") if t.seed % 2 == 0]
+        env.tasks = lambda split: known if split == "test" else []
+        return env
+
+
+# ------------------------------------------------------------------ tasks
+
+
+def test_the_test_tasks_are_77_of_depth_2_and_112_of_depth_3_and_11_of_depth_4():
+    assert [t.seed for t in TASKS] == list(range(200))
+    assert [t.kind for t in TASKS] == ["depth4"] * 11 + ["depth3"] * 112 + ["depth2"] * 77
+
+
+def test_a_task_s_depth_is_told_by_its_kind_its_id_and_the_environment():
+    env = TextCraft()
+    assert all(f"depth{env.depth(t)}" == t.kind == t.id.split("/")[0] for s in ("test", "dev") for t in env.tasks(s))
+    assert env.depth(Task("depth4/0")) == 4
+
+
+def test_dev_and_train_have_the_other_197_items_of_depth_2():
+    dev, train = (TextCraft().tasks(split) for split in ("dev", "train"))
+    assert [t.seed for t in [*dev, *train]] == list(range(200, 397))
+    assert (len(dev), {t.kind for t in [*dev, *train]}) == (50, {"depth2"})
+    assert len({t.goal for t in [*TASKS, *dev, *train]}) == 397
+
+
+def test_the_goals_of_dev_and_train_are_mixed_and_stay_the_same():
+    assert [t.goal for t in TextCraft().tasks("dev")[:3]] == [
+        "craft cut red sandstone",
+        "craft item frame",
+        "craft spruce pressure plate",
+    ]
+
+
+@pytest.mark.parametrize("task", [Task("depth3/17"), Task("mine", kind="depth3", seed=17), TASKS[17]])
+def test_a_task_made_by_hand_is_known_by_its_id_or_its_kind_and_seed(task):
+    env = TextCraft()
+    assert env.reset(task) == env.reset(TASKS[17])
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        Task(""),
+        Task("depth3"),
+        Task("depth2/17"),
+        Task("depth3/397"),
+        Task("depth3/-1"),
+        Task("17"),
+        Task("x", kind="depth2", seed=17),
+        Task("x", kind="depth9", seed=0),
+        Task("x", kind="depth4", seed=True),
+        Task("x" * 10_000),
+    ],
+)
+def test_an_unknown_task_is_refused_with_what_an_id_looks_like(task):
+    with pytest.raises(UsageError, match=r"has no task .*depth3/17.*0 to 396") as refused:
+        TextCraft().reset(task)
+    assert len(str(refused.value)) < 300
+
+
+def test_a_task_can_be_picked_by_its_seed_alone():
+    assert envs.select(envs.make("textcraft"), seed=205).id == "depth2/205"
+    assert envs.select(envs.make("textcraft"), kind="depth2").seed == 123
+
+
+# ------------------------------------------------------------------ the first observation
+
+
+def test_reset_shows_the_commands_and_the_goal():
+    task = next(t for t in TextCraft().tasks("train") if t.goal == "craft oak trapdoor")
+    text = TextCraft().reset(task).text
+    assert text.startswith("Crafting commands:\ncraft ")
+    assert text.endswith("\n\nGoal: craft oak trapdoor.")
+    assert "\ncraft 2 oak trapdoor using 6 oak planks\n" in text
+    assert text.count("\n") == len(TextCraft().commands(task)) + 2
+
+
+@pytest.mark.parametrize("split", ["test", "dev", "train"])
+def test_every_task_shows_what_its_goal_needs_and_at_most_ten_commands_besides_none_of_them_twice(split):
+    env = TextCraft()
+    for task in env.tasks(split):
+        shown, needed = env.commands(task), book().needed(goal_of(task))
+        assert len(set(shown)) == len(shown)
+        assert set(needed) <= set(shown)
+        assert len(shown) - len(needed) <= 10
+
+
+def test_commands_that_mislead_differ_from_task_to_task_of_one_goal():
+    first, second = (drawn_commands(book(), "lodestone", seed) for seed in (0, 1))
+    assert set(first) != set(second)
+    assert set(book().needed("lodestone")) <= set(first) & set(second)
+
+
+PRINT_ALL = (
+    "from codeplan.envs.textcraft import TextCraft; import hashlib; e = TextCraft(); "
+    "print(hashlib.sha256('|'.join(e.reset(t).text for s in ('test', 'dev', 'train') for t in e.tasks(s))"
+    ".encode()).hexdigest())"
+)
+
+
+@pytest.mark.parametrize("hash_seed", ["0", "1", "4294967295"])
+def test_all_tasks_are_the_same_under_every_hash_seed_and_on_every_machine(hash_seed):
+    made = subprocess.run(
+        [sys.executable, "-c", PRINT_ALL], env={"PYTHONHASHSEED": hash_seed}, capture_output=True, text=True, check=True
+    )
+    assert made.stdout.strip() == "c9e489e32eed56e869f20c04876412d0cdbc3ffc5a3cd7daeac585935f9c894a"
+
+
+# ------------------------------------------------------------------ episodes
+
+
+@pytest.mark.parametrize("split", ["test", "dev", "train"])
+def test_every_task_can_be_won_and_its_walkthrough_wins_it(split):
+    env = TextCraft()
+    for task in env.tasks(split):
+        env.reset(task)
+        *before, last = [env.step(action) for action in env.walkthrough(task)]
+        assert not any(answer.done or answer.success or answer.reward for answer in before)
+        assert (last.done, last.success, last.reward) == (True, True, 1.0)
+
+
+def test_the_longest_walkthrough_takes_less_than_half_of_the_actions_there_are():
+    env = TextCraft()
+    longest = max(len(env.walkthrough(t)) for t in env.tasks("test"))
+    env.reset(TASKS[0])
+    allowed = [env.step("inventory").done for _ in range(100)].index(True) + 1
+    assert (longest, allowed) == (27, 60)
+
+
+def test_after_the_end_nothing_counts():
+    env = TextCraft()
+    env.reset(TASKS[150])
+    for action in env.walkthrough(TASKS[150]):
+        env.step(action)
+    assert env.step("inventory") == Observation("The episode is over.", done=True, success=True)
+
+
+def test_the_last_action_allowed_ends_the_episode_and_may_win_it():
+    task = TASKS[150]
+    walkthrough = TextCraft().walkthrough(task)
+    env = TextCraft(actions=len(walkthrough))
+    env.reset(task)
+    assert [env.step(a) for a in walkthrough][-1].success
+    env = TextCraft(actions=len(walkthrough) - 1)
+    env.reset(task)
+    last = [env.step(a) for a in walkthrough[:-1]][-1]
+    assert (last.done, last.success, last.reward) == (True, False, 0.0)
+    assert env.step(walkthrough[-1]) == Observation("The episode is over.", done=True)
+
+
+def test_getting_the_goal_is_no_way_to_win():
+    env = TextCraft()
+    env.reset(Task("depth4/3"))
+    assert env.step("get 1 lodestone") == Observation("Could not find lodestone")
+
+
+def test_a_reset_forgets_what_was_carried():
+    env = TextCraft()
+    env.reset(TASKS[0])
+    env.step("get 2 quartz")
+    env.reset(TASKS[0])
+    assert env.step("inventory").text == "Inventory: You are not carrying anything."
+
+
+def test_a_snapshot_brings_back_the_inventory_and_the_count_of_actions():
+    env = TextCraft(actions=4)
+    env.reset(TASKS[0])
+    env.step("get 2 quartz")
+    kept = env.snapshot()
+    once = [env.step(a) for a in ("get 2 cobblestone", "craft 2 diorite using 2 quartz, 2 cobblestone", "inventory")]
+    env.restore(kept)
+    again = [env.step(a) for a in ("get 2 cobblestone", "craft 2 diorite using 2 quartz, 2 cobblestone", "inventory")]
+    assert once == again
+    assert again[-1] == Observation("Inventory: [diorite] (2) ", done=True)
+
+
+def test_without_a_task_nothing_can_be_asked():
+    for ask in (TextCraft().snapshot, lambda: TextCraft().step("inventory"), lambda: TextCraft().restore(None)):
+        with pytest.raises(UsageError, match="call reset"):
+            ask()
+
+
+def test_a_thousand_of_them_play_at_once():
+    worlds = [TextCraft() for _ in range(1000)]
+    started = time.perf_counter()
+    for i, world in enumerate(worlds):
+        world.reset(TASKS[i % 200])
+    answers = [world.step("get 1 string").text for world in worlds]
+    assert set(answers) == {"Got 1 string"}
+    assert time.perf_counter() - started < 5
+
+
+# ------------------------------------------------------------------ settings
+
+
+@pytest.mark.parametrize("settings", [{"actions": 0}, {"actions": -3}, {"actions": 2.5}, {"actions": True}])
+def test_a_number_of_actions_that_makes_no_sense_is_refused(settings):
+    with pytest.raises(UsageError, match="actions"):
+        make(**settings)
+
+
+def test_exact_shows_the_commands_in_the_order_in_which_they_were_recorded():
+    env = envs.make("textcraft", exact=True)
+    text = env.reset(TASKS[70]).text
+    first = "craft 1 lever using 1 cobblestone, 1 stick\ncraft 1 quartz block using 4 quartz\n"
+    assert text.startswith(f"Crafting commands:\n{first}")
+    assert text.endswith("\n\nGoal: craft polished andesite.")
+    assert text == f"Crafting commands:\n{chr(10).join(env.commands(TASKS[70]))}\n\nGoal: craft polished andesite."
+
+
+def test_exact_knows_half_the_test_tasks_and_refuses_the_others_rather_than_make_them_up():
+    env = TextCraft(exact=True)
+    known = 0
+    for task in TASKS:
+        try:
+            known += bool(env.reset(task).text)
+        except UsageError as refused:
+            assert f"no list of commands is known to be recorded for the task {task.id}" in str(refused)
+    assert known == 100
+
+
+def recorded(tmp_path, *lines):
+    file = tmp_path / "recorded.jsonl"
+    file.write_text("".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines))
+    return str(file)
+
+
+def test_more_recorded_tasks_come_from_a_file(tmp_path):
+    listed = list(TextCraft().commands(TASKS[151]))
+    random.Random(0).shuffle(listed)
+    file = recorded(tmp_path, {"seed": 151, "goal": "whatever", "commands": listed}, "")
+    env = make(exact=True, recorded=file)
+    assert env.commands(TASKS[151]) == tuple(listed)
+    assert env.commands(TASKS[70]) == TextCraft(exact=True).commands(TASKS[70])
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ("{", "line 1 is no recorded task"),
+        ("[1]", "line 1 is no recorded task"),
+        ("[" * 100_000, "line 1 is no recorded task"),
+        ({"seed": 1}, "line 1 is no recorded task"),
+        ({"seed": "1", "commands": ["craft 4 stick using 2 planks"]}, "its seed is a number"),
+        ({"seed": 1, "commands": []}, "its commands are a list"),
+        ({"seed": 1, "commands": "craft 4 stick using 2 planks"}, "its commands are a list"),
+        ({"seed": 1, "commands": ["craft 1 stick using 1 dragon"]}, "'craft 1 stick using 1 dragon', which is none of"),
+        ({"seed": 1, "commands": [["x"]]}, "which is none of"),
+    ],
+)
+def test_a_file_that_is_not_as_it_should_be_is_one_sentence_with_its_line(tmp_path, line, fault):
+    with pytest.raises(UsageError, match=rf"recorded\.jsonl.*{fault}") as refused:
+        make(exact=True, recorded=recorded(tmp_path, line))
+    assert "\n" not in str(refused.value)
+
+
+def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path):
+    (tmp_path / "binary").write_bytes(b"\xff\xfe")
+    for file in (tmp_path / "missing", tmp_path, tmp_path / "binary", "a\0b"):
+        with pytest.raises(UsageError, match="the recorded tasks in .* cannot be read"):
+            make(exact=True, recorded=str(file))
+
+
+def test_a_file_of_recorded_tasks_without_exact_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="exact=True"):
+        make(recorded=recorded(tmp_path))

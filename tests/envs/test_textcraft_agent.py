@@ -1,0 +1,147 @@
+"""TextCraft's agent, and the worked example that shows how plans use it."""
+
+import pytest
+
+from codeplan import execute
+from codeplan.api import agent_api, describe
+from codeplan.envs.textcraft import TextCraft, TextCraftAgent
+from codeplan.envs.textcraft.recipes import book
+from codeplan.errors import AgentError
+from codeplan.llm.scripted import ScriptedModel
+from codeplan.prompts import Prompts
+from codeplan.protocols import Agent
+from codeplan.types import Finished, Observation
+
+FIRST = Observation(
+    "Crafting commands:\n"
+    "craft 4 oak planks using 1 oak logs\n"
+    "craft 4 stick using 2 planks\n"
+    "craft 1 stick using 2 bamboo\n"
+    "craft 1 shield using 6 planks, 1 iron ingot\n"
+    "\n"
+    "Goal: craft shield."
+)
+
+
+def answering(*texts):
+    """An agent in a world that gives these answers, and the list of what it is asked to do."""
+    done, left = [], list(texts)
+
+    def act(action):
+        done.append(action)
+        return Observation(left.pop(0))
+
+    return TextCraftAgent(act, FIRST), done
+
+
+def test_it_offers_these_names_and_no_others():
+    assert agent_api(TextCraftAgent).names == (
+        *("get", "craft", "inventory", "recipes", "report"),
+        *("goal", "craftable"),
+    )
+    assert isinstance(TextCraftAgent(lambda action: Observation("")), Agent)
+
+
+def test_every_method_says_what_it_returns_by_an_example():
+    assert all("Example: " in method.doc for method in agent_api(TextCraftAgent).methods)
+    assert "def craft(self, count: int, item: str, ingredients: dict[str, int]) -> str:" in describe(
+        agent_api(TextCraftAgent)
+    )
+
+
+def test_it_reads_goal_and_commands_off_the_first_observation_alone():
+    agent, done = answering()
+    assert (agent.goal, agent.craftable) == ("shield", ["oak planks", "shield", "stick"])
+    assert agent.recipes("stick") == [
+        {"count": 4, "ingredients": {"planks": 2}},
+        {"count": 1, "ingredients": {"bamboo": 2}},
+    ]
+    assert agent.recipes("shield") == [{"count": 1, "ingredients": {"planks": 6, "iron ingot": 1}}]
+    assert agent.recipes("planks") == agent.recipes("bow") == []
+    assert done == []
+
+
+@pytest.mark.parametrize("first", [None, Observation(""), Observation("Hello.")])
+def test_without_commands_it_knows_none(first):
+    agent = TextCraftAgent(lambda action: Observation(""), first)
+    assert (agent.goal, agent.craftable, agent.recipes("stick")) == ("", [], [])
+
+
+def test_its_methods_are_the_actions_of_the_world():
+    agent, done = answering("Got 2 oak logs", "Crafted 4 minecraft:oak_planks", "Inventory: [oak planks] (4) ")
+    assert agent.get(2, "oak logs") == "Got 2 oak logs"
+    assert agent.craft(4, "oak planks", {"oak logs": 1}) == "Crafted 4 minecraft:oak_planks"
+    assert agent.inventory() == {"oak planks": 4}
+    agent, done = answering("Could not find enough items to craft minecraft:shield")
+    agent.craft(1, "shield", {"oak planks": 6, "iron ingot": 1})
+    assert done == ["craft 1 shield using 6 oak planks, 1 iron ingot"]
+
+
+def test_it_reports_what_it_holds_by_the_answers_alone():
+    agent, _ = answering("Got 2 oak logs", "Crafted 4 minecraft:oak_planks", "Could not find stick")
+    assert agent.report() == "My goal is shield. I hold nothing. I have not acted yet."
+    agent.get(2, "oak logs")
+    agent.craft(4, "oak planks", {"oak logs": 1})
+    agent.get(1, "stick")
+    assert agent.report() == (
+        "My goal is shield. I hold 1 oak logs, 4 oak planks. "
+        "Last action: 'get 1 stick'; it answered: 'Could not find stick'"
+    )
+
+
+def test_the_report_never_differs_from_the_inventory():
+    env = TextCraft()
+    for task in env.tasks("test")[::17]:
+        agent = TextCraftAgent(env.step, env.reset(task))
+        for action in env.walkthrough(task)[:-1]:
+            if action.startswith("get "):
+                _, count, item = action.split(" ", 2)
+                agent.get(int(count), item)
+            else:
+                made, taken = action.removeprefix("craft ").split(" using ")
+                pairs = [each.split(" ", 1) for each in taken.split(", ")]
+                agent.craft(int(made.split()[0]), made.split(" ", 1)[1], {name: int(n) for n, name in pairs})
+        before = agent.report().split(" Last action")[0]
+        agent.inventory()
+        assert agent.report().split(" Last action")[0] == before
+
+
+def test_an_answer_that_is_no_inventory_leaves_what_it_knew():
+    agent, _ = answering("Got 1 string", "The episode is over.")
+    agent.get(1, "string")
+    assert agent.inventory() == {"string": 1}
+
+
+@pytest.mark.parametrize("ingredients", ["2 planks", ["planks"], None, 2])
+def test_ingredients_in_another_form_are_refused_with_the_form_they_must_have(ingredients):
+    agent, done = answering()
+    with pytest.raises(AgentError, match=r"dict such as \{'oak planks': 2\}, not as a"):
+        agent.craft(4, "stick", ingredients)
+    assert done == []
+
+
+# ------------------------------------------------------------------ the worked example
+
+
+def shield():
+    return next(t for t in TextCraft().tasks("train") if t.goal == "craft shield")
+
+
+def test_every_depth_has_the_one_worked_example():
+    samples = {Prompts().sample("textcraft", kind) for kind in TextCraft.kinds}
+    assert samples == {Prompts().render("textcraft/craft")}
+
+
+def test_the_worked_example_is_of_no_test_task_and_shows_commands_of_the_game():
+    sample = Prompts().render("textcraft/craft")
+    shown = sample.split("\n")[0].removeprefix("# Crafting commands: ").split("; ")
+    assert set(shown) <= set(book().commands)
+    assert "craft 1 shield using 6 planks, 1 iron ingot" in shown
+    assert "craft shield" not in {t.goal for t in TextCraft().tasks("test")}
+
+
+def test_the_worked_example_wins_its_task():
+    done = execute(Prompts().render("textcraft/craft"), TextCraft(), shield(), model=ScriptedModel())
+    assert done.result.success
+    assert isinstance(done.outcome, Finished)
+    assert (done.result.actions, done.result.asks) == (9, 0)

@@ -1,0 +1,300 @@
+"""A worker that lies: streams of frames, many of them broken, played to the host's side of a run over a real socket.
+
+The host must end every run with an outcome, in time, and must believe nothing that it was not told in proper form.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import select
+import socket
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from codeplan.sandbox import wire
+from codeplan.sandbox.agent_port import AgentPort
+from codeplan.sandbox.cage.process import WorkerProcess
+from codeplan.sandbox.codec import CheckpointError, decode, encode
+from codeplan.sandbox.limits import Limits
+from codeplan.sandbox.session import GRACE_SECONDS, Session
+from codeplan.testing.worlds import Home
+from codeplan.types import Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, Step, Stopped
+
+LIMITS = Limits(wall=0.05, output=500, calls=8, reads=10, asks=4, call_bytes=400, ask_bytes=100, checkpoint_bytes=2_000)
+PLAN = Plan("def solution(agent, start_from=1):\n    pass\n" * 3, (Step(1, 2, 2, "a", ""), Step(2, 4, 4, "b", "")))
+SLACK_SECONDS = 2.0
+
+Outcome = Finished | Failed | Stopped | Rejected
+
+
+class Listening(WorkerProcess):
+    """The host's end of a worker, with a memory of what it understood."""
+
+    heard: list[Any]
+
+    def receive(self, deadline: float) -> wire.FromWorker:
+        frame = super().receive(deadline)
+        self.heard.append(frame)
+        return frame
+
+
+class Liar:
+    """One stream of frames, made from a seed: mostly well-formed at first, then anything."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        self.silent = self._random.random() < 0.04
+        self.frames = self._frames()
+
+    def _frames(self) -> list[bytes]:
+        pick = self._random
+        frames = [wire.pack(wire.Started())] if pick.random() < 0.95 else []
+        broken = pick.random()
+        for _ in range(pick.randrange(1, 40)):
+            frame = wire.pack(pick.choice(_FRAMES)(pick))
+            frames.append(self._broken(frame) if pick.random() < broken * 0.1 else frame)
+        if pick.random() < 0.5:
+            frames.append(wire.pack(_end(pick)))
+        return frames
+
+    def _broken(self, frame: bytes) -> bytes:
+        return self._random.choice(_BREAKS)(self._random, frame)
+
+    def play(self, sock: socket.socket, over: threading.Event) -> None:
+        """Send the stream, read and forget the answers, and then hang up, or wait in silence."""
+        rest = b"".join(self.frames)
+        sock.setblocking(False)
+        try:
+            while rest:
+                readable, writable, _ = select.select([sock], [sock], [], 1.0)
+                if readable and not sock.recv(1 << 16):
+                    return
+                if writable:
+                    rest = rest[sock.send(rest[: 1 << 16]) :]
+            if self.silent:
+                over.wait(SLACK_SECONDS)
+            sock.setblocking(True)
+            sock.shutdown(socket.SHUT_WR)
+            while sock.recv(1 << 16):
+                pass
+        except OSError:
+            pass
+        finally:
+            sock.close()
+
+
+# ------------------------------------------------------------------ frames that a worker may send
+
+
+def _table(pick: random.Random) -> wire.Table:
+    values: dict[str, object] = {"x": [1, "é", None], "y": (2.5, b"z"), "n": pick.randrange(2**70), "s": {1, 2}}
+    names = pick.sample(sorted(values), pick.randrange(4))
+    table = wire.Table.of(encode({n: values[n] for n in names}, 1_000))
+    if pick.random() < 0.1:
+        odd: list[Any] = [["list", 9], ["tuple", 0], ["int", "x"], float("inf"), 2**60, ["deque:3", 0, 0, 0, 0], []]
+        return wire.Table({"x": pick.randrange(4)}, [*table.nodes, pick.choice(odd)], {"d": "lost"})
+    return table
+
+
+def _call(pick: random.Random) -> wire.Frame:
+    args: list[Any] = [
+        ["desk 1"],
+        [["list", 1, 2]],
+        [["dict", "a"]],
+        [],
+        [["int", hex(2**70)]],
+        ["x" * pick.choice((1, 500))],
+    ]
+    method = pick.choice(["goto", "goto", "echo", "odd", "_secret", "__class__", "fly", ""])
+    return wire.Call(method, pick.choice(args), pick.choice([{}, {}, {"k": None}, {"receptacle": "x"}]))
+
+
+def _end(pick: random.Random) -> wire.Frame:
+    status: Any = pick.choice(["finished", "failed", "stopped"])
+    error = pick.choice(["", "ValueError", "wall", "turns", "checkpoint_bytes", "__class__"])
+    amount = pick.choice([0.0, 3.5, 1e18])
+    table = _table(pick) if pick.random() < 0.9 else None
+    return wire.End(
+        status, pick.choice([None, 1, 2, 77]), pick.choice([None, 1, 10**6]), error, "no", amount, 0.1, table
+    )
+
+
+_FRAMES: list[Callable[[random.Random], wire.Frame]] = [
+    lambda pick: wire.Entered(
+        pick.choice([1, 1, 2, 2, 2, 3]) if pick.random() < 0.1 else pick.choice([1, 2]), _table(pick)
+    ),
+    lambda pick: wire.Printed(pick.choice(["a", "line\n", "é" * 30, "x" * 200])),
+    lambda pick: wire.Printed("b"),
+    _call,
+    lambda pick: wire.Call("goto", ["shelf 1"], {}),
+    lambda pick: wire.Call("odd", [pick.choice(["KeyError", "AgentError", "self", "huge", "numbers"])], {}),
+    lambda pick: wire.Read(
+        pick.choice(["holding", "receptacles", "_secret", "act"]) if pick.random() < 0.2 else "holding"
+    ),
+    lambda pick: wire.Ask("why?" * pick.choice([1, 1, 1, 40])),
+    lambda pick: _end(pick) if pick.random() < 0.1 else wire.Printed("c"),
+    lambda pick: pick.choice(_OUT_OF_ORDER) if pick.random() < 0.1 else wire.Printed("d"),
+]
+_OUT_OF_ORDER: list[wire.Frame] = [
+    wire.Ready([]),
+    wire.Started(),
+    wire.Checked(PLAN),
+    wire.Refused([Diagnostic(1, 1, "x", "no")]),
+    wire.Damaged("damaged"),
+]
+
+# ------------------------------------------------------------------ ways to break one
+
+
+def _flip(pick: random.Random, frame: bytes) -> bytes:
+    at = pick.randrange(len(frame))
+    return frame[:at] + bytes([frame[at] ^ (1 << pick.randrange(8))]) + frame[at + 1 :]
+
+
+def _flip_body(pick: random.Random, frame: bytes) -> bytes:
+    return frame[: wire.HEADER_BYTES] + _flip(pick, frame[wire.HEADER_BYTES :])
+
+
+def _length(pick: random.Random, frame: bytes) -> bytes:
+    length = pick.choice([0, 1, 2**31, 2**32 - 1, len(frame), 2_000_000])
+    return length.to_bytes(wire.HEADER_BYTES, "big") + frame[wire.HEADER_BYTES :]
+
+
+def _junk(pick: random.Random, frame: bytes) -> bytes:
+    return _framed(pick.randbytes(pick.choice([0, 1, 30, 3_000])))
+
+
+def _deep(pick: random.Random, frame: bytes) -> bytes:
+    return _framed(pick.choice([b"\x91", b"\x94\xa4Call\xa4goto", b"\x81\xa1a"]) * pick.choice([10, 2_000, 100_000]))
+
+
+def _other_value(pick: random.Random, frame: bytes) -> bytes:
+    """The frame with one of its values replaced by one of another kind."""
+    body = msgspec.msgpack.decode(frame[wire.HEADER_BYTES :])
+    at = pick.randrange(len(body))
+    body[at] = pick.choice(
+        [None, True, -1, 2**63, 2**64 - 1, 1e300, float("nan"), "", "x" * 9_000, b"\0", [], {}, [[[[]]]], {1: 2}]
+    )
+    if pick.random() < 0.2:
+        body.append(1)
+    return _framed(msgspec.msgpack.encode(body))
+
+
+def _framed(body: bytes) -> bytes:
+    return len(body).to_bytes(wire.HEADER_BYTES, "big") + body
+
+
+_BREAKS: list[Callable[[random.Random, bytes], bytes]] = [
+    _flip,
+    _flip_body,
+    _length,
+    _junk,
+    _deep,
+    _other_value,
+    _other_value,
+    lambda pick, frame: frame[: pick.randrange(len(frame))],
+    lambda pick, frame: frame + frame[: pick.randrange(len(frame))],
+    lambda pick, frame: frame * 3,
+    lambda pick, frame: frame[::-1],
+]
+
+# ------------------------------------------------------------------ playing a stream, and judging
+
+
+def play(seed: int) -> int:
+    """Play one stream to the host; returns how many frames it took in. Raises AssertionError where it was misled."""
+    liar, home, asked, printed = Liar(seed), Home(print), list[str](), list[Any]()
+    ours, theirs = socket.socketpair()
+    worker = Listening(ours, os.getpid(), None)
+    worker.heard = []
+    over = threading.Event()
+    thread = threading.Thread(target=liar.play, args=(theirs, over))
+
+    def ask(question: str) -> str:
+        asked.append(question)
+        return "yes"
+
+    thread.start()
+    began = time.monotonic()
+    try:
+        port = AgentPort(home, ask)
+        job = wire.RunJob(PLAN.source, port.methods, port.attributes, 1, None, 0, LIMITS)
+        outcome: Outcome | CheckpointError = Session(worker, PLAN, port, LIMITS, printed.append).run(job)
+    except CheckpointError as error:
+        outcome = error
+    finally:
+        took = time.monotonic() - began
+        ours.close()
+        over.set()
+        thread.join()
+    assert took < LIMITS.wall + GRACE_SECONDS + SLACK_SECONDS, f"it took {took:.1f} s"
+    judge(outcome, worker.heard, home, asked)
+    return len(worker.heard) + 1
+
+
+def judge(outcome: Outcome | CheckpointError, heard: list[Any], home: Home, asked: list[str]) -> None:
+    """Assert that the outcome says no more than what was heard in proper form, and that no limit was passed."""
+    assert len(home.history) <= LIMITS.calls
+    assert len(asked) <= LIMITS.asks
+    assert home.holding is None
+    assert home.receptacles == ["shelf 1", "desk 1"]
+    last = heard[-1] if heard else None
+    if isinstance(outcome, CheckpointError):
+        assert isinstance(heard[0], wire.Damaged)
+        return
+    if isinstance(outcome, Rejected):
+        assert last is None or (len(heard) == 1 and isinstance(last, wire.Refused))
+        return
+    if isinstance(outcome, Finished | Failed):
+        assert isinstance(last, wire.End)
+        assert last.status == ("finished" if isinstance(outcome, Finished) else "failed")
+    if isinstance(outcome, Stopped) and outcome.checkpoint is not None:
+        assert isinstance(last, wire.End)
+        assert last.status == "stopped"
+    begun = heard if heard and isinstance(heard[0], wire.Started) else []
+    _judge_amounts(outcome, begun)
+    _judge_saved(outcome, begun)
+    assert "CANARY" not in msgspec.json.encode(outcome).decode()
+
+
+def _judge_amounts(outcome: Finished | Failed | Stopped, heard: list[Any]) -> None:
+    text = "".join(f.text for f in heard if isinstance(f, wire.Printed))
+    assert outcome.output == text[: LIMITS.output]
+    assert outcome.spent.output == len(outcome.output)
+    assert outcome.spent.calls == sum(isinstance(f, wire.Call) for f in heard) <= LIMITS.calls + 1
+    assert outcome.spent.asks == sum(isinstance(f, wire.Ask) for f in heard) <= LIMITS.asks + 1
+    assert 0 <= outcome.spent.wall < LIMITS.wall + GRACE_SECONDS + SLACK_SECONDS
+
+
+def _judge_saved(outcome: Finished | Failed | Stopped, heard: list[Any]) -> None:
+    entered = [f.step for f in heard if isinstance(f, wire.Entered) and PLAN.step(f.step)]
+    assert list(outcome.entries) == list(dict.fromkeys(entered))
+    assert outcome.step in (None, *entered)
+    for checkpoint in [outcome.checkpoint, *outcome.entries.values()]:
+        if checkpoint is not None:
+            assert read(checkpoint) == read(msgspec.json.decode(msgspec.json.encode(checkpoint), type=Checkpoint))
+
+
+def read(checkpoint: Checkpoint) -> str:
+    """A checkpoint's variables as text; a word where it is damaged."""
+    try:
+        return repr(decode(checkpoint))
+    except CheckpointError:
+        return "damaged"
+
+
+def fuzz_frames(frames: int, seed: int = 0) -> int:
+    """Play streams until the host has taken in so many frames; returns how many runs that were."""
+    taken = runs = 0
+    while taken < frames:
+        try:
+            taken += play(seed + runs)
+        except Exception as error:
+            raise AssertionError(f"the stream of seed {seed + runs} misled the host: {error!r}") from error
+        runs += 1
+    return runs
