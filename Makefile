@@ -3,13 +3,14 @@
 # make check   what CI checks before it tests: style, types, who may import whom
 # make crosscheck   long comparisons: with ALFWorld's own engine, and 2,000 random sequences; about five minutes
 # make bench   the benchmarks; figures to read, nothing that passes or fails
+# make crash   500 episodes killed at random points and resumed (about seven minutes)
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO ?= --task clean/22 --mistakes forgotten_walk
 
-.PHONY: run test crosscheck check format bench clean
+.PHONY: run test crosscheck check format bench crash clean
 
 run: $(VENV)/installed
 	$(BIN)/python -m codeplan run household $(DEMO)
@@ -36,6 +37,9 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/model_calls.py
+
+crash: $(VENV)/installed
+	$(BIN)/python benchmarks/crash.py
 
 clean:
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
