@@ -24,6 +24,7 @@ from codeplan.events import EpisodeEnded, Event
 from codeplan.journal import difference
 
 ROUNDS = 500
+ENVIRONMENTS = ["household", "textcraft"]
 TASKS = 25
 SEED = 2023
 
@@ -31,7 +32,7 @@ SEED = 2023
 def main() -> int:
     """Run the rounds and print what came of them."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
-    names = sys.argv[2:] or list(envs.names())
+    names = sys.argv[2:] or ENVIRONMENTS
     with tempfile.TemporaryDirectory() as folder:
         whole = {name: undisturbed(name, Path(folder, name)) for name in names}
         jobs = [

@@ -36,7 +36,9 @@ def main() -> None:
         world.step("get 1 string")
     seconds = time.perf_counter() - started
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(f"{WORLDS} worlds       {seconds * 1e3:8.1f} ms   begun, one step each; {(after - before) / 1024:.1f} MB more")
+    print(
+        f"{WORLDS} worlds       {seconds * 1e3:8.1f} ms   begun, one step each; {(after - before) / 1024:.1f} MB more"
+    )
     print(f"the process       {after / 1024:8.1f} MB   resident at most")
 
 

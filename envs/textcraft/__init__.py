@@ -2,7 +2,7 @@
 
     get 1 oak logs        craft 4 oak planks using 1 oak logs        inventory
 
-The tasks, rules and sentences are those of TextCraft (Prasad et al., ADaPT, NAACL 2024). It needs nothing but Python.
+The tasks, rules and sentences are those of TextCraft (Prasad et al., ADaPT, 2024). It needs nothing but Python.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ def book() -> Book:
 
 def data(name: str) -> str:
     """The text of a file of facts beside this module."""
-    return files(__package__).joinpath(name).read_text("utf-8")
+    return files("codeplan.envs.textcraft").joinpath(name).read_text("utf-8")
 
 
 def _recipe(line: str) -> Recipe:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from codeplan.errors import ModelError, UsageError
+from codeplan.budget import Budget, Meter
+from codeplan.errors import BudgetExceeded, ModelError, UsageError
 from codeplan.llm import OpenAIModel, connect
+from codeplan.llm.faults import retry_after
 from codeplan.protocols import LLM
 from codeplan.types import Message, Usage
 
@@ -31,6 +35,7 @@ class Endpoint(ThreadingHTTPServer):
         self.answers: list[tuple[int, Any, dict[str, str]]] = []
         self.asked: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
+        self.paths: list[str] = []
         self.wait = 0.0
 
     @property
@@ -72,6 +77,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         self.endpoint.keys.append(self.headers["Authorization"])
+        self.endpoint.paths.append(self.path)
         time.sleep(self.endpoint.wait)
         answers = self.endpoint.answers
         status, body, headers = answers.pop(0) if len(answers) > 1 else answers[0]
@@ -292,6 +298,13 @@ def test_an_address_that_is_none_is_refused(url: str) -> None:
         {"timeout": 0.0},
         {"max_retries": -1},
         {"max_tokens_field": "tokens"},
+        {"max_tokens": 0},
+        {"api": "telepathy"},
+        {"api": "responses", "model_seed": 1},
+        {"deadline": 0.0},
+        {"requests_per_minute": 0},
+        {"tokens_per_minute": -1},
+        {"prices": "no/such/table.toml"},
     ],
 )
 def test_a_setting_that_makes_no_sense_is_refused(settings: dict[str, Any]) -> None:
@@ -301,10 +314,14 @@ def test_a_setting_that_makes_no_sense_is_refused(settings: dict[str, Any]) -> N
 
 def test_a_setting_that_the_model_does_not_take_is_refused_with_those_that_it_takes() -> None:
     with pytest.raises(
-        UsageError, match="no setting 'temprature'; did you mean 'temperature'. there are: api, api_key, ask_model, base_url"
+        UsageError,
+        match="no setting 'temprature'; did you mean 'temperature'. there are: api, api_key, ask_model, base_url",
     ):
         connect("tiny", temprature=0)
-    with pytest.raises(UsageError, match="'scripted' has no setting 'base_url'; there are: ask_model, executor_model, mistakes, model_seed"):
+    with pytest.raises(
+        UsageError,
+        match="'scripted' has no setting 'base_url'; there are: ask_model, executor_model, mistakes, model_seed",
+    ):
         connect("scripted", base_url="http://localhost/v1")
 
 
@@ -341,3 +358,236 @@ def test_the_key_and_the_credentials_in_an_address_are_never_shown() -> None:
 def test_both_kinds_of_model_are_models() -> None:
     assert isinstance(connect("tiny", base_url="http://localhost/v1", model_seed=3), LLM)
     assert isinstance(connect("scripted", model_seed=3, mistakes="none"), LLM)
+
+
+# ------------------------------------------------------------------ attempts, waits and deadlines
+
+
+FAIL = ({"error": {"message": "busy"}}, 503)
+
+
+def test_what_may_pass_is_tried_again_and_what_will_not_is_not(endpoint: Endpoint) -> None:
+    endpoint.answer(*FAIL).answer(b"<html>").answer(reply(content=None)).answer(reply())
+    answer = endpoint.model(max_retries=3).complete(HELLO, purpose="ask")
+    assert (answer.text, answer.retries) == ("Hello.", 3)
+    for body, status in (
+        ({"error": {"message": "no such thing"}}, 400),
+        ({"error": {"message": "pay", "code": "insufficient_quota"}}, 429),
+        (reply(content="Hel", finish_reason="length"), 200),
+        (reply(message={"refusal": "No."}), 200),
+    ):
+        endpoint.asked.clear()
+        endpoint.answers.clear()
+        endpoint.answer(body, status)
+        endpoint.failure(max_retries=3)
+        assert len(endpoint.asked) == 1
+
+
+def test_attempts_that_all_fail_are_counted_in_the_error(endpoint: Endpoint) -> None:
+    assert endpoint.answer(*FAIL, Retry_After="0").failure(max_retries=2).endswith("; 3 attempts were made")
+    assert len(endpoint.asked) == 3
+
+
+@pytest.mark.parametrize("header", ["Retry-After", "retry-after-ms"])
+def test_the_endpoint_says_how_long_to_wait(endpoint: Endpoint, header: str) -> None:
+    seconds = {"Retry-After": "0.7", "retry-after-ms": "700"}[header]
+    endpoint.answer(*FAIL, **{header.replace("-", "_"): seconds}).answer(reply())
+    began = time.monotonic()
+    endpoint.model(max_retries=1).complete(HELLO, purpose="ask")
+    assert 0.7 <= time.monotonic() - began < 2
+
+
+def test_a_wait_beyond_the_deadline_is_not_begun(endpoint: Endpoint) -> None:
+    began = time.monotonic()
+    assert "failed (503)" in endpoint.answer(*FAIL, Retry_After="3600").failure(max_retries=3, deadline=5.0)
+    assert time.monotonic() - began < 2
+
+
+@pytest.mark.parametrize(
+    ("headers", "wait"),
+    [
+        ({"retry-after": "2"}, 2.0),
+        ({"retry-after": "0.5", "retry-after-ms": "100"}, 0.1),
+        ({"retry-after": "Thu, 01 Jan 1970 00:00:00 GMT"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "inf"}, None),
+        ({}, None),
+    ],
+)
+def test_waits_are_read_however_they_are_written(headers: dict[str, str], wait: float | None) -> None:
+    assert retry_after(headers) == wait
+
+
+def test_the_time_out_is_for_the_whole_attempt_and_not_for_each_byte() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+        thread = threading.Thread(target=drip, args=(server,))
+        thread.start()
+        began = time.monotonic()
+        with pytest.raises(ModelError, match=r"no answer within 0\.3 s"):
+            OpenAIModel("tiny", base_url=url, timeout=0.3, max_retries=0).complete(HELLO, purpose="ask")
+        assert time.monotonic() - began < 1.5
+        thread.join()
+
+
+def drip(server: socket.socket) -> None:
+    """An answer that never stops coming, a byte at a time, until the client hangs up."""
+    connection, _ = server.accept()
+    with connection:
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+        with contextlib.suppress(OSError):
+            for _ in range(500):
+                connection.sendall(b" ")
+                time.sleep(0.02)
+
+
+def test_a_call_has_a_deadline_whatever_its_attempts_do(endpoint: Endpoint) -> None:
+    endpoint.wait = 0.2
+    began = time.monotonic()
+    assert "that the call had" in endpoint.answer(reply()).failure(timeout=10.0, deadline=0.1)
+    assert time.monotonic() - began < 1.5
+
+
+def test_the_seconds_of_an_episode_end_a_call_and_that_is_a_spent_budget(endpoint: Endpoint) -> None:
+    endpoint.wait = 1.0
+    model = endpoint.answer(reply()).model()
+    meter = Meter(Budget(seconds=0.2))
+    with pytest.raises(BudgetExceeded, match="seconds"), meter.call("ask"):
+        model.complete(HELLO, purpose="ask")
+    assert 0.2 <= meter.seconds < 0.9
+
+
+def test_what_failed_attempts_spent_is_counted(endpoint: Endpoint) -> None:
+    endpoint.answer(reply(content=None)).answer(reply())
+    assert endpoint.model(max_retries=1).complete(HELLO, purpose="ask").usage == Usage(18, 6, 8)
+    endpoint.answers.clear()
+    endpoint.answer(reply(content="Hel", finish_reason="length"))
+    meter = Meter()
+    with pytest.raises(ModelError), meter.call("ask"):
+        endpoint.model().complete(HELLO, purpose="ask")
+    assert meter.usage == Usage(9, 3, 4)
+
+
+# ------------------------------------------------------------------ the Responses API
+
+
+def response(**more: Any) -> dict[str, Any]:
+    content = [{"type": "output_text", "text": "Hel"}, {"type": "output_text", "text": "lo. END and more"}]
+    output = [{"type": "reasoning", "summary": []}, {"type": "message", "role": "assistant", "content": content}]
+    usage = {
+        "input_tokens": 9,
+        "input_tokens_details": {"cached_tokens": 4},
+        "output_tokens": 3,
+        "output_tokens_details": {"reasoning_tokens": 2},
+    }
+    return {
+        "id": "r",
+        "object": "response",
+        "model": "tiny-2",
+        "status": "completed",
+        "output": output,
+        "usage": usage,
+    } | more
+
+
+def test_the_responses_api_is_asked_where_it_is_wanted(endpoint: Endpoint) -> None:
+    endpoint.answer(response())
+    model = endpoint.model(api="responses", temperature=0.5, reasoning_effort="low", max_tokens=50)
+    answer = model.complete(HELLO, purpose="ask", stop=["END"])
+    assert (answer.text, answer.model, answer.finish_reason) == ("Hello. ", "tiny-2", "stop")
+    assert answer.usage == Usage(9, 3, 4, 2)
+    assert endpoint.paths == ["/v1/responses"]
+    assert endpoint.asked == [
+        {
+            "model": "tiny",
+            "input": HELLO,
+            "store": False,
+            "temperature": 0.5,
+            "reasoning": {"effort": "low"},
+            "max_output_tokens": 50,
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (response(status="incomplete", incomplete_details={"reason": "max_output_tokens"}), "cut off"),
+        (response(status="incomplete", incomplete_details={"reason": "content_filter"}), "withheld"),
+        (response(output=[]), "no text"),
+        (response(status="failed", error={"code": "server_error", "message": "out of memory"}), "out of memory"),
+        (response(output=[{"type": "message", "content": [{"type": "refusal", "refusal": "I won't."}]}]), "I won't"),
+        (reply(), "not a reply"),
+    ],
+)
+def test_a_response_that_is_no_whole_answer_is_an_error(endpoint: Endpoint, body: Any, said: str) -> None:
+    assert said in endpoint.answer(body).failure(api="responses")
+
+
+# ------------------------------------------------------------------ reasoning, stops, logins
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("<think>hm\n</think>\n\nHello.", "Hello."),
+        ("hm</think>Hello.", "Hello."),
+        ("Hello. <think> is a tag.", "Hello. <think> is a tag."),
+    ],
+)
+def test_reasoning_that_a_server_leaves_in_the_text_is_no_part_of_the_answer(
+    endpoint: Endpoint, content: str, text: str
+) -> None:
+    assert endpoint.answer(reply(content)).model().complete(HELLO, purpose="ask").text == text
+
+
+def test_reasoning_alone_is_no_answer(endpoint: Endpoint) -> None:
+    assert "no text" in endpoint.answer(reply("<think>hm, and hm")).failure()
+
+
+def test_reasoning_tokens_are_counted_within_the_output(endpoint: Endpoint) -> None:
+    usage = {"prompt_tokens": 9, "completion_tokens": 30, "completion_tokens_details": {"reasoning_tokens": 25}}
+    answer = endpoint.answer(reply(usage=usage)).model(reasoning_effort="high").complete(HELLO, purpose="ask")
+    assert answer.usage == Usage(9, 30, 0, 25)
+    assert endpoint.asked[0]["reasoning_effort"] == "high"
+
+
+def test_a_servers_deafness_to_stop_does_no_harm(endpoint: Endpoint) -> None:
+    model = endpoint.answer(reply("one\nEND two")).model(stop=["END"])
+    assert model.complete(HELLO, purpose="ask", stop=["\n"]).text == "one"
+    assert endpoint.asked[0]["stop"] == ["END", "\n"]
+
+
+def test_a_login_in_the_address_goes_into_a_header(endpoint: Endpoint, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG")
+    endpoint.answer(reply())
+    model = OpenAIModel("tiny", base_url=endpoint.url.replace("//", "//me:hunter2@"))
+    assert model.complete(HELLO, purpose="ask").text == "Hello."
+    assert endpoint.keys == ["Basic bWU6aHVudGVyMg=="]
+    assert "hunter2" not in caplog.text
+
+
+# ------------------------------------------------------------------ money
+
+
+PRICES = "[models.tiny-2]\ninput = 1.0\ncached = 0.5\noutput = 10.0\n"
+
+
+def test_a_call_costs_what_the_table_says(endpoint: Endpoint, tmp_path: Path) -> None:
+    (tmp_path / "prices.toml").write_text(PRICES)
+    model = endpoint.answer(reply()).model(prices=str(tmp_path / "prices.toml"))
+    usage = model.complete(HELLO, purpose="ask").usage
+    assert usage.money == pytest.approx((5 * 1.0 + 4 * 0.5 + 3 * 10.0) / 1e6)
+
+
+def test_the_built_in_prices_are_for_openais_own_endpoint() -> None:
+    assert OpenAIModel("gpt-4.1", api_key=KEY).unpriced == ()
+    assert OpenAIModel("gpt-4.1", api_key=KEY).settings["price"]["input"] == 2.0
+    assert OpenAIModel("gpt-4.1", base_url="http://localhost/v1").unpriced == ("gpt-4.1",)
+    assert OpenAIModel("gpt-unheard-of", api_key=KEY).unpriced == ("gpt-unheard-of",)
+
+
+def test_openai_is_told_the_limit_in_the_word_that_its_reasoning_models_take() -> None:
+    assert OpenAIModel("o3", api_key=KEY, max_tokens=5).settings["max_completion_tokens"] == 5
+    assert OpenAIModel("o3", base_url="http://localhost/v1", max_tokens=5).settings["max_tokens"] == 5

@@ -1,0 +1,72 @@
+"""Prices as data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codeplan.errors import UsageError
+from codeplan.llm import prices
+from codeplan.llm.prices import Price, cost
+from codeplan.types import Usage
+
+
+def test_the_built_in_table_has_a_date_and_a_source_and_cheaper_cached_input() -> None:
+    table = prices.builtin()
+    assert table.date
+    assert table.source.startswith("https://")
+    assert len(table.models) >= 8
+    assert all(0 < (p.cached or 0) < p.input < p.output for p in table.models.values())
+
+
+def test_a_model_is_found_by_its_name_with_a_date_or_without() -> None:
+    table = prices.builtin()
+    assert table.of("gpt-4.1-mini-2025-04-14") == table.of("gpt-4.1-mini")
+    assert table.of("gpt-4.1-mini-next") is None
+    assert table.of("unheard-of", "gpt-4o") == table.of("gpt-4o")
+
+
+def test_a_call_costs_input_cached_input_and_output() -> None:
+    assert cost(Price(1.0, 10.0, 0.5), Usage(1_000_000, 100_000, 400_000)) == pytest.approx(0.6 + 0.2 + 1.0)
+    assert cost(Price(1.0, 10.0), Usage(1_000_000, 0, 400_000)) == pytest.approx(1.0)
+
+
+def test_what_is_not_known_costs_nothing_that_is_known() -> None:
+    assert cost(None, Usage(1, 1)) is None
+    assert cost(Price(1.0, 1.0), Usage(None, None)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[models.a]\ninput = 1\noutput =", "line 3"),
+        ("[models.a]\ninputt = 1\noutput = 2", "models.'a': there is no key inputt"),
+        ("[models.a]\ninput = 1", "models.'a': there must be a key output"),
+        ("[models.a]\ninput = 'cheap'\noutput = 2", "models.'a': input: expected float, got str"),
+        ("[models.a]\ninput = -1\noutput = 2", "models.'a': input is -1"),
+        ("[models.a]\ninput = nan\noutput = 2", "models.'a': input is nan"),
+        ("[model.a]\ninput = 1\noutput = 2", "there is no key model"),
+        ("models = 3", "models: expected object"),
+        ("[models]", "has no prices"),
+        ("date = '2026-01-01'", "models"),
+        ("\x00", "no TOML"),
+    ],
+)
+def test_a_table_with_a_mistake_is_refused_in_one_line_with_the_place(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "prices.toml"
+    path.write_text(text)
+    with pytest.raises(UsageError) as caught:
+        prices.read(path)
+    message = str(caught.value)
+    assert str(path) in message
+    assert said in message
+    assert "\n" not in message
+
+
+def test_a_table_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="price table .*No such file"):
+        prices.read(tmp_path / "none.toml")
+    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(UsageError, match="UTF-8"):
+        prices.read(tmp_path / "bytes.toml")
