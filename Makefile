@@ -2,15 +2,18 @@
 # make test    all tests
 # make check   what CI checks before it tests: style, types, who may import whom
 # make crosscheck   long comparisons: with ALFWorld's own engine, and 2,000 random sequences; about five minutes
+# make fuzz    lying workers, broken plans, forged checkpoints; 100,000 frames and ten minutes, or: make fuzz SECONDS=60
 # make bench   the benchmarks; figures to read, nothing that passes or fails
 # make crash   500 episodes killed at random points and resumed (about seven minutes)
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+FRAMES ?= 100000
+SECONDS ?= 600
 DEMO ?= --task clean/22 --mistakes forgotten_walk
 
-.PHONY: run test crosscheck check format bench crash clean
+.PHONY: run test fuzz crosscheck check format bench crash clean
 
 run: $(VENV)/installed
 	$(BIN)/python -m codeplan run household $(DEMO)
@@ -32,6 +35,9 @@ check: $(VENV)/installed-dev
 format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+fuzz: $(VENV)/installed-test
+	$(BIN)/python -X faulthandler tests/fuzz --frames $(FRAMES) --seconds $(SECONDS)
 
 bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/startup.py

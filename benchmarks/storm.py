@@ -3,10 +3,10 @@
 The endpoint is ``codeplan serve-scripted`` in a process of its own, reached over HTTP. Printed are: how the episodes
 ended; whether the tokens that they counted are those that the endpoint logged; the wall time beside the ideal; memory.
 
-The ideal is the longest chain of calls that one episode makes: the time that the endpoint took for each of its requests,
-and the least pause before each further attempt. No machine is faster than that. Episodes need a processor, too, for
-their sandboxes and environments: so the same episodes are run first with the scripted model in the process, without
-any endpoint, and the time of that is printed beside the ideal. On few cores that floor is what counts.
+The ideal is the longest chain of calls that one episode makes: the time that the endpoint took for each of its
+requests, and the least pause before each further attempt. No machine is faster than that. Episodes need a processor,
+too, for their sandboxes and environments: so the same episodes are run first with the scripted model in the process,
+without any endpoint, and the time of that is printed beside the ideal. On few cores that floor is what counts.
 """
 
 from __future__ import annotations
@@ -136,11 +136,18 @@ def timed(do: Callable[[], list[Played]]) -> tuple[list[Played], float]:
 
 
 def longest(log: list[dict[str, object]]) -> float:
-    """The longest chain: for one episode, the endpoint's time for all its requests and the least pauses between."""
+    """The longest chain: for one episode, the endpoint's time for all its requests and the least pauses between.
+
+    The k-th failure in a row is followed by a pause of at least 0.25 · 2^(k-1) s, or by what the endpoint asks for.
+    """
     chains: dict[object, float] = {}
+    rows: dict[object, int] = {}
     for entry in log:
-        user = entry["user"] or entry["request"]
-        pause = RETRY_AFTER if entry["status"] == 429 else LEAST_PAUSE if entry["fault"] not in ("", "slow") else 0.0
+        user = entry["user"]
+        failed = entry["fault"] not in ("", "slow", "length")
+        rows[user] = rows.get(user, 0) + 1 if failed else 0
+        pause = LEAST_PAUSE * 2 ** (rows[user] - 1) if failed else 0.0
+        pause = RETRY_AFTER if entry["status"] == 429 else pause
         chains[user] = chains.get(user, 0.0) + float(str(entry["seconds"])) + pause
     return max(chains.values())
 
@@ -161,7 +168,7 @@ def endpoint(latency: float, faults: str, mistakes: str) -> Iterator[tuple[str, 
 
 
 class Memory:
-    """Looks twice a second how much memory this process and all beneath it hold together, shared pages counted often."""
+    """Looks twice a second how much memory this process and all beneath it hold; shared pages are counted often."""
 
     def __init__(self) -> None:
         self.peak = 0.0

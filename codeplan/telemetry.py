@@ -30,7 +30,7 @@ _NANO = 1_000_000_000
 def watching(listen: Listener | None = None) -> Listener | None:
     """A listener for one episode that makes its spans and passes each event on to ``listen``.
 
-    Where nothing has loaded OpenTelemetry, nobody has set it up either: then it is ``listen`` itself, and costs nothing.
+    Where nothing has loaded OpenTelemetry, nobody has set it up either: then it is ``listen`` itself, at no cost.
     """
     return Spans(listen) if "opentelemetry" in sys.modules else listen
 

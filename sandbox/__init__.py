@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _HOME_OF = {
     "CheckpointError": "codec",
-    "Layer": "lockdown",
+    "Layer": "cage.lockdown",
     "Limits": "limits",
     "Printed": "progress",
     "Progress": "progress",

@@ -11,11 +11,12 @@ from typing import Final
 from codeplan.sandbox.table import MOST_NODES
 
 GUEST: Final = (
-    r'''
+    r"""
 import re, json, math, random, string, collections
 from collections import Counter, defaultdict, deque
 _on_ = ['on']
-_tags_ = {'list': 'list', 'tuple': 'tuple', 'dict': 'dict', 'set': 'set', 'frozenset': 'frozenset', 'Counter': 'counter'}
+_tags_ = {'list': 'list', 'tuple': 'tuple', 'dict': 'dict', 'set': 'set', 'frozenset': 'frozenset'}
+_tags_['Counter'] = 'counter'
 _literal_ = re.compile(
     r"(?:\s|[\[\](){},:+\-]|\d[\w.]*|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|True|False|None)+"
 )
@@ -126,5 +127,5 @@ def _restore_(nodes, type=type, len=len, range=range, zip=zip):
     return values
 
 _restored_ = _restore_(_nodes_)
-'''
+"""
 ).replace("MOST_NODES", str(MOST_NODES))

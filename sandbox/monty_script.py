@@ -22,7 +22,11 @@ _IMPORT: Final = re.compile(
     r"(?:ast|collections|json|large_language_model|math|random|re|string|typing|__future__)\b[^;()\\#]*)(?:#.*)?"
 )
 _BINDING: Final = re.compile(
-    r"^(.*)(?<![=!<>:])=(?!=)|\bfor\b(.*?)\bin\b|\bas[ \t]+(\w+)|\bdef[ \t]+(\w+)|(\w+)[ \t]*:=|^[ \t]*case\b(.*):", re.MULTILINE
+    r"^(.*)(?<![=!<>:])=(?!=)"
+    r"|\bfor\b(.*?)\bin\b"
+    r"|\bas[ \t]+(\w+)|\bdef[ \t]+(\w+)|(\w+)[ \t]*:="
+    r"|^[ \t]*case\b(.*):",
+    re.MULTILINE,
 )
 _WORD: Final = re.compile(r"(?<![\w.])[^\W\d]\w*")
 _MODEL_NAME: Final = re.compile(r"\b(?:ask_llm|ask)(?:[ \t]+as[ \t]+(?P<other>\w+))?")

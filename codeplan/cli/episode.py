@@ -13,7 +13,7 @@ from codeplan.cli import options
 from codeplan.errors import CodeplanError
 
 if TYPE_CHECKING:
-    from codeplan.events import Event
+    from codeplan.events import EpisodeStarted, Event
 
 Method = Annotated[str, typer.Option(metavar="NAME", help="How to solve it; 'codeplan methods' lists them.")]
 Tries = Annotated[int | None, typer.Option(metavar="N", help="Runs of a plan at most. [6]")]
@@ -129,10 +129,39 @@ def _play(folder: Path, as_json: bool, quiet: bool, **arguments: Any) -> None:
     raise typer.Exit(options.exit_code(result))
 
 
-def listener(as_json: bool, quiet: bool) -> Callable[[Event], None] | None:
-    """What shows the episode: nothing beside JSON, the summary alone where it is to be quiet, else everything."""
-    if as_json:
-        return None
+def listener(as_json: bool, quiet: bool) -> Callable[[Event], None]:
+    """What shows the episode: nothing beside JSON, the summary alone where it is to be quiet, else everything.
+
+    A budget that cannot hold is told on stderr in any case.
+    """
+    from codeplan.events import EpisodeStarted
+
+    show = None if as_json else _display(quiet)
+
+    def hear(event: Event) -> None:
+        if isinstance(event, EpisodeStarted):
+            _tell_unheld(event)
+        if show:
+            show(event)
+
+    return hear
+
+
+def _display(quiet: bool) -> Callable[[Event], None]:
     from codeplan.report.live import Live, Summary
 
     return Summary(options.console()) if quiet else Live(options.console())
+
+
+def _tell_unheld(event: EpisodeStarted) -> None:
+    """A budget of money holds only where prices are known."""
+    from codeplan.llm.prices import unpriced
+
+    if event.budget.money is None:
+        return
+    for name in unpriced(event.model, event.model_settings):
+        typer.echo(
+            f"codeplan: no price is known for the model {name}: its calls do not count in the budget of money; "
+            "give a table with --prices FILE",
+            err=True,
+        )

@@ -68,4 +68,7 @@ async def _run(endpoint: Endpoint, port: int) -> None:
 
     typer.echo(await endpoint.start(port))
     sys.stdout.flush()
-    await asyncio.Event().wait()
+    try:
+        await asyncio.Event().wait()
+    finally:
+        await endpoint.stop()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import openai
 
 _PLACEHOLDER_KEY = "no-key"  # local servers want no key, but the client wants to send one
-_CALLS_OF_A_CLIENT = 25
+_CALLS_OF_A_CLIENT = 8
 
 
 class Rates(msgspec.Struct, frozen=True):
@@ -47,7 +47,7 @@ class Connection:
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[openai.AsyncOpenAI]:
-        """A client for one request. The cost of a request grows with those that a client has under way: so it has few."""
+        """A client for one request. Each has few under way, since what one costs it grows with their number."""
         number = next((i for i, busy in enumerate(self._busy) if busy < _CALLS_OF_A_CLIENT), len(self._busy))
         if number == len(self._busy):
             self._clients.append(self._make())

@@ -41,12 +41,12 @@ class Secret:
         return self.value.isascii() and self.value.isprintable() and " " not in self.value
 
 
-def key(given: str | None = None, *, needed: bool = False, variable: str = "OPENAI_API_KEY") -> Secret:
+def key(given: Secret | None = None, *, needed: bool = False, variable: str = "OPENAI_API_KEY") -> Secret:
     """The key to use: the given one, else that of the environment; empty where there is none and none is ``needed``.
 
     Raises UsageError where it is needed and missing, or holds what cannot stand in a header.
     """
-    found = Secret(given or os.environ.get(variable) or "")
+    found = given or Secret(os.environ.get(variable) or "")
     if not found and needed:
         raise UsageError(
             f"no key and no base URL for the model: set {variable}, or give --base-url for a server of your own "

@@ -70,12 +70,12 @@ class OpenAIModel:
         tokens_per_minute: int | None = None,
         prices: str | Path | None = None,
     ) -> None:
-        self._key = endpoint.key(api_key, variable=key_variable)
+        given = endpoint.Secret(api_key or "")
         del api_key  # a traceback that lists variables finds it in none of ours
         self.name = requests.sound_name(name)
         self._url = endpoint.base_url(base_url)
         own = self._url == endpoint.OPENAI_URL
-        self._key = self._key or endpoint.key(needed=own, variable=key_variable)
+        self._key = endpoint.key(given, needed=own, variable=key_variable)
         self._body = requests.Body(
             self.name,
             api=api,
@@ -96,7 +96,7 @@ class OpenAIModel:
         self._tell = Teller(self.base_url, self.name, endpoint.secrets(self._url, self._key), bool(self._key))
 
     def __repr__(self) -> str:
-        return f"OpenAIModel({self.name!r}, base_url={self.base_url!r})"
+        return f"OpenAIModel({self.name!r}, base_url={self.base_url!r})" if hasattr(self, "_tell") else "OpenAIModel()"
 
     @property
     def base_url(self) -> str:
@@ -109,11 +109,6 @@ class OpenAIModel:
         price = self._price(self.name)
         known = {} if price is None else {"price": msgspec.to_builtins(price)}
         return {"base_url": self.base_url, **self._body.settings, **known}
-
-    @property
-    def unpriced(self) -> tuple[str, ...]:
-        """The models whose price is not known: this one, or none."""
-        return () if self._price(self.name) else (self.name,)
 
     def complete(
         self, messages: Sequence[Message], *, purpose: Purpose, stop: Sequence[str] = (), max_tokens: int | None = None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -52,6 +54,13 @@ def cost(price: Price | None, usage: Usage) -> float | None:
     rate = price.input if price.cached is None else price.cached
     dollars = (usage.input_tokens - cached) * price.input + cached * rate + usage.output_tokens * price.output
     return dollars / _MILLION
+
+
+def unpriced(model: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the models at endpoints whose price is not known, from a model's name and its ``settings``."""
+    routes = [(r["model"], r) for r in settings.get("routes", {}).values()]
+    models = [(model.partition(" (")[0], settings), *routes]
+    return tuple(dict.fromkeys(name for name, own in models if "base_url" in own and "price" not in own))
 
 
 @cache

@@ -40,12 +40,6 @@ class Routed:
         routes = {purpose: {"model": m.name, **_settings(m)} for purpose, m in self._routes.items()}
         return {**_settings(self._main), "routes": routes}
 
-    @property
-    def unpriced(self) -> tuple[str, ...]:
-        """The names of those models whose price is not known."""
-        models = (self._main, *self._routes.values())
-        return tuple(dict.fromkeys(name for m in models for name in getattr(m, "unpriced", ())))
-
     def complete(
         self, messages: Sequence[Message], *, purpose: Purpose, stop: Sequence[str] = (), max_tokens: int | None = None
     ) -> Completion:

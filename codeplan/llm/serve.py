@@ -56,6 +56,7 @@ class Endpoint:
         self._dice = Dice(faults or Faults())
         self._log = _opened(log) if log else None
         self.requests = 0
+        self._connections: set[asyncio.Task[None]] = set()
 
     async def start(self, port: int = 0) -> str:
         """Listen on loopback (on any free port for 0) and return the base URL."""
@@ -65,8 +66,20 @@ class Endpoint:
             raise UsageError(f"port {port} cannot be used: {getattr(e, 'strerror', None) or e}; try --port 0") from None
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/v1"
 
+    async def stop(self) -> None:
+        """End all connections, and close the log."""
+        self._server.close()
+        for task in self._connections:
+            task.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+        if self._log:
+            self._log.close()
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection: request after request, until either side ends it."""
+        task = asyncio.current_task()
+        assert task is not None, "a connection is served in a task"
+        self._connections.add(task)
         try:
             while (request := await _read(reader)) is not None:
                 await self._answer(request, reader, writer)
@@ -76,6 +89,7 @@ class Endpoint:
         except asyncio.CancelledError:
             pass  # the server ends
         finally:
+            self._connections.discard(task)
             writer.close()
 
     async def _answer(self, request: _Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -96,9 +110,9 @@ class Endpoint:
         await asyncio.sleep(max(0.0, began + self._latency + late - asyncio.get_running_loop().time()))
         if reader.at_eof():
             entry.usage = None  # nobody waits for it any more
-        _send(writer, reply, entry)
         entry.seconds = round(asyncio.get_running_loop().time() - began, 6)
-        self._record(entry)
+        self._record(entry)  # before the client can act on the reply
+        _send(writer, reply, entry)
 
     def _reply(self, request: _Request, entry: Entry) -> list[bytes]:
         """The bytes to send, in pieces; the entry is completed by what they say."""

@@ -16,7 +16,21 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from codeplan.sandbox.executor import Capability
-from codeplan.testing.worlds import WORLDS, Call, World, asker, history
+from codeplan.testing.pages import Library, Page, Shop
+from codeplan.testing.world import Call, World, asker, history
+from codeplan.testing.worlds import Kitchen, Walker, Workbench
+
+WORLDS: dict[str, type[World]] = {
+    "statements": Walker,
+    "parsing": Walker,
+    "algorithms": Walker,
+    "household": Kitchen,
+    "textcraft": Workbench,
+    "webshop": Shop,
+    "miniwob": Page,
+    "hotpotqa": Library,
+}
+"""The world that each file of sample plans is for."""
 
 _FOLDER = Path(__file__).parent / "plans"
 _GIVEN = frozenset({"agent", "start_from"})

@@ -20,10 +20,18 @@ from codeplan.sandbox.cage.zygote import READY, REPLY, REQUEST, UNKNOWN
 _START_SECONDS: Final = 60.0
 _REPLY_SECONDS: Final = 30.0
 
-_BOOTSTRAP: Final = (
-    "import sys; fd, entry = int(sys.argv[1]), sys.argv[2]; sys.path[:] = sys.argv[3:]; "
-    "from importlib import import_module; import_module(entry).main(fd)"
-)
+_BOOTSTRAP: Final = """\
+import os, sys
+from importlib import import_module
+fd, entry = int(sys.argv[1]), sys.argv[2]
+sys.path[:] = sys.argv[3:]
+try:
+    zygote = import_module(entry)
+except BaseException as error:
+    os.write(fd, f"{type(error).__name__}: {error}\\n".encode("utf-8", "replace")[-2000:])
+    sys.exit(1)
+zygote.main(fd)
+"""
 
 _ENVIRONMENT: Final = {"PYTHONHASHSEED": "0"}
 """All of the zygote's environment. A fixed seed makes the order of sets the same in every run, so that runs can be

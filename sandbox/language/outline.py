@@ -7,6 +7,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 
+HIGHEST_STEP = 1_000_000
+"""A condition with a larger number guards no step: it is code like any other."""
+
+
 class Part(NamedTuple):
     """A run of statements: a step's block (``step`` its number, ``node`` its guard), or code outside steps (None)."""
 
@@ -52,7 +56,9 @@ def guarded_step(statement: ast.stmt) -> int | None:
     test = statement.test
     left, right = test.left, test.comparators[-1]
     exact = isinstance(left, ast.Name) and left.id == "start_from" and [type(op) for op in test.ops] == [ast.LtE]
-    return right.value if exact and isinstance(right, ast.Constant) and type(right.value) is int else None
+    if not exact or not isinstance(right, ast.Constant) or type(right.value) is not int:
+        return None
+    return right.value if right.value <= HIGHEST_STEP else None
 
 
 def _parts(statements: list[ast.stmt]) -> Iterator[Part]:

@@ -22,10 +22,12 @@ from codeplan.sandbox.cage.process import WorkerProcess
 from codeplan.sandbox.codec import CheckpointError, decode, encode
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.session import GRACE_SECONDS, Session
-from codeplan.testing.worlds import Home
+from codeplan.testing.home import Home
 from codeplan.types import Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, Step, Stopped
 
-LIMITS = Limits(wall=0.05, output=500, calls=8, reads=10, asks=4, call_bytes=400, ask_bytes=100, checkpoint_bytes=2_000)
+LIMITS = Limits(
+    wall=0.05, output=900, calls=12, reads=10, asks=6, call_bytes=400, ask_bytes=100, checkpoint_bytes=2_000
+)
 PLAN = Plan("def solution(agent, start_from=1):\n    pass\n" * 3, (Step(1, 2, 2, "a", ""), Step(2, 4, 4, "b", "")))
 SLACK_SECONDS = 2.0
 
@@ -48,14 +50,14 @@ class Liar:
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
-        self.silent = self._random.random() < 0.04
+        self.silent = self._random.random() < 0.1
         self.frames = self._frames()
 
     def _frames(self) -> list[bytes]:
         pick = self._random
         frames = [wire.pack(wire.Started())] if pick.random() < 0.95 else []
         broken = pick.random()
-        for _ in range(pick.randrange(1, 40)):
+        for _ in range(pick.randrange(1, 60)):
             frame = wire.pack(pick.choice(_FRAMES)(pick))
             frames.append(self._broken(frame) if pick.random() < broken * 0.1 else frame)
         if pick.random() < 0.5:
@@ -110,7 +112,8 @@ def _call(pick: random.Random) -> wire.Frame:
         [["int", hex(2**70)]],
         ["x" * pick.choice((1, 500))],
     ]
-    method = pick.choice(["goto", "goto", "echo", "odd", "_secret", "__class__", "fly", ""])
+    bad = pick.random() < 0.1
+    method = pick.choice(["_secret", "__class__", "fly", "", "act"] if bad else ["goto", "echo", "odd", "report"])
     return wire.Call(method, pick.choice(args), pick.choice([{}, {}, {"k": None}, {"receptacle": "x"}]))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -170,3 +171,19 @@ def test_a_bad_file_ends_every_command_in_one_line(
     err = capsys.readouterr().err
     assert err.startswith("codeplan: codeplan.toml: there is no key temprature")
     assert err.count("\n") == 1
+
+
+def test_a_budget_of_money_that_cannot_hold_is_told(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "prices.toml").write_text("[models.tiny]\ninput = 1000.0\noutput = 1000.0\n")
+    run = ["run", "household", "--model", "tiny", "--base-url", serve().url, "--max-money", "0.001"]
+    assert main([*run, "--out", "one"]) == 0
+    told = capsys.readouterr()
+    assert "no price is known for the model tiny" in told.err
+    assert re.search(r"Money +unknown", told.out)
+    assert main([*run, "--prices", "prices.toml", "--set", "code_check=always", "--out", "two"]) == 3
+    told = capsys.readouterr()
+    assert "price" not in told.err
+    assert re.search(r"Money +\$\d", told.out)

@@ -582,10 +582,9 @@ def test_a_call_costs_what_the_table_says(endpoint: Endpoint, tmp_path: Path) ->
 
 
 def test_the_built_in_prices_are_for_openais_own_endpoint() -> None:
-    assert OpenAIModel("gpt-4.1", api_key=KEY).unpriced == ()
-    assert OpenAIModel("gpt-4.1", api_key=KEY).settings["price"]["input"] == 2.0
-    assert OpenAIModel("gpt-4.1", base_url="http://localhost/v1").unpriced == ("gpt-4.1",)
-    assert OpenAIModel("gpt-unheard-of", api_key=KEY).unpriced == ("gpt-unheard-of",)
+    assert OpenAIModel("gpt-4.1", api_key=KEY).settings["price"] == {"input": 2.0, "output": 8.0, "cached": 0.5}
+    assert "price" not in OpenAIModel("gpt-4.1", base_url="http://localhost/v1").settings
+    assert "price" not in OpenAIModel("gpt-unheard-of", api_key=KEY).settings
 
 
 def test_openai_is_told_the_limit_in_the_word_that_its_reasoning_models_take() -> None:

@@ -40,7 +40,7 @@ def test_what_is_not_known_costs_nothing_that_is_known() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[models.a]\ninput = 1\noutput =", "line 3"),
+        ("[models.a]\ninput = 1\noutput =\n", "line 3"),
         ("[models.a]\ninputt = 1\noutput = 2", "models.'a': there is no key inputt"),
         ("[models.a]\ninput = 1", "models.'a': there must be a key output"),
         ("[models.a]\ninput = 'cheap'\noutput = 2", "models.'a': input: expected float, got str"),

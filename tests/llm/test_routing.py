@@ -12,6 +12,7 @@ import codeplan
 from codeplan.errors import UsageError
 from codeplan.events import EpisodeStarted
 from codeplan.llm import OpenAIModel, Routed, connect
+from codeplan.llm.prices import unpriced
 from codeplan.protocols import LLM
 from codeplan.types import Purpose
 
@@ -47,7 +48,7 @@ def test_models_are_named_by_settings_and_share_those_that_they_take() -> None:
         "temperature": 0.5,
         "routes": {"ask": {"model": "cheap", "base_url": "http://localhost/v1", "temperature": 0.5}},
     }
-    assert model.unpriced == ("strong", "cheap")
+    assert unpriced(model.name, model.settings) == ("strong", "cheap")
 
 
 def test_without_another_model_there_is_nothing_to_route() -> None:

@@ -8,7 +8,7 @@ import time
 from codeplan.sandbox import Limits, Sandbox, wire
 from codeplan.sandbox.cage import launcher
 from codeplan.sandbox.cage.process import WorkerProcess
-from codeplan.testing.worlds import Home
+from codeplan.testing.home import Home
 from codeplan.types import Checkpoint, Failed, Finished, Rejected, Stopped
 
 

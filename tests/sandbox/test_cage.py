@@ -337,6 +337,11 @@ def test_an_interpreter_that_cannot_be_started_is_one_clear_sentence():
     assert "SandboxError: the sandbox could not start /nowhere/python" in done.stderr
 
 
+def test_a_zygote_that_cannot_be_loaded_says_why():
+    with pytest.raises(SandboxError, match="could not start: ModuleNotFoundError: No module named 'codeplan.nowhere'"):
+        launcher.Launcher("codeplan.nowhere").spawn()
+
+
 # ------------------------------------------------------------------ a worker that lies
 
 TABLE = wire.Table.of(encode({"x": 1}, 1_000))

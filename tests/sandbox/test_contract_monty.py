@@ -11,8 +11,8 @@ from codeplan.sandbox.executor import Differs
 from codeplan.sandbox.monty import DIFFERENCES, MontyExecutor
 from codeplan.testing.executor import ExecutorContract
 from codeplan.testing.executor.language import expected
+from codeplan.testing.home import Home
 from codeplan.testing.samples import Sample, as_plan, samples
-from codeplan.testing.worlds import Home
 from codeplan.types import Rejected
 
 BEYOND = [s for s in samples() if s.needs & DIFFERENCES.keys()]

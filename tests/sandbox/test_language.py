@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from plan_bench import plan, refused
+from plan_bench import plan, refused, run
 
 REFUSED: dict[str, tuple[str, str]] = {
     "a class": ("class A:\n    pass", "plans have no classes; keep data in a dict"),
@@ -93,3 +93,10 @@ def test_all_that_is_refused_is_reported_at_once_and_in_order() -> None:
 def test_columns_count_characters() -> None:
     (diagnostic,) = refused(plan("x = 'ééé' + agent._env")).diagnostics
     assert (diagnostic.line, diagnostic.column) == (2, 17)
+
+
+def test_a_number_beyond_all_plans_guards_no_step() -> None:
+    ran = run("def solution(agent, start_from=1):\n    if start_from <= " + "1" * 50 + ":\n        x = start_from")
+
+    assert ran.error is None
+    assert ran.variables == {"x": 1}

@@ -7,8 +7,8 @@ import pytest
 from codeplan.sandbox.codec import decode
 from codeplan.sandbox.executor import Capability, Differs, Executor
 from codeplan.sandbox.limits import Limits
+from codeplan.testing.home import Home
 from codeplan.testing.samples import as_plan
-from codeplan.testing.worlds import Home
 from codeplan.types import Checkpoint, Failed, Finished, Rejected, Stopped
 
 TWO_STEPS = """

@@ -11,8 +11,8 @@ from codeplan.sandbox.codec import CheckpointError, encode
 from codeplan.sandbox.executor import Capability
 from codeplan.sandbox.limits import Limits
 from codeplan.testing.executor.bench import TWO_STEPS, Bench, answer, failed, finished, values
+from codeplan.testing.home import Home
 from codeplan.testing.samples import as_plan
-from codeplan.testing.worlds import Home
 from codeplan.types import Checkpoint
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from codeplan.sandbox.limits import Limits
 from codeplan.testing.executor.bench import Bench, finished, values
+from codeplan.testing.home import Home
 from codeplan.testing.samples import attempts
-from codeplan.testing.worlds import Home
 from codeplan.types import Failed, Finished, Rejected, Stopped
 
 _SECONDS = 8.0

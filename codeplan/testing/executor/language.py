@@ -7,8 +7,9 @@ import pytest
 from codeplan.sandbox.codec import encode
 from codeplan.sandbox.limits import Limits
 from codeplan.testing.executor.bench import TWO_STEPS, Bench, answer, values
+from codeplan.testing.home import Home
 from codeplan.testing.samples import Ran, Sample, as_plan, run_plainly, samples
-from codeplan.testing.worlds import Home, asker, history
+from codeplan.testing.world import asker, history
 from codeplan.types import Failed, Finished, Plan, Rejected
 
 _SAMPLES = {s.name: s for s in samples()}

@@ -10,8 +10,8 @@ import pytest
 from codeplan.sandbox.executor import Capability
 from codeplan.sandbox.limits import Limits
 from codeplan.testing.executor.bench import Bench, finished, stopped, values
+from codeplan.testing.home import Home
 from codeplan.testing.samples import as_plan
-from codeplan.testing.worlds import Home
 
 _IN_A_STEP = """
     if start_from <= 1:
@@ -46,7 +46,6 @@ _CATCHING = """
         finally:
             x = 1
 """
-
 
 
 class AtLimits(Bench):
@@ -104,4 +103,3 @@ class AtLimits(Bench):
         outcome = self.run("print('x' * 1_000_000)", limits=Limits(output=100))
 
         assert stopped(outcome, "output").output == "x" * 100
-

@@ -11,8 +11,8 @@ from codeplan.errors import BudgetExceeded
 from codeplan.sandbox.executor import Capability
 from codeplan.sandbox.limits import Limits
 from codeplan.testing.executor.bench import Bench, failed, finished, values
+from codeplan.testing.home import Home
 from codeplan.testing.samples import as_plan
-from codeplan.testing.worlds import Home
 
 
 class Reach(Bench):

@@ -1,0 +1,123 @@
+"""The benchmark's plans, and who runs them: the sandbox, plain Python, and whatever rival is installed."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+
+from codeplan.sandbox import Sandbox
+from codeplan.types import Finished
+
+CALLS = 400
+"""The agent calls of MANY_CALLS."""
+
+
+class Home:
+    """An agent that answers at once. ``during`` is done within each call."""
+
+    def __init__(self, during: Callable[[], object] = lambda: None) -> None:
+        self.during = during
+
+    def goto(self, receptacle: str) -> str:
+        """Walk there."""
+        self.during()
+        return f"You are at {receptacle}."
+
+    def report(self) -> str:
+        """Where the agent is."""
+        return "at home"
+
+
+def plan(*lines: str) -> str:
+    """A plan with these lines as its body."""
+    return "def solution(agent, start_from=1):\n" + "".join(f"    {line}\n" for line in lines)
+
+
+def step(number: int, *lines: str) -> list[str]:
+    """A step's lines."""
+    return [f"if start_from <= {number}:", f"    print('[Step {number}] go')", *(f"    {line}" for line in lines)]
+
+
+def walk(number: int) -> list[str]:
+    """A step that goes somewhere and asserts that it is there."""
+    failure = f"f'Error in [Step {number}]: {{agent.report()}}'"
+    return step(number, f"seen = agent.goto('shelf {number}')", f"assert 'shelf {number}' in seen, {failure}")
+
+
+TRIVIAL = plan("pass")
+THREE_STEPS = plan(*walk(1), *walk(2), *walk(3))
+MANY_CALLS = plan(f"for i in range({CALLS}):", "    agent.goto('shelf')")
+LONG = plan(
+    *(
+        line
+        for number in range(1, 9)
+        for line in (
+            *walk(number),
+            "    names = [part.strip(' .') for part in seen.split(',')]",
+            "    found = [n for n in names if 'shelf' in n]",
+            "    assert found, f'Error in [Step]: {agent.report()}'",
+        )
+    )
+)
+
+
+def plainly(source: str) -> None:
+    """Run a plan in this process, as Python."""
+    space: dict[str, object] = {"print": lambda *words: None}
+    exec(source, space)
+    space["solution"](Home())  # type: ignore[operator]  # the plan's function
+
+
+def caged(source: str, home: Home | None = None) -> Finished:
+    """Run a plan in the sandbox."""
+    outcome = Sandbox().run(source, home or Home(), str)
+    assert isinstance(outcome, Finished), outcome
+    return outcome
+
+
+@contextlib.contextmanager
+def runners() -> Iterator[dict[str, Callable[[str], object]]]:
+    """All that can run a plan here, by name."""
+    found: dict[str, Callable[[str], object]] = {"plain exec (no sandbox)": plainly, "codeplan": caged}
+    with contextlib.ExitStack() as stack:
+        if _has("smolagents"):
+            found["smolagents LocalPythonExecutor"] = _smolagents()
+        if _has("pydantic_monty"):
+            found["Monty"] = _monty(stack)
+        yield found
+
+
+def _has(module: str) -> bool:
+    if find_spec(module) is None:
+        print(f"{module} is not installed and is left out")
+        return False
+    return True
+
+
+def _smolagents() -> Callable[[str], object]:
+    from smolagents.local_python_executor import LocalPythonExecutor
+
+    def run(source: str) -> object:
+        executor = LocalPythonExecutor([])
+        executor.send_tools({})
+        executor.send_variables({"agent": Home()})
+        return executor(f"{source}\nsolution(agent)")
+
+    return run
+
+
+def _monty(stack: contextlib.ExitStack) -> Callable[[str], object]:
+    """Monty has no host objects, so the agent's methods stand as functions. A session is fresh; its process is not."""
+    from pydantic_monty import CollectString, Monty
+
+    pool = stack.enter_context(Monty())
+    home = Home()
+    lookup = {"goto": home.goto, "report": home.report}
+
+    def run(source: str) -> object:
+        code = f"{source.replace('agent.', '')}\nsolution(None)"
+        with pool.checkout() as session:
+            return session.feed_run(code, external_lookup=lookup, print_callback=CollectString())
+
+    return run

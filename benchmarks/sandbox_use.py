@@ -1,0 +1,102 @@
+"""What the sandbox holds and leaves behind: memory, processes, descriptors; and many sandboxes at once."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+import time
+from pathlib import Path
+
+from sandbox_plans import THREE_STEPS, Home, caged, plan
+
+from codeplan.sandbox import Limits, Sandbox
+from codeplan.types import Finished
+
+
+def below(pid: int) -> list[int]:
+    """A process's children."""
+    return [int(c) for t in Path(f"/proc/{pid}/task").iterdir() for c in (t / "children").read_text().split()]
+
+
+def private_kilobytes(pid: int) -> int:
+    """Memory that the process shares with nobody, in kB. Raises OSError where it may not be read."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("Private_Dirty:"))
+
+
+def resident_kilobytes(pid: int) -> int:
+    """Memory that the process has, in kB."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
+
+
+def memory() -> None:
+    """A worker's own memory while it waits in an agent call. Workers cannot be looked into but by root."""
+    print("\nprivate memory of a worker that waits in an agent call      limit 3.00 MB")
+    for name, source in {"one call": plan("agent.goto('shelf')"), "three steps": THREE_STEPS}.items():
+        found: list[int] = []
+
+        def look(found: list[int] = found) -> None:
+            time.sleep(0.05)  # the next worker is forked ahead meanwhile, and is the younger of the two
+            found.append(private_kilobytes(min(below(_zygote()), key=_age)))
+
+        try:
+            Sandbox().run(source, Home(look), str)
+            print(f"  {name:44} {found[0] / 1024:9.2f} MB")
+        except IndexError:
+            print(f"  {name:44}   cannot be read: the benchmark must be root")
+
+
+def _zygote() -> int:
+    """The zygote for runs."""
+    return next(pid for pid in below(os.getpid()) if b"cage.running" in Path(f"/proc/{pid}/cmdline").read_bytes())
+
+
+def _age(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[19])
+
+
+def leaks(runs: int) -> None:
+    """What many runs leave behind, in this process and in its zygotes."""
+    for _ in range(50):
+        caged(THREE_STEPS)
+    before = _holdings()
+    for _ in range(runs):
+        caged(THREE_STEPS)
+    after = _holdings()
+    print(f"\nleft behind by {runs:,} runs")
+    for name, was, now in zip(("processes", "descriptors", "memory, kB"), before, after, strict=True):
+        print(f"  {name:44} {now - was:+9}      0   ({was} before, {now} after)")
+
+
+def _holdings() -> tuple[int, int, int]:
+    gc.collect()
+    time.sleep(0.3)
+    family = [os.getpid(), *below(os.getpid())]
+    return (
+        sum(len(below(pid)) for pid in family),
+        sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in family),
+        sum(map(resident_kilobytes, family)),
+    )
+
+
+def crowd(count: int) -> None:
+    """Many sandboxes at once."""
+    ended: list[Finished] = []
+    patient = Sandbox(Limits(wall=60.0))
+
+    def one() -> None:
+        outcome = patient.run(THREE_STEPS, Home(), str)
+        assert isinstance(outcome, Finished), outcome
+        ended.append(outcome)
+
+    threads = [threading.Thread(target=one) for _ in range(count)]
+    began = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    seconds = time.perf_counter() - began
+    print(
+        f"\n{count} at once: {len(ended)} came to their end in {seconds:.2f} s ({count / seconds:.0f} plans a second)"
+    )

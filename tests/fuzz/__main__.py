@@ -1,0 +1,58 @@
+"""Fuzzing by the clock: ``python tests/fuzz --frames 100000 --seconds 600``. Ends with 1 and a traceback where
+something is found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import frames
+import tables
+import texts
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+_BATCH = 200
+
+
+def repeat(seconds: float, strategy: st.SearchStrategy[Any], judge: Callable[[Any], None]) -> int:
+    """Try examples for so long; returns how many there were."""
+    tried = 0
+
+    @settings(max_examples=_BATCH, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(strategy)
+    def batch(example: Any) -> None:
+        nonlocal tried
+        tried += 1
+        judge(example)
+
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        batch()
+    return tried
+
+
+def main(arguments: list[str]) -> None:
+    """Fuzz the frames by number, then the check, the cage and the codec by time, a third each."""
+    parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
+    parser.add_argument("--frames", type=int, default=100_000, help="frames for the host's side of a run")
+    parser.add_argument("--seconds", type=float, default=600.0, help="seconds for the check, the cage and the codec")
+    parser.add_argument("--seed", type=int, default=0, help="where the streams of frames begin")
+    chosen = parser.parse_args(arguments)
+    runs = frames.fuzz_frames(chosen.frames, chosen.seed)
+    print(f"frames: {chosen.frames:,} in {runs:,} runs, none misled the host", flush=True)
+    third = chosen.seconds / 3
+    for name, strategy, judge in (
+        ("check", texts.PLANS, texts.judge_check),
+        ("cage", texts.PLANS, texts.judge_run),
+        ("codec", tables.TABLES, tables.judge_table),
+    ):
+        print(f"{name}: {repeat(third, strategy, judge):,} examples in {third:.0f} s, nothing found", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

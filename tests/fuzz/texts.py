@@ -1,0 +1,248 @@
+"""Plans cut up and put together wrongly: the check must always answer, and what it accepts must compile as guarded code."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import dis
+import random
+import re
+import time
+from types import CodeType
+
+from hypothesis import strategies as st
+
+from codeplan.api import agent_api
+from codeplan.sandbox import Limits, Sandbox
+from codeplan.sandbox.language.check import check_source
+from codeplan.sandbox.language.program import compile_plan
+from codeplan.testing.samples import attempts, samples
+from codeplan.testing.world import asker
+from codeplan.testing.worlds import Walker
+from codeplan.types import Plan, Rejected
+
+API = agent_api(Walker)
+SOURCES = [s.source for s in samples()] + [a.source for a in attempts()]
+SECONDS = 10.0
+"""A check takes milliseconds; this leaves room for a machine that does other things."""
+
+_TOKENS = re.compile(r"\s+|\w+|'[^'\n]*'|\"[^\"\n]*\"|[^\w\s]")
+_ODD = [
+    "__class__",
+    "_x",
+    "agent",
+    "agent.goto",
+    "ask_llm",
+    "start_from",
+    "print",
+    "_getattr_",
+    "_turns_",
+    "lambda:",
+    "yield",
+    "await",
+    "async",
+    "global",
+    "nonlocal",
+    "import",
+    "class",
+    "with",
+    "as",
+    "del",
+    "match",
+    "case:",
+    "except*",
+    "finally:",
+    "return",
+    "break",
+    ":=",
+    "**",
+    "*",
+    "@",
+    "->",
+    "...",
+    ";",
+    "\\",
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    ":",
+    "=",
+    "==",
+    "f'{x!r:>{9}}'",
+    "b''",
+    "0x",
+    "1_0",
+    "1e999",
+    "1j",
+    "'a'",
+    '"""',
+    "#",
+    "\t",
+    "\n",
+    "\r",
+    "\x0c",
+    "é",
+    "\u2028",
+    "\ufeff",
+    "🐍",
+]
+_FORBIDDEN = frozenset(
+    [
+        "LOAD_ATTR",
+        "LOAD_METHOD",
+        "STORE_ATTR",
+        "DELETE_ATTR",
+        "IMPORT_NAME",
+        "IMPORT_FROM",
+        "IMPORT_STAR",
+        "LOAD_BUILD_CLASS",
+        "YIELD_VALUE",
+        "GET_AWAITABLE",
+        "LOAD_SUPER_ATTR",
+    ]
+)
+"""Operations that no guarded plan contains: attributes and imports go through guards, and the rest is no language."""
+
+_sandbox = Sandbox(Limits(wall=0.5, cpu=0.5, turns=20_000, memory=64 << 20, output=2_000))
+
+
+def mutated(seed: int) -> str:
+    """A plan, or two, with some of the parts lost, doubled, swapped or replaced."""
+    pick = random.Random(seed)
+    tokens = _TOKENS.findall(pick.choice(SOURCES))
+    for _ in range(pick.choice([1, 1, 2, 3, 12])):
+        other = _TOKENS.findall(pick.choice(SOURCES)) if pick.random() < 0.3 else tokens
+        _mutate(pick, tokens, other)
+    return "".join(tokens)
+
+
+def _mutate(pick: random.Random, tokens: list[str], other: list[str]) -> None:
+    at, size = pick.randrange(len(tokens) + 1), pick.choice([1, 1, 1, 3, 20])
+    begin = pick.randrange(max(1, len(other)))
+    match pick.randrange(5):
+        case 0:
+            del tokens[at : at + size]
+        case 1:
+            tokens[at:at] = other[begin : begin + size]
+        case 2:
+            tokens[at : at + size] = other[begin : begin + size]
+        case 3:
+            tokens[at : at + 1] = [pick.choice(_ODD)]
+        case _:
+            tokens[at:at] = tokens[at : at + size] * pick.choice([1, 2, 50])
+
+
+_ODD_CODE = [
+    "agent._secret", "().__class__", "x.y.z", "f'{agent!r:{x}}'", "(lambda *a, **k: a)(*x, **y)", "[a for a in b if (c := a)]",
+    "{**a, 'b': [*c]}", "a[b:c, ...]", "not a if b else c", "agent.goto(*a, **b)", "ask_llm", "print", "a < b in c is not d",
+    "(yield a)", "a @ b", "-a ** ~b", "x[0](y)(z)", "getattr(agent, a)", "''.join(a)", "10 ** 9 ** 9", "a.format(b)", "'%*d' % a",
+]  # fmt: skip
+_ODD_STATEMENTS = [
+    "a.b = c", "a[b] **= c", "del a, b[c]", "for a, (b, *c) in d:\n    continue\nelse:\n    pass", "while a: break",
+    "try:\n    a\nexcept (B, C) as d:\n    raise\nfinally:\n    return", "assert a, b", "a: b = c", "a = b = *c,", "return a",
+    "match a:\n    case [b, *c] | {'d': _, **e}:\n        pass", "import re as a, json", "from math import pi as b", "global a",
+    "def a(b, /, c=d, *e, f, **g):\n    return locals()", "if start_from <= 1:\n    assert a", "class A(B):\n    c = d", "with a as b: pass",
+    "if start_from <= 99999999999999999999: a", "raise a from b", "a, b = b, a", "async def a(): await b",
+]  # fmt: skip
+
+
+def grafted(seed: int) -> str:
+    """A plan some of whose expressions and statements come from other plans, or from nowhere sensible."""
+    pick = random.Random(seed)
+    graft = _Graft(pick, pick.choice(_TREES), pick.choice([0.01, 0.05, 0.2]))
+    return ast.unparse(ast.fix_missing_locations(graft.visit(copy.deepcopy(pick.choice(_TREES)))))
+
+
+class _Graft(ast.NodeTransformer):
+    def __init__(self, pick: random.Random, donor: ast.Module, rate: float) -> None:
+        self._pick, self._rate = pick, rate
+        nodes = list(ast.walk(donor))
+        self._expressions: list[ast.expr] = [
+            n for n in nodes if isinstance(n, (ast.Name, ast.Constant, ast.Call, ast.BinOp))
+        ]
+        self._statements = [n for n in nodes if isinstance(n, ast.stmt)]
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+            if self._pick.random() < self._rate:
+                return self._expression()
+        elif isinstance(node, ast.stmt) and not isinstance(node, ast.FunctionDef) and self._pick.random() < self._rate:
+            return self._statement()
+        return super().generic_visit(node)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        """As it is: its parts can be of few kinds only."""
+        return node
+
+    def _expression(self) -> ast.AST:
+        odd = ast.parse(self._pick.choice(_ODD_CODE), mode="eval").body
+        return copy.deepcopy(self._pick.choice(self._expressions)) if self._pick.random() < 0.5 else odd
+
+    def _statement(self) -> ast.AST:
+        odd = ast.parse(self._pick.choice(_ODD_STATEMENTS)).body[0]
+        return copy.deepcopy(self._pick.choice(self._statements)) if self._pick.random() < 0.5 else odd
+
+
+def _tree(source: str) -> ast.Module | None:
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+
+
+_TREES = [tree for source in SOURCES if (tree := _tree(source)) and len(list(ast.walk(tree))) < 3_000]
+_SEEDS = st.integers(0, 2**63)
+
+PLANS = (
+    _SEEDS.map(mutated)
+    | _SEEDS.map(grafted)
+    | st.text(max_size=300).map("def solution(agent, start_from=1):\n    ".__add__)
+)
+
+
+def judge_check(source: str) -> None:
+    """Assert that the check answers, in time and within its own rules, and that what it accepts is guarded."""
+    began = time.monotonic()
+    found = check_source(source, API)
+    assert time.monotonic() - began < SECONDS, "the check took too long"
+    if isinstance(found, Rejected):
+        _judge_refusal(found)
+        return
+    assert isinstance(found, Plan)
+    lines = found.source.count("\n") + found.source.count("\r") + 1
+    assert all(1 <= s.line <= s.end_line <= lines for s in found.steps)
+    for segment in compile_plan(found.source).segments:
+        judge_code(segment.code)
+
+
+def judge_run(source: str) -> None:
+    """Assert that the cage ends whatever it is given, with an outcome."""
+    world = Walker()
+    outcome = _sandbox.run(source, world, asker(world)) if source.isascii() else _sandbox.check(source, API)
+    assert type(outcome).__name__ in ("Finished", "Failed", "Stopped", "Rejected", "Plan")
+    if type(outcome).__name__ == "Stopped":
+        assert outcome.limit != "worker" or "crashed" in outcome.message, outcome  # type: ignore[union-attr]
+
+
+def _judge_refusal(found: Rejected) -> None:
+    lines = len(found.source.splitlines()) + 1
+    assert found.diagnostics
+    for d in found.diagnostics:
+        assert d.message.strip()
+        assert d.rule
+        assert 0 <= d.line <= lines, d
+        assert d.column >= 0
+
+
+def judge_code(code: CodeType) -> None:
+    """Assert that code objects do nothing unguarded, those of functions within included."""
+    found = {i.opname for i in dis.get_instructions(code)} & _FORBIDDEN
+    if code.co_name == "<genexpr>":
+        found.discard("YIELD_VALUE")
+    assert not found, f"{code.co_name} has {found}"
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            judge_code(constant)

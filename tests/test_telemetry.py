@@ -1,0 +1,132 @@
+"""Spans of an episode, as an SDK gets them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from boxes import Boxes, Replies
+from opentelemetry import trace
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind, StatusCode
+
+from codeplan import Budget, InfrastructureError, run
+from codeplan.telemetry import CONTENT_VARIABLE, watching
+
+OPEN = "def solution(agent, start_from=1):\n    print(agent.open({}))\n"
+_exporter = InMemorySpanExporter()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def provider() -> None:
+    """The process's provider can be set only once."""
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(_exporter))
+    trace.set_tracer_provider(provider)
+
+
+@pytest.fixture
+def spans() -> InMemorySpanExporter:
+    _exporter.clear()
+    return _exporter
+
+
+def by_operation(spans: InMemorySpanExporter) -> dict[str, list[ReadableSpan]]:
+    found: dict[str, list[ReadableSpan]] = {}
+    for span in spans.get_finished_spans():
+        assert span.attributes is not None
+        found.setdefault(str(span.attributes["gen_ai.operation.name"]), []).append(span)
+    return found
+
+
+def test_an_episode_is_an_agent_with_its_model_calls_and_actions_beneath_it(spans: InMemorySpanExporter) -> None:
+    result = run(Boxes(), "ball/2", model=Replies(OPEN.format(1), OPEN.format(2)), listen=watching())
+    found = by_operation(spans)
+    (agent,) = found["invoke_agent"]
+    assert agent.name == "invoke_agent adaplanner"
+    assert agent.parent is None
+    assert agent.attributes is not None
+    assert agent.attributes["codeplan.success"] is True
+    assert agent.attributes["gen_ai.usage.input_tokens"] == result.usage.input_tokens
+    assert (len(found["chat"]), len(found["execute_tool"])) == (result.model_calls, result.actions) == (2, 2)
+    for span in found["chat"] + found["execute_tool"]:
+        assert span.parent is not None
+        assert span.parent.span_id == agent.context.span_id
+        assert agent.start_time <= span.start_time <= span.end_time <= agent.end_time
+
+
+def test_a_model_call_says_what_was_asked_and_answered_in_the_conventions_words(spans: InMemorySpanExporter) -> None:
+    run(Boxes(), "ball/2", model=Replies(OPEN.format(2)), listen=watching())
+    (chat,) = by_operation(spans)["chat"]
+    assert (chat.name, chat.kind) == ("chat replies", SpanKind.CLIENT)
+    assert dict(chat.attributes or {}) == {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "replies",
+        "gen_ai.request.model": "replies",
+        "gen_ai.response.model": "replies",
+        "gen_ai.response.finish_reasons": ("stop",),
+        "gen_ai.usage.input_tokens": 0,
+        "gen_ai.usage.output_tokens": 0,
+        "codeplan.purpose": "plan",
+        "codeplan.retries": 0,
+    }
+
+
+def test_content_is_left_out_unless_it_is_asked_for(
+    spans: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for wanted in ("", "false", "true"):
+        monkeypatch.setenv(CONTENT_VARIABLE, wanted)
+        spans.clear()
+        run(Boxes(), "ball/2", model=Replies(OPEN.format(2)), listen=watching())
+        written = "".join(span.to_json() for span in spans.get_finished_spans())
+        assert ("Here is the ball" in written) == ("solution" in written) == ("open 2" in written) == (wanted == "true")
+
+
+def test_content_has_the_form_of_the_conventions(spans: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CONTENT_VARIABLE, "true")
+    run(Boxes(), "ball/2", model=Replies(OPEN.format(2)), listen=watching())
+    (chat,) = by_operation(spans)["chat"]
+    assert chat.attributes is not None
+    assert [m["role"] for m in json.loads(str(chat.attributes["gen_ai.input.messages"]))] == ["system", "user"]
+    (answer,) = json.loads(str(chat.attributes["gen_ai.output.messages"]))
+    assert (answer["role"], answer["finish_reason"]) == ("assistant", "stop")
+    assert answer["parts"] == [{"type": "text", "content": OPEN.format(2)}]
+
+
+def test_an_episode_that_could_not_be_played_is_an_error_and_a_lost_one_is_not(spans: InMemorySpanExporter) -> None:
+    with pytest.raises(InfrastructureError):
+        run(Boxes(), "ball/2", model=Replies(), listen=watching())
+    run(Boxes(), "ball/2", model=Replies(OPEN.format(1)), listen=watching(), budget=Budget(actions=0))
+    broken, lost = by_operation(spans)["invoke_agent"]
+    assert (broken.status.status_code, (broken.attributes or {})["error.type"]) == (StatusCode.ERROR, "infrastructure")
+    assert lost.status.status_code == StatusCode.UNSET
+
+
+def test_episodes_in_one_thread_and_what_else_is_traced_do_not_mix(spans: InMemorySpanExporter) -> None:
+    with trace.get_tracer("test").start_as_current_span("outer", attributes={"gen_ai.operation.name": "outer"}):
+        for box in (1, 2):
+            run(Boxes(), f"ball/{box}", model=Replies(OPEN.format(box)), listen=watching())
+    found = by_operation(spans)
+    (outer,) = found["outer"]
+    assert [a.parent and a.parent.span_id for a in found["invoke_agent"]] == [outer.context.span_id] * 2
+    assert not trace.get_current_span().get_span_context().is_valid
+
+
+def test_the_listener_that_is_given_hears_everything(spans: InMemorySpanExporter) -> None:
+    heard: list[object] = []
+    run(Boxes(), "ball/2", model=Replies(OPEN.format(2)), listen=watching(heard.append))
+    assert len(heard) > 5
+
+
+def test_nothing_is_loaded_and_nothing_listens_where_nobody_traces() -> None:
+    code = (
+        "import sys, codeplan.telemetry as t, codeplan.cli\n"
+        "assert t.watching() is None and t.watching(print) is print\n"
+        "assert 'opentelemetry' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
