@@ -2,6 +2,7 @@
 # make test    all tests
 # make check   what CI checks before it tests: style, types, who may import whom
 # make crosscheck   long comparisons: with ALFWorld's own engine, and 2,000 random sequences; about five minutes
+# make test-openai-2   the model client on the older major of its package
 # make fuzz    lying workers, broken plans, forged checkpoints; 100,000 frames and ten minutes, or: make fuzz SECONDS=60
 # make bench   the benchmarks; figures to read, nothing that passes or fails
 # make crash   500 episodes killed at random points and resumed (about seven minutes)
@@ -13,7 +14,7 @@ FRAMES ?= 100000
 SECONDS ?= 600
 DEMO ?= --task clean/22 --mistakes forgotten_walk
 
-.PHONY: run test fuzz crosscheck check format bench crash clean
+.PHONY: run test test-openai-2 crosscheck fuzz check format bench crash clean
 
 run: $(VENV)/installed
 	$(BIN)/python -m codeplan run household $(DEMO)
@@ -24,6 +25,11 @@ test: $(VENV)/installed-test
 crosscheck: $(VENV)/installed-crosscheck
 	CODEPLAN_SEQUENCES=2000 $(BIN)/python -m pytest -q -m "crosscheck or not crosscheck" \
 	  tests/envs/test_alfworld_crosscheck.py tests/envs/test_household_laws.py
+
+test-openai-2: $(VENV)/installed-test
+	$(PYTHON) -m venv $(VENV)-openai-2
+	$(VENV)-openai-2/bin/python -m pip install -q --disable-pip-version-check -e '.[test]' 'openai>=2,<3'
+	$(VENV)-openai-2/bin/python -m pytest -q -n 2 tests/llm
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check .
@@ -43,12 +49,14 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/model_calls.py
+	$(BIN)/python benchmarks/sandbox.py
+	$(BIN)/python benchmarks/textcraft.py
 
 crash: $(VENV)/installed
 	$(BIN)/python benchmarks/crash.py
 
 clean:
-	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-openai-2 build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -1,8 +1,8 @@
 """The crash test: episodes whose process is killed with SIGKILL at random points, resumed, and compared event by event.
 
 Each round runs a task in a process of its own, kills it when its trace has grown to a random size (and a few
-random milliseconds later), resumes the episode here, and demands the trace of the undisturbed run: the same actions, asks
-and checkpoints, each once. ``python benchmarks/crash.py [ROUNDS] [ENV …]`` exits 1 when any round differs.
+random milliseconds later), resumes the episode here, and demands the trace of the undisturbed run: the same actions,
+asks and checkpoints, each once. ``python benchmarks/crash.py [ROUNDS] [ENV …]`` exits 1 when any round differs.
 """
 
 from __future__ import annotations

@@ -73,14 +73,14 @@ class Episode:
 
         Raises BudgetExceeded when no call is left, ModelError when there is no whole answer.
         """
-        self.meter.reserve_call(purpose)
-        if recorded := self.trace.recorded(Asked):
-            completion, seconds = recorded.completion, recorded.seconds
-        else:
-            started = time.perf_counter()
-            completion = self.llm.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
-            seconds = time.perf_counter() - started
-        self.meter.settle(completion.usage)
+        with self.meter.call(purpose) as settle:
+            if recorded := self.trace.recorded(Asked):
+                completion, seconds = recorded.completion, recorded.seconds
+            else:
+                started = time.perf_counter()
+                completion = self.llm.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
+                seconds = time.perf_counter() - started
+            settle(completion.usage)
         self.record(
             Asked(purpose=purpose, messages=list(messages), completion=completion, seconds=seconds, prompt=prompt)
         )

@@ -36,7 +36,8 @@ class BudgetExceeded(CodeplanError):
     exit_code = 3
 
     def __init__(self, kind: str, value: float, limit: float) -> None:
-        super().__init__(f"the budget of {limit:g} {kind.replace('_', ' ')} is spent")
+        unit = {"money": "US dollars"}.get(kind, kind.replace("_", " "))
+        super().__init__(f"the budget of {limit:g} {unit} is spent")
         self.kind, self.value, self.limit = kind, value, limit
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from codeplan import telemetry
 from codeplan.errors import UsageError
 from codeplan.events import Asked, EpisodeEnded, EpisodeStarted, Event, Listener, PlanDrafted
 from codeplan.methods.given import GivenPlan
@@ -40,7 +41,7 @@ def resume(
     Raises UsageError where there is no such trace or its episode still runs, Diverged where the method or the world
     does something else than was recorded.
     """
-    trace = Trace.resume(Path(folder) / TRACE, listen)
+    trace = Trace.resume(Path(folder) / TRACE, telemetry.watching(listen))
     with closing(trace):
         header = _header(trace.recording, folder)
         end = trace.recording[-1]
@@ -64,7 +65,7 @@ def replay(
     """
     recording = Trace.read_unbroken(Path(folder) / TRACE)
     header = _header(recording, folder)
-    with _cast(header, recording, env, method, _Nobody(header.model), {}) as cast:
+    with _cast(header, recording, env, method, None, {}, silent=True) as cast:
         return cast.play_again(recording, listen)
 
 
@@ -121,6 +122,7 @@ def _cast(
     method: Method | None,
     model: LLM | None,
     settings: dict[str, Any],
+    silent: bool = False,
 ) -> Cast:
     """The cast that the header names, or that is given in its place."""
     recorded = dict(header.settings)
@@ -132,7 +134,7 @@ def _cast(
         method = _given(recording)
     who: dict[str, Any] = {"env": env or header.env, "method": method or header.method, "model": model or header.model}
     known = {n: v for n, v in recorded.items() if any(n in names for names in takes(who).values())}
-    return Cast(**who, settings=known | settings)
+    return Cast(**who, settings=known | settings, silent=silent)
 
 
 def _given(recording: list[Event] | tuple[Event, ...]) -> GivenPlan:
@@ -140,13 +142,3 @@ def _given(recording: list[Event] | tuple[Event, ...]) -> GivenPlan:
     if source is None:
         raise UsageError("the episode died before its plan was recorded; run it anew")
     return GivenPlan(source)
-
-
-class _Nobody:
-    """The model of a replay: it is there for its name, and never asked."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def complete(self, *_: object, **__: object) -> Any:
-        raise AssertionError("a replay asks no model: the trace answers, or is over")

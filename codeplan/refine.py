@@ -255,7 +255,7 @@ def _first_difference(old: Plan, new: Plan) -> int | None:
 
 
 def _missing(plan: Plan, start: int, state: Checkpoint) -> set[str]:
-    """Names that the steps from ``start`` on need, neither saved nor set anew, though earlier steps can set them."""
+    """Names that the steps from ``start`` on need, neither saved nor set anew, though earlier steps set them."""
     have, missing = {*plan.provides, *state.names}, set[str]()
     for step in (s for s in plan.steps if s.number >= start):
         missing |= {*step.needs} - have

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 import codeplan
-from codeplan import envs, llm, methods, plugins
+from codeplan import envs, llm, methods, plugins, telemetry
 from codeplan.budget import Budget, Meter
 from codeplan.episode import Episode
 from codeplan.errors import BudgetExceeded, Diverged, InfrastructureError, UsageError
@@ -56,13 +56,13 @@ def run(
     Raises UsageError for bad input and InfrastructureError where the model, the environment or the sandbox failed; a
     spent budget is a Result. An episode from a tape that differs from the recorded one raises Diverged.
     """
-    with Cast(env, method, model, settings) as cast:
+    with Cast(env, method, model, settings, silent=tape is not None) as cast:
         chosen = task if isinstance(task, Task) else envs.select(cast.env, id=task, kind=kind, seed=seed)
         header = cast.header(chosen, budget or Budget())
         hear = _both(listen, record.listener()) if record else listen
         if tape:
             return cast.play_again(tape.take(header), hear, header)
-        with closing(Trace(Path(out) / TRACE if out else None, hear)) as trace:
+        with closing(Trace(Path(out) / TRACE if out else None, telemetry.watching(hear))) as trace:
             return cast.play(header, trace)
 
 
@@ -95,17 +95,24 @@ def execute(
 class Cast:
     """Who takes part in an episode, made from names and settings; what was made here is closed on exit.
 
+    ``silent`` is for what was recorded: a model that is given by name is then there in name only, and needs no key.
     Raises UsageError for an unknown name, and for a setting that nobody has.
     """
 
     def __init__(
-        self, env: str | Environment, method: str | Method, model: str | LLM, settings: Mapping[str, Any]
+        self,
+        env: str | Environment,
+        method: str | Method,
+        model: str | LLM,
+        settings: Mapping[str, Any],
+        *,
+        silent: bool = False,
     ) -> None:
         shares = _shares({"env": env, "method": method, "model": model}, settings)
         self._settings = settings
         self._made = ExitStack()
         self.method = methods.make(method, **shares["method"]) if isinstance(method, str) else method
-        self.model = llm.connect(model, **shares["model"]) if isinstance(model, str) else model
+        self.model = _model(model, shares["model"], silent)
         made = isinstance(env, str)
         self.env = envs.make(env, **shares["env"]) if isinstance(env, str) else env
         if made:
@@ -139,6 +146,8 @@ class Cast:
         """
         recorded = recording[0]
         assert isinstance(recorded, EpisodeStarted), "an episode begins with its header"
+        if header and isinstance(self.model, Silent):
+            header = msgspec.structs.replace(header, model_settings=recorded.model_settings)
         self.play(header or recorded, Trace(None, listen, recording, live=False))
         end = recording[-1]
         assert isinstance(end, EpisodeEnded), "an episode's last event is its end"
@@ -163,6 +172,22 @@ class Cast:
             raise
         trace.append(EpisodeEnded(result=result))
         return result
+
+
+class Silent:
+    """The model of an episode that is played again: there in name, and never asked."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def complete(self, *_: object, **__: object) -> Any:
+        raise AssertionError("what was recorded asks no model: the recording answers, or is over")
+
+
+def _model(model: str | LLM, settings: Mapping[str, Any], silent: bool) -> LLM:
+    if not isinstance(model, str):
+        return model
+    return Silent(model) if silent else llm.connect(model, **settings)
 
 
 def _words(error: BaseException) -> str:

@@ -131,8 +131,8 @@ class Step(Value, frozen=True):
 
     ``line`` to ``end_line`` is its range in the source, both included. ``digest`` changes when the step's
     code, or that of a helper function it uses, changes as syntax; comments and layout do not count.
-    ``needs`` are the names that it reads before it has surely set them itself; ``sets`` all names that it can bind,
-    be it only on some way through it.
+    ``needs`` are the names that it reads before it has surely set them itself; ``sets`` those that it has surely set
+    when it ends.
     """
 
     number: int

@@ -7,7 +7,7 @@ A chat template has two blocks, ``system`` (what stays the same from task to tas
 from __future__ import annotations
 
 import hashlib
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
@@ -49,6 +49,12 @@ class Prompts:
     ``folder`` is None, or an existing folder laid out as this package is. Values go into a prompt as they are and are
     never taken for templates themselves. Each file is read once. Raises PromptError where ``folder`` is not a folder.
     """
+
+    @classmethod
+    @cache
+    def of(cls, folder: Path | None = None) -> Prompts:
+        """The same Prompts for the same folder, however often it is asked for: its files are read and compiled once."""
+        return cls(folder)
 
     def __init__(self, folder: Path | None = None) -> None:
         if folder is not None and not folder.is_dir():

@@ -8,4 +8,4 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-pytest.register_assert_rewrite("codeplan.testing.environment")
+pytest.register_assert_rewrite("codeplan.testing.environment", "codeplan.testing.executor")

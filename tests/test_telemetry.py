@@ -15,7 +15,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from codeplan import Budget, InfrastructureError, run
-from codeplan.telemetry import CONTENT_VARIABLE, watching
+from codeplan.telemetry import CONTENT_VARIABLE
 
 OPEN = "def solution(agent, start_from=1):\n    print(agent.open({}))\n"
 _exporter = InMemorySpanExporter()
@@ -44,7 +44,7 @@ def by_operation(spans: InMemorySpanExporter) -> dict[str, list[ReadableSpan]]:
 
 
 def test_an_episode_is_an_agent_with_its_model_calls_and_actions_beneath_it(spans: InMemorySpanExporter) -> None:
-    result = run(Boxes(), "ball/2", model=Replies(OPEN.format(1), OPEN.format(2)), listen=watching())
+    result = run(Boxes(), "ball/2", model=Replies(OPEN.format(1), OPEN.format(2)))
     found = by_operation(spans)
     (agent,) = found["invoke_agent"]
     assert agent.name == "invoke_agent adaplanner"
@@ -60,7 +60,7 @@ def test_an_episode_is_an_agent_with_its_model_calls_and_actions_beneath_it(span
 
 
 def test_a_model_call_says_what_was_asked_and_answered_in_the_conventions_words(spans: InMemorySpanExporter) -> None:
-    run(Boxes(), "ball/2", model=Replies(OPEN.format(2)), listen=watching())
+    run(Boxes(), "ball/2", model=Replies(OPEN.format(2)))
     (chat,) = by_operation(spans)["chat"]
     assert (chat.name, chat.kind) == ("chat replies", SpanKind.CLIENT)
     assert dict(chat.attributes or {}) == {
@@ -82,14 +82,14 @@ def test_content_is_left_out_unless_it_is_asked_for(
     for wanted in ("", "false", "true"):
         monkeypatch.setenv(CONTENT_VARIABLE, wanted)
         spans.clear()
-        run(Boxes(), "ball/2", model=Replies(OPEN.format(2)), listen=watching())
+        run(Boxes(), "ball/2", model=Replies(OPEN.format(2)))
         written = "".join(span.to_json() for span in spans.get_finished_spans())
         assert ("Here is the ball" in written) == ("solution" in written) == ("open 2" in written) == (wanted == "true")
 
 
 def test_content_has_the_form_of_the_conventions(spans: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CONTENT_VARIABLE, "true")
-    run(Boxes(), "ball/2", model=Replies(OPEN.format(2)), listen=watching())
+    run(Boxes(), "ball/2", model=Replies(OPEN.format(2)))
     (chat,) = by_operation(spans)["chat"]
     assert chat.attributes is not None
     assert [m["role"] for m in json.loads(str(chat.attributes["gen_ai.input.messages"]))] == ["system", "user"]
@@ -100,8 +100,8 @@ def test_content_has_the_form_of_the_conventions(spans: InMemorySpanExporter, mo
 
 def test_an_episode_that_could_not_be_played_is_an_error_and_a_lost_one_is_not(spans: InMemorySpanExporter) -> None:
     with pytest.raises(InfrastructureError):
-        run(Boxes(), "ball/2", model=Replies(), listen=watching())
-    run(Boxes(), "ball/2", model=Replies(OPEN.format(1)), listen=watching(), budget=Budget(actions=0))
+        run(Boxes(), "ball/2", model=Replies())
+    run(Boxes(), "ball/2", model=Replies(OPEN.format(1)), budget=Budget(actions=0))
     broken, lost = by_operation(spans)["invoke_agent"]
     assert (broken.status.status_code, (broken.attributes or {})["error.type"]) == (StatusCode.ERROR, "infrastructure")
     assert lost.status.status_code == StatusCode.UNSET
@@ -110,7 +110,7 @@ def test_an_episode_that_could_not_be_played_is_an_error_and_a_lost_one_is_not(s
 def test_episodes_in_one_thread_and_what_else_is_traced_do_not_mix(spans: InMemorySpanExporter) -> None:
     with trace.get_tracer("test").start_as_current_span("outer", attributes={"gen_ai.operation.name": "outer"}):
         for box in (1, 2):
-            run(Boxes(), f"ball/{box}", model=Replies(OPEN.format(box)), listen=watching())
+            run(Boxes(), f"ball/{box}", model=Replies(OPEN.format(box)))
     found = by_operation(spans)
     (outer,) = found["outer"]
     assert [a.parent and a.parent.span_id for a in found["invoke_agent"]] == [outer.context.span_id] * 2
@@ -119,7 +119,7 @@ def test_episodes_in_one_thread_and_what_else_is_traced_do_not_mix(spans: InMemo
 
 def test_the_listener_that_is_given_hears_everything(spans: InMemorySpanExporter) -> None:
     heard: list[object] = []
-    run(Boxes(), "ball/2", model=Replies(OPEN.format(2)), listen=watching(heard.append))
+    run(Boxes(), "ball/2", model=Replies(OPEN.format(2)), listen=heard.append)
     assert len(heard) > 5
 
 

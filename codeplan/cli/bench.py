@@ -46,6 +46,8 @@ def bench(
     resume_by: Annotated[str | None, typer.Option(help="Who finds the step to resume at: syntax or model.")] = None,
     code_check: Annotated[str | None, typer.Option(help="Ask the model to check plans: on-error or always.")] = None,
     more: options.Set = None,
+    record: options.Record = None,
+    replay: options.Replay = None,
     json: Annotated[bool, typer.Option("--json", help="Print the results as one JSON document.")] = False,
 ) -> None:
     """Run many episodes and print, by kind of task, the success rate and means over the episodes.
@@ -72,7 +74,9 @@ def bench(
     model, settings = options.chosen(found, model, settings)
     env, tasks = _tasks(suite, split, kind, n, settings)
     settings["budget"] = options.budget(found)
-    results = _with_progress(Suite(env=env, tasks=tasks, method=method, model=model, workers=jobs, settings=settings))
+    with options.tapes(record, replay) as tapes:
+        given = settings | tapes
+        results = _with_progress(Suite(env=env, tasks=tasks, method=method, model=model, workers=jobs, settings=given))
     _print_json(results) if json else _print_table(results, suite, method, model)
 
 

@@ -64,6 +64,8 @@ def run(
     allow_weak_sandbox: options.AllowWeak = False,
     more: options.Set = None,
     out: options.Out = None,
+    record: options.Record = None,
+    replay: options.Replay = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -99,11 +101,13 @@ def run(
         seconds=max_seconds,
     )
     name = (env, task) if task else (env, kind, seed)
-    with contextlib.nullcontext(out) if out else options.new_folder(*name) as folder:
+    new = contextlib.nullcontext(out) if out else options.new_folder(*name)
+    with new as folder, options.tapes(record, replay) as tapes:
         _play(
             folder,
             as_json,
             quiet,
+            **tapes,
             env=env,
             task=task,
             method=method,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 RUNS = Path("runs")
 """Where traces go when no folder is named."""
 
-_NO_SETTINGS = {"env", "task", "kind", "seed", "method", "model", "budget", "out", "listen", "limits"}
+_NO_SETTINGS = {"env", "task", "kind", "seed", "method", "model", "budget", "out", "listen", "limits", "record", "tape"}
 """Parameters of a run that are no settings, or cannot be written on a command line."""
 
 Env = Annotated[str, typer.Argument(metavar="ENV", help="The environment's name; 'codeplan envs' lists them.")]
@@ -57,6 +57,12 @@ AllowWeak = Annotated[
     bool, typer.Option("--allow-weak-sandbox", help="Run even where a layer of the sandbox is missing.")
 ]
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help="The folder for the trace; must not hold one yet.")]
+Record = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Put everything on a new tape: model replies and observations.")
+]
+Replay = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Play from a tape, offline; any difference is an error.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, to standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show the summary only.")]
 Data = Annotated[
@@ -110,6 +116,19 @@ def budget(found: Found, **limits: float | None) -> Budget:
 
     given: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}
     return Budget(**{**found.budget, **given})
+
+
+@contextlib.contextmanager
+def tapes(record: Path | None, replay: Path | None) -> Iterator[dict[str, Any]]:
+    """The arguments of a run that is to be put on a tape, or played from one."""
+    from codeplan.tape import Recorder, Tape
+
+    recorder = Recorder(record) if record else None
+    try:
+        yield {"record": recorder, "tape": Tape(replay) if replay else None}
+    finally:
+        if recorder:
+            recorder.close()
 
 
 @contextlib.contextmanager

@@ -76,6 +76,8 @@ def execute(
     allow_weak_sandbox: options.AllowWeak = False,
     more: options.Set = None,
     out: options.Out = None,
+    record: options.Record = None,
+    replay: options.Replay = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -109,19 +111,21 @@ def execute(
         money=max_money,
         seconds=max_seconds,
     )
-    execution = execute_plan(
-        source,
-        env,
-        task,
-        model,
-        kind=kind,
-        seed=seed,
-        budget=spend,
-        out=out,
-        listen=listener(as_json, quiet),
-        allow_weak_sandbox=allow_weak_sandbox,
-        **given,
-    )
+    with options.tapes(record, replay) as tapes:
+        execution = execute_plan(
+            source,
+            env,
+            task,
+            model,
+            kind=kind,
+            seed=seed,
+            budget=spend,
+            out=out,
+            listen=listener(as_json, quiet),
+            allow_weak_sandbox=allow_weak_sandbox,
+            **tapes,
+            **given,
+        )
     if as_json:
         options.print_json(_summary(execution))
     raise typer.Exit(options.exit_code(execution.result))

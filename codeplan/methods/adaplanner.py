@@ -67,6 +67,6 @@ def _loop(**settings: Any) -> Loop:
 
 def _prompts(folder: str | Path | None) -> Prompts:
     try:
-        return Prompts(Path(folder) if folder else None)
+        return Prompts.of(Path(folder) if folder else None)
     except (PromptError, TypeError) as e:
         raise UsageError(f"the setting prompts of the method adaplanner is wrong: {e}") from None

@@ -33,7 +33,7 @@ class GivenPlan:
             episode.record(PlanRejected(number=1, diagnostics=plan.diagnostics))
             return plan
         episode.record(PlanStarted(number=1, start_from=1))
-        return run_plan(self.sandbox, episode, plan, episode.agent(), Planner(episode, Prompts(None)).answer)
+        return run_plan(self.sandbox, episode, plan, episode.agent(), Planner(episode, Prompts.of(None)).answer)
 
 
 def _reason(outcome: Outcome | Rejected) -> str:

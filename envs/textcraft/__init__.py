@@ -26,8 +26,8 @@ def make(*, exact: bool = False, recorded: str | None = None, actions: int = 60)
 
     ``exact`` shows each task with the commands, in the order, that it was recorded with, where they are known: those of
     half the test tasks come with codeplan, and ``recorded`` names a file of more (JSON lines with ``seed`` and
-    ``commands``). ``actions`` is how many actions an episode has: twice what the longest task needs, and some, where the
-    original sets no limit. Raises UsageError for a value that does not fit.
+    ``commands``). ``actions`` is how many actions an episode has: twice what the longest task needs, and some, where
+    the original sets no limit. Raises UsageError for a value that does not fit.
     """
     return TextCraft(exact=exact, recorded=recorded, actions=actions)
 

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-
 HIGHEST_STEP = 1_000_000
 """A condition with a larger number guards no step: it is code like any other."""
 
