@@ -8,7 +8,8 @@ from typing import Any
 
 from codeplan.api import describe
 from codeplan.episode import Episode
-from codeplan.prompts import Prompts
+from codeplan.errors import UsageError
+from codeplan.prompts import PromptError, Prompts
 from codeplan.sandbox import decode, extract
 from codeplan.types import Checkpoint, Purpose
 
@@ -45,8 +46,11 @@ class Planner:
 
     def _ask(self, purpose: Purpose, **values: Any) -> str:
         name = f"adaplanner/{purpose}"
-        prompt = f"{name} {self._prompts.digest(name)}"
-        return self._episode.ask(self._prompts.messages(name, **values), purpose=purpose, prompt=prompt).text
+        try:
+            prompt, messages = f"{name} {self._prompts.digest(name)}", self._prompts.messages(name, **values)
+        except PromptError as e:
+            raise UsageError(str(e)) from None
+        return self._episode.ask(messages, purpose=purpose, prompt=prompt).text
 
 
 _SHORT = reprlib.Repr()

@@ -9,6 +9,8 @@ from typing import Any
 import msgspec
 
 from codeplan.errors import InfrastructureError
+from codeplan.events import EpisodeEnded, Event
+from codeplan.llm import interruptible
 from codeplan.runner import run
 from codeplan.types import Result, Task
 
@@ -28,9 +30,10 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     def run(self, done: Callable[[Result], None] = lambda result: None) -> list[Result]:
         """Every task's Result, in the order of the tasks; ``done`` is called with each as it comes.
 
-        A failure of infrastructure is a Result too, with a reason that begins with ``infrastructure``.
+        A failure of infrastructure is a Result too, with a reason that begins with ``infrastructure``. An interrupt
+        ends the model calls of all workers at once.
         """
-        with ThreadPoolExecutor(self.workers) as pool:
+        with interruptible(), ThreadPoolExecutor(self.workers) as pool:
             return list(self._collected(pool.map(self._one, self.tasks), done))
 
     def _collected(self, results: Iterator[Result], done: Callable[[Result], None]) -> Iterator[Result]:
@@ -39,10 +42,16 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
             yield result
 
     def _one(self, task: Task) -> Result:
+        ended: list[Result] = []
+
+        def hear(event: Event) -> None:
+            if isinstance(event, EpisodeEnded):
+                ended.append(event.result)
+
         try:
-            return run(self.env, task, self.method, self.model, **self.settings)
+            return run(self.env, task, self.method, self.model, listen=hear, **self.settings)
         except InfrastructureError as e:
-            return Result(task, False, f"infrastructure: {e}", self.method, self.model)
+            return ended[0] if ended else Result(task, False, f"infrastructure: {e}", self.method, self.model)
 
 
 class Row(msgspec.Struct, frozen=True):

@@ -123,11 +123,9 @@ def _with_progress(suite: Any) -> list[Result]:
     from rich.console import Console
     from rich.progress import Progress
 
-    from codeplan.llm import interruptible
-
     console = Console(stderr=True)
     shown = Progress(console=console, transient=True, disable=not console.is_terminal)
-    with interruptible(), shown as progress:
+    with shown as progress:
         bar = progress.add_task("episodes", total=len(suite.tasks))
         results: list[Result] = suite.run(lambda result: progress.advance(bar))
     return results
