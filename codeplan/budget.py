@@ -108,8 +108,8 @@ class Meter:
         try:
             yield self.settle
         except ModelError as error:
-            self.settle(getattr(error, "usage", NOTHING))
-            if allowed is not None and deadline is not None and time.monotonic() > deadline - _TICK:
+            self.settle(error.usage or NOTHING)
+            if allowed is not None and self.seconds > allowed - _TICK:
                 raise BudgetExceeded("seconds", self.seconds, allowed) from None
             raise
         finally:

@@ -14,11 +14,11 @@ from typing import Any
 
 from codeplan.api import agent_api
 from codeplan.budget import Meter
-from codeplan.errors import CodeplanError, Diverged, EnvironmentFailure, EpisodeOver
-from codeplan.events import Acted, Asked, EnvironmentReset, Event, PlanDrafted, SpanClosed, SpanOpened
+from codeplan.errors import CodeplanError, Diverged, EnvironmentFailure, EpisodeOver, ModelError
+from codeplan.events import Acted, Asked, AskFailed, EnvironmentReset, Event, PlanDrafted, SpanClosed, SpanOpened
 from codeplan.protocols import LLM, Environment
 from codeplan.trace import Trace
-from codeplan.types import AgentApi, Completion, Message, Observation, Purpose, Result, Task
+from codeplan.types import AgentApi, Completion, Message, Observation, Purpose, Result, Task, Usage
 
 
 class Episode:
@@ -74,16 +74,23 @@ class Episode:
         Raises BudgetExceeded when no call is left, ModelError when there is no whole answer.
         """
         with self.meter.call(purpose) as settle:
-            if recorded := self.trace.recorded(Asked):
-                completion, seconds = recorded.completion, recorded.seconds
-            else:
-                started = time.perf_counter()
-                completion = self.llm.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
-                seconds = time.perf_counter() - started
+            started = time.perf_counter()
+            about: dict[str, Any] = {"purpose": purpose, "messages": list(messages), "prompt": prompt}
+            try:
+                answer = self.trace.recorded(Asked, AskFailed)
+                if isinstance(answer, AskFailed):
+                    raise _failure(answer)
+                if isinstance(answer, Asked):
+                    completion = answer.completion
+                else:
+                    completion = self.llm.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
+            except ModelError as e:
+                spent = e.usage or Usage()
+                self.record(AskFailed(**about, error=str(e), usage=spent, seconds=time.perf_counter() - started))
+                raise
             settle(completion.usage)
-        self.record(
-            Asked(purpose=purpose, messages=list(messages), completion=completion, seconds=seconds, prompt=prompt)
-        )
+        seconds = time.perf_counter() - started
+        self.record(Asked(**about, completion=completion, seconds=seconds))
         return completion
 
     def restart(self) -> Observation:
@@ -191,6 +198,12 @@ class Episode:
                 "reset and step must return a codeplan.Observation"
             )
         return observation
+
+
+def _failure(recorded: AskFailed) -> ModelError:
+    error = ModelError(recorded.error)
+    error.usage = recorded.usage
+    return error
 
 
 def agent_class(env: Environment) -> type:

@@ -17,6 +17,11 @@ Everything raised inside a plan stays inside the sandbox and comes back as ``Fai
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from codeplan.types import Usage
+
 
 class CodeplanError(Exception):
     """Base of all: ``str()`` is one clear sentence, fit to show to a person."""
@@ -60,7 +65,12 @@ class InfrastructureError(CodeplanError):
 
 
 class ModelError(InfrastructureError):
-    """The model's endpoint could not be used; the message says which, why and what to try."""
+    """The model's endpoint could not be used; the message says which, why and what to try.
+
+    ``usage`` is what the endpoint says that the failed call spent, None where it says nothing.
+    """
+
+    usage: Usage | None = None
 
 
 class EnvironmentFailure(InfrastructureError):

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from codeplan.budget import Budget
-from codeplan.types import Checkpoint, Completion, Diagnostic, Message, Observation, Purpose, Result, Task
+from codeplan.types import Checkpoint, Completion, Diagnostic, Message, Observation, Purpose, Result, Task, Usage
 
 
 class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_defaults=True):
@@ -56,6 +56,17 @@ class Asked(_Event, frozen=True, tag="asked"):
     messages: list[Message]
     completion: Completion
     seconds: float
+    prompt: str = ""
+
+
+class AskFailed(_Event, frozen=True, tag="ask_failed"):
+    """One model call without an answer: ``error`` says why; ``usage`` is what it spent all the same."""
+
+    purpose: Purpose
+    messages: list[Message]
+    error: str
+    seconds: float
+    usage: Usage = Usage()
     prompt: str = ""
 
 
@@ -160,6 +171,7 @@ Event = (
     | EnvironmentReset
     | Acted
     | Asked
+    | AskFailed
     | PlanDrafted
     | PlanRejected
     | PlanStarted

@@ -18,7 +18,7 @@ from typing import IO, TypeVar
 import msgspec
 
 from codeplan.errors import Diverged, TraceFailure, UsageError
-from codeplan.events import EpisodeEnded, Event, Listener
+from codeplan.events import AskFailed, EpisodeEnded, Event, Listener
 from codeplan.journal import difference, of_another_kind
 
 _encoder = msgspec.json.Encoder()
@@ -86,16 +86,16 @@ class Trace:
         """As ``read``, without the end that an interruption wrote: what can be done again."""
         return _without_break(_lines(path))[0]
 
-    def recorded(self, kind: type[_E]) -> _E | None:
+    def recorded(self, *kinds: type[_E]) -> _E | None:
         """The event that comes next in the recording; None when that is over, and all is live from here on.
 
-        Raises Diverged where it is of another kind, and where the recording is over but nothing may be live.
+        Raises Diverged where it is of none of these kinds, and where the recording is over but nothing may be live.
         """
         if not self.following:
             return None
         event = self.recording[len(self.events)]
-        if not isinstance(event, kind):
-            raise Diverged(f"event {event.seq} is not what was recorded: {of_another_kind(event, kind)}")
+        if not isinstance(event, kinds):
+            raise Diverged(f"event {event.seq} is not what was recorded: {of_another_kind(event, kinds[0])}")
         return event
 
     @property
@@ -213,7 +213,7 @@ def _lines(path: Path) -> list[tuple[Event, int]]:
 
 
 def _without_break(lines: list[tuple[Event, int]]) -> tuple[list[Event], int]:
-    """The events of an episode that may go on, and their size in the file."""
-    while lines and isinstance(end := lines[-1][0], EpisodeEnded) and end.broken_off:
+    """The events of an episode that may go on, and their size in the file: a call that failed last is made again."""
+    while lines and (isinstance(end := lines[-1][0], AskFailed) or (isinstance(end, EpisodeEnded) and end.broken_off)):
         lines = lines[:-1]
     return [event for event, _ in lines], lines[-1][1] if lines else 0

@@ -6,14 +6,15 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import msgspec
 import pytest
 from boxes import Boxes, Replies
 
-from codeplan import Budget, Diverged, InfrastructureError, Trace, UsageError, fork, replay, resume, run
-from codeplan.events import Acted, Asked, EpisodeEnded, PlanDrafted, Printed
+from codeplan import Budget, Diverged, InfrastructureError, ModelError, Trace, UsageError, fork, replay, resume, run
+from codeplan.events import Acted, Asked, AskFailed, EpisodeEnded, PlanDrafted, Printed
 from codeplan.journal import difference
 
 OPEN = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] look')\n        assert 'ball' in agent.open({}), 'no'\n"
@@ -69,6 +70,34 @@ def test_an_interrupted_episode_goes_on(tmp_path):
     assert resume(tmp_path / "run", env=Boxes(), model=Replies(OPEN.format(2))).success
     ends = [e for e in Trace.read(tmp_path / "run" / "trace.jsonl") if isinstance(e, EpisodeEnded)]
     assert [e.broken_off for e in ends] == [False]
+
+
+class Slow(Replies):
+    """Answers once, and then so late that the episode's time is over."""
+
+    def complete(self, messages, **options):
+        if self.replies:
+            return super().complete(messages, **options)
+        time.sleep(0.6)
+        raise ModelError("no answer within the time that was left")
+
+
+def test_a_call_that_outlasts_the_budget_is_on_the_trace_and_replays(tmp_path):
+    result = run(Boxes(), "ball/2", model=Slow(OPEN.format(1)), out=tmp_path / "run", budget=Budget(seconds=0.5))
+    assert result.reason == "budget: the budget of 0.5 seconds is spent"
+    assert result.model_calls == 2
+    failed = Trace.read(tmp_path / "run" / "trace.jsonl")[-2]
+    assert isinstance(failed, AskFailed)
+    assert failed.error == "no answer within the time that was left"
+    assert replay(tmp_path / "run", env=Boxes()) == result
+
+
+def test_a_call_that_failed_is_made_again_on_resumption(tmp_path):
+    with pytest.raises(InfrastructureError):
+        run(Boxes(), "ball/2", model=Replies(OPEN.format(1)), out=tmp_path / "run")
+    assert any(isinstance(e, AskFailed) for e in Trace.read(tmp_path / "run" / "trace.jsonl"))
+    resume(tmp_path / "run", env=Boxes(), model=Replies(OPEN.format(2)))
+    assert not any(isinstance(e, AskFailed) for e in Trace.read(tmp_path / "run" / "trace.jsonl"))
 
 
 def test_budgets_count_what_was_spent_before_the_crash(tmp_path):

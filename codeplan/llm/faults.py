@@ -41,7 +41,7 @@ class Teller:
 
     def gave_up(self, faults: Sequence[Fault]) -> Fault:
         """The last of the attempts' faults, with the number of attempts and what all of them spent."""
-        usage = sum((fault.usage for fault in faults), NOTHING)
+        usage = sum((fault.usage or NOTHING for fault in faults), NOTHING)
         attempts = f"; {len(faults)} attempts were made" if len(faults) > 1 else ""
         return Fault(f"{faults[-1]}{attempts}", passing=faults[-1].passing, usage=usage)
 

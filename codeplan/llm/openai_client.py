@@ -20,7 +20,7 @@ from codeplan.llm.background import wait_for
 from codeplan.llm.connections import Connection, Rates, connection, response_class
 from codeplan.llm.faults import Fault, Teller
 from codeplan.llm.replies import Reply
-from codeplan.types import Completion, Message, Purpose
+from codeplan.types import NOTHING, Completion, Message, Purpose
 
 if TYPE_CHECKING:
     import openai
@@ -165,7 +165,7 @@ class OpenAIModel:
         except openai.OpenAIError as error:
             return self._tell.explain(error)
         outcome = self._judged(body)
-        sent.tokens = outcome.usage.total_tokens or tokens
+        sent.tokens = (outcome.usage or NOTHING).total_tokens or tokens
         return outcome
 
     async def _send(self, client: openai.AsyncOpenAI, request: dict[str, Any]) -> bytes:
@@ -215,7 +215,7 @@ class OpenAIModel:
     def _completion(self, reply: Reply, faults: Sequence[Fault]) -> Completion:
         return Completion(
             text=reply.text or "",
-            usage=sum((fault.usage for fault in faults), reply.usage),
+            usage=sum((fault.usage or NOTHING for fault in faults), reply.usage),
             finish_reason=reply.finish_reason or "stop",
             model=reply.model or self.name,
             fingerprint=reply.fingerprint,
