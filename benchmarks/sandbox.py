@@ -76,7 +76,7 @@ def plans(rounds: int) -> None:
             show(name, milliseconds(partial(run, THREE_STEPS), rounds))
         head("an agent call, over the agent's own time")
         for name, run in found.items():
-            show(name, call_microseconds(run, rounds // 10), "µs", "50" if run is caged else "")
+            show(name, call_microseconds(run, max(1, rounds // 10)), "µs", "50" if run is caged else "")
 
 
 def call_microseconds(run: Callable[[str], object], rounds: int) -> list[float]:
@@ -91,8 +91,8 @@ def checks(rounds: int) -> None:
     """A plan's check."""
     assert isinstance(Sandbox().check(LONG, Home), Plan)
     head("a check")
-    show(f"{LONG.count(chr(10))}-line plan", milliseconds(lambda: Sandbox().check(LONG, Home), rounds // 4))
-    show("three steps", milliseconds(lambda: Sandbox().check(THREE_STEPS, Home), rounds // 4))
+    show(f"{LONG.count(chr(10))}-line plan", milliseconds(lambda: Sandbox().check(LONG, Home), max(1, rounds // 4)))
+    show("three steps", milliseconds(lambda: Sandbox().check(THREE_STEPS, Home), max(1, rounds // 4)))
 
 
 def loops(rounds: int) -> None:
