@@ -66,11 +66,14 @@ def _packages() -> Iterator[Finding]:
 
 
 def _extras() -> Iterator[Finding]:
+    """The extras and what they lack; one that is only others together (``all``) is told by those."""
     members: dict[str, list[str]] = {}
     for requirement in _requirements():
         if marker := re.search(r"extra\s*==\s*['\"]([\w.-]+)['\"]", requirement):
             members.setdefault(marker[1], []).append(_name(requirement))
     for extra, names in sorted(members.items()):
+        if set(names) == {"codeplan"}:
+            continue
         lacking = [name for name in names if not _version(name)]
         if lacking:
             advice = f"if you want it: pip install 'codeplan[{extra}]'"
