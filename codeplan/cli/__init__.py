@@ -60,7 +60,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as exit:  # the reader of our output left
         code = exit.code
     except BaseException as error:
-        return tell(error)
+        code = tell(error)
+        _give_up_output()
+        return code
     if code == INTERRUPTED:  # typer turns the interrupt of any command into this code, and says nothing
         return _say("interrupted", INTERRUPTED)
     return code if isinstance(code, int) else 0
@@ -75,8 +77,7 @@ def tell(error: BaseException) -> int:
 
         traceback.print_exception(error)
     if isinstance(error, BrokenPipeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left: nobody wants the rest
-        return 0
+        return 0  # the reader left: nobody wants the rest
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         return _say("interrupted", INTERRUPTED)
     if isinstance(error, CodeplanError):
@@ -90,6 +91,14 @@ def tell(error: BaseException) -> int:
         "run it again with CODEPLAN_DEBUG=1 to see where, and please report it",
         4,
     )
+
+
+def _give_up_output() -> None:
+    """Drop what standard output still holds where it takes no more, or Python would complain of it when it exits."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _usage(error: BaseException) -> str | None:

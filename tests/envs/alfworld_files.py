@@ -35,7 +35,7 @@ def recorded(dialect: str) -> Path:
     folder = tempfile.TemporaryDirectory(prefix="codeplan-alfworld-")
     _kept.append(folder)
     with tarfile.open(archive) as tar:
-        tar.extractall(folder.name, filter="data")
+        tar.extractall(folder.name, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
     return Path(folder.name) / dialect
 
 
