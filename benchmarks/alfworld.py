@@ -86,6 +86,7 @@ def measured(
 
 
 def milliseconds(do: Callable[[], object]) -> float:
+    """How long it takes to do something once."""
     started = time.perf_counter()
     do()
     return 1000 * (time.perf_counter() - started)

@@ -130,6 +130,7 @@ def at_once(tasks: list[Task], do: Callable[[Task], Played]) -> list[Played]:
 
 
 def timed(do: Callable[[], list[Played]]) -> tuple[list[Played], float]:
+    """What was played, and the seconds that it took."""
     began = time.perf_counter()
     done = do()
     return done, time.perf_counter() - began

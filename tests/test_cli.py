@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -284,7 +285,7 @@ def test_an_interrupted_run_says_where_its_trace_is_and_exits_130(tmp_path: Path
 
 
 def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
-    command = f"{sys.executable} -m codeplan run household --mistakes none | head -n 1"
+    command = f"{shlex.quote(sys.executable)} -m codeplan run household --mistakes none | head -n 1"
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     done = subprocess.run(
         command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
@@ -294,7 +295,7 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 def test_an_output_that_is_full_is_an_error_and_never_a_failure_of_the_plan(tmp_path: Path) -> None:
-    command = f"{sys.executable} -m codeplan run household > /dev/full"
+    command = f"{shlex.quote(sys.executable)} -m codeplan run household > /dev/full"
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     done = subprocess.run(
         command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
