@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import socket
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable
 from functools import partial
 
-from sandbox_plans import CALLS, LONG, MANY_CALLS, THREE_STEPS, TRIVIAL, Home, caged, plainly, plan, runners
+from sandbox_plans import CALLS, LONG, MANY_CALLS, THREE_STEPS, TRIVIAL, Home, accepted, caged, plainly, plan, runners
 from sandbox_use import crowd, leaks, memory
 
 from codeplan.sandbox import Limits, Sandbox
@@ -71,12 +73,22 @@ def plans(rounds: int) -> None:
         for name, run in found.items():
             show(name, milliseconds(partial(run, TRIVIAL), rounds), limit="3" if run is caged else "")
         show("codeplan, 10 ms apart", milliseconds(lambda: caged(TRIVIAL), rounds, PAUSE_SECONDS), limit="3")
+        show("codeplan, checked before", milliseconds(checked_run(TRIVIAL), rounds), limit="3")
         head("three steps with three agent calls")
         for name, run in found.items():
             show(name, milliseconds(partial(run, THREE_STEPS), rounds))
+        show("codeplan, checked before", milliseconds(checked_run(THREE_STEPS), rounds))
         head("an agent call, over the agent's own time")
         for name, run in found.items():
             show(name, call_microseconds(run, max(1, rounds // 10)), "µs", "50" if run is caged else "")
+        show("the floor: 60 bytes there and back", round_trips(max(1, rounds // 10)), "µs")
+
+
+def checked_run(source: str) -> Work:
+    """A run of a plan that was checked, and so comes with its code, as in an episode."""
+    sandbox = Sandbox()
+    found = accepted(sandbox, source)
+    return lambda: sandbox.run(found, Home(), str)
 
 
 def call_microseconds(run: Callable[[str], object], rounds: int) -> list[float]:
@@ -85,6 +97,24 @@ def call_microseconds(run: Callable[[str], object], rounds: int) -> list[float]:
     own = milliseconds(lambda: [home.goto("shelf") for _ in range(CALLS)], rounds)[0]
     without = statistics.median(milliseconds(lambda: run(TRIVIAL), rounds))
     return [max(0.0, 1000 * (t - without - own) / CALLS) for t in milliseconds(lambda: run(MANY_CALLS), rounds)]
+
+
+def round_trips(rounds: int) -> list[float]:
+    """What it takes two processes to exchange a message and its answer over a socket pair, and nothing else."""
+    ours, theirs = socket.socketpair()
+    code = f"import socket; s = socket.socket(fileno={theirs.fileno()})\nwhile d := s.recv(100): s.send(d)"
+    with ours, subprocess.Popen([sys.executable, "-c", code], pass_fds=(theirs.fileno(),)):
+        theirs.close()
+
+        def exchange() -> None:
+            for _ in range(CALLS):
+                ours.send(b"x" * 60)
+                ours.recv(100)
+
+        exchange()
+        found = [1000 * t / CALLS for t in milliseconds(exchange, rounds)]
+        ours.shutdown(socket.SHUT_RDWR)
+    return found
 
 
 def checks(rounds: int) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 
 from codeplan.sandbox import Sandbox
-from codeplan.types import Finished
+from codeplan.types import Finished, Plan
 
 CALLS = 400
 """The agent calls of MANY_CALLS."""
@@ -74,6 +74,13 @@ def caged(source: str, home: Home | None = None) -> Finished:
     outcome = Sandbox().run(source, home or Home(), str)
     assert isinstance(outcome, Finished), outcome
     return outcome
+
+
+def accepted(sandbox: Sandbox, source: str) -> Plan:
+    """The plan, checked."""
+    found = sandbox.check(source, Home)
+    assert isinstance(found, Plan), found
+    return found
 
 
 @contextlib.contextmanager

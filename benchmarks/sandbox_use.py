@@ -8,10 +8,10 @@ import threading
 import time
 from pathlib import Path
 
-from sandbox_plans import THREE_STEPS, Home, caged, plan
+from sandbox_plans import THREE_STEPS, Home, accepted, caged, plan
 
 from codeplan.sandbox import Limits, Sandbox
-from codeplan.types import Finished
+from codeplan.types import Finished, Plan
 
 
 def below(pid: int) -> list[int]:
@@ -31,9 +31,15 @@ def resident_kilobytes(pid: int) -> int:
 
 
 def memory() -> None:
-    """A worker's own memory while it waits in an agent call. Workers cannot be looked into but by root."""
+    """A worker's own memory while it waits in an agent call. Workers cannot be looked into but by root.
+
+    A plan that was checked, as plans are, comes with its code; a text is compiled in the worker.
+    """
     print("\nprivate memory of a worker that waits in an agent call      limit 3.00 MB")
-    for name, source in {"one call": plan("agent.goto('shelf')"), "three steps": THREE_STEPS}.items():
+    sandbox = Sandbox()
+    texts = {"one call": plan("agent.goto('shelf')"), "three steps": THREE_STEPS}
+    plans = {name: accepted(sandbox, source) for name, source in texts.items()}
+    for name, source in (*plans.items(), *((f"{name}, as text", text) for name, text in texts.items())):
         found: list[int] = []
 
         def look(found: list[int] = found) -> None:
@@ -41,7 +47,7 @@ def memory() -> None:
             found.append(private_kilobytes(min(below(_zygote()), key=_age)))
 
         try:
-            Sandbox().run(source, Home(look), str)
+            (sandbox if isinstance(source, Plan) else Sandbox()).run(source, Home(look), str)
             print(f"  {name:44} {found[0] / 1024:9.2f} MB")
         except IndexError:
             print(f"  {name:44}   cannot be read: the benchmark must be root")

@@ -4,7 +4,7 @@ inside."""
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -27,6 +27,15 @@ class _Surface:
         self.signatures = {m.name: inspect.signature(getattr(agent, m.name)) for m in api.methods}
         self.shown = {m.name: m.name + m.signature.split(" -> ")[0] for m in api.methods}
         self.attributes = frozenset(a.name for a in api.attributes)
+        self.counts = {name: counts for name, s in self.signatures.items() if (counts := _counts(s))}
+
+
+def _counts(signature: inspect.Signature) -> tuple[int, int] | None:
+    """How many arguments after ``self`` a call by position has at least and at most; None where more must be known."""
+    own = list(signature.parameters.values())[1:]
+    if any(p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in own):
+        return None
+    return sum(p.default is p.empty for p in own), len(own)
 
 
 _surfaces: Final[WeakKeyDictionary[type, _Surface]] = WeakKeyDictionary()
@@ -82,11 +91,13 @@ class AgentPort:
             raise ProtocolError(f"{call.method} was given {reason}") from None
         return lambda: self._bound(call.method, args, kwargs)
 
-    def _bound(self, name: str, args: Iterable[Any], kwargs: dict[str, Any]) -> object:
-        try:
-            self._surface.signatures[name].bind(self._agent, *args, **kwargs)
-        except TypeError as error:
-            raise AgentError(f"{self._surface.shown[name]} was called wrongly: {error}") from None
+    def _bound(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> object:
+        least, most = self._surface.counts.get(name, (1, 0))
+        if kwargs or not least <= len(args) <= most:  # otherwise it fits, and binding costs more than the call
+            try:
+                self._surface.signatures[name].bind(self._agent, *args, **kwargs)
+            except TypeError as error:
+                raise AgentError(f"{self._surface.shown[name]} was called wrongly: {error}") from None
         return getattr(self._agent, name)(*args, **kwargs)
 
 

@@ -15,6 +15,7 @@ MOST_VALUES: Final = 20_000
 """Values in one tree."""
 
 _WORD: Final = 2**63
+_AS_THEY_ARE: Final = frozenset({type(None), str, bool, int, float})
 
 
 class NotPlain(Exception):
@@ -23,12 +24,12 @@ class NotPlain(Exception):
 
 def to_wire(value: object) -> object:
     """The value in the form that crosses. Subclasses of the plain types become those types. Raises NotPlain."""
-    return _Packer().pack(value, 0)
+    return _text(value) if type(value) is str else _Packer().pack(value, 0)
 
 
 def from_wire(wire: object) -> object:
     """The value again. Raises NotPlain for anything that ``to_wire`` cannot have made."""
-    return _Unpacker().unpack(wire, 0)
+    return wire if type(wire) in _AS_THEY_ARE else _Unpacker().unpack(wire, 0)
 
 
 def printable(text: str) -> str:
@@ -85,7 +86,7 @@ def _text(value: str) -> object:
 class _Unpacker(_Counted):
     def unpack(self, wire: Any, depth: int) -> object:
         self._count(depth)
-        if wire is None or type(wire) in (str, bool, int, float):
+        if type(wire) in _AS_THEY_ARE:
             return wire
         if type(wire) is not list or not wire or type(wire[0]) is not str:
             raise NotPlain("a form that is not known")

@@ -19,6 +19,13 @@ ENTRIES: Final = 16
 """The checkpoints at all steps' entries together may take as many times the bytes of one."""
 
 
+MOST_TOLD: Final = 1e18
+"""The most that is told of what a plan asked for beyond a limit."""
+
+MOST_ARCS: Final = 20_000
+"""Pairs of lines that coverage keeps of one run; an honest plan has about two for each of its lines."""
+
+
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """What one run of a plan may use. A run that passes one ends as ``Stopped``, with the field's name in ``limit``.
 

@@ -57,7 +57,7 @@ class Run:
         self._step: int | None = None
         self._output: list[str] = []
         self._unheard: list[str] = []
-        self._spent = dict.fromkeys(("output", "calls", "reads", "asks"), 0)
+        self._spent: dict[str, int] = dict.fromkeys(("output", "calls", "reads", "asks"), 0)
         self._wall = 0.0
         self._at: int | None = None
 

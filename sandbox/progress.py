@@ -25,5 +25,14 @@ class Printed(msgspec.Struct, frozen=True):
     text: str
 
 
+class Covered(msgspec.Struct, frozen=True):
+    """Pairs of the plan's lines that ran one after the other in one function, each told once. Untrusted.
+
+    Lines count from 1; 0 is outside: a function is entered from there, and left to there.
+    """
+
+    arcs: list[tuple[int, int]]
+
+
 Progress: TypeAlias = StepEntered | Printed
 """Either."""

@@ -4,21 +4,22 @@ process."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 import msgspec
 
 from codeplan.api import agent_api
 from codeplan.errors import SandboxError, UsageError
-from codeplan.sandbox import wire
+from codeplan.sandbox import study, wire
 from codeplan.sandbox.agent_port import AgentPort
 from codeplan.sandbox.cage import launcher
 from codeplan.sandbox.cage.lockdown import Layer
 from codeplan.sandbox.cage.process import TimeUp, WorkerGone, WorkerProcess
 from codeplan.sandbox.codec import CheckpointError
+from codeplan.sandbox.compiled import Compiled
 from codeplan.sandbox.limits import Limits, shorten
-from codeplan.sandbox.progress import Printed, Progress, StepEntered
+from codeplan.sandbox.progress import Covered, Printed, Progress, StepEntered
 from codeplan.sandbox.session import Session, gave_up
 from codeplan.types import AgentApi, Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, Stopped
 
@@ -40,6 +41,7 @@ class Sandbox:
         self.limits = limits
         self._allow_weak = allow_weak
         self._weak: tuple[str, ...] | None = None
+        self._compiled = Compiled()
 
     @property
     def weak(self) -> tuple[str, ...]:
@@ -61,7 +63,21 @@ class Sandbox:
         job = wire.CheckJob(source, agent_api(api) if isinstance(api, type) else api)
         launcher.runs.start()  # most plans that are checked are run next
         with self._open(launcher.checks) as worker:
-            return _checked(worker, job, self.limits)
+            return self._checked(worker, job)
+
+    def study(self, topic: str, source: str, arguments: Mapping[str, Any] = {}) -> Any | Rejected:
+        """What the study ``topic`` finds in a plan's text, as plain data; Rejected for what is not Python.
+
+        The topics, with what each takes and finds, are in ``language.studies``; ``arguments`` is plain data, too.
+        Nothing of the text is run, and nothing of it is read but in the cage. Raises UsageError for an unknown topic
+        and for arguments that do not fit, SandboxError where the study failed or passed the limits.
+        """
+        refused = _unreadable(source, self.limits)
+        if refused is not None:
+            return Rejected(source, (refused,))
+        job = study.job(topic, source, arguments)
+        with self._open(launcher.studies) as worker:
+            return study.conduct(worker, job, self.limits)
 
     def run(
         self,
@@ -73,11 +89,13 @@ class Sandbox:
         *,
         listen: Callable[[Progress], None] | None = None,
         seed: int = 0,
+        cover: Callable[[Covered], None] | None = None,
     ) -> Finished | Failed | Stopped | Rejected:
         """Run a plan from step ``start_from`` on, with the variables of ``checkpoint``.
 
         The plan reaches the public methods and attributes of ``agent``, and ``ask`` as ``ask_llm``; ``seed`` seeds
-        its random numbers. ``listen`` hears of each step and of what is printed as it happens. Rejected is for a
+        its random numbers. ``listen`` hears of each step and of what is printed as it happens, ``cover`` of the lines
+        that run (which slows the plan down; without it nothing is watched). Rejected is for a
         source that does not compile; a string is compiled without the check of its structure (see ``check``).
 
         Raises SandboxError where the cage could not be built, CheckpointError for a damaged checkpoint, UsageError
@@ -89,9 +107,25 @@ class Sandbox:
         if refused is not None:
             return Rejected(plan.source, (refused,))
         port = AgentPort(agent, ask)
-        job = _job(plan, port, start_from, checkpoint, seed, self.limits)
+        code = self._compiled.code_of(plan.source)
+        job = _job(plan, code, port, start_from, checkpoint, seed, self.limits, cover is not None)
         with self._open(launcher.runs) as worker:
-            return Session(worker, plan, port, self.limits, listen).run(job)
+            return Session(worker, plan, port, self.limits, listen, cover).run(job)
+
+    def _checked(self, worker: WorkerProcess, job: wire.CheckJob) -> Plan | Rejected:
+        deadline = time.monotonic() + self.limits.wall
+        worker.accept(_CHECK_EXTRA + self.limits.source_bytes)
+        try:
+            worker.send(job, deadline)
+            said = worker.receive(deadline)
+        except (TimeUp, WorkerGone, wire.ProtocolError):
+            return Rejected(job.source, (gave_up(),))
+        if isinstance(said, wire.Checked) and _unreadable(said.plan.source, self.limits) is None:
+            self._compiled.keep(said.plan.source, said.code)
+            return said.plan
+        if isinstance(said, wire.Refused):
+            return Rejected(job.source, tuple(_short(d) for d in said.diagnostics))
+        return Rejected(job.source, (gave_up(),))
 
     def _open(self, workers: launcher.Launcher) -> WorkerProcess:
         """A locked worker that has seen nothing yet."""
@@ -136,12 +170,19 @@ def _too_weak(missing: list[Layer]) -> str:
 
 
 def _job(
-    plan: Plan, port: AgentPort, start_from: int, checkpoint: Checkpoint | None, seed: int, limits: Limits
+    plan: Plan,
+    code: bytes,
+    port: AgentPort,
+    start_from: int,
+    checkpoint: Checkpoint | None,
+    seed: int,
+    limits: Limits,
+    cover: bool,
 ) -> wire.RunJob:
     for name, value in {"start_from": start_from, "seed": seed}.items():
         if type(value) is not int or not -(2**63) <= value < 2**63:
             raise UsageError(f"{name} must be a whole number of at most 64 bits, not {value!r:.80}")
-    job = wire.RunJob(plan.source, port.methods, port.attributes, start_from, checkpoint, seed, limits)
+    job = wire.RunJob(plan.source, port.methods, port.attributes, start_from, checkpoint, seed, limits, cover, code)
     try:
         wire.from_host(wire.pack(job)[wire.HEADER_BYTES :])
     except (TypeError, ValueError, OverflowError, RecursionError, wire.ProtocolError) as error:
@@ -168,21 +209,6 @@ def _unreadable(source: str, limits: Limits) -> Diagnostic | None:
         line = source.count("\n", 0, source.index("\0")) + 1
         return Diagnostic(line, 0, "text", "the plan holds a NUL character; leave it out")
     return None
-
-
-def _checked(worker: WorkerProcess, job: wire.CheckJob, limits: Limits) -> Plan | Rejected:
-    deadline = time.monotonic() + limits.wall
-    worker.accept(_CHECK_EXTRA + limits.source_bytes)
-    try:
-        worker.send(job, deadline)
-        said = worker.receive(deadline)
-    except (TimeUp, WorkerGone, wire.ProtocolError):
-        return Rejected(job.source, (gave_up(),))
-    if isinstance(said, wire.Checked) and _unreadable(said.plan.source, limits) is None:
-        return said.plan
-    if isinstance(said, wire.Refused):
-        return Rejected(job.source, tuple(_short(d) for d in said.diagnostics))
-    return Rejected(job.source, (gave_up(),))
 
 
 def _short(diagnostic: Diagnostic) -> Diagnostic:

@@ -17,8 +17,8 @@ from codeplan.sandbox.cage import launcher
 from codeplan.sandbox.cage.process import TimeUp, WorkerGone, WorkerProcess
 from codeplan.sandbox.cage.zygote import UNKNOWN
 from codeplan.sandbox.codec import CheckpointError
-from codeplan.sandbox.limits import ENTRIES, NAMED, Limits, sentence
-from codeplan.sandbox.progress import Printed, Progress, StepEntered
+from codeplan.sandbox.limits import ENTRIES, MOST_ARCS, NAMED, Limits, sentence
+from codeplan.sandbox.progress import Covered, Printed, Progress, StepEntered
 from codeplan.sandbox.table import DROPPED_BYTES
 from codeplan.types import Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, Spent, Stopped
 
@@ -52,9 +52,12 @@ class Session:
         port: AgentPort,
         limits: Limits,
         listen: Callable[[Progress], None] | None,
+        cover: Callable[[Covered], None] | None = None,
     ) -> None:
         self._worker, self._plan, self._port, self._limits = worker, plan, port, limits
         self._listen = listen or (lambda progress: None)
+        self._cover = cover
+        self._arcs = 0
         self._entries: dict[int, Checkpoint] = {}
         self._entry_bytes = 0
         self._step: int | None = None
@@ -105,6 +108,8 @@ class Session:
                 self._print(said.text)
             elif isinstance(said, wire.Entered):
                 self._enter(said)
+            elif isinstance(said, wire.Covered):
+                self._covered(said)
             elif isinstance(said, wire.End):
                 return self._end(said)
             else:
@@ -152,6 +157,15 @@ class Session:
         self._entries.setdefault(entered.step, checkpoint)  # a step in two blocks is gone back to where it first began
         title = known.title if known else ""
         self._outside(lambda: self._listen(StepEntered(entered.step, title, checkpoint)))
+
+    def _covered(self, covered: wire.Covered) -> None:
+        cover, last = self._cover, self._plan.source.count("\n") + 1
+        if cover is None:
+            raise wire.ProtocolError("lines that ran, which nobody asked for")
+        self._arcs += len(covered.arcs)
+        if self._arcs > MOST_ARCS or any(line > last for arc in covered.arcs for line in arc):
+            raise wire.ProtocolError("more lines ran than the plan has")
+        self._outside(lambda: cover(Covered(covered.arcs)))
 
     def _taken(self, table: wire.Table) -> Checkpoint:
         """The checkpoint, where it is no larger than a worker that keeps to its limits makes them."""

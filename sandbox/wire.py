@@ -2,8 +2,9 @@
 
 The host trusts no frame: each is bounded before it is read and checked against its type before it is looked at.
 A run goes: Setup →, ← Ready, then one job →. A RunJob is answered by Refused, Damaged or Started; after Started come
-any number of Entered, Printed, Call, Read and Ask (the last three are each answered by Answer or Raised), and one
-End. A CheckJob is answered by Checked or Refused.
+any number of Entered, Printed, Covered (where the job asks for it), Call, Read and Ask (the last three are each
+answered by Answer or Raised), and one End. A CheckJob is answered by Checked or Refused, a StudyJob by Studied,
+Refused or Unstudied.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import msgspec
 
 from codeplan.sandbox.cage.lockdown import Layer
 from codeplan.sandbox.codec import Node
-from codeplan.sandbox.limits import MESSAGE_CHARS, NAME_CHARS, Limits
+from codeplan.sandbox.limits import MESSAGE_CHARS, MOST_ARCS, MOST_TOLD, NAME_CHARS, Limits
 from codeplan.sandbox.table import MOST_NAMES, MOST_NODES, MOST_REASON
 from codeplan.types import AgentApi, Checkpoint, Diagnostic, Plan
 
@@ -23,7 +24,7 @@ _Name: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=NAME_CHA
 _Message: TypeAlias = Annotated[str, msgspec.Meta(max_length=MESSAGE_CHARS + 100)]
 _Reason: TypeAlias = Annotated[str, msgspec.Meta(max_length=MOST_REASON)]
 _Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
-_Amount: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1e18)]
+_Amount: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=MOST_TOLD)]
 
 
 class ProtocolError(Exception):
@@ -70,7 +71,7 @@ class CheckJob(Frame, frozen=True):
 
 
 class RunJob(Frame, frozen=True):
-    """Run this source."""
+    """Run this source. ``code`` is what a worker compiled it to when it was checked; empty where none did."""
 
     source: str
     methods: frozenset[str]
@@ -79,6 +80,16 @@ class RunJob(Frame, frozen=True):
     checkpoint: Checkpoint | None
     seed: int
     limits: Limits
+    cover: bool = False
+    code: bytes = b""
+
+
+class StudyJob(Frame, frozen=True):
+    """Study this source: ``topic`` is a name in ``language.studies``."""
+
+    topic: str
+    source: str
+    arguments: dict[str, Any]
 
 
 class Answer(Frame, frozen=True):
@@ -93,7 +104,7 @@ class Raised(Frame, frozen=True):
     message: str
 
 
-FromHost: TypeAlias = Setup | CheckJob | RunJob | Answer | Raised
+FromHost: TypeAlias = Setup | CheckJob | StudyJob | RunJob | Answer | Raised
 
 # ------------------------------------------------------------------ from the worker
 
@@ -105,15 +116,29 @@ class Ready(Frame, frozen=True):
 
 
 class Checked(Frame, frozen=True):
-    """The source is a plan."""
+    """The source is a plan, and compiles to this code, which only another worker can read."""
 
     plan: Plan
+    code: bytes
 
 
 class Refused(Frame, frozen=True):
     """The source is no plan, for these reasons."""
 
     diagnostics: Annotated[list[Diagnostic], msgspec.Meta(min_length=1, max_length=1_000)]
+
+
+class Studied(Frame, frozen=True):
+    """What a study found: plain data, or so it should be."""
+
+    found: Any
+
+
+class Unstudied(Frame, frozen=True):
+    """The study came to nothing, for this reason; ``misused`` says that the job asked for what cannot be."""
+
+    message: _Message
+    misused: bool
 
 
 class Damaged(Frame, frozen=True):
@@ -137,6 +162,12 @@ class Printed(Frame, frozen=True):
     """The plan printed this."""
 
     text: Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class Covered(Frame, frozen=True):
+    """Pairs of lines of the plan that ran one after the other, each told once; line 0 is outside the function."""
+
+    arcs: Annotated[list[tuple[_Count, _Count]], msgspec.Meta(min_length=1, max_length=MOST_ARCS)]
 
 
 class Call(Frame, frozen=True):
@@ -176,7 +207,22 @@ class End(Frame, frozen=True):
     table: Table | None
 
 
-FromWorker: TypeAlias = Ready | Checked | Refused | Damaged | Started | Entered | Printed | Call | Read | Ask | End
+FromWorker: TypeAlias = (
+    Ready
+    | Checked
+    | Studied
+    | Unstudied
+    | Refused
+    | Damaged
+    | Started
+    | Entered
+    | Printed
+    | Covered
+    | Call
+    | Read
+    | Ask
+    | End
+)
 
 _encoder: Final = msgspec.msgpack.Encoder()
 _from_host: Final[msgspec.msgpack.Decoder[FromHost]] = msgspec.msgpack.Decoder(FromHost)

@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any, Final, Protocol
 
 from codeplan.sandbox import crossing, wire
+from codeplan.sandbox.cage.tracing import Tracer
 from codeplan.sandbox.language.control import LimitReached, PlanAssertion
 
 _TICK_SECONDS: Final = 0.01
@@ -96,6 +97,7 @@ class Calls:
         self._printed: list[str] = []
         self._held = 0
         self._flushed = time.monotonic()
+        self.tracer: Tracer | None = None
         clock.report = self._time_is_up
 
     def call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
@@ -134,9 +136,11 @@ class Calls:
         self._allow("output", self._output, self._limits.output)
 
     def flush(self) -> None:
-        """Send what was printed. Only with the clock not armed: a frame must not be cut short."""
+        """Send what was printed, and which lines ran. Only with the clock not armed: a frame must not be cut short."""
         if self._held:
             self._link.send(wire.Printed("".join(self._printed)))
+        if self.tracer is not None and (arcs := self.tracer.take()):
+            self._link.send(wire.Covered(arcs))
         self._printed.clear()
         self._held, self._flushed = 0, time.monotonic()
 

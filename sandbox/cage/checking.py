@@ -1,4 +1,4 @@
-"""The zygote for checks. It holds libcst, which takes longer to load than all the rest, and more memory."""
+"""The zygote for checks. It knows the whole plan language, of which runs need no more than the guards."""
 
 from __future__ import annotations
 
@@ -8,25 +8,59 @@ from codeplan.sandbox import wire
 from codeplan.sandbox.cage import zygote
 from codeplan.sandbox.cage.calls import Clock, Link
 from codeplan.sandbox.cage.worker import Job, Trade
-from codeplan.sandbox.language.check import check_source
-from codeplan.types import AgentApi, AgentMethod, Plan
+from codeplan.sandbox.language.check import check_and_compile
+from codeplan.types import AgentApi, AgentAttribute, AgentMethod, Parameter, Rejected
 
 _SAMPLE: Final = """\
+import re
 def solution(agent, start_from=1):
+    # General plan: look at each place until the mug is found, and take it.
+    seen = {}
+    def look(place):
+        try:
+            seen[place] = agent.goto(place)
+        except ValueError as error:
+            return str(error)
+        return ', '.join(w for w in re.findall(r'mug \\d+', seen[place]) if w != 'mug 0')
+    places, found = ['desk 1', 'shelf 2'], None
     if start_from <= 1:
-        print('[Step 1] count')
-        seen = [i for i in range(3)]
-        assert seen, f'Error in [Step 1]: {agent.report()}'
+        print('[Step 1] I look for the mug')
+        for i, place in enumerate(places):
+            found = look(place) or found
+            if found and not i:
+                break
+        assert found is not None, f'Error in [Step 1]: nothing at {places[:2]}. {agent.report()}'
+    if start_from <= 2:
+        print(f'[Step 2] I take {found}')
+        count = 0
+        while agent.holding != found and count < 3:
+            count += 1
+            answer = agent.goto(place=places[-1])
+        done = {'answer': answer.strip(), 'ok': 'take' in answer if count else True}
+        assert done['ok'], f'Error in [Step 2]: {agent.report()}'
 """
+
+_API: Final = AgentApi(
+    (
+        AgentMethod("goto", "(place)", "", (Parameter("place"),)),
+        AgentMethod("report", "()"),
+    ),
+    (AgentAttribute("holding"),),
+)
 
 
 def main(control_fd: int) -> NoReturn:
     """Be the zygote whose workers check plans."""
-    zygote.main(control_fd, Trade(wire.CheckJob(_SAMPLE, AgentApi((AgentMethod("report", "()"),))), check))
+    zygote.main(control_fd, Trade(wire.CheckJob(_SAMPLE, _API), check))
 
 
 def check(link: Link, job: Job, clock: Clock) -> None:
     """Answer a CheckJob; any other job gets no answer."""
-    if isinstance(job, wire.CheckJob):
-        found = check_source(job.source, job.api)
-        link.send(wire.Checked(found) if isinstance(found, Plan) else wire.Refused(list(found.diagnostics)))
+    if not isinstance(job, wire.CheckJob):
+        return
+    found = check_and_compile(job.source, job.api)
+    if isinstance(found, Rejected):
+        link.send(wire.Refused(list(found.diagnostics)))
+        return
+    plan, program = found
+    link.send(wire.Checked(plan, program.packed()))

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from codeplan.sandbox import crossing, wire
 from codeplan.sandbox.cage.calls import Calls, Clock, Link
+from codeplan.sandbox.cage.tracing import Tracer
 from codeplan.sandbox.codec import encode
 from codeplan.sandbox.language.control import LimitReached, PlanAssertion, limit_of
 from codeplan.sandbox.language.namespace import make_namespace, namespace_variables
@@ -36,11 +37,16 @@ class Execution:
     def run(self, program: Program, variables: dict[str, object]) -> None:
         """Run the segments from the job's step on, and send the End."""
         sys.setrecursionlimit(_depth() + _OWN_FRAMES + self._limits.recursion)
+        if self._job.cover:
+            self._calls.tracer = Tracer()
+            self._calls.tracer.start()
         try:
             error = self._surfaced(program, variables)
         except BaseException as late:  # the clock struck while the plan was ending
             error = late
         self._clock.armed = False
+        if self._calls.tracer is not None:
+            self._calls.tracer.stop()
         sys.setrecursionlimit(_depth() + 1_000)
         failure = self._calls.failure or error
         self._send_end(failure)

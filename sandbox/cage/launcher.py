@@ -1,4 +1,6 @@
-"""The host's end of the zygotes: one for checks and one for runs, started when first needed, shared by all threads."""
+"""The host's end of the zygotes: for checks, for runs and for studies, each started when first needed, and shared by
+all threads.
+"""
 
 from __future__ import annotations
 
@@ -218,6 +220,9 @@ checks: Final = Launcher("codeplan.sandbox.cage.checking")
 runs: Final = Launcher("codeplan.sandbox.cage.running")
 """The workers that run plans."""
 
-for _launcher in (checks, runs):
+studies: Final = Launcher("codeplan.sandbox.cage.studying")
+"""The workers that study plan text."""
+
+for _launcher in (checks, runs, studies):
     os.register_at_fork(after_in_child=_launcher.after_fork)
     atexit.register(_launcher.close)

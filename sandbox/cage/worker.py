@@ -13,14 +13,19 @@ from codeplan.sandbox.cage.lockdown import SOCKET_FD, Cage
 _HIGHEST_FD: Final = 1 << 16
 _READ_BYTES: Final = 1 << 20
 
-Job: TypeAlias = wire.CheckJob | wire.RunJob
+Job: TypeAlias = wire.CheckJob | wire.StudyJob | wire.RunJob
 
 
 class Trade(NamedTuple):
-    """What one zygote's workers do: ``serve`` answers a job over the link. ``sample`` is a small job to practise on."""
+    """What one zygote's workers do: ``serve`` answers a job over the link.
+
+    ``sample`` is a job like most, for the zygote to practise on. ``rehearsed`` says that each worker does it once more
+    by itself, while nobody waits for it: the job that counts is quicker then, though the two together take longer.
+    """
 
     sample: Job
     serve: Callable[[Link, Job, Clock], None]
+    rehearsed: bool = False
 
 
 def practise(trade: Trade) -> None:
@@ -44,7 +49,8 @@ def work(job_fd: int, cage: Cage, trade: Trade) -> None:
     clock = Clock()
     clock.listen()
     inner = cage.enter()
-    practise(trade)
+    if trade.rehearsed:
+        practise(trade)
     setup = channel.receive()
     if not isinstance(setup, wire.Setup):
         return

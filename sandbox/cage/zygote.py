@@ -37,7 +37,7 @@ UNKNOWN: Final = -1
 """The wait status of a worker of which nothing is known."""
 
 _REMEMBERED: Final = 256
-_PRACTICE: Final = 10
+PRACTICE: Final = 10
 """How often the zygote does the sample job: by then the interpreter has fitted its code to it."""
 
 
@@ -75,7 +75,7 @@ class _Zygote:
         self._control = control
         self._ended: dict[int, int] = {}
         self._ahead: _Forked | None = None
-        for _ in range(_PRACTICE):
+        for _ in range(PRACTICE):
             worker.practise(trade)
         self._work, self._trade = worker.work, trade
         self._cage = Cage()

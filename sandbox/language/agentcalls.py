@@ -2,58 +2,56 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import inspect
+from functools import cache
 
-import libcst as cst
-
-from codeplan.sandbox.language.structure import Found, walk
+from codeplan.sandbox.language.refusals import Refusals
 from codeplan.types import AgentApi, AgentMethod
 
 
-def check_agent_calls(module: cst.Module, api: AgentApi, found: Found) -> None:
-    """Check every ``agent.name`` and ``agent.name(…)`` of a plan."""
+def check_agent_calls(nodes: list[ast.AST], api: AgentApi, refusals: Refusals) -> None:
+    """Check every ``agent.name`` and ``agent.name(…)`` among a plan's nodes."""
     methods = {m.name: m for m in api.methods}
     attributes = {a.name for a in api.attributes}
-    for node in walk(module):
-        if isinstance(node, cst.Attribute) and _is_agent(node.value):
-            _check_name(node, api, found)
-        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and _is_agent(node.func.value):
-            name = node.func.attr.value
+    known = methods.keys() | attributes
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and _is_agent(node.value):
+            if node.attr not in known and not node.attr.startswith("_"):
+                _refuse_name(node, api, refusals)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_agent(node.func.value):
+            name = node.func.attr
             if name in methods:
-                _check_arguments(node, methods[name], found)
+                _check_arguments(node, methods[name], refusals)
             elif name in attributes:
-                found.add(
-                    node, "agent-arguments", f"`agent.{name}` is a value, not a method; write it without parentheses"
-                )
+                message = f"`agent.{name}` is a value, not a method; write it without parentheses"
+                refusals.add(node, "agent-arguments", message)
 
 
-def _is_agent(node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.Name) and node.value == "agent"
+def _is_agent(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "agent"
 
 
-def _check_name(node: cst.Attribute, api: AgentApi, found: Found) -> None:
-    name = node.attr.value
-    if name in api.names or name.startswith("_"):
-        return
-    near = difflib.get_close_matches(name, api.names, n=1, cutoff=0.5)
+def _refuse_name(node: ast.Attribute, api: AgentApi, refusals: Refusals) -> None:
+    near = difflib.get_close_matches(node.attr, api.names, n=1, cutoff=0.5)
     meant = f"did you mean `{near[0]}`? " if near else ""
-    found.add(node, "agent-method", f"the agent has no `{name}`; {meant}It has: {', '.join(api.names) or 'nothing'}")
+    message = f"the agent has no `{node.attr}`; {meant}It has: {', '.join(api.names) or 'nothing'}"
+    refusals.add(node, "agent-method", message)
 
 
-def _check_arguments(node: cst.Call, method: AgentMethod, found: Found) -> None:
-    if any(a.star for a in node.args):
+def _check_arguments(node: ast.Call, method: AgentMethod, refusals: Refusals) -> None:
+    named = [k.arg for k in node.keywords if k.arg is not None]
+    if len(named) < len(node.keywords) or any(isinstance(a, ast.Starred) for a in node.args):
         return
-    positional = [None for a in node.args if a.keyword is None]
-    named = [a.keyword.value for a in node.args if a.keyword is not None]
     try:
-        _signature(method).bind(*positional, **dict.fromkeys(named))
+        _signature(method).bind(*node.args, **dict.fromkeys(named))
     except TypeError as error:
-        found.add(
-            node, "agent-arguments", f"`agent.{method.name}` is called as {method.name}{method.signature}: {error}"
-        )
+        message = f"`agent.{method.name}` is called as {method.name}{method.signature}: {error}"
+        refusals.add(node, "agent-arguments", message)
 
 
+@cache
 def _signature(method: AgentMethod) -> inspect.Signature:
     """The method's signature, in which a default only says that there is one."""
     parameters = []

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from codeplan.sandbox.language.nodes import children, walk
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -27,7 +29,7 @@ def defaults(function: Function) -> list[ast.expr]:
 
 def target_names(target: ast.AST) -> frozenset[str]:
     """The names that an assignment's target binds."""
-    return frozenset(n.id for n in ast.walk(target) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load))
+    return frozenset(n.id for n in walk(target) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load))
 
 
 def _bound(nodes: Iterable[ast.AST]) -> Iterator[str]:
@@ -40,7 +42,7 @@ def _bound(nodes: Iterable[ast.AST]) -> Iterator[str]:
         elif isinstance(node, ast.comprehension):
             stack += [node.iter, *node.ifs]
         elif not isinstance(node, ast.ClassDef):
-            stack += ast.iter_child_nodes(node)
+            stack += children(node)
 
 
 _NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)

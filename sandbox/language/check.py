@@ -1,31 +1,36 @@
 """Checking a plan before any of it runs: everything that is wrong with it, in one go.
 
-The order matters for safety: the text is capped, then Python's own parser judges it, then the tree is capped; only what
-passed all this is given to libcst, which deep or long input can bring down. For the same reason this runs in the
-worker, never in the host.
+The order matters for safety: the text is capped, then Python's own parser judges it, then the tree is capped. All the
+same a parser is what hostile text aims at, so this runs in the worker, never in the host.
 """
 
 from __future__ import annotations
 
 import ast
 
-import libcst as cst
-
 from codeplan.sandbox.language.agentcalls import check_agent_calls
 from codeplan.sandbox.language.digest import step_digests, title
 from codeplan.sandbox.language.flow import Flow, flow
+from codeplan.sandbox.language.imports import imports
+from codeplan.sandbox.language.nodes import walk
 from codeplan.sandbox.language.outline import Outline, outline
-from codeplan.sandbox.language.program import build
+from codeplan.sandbox.language.program import Program, build
 from codeplan.sandbox.language.quotes import repaired
 from codeplan.sandbox.language.refusals import PlanRefused, Refusals
 from codeplan.sandbox.language.resolve import Names
-from codeplan.sandbox.language.structure import Found, check_structure
+from codeplan.sandbox.language.structure import check_structure
 from codeplan.sandbox.language.syntax import parse
 from codeplan.types import AgentApi, Plan, Rejected, Step
 
 
 def check_source(source: str, api: AgentApi) -> Plan | Rejected:
-    """Check a plan against the language and the agent's API.
+    """Check a plan against the language and the agent's API. See ``check_and_compile``."""
+    found = check_and_compile(source, api)
+    return found if isinstance(found, Rejected) else found[0]
+
+
+def check_and_compile(source: str, api: AgentApi) -> tuple[Plan, Program] | Rejected:
+    """Check a plan against the language and the agent's API, and compile it.
 
     The Plan's source is the one that was given, but where an f-string's inner quotes had to be changed for this Python.
     """
@@ -34,14 +39,16 @@ def check_source(source: str, api: AgentApi) -> Plan | Rejected:
     except PlanRefused as refused:
         return Rejected(source, refused.diagnostics)
     refusals = Refusals(source)
-    parts = outline(tree)
-    _check_shape(source, api, refusals)
+    parts, nodes = outline(tree), walk(tree)
+    check_structure(tree, nodes, source.split("\n"), refusals)
+    check_agent_calls(nodes, api, refusals)
     flows = [flow(p.body) for p in parts.parts]
-    names = Names(tree, parts, flows)
+    imported = imports(nodes)
+    names = Names(imported, parts, flows)
     names.check(refusals)
     plan = Plan(source, _steps(parts, flows, names), names.provides)
-    build(tree, parts, refusals)
-    return Rejected(source, refusals.sorted()) if refusals else plan
+    program = build(imported, parts, flows, refusals)
+    return Rejected(source, refusals.sorted()) if refusals else (plan, program)
 
 
 def _parsed(source: str) -> tuple[str, ast.Module]:
@@ -57,22 +64,6 @@ def _parsed(source: str) -> tuple[str, ast.Module]:
         except PlanRefused:
             pass
         raise
-
-
-def _check_shape(source: str, api: AgentApi, refusals: Refusals) -> None:
-    found = Found()
-    try:
-        module = cst.parse_module(source)
-    except (cst.ParserSyntaxError, cst.CSTValidationError, RecursionError) as error:
-        line = error.raw_line if isinstance(error, cst.ParserSyntaxError) else 0
-        why = str(error).split("\n", 1)[0] if isinstance(error, cst.CSTValidationError) else "it is too unusual"
-        refusals.add_at(
-            line, 0, "syntax", f"Python can read this, but the plan checker cannot ({why}); write it in a plainer way"
-        )
-        return
-    check_structure(module, found)
-    check_agent_calls(module, api, found)
-    found.report(module, refusals)
 
 
 def _steps(parts: Outline, flows: list[Flow], names: Names) -> tuple[Step, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from codeplan.sandbox.limits import MOST_TOLD
+
 _CHAIN = 100
 """How many links of an exception's chain are looked at."""
 
@@ -24,10 +26,12 @@ class LimitReached(Control):
     """A limit was passed. ``limit`` names the field of ``Limits``; ``value`` is what was asked for, ``allowed`` what
     may be.
 
-    Both are 0 where they are not known, as for a MemoryError.
+    Both are 0 where they are not known, as for a MemoryError. A value beyond ``MOST_TOLD`` is told as that: a plan may
+    ask for more than a float can hold.
     """
 
     def __init__(self, limit: str, value: float, allowed: float) -> None:
+        value = min(value, MOST_TOLD)
         super().__init__(f"{limit}: {value:g} of {allowed:g}")
         self.limit, self.value, self.allowed = limit, value, allowed
 

@@ -8,6 +8,7 @@ import re
 
 from codeplan.sandbox.language.bindings import bound_names
 from codeplan.sandbox.language.flow import Flow
+from codeplan.sandbox.language.nodes import walk
 from codeplan.sandbox.language.outline import Outline, Part
 
 _DIGITS = 16
@@ -66,7 +67,7 @@ class _Outside:
         while waiting:
             for statement in self._statements.get(waiting.pop(), ()):
                 used[id(statement)] = _normal([statement])
-                more = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)} - seen
+                more = {n.id for n in walk(statement) if isinstance(n, ast.Name)} - seen
                 seen |= more
                 waiting += sorted(more)
         return sorted(used.values())
@@ -75,15 +76,38 @@ class _Outside:
 _DROPPED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores", "type_params"})
 
 
-def _normal(value: object) -> str:
+def _normal(body: list[ast.stmt]) -> str:
     """A text that is the same for the same code. ``pass`` and strings that stand alone are left out."""
-    if isinstance(value, list):
-        return f"[{','.join(_normal(v) for v in value if not _does_nothing(v))}]"
-    if not isinstance(value, ast.AST):
-        return f"{type(value).__name__}:{value!r}"
-    return (
-        f"{type(value).__name__}({','.join(_normal(v) for n, v in ast.iter_fields(value) if n not in _DROPPED_FIELDS)})"
-    )
+    written: list[str] = []
+    _write(body, written)
+    return ",".join(written)
+
+
+def _write(value: object, written: list[str]) -> None:
+    kind = type(value)
+    if isinstance(value, ast.AST):
+        written.append(kind.__name__)
+        for name in _KEPT[type(value)]:
+            _write(getattr(value, name, None), written)
+    elif isinstance(value, list):
+        written.append("[")
+        for part in value:
+            if not _does_nothing(part):
+                _write(part, written)
+        written.append("]")
+    else:
+        written.append(f"{kind.__name__}:{value!r}")
+
+
+class _Kept(dict[type[ast.AST], tuple[str, ...]]):
+    """The fields that say what the code does, by the sort of node."""
+
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        self[kind] = tuple(name for name in kind._fields if name not in _DROPPED_FIELDS)
+        return self[kind]
+
+
+_KEPT = _Kept()
 
 
 def _does_nothing(value: object) -> bool:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from codeplan.sandbox.language.bindings import Function, bound_names, defaults, parameters, target_names
+from codeplan.sandbox.language.nodes import children
 
 State = frozenset[str] | None
 """The names surely set here; None where no path leads here."""
@@ -87,11 +89,11 @@ class _Walker:
     def visit(self, node: ast.AST | None) -> None:
         if node is None:
             return
-        method: Callable[[ast.AST], None] | None = getattr(self, f"_{type(node).__name__}", None)
+        method = _METHODS[type(node)]
         if method is None:
-            self.block(ast.iter_child_nodes(node))
+            self.block(children(node))
         else:
-            method(node)
+            method(self, node)
 
     # ------------------------------------------------------------------ names
 
@@ -271,7 +273,7 @@ class _Walker:
         self.state = None
 
     def _Raise(self, node: ast.Raise) -> None:
-        self.block(ast.iter_child_nodes(node))
+        self.block(children(node))
         self.state = None
 
     def _Break(self, node: ast.Break) -> None:
@@ -281,6 +283,17 @@ class _Walker:
 
     def _Continue(self, node: ast.Continue) -> None:
         self.state = None
+
+
+class _Methods(dict[type[ast.AST], Callable[[_Walker, Any], None] | None]):
+    """What a walker does with a sort of node; None where it goes on below."""
+
+    def __missing__(self, kind: type[ast.AST]) -> Callable[[_Walker, Any], None] | None:
+        self[kind] = getattr(_Walker, f"_{kind.__name__}", None)
+        return self[kind]
+
+
+_METHODS = _Methods()
 
 
 def _set_when_true(test: ast.expr) -> frozenset[str]:

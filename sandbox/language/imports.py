@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from codeplan.sandbox.language.names import DROPPED_MODULES, GIVEN, MODULES, RESERVED
@@ -37,14 +37,18 @@ def import_problem(node: Statement, alias: ast.alias) -> str | None:
     return None
 
 
-def bindings(tree: ast.AST) -> Iterator[Binding]:
-    """Every name that allowed imports bind, wherever they stand; names that the runtime gives anyway are left out."""
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            for alias in node.names:
-                binding = _binding(node, alias)
-                if binding.module in MODULES and not _is_given(binding) and import_problem(node, alias) is None:
-                    yield binding
+def imports(nodes: Iterable[ast.AST]) -> list[Statement]:
+    """The import statements among these nodes."""
+    return [n for n in nodes if isinstance(n, Statement)]
+
+
+def bindings(statements: Iterable[Statement]) -> Iterator[Binding]:
+    """Every name that these imports bind and are allowed to; names that the runtime gives anyway are left out."""
+    for node in statements:
+        for alias in node.names:
+            binding = _binding(node, alias)
+            if binding.module in MODULES and not _is_given(binding) and import_problem(node, alias) is None:
+                yield binding
 
 
 def _binding(node: Statement, alias: ast.alias) -> Binding:

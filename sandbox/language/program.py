@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
+import marshal
 import sys
 import warnings
 from dataclasses import dataclass
 from types import CodeType
 
-from codeplan.sandbox.language.bindings import bound_names
 from codeplan.sandbox.language.flow import Flow, flow
 from codeplan.sandbox.language.guarding import PlanTransformer
-from codeplan.sandbox.language.imports import Binding, bindings
-from codeplan.sandbox.language.nodes import at, call
+from codeplan.sandbox.language.imports import Binding, Statement, bindings, imports
+from codeplan.sandbox.language.nodes import at, call, place_below, walk
 from codeplan.sandbox.language.outline import Outline, Part, outline
 from codeplan.sandbox.language.refusals import PlanRefused, Refusals
 from codeplan.sandbox.language.syntax import parse
@@ -42,6 +42,18 @@ class Program:
 
     segments: tuple[Segment, ...]
 
+    def packed(self) -> bytes:
+        """The program as bytes that another process of the same Python can read."""
+        return marshal.dumps([(s.step, s.line, s.code) for s in self.segments])
+
+    @classmethod
+    def unpacked(cls, packed: bytes) -> Program:
+        """The program again. Only for the cage: forged bytes can bring the process down, or be any program.
+
+        Raises ValueError, EOFError, TypeError.
+        """
+        return cls(tuple(Segment(*part) for part in marshal.loads(packed)))
+
 
 def compile_plan(source: str) -> Program:
     """Compile a plan for the guarded namespace. Raises PlanRefused with every reason found."""
@@ -52,26 +64,24 @@ def compile_plan(source: str) -> Program:
         refusals.add(
             None, "solution-missing", "there is no function `solution`; write `def solution(agent, start_from=1):`"
         )
-    program = build(tree, parts, refusals)
+    program = build(imports(walk(tree)), parts, [flow(p.body) for p in parts.parts], refusals)
     refusals.raise_if_any()
     return program
 
 
-def build(tree: ast.Module, parts: Outline, refusals: Refusals) -> Program:
-    """Compile an outline, whose nodes are changed in place. What is wrong goes to ``refusals``.
-
-    The program then counts for nothing.
+def build(imported: list[Statement], parts: Outline, flows: list[Flow], refusals: Refusals) -> Program:
+    """Compile an outline, whose nodes are changed in place; ``imported`` are all its import statements, ``flows`` those
+    of its parts. What is wrong goes to ``refusals``; the program then counts for nothing.
     """
-    imported = tuple(bindings(tree))
-    rebound = frozenset(n for p in parts.parts for n in bound_names(p.body))
+    given = tuple(bindings(imported))
+    rebound = frozenset().union(*(f.binds for f in flows))
     transformer = PlanTransformer(refusals, rebound)
     _check_solution(parts, refusals)
-    flows = [flow(p.body) for p in parts.parts]
     shared = frozenset().union(*(f.deferred for f in flows))
     bodies = [(p, _transformed(p, transformer, f, shared)) for p, f in zip(parts.parts, flows, strict=True)]
     if refusals:
         return Program(())
-    segments = [_import_segment(imported)] if imported else []
+    segments = [_import_segment(given)] if given else []
     try:
         segments += [Segment(p.step, p.node.lineno, _code(body, p.node)) for p, body in bodies if body]
     except SyntaxError as error:
@@ -135,4 +145,5 @@ def _code(body: list[ast.stmt], place: ast.stmt) -> CodeType:
         function.type_params = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return compile(ast.fix_missing_locations(ast.Module([function], [])), FILENAME, "exec", dont_inherit=True)
+        place_below(function)
+        return compile(ast.Module([function], []), FILENAME, "exec", dont_inherit=True)

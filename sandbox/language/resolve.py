@@ -6,17 +6,20 @@ import ast
 import difflib
 
 from codeplan.sandbox.language.flow import Flow
+from codeplan.sandbox.language.imports import Statement
 from codeplan.sandbox.language.names import GIVEN, RUNTIME, advice
 from codeplan.sandbox.language.outline import Outline, Part
 from codeplan.sandbox.language.refusals import Refusals
 
 
 class Names:
-    """The names of one plan, part by part. ``flows`` are those of the outline's parts, in their order."""
+    """The names of one plan, part by part. ``flows`` are those of the outline's parts, in their order; ``imported`` are
+    the plan's import statements.
+    """
 
-    def __init__(self, tree: ast.Module, parts: Outline, flows: list[Flow]) -> None:
+    def __init__(self, imported: list[Statement], parts: Outline, flows: list[Flow]) -> None:
         self._parts = list(zip(parts.parts, flows, strict=True))
-        self._given = GIVEN | _imported(tree)
+        self._given = GIVEN | _bound_by(imported)
         self._outside = frozenset().union(*(f.binds for p, f in self._parts if p.step is None))
         self._anywhere = frozenset().union(*(f.binds for _, f in self._parts))
         self._reach = _reach_of_functions(self._parts)
@@ -99,7 +102,6 @@ def _reach_of_functions(parts: list[tuple[Part, Flow]]) -> dict[str, frozenset[s
     return from_outside
 
 
-def _imported(tree: ast.Module) -> set[str]:
+def _bound_by(imported: list[Statement]) -> set[str]:
     """Every name that any import would bind: an import that cannot be had is refused once, not again at each use."""
-    aliases = [a for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom)) for a in node.names]
-    return {(a.asname or a.name).split(".")[0] for a in aliases}
+    return {(a.asname or a.name).split(".")[0] for statement in imported for a in statement.names}

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import warnings
 
+from codeplan.sandbox.language.nodes import children
 from codeplan.sandbox.language.refusals import Refusals
 
 SOURCE_BYTES = 64_000
 """The longest plan, in bytes of UTF-8. Plans as models write them have two to five thousand."""
 
-NODES = 20_000
-"""The most nodes in a syntax tree; a line of code makes about twelve."""
+NODES = 14_000
+"""The most nodes in a syntax tree; a line of code makes about six."""
 
 DEPTH = 100
 """The deepest nesting of a syntax tree; a chain of a hundred ``+`` is as deep."""
@@ -52,7 +53,7 @@ def _check_shape(tree: ast.Module, source: str) -> None:
     count = 0
     for _ in range(DEPTH):
         count += len(level)
-        below = [child for node in level for child in ast.iter_child_nodes(node)]
+        below = [child for node in level for child in children(node)]
         if count > NODES:
             _refuse(source, 0, 0, "size", f"the plan has more than {NODES} parts; write a shorter plan")
         if not below:

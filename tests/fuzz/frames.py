@@ -59,13 +59,10 @@ class Liar:
         broken = pick.random()
         for _ in range(pick.randrange(1, 60)):
             frame = wire.pack(pick.choice(_FRAMES)(pick))
-            frames.append(self._broken(frame) if pick.random() < broken * 0.1 else frame)
+            frames.append(break_frame(pick, frame) if pick.random() < broken * 0.1 else frame)
         if pick.random() < 0.5:
             frames.append(wire.pack(_end(pick)))
         return frames
-
-    def _broken(self, frame: bytes) -> bytes:
-        return self._random.choice(_BREAKS)(self._random, frame)
 
     def play(self, sock: socket.socket, over: threading.Event) -> None:
         """Send the stream, read and forget the answers, and then hang up, or wait in silence."""
@@ -131,6 +128,7 @@ _FRAMES: list[Callable[[random.Random], wire.Frame]] = [
     lambda pick: wire.Entered(
         pick.choice([1, 1, 2, 2, 2, 3]) if pick.random() < 0.1 else pick.choice([1, 2]), _table(pick)
     ),
+    lambda pick: wire.Covered([(0, pick.choice([1, 10**6]))]),
     lambda pick: wire.Printed(pick.choice(["a", "line\n", "é" * 30, "x" * 200])),
     lambda pick: wire.Printed("b"),
     _call,
@@ -141,12 +139,14 @@ _FRAMES: list[Callable[[random.Random], wire.Frame]] = [
     ),
     lambda pick: wire.Ask("why?" * pick.choice([1, 1, 1, 40])),
     lambda pick: _end(pick) if pick.random() < 0.1 else wire.Printed("c"),
-    lambda pick: pick.choice(_OUT_OF_ORDER) if pick.random() < 0.1 else wire.Printed("d"),
+    lambda pick: pick.choice(OUT_OF_ORDER) if pick.random() < 0.1 else wire.Printed("d"),
 ]
-_OUT_OF_ORDER: list[wire.Frame] = [
+OUT_OF_ORDER: list[wire.Frame] = [
     wire.Ready([]),
     wire.Started(),
-    wire.Checked(PLAN),
+    wire.Checked(PLAN, b"code"),
+    wire.Studied([1]),
+    wire.Unstudied("no", misused=True),
     wire.Refused([Diagnostic(1, 1, "x", "no")]),
     wire.Damaged("damaged"),
 ]
@@ -205,6 +205,12 @@ _BREAKS: list[Callable[[random.Random, bytes], bytes]] = [
     lambda pick, frame: frame * 3,
     lambda pick, frame: frame[::-1],
 ]
+
+
+def break_frame(pick: random.Random, frame: bytes) -> bytes:
+    """The frame, broken in one way or another."""
+    return pick.choice(_BREAKS)(pick, frame)
+
 
 # ------------------------------------------------------------------ playing a stream, and judging
 

@@ -180,11 +180,12 @@ def test_a_worker_holds_one_descriptor_and_is_somebody_else():
             assert fields["CapEff"] == ["0" * 16]
 
 
-def test_the_zygote_for_runs_does_without_the_parser_that_only_checks_need():
+def test_what_only_studies_lean_on_is_in_their_zygote_alone():
     Sandbox().check(plan("pass"), Home)
+    Sandbox().study("literals", plan("pass"))
     finished(run("pass"))
-    held = [Path(f"/proc/{zygote_pid(workers)}/maps").read_text() for workers in (launcher.checks, launcher.runs)]
-    assert ["libcst" in maps for maps in held] == [True, False]
+    held = [memory(zygote_pid(workers)) for workers in (launcher.studies, launcher.checks, launcher.runs)]
+    assert [b"sandbox.language.studies" in everything for everything in held] == [True, False, False]
 
 
 def test_a_worker_is_forked_ahead_and_is_locked_before_it_is_asked_for():

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from codeplan.errors import UsageError
-from codeplan.sandbox import Limits
+from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.limits import NAMED, sentence, shorten
 
 
@@ -41,3 +41,22 @@ def test_each_limit_that_ends_a_run_is_a_field_and_says_what_was_allowed(name):
 def test_a_long_text_is_cut_and_the_cut_is_marked():
     assert shorten("x" * 10, 4) == "xxxx… (6 more characters)"
     assert shorten("xxxx", 4) == "xxxx"
+
+
+class Silent:
+    """An agent that only reports."""
+
+    def report(self) -> str:
+        """Nothing."""
+        return ""
+
+
+@pytest.mark.parametrize("power", [20, 400, 4000])
+def test_a_value_beyond_all_measure_is_a_limit_like_any_other(power):
+    source = (
+        "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] ask for much')\n"
+        f"        try:\n            text = 'abc' * 10 ** {power}\n        except Exception:\n            text = ''\n"
+        "        assert text, 'caught'\n"
+    )
+    outcome = Sandbox().run(source, Silent(), str)
+    assert (outcome.limit, outcome.step) == ("memory", 1)

@@ -1,0 +1,51 @@
+"""The zygote for studies of plan text. It alone holds what they lean on, and is started when the first is asked for."""
+
+from __future__ import annotations
+
+from typing import Final, NoReturn
+
+from codeplan.sandbox import wire
+from codeplan.sandbox.cage import zygote
+from codeplan.sandbox.cage.calls import Clock, Link
+from codeplan.sandbox.cage.worker import Job, Trade
+from codeplan.sandbox.crossing import printable
+from codeplan.sandbox.language.refusals import PlanRefused
+from codeplan.sandbox.language.studies import STUDIES
+from codeplan.sandbox.limits import shorten
+from codeplan.sandbox.study_data import MOST_BYTES, not_plain
+
+_SAMPLE: Final = """\
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        seen = agent.goto('desk 1')
+        assert seen, f'Error in [Step 1]: {seen}'
+"""
+
+
+def main(control_fd: int) -> NoReturn:
+    """Be the zygote whose workers study plans."""
+    zygote.main(control_fd, Trade(wire.StudyJob("literals", _SAMPLE, {}), study))
+
+
+def study(link: Link, job: Job, clock: Clock) -> None:
+    """Answer a StudyJob; any other job gets no answer."""
+    if isinstance(job, wire.StudyJob):
+        link.send(_studied(job))
+
+
+def _studied(job: wire.StudyJob) -> wire.Studied | wire.Unstudied | wire.Refused:
+    conduct = STUDIES.get(job.topic)
+    if conduct is None:
+        return wire.Unstudied(f"there is no such study; there are: {', '.join(sorted(STUDIES))}", misused=True)
+    try:
+        found = conduct(job.source, job.arguments)
+    except PlanRefused as refused:
+        return wire.Refused(list(refused.diagnostics))
+    except ValueError as error:
+        return wire.Unstudied(printable(shorten(str(error))), misused=True)
+    except Exception as error:
+        return wire.Unstudied(f"it failed on this source ({type(error).__name__})", misused=False)
+    problem = not_plain(found)
+    if problem is None and wire.size(found) > MOST_BYTES:
+        problem = f"more than {MOST_BYTES:,} bytes"
+    return wire.Studied(found) if problem is None else wire.Unstudied(f"it found {problem}", misused=False)

@@ -1,0 +1,6 @@
+"""The comments between which a plan's parameters stand: each ``name = value`` in JSON, under a comment of its own."""
+
+from __future__ import annotations
+
+OPENING = "# Parameters, with their values for the task:"
+CLOSING = "# End of the parameters."

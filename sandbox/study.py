@@ -1,0 +1,66 @@
+"""The host's side of a study: what goes into the cage, and what is believed of what comes out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from codeplan.errors import SandboxError, UsageError
+from codeplan.sandbox import wire
+from codeplan.sandbox.cage.process import TimeUp, WorkerGone, WorkerProcess
+from codeplan.sandbox.limits import Limits, shorten
+from codeplan.sandbox.study_data import MOST_BYTES, not_plain
+from codeplan.types import Rejected
+
+_FRAME_EXTRA: Final = 1 << 10
+
+
+def job(topic: str, source: str, arguments: Mapping[str, Any]) -> wire.StudyJob:
+    """The job. Raises UsageError for arguments that are not plain data, or too much of it."""
+    made = wire.StudyJob(topic, source, dict(arguments))
+    problem = not_plain([topic, made.arguments])
+    if problem is None and wire.size(made.arguments) > MOST_BYTES:
+        problem = f"more than {MOST_BYTES:,} bytes"
+    if problem is not None:
+        raise UsageError(
+            f"the arguments of the study {topic!r} hold {problem}; give it texts, numbers, lists and dicts"
+        )
+    return made
+
+
+def conduct(worker: WorkerProcess, job: wire.StudyJob, limits: Limits) -> Any | Rejected:
+    """What the study found, as plain data; Rejected where the source is not Python.
+
+    Raises UsageError for an unknown topic and for arguments that do not fit, SandboxError where the study failed, was
+    not done within the limits, or answered what is not plain data.
+    """
+    deadline = time.monotonic() + limits.wall
+    worker.accept(MOST_BYTES + _FRAME_EXTRA)
+    try:
+        worker.send(job, deadline)
+        said = worker.receive(deadline)
+    except TimeUp:
+        raise SandboxError(f"the study {job.topic!r} took longer than {limits.wall:g} s") from None
+    except WorkerGone:
+        raise SandboxError(f"the study {job.topic!r} died of this source, or of its limits") from None
+    except wire.ProtocolError as error:
+        raise SandboxError(f"the study {job.topic!r} broke the protocol: {error}") from None
+    return _believed(said, job)
+
+
+def _believed(said: wire.FromWorker, job: wire.StudyJob) -> Any | Rejected:
+    if isinstance(said, wire.Refused):
+        return Rejected(
+            job.source, tuple(msgspec.structs.replace(d, message=shorten(d.message)) for d in said.diagnostics)
+        )
+    if isinstance(said, wire.Unstudied):
+        raise (UsageError if said.misused else SandboxError)(f"the study {job.topic!r} cannot be had: {said.message}")
+    if not isinstance(said, wire.Studied):
+        raise SandboxError(f"the study {job.topic!r} answered with a {type(said).__name__}")
+    problem = not_plain(said.found)
+    if problem is not None:
+        raise SandboxError(f"the study {job.topic!r} found {problem}, which is not plain data")
+    return said.found

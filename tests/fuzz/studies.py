@@ -1,0 +1,93 @@
+"""A worker that lies about a study: the host gives plain data, a Rejected, or one of its own errors, and in time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import socket
+import time
+from typing import Any
+
+import msgspec
+from frames import OUT_OF_ORDER, SLACK_SECONDS, break_frame
+
+from codeplan.errors import SandboxError, UsageError
+from codeplan.sandbox import wire
+from codeplan.sandbox.cage.process import WorkerProcess
+from codeplan.sandbox.limits import Limits
+from codeplan.sandbox.study import conduct, job
+from codeplan.types import Rejected
+
+LIMITS = Limits(wall=0.05)
+
+_ODD: list[Any] = [
+    None,
+    True,
+    2**63,
+    -(2**63),
+    float("nan"),
+    float("inf"),
+    "é",
+    b"x",
+    {1: 2},
+    {None: 1},
+    msgspec.msgpack.Ext(5, b"x"),
+    [[[[]]]],
+    {"a": [b""]},
+    [0] * 300_000,
+]
+
+
+def play(seed: int) -> None:
+    """Play one reply to the host. Raises AssertionError where the host was misled."""
+    pick = random.Random(seed)
+    ours, theirs = socket.socketpair()
+    with theirs:
+        reply = b"".join(_reply(pick) for _ in range(pick.choice([0, 1, 1, 1, 3])))
+        theirs.setblocking(False)
+        _send(theirs, reply)
+        if pick.random() < 0.9:
+            theirs.shutdown(socket.SHUT_WR)
+        _judge(WorkerProcess(ours, os.getpid(), None))
+    ours.close()
+
+
+def _send(sock: socket.socket, reply: bytes) -> None:
+    with contextlib.suppress(BlockingIOError):
+        sock.send(reply[:100_000])
+
+
+def _reply(pick: random.Random) -> bytes:
+    frames = [wire.Studied(_tree(pick, 0)), wire.Studied(pick.choice(_ODD)), pick.choice(OUT_OF_ORDER)]
+    frame = wire.pack(pick.choice(frames))
+    return break_frame(pick, frame) if pick.random() < 0.4 else frame
+
+
+def _tree(pick: random.Random, depth: int) -> Any:
+    kind = pick.randrange(4 if depth < 70 else 2)
+    if kind == 0:
+        return pick.choice(_ODD)
+    if kind == 1:
+        return pick.choice([1, "a", 2.5, None])
+    inner = [_tree(pick, depth + 1) for _ in range(pick.choice([0, 1, 1, 2]))]
+    return inner if kind == 2 else {str(i): v for i, v in enumerate(inner)}
+
+
+def _judge(worker: WorkerProcess) -> None:
+    began = time.monotonic()
+    try:
+        found = conduct(worker, job("literals", "x", {}), LIMITS)
+        assert isinstance(found, Rejected) or msgspec.json.decode(msgspec.json.encode(found)) == found
+    except (SandboxError, UsageError) as error:
+        assert "\n" not in str(error)
+    assert time.monotonic() - began < LIMITS.wall + SLACK_SECONDS
+
+
+def fuzz_studies(replies: int, seed: int = 0) -> None:
+    """Play so many replies."""
+    for i in range(replies):
+        try:
+            play(seed + i)
+        except Exception as error:
+            raise AssertionError(f"the reply of seed {seed + i} misled the host: {error!r}") from error

@@ -1,0 +1,35 @@
+"""The quick ways through a syntax tree find what the standard library's ways find."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from codeplan.sandbox.language.nodes import children, place_below, walk
+from codeplan.testing.samples import samples
+
+TREES = [ast.parse(sample.source) for sample in samples()]
+CONTEXTS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.alias)
+
+
+@pytest.mark.parametrize("tree", TREES, ids=lambda tree: str(len(ast.dump(tree))))
+def test_all_nodes_that_are_code_are_found_each_once(tree):
+    expected = [n for n in ast.walk(tree) if not isinstance(n, CONTEXTS)]
+
+    assert sorted(map(id, walk(tree))) == sorted(map(id, expected))
+    for node in expected:
+        assert children(node) == [n for n in ast.iter_child_nodes(node) if not isinstance(n, CONTEXTS)]
+
+
+def test_a_new_node_takes_the_place_of_the_one_above_it():
+    call = ast.parse("\n\n(old(1 + 2))").body[0]
+    for node in list(ast.walk(call))[1:]:
+        for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
+            if hasattr(node, name):
+                delattr(node, name)
+
+    place_below(call)
+
+    compile(ast.Module([call], []), "plan", "exec")
+    assert {n.lineno for n in walk(call)} == {3}  # type: ignore[attr-defined]  # every one has a place now
