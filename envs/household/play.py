@@ -8,7 +8,7 @@ from codeplan.envs.household import choices, engine, reasons, text
 from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.envs.household.game import Game, State
 from codeplan.errors import UsageError
-from codeplan.types import Observation, Value
+from codeplan.types import ActionSpace, Observation, Value
 
 Feedback = Literal["plain", "augmented"]
 """Whether an action that cannot be done is answered ``Nothing happens.`` alone, or with the reason after it."""
@@ -75,11 +75,35 @@ class Playable(Protocol):
     def close(self) -> None: ...
 
 
+_FORMS = (
+    "go to RECEPTACLE",
+    "open RECEPTACLE",
+    "close RECEPTACLE",
+    "take OBJECT from RECEPTACLE",
+    "put OBJECT in/on RECEPTACLE (or, in games that say so: move OBJECT to RECEPTACLE)",
+    "use OBJECT",
+    "clean OBJECT with RECEPTACLE",
+    "heat OBJECT with RECEPTACLE",
+    "cool OBJECT with RECEPTACLE",
+    "examine OBJECT",
+    "look",
+    "inventory",
+)
+
+
 class PlaysGames:
     """What environments of household games share: one game at a time, step by step."""
 
     name: str
     agent: type = HouseholdAgent
+    space: ActionSpace = ActionSpace(
+        forms=_FORMS,
+        futile=(text.NOTHING_HAPPENS,),
+        calls=19,
+        patience=5,
+        rollback=True,
+        rewrites=((r"^(put .+ \d+) (?:in|on|into|onto) (?!/)", r"\1 in/on "),),
+    )
     _play: Playable | None = None
 
     def step(self, action: str) -> Observation:

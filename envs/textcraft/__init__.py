@@ -16,7 +16,7 @@ from codeplan.envs.textcraft.recipes import book
 from codeplan.envs.textcraft.tasks import NAME, all_tasks, by_id, goal_of
 from codeplan.envs.textcraft.walkthrough import walkthrough
 from codeplan.errors import UsageError
-from codeplan.types import Observation, Task, Value
+from codeplan.types import ActionSpace, Observation, Task, Value
 
 __all__ = ["Moment", "TextCraft", "TextCraftAgent", "make"]
 
@@ -50,6 +50,13 @@ class TextCraft:
     name: str = NAME
     agent: type = TextCraftAgent
     kinds: tuple[str, ...] = ("depth2", "depth3", "depth4")
+    space: ActionSpace = ActionSpace(
+        forms=("get COUNT ITEM", "craft COUNT ITEM using COUNT INGREDIENT, COUNT INGREDIENT", "inventory"),
+        futile=("Could not",),
+        calls=39,
+        patience=8,
+        status="inventory",
+    )
 
     def __init__(self, *, exact: bool = False, recorded: str | None = None, actions: int = 60) -> None:
         """Raises UsageError for a number of actions below 1, or a file of recorded tasks that cannot be used."""

@@ -60,12 +60,12 @@ def test_a_suite_plays_all_the_games_that_were_found(data, capsys):
         == 0
     )
     document = json.loads(capsys.readouterr().out)
-    assert [result["success"] for result in document["results"]] == [True, True, True]
+    assert [result["success"] for result in (e["result"] for e in document["ended"])] == [True, True, True]
 
 
 def test_a_suite_can_be_played_by_kind(data, capsys):
     assert main(["bench", "alfworld-unseen", "--data", str(data), "--kind", "heat", "--json"]) == 0
-    assert {r["task"]["kind"] for r in json.loads(capsys.readouterr().out)["results"]} == {"heat"}
+    assert {e["task"]["kind"] for e in json.loads(capsys.readouterr().out)["ended"]} == {"heat"}
 
 
 def test_run_shows_one_game(data, capsys, monkeypatch, tmp_path):
@@ -79,7 +79,7 @@ def test_run_shows_one_game(data, capsys, monkeypatch, tmp_path):
     ("arguments", "told"),
     [
         (["bench", "alfworld-unsen"], "did you mean 'alfworld-unseen'"),
-        (["bench", "alfworld-unseen", "--split", "train"], "leave --split out"),
+        (["bench", "alfworld-unseen", "--split", "train"], "leave the split out"),
         (["bench", "alfworld-seen", "--data", "DATA"], "has no split valid_seen here; there are: valid_unseen"),
         (
             ["bench", "alfworld", "--data", "DATA", "--kind", "cool"],

@@ -1,0 +1,124 @@
+"""MiniWoB++ in the browser: start, episodes a second, memory of 16 pages, replay, and what is left behind.
+
+python benchmarks/miniwob.py [EPISODES]
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from codeplan.envs.miniwob import MiniWob, found
+from codeplan.envs.miniwob.browser import Browser, shut
+from codeplan.envs.miniwob.pages import Pages
+from codeplan.types import Observation
+
+EPISODES = 1000
+PAGES = 16
+WANTED = {"episodes a second": 50, "MB": 700}
+
+
+def main(episodes: int) -> None:
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; {found.browser()}")
+    started = time.perf_counter()
+    env = MiniWob()
+    env.reset(env.task("click-button", 0))
+    print(f"first page, browser and all: {time.perf_counter() - started:.2f} s")
+    remember_browser()
+    speed(env, episodes)
+    repeat(env)
+    env.close()
+    memory()
+    shut()
+    time.sleep(0.5)
+    print(f"processes of the browser that are left: {len(processes())}")
+
+
+def speed(env: MiniWob, episodes: int) -> None:
+    """click-button: reset, one click, the reward; and the processor time of both sides."""
+    before, here, started = browser_seconds(), time.process_time(), time.perf_counter()
+    won = sum(click_button(env, seed) for seed in range(episodes))
+    wall = time.perf_counter() - started
+    cost = (browser_seconds() - before + time.process_time() - here) / episodes
+    print(
+        f"click-button: {episodes / wall:.0f} episodes a second (wanted: {WANTED['episodes a second']}); "
+        f"{won} of {episodes} won; {cost * 1000:.1f} ms of processor time each, "
+        f"{(time.process_time() - here) / episodes * 1000:.1f} of them in Python"
+    )
+
+
+def click_button(env: MiniWob, seed: int) -> bool:
+    first = env.reset(env.task("click-button", seed))
+    name = first.text.split('"')[1]
+    return env.step(f'click_xpath (//button[text()="{name}"])[1]').success
+
+
+def repeat(env: MiniWob) -> None:
+    """Episodes of all of the paper's pages, each done twice: what differs."""
+    differing = sum(once(env, i) != once(env, i) for i in range(200))
+    print(f"200 episodes done again: {differing} differ in a state or a reward")
+
+
+def once(env: MiniWob, i: int) -> list[Observation]:
+    kind, seed = env.kinds[i % 53], i // 53
+    actions = ("click_xpath //input", "type abc", "click_xpath (//*[@id='area']//*)[3]", "click_xpath //button")
+    return [env.reset(env.task(kind, seed)), *map(env.step, actions)]
+
+
+def memory() -> None:
+    worlds = [MiniWob() for _ in range(PAGES)]
+    for i, world in enumerate(worlds):
+        world.reset(world.task(world.kinds[i * 3], i))
+    print(f"{PAGES} pages at once: {sum(map(megabytes, processes())):.0f} MB (wanted: under {WANTED['MB']})")
+    for world in worlds:
+        world.close()
+
+
+# ------------------------------------------------------------------ the browser's processes
+
+_leader = 0
+
+
+def remember_browser() -> None:
+    """Remember the process group of the browser."""
+    global _leader
+    browser, page = Browser.page(found.browser(), Pages().folder)
+    _leader = browser.process.number
+    browser.give_back(page)
+
+
+def processes() -> list[int]:
+    """The processes in the browser's session that are not over."""
+    return [int(p.name) for p in Path("/proc").iterdir() if p.name.isdigit() and _is_member(p)]
+
+
+def _is_member(process: Path) -> bool:
+    try:
+        state, *numbers = (process / "stat").read_text().rpartition(")")[2].split()
+    except (OSError, ValueError):
+        return False
+    return state != "Z" and int(numbers[2]) == _leader
+
+
+def browser_seconds() -> float:
+    return sum(map(_seconds, processes()))
+
+
+def _seconds(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def megabytes(process: int) -> float:
+    """Proportional set size: memory that processes share is divided among them."""
+    try:
+        text = Path(f"/proc/{process}/smaps_rollup").read_text()
+    except OSError:
+        return 0.0
+    return int(text.split("Pss:")[1].split()[0]) / 1024
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else EPISODES)

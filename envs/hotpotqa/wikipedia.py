@@ -1,0 +1,114 @@
+"""Wikipedia, or any wiki that runs MediaWiki, live: as it is now or as it was at a date."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from pathlib import Path
+
+from codeplan.envs.hotpotqa.cache import Cache, Located, Missed, default_file
+from codeplan.envs.hotpotqa.mediawiki import MediaWiki
+from codeplan.envs.hotpotqa.paragraphs import paragraphs
+from codeplan.envs.hotpotqa.wiki import MOST_SIMILAR, Page, Similar
+from codeplan.errors import EnvironmentFailure, UsageError
+
+WIKIPEDIA = "https://en.wikipedia.org/w/api.php"
+
+_NO_TITLE = re.compile(r"[#<>\[\]{}|\x00-\x1f\x7f]")
+"""Characters that are in no title."""
+
+_LONGEST_TITLE = 255
+_LONGEST_SEARCH = 300
+
+
+class Wikipedia:
+    """The encyclopedia at a MediaWiki API's ``url``, as it was at the end of ``before`` (``YYYY-MM-DD``), or is now.
+
+    A title is found as it is written, through redirects, and otherwise in other capitals. Redirects and searches are
+    today's, whatever ``before``. What was read is kept in the file ``cache`` and never asked for again.
+    Raises UsageError for settings that do not fit. It connects when it is first searched.
+    """
+
+    def __init__(
+        self,
+        *,
+        contact: str | None,
+        before: str | None = None,
+        cache: str | None = None,
+        url: str = WIKIPEDIA,
+        interval: float = 0.5,
+    ) -> None:
+        if not re.match(r"https?://[^/@]+/[^@]*$", url):
+            raise UsageError(
+                f"the setting url is no address of a MediaWiki API without a login; give one as {WIKIPEDIA}"
+            )
+        if not 0 <= interval <= 3600:
+            raise UsageError(f"the setting interval is {interval}; give the seconds between two requests, from 0 up")
+        self._api = MediaWiki(url, _checked_contact(contact), interval)
+        self._until = {"rvstart": f"{_checked_date(before)}T23:59:59Z"} if before is not None else {}
+        self._cache = Cache(Path(cache).expanduser() if cache else default_file(), url, before or "")
+
+    def search(self, entity: str) -> Page | Similar:
+        entity = " ".join(entity.encode("utf-8", "replace").decode().split())
+        found = self._cache.search(entity)
+        if found is None:
+            found = self._found(entity)
+            self._cache.keep_search(entity, found)
+        return Similar(found.titles) if isinstance(found, Missed) else Page(found.title, self._text(found))
+
+    def close(self) -> None:
+        self._api.close()
+        self._cache.close()
+
+    def _found(self, entity: str) -> Located | Missed:
+        if not entity:
+            return Missed(())
+        page = self._located(entity)
+        if page is None and _may_be_title(entity):
+            near = self._titles(entity, most=1, srwhat="nearmatch")
+            page = self._located(near[0]) if near and near[0] != entity else None
+        return page or Missed(self._titles(entity, most=MOST_SIMILAR))
+
+    def _located(self, title: str) -> Located | None:
+        """The article of this title, in the revision that is wanted; None where there is none."""
+        if not _may_be_title(title):
+            return None
+        wanted = {"prop": "revisions", "rvprop": "ids", "rvlimit": "1", **self._until}
+        pages = self._api.ask(action="query", titles=title, redirects="1", **wanted).query.pages
+        page = next((p for p in pages if p.ns == 0 and p.revisions), None)
+        return Located(page.title, page.revisions[0].revid) if page else None
+
+    def _titles(self, entity: str, most: int, **how: str) -> tuple[str, ...]:
+        searched = {"srsearch": entity[:_LONGEST_SEARCH], "srlimit": str(most), "srprop": "", **how}
+        hits = self._api.ask(action="query", list="search", **searched).query.search
+        return tuple(hit.title for hit in hits[:most])
+
+    def _text(self, page: Located) -> str:
+        text = self._cache.page(page)
+        if text is None:
+            reply = self._api.ask(action="parse", oldid=str(page.revision), prop="text", disablelimitreport="1")
+            if reply.parse is None:
+                raise EnvironmentFailure(f"the encyclopedia at {self._api.url} gives no text of {page.title!r}")
+            text = paragraphs(reply.parse.text)
+            self._cache.keep_page(page, text)
+        return text
+
+
+def _may_be_title(text: str) -> bool:
+    return len(text.encode()) <= _LONGEST_TITLE and not _NO_TITLE.search(text)
+
+
+def _checked_contact(contact: str | None) -> str:
+    if not contact or not re.fullmatch(r"[!-~]*[@/.][!-~ ]*", contact):
+        raise UsageError(
+            f"Wikipedia wants to know who asks, and the setting contact is {contact!r}; give your e-mail address or "
+            "the address of a page about you or your project, as in contact=me@example.org"
+        )
+    return contact
+
+
+def _checked_date(before: str) -> str:
+    try:
+        return date.fromisoformat(before).isoformat()
+    except ValueError:
+        raise UsageError(f"the setting before is {before!r}; give a day as in 2017-10-01") from None

@@ -1,0 +1,79 @@
+"""The tasks: each page under any seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import overload
+
+from codeplan.envs.miniwob.pages import FEEDBACK, PAPER
+from codeplan.errors import UsageError
+from codeplan.types import Task
+
+NAME = "miniwob"
+
+SPLITS = ("test", "dev", "train", "feedback", "other")
+
+_SEEDS = {"test": range(100), "dev": range(1000, 1050), "train": range(2000, 2200)}
+"""The seeds that a split lists; ``feedback`` and ``other`` list those of ``test``."""
+
+_MOST = 2**53
+"""Seeds are numbers to JavaScript, which counts so far without a gap."""
+
+
+def listed(split: str, names: Sequence[str]) -> Sequence[Task]:
+    """The tasks of a split, made as they are looked at; none where there is no such split.
+
+    ``test``, ``dev`` and ``train`` are the paper's 53 pages, ``feedback`` the nine with feedback, ``other`` the rest.
+    """
+    kinds = {"feedback": FEEDBACK, "other": tuple(n for n in names if n not in PAPER)}.get(split, PAPER)
+    seeds = _SEEDS.get("test" if split in ("feedback", "other") else split, range(0))
+    return _Tasks(tuple(kind for kind in kinds if kind in names), seeds, split)
+
+
+def made(kind: str, seed: int) -> Task:
+    """The task of this page and seed, of the split that its page and seed belong to."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < _MOST:
+        raise UsageError(f"{seed!r} is no seed of a MiniWoB++ task; give a whole number from 0 up")
+    return _task(kind, seed, "other" if kind not in PAPER else _split_of(seed))
+
+
+def page_and_seed(task: Task) -> tuple[str, int]:
+    """Which page a task means, under which seed: by its kind and seed or, where it has no kind, by its id."""
+    if task.kind:
+        return task.kind, task.seed
+    kind, _, digits = task.id.rpartition("/")
+    if not (kind and digits.isascii() and digits.isdigit() and len(digits) < 17):
+        raise UsageError(
+            f"MiniWoB++ has no task {task.id[:80]!r}; a task's id is its page and its seed, as in click-button/17"
+        )
+    return kind, int(digits)
+
+
+def _task(kind: str, seed: int, split: str) -> Task:
+    return Task(f"{kind}/{seed}", NAME, kind, "", seed, split)
+
+
+def _split_of(seed: int) -> str:
+    return "test" if seed < 1000 else "dev" if seed < 2000 else "train"
+
+
+class _Tasks(Sequence[Task]):
+    """The tasks of some pages and seeds, all pages under one seed before the next seed."""
+
+    def __init__(self, kinds: tuple[str, ...], seeds: range, split: str) -> None:
+        self._kinds, self._seeds, self._split = kinds, seeds, split
+
+    def __len__(self) -> int:
+        return len(self._kinds) * len(self._seeds)
+
+    @overload
+    def __getitem__(self, index: int) -> Task: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Task]: ...
+    def __getitem__(self, index: int | slice) -> Task | Sequence[Task]:
+        places = range(len(self))[index]  # raises IndexError beyond the end
+        return self._at(places) if isinstance(places, int) else [self._at(place) for place in places]
+
+    def _at(self, place: int) -> Task:
+        nth, kind = divmod(place, len(self._kinds))
+        return _task(self._kinds[kind], self._seeds[nth], self._split)

@@ -1,0 +1,218 @@
+"""WebShop as an Environment: its tasks and its episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import overload
+
+import msgspec
+
+from codeplan.envs.webshop import brief_client, session
+from codeplan.envs.webshop.agent import WebShopAgent
+from codeplan.envs.webshop.catalogue import Kind
+from codeplan.envs.webshop.formats import ADAPT_BEGINS, WRITTEN, Mode
+from codeplan.envs.webshop.goals import Goal, Wish, goal_of, sampled_price, shuffled, split_ranges
+from codeplan.envs.webshop.loading import Shop
+from codeplan.envs.webshop.nouns import tagger
+from codeplan.envs.webshop.pages import SUB_PAGES, Page
+from codeplan.envs.webshop.reward import reward
+from codeplan.envs.webshop.session import Moment, Visit
+from codeplan.envs.webshop.walkthrough import walkthrough
+from codeplan.errors import UsageError
+from codeplan.types import ActionSpace, Observation, Task, Value
+
+NAME, KIND = "webshop", "buy"
+
+
+class Rules(Value, frozen=True):
+    """How the shop is played.
+
+    ``goals`` are those that people wrote (``human``), or ``synthetic``; ``price_seed`` draws their caps on the price.
+    ``observation_mode`` is ``text_rich``, ``text``, or the form of the clients of ``react`` or ``adapt``. The reward's
+    ``nouns`` are found by ``rules``, by ``spacy``, or by ``spacy:PIPELINE``. ``show_attrs`` adds a page of a product's
+    attributes. ``actions`` is how many an episode has.
+    """
+
+    goals: Kind = "human"
+    price_seed: int = 0
+    observation_mode: Mode = "text_rich"
+    nouns: str = "rules"
+    show_attrs: bool = False
+    actions: int = 100
+
+
+_ORDINARY = Rules()
+
+
+class WebShop:
+    """WebShop. A task's id is ``buy/17``; 17, its seed, is the goal's place in WebShop's own order."""
+
+    name: str = NAME
+    agent: type = WebShopAgent
+    kinds: tuple[str, ...] = (KIND,)
+    space: ActionSpace = ActionSpace(
+        forms=("search[WORDS]", "click[BUTTON]"), futile=(brief_client.INVALID,), calls=14, patience=3
+    )
+
+    def __init__(self, shop: Shop, rules: Rules = _ORDINARY, *, embedded: bool = False) -> None:
+        """``embedded`` says that the catalogue is the small one, whose splits are smaller.
+
+        Raises UsageError where the nouns cannot be found in the way that ``rules`` ask for.
+        """
+        self.shop, self._rules, self._embedded = shop, rules, embedded
+        self._nouns = tagger(rules.nouns)
+        self._goal: Goal | None = None
+        self._visit: Visit | None = None
+        self._now: Moment | None = None
+
+    # -------------------------------------------------------------- tasks
+
+    def tasks(self, split: str) -> Sequence[Task]:
+        """The tasks of ``test``, ``dev`` or ``train``, by seed; each is made when it is asked for."""
+        seeds = split_ranges(len(self._order), embedded=self._embedded).get(split, range(0))
+        return _Tasks(seeds, lambda seed: self.task(KIND, seed))
+
+    def task(self, kind: str, seed: int) -> Task:
+        """The task of a seed, below the number of goals. Raises UsageError for any other, and for another kind."""
+        if kind != KIND or isinstance(seed, bool) or not 0 <= seed < len(self._order):
+            raise self._unknown(f"{kind}/{seed}")
+        splits = split_ranges(len(self._order), embedded=self._embedded)
+        split = next(name for name, seeds in splits.items() if seed in seeds)
+        return Task(f"{KIND}/{seed}", NAME, KIND, self.goal(seed).instruction, seed, split)
+
+    def goal(self, seed: int) -> Goal:
+        """What the task of a seed asks for, hidden parts included."""
+        wish = self._wish(seed)
+        return goal_of(wish, self.shop.catalogue.product(wish.product), self._rules.price_seed)
+
+    def walkthrough(self, task: Task, *, from_search: bool = True) -> tuple[str, ...]:
+        """Actions that buy what was in mind; ``from_search`` is false where the episode is on another page already.
+
+        Raises what ``reset`` does.
+        """
+        return walkthrough(self.shop, self._wish(self._known(task).seed), from_search=from_search)
+
+    # -------------------------------------------------------------- an episode
+
+    def reset(self, task: Task) -> Observation:
+        """Begin a task. What counts is its id or, where that is not one of WebShop's, its kind and seed.
+
+        Raises UsageError for a task that WebShop does not know.
+        """
+        known = self._known(task)
+        return self.begin(self.goal(known.seed), known.id)
+
+    def begin(self, goal: Goal, seed: str = "") -> Observation:
+        """Begin an episode with a goal of one's own; the seed decides what a search for random products finds."""
+        opening = ADAPT_BEGINS if self._rules.observation_mode == "adapt" else ""
+        sub_pages = SUB_PAGES if self._rules.show_attrs else SUB_PAGES[:-1]
+        self._goal, self._visit = goal, Visit(self.shop, opening + goal.instruction, sub_pages, seed)
+        self._now = Moment()
+        return Observation(self._written())
+
+    def step(self, action: str) -> Observation:
+        """Do one action; one that cannot be done changes nothing, and counts.
+
+        Buying ends the episode with its reward; so does, without one, the last action allowed. After the end every
+        action is answered ``The episode is over.`` Raises UsageError before the first ``reset``.
+        """
+        now = self.snapshot()
+        if now.done:
+            return Observation("The episode is over.", done=True, success=now.success)
+        after, answer = self._acted(now, action)
+        self._now = self._counted(after)
+        text = self._written() if answer is None or self._now.page == "done" else answer
+        return Observation(text, self._now.reward, self._now.done, self._now.success)
+
+    def page(self) -> Page:
+        """The page as it is now, piece by piece. Raises UsageError before the first ``reset``."""
+        now = self.snapshot()
+        assert self._visit is not None, "an episode that has begun is a visit"
+        return session.page(self._visit, now)
+
+    def snapshot(self) -> Moment:
+        """Where the episode stands, for ``restore``. Costs nothing. Raises UsageError before the first ``reset``."""
+        if self._now is None:
+            raise UsageError("WebShop has no task yet; call reset(task) first")
+        return self._now
+
+    def restore(self, moment: Moment) -> None:
+        """Go on from a snapshot of the same task. Raises UsageError before the first ``reset``."""
+        self.snapshot()
+        self._now = moment
+
+    def close(self) -> None:
+        """End the episode. The catalogue stays open for others, as long as the process lives."""
+        self._now = None
+
+    # -------------------------------------------------------------- within
+
+    @cached_property
+    def _order(self) -> Sequence[int]:
+        return shuffled(self.shop.catalogue.wishes(self._rules.goals))
+
+    def _wish(self, seed: int) -> Wish:
+        return self.shop.catalogue.wish(self._rules.goals, self._order[seed])
+
+    def _known(self, task: Task) -> Task:
+        kind, _, seed = task.id.partition("/")
+        if kind == KIND and seed.isascii() and seed.isdigit() and len(seed) < 12:
+            return self.task(kind, int(seed))
+        if task.kind == KIND:
+            return self.task(KIND, task.seed)
+        raise self._unknown(task.id)
+
+    def _unknown(self, id: str) -> UsageError:
+        return UsageError(
+            f"WebShop has no task {id[:80]!r}; a task's id looks like {KIND}/17, "
+            f"and the seeds run from 0 to {len(self._order) - 1}"
+        )
+
+    def _acted(self, now: Moment, action: str) -> tuple[Moment, str | None]:
+        """Where an action leads; with its answer, where that is not just the page."""
+        assert self._visit is not None, "an episode that has begun is a visit"
+        if self._rules.observation_mode in ("react", "adapt"):
+            return brief_client.act(self._visit, now, action)
+        return session.act(self._visit, now, action), None
+
+    def _counted(self, after: Moment) -> Moment:
+        """The moment with its action counted, and what was bought rewarded."""
+        bought = after.page == "done"
+        earned = self._earned(after) if bought else 0.0
+        actions = after.actions + 1
+        return msgspec.structs.replace(
+            after,
+            actions=actions,
+            done=bought or actions >= self._rules.actions,
+            success=bought and earned == 1.0,
+            reward=earned,
+        )
+
+    def _earned(self, after: Moment) -> float:
+        assert self._goal is not None, "an episode that has begun has a goal"
+        product = self.shop.catalogue.product(after.product)
+        price = sampled_price(product, self._rules.price_seed)
+        return reward(self._goal, product, price, after.chosen.values(), self._nouns)
+
+    def _written(self) -> str:
+        return WRITTEN[self._rules.observation_mode](self.page())
+
+
+class _Tasks(Sequence[Task]):
+    """Tasks by their seeds, each made when it is asked for: the full set has ten thousand."""
+
+    def __init__(self, seeds: range, made: Callable[[int], Task]) -> None:
+        self._seeds, self._made = seeds, made
+
+    def __len__(self) -> int:
+        return len(self._seeds)
+
+    @overload
+    def __getitem__(self, place: int) -> Task: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Task]: ...
+    def __getitem__(self, place: int | slice) -> Task | list[Task]:
+        if isinstance(place, slice):
+            return [self._made(seed) for seed in self._seeds[place]]
+        return self._made(self._seeds[place])

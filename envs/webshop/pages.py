@@ -1,0 +1,95 @@
+"""What a page of the shop says, piece by piece, however it is written down then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal, NamedTuple
+
+from codeplan.envs.webshop.products import Product
+
+BACK, PREVIOUS, NEXT, BUY, SEARCH = "Back to Search", "< Prev", "Next >", "Buy Now", "Search"
+SUB_PAGES = ("Description", "Features", "Reviews", "Attributes")
+PER_PAGE = 10
+
+
+class Piece(NamedTuple):
+    """A piece of a page: its text, what sort of thing that is, and for an option's value the option's name."""
+
+    kind: Literal["text", "button", "asin", "value"]
+    text: str
+    option: str = ""
+    chosen: bool = False
+
+    @property
+    def click(self) -> str:
+        """What a click on it is called; empty where it cannot be clicked."""
+        return "" if self.kind == "text" else self.text.lower()
+
+
+Page = tuple[Piece, ...]
+
+
+def search_page(instruction: str) -> Page:
+    """Where a session begins."""
+    return (_text("WebShop"), _text("Instruction: "), _text(instruction), _button(SEARCH))
+
+
+def results_page(instruction: str, shown: list[Product], number: int, total: int) -> Page:
+    """Ten of the products that were found, or fewer. There is always a next page, if an empty one."""
+    previous = (_button(PREVIOUS),) if number > 1 else ()
+    found = _text(f"Page {number} (Total results: {total})")
+    return (*_head(instruction), found, *previous, _button(NEXT), *_offers(shown))
+
+
+def item_page(instruction: str, product: Product, chosen: Mapping[str, str], sub_pages: tuple[str, ...]) -> Page:
+    """A product, its options and what there is to read about it."""
+    return (
+        *_head(instruction),
+        _button(PREVIOUS),
+        *_options(product, chosen),
+        _text(product.title),
+        _text(f"Price: {product.price_tag}"),
+        _text("Rating: N.A."),
+        *map(_button, (*sub_pages, BUY)),
+    )
+
+
+def sub_page(instruction: str, product: Product, which: str) -> Page:
+    """What there is to read about a product. There are no reviews."""
+    texts = {
+        "Description": (product.description,),
+        "Features": tuple(f" {bullet}" for bullet in product.bullets if bullet),
+        "Attributes": tuple(f" {attribute}" for attribute in product.attributes),
+    }.get(which, ())
+    return (*_head(instruction), _button(PREVIOUS), *(_text(text) for text in texts if text))
+
+
+def last_page(reward: float) -> Page:
+    """The thanks for a purchase, and its score."""
+    return tuple(map(_text, ("Thank you for shopping with us!", "Your score (min 0.0, max 1.0)", str(reward))))
+
+
+def _head(instruction: str) -> Page:
+    return (_text("Instruction:"), _text(instruction), _button(BACK))
+
+
+def _offers(shown: list[Product]) -> Iterator[Piece]:
+    for product in shown:
+        yield Piece("asin", product.asin)
+        yield _text(product.title)
+        yield _text(product.price_tag)
+
+
+def _options(product: Product, chosen: Mapping[str, str]) -> Iterator[Piece]:
+    for name, values in product.options.items():
+        yield _text(name)
+        for value in values:
+            yield Piece("value", value, name, chosen.get(name) == value)
+
+
+def _text(text: str) -> Piece:
+    return Piece("text", text)
+
+
+def _button(text: str) -> Piece:
+    return Piece("button", text)

@@ -1,0 +1,55 @@
+"""Pages of our own for the browser, and whether there is one to show them in."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from codeplan.envs.miniwob import found
+from codeplan.envs.miniwob.pages import Pages
+from codeplan.errors import UsageError
+
+
+def _lacking() -> str:
+    try:
+        found.browser(), Pages().folder
+    except UsageError as e:
+        return str(e)
+    return ""
+
+
+LACKING = _lacking()
+assert not (LACKING and os.environ.get("CODEPLAN_BROWSER_REQUIRED")), LACKING
+
+needs_browser = pytest.mark.skipif(bool(LACKING), reason=LACKING)
+"""For tests of what happens in a browser; with $CODEPLAN_BROWSER_REQUIRED they fail where there is none."""
+
+CORE = """
+var WOB_DONE_GLOBAL = false, WOB_RAW_REWARD_GLOBAL = 0, WOB_TASK_READY = true, seed;
+Math.seedrandom = (number) => { seed = number; };
+const core = {
+  endEpisode(reward) { WOB_RAW_REWARD_GLOBAL = reward; WOB_DONE_GLOBAL = true; },
+  setDataMode(mode) { document.body.dataset.mode = mode; },
+  startEpisodeReal() { WOB_DONE_GLOBAL = false; WOB_RAW_REWARD_GLOBAL = 0; begin(seed); },
+  getUtterance() { return document.getElementById('query').textContent; },
+};
+"""
+"""What MiniWoB++'s own core.js has, as far as an episode needs it."""
+
+PAGE = """<!DOCTYPE html>
+<html><head><script src="../core/core.js"></script>{head}</head>
+<body><div id="wrap"><div id="query">Do it.</div><div id="area">{area}</div></div>
+<script>function begin(seed) {{ {begin} }}</script></body></html>
+"""
+
+
+def folder_of_pages(folder: Path, *, head: str = "", begin: str = "", **areas: str) -> str:
+    """A folder with a page for each of ``areas``, by name, for the setting ``pages``."""
+    for part in ("core", "miniwob"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    (folder / "core" / "core.js").write_text(CORE)
+    for name, area in areas.items():
+        (folder / "miniwob" / f"{name}.html").write_text(PAGE.format(head=head, area=area, begin=begin))
+    return str(folder)

@@ -1,0 +1,73 @@
+"""HotpotQA's agent, and the worked examples that show how plans use it."""
+
+import pytest
+
+from codeplan import execute
+from codeplan.api import agent_api, describe
+from codeplan.envs.hotpotqa import HotpotQA, HotpotQAAgent
+from codeplan.prompts import Prompts
+from codeplan.protocols import Agent
+from codeplan.types import Finished, Observation, Stopped
+
+EXAMPLES = {"bridge": "bridge/14", "comparison": "comparison/9"}
+
+
+def answering(*texts):
+    """An agent in a world that gives these answers, and the list of what it is asked to do."""
+    done, left = [], list(texts)
+
+    def act(action):
+        done.append(action)
+        return Observation(left.pop(0))
+
+    return HotpotQAAgent(act, Observation("Question: Where was Ada born?")), done
+
+
+def test_it_offers_these_names_and_no_others():
+    assert agent_api(HotpotQAAgent).names == ("search", "lookup", "finish", "report", "question", "answer")
+    assert isinstance(HotpotQAAgent(lambda action: Observation("")), Agent)
+    assert "def lookup(self, string: str) -> str:" in describe(agent_api(HotpotQAAgent))
+
+
+def test_every_method_says_what_it_returns_by_an_example():
+    assert all("Example: " in method.doc for method in agent_api(HotpotQAAgent).methods)
+
+
+def test_its_methods_are_the_actions_of_the_world_and_return_what_is_answered():
+    agent, done = answering("a page", "(Result 1 / 1) x.", "Episode finished, reward = 1\n")
+    assert (agent.search("Ada"), agent.lookup("born"), agent.answer) == ("a page", "(Result 1 / 1) x.", None)
+    assert agent.finish("London") == "Episode finished, reward = 1\n"
+    assert done == ["search[Ada]", "lookup[born]", "finish[London]"]
+    assert agent.answer == "London"
+
+
+def test_it_reports_the_question_and_the_last_answer_cut_short():
+    agent, _ = answering("No more results.\n", "x" * 1000)
+    assert agent.report() == "My question is: Where was Ada born? I have not acted yet."
+    agent.lookup("born")
+    assert agent.report().endswith("Last action: 'lookup[born]'; it answered: 'No more results.'")
+    agent.search("x")
+    assert len(agent.report()) < 500
+
+
+# ------------------------------------------------------------------ the worked examples
+
+
+@pytest.mark.parametrize(("kind", "id"), EXAMPLES.items())
+def test_a_worked_example_answers_a_question_of_the_split_train(kind, id):
+    sample = Prompts().sample("hotpotqa", kind)
+    task = next(t for t in HotpotQA().tasks("train") if t.id == id)
+    assert sample.startswith(f"# Question: {task.goal}\n")
+    done = execute(sample, "hotpotqa", id)
+    assert done.result.success
+    assert isinstance(done.outcome, Finished)
+    assert done.result.asks == 2
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_a_worked_example_fails_with_what_is_similar_where_a_page_is_missing(kind):
+    sample = Prompts().sample("hotpotqa", kind).replace("search('Budapest')", "search('Buda Pest')")
+    done = execute(sample.replace("search('Po')", "search('Po river')"), "hotpotqa", EXAMPLES[kind])
+    assert not isinstance(done.outcome, Finished | Stopped)
+    assert done.outcome.step == 1
+    assert "Similar: [" in done.outcome.message

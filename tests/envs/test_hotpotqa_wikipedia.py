@@ -1,0 +1,327 @@
+"""Live Wikipedia, asked with good manners: against a server on loopback that plays a MediaWiki."""
+
+import email.utils
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+
+import pytest
+from mediawiki_server import wiki_server
+
+from codeplan import run
+from codeplan.envs.hotpotqa import make
+from codeplan.envs.hotpotqa.mediawiki import MediaWiki, seconds
+from codeplan.envs.hotpotqa.paragraphs import paragraphs
+from codeplan.envs.hotpotqa.wiki import Page, Similar
+from codeplan.envs.hotpotqa.wikipedia import Wikipedia
+from codeplan.errors import EnvironmentFailure, UsageError
+from codeplan.types import Task
+
+CONTACT = "tests@example.org"
+
+
+@pytest.fixture
+def server():
+    with wiki_server() as running:
+        yield running
+
+
+@pytest.fixture
+def wiki(server, tmp_path):
+    with closing(wikipedia(server, tmp_path)) as client:
+        yield client
+
+
+def wikipedia(server, folder, **settings):
+    file = str(folder / "sub" / "pages.sqlite3")
+    return Wikipedia(**{"contact": CONTACT, "cache": file, "url": server.url, "interval": 0.0, **settings})
+
+
+# ------------------------------------------------------------------ what is found
+
+
+def test_a_page_is_its_paragraphs_and_then_its_lists_without_references_and_navigation(server, tmp_path):
+    with closing(wikipedia(server, tmp_path, before="2017-10-01")) as wiki:
+        assert wiki.search("Ada Lovelace") == Page(
+            "Ada Lovelace",
+            "Ada Lovelace was an English mathematician. She was born in London.\n"
+            "She worked with Charles Babbage & others.\n"
+            "Notes on the Analytical Engine\n"
+            "Note G, a programme",
+        )
+
+
+def test_without_a_date_it_is_the_page_as_it_is_now(wiki):
+    assert wiki.search("Ada Lovelace").text.startswith("Ada Lovelace is known to all.")
+
+
+@pytest.mark.parametrize(
+    ("before", "begins"), [("2016-12-31", "Ada was a countess."), ("2019-12-31", "Ada Lovelace was")]
+)
+def test_a_date_asks_for_the_last_revision_before_its_end(server, tmp_path, before, begins):
+    with closing(wikipedia(server, tmp_path, before=before)) as wiki:
+        assert wiki.search("Ada Lovelace").text.startswith(begins)
+    assert [a.get("rvstart") for a in server.asked] == [f"{before}T23:59:59Z", None]
+
+
+def test_a_page_that_was_not_there_yet_is_missed(server, tmp_path):
+    with closing(wikipedia(server, tmp_path, before="2017-10-01")) as wiki:
+        assert wiki.search("Young page") == Similar(("Young page",))
+
+
+def test_redirects_are_followed(wiki):
+    assert wiki.search("Countess of Lovelace").title == "Ada Lovelace"
+
+
+def test_a_title_is_found_in_other_capitals_and_spaces(wiki):
+    assert wiki.search("  ada\n lovelace ").title == "Ada Lovelace"
+
+
+def test_a_missing_page_offers_what_a_search_finds(wiki):
+    assert wiki.search("The planet") == Similar(("Mercury (planet)",))
+    assert wiki.search("qqq") == Similar(())
+
+
+def test_a_page_of_several_meanings_is_searched_for_in_brackets(server, tmp_path):
+    env = make(live=True, contact=CONTACT, url=server.url, cache=str(tmp_path / "c"), interval=0.0)
+    with closing(env):
+        env.reset(Task("bridge/1"))
+        text = env.step("search[Mercury]").text
+    assert text == "Could not find [Mercury]. Similar: ['Mercury', 'Mercury (planet)']."
+    assert not [a for a in server.asked if "[" in a.get("titles", "")]
+
+
+@pytest.mark.parametrize("title", ["Talk:Ada Lovelace", "User:Me", "Special:Random"])
+def test_only_articles_are_pages(wiki, title):
+    assert isinstance(wiki.search(title), Similar)
+
+
+@pytest.mark.parametrize("entity", ["", " \n", "a|b", "x" * 10_000, "é" * 200, "[x]", "#", "\ud800", "\0", "a=b&c"])
+def test_any_text_can_be_searched_for(wiki, server, entity):
+    assert isinstance(wiki.search(entity), Similar)
+    assert all(len(a.get("srsearch", "")) <= 300 and "|" not in a.get("titles", "") for a in server.asked)
+
+
+def test_a_page_without_text_is_empty(wiki):
+    assert wiki.search("Empty") == Page("Empty", "")
+
+
+# ------------------------------------------------------------------ the cache
+
+
+def test_what_was_read_is_never_asked_for_again_by_whoever_shares_the_file(server, tmp_path):
+    def read():
+        with closing(wikipedia(server, tmp_path)) as wiki:
+            return [wiki.search(e) for e in ("Ada Lovelace", "Countess of Lovelace", "The planet", "Mercury (planet)")]
+
+    first, asked = read(), len(server.asked)
+    assert read() == first
+    assert len(server.asked) == asked
+
+
+def test_pages_are_kept_by_title_and_revision(server, tmp_path):
+    for before in (None, "2016-12-31", "2017-01-01"):
+        with closing(wikipedia(server, tmp_path, before=before)) as wiki:
+            wiki.search("Ada Lovelace")
+            wiki.search("Countess of Lovelace")
+    with closing(sqlite3.connect(tmp_path / "sub" / "pages.sqlite3")) as file:
+        rows = file.execute("SELECT title, revision FROM pages ORDER BY revision").fetchall()
+    assert rows == [("Ada Lovelace", 11), ("Ada Lovelace", 13)]
+    assert len([a for a in server.asked if a["action"] == "parse"]) == 2
+
+
+def test_nothing_is_written_or_asked_before_the_first_search(server, tmp_path):
+    with closing(wikipedia(server, tmp_path)):
+        assert list(tmp_path.iterdir()) == server.asked == []
+
+
+def test_a_cache_that_cannot_be_used_is_named(server, tmp_path):
+    (tmp_path / "pages").write_bytes(b"this is no database, and it is long enough to tell" * 100)
+    for file in (tmp_path / "pages", tmp_path / "pages" / "below", tmp_path):
+        with (
+            closing(wikipedia(server, tmp_path, cache=str(file))) as wiki,
+            pytest.raises(UsageError, match=r"cache of pages .* cannot be used.*; name another, or remove it"),
+        ):
+            wiki.search("Ada Lovelace")
+
+
+def test_what_a_damaged_cache_holds_is_not_believed(server, tmp_path):
+    with closing(wikipedia(server, tmp_path)) as wiki:
+        wiki.search("Ada Lovelace")
+    with closing(sqlite3.connect(tmp_path / "sub" / "pages.sqlite3")) as file:
+        file.execute('UPDATE searches SET found = \'{"type":"other"}\'')
+        file.commit()
+    with closing(wikipedia(server, tmp_path)) as wiki, pytest.raises(UsageError, match="cannot be used"):
+        wiki.search("Ada Lovelace")
+
+
+# ------------------------------------------------------------------ manners
+
+
+def test_it_says_who_asks(wiki, server):
+    wiki.search("Ada Lovelace")
+    assert all(agent.startswith("codeplan/") and f"({CONTACT}) httpx" in agent for agent in server.agents)
+
+
+def test_a_server_that_refuses_the_user_agent_is_told_of_with_what_to_do(server, tmp_path):
+    with closing(wikipedia(server, tmp_path, contact="example.org")) as wiki:
+        with pytest.raises(EnvironmentFailure, match=r"\(403\) the User-Agent 'codeplan/.*; give a contact"):
+            wiki.search("Ada Lovelace")
+        assert len(server.asked) == 1
+
+
+def test_it_waits_as_long_as_it_is_asked_to(wiki, server):
+    server.will_answer(429, Retry_After="1")
+    assert wiki.search("Ada Lovelace").title == "Ada Lovelace"
+    assert 1.0 <= server.at[1] - server.at[0] < 5
+
+
+def test_a_server_that_lags_is_waited_for(wiki, server):
+    server.will_answer(
+        200, {"error": {"code": "maxlag", "info": "Waiting for 10.64.0.1: 7 seconds lagged"}}, Retry_After="0"
+    )
+    server.will_answer(503, Retry_After="0")
+    assert wiki.search("Ada Lovelace").title == "Ada Lovelace"
+    assert server.asked[0]["maxlag"] == "5"
+
+
+def test_a_server_that_stays_busy_is_given_up_after_five_requests(wiki, server):
+    for _ in range(5):
+        server.will_answer(429, Retry_After="0")
+    with pytest.raises(EnvironmentFailure, match="still busy after 5 requests"):
+        wiki.search("Ada Lovelace")
+    assert len(server.asked) == 5
+
+
+def test_a_server_that_wants_to_be_left_alone_for_long_is(wiki, server):
+    server.will_answer(429, Retry_After="3600")
+    with pytest.raises(EnvironmentFailure, match="left alone for 3600 seconds"):
+        wiki.search("Ada Lovelace")
+    assert len(server.asked) == 1
+
+
+def test_what_failed_is_not_kept(wiki, server):
+    server.will_answer(500)
+    with pytest.raises(EnvironmentFailure, match="status 500"):
+        wiki.search("Ada Lovelace")
+    assert wiki.search("Ada Lovelace").title == "Ada Lovelace"
+
+
+def test_there_is_a_pause_between_two_requests(server, tmp_path):
+    with closing(wikipedia(server, tmp_path, interval=0.2)) as wiki:
+        wiki.search("qqq")
+    assert len(server.at) == 3
+    assert all(b - a >= 0.19 for a, b in zip(server.at, server.at[1:], strict=False))
+
+
+def test_many_episodes_ask_one_at_a_time(server, tmp_path):
+    def read(number):
+        with closing(wikipedia(server, tmp_path, cache=str(tmp_path / f"{number}"))) as wiki:
+            found.append(wiki.search("ada lovelace"))
+
+    found = []
+    threads = [threading.Thread(target=read, args=(n,)) for n in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 6
+    assert server.most_at_once == 1
+
+
+# ------------------------------------------------------------------ replies are foreign
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html>",
+        b"null",
+        b"[]",
+        b'{"query":3}',
+        b'{"query":{"pages":[{"revisions":[{"revid":"x"}]}]}}',
+        b"[" * 200_000,
+        b"\xff",
+    ],
+)
+def test_a_reply_that_is_none_is_an_error_and_never_a_page(wiki, server, body):
+    server.will_answer(200, body)
+    with pytest.raises(EnvironmentFailure, match="no reply of a MediaWiki API"):
+        wiki.search("Ada Lovelace")
+
+
+def test_an_error_of_the_api_is_told(wiki, server):
+    server.will_answer(200, {"error": {"code": "badvalue", "info": "Unrecognized value"}})
+    with pytest.raises(EnvironmentFailure, match="badvalue, Unrecognized value"):
+        wiki.search("Ada Lovelace")
+
+
+@pytest.mark.parametrize(("status", "told"), [(301, "status 301"), (404, "status 404; is this the address")])
+def test_any_other_status_is_an_error_and_redirects_elsewhere_are_not_followed(wiki, server, status, told):
+    server.will_answer(status, Location=server.url)
+    with pytest.raises(EnvironmentFailure, match=told):
+        wiki.search("Ada Lovelace")
+    assert len(server.asked) == 1
+
+
+def test_a_reply_without_end_is_cut_off(wiki, server):
+    server.will_answer(200, b" " * 17_000_000)
+    with pytest.raises(EnvironmentFailure, match="more than 16,000,000 bytes"):
+        wiki.search("Ada Lovelace")
+
+
+def test_a_server_that_is_not_there_is_told_of(tmp_path):
+    api = MediaWiki("http://127.0.0.1:9/w/api.php", CONTACT, 0.0)
+    with closing(api), pytest.raises(EnvironmentFailure, match="cannot be reached: .*check the network"):
+        api.ask(action="query")
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<p>One two three", "One two three"),
+        ("</p></p><p>One two <i>three</p> four", "One two three"),
+        ("<ul><li>a b c<li>d e f</ul>", "a b c\nd e f"),
+        ("<div class='navbox'><p>a b c</p></div><p>d e f</p>", "d e f"),
+        ("<p>a b c<br>d</p>", "a b c d"),
+        ("<p>a &lt;b&gt; c</p><!-- x --><p>&#x41; b c</p>", "a <b> c\nA b c"),
+        ("<li><p>a b c</p></li>", "a b c"),
+        ("", ""),
+    ],
+)
+def test_html_of_any_shape_becomes_lines(html, text):
+    assert paragraphs(html) == text
+
+
+def test_deep_and_broken_html_takes_no_long_time():
+    started = time.process_time()
+    paragraphs("<div>" * 100_000 + "</p>" * 100_000 + "<p>" * 50_000)
+    assert time.process_time() - started < 10
+
+
+def test_retry_after_is_a_number_or_a_date():
+    assert (seconds("17"), seconds("0"), seconds(""), seconds("soon"), seconds("-1")) == (17.0, 0.0, None, None, None)
+    assert 50 < seconds(email.utils.formatdate(time.time() + 60, usegmt=True)) <= 60
+    assert seconds("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0
+
+
+# ------------------------------------------------------------------ episodes
+
+
+def test_an_episode_reads_live_and_is_resumed_from_the_cache(server, tmp_path):
+    settings = {"contact": CONTACT, "url": server.url, "cache": str(tmp_path / "c"), "interval": 0.0, "live": True}
+    first = run("hotpotqa", "bridge/2", out=tmp_path / "one", tries=1, **settings)
+    asked = len(server.asked)
+    again = run("hotpotqa", "bridge/2", out=tmp_path / "two", tries=1, **settings)
+    assert asked > 0
+    assert len(server.asked) == asked
+    assert (first.success, first.actions) == (again.success, again.actions)
+
+
+def test_the_library_that_asks_is_not_loaded_before_it_is_needed():
+    code = "import sys; from codeplan import envs; envs.make('hotpotqa', live=True, contact='a@b'); sys.exit(any(n.startswith('httpx') for n in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,272 @@
+"""MiniWoB++ as an environment: its tasks, its episodes in the browser, its settings."""
+
+import struct
+
+import pytest
+from miniwob_pages import folder_of_pages, needs_browser
+
+from codeplan import envs
+from codeplan.envs.miniwob import MiniWob, make
+from codeplan.envs.miniwob.pages import FEEDBACK, PAPER
+from codeplan.errors import UsageError
+from codeplan.testing import EnvironmentContract
+from codeplan.types import Task
+
+pytestmark = needs_browser
+
+SUBMIT = "click_xpath //button[@id='subbtn']"
+
+
+class TestMiniWobIsAnEnvironment(EnvironmentContract):
+    def make(self):
+        return MiniWob()
+
+
+class TestMiniWobOfOneActionIsAnEnvironment(EnvironmentContract):
+    split = "other"
+    futile = "type x"
+
+    def make(self):
+        return make(actions=1, data_mode="test", pictures=True)
+
+
+@pytest.fixture(scope="module")
+def world():
+    env = MiniWob()
+    yield env
+    env.close()
+
+
+@pytest.fixture
+def own(tmp_path):
+    """Makes an environment of own pages."""
+    made = []
+
+    def build(settings=None, **pages):
+        made.append(MiniWob(pages=folder_of_pages(tmp_path, **pages), **(settings or {})))
+        return made[-1]
+
+    yield build
+    for env in made:
+        env.close()
+
+
+# ------------------------------------------------------------------ tasks
+
+
+def test_kinds_are_all_pages_the_paper_s_53_first(world):
+    assert world.kinds[:53] == PAPER
+    assert len(set(world.kinds)) == len(world.kinds) == 130
+    assert PAPER[:9] == FEEDBACK
+
+
+@pytest.mark.parametrize(
+    ("split", "kinds", "seeds"),
+    [
+        ("test", PAPER, range(100)),
+        ("dev", PAPER, range(1000, 1050)),
+        ("train", PAPER, range(2000, 2200)),
+        ("feedback", FEEDBACK, range(100)),
+    ],
+)
+def test_a_split_has_its_pages_under_its_seeds(world, split, kinds, seeds):
+    tasks = world.tasks(split)
+    assert len(tasks) == len(kinds) * len(seeds)
+    assert tuple(t.kind for t in tasks[: len(kinds)]) == kinds
+    assert {t.seed for t in tasks} == set(seeds)
+
+
+def test_the_other_pages_are_in_a_split_of_their_own(world):
+    assert {t.kind for t in world.tasks("other")} == set(world.kinds[53:])
+
+
+def test_any_seed_may_be_asked_for(world):
+    assert envs.select(world, kind="click-button", seed=17) == Task(
+        "click-button/17", "miniwob", "click-button", "", 17
+    )
+    assert world.task("click-button", 2**53 - 1).split == "train"
+    assert world.task("drag-box", 1).split == "other"
+    for seed in (-1, 2**53, True, "3"):
+        with pytest.raises(UsageError, match="no seed"):
+            world.task("click-button", seed)
+
+
+@pytest.mark.parametrize("task", [Task("click-test/7"), Task("x", kind="click-test", seed=7)])
+def test_a_task_made_by_hand_is_known_by_its_id_or_its_kind_and_seed(world, task):
+    assert world.reset(task) == world.reset(world.task("click-test", 7))
+
+
+@pytest.mark.parametrize(
+    "task", [Task(""), Task("click-test"), Task("click-tset/7"), Task("x", kind="../core", seed=1)]
+)
+def test_an_unknown_task_is_refused(world, task):
+    with pytest.raises(UsageError, match=r"has no task .*(click-button/17|click-test)"):
+        world.reset(task)
+
+
+# ------------------------------------------------------------------ episodes
+
+
+def test_the_first_observation_has_the_task_apart_from_the_page(world):
+    text = world.reset(world.task("enter-text", 0)).text
+    assert text.startswith('Task: Enter "Agustina" into the text field and press Submit.\n\nPage:\n<div id="wrap">')
+    assert "Agustina" not in text.partition("Page:")[2]
+
+
+def test_what_is_typed_ticked_chosen_and_focused_is_told(world):
+    world.reset(world.task("enter-text", 0))
+    world.step("click_xpath //input")
+    assert 'value="Agu" focused=""' in world.step("type Agu").text
+    assert 'value="Ag" focused=""' in world.step("press_key backspace").text
+    world.reset(world.task("click-checkboxes", 0))
+    assert 'id="ch1" focused="" checked=""' in world.step('click_xpath //label[text()="HF2"]').text.replace(
+        'checked="" focused=""', 'focused="" checked=""'
+    )
+    world.reset(world.task("choose-list", 0))
+    assert '<option selected="">Helli' in world.step('click_option //option[text()="Helli"]').text
+
+
+def test_parts_of_the_page_beside_the_task_s_area_are_told_while_they_are_seen(world):
+    assert 'role="dialog"' in world.reset(world.task("click-dialog", 0)).text
+    world.reset(world.task("use-autocomplete", 0))
+    world.step("click_xpath //input")
+    assert "ui-menu-item" in world.step("type An").text
+
+
+def test_success_is_a_raw_reward_of_one_and_the_end_stays(world):
+    world.reset(world.task("click-test-2", 0))
+    won = world.step("click_xpath //button[text()='ONE']")
+    assert (won.text, won.reward, won.done, won.success) == ("DONE. The task is solved.", 1.0, True, True)
+    for action in ("click_xpath //body", "click_xpath //*[@id='sync-task-cover']", "type x", ""):
+        after = world.step(action)
+        assert (after.text, after.reward, after.done, after.success) == ("The episode is over.", 0.0, True, True)
+
+
+def test_half_of_a_task_gives_half_a_reward_and_no_success(world):
+    world.reset(world.task("click-checkboxes-large", 0))
+    for name in ("nb", "8qiSp3m", "pKybC69", "v8Zs3"):
+        world.step(f'click_xpath //label[text()="{name}"]')
+    half = world.step(SUBMIT)
+    assert half.done
+    assert not half.success
+    assert 0 < half.reward < 1
+
+
+def test_what_fails_is_a_reward_below_zero(world):
+    world.reset(world.task("click-test-2", 0))
+    lost = world.step("click_xpath //button[text()='TWO']")
+    assert (lost.text, lost.reward, lost.success) == ("DONE. The task has failed.", -1.0, False)
+
+
+def test_the_page_s_time_passes_with_actions_only(own):
+    env = own(begin="setInterval(() => { out.textContent = Date.now() / 1000 % 3600 }, 100)", page="<p id='out'>?</p>")
+    env.reset(env.task("page", 0))
+    assert [env.step("type x").text.split(">")[3].split("<")[0] for _ in range(3)] == ["0.5", "1", "1.5"]
+
+
+@pytest.mark.parametrize(
+    ("action", "told"),
+    [
+        ("click_xpath //blink", "//blink matches no element of the page."),
+        ("click_xpath //[", "//[ is no valid XPath for elements."),
+        ("click_xpath count(//p)", "count(//p) is no valid XPath for elements."),
+        ("click_xpath //*[@id='unseen']", "//*[@id='unseen'] is not visible."),
+        ("click_xpath //*[@id='off']", "//*[@id='off'] is disabled."),
+        ("click_xpath //*[@id='under']", "//*[@id='under'] is covered by div#over."),
+        ("click_xpath //option", "//option is disabled."),
+        ("click_xpath //i", "//i matches 201 elements; name fewer."),
+        ("press_key escape", "There is no key 'escape'; there are enter, space, arrow_left"),
+        ("press_key", "The action press_key needs one of enter, space"),
+        ("type", "The action type needs the characters after it."),
+        ("type " + "x" * 5001, "The action type takes 5,000 characters at most, not 5,001."),
+        ("shout hello", "There is no action 'shout'; there are type, press_key"),
+    ],
+)
+def test_an_action_that_cannot_be_done_is_answered_with_the_reason_and_the_page(own, action, told):
+    area = (
+        "<button id='unseen' style='display: none'>a</button><button id='off' disabled>b</button>"
+        "<button id='under'>c</button><div id='over' style='position: absolute; inset: 0'></div>"
+        "<select disabled><option>d</option></select>" + "<i>i</i>" * 201
+    )
+    env = own(page=area)
+    env.reset(env.task("page", 0))
+    text = env.step(action).text
+    assert text.startswith(f"Last action error: {told}")
+    assert '\n\nPage:\n<div id="wrap">' in text
+
+
+def test_a_click_is_done_on_every_element_that_matches_and_one_that_can_be_clicked_is_enough(own):
+    area = (
+        "<b onclick='out.textContent += 1'>x</b><b hidden>y</b><b onclick='out.textContent += 3'>z</b><p id='out'></p>"
+    )
+    env = own(page=area)
+    env.reset(env.task("page", 0))
+    assert ">13<" in env.step("click_xpath //b").text
+
+
+def test_a_click_waits_for_what_moves_and_appears_and_finds_the_part_that_is_free(own):
+    area = (
+        "<button id='late' style='display: none' onclick='out.textContent += 1'>a</button>"
+        "<div style='position: relative'><button style='width: 90px; height: 30px' onclick='out.textContent += 2'>b</button>"
+        "<div style='position: absolute; left: 0; top: 0; width: 60px; height: 30px'></div></div><p id='out'></p>"
+    )
+    env = own(page=area, begin="setTimeout(() => { late.style.display = 'block' }, 300)")
+    env.reset(env.task("page", 0))
+    assert ">1<" in env.step("click_xpath //*[@id='late']").text
+    assert ">12<" in env.step("click_xpath //div[@style]/button").text
+
+
+def test_the_last_action_allowed_ends_the_episode(own):
+    env = own({"actions": 2}, page="<p>nothing to do</p>")
+    env.reset(env.task("page", 0))
+    assert not env.step("shout").done
+    last = env.step("type x")
+    assert (last.text, last.done, last.success) == (
+        "DONE. The last action allowed is spent, and the task not solved.",
+        True,
+        False,
+    )
+
+
+# ------------------------------------------------------------------ settings
+
+
+def test_a_picture_is_taken_of_the_task_where_it_is_asked_for(world):
+    world.reset(world.task("click-test", 0))
+    assert world.picture() is None
+    env = make(pictures=True)
+    assert env.picture() is None
+    env.reset(env.task("click-test", 0))
+    picture = env.picture()
+    assert picture.startswith(b"\x89PNG")
+    assert struct.unpack(">II", picture[16:24]) == (160, 210)
+    env.close()
+    assert env.picture() is None
+
+
+def test_moving_the_mouse_is_seen_neither_in_the_picture_nor_in_the_page(own):
+    whole = "wrap.style = 'position: fixed; inset: 0'"
+    env = own({"pictures": True}, page="<div>still</div>", begin=whole)
+    before = env.reset(env.task("page", 0)).text.partition("Page:")[2], env.picture()
+    for _ in range(3):
+        after = env.step("move_mouse_on //div[text()='still']").text.partition("Page:")[2], env.picture()
+        assert after == before
+
+
+def test_the_half_of_the_data_is_chosen(own):
+    for half in ("train", "test"):
+        env = own({"data_mode": half}, page="", begin="area.textContent = document.body.dataset.mode")
+        assert f">{half}<" in env.reset(env.task("page", 0)).text
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"actions": 0}, "actions is 0"),
+        ({"actions": True}, "actions is True"),
+        ({"data_mode": "dev"}, "data_mode is 'dev'; give 'train' or 'test'"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_refused(settings, told):
+    with pytest.raises(UsageError, match=told):
+        make(**settings)

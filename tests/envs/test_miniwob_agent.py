@@ -1,0 +1,87 @@
+"""The agent of MiniWoB++: what it makes of observations, without a browser."""
+
+import pytest
+
+from codeplan.api import agent_api
+from codeplan.envs.miniwob import MiniWobAgent
+from codeplan.envs.miniwob.actions import Action, parse
+from codeplan.errors import AgentError
+from codeplan.types import Observation
+
+FIRST = Observation('Task: Click on the "ok" button.\n\nPage:\n<div id="wrap"><button>ok</button></div>')
+
+
+def agent(*answers):
+    """One whose actions are answered with these texts, and the list of what it does."""
+    done, coming = [], iter(answers)
+
+    def act(action):
+        done.append(action)
+        return Observation(next(coming))
+
+    return MiniWobAgent(act, FIRST), done
+
+
+def test_its_api_is_the_paper_s():
+    assert agent_api(MiniWobAgent).names == (
+        *("type", "press_key", "click_option", "click_xpath", "move_mouse_on", "report"),
+        *("description", "current_state"),
+    )
+
+
+def test_it_begins_with_the_task_and_the_page_apart():
+    one, done = agent()
+    assert one.description == 'Click on the "ok" button.'
+    assert one.current_state == '<div id="wrap"><button>ok</button></div>'
+    assert one.report() == f"Nothing has been done yet. The page: {one.current_state}"
+    assert done == []
+
+
+def test_each_method_acts_and_returns_the_new_state():
+    one, done = agent(*("Page:\n<p>new</p>",) * 5)
+    calls = [
+        one.type(" a b\n"),
+        one.press_key("enter"),
+        one.click_option("//option"),
+        one.click_xpath("//p"),
+        one.move_mouse_on("//i"),
+    ]
+    assert calls == ["<p>new</p>"] * 5
+    assert done == [
+        *("type  a b\n", "press_key enter", "click_option //option"),
+        *("click_xpath //p", "move_mouse_on //i"),
+    ]
+    assert one.report() == "Last action: move_mouse_on '//i'. The page: <p>new</p>"
+
+
+def test_an_action_that_cannot_be_done_is_an_error_with_the_reason_and_the_page_is_known():
+    one, _ = agent("Last action error: //p matches no element of the page.\n\nPage:\n<p>Page:\nx</p>")
+    with pytest.raises(AgentError, match=r"^//p matches no element of the page\.$"):
+        one.click_xpath("//p")
+    assert one.current_state == "<p>Page:\nx</p>"
+    assert "click_xpath '//p', which failed: //p matches no element of the page." in one.report()
+
+
+def test_the_end_is_the_last_state():
+    one, _ = agent("DONE. The task is solved.")
+    assert one.click_xpath("//p") == one.current_state == "DONE. The task is solved."
+
+
+def test_what_is_no_text_is_refused_before_anything_is_done():
+    one, done = agent()
+    with pytest.raises(AgentError, match="type takes a text, not int"):
+        one.type(5)
+    assert done == []
+
+
+@pytest.mark.parametrize("action", ["type a b ", "press_key space", "click_xpath //a[text()='x y']", "type  \n\t"])
+def test_an_action_is_read_as_it_is_written(action):
+    assert isinstance(parse(action), Action)
+    assert str(parse(action)) == action
+
+
+@pytest.mark.parametrize(
+    "action", ["", " ", "type", "type ", "Type x", "click //p", "press_key Enter", "press_key a b"]
+)
+def test_what_is_no_action_is_told_why(action):
+    assert isinstance(parse(action), str)

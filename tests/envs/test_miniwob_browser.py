@@ -1,0 +1,279 @@
+"""The browser of MiniWoB++: what it keeps from pages, what it survives, and that it leaves nothing behind."""
+
+import gc
+import http.server
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from miniwob_pages import folder_of_pages, needs_browser
+
+from codeplan.envs.miniwob import MiniWob, found
+from codeplan.envs.miniwob.browser import Browser, shut
+from codeplan.envs.miniwob.pages import Pages
+from codeplan.errors import EnvironmentFailure
+
+pytestmark = needs_browser
+
+ACTIONS = ("click_xpath (//label)[1]", "click_xpath (//label)[2]", "type x", "click_xpath (//label)[3]")
+
+
+@pytest.fixture
+def env():
+    env = MiniWob()
+    yield env
+    env.close()
+
+
+def process():
+    """That of the browser that all environments of this process share."""
+    browser, page = Browser.page(found.browser(), Pages().folder)
+    browser.give_back(page)
+    return browser.process
+
+
+def play(env, between=lambda i: None):
+    told = [env.reset(env.task("click-checkboxes-large", 3))]
+    for i, action in enumerate(ACTIONS):
+        between(i)
+        told.append(env.step(action))
+    return told
+
+
+def members(leader):
+    """The processes in the session that a process leads."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == leader and fields[0] != "Z":
+            found.append(stat.parent.name)
+    return found
+
+
+def wait_until(holds, seconds=10.0):
+    end = time.monotonic() + seconds
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.02)
+    return holds()
+
+
+# ------------------------------------------------------------------ what a page may not
+
+
+class _Listener(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.server.heard.append(self.path)
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def listener():
+    server = http.server.HTTPServer(("127.0.0.1", 0), _Listener)
+    server.heard = []
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_page_reaches_no_server_and_no_file_beside_its_folder(tmp_path, listener):
+    (tmp_path / "secret.txt").write_text("the secret")
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "link.txt").symlink_to(tmp_path / "secret.txt")
+    port, secret = listener.server_port, (tmp_path / "secret.txt").as_uri()
+    area = f"""<img src="http://127.0.0.1:{port}/image"><img src="http://localhost:{port}/image">
+        <iframe src="{secret}"></iframe><iframe src="../link.txt"></iframe><iframe src="http://127.0.0.1:{port}/frame"></iframe>
+        <p id="out"></p><button onclick="
+            const say = (word) => {{ out.textContent += word + ' '; }};
+            fetch('http://127.0.0.1:{port}/fetch').then(() => say('FETCHED'), () => say('refused'));
+            fetch('{secret}').then(() => say('READ'), () => say('refused'));
+            const socket = new WebSocket('ws://127.0.0.1:{port}/socket');
+            socket.onopen = () => say('OPENED'); socket.onerror = () => say('refused');
+            say(window.open('about:blank') ? 'POPUP' : 'refused');
+            for (const frame of frames) try {{ say(frame.document.body.textContent); }} catch {{ say('refused'); }}
+            navigator.sendBeacon('http://127.0.0.1:{port}/beacon');">go</button>"""
+    env = MiniWob(pages=folder_of_pages(tmp_path / "pages", page=area))
+    env.reset(env.task("page", 0))
+    env.step("click_xpath //button")
+    assert wait_until(lambda: env.step("type x").text.count("refused ") == 4)
+    told = env.step("type x").text.partition('<p id="out">')[2].partition("</p>")[0]
+    assert set(told.split()) == {"refused"}
+    assert listener.heard == []
+    env.close()
+
+
+@pytest.mark.parametrize("where", ["file:///etc/passwd", "http://127.0.0.1:9/", "other.html", "chrome://crash"])
+def test_a_page_does_not_lead_elsewhere(tmp_path, where):
+    env = MiniWob(pages=folder_of_pages(tmp_path, page=f"<a href='{where}'>go</a>", other="<p>other</p>"))
+    before = env.reset(env.task("page", 0)).text.partition("Page:")[2]
+    after = env.step("click_xpath //a").text.partition("Page:")[2]
+    assert after.replace(' focused=""', "") == before
+    env.close()
+
+
+def test_windows_that_want_an_answer_get_one(tmp_path):
+    area = (
+        "<button onclick=\"alert('a'); out.textContent = confirm('b') + ' ' + prompt('c')\">go</button><p id='out'></p>"
+    )
+    env = MiniWob(pages=folder_of_pages(tmp_path, page=area))
+    env.reset(env.task("page", 0))
+    assert '<p id="out">true </p>' in env.step("click_xpath //button").text
+    env.close()
+
+
+def test_a_page_that_breaks_is_the_environment_s_failure_and_the_next_episode_begins(tmp_path):
+    env = MiniWob(pages=folder_of_pages(tmp_path, begin="if (seed) throw new Error('broken')", page="<p></p>"))
+    with pytest.raises(EnvironmentFailure, match=r"page\.html broke in begin: Error: broken"):
+        env.reset(env.task("page", 1))
+    assert env.reset(env.task("page", 0))
+    env.close()
+
+
+def test_the_browser_sees_nothing_of_this_process_s_environment(env, monkeypatch):
+    shut()
+    monkeypatch.setenv("OPENAI_API_KEY", "a secret")
+    env.reset(env.task("click-test", 0))
+    environments = [_read(p, "environ") for p in members(process().number)]
+    assert any(environments)
+    assert not any(b"a secret" in e for e in environments)
+
+
+# ------------------------------------------------------------------ crashes
+
+
+def test_a_browser_that_crashes_in_mid_episode_is_started_again_and_the_episode_replayed(env):
+    undisturbed = play(env)
+    for at in range(len(ACTIONS)):
+        assert play(env, lambda i, at=at: process().kill() if i == at else None) == undisturbed
+
+
+def test_a_browser_that_crashes_between_episodes_is_started_again(env):
+    undisturbed = play(env)
+    process().kill()
+    assert play(env) == undisturbed
+
+
+def test_a_page_that_crashes_is_opened_again_and_the_episode_replayed(env):
+    undisturbed = play(env)
+
+    def crash(i):
+        if i == 2:
+            renderers = [p for p in members(process().number) if b"--type=renderer" in _command(p)]
+            for p in renderers:
+                os.kill(int(p), signal.SIGKILL)
+
+    assert play(env, crash) == undisturbed
+
+
+def _command(number):
+    return _read(number, "cmdline")
+
+
+def _read(number, what):
+    try:
+        return Path(f"/proc/{number}/{what}").read_bytes()
+    except OSError:
+        return b""
+
+
+def test_a_browser_that_does_not_start_is_told_with_what_it_said(tmp_path):
+    broken = tmp_path / "browser"
+    broken.write_text("#!/bin/sh\necho 'no such display' >&2\nexit 1\n")
+    broken.chmod(0o755)
+    env = MiniWob(browser=str(broken))
+    with pytest.raises(EnvironmentFailure, match="does not start: no such display"):
+        env.reset(env.task("click-test", 0))
+
+
+# ------------------------------------------------------------------ what is left
+
+
+def test_one_browser_serves_all_environments_and_ends_when_it_is_shut():
+    worlds = [MiniWob() for _ in range(3)]
+    for world in worlds:
+        world.reset(world.task("click-test", 0))
+    one = process()
+    assert len([p for p in members(one.number) if b"--type=" not in _command(p) and b"headless" in _command(p)]) <= 3
+    for world in worlds:
+        world.close()
+    assert one.is_alive
+    shut()
+    assert wait_until(lambda: not members(one.number))
+    assert not Path(one.folder).exists()
+
+
+HOST = """
+import sys, time
+from codeplan.envs.miniwob import MiniWob
+from codeplan.envs.miniwob.browser import _shared
+env = MiniWob()
+env.reset(env.task("click-test", 0))
+process = next(iter(_shared.values())).process
+print(process.number, process.folder, flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, None])
+def test_nothing_is_left_of_a_browser_whose_host_ends_however_that_ends(end):
+    with subprocess.Popen([sys.executable, "-c", HOST], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as host:
+        leader, folder = host.stdout.readline().split()
+        assert members(int(leader))
+        host.send_signal(end) if end else host.stdin.close()
+        host.wait(20)
+        assert wait_until(lambda: not members(int(leader)))
+        assert wait_until(lambda: not Path(os.fsdecode(folder)).exists())
+
+
+def _in_child(queue):
+    env = MiniWob()
+    queue.put(play(env))
+    env.close()
+    shut()
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_process_has_a_browser_of_its_own(env):
+    undisturbed = play(env)
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=_in_child, args=(queue,))
+    child.start()
+    assert queue.get(timeout=30) == undisturbed
+    child.join(30)
+    assert play(env) == undisturbed
+    gc.collect()
+
+
+def test_many_threads_share_the_browser():
+    alone = MiniWob()
+    undisturbed = play(alone)
+    alone.close()
+    told = {}
+
+    def run(name):
+        env = MiniWob()
+        told[name] = play(env)
+        env.close()
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(told[i] == undisturbed for i in range(8))

@@ -1,0 +1,66 @@
+"""An episode of MiniWoB++ is the same whenever, wherever and after whatever it is played."""
+
+import pytest
+from miniwob_pages import needs_browser
+
+from codeplan import replay, resume, run
+from codeplan.envs.miniwob import MiniWob
+from codeplan.envs.miniwob.pages import DRAWN_ANEW
+
+pytestmark = needs_browser
+
+ACTIONS = (
+    "click_xpath (//input)[1]",
+    "type ab1",
+    "move_mouse_on (//*[@id='area']//*)[2]",
+    "click_xpath (//*[@id='area']//*)[last()]",
+    "press_key enter",
+    "click_xpath (//button)[1]",
+)
+
+
+def play(env, kind, seed):
+    told = [env.reset(env.task(kind, seed))]
+    return told + [env.step(action) for action in ACTIONS]
+
+
+@pytest.fixture(scope="module")
+def worlds():
+    two = MiniWob(), MiniWob()
+    yield two
+    for env in two:
+        env.close()
+
+
+@pytest.mark.parametrize("kind", sorted(DRAWN_ANEW))
+def test_a_page_that_is_not_loaded_again_is_as_new(worlds, kind):
+    used, new = worlds
+    play(used, kind, 1)
+    new.reset(new.task("email-inbox", 0))
+    assert play(used, kind, 2) == play(new, kind, 2)
+
+
+@pytest.mark.parametrize("kind", ["terminal", "search-engine", "click-menu", "navigate-tree", "use-spinner"])
+def test_a_page_is_played_alike_in_one_place_and_another(worlds, kind):
+    once, again = (play(env, kind, 4) for env in worlds)
+    assert once == again
+
+
+@pytest.mark.parametrize(
+    "kind", ["chase-circle", "moving-items", "use-slider", "drag-cube", "stock-market", "simon-says"]
+)
+def test_pages_that_move_by_themselves_are_played_alike(worlds, kind):
+    once, again = (play(env, kind, 3) for env in worlds)
+    assert once == again
+
+
+def test_a_recorded_episode_replays_offline_and_resumes_in_a_new_browser(tmp_path):
+    won = run("miniwob", "guess-number/3", mistakes="wrong_guess", out=tmp_path / "run")
+    assert won.success
+    assert won.refinements
+    assert replay(tmp_path / "run").success
+    trace = tmp_path / "run" / "trace.jsonl"
+    lines = trace.read_text().splitlines(keepends=True)
+    trace.write_text("".join(lines[: len(lines) // 2]))
+    resumed = resume(tmp_path / "run")
+    assert (resumed.success, resumed.actions) == (True, won.actions)

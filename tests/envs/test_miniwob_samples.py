@@ -1,0 +1,47 @@
+"""The worked examples that prompts show for MiniWoB++: each does the task that it says."""
+
+import re
+
+import pytest
+from miniwob_pages import needs_browser
+
+from codeplan import execute
+from codeplan.api import agent_api
+from codeplan.envs.miniwob import MiniWob, MiniWobAgent
+from codeplan.envs.miniwob.pages import FEEDBACK
+from codeplan.prompts import Prompts
+from codeplan.sandbox import Sandbox
+from codeplan.types import Plan
+
+SEEDS = {
+    **{"search-engine": 2001, "tic-tac-toe": 2001, "terminal": 2000, "login-user-popup": 2001, "guess-number": 2000},
+    **{"email-inbox": 2002, "email-inbox-nl-turk": 2011},
+    **{"email-inbox-forward-nl": 2000, "email-inbox-forward-nl-turk": 2002},
+}
+"""The task of the training split that each example is about."""
+
+
+def test_every_kind_with_feedback_has_an_example():
+    assert set(SEEDS) == set(FEEDBACK)
+
+
+@pytest.mark.parametrize("kind", FEEDBACK)
+def test_an_example_is_a_plan_in_the_form_that_the_prompt_asks_for(kind):
+    sample = Prompts().sample("miniwob", kind)
+    plan = Sandbox().check(sample, agent_api(MiniWobAgent))
+    assert isinstance(plan, Plan), plan
+    assert [s.number for s in plan.steps] == list(range(1, len(plan.steps) + 1))
+    assert sample.count("assert ") >= len(plan.steps)
+
+
+@needs_browser
+@pytest.mark.parametrize("kind", FEEDBACK)
+def test_an_example_does_the_task_that_it_says(kind):
+    sample, env = Prompts().sample("miniwob", kind), MiniWob()
+    try:
+        task = env.task(kind, SEEDS[kind])
+        said = re.match(r"# Task: (.*)\n", sample)[1]
+        assert env.reset(task).text.startswith(f"Task: {said}\n\n")
+        assert execute(sample, env, task).result.success
+    finally:
+        env.close()

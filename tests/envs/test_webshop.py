@@ -1,0 +1,280 @@
+"""WebShop as an environment: its tasks, its episodes, its settings."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from webshop_goods import BOTTLE, MUG, listed, record, shop, write_files
+
+from codeplan import envs
+from codeplan.envs.webshop import Rules, WebShop, make
+from codeplan.envs.webshop.goals import Goal
+from codeplan.envs.webshop.products import Product
+from codeplan.errors import UsageError
+from codeplan.testing import EnvironmentContract
+from codeplan.types import Observation, Task
+
+ENV = make()
+TASKS = ENV.tasks("test")
+
+
+class TestWebShopIsAnEnvironment(EnvironmentContract):
+    futile = "click[stand on your head]"
+
+    def make(self):
+        return make()
+
+
+class TestWebShopInTheFormOfReActIsAnEnvironment(EnvironmentContract):
+    def make(self):
+        return make(observation_mode="react", actions=20)
+
+
+# ------------------------------------------------------------------ tasks
+
+
+def test_the_embedded_catalogue_has_600_tasks_in_three_splits():
+    sizes = {split: [t.seed for t in ENV.tasks(split)] for split in ("test", "dev", "train")}
+    assert sizes == {"test": list(range(200)), "dev": list(range(200, 300)), "train": list(range(300, 600))}
+
+
+def test_every_task_can_be_won_and_its_walkthrough_wins_it():
+    for task in (task for split in ("test", "dev", "train") for task in ENV.tasks(split)):
+        ENV.reset(task)
+        *before, last = [ENV.step(action) for action in ENV.walkthrough(task)]
+        assert not any(answer.done or answer.reward for answer in before)
+        assert (last.done, last.success, last.reward) == (True, True, 1.0), task.id
+
+
+def test_synthetic_goals_name_every_option():
+    env = make(goals="synthetic")
+    assert sum(len(env.tasks(split)) for split in ("test", "dev", "train")) > 1000
+    task = next(t for t in env.tasks("test") if "size: " in t.goal and "color: " in t.goal)
+    env.reset(task)
+    assert [env.step(action) for action in env.walkthrough(task)][-1].success
+
+
+@pytest.mark.parametrize("task", [Task("buy/17"), Task("mine", kind="buy", seed=17), TASKS[17]])
+def test_a_task_made_by_hand_is_known_by_its_id_or_its_kind_and_seed(task):
+    assert ENV.reset(task) == ENV.reset(TASKS[17])
+
+
+@pytest.mark.parametrize(
+    "id", ["", "x" * 1000, "buy", "buy/600", "buy/-1", "buy/1x", "sell/1", "17", "buy/" + "9" * 1000, "buy/²"]
+)
+def test_an_unknown_task_is_refused_with_what_an_id_looks_like(id):
+    with pytest.raises(UsageError, match=r"has no task .*buy/17.*0 to 599") as refused:
+        ENV.reset(Task(id))
+    assert len(str(refused.value)) < 250
+
+
+def test_a_task_can_be_picked_by_its_seed_alone():
+    assert envs.select(make(), seed=205).id == "buy/205"
+
+
+def test_the_seed_of_prices_changes_caps_and_nothing_else():
+    one, other = make(price_seed=1).tasks("test")[:50], make(price_seed=2).tasks("test")[:50]
+    assert one == make(price_seed=1).tasks("test")[:50]
+    assert one != other
+    uncapped = [[t.goal.split(", and price lower")[0] for t in tasks] for tasks in (one, other)]
+    assert uncapped[0] == uncapped[1]
+
+
+PRINT_ALL = (
+    "from codeplan.envs.webshop import make; import hashlib; e = make(); "
+    "print(hashlib.sha256('|'.join(t.goal for s in ('test', 'dev', 'train') for t in e.tasks(s)).encode()).hexdigest())"
+)
+
+
+def test_all_tasks_are_the_same_under_every_hash_seed():
+    made = {
+        subprocess.run(
+            [sys.executable, "-c", PRINT_ALL], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("0", "1")
+    }
+    assert len(made) == 1
+
+
+# ------------------------------------------------------------------ episodes
+
+BUY_MUG = ("click[navy blue #12]", "click[black | white]", "click[large]", "click[Buy Now]")
+
+
+def mugs(**rules):
+    env = WebShop(
+        shop(listed(options=("black | white", "large")), listed(BOTTLE, "i need a bottle", ("leak proof",))),
+        Rules(**rules),
+    )
+    task = next(t for t in env.tasks("test") if "mug" in t.goal)
+    env.reset(task)
+    return env
+
+
+def test_options_with_a_number_sign_or_a_slash_can_be_chosen_and_show_as_chosen():
+    env = mugs()
+    env.step("search[mug]")
+    env.step(f"click[{MUG.asin}]")
+    assert "[clicked button] navy blue #12 [clicked button_]" in env.step(BUY_MUG[0]).text
+    text = env.step(BUY_MUG[1]).text
+    assert text.startswith("You have clicked black | white.\nInstruction:")
+    assert "[button] navy blue #12 [button_]" in text
+
+
+@pytest.mark.parametrize("mode", ["text_rich", "text", "react"])
+def test_options_and_queries_with_brackets_work(mode):
+    odd = Product("B0ODD", "Odd [Thing]", options={"kind": ("a [b] c", "d]e", "[f")})
+    env = WebShop(shop(listed(odd, "i need it", ("odd",), ("d]e",))), Rules(observation_mode=mode))
+    env.reset(env.tasks("test")[0])
+    assert "Total results: 1" in env.step("search[odd [thing]]").text
+    env.step("click[B0ODD]")
+    for value in ("a [b] c", "[f", "d]e"):
+        env.step(f"click[{value}]")
+        assert env.snapshot().chosen == {"kind": value}
+
+
+def test_what_was_bought_is_rewarded_by_what_was_chosen_last():
+    env = mugs()
+    rewards = [env.step(a).reward for a in ("search[mug]", f"click[{MUG.asin}]", *BUY_MUG)]
+    assert rewards == [0, 0, 0, 0, 0, 1.0]
+
+
+def test_a_purchase_without_the_options_wins_a_part():
+    env = mugs()
+    for action in ("search[mug]", f"click[{MUG.asin}]", "click[large]"):
+        env.step(action)
+    bought = env.step("click[Buy Now]")
+    assert (bought.reward, bought.done, bought.success) == (0.75, True, False)
+
+
+def test_the_last_page_tells_the_score_and_nothing_that_was_hidden():
+    env = mugs()
+    for action in ("search[mug]", f"click[{MUG.asin}]"):
+        env.step(action)
+    assert env.step("click[Buy Now]").text == "Thank you for shopping with us!\nYour score (min 0.0, max 1.0)\n0.5\n"
+
+
+def test_after_the_end_nothing_counts():
+    env = mugs()
+    for action in ("search[mug]", f"click[{MUG.asin}]", *BUY_MUG):
+        env.step(action)
+    assert env.step("search[mug]") == Observation("The episode is over.", done=True, success=True)
+
+
+def test_the_last_action_allowed_ends_the_episode_and_may_win_it():
+    env = mugs(actions=5)
+    task = Task(next(t.id for t in env.tasks("test") if "mug" in t.goal))
+    env.reset(task)
+    assert [env.step(a).success for a in env.walkthrough(task)] == [False, False, False, False, True]
+    env.reset(task)
+    assert [env.step("search[mug]").done for _ in range(6)] == [False] * 4 + [True] * 2
+
+
+def test_a_search_begins_with_the_first_page_and_no_choice_and_may_be_made_on_any_page():
+    env = mugs()
+    for action in ("search[mug]", f"click[{MUG.asin}]", "click[large]"):
+        env.step(action)
+    assert "Page 1 (Total results: 1)" in env.step("search[bottle]").text
+    assert env.snapshot().chosen == {}
+
+
+def test_going_back_to_the_results_forgets_the_options_and_coming_back_from_a_text_does_not():
+    env = mugs()
+    for action in ("search[mug]", f"click[{MUG.asin}]", "click[large]", "click[Features]", "click[< Prev]"):
+        env.step(action)
+    assert env.snapshot().chosen == {"size": "large"}
+    env.step("click[< Prev]")
+    assert env.snapshot().chosen == {}
+
+
+def test_a_page_of_attributes_is_there_where_it_is_asked_for():
+    for show, there in ((False, False), (True, True)):
+        env = mugs(show_attrs=show)
+        env.step("search[mug]")
+        assert ("[button] Attributes [button_]" in env.step(f"click[{MUG.asin}]").text) is there
+    assert env.step("click[Attributes]").text.endswith("\n dishwasher safe\n bpa free\n")
+
+
+def test_the_form_of_adapt_has_a_sentence_before_the_instruction():
+    env = mugs(observation_mode="adapt")
+    goal = env.goal(0).instruction if "mug" in env.goal(0).instruction else env.goal(1).instruction
+    first = env.begin(Goal(goal, ()))
+    assert first.text == f"\nWebshop \nInstruction:  \nI am looking to buy a product. {goal} \n[Search] "
+
+
+def test_a_snapshot_brings_an_episode_back():
+    env = mugs()
+    env.step("search[mug]")
+    kept = env.snapshot()
+    once = [env.step(a) for a in (f"click[{MUG.asin}]", *BUY_MUG)]
+    env.restore(kept)
+    assert [env.step(a) for a in (f"click[{MUG.asin}]", *BUY_MUG)] == once
+
+
+def test_without_a_task_nothing_can_be_asked():
+    env = make()
+    for ask in (env.snapshot, env.page, lambda: env.step("search[mug]"), lambda: env.restore(None)):
+        with pytest.raises(UsageError, match="call reset"):
+            ask()
+
+
+# ------------------------------------------------------------------ settings
+
+
+@pytest.mark.parametrize(
+    "settings", [{"actions": 0}, {"actions": True}, {"products": 0, "data": "."}, {"nouns": "guess"}]
+)
+def test_a_setting_that_makes_no_sense_is_refused(settings):
+    with pytest.raises(UsageError, match=next(iter(settings))):
+        make(**settings)
+
+
+@pytest.mark.parametrize("settings", [{"search": "lucene"}, {"observation_mode": "html"}, {"goals": "alien"}])
+def test_a_setting_is_one_of_the_words_there_are(settings):
+    with pytest.raises(UsageError, match=next(iter(settings))):
+        envs.make("webshop", **settings)
+
+
+@pytest.mark.parametrize("settings", [{"products": 5}, {"index": "x"}, {"search": "tantivy"}])
+def test_settings_for_one_s_own_files_are_refused_without_them(settings):
+    with pytest.raises(UsageError, match="name their folder by data"):
+        make(**settings)
+
+
+def test_the_user_s_own_files_make_a_shop(tmp_path):
+    asked = {"B01": [{"instruction": "a thing.", "instruction_attributes": ["blue"], "instruction_options": []}]}
+    data = write_files(
+        tmp_path / "data", [record("B01", "Blue Thing", pricing="$5.00")], {"B01": {"attributes": ["blue"]}}, asked
+    )
+    env = envs.make("webshop", data=data)
+    task = env.tasks("test")[0]
+    assert re.fullmatch(r"a thing, and price lower than \d0\.00 dollars", task.goal)
+    env.reset(task)
+    assert [env.step(action) for action in env.walkthrough(task)][-1].success
+
+
+# ------------------------------------------------------------------ the catalogue that comes with it
+
+
+def script():
+    path = Path(__file__).parents[2] / "scripts" / "make_webshop_catalogue.py"
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_embedded_catalogue_is_what_its_script_makes(capsys):
+    assert script().main(["--check"]) == 0
+    assert "as this script makes it" in capsys.readouterr().out
+
+
+def test_the_embedded_catalogue_is_small_and_has_options_with_signs_in_them():
+    data = script().CATALOGUE.read_text()
+    assert len(data.encode()) < 400_000
+    assert data.count("\n") == 300
+    assert " | " in data
+    assert "#" in data

@@ -1,0 +1,120 @@
+"""WebShop's agent, and the worked example that shows how plans use it."""
+
+import pytest
+from webshop_goods import BOTTLE, MUG, listed, shop
+
+from codeplan import execute
+from codeplan.api import agent_api, describe
+from codeplan.envs.webshop import Rules, WebShop, WebShopAgent
+from codeplan.envs.webshop.products import Product
+from codeplan.errors import AgentError
+from codeplan.llm.scripted import ScriptedModel
+from codeplan.prompts import Prompts
+from codeplan.protocols import Agent
+from codeplan.types import Finished
+
+
+def buyer(**rules):
+    """An agent in a shop with a mug and a bottle, and what it has done."""
+    env = WebShop(shop(listed(), listed(BOTTLE, "i need a bottle", ("leak proof",))), Rules(**rules))
+    task = next(t for t in env.tasks("test") if "mug" in t.goal)
+    done = []
+
+    def act(action):
+        done.append(action)
+        return env.step(action)
+
+    return WebShopAgent(act, env.reset(task)), done
+
+
+def test_it_is_an_agent_whose_methods_are_all_explained():
+    agent, _ = buyer()
+    assert isinstance(agent, Agent)
+    methods = [m.name for m in agent_api(WebShopAgent).methods]
+    assert methods == ["search", "click", "results", "options", "chosen", "price", "buttons", "report"]
+    assert "Few and plain words" in describe(agent_api(WebShopAgent))
+
+
+def test_search_and_click_act_and_return_the_page():
+    agent, done = buyer()
+    assert "Page 1 (Total results: 1)" in agent.search("mug")
+    assert agent.click(MUG.asin) == agent.page
+    assert done == ["search[mug]", f"click[{MUG.asin}]"]
+
+
+def test_the_rest_reads_the_page_and_does_not_act():
+    agent, done = buyer()
+    agent.search("oakhurst fennway")
+    assert agent.results() == [
+        {"id": BOTTLE.asin, "title": BOTTLE.title, "price": 20.0},
+        {"id": MUG.asin, "title": MUG.title, "price": 14.5},
+    ]
+    assert (agent.options(), agent.chosen(), agent.price()) == ({}, [], None)
+    agent.click(MUG.asin)
+    assert agent.options() == {name: list(values) for name, values in MUG.options.items()}
+    assert agent.price() == 14.5
+    assert agent.results() == []
+    agent.click("large")
+    agent.click("black | white")
+    assert agent.chosen() == ["black | white", "large"]
+    assert agent.buttons()[:3] == ["Back to Search", "< Prev", "navy blue #12"]
+    assert agent.buttons()[-1] == "Buy Now"
+    assert len(done) == 4
+
+
+def test_it_knows_the_instruction_and_nothing_hidden():
+    agent, _ = buyer()
+    assert agent.instruction.startswith("i need a mug, and price lower than")
+    assert agent.buttons() == []
+
+
+def test_its_report_tells_the_aim_and_the_last_page_in_short():
+    agent, _ = buyer()
+    assert agent.report() == f"I am to buy: {agent.instruction}. I have not acted yet."
+    agent.search("mug")
+    assert "Last action: 'search[mug]'; the page now: Instruction: | i need a mug" in agent.report()
+    agent.click(MUG.asin)
+    assert len(agent.report()) < 700
+
+
+@pytest.mark.parametrize("mode", ["text", "react"])
+def test_where_a_page_does_not_mark_its_buttons_the_plan_is_told_so(mode):
+    agent, _ = buyer(observation_mode=mode)
+    agent.search("mug")
+    with pytest.raises(AgentError, match="observation_mode='text_rich'"):
+        agent.results()
+
+
+SHOPPER = """
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        print('[Step 1] look')
+        agent.search('mug')
+        agent.click(agent.results()[0]['id'])
+        print(agent.options()['size'], agent.price())
+        assert 'Thank you' in agent.click('Buy Now'), f'Error in [Step 1]: {agent.report()}'
+"""
+
+
+def test_a_plan_in_the_sandbox_shops():
+    env = WebShop(shop(listed()))
+    done = execute(SHOPPER, env, env.tasks("test")[0])
+    assert isinstance(done.outcome, Finished)
+    assert "['small', 'large'] 14.5" in done.outcome.output
+
+
+def test_the_worked_example_wins_a_task_of_its_kind():
+    box = Product(
+        "B0LUNCH001",
+        "Fennway Lunch Box, Leak Proof",
+        bullets=("Stainless steel inside", "Leak proof lid"),
+        prices=(25.0,),
+        query="lunch boxes",
+        options={"color": ("coral", "sky blue"), "size": ("2 tier", "3 tier")},
+        attributes=("leak proof", "stainless steel"),
+    )
+    asked = ("leak proof", "stainless steel")
+    env = WebShop(shop(listed(), listed(box, "i need a lunch box", asked, ("sky blue", "2 tier"))))
+    sample = Prompts().sample("webshop", "buy")
+    task = next(t for t in env.tasks("test") if "lunch" in t.goal)
+    assert execute(sample, env, task, model=ScriptedModel()).result.success

@@ -1,0 +1,291 @@
+"""WebShop's files, the database that is made of them, and searching it."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from webshop_goods import BOTTLE, MUG, listed, record, shop, write_files
+
+from codeplan.envs.webshop import files, make
+from codeplan.envs.webshop.catalogue import Catalogue
+from codeplan.envs.webshop.loading import embedded, opened
+from codeplan.envs.webshop.search import find, words_of
+from codeplan.errors import EnvironmentFailure, UsageError
+
+# ------------------------------------------------------------------ reading JSON by pieces
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=10,
+)
+
+
+@given(st.lists(JSON, max_size=6), st.sampled_from([None, 1]), st.integers(1, 40))
+def test_a_list_is_read_as_json_reads_it_whatever_the_size_of_the_pieces(values, indent, piece):
+    assert list(read(files.items, json.dumps(values, indent=indent), piece)) == values
+
+
+@given(st.dictionaries(st.text(), JSON, max_size=6), st.sampled_from([None, 1]), st.integers(1, 40))
+def test_an_object_is_read_as_json_reads_it_whatever_the_size_of_the_pieces(values, indent, piece):
+    assert dict(read(files.entries, json.dumps(values, indent=indent), piece)) == values
+
+
+def read(reading, text, piece):
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "x.json"
+        file.write_text(text)
+        yield from reading(file, piece)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[1", "[1,", "[1,]", "[1 2]", "[,]", "[nul]", '["x', "[" * 100_000, "[1e]", "7", '[{"a":}]']
+)
+def test_a_file_that_is_no_list_is_told_with_its_place(tmp_path, text):
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(UsageError, match=r"x\.json is not as WebShop's file should be: .* at character \d+") as refused:
+        list(files.items(tmp_path / "x.json"))
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["[]", '{"a"}', '{"a": 1,}', '{"a" 1}', '{"a": 1 "b": 2}'])
+def test_a_file_that_is_no_object_is_told_with_its_place(tmp_path, text):
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(UsageError, match=r"at character \d+"):
+        list(files.entries(tmp_path / "x.json"))
+
+
+def test_a_file_that_is_no_text_is_told(tmp_path):
+    (tmp_path / "x.json").write_bytes(b'["\xff\xfe"]')
+    with pytest.raises(UsageError, match="no UTF-8"):
+        list(files.items(tmp_path / "x.json"))
+
+
+def test_a_folder_or_file_that_is_missing_is_told(tmp_path):
+    with pytest.raises(UsageError, match="there is no folder"):
+        make(data=str(tmp_path / "nowhere"))
+    with pytest.raises(UsageError, match=r"lacks items_shuffle\.json or items_shuffle_1000\.json"):
+        make(data=str(tmp_path))
+
+
+def test_the_small_files_are_taken_where_there_are_no_others_or_few_products_are_asked_for(tmp_path):
+    data = write_files(tmp_path / "data", [record("B0SMALL")], suffix="_1000")
+    assert opened(data).catalogue.product(1).asin == "B0SMALL"
+    write_files(tmp_path / "data", [record("B0FULL")])
+    assert opened(data).catalogue.product(1).asin == "B0FULL"
+    assert opened(data, products=1000).catalogue.product(1).asin == "B0SMALL"
+
+
+# ------------------------------------------------------------------ the database
+
+
+def test_records_that_are_not_on_sale_or_were_there_before_are_left_out(tmp_path):
+    records = [record("B01", "One"), record("nan"), record("B" * 11), record("B01", "Again"), "x", record("B02", "Two")]
+    goods = opened(write_files(tmp_path / "data", records)).catalogue
+    assert (goods.size, goods.product(1).title, goods.product(2).title) == (2, "One", "Two")
+    assert [goods.number_of(asin) for asin in ("B01", "B02", "nan")] == [1, 2, None]
+
+
+def test_only_the_first_products_are_taken_where_that_is_asked_for(tmp_path):
+    data = write_files(tmp_path / "data", [record(f"B0{n}") for n in range(5)])
+    assert (opened(data, products=2).catalogue.size, opened(data).catalogue.size) == (2, 5)
+
+
+ASKED = {"instruction": "a thing.", "instruction_attributes": ["blue"], "instruction_options": ["big"]}
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [None, "x", {}, {"instruction": 5}, {**ASKED, "instruction_attributes": []}, {**ASKED, "instruction_options": 7}],
+)
+def test_instructions_that_ask_for_nothing_are_skipped(tmp_path, odd):
+    data = write_files(
+        tmp_path / "data", [record("B01")], {"B01": odd}, {"B01": [odd, ASKED], "B02": [ASKED], "B03": odd}
+    )
+    goods = opened(data).catalogue
+    assert goods.wishes("human") == 1
+    wish = goods.wish("human", 0)
+    assert (wish.instruction, wish.attributes, wish.options) == ("a thing", ("blue",), ("big",))
+
+
+def test_synthetic_wishes_are_counted_across_products(tmp_path):
+    options = {"size": [{"value": "S"}, {"value": "M"}]}
+    records = [
+        record("B01", customization_options=options),
+        record("B02"),
+        record("B03", customization_options=options),
+    ]
+    told = {asin: {"attributes": ["a"], **ASKED} for asin in ("B01", "B02", "B03")}
+    goods = opened(write_files(tmp_path / "data", records, told)).catalogue
+    assert goods.wishes("synthetic") == 5
+    assert [(w.product, w.options) for w in (goods.wish("synthetic", n) for n in range(5))] == [
+        (1, ("s",)),
+        (1, ("m",)),
+        (2, ()),
+        (3, ("s",)),
+        (3, ("m",)),
+    ]
+
+
+def test_what_was_made_is_used_again_and_made_anew_when_a_file_changes(tmp_path):
+    data = write_files(tmp_path / "data", [record("B01", "Old")])
+    index = tmp_path / "elsewhere"
+    assert opened(data, str(index)).catalogue.product(1).title == "Old"
+    made = {f.name: f.stat().st_mtime_ns for f in index.glob("webshop-*/*")}
+    make(data=data, index=str(index))
+    assert {f.name: f.stat().st_mtime_ns for f in index.glob("webshop-*/*")} == made
+    write_files(tmp_path / "data", [record("B01", "Much Newer")])
+    assert opened(data, str(index)).catalogue.product(1).title == "Much Newer"
+
+
+def test_several_processes_that_open_at_once_make_it_once(tmp_path):
+    data = write_files(tmp_path / "data", [record(f"B{n:09}", f"Thing {n}") for n in range(300)])
+    code = f"from codeplan.envs.webshop.loading import opened; print(opened({data!r}).catalogue.size)"
+    running = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert [each.communicate(timeout=60)[0].strip() for each in running] == ["300"] * 3
+    assert len(list((tmp_path / "data" / "codeplan-index").glob("webshop-*"))) == 1
+
+
+def test_a_broken_file_leaves_nothing_behind(tmp_path):
+    data = write_files(tmp_path / "data", [record("B01")])
+    (tmp_path / "data" / "items_shuffle.json").write_text('[{"asin": "B01", "name": "x"}, {')
+    with pytest.raises(UsageError, match="no JSON"):
+        make(data=data)
+    assert list((tmp_path / "data" / "codeplan-index").glob("webshop-*")) == []
+
+
+def test_a_folder_that_cannot_be_written_is_told_with_the_setting_that_helps(tmp_path):
+    data = write_files(tmp_path / "data", [record("B01")])
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="cannot be written.*name a folder by index"):
+        make(data=data, index=str(tmp_path / "file" / "below"))
+
+
+def test_a_damaged_database_is_told_in_a_sentence(tmp_path):
+    (tmp_path / "catalogue.sqlite").write_bytes(b"this is no database" * 100)
+    with pytest.raises(EnvironmentFailure, match="cannot be read"):
+        Catalogue.open(tmp_path / "catalogue.sqlite")
+
+
+def test_many_threads_read_one_catalogue():
+    goods, failed = embedded(), []
+
+    def read_all():
+        try:
+            for id in range(1, 301):
+                assert goods.catalogue.product(id).asin
+                assert goods.texts.best(["black"], 5)
+        except BaseException as e:
+            failed.append(e)
+
+    threads = [threading.Thread(target=read_all) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+
+
+# ------------------------------------------------------------------ searching
+
+SHOP = shop(listed(), listed(BOTTLE))
+
+
+def found(query, goods=SHOP, draw=""):
+    return [goods.catalogue.product(id).asin for id in find(goods.catalogue, goods.texts, query, draw)]
+
+
+@pytest.mark.parametrize(
+    ("query", "asins"),
+    [
+        ("mug", [MUG.asin]),
+        ("MUGS", [MUG.asin]),
+        ("oakhurst or fennway", [BOTTLE.asin, MUG.asin]),
+        ("safe glass bottle water", [BOTTLE.asin, MUG.asin]),
+        ("navy #12", [MUG.asin]),
+        ("sock", []),
+        ("the and of", []),
+        ("#/*\"'()", []),
+        ('" OR "*', []),
+        ("text:mug NEAR(mug)", [MUG.asin]),
+        ("<q> mugs", [MUG.asin]),
+        ("<q> mug", []),
+        ("<c> garden", [MUG.asin, BOTTLE.asin]),
+        ("<a> leak proof", [BOTTLE.asin]),
+        ("<a>", []),
+    ],
+)
+def test_a_search_finds(query, asins):
+    assert found(query) == asins
+
+
+def test_a_search_finds_fifty_at_most_and_a_category_all_that_there_are():
+    goods = embedded()
+    assert len(found("water bottle shampoo tea", goods)) == 50
+    assert len(found("<c> fashion", goods)) == 75
+
+
+def test_random_products_are_drawn_by_the_seed():
+    goods = embedded()
+    drawn = found("<r>", goods, "a")
+    assert drawn == found("<r> whatever", goods, "a") != found("<r>", goods, "b")
+    assert len(set(drawn)) == 50
+    assert sorted(found("<r>")) == sorted([MUG.asin, BOTTLE.asin])
+
+
+@given(st.text())
+def test_no_query_is_too_odd_to_search_for(query):
+    assert len(found(query)) <= 2
+    assert len(words_of(query)) == len(set(words_of(query)))
+
+
+def test_tantivy_finds_what_is_there(tmp_path):
+    pytest.importorskip("tantivy")
+    records = [
+        record(f"B{n:09}", f"Thing {n} with a {word}") for n, word in enumerate(["mug", "mug", "bottle", "lamp"])
+    ]
+    goods = opened(write_files(tmp_path / "data", records), engine="tantivy")
+    assert found("mugs", goods) == ["B000000000", "B000000001"]
+    assert found("a lamp or a bottle", goods) in (["B000000002", "B000000003"], ["B000000003", "B000000002"])
+    assert found('AND NOT ) " title:x', goods) == []
+    again = make(data=str(tmp_path / "data"), search="tantivy")
+    assert again.shop is goods
+
+
+def test_no_query_is_too_odd_for_tantivy(tmp_path):
+    pytest.importorskip("tantivy")
+    goods = opened(write_files(tmp_path / "data", [record("B01", "Thing a_b ² e\u0301é")]), engine="tantivy")
+
+    @given(st.text(min_size=1))
+    def search(query):
+        assert len(found(query, goods)) <= 1
+
+    search()
+    assert found("a_b", goods) == ["B01"]
+
+
+def test_the_settings_of_search_share_no_files(tmp_path):
+    pytest.importorskip("tantivy")
+    data = write_files(tmp_path / "data", [record("B01", "Blue Thing")])
+    for engine in ("fts5", "tantivy"):
+        assert found("thing", opened(data, engine=engine)) == ["B01"]
+    with pytest.raises(EnvironmentFailure, match="texts"):
+        opened(data, engine="tantivy").catalogue.matching("thing", 5)
+
+
+def test_sqlite_here_has_full_text_search():
+    assert sqlite3.connect(":memory:").execute("SELECT sqlite_compileoption_used('ENABLE_FTS5')").fetchone() == (1,)
+
+
+def test_nothing_of_the_user_s_folder_is_written_where_an_index_folder_is_named(tmp_path):
+    data = write_files(tmp_path / "data", [record("B01")])
+    make(data=data, index=str(tmp_path / "index"))
+    assert sorted(os.listdir(data)) == ["items_human_ins.json", "items_ins_v2.json", "items_shuffle.json"]

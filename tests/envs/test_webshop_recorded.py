@@ -1,0 +1,194 @@
+"""WebShop's pages are those of the original: sessions that were recorded from it are played again."""
+
+import json
+import re
+from functools import cache
+
+import pytest
+from msgspec import structs
+from webshop_goods import SHARED, shop
+
+from codeplan.envs.webshop import Rules, WebShop, session
+from codeplan.envs.webshop.catalogue import Instruction, Listed
+from codeplan.envs.webshop.goals import NO_CAP, Goal, sampled_price
+from codeplan.envs.webshop.products import Product, prices_in
+
+pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the recorded sessions are not here")
+
+
+def lines(name):
+    return [json.loads(line) for line in (SHARED / name).read_text().splitlines()]
+
+
+# ------------------------------------------------------------------ recorded from the original server
+
+
+def refills():
+    """The products that the recorded pages show, with what their order there tells of the rest."""
+    stick = Product(
+        "B000000001",
+        "Calm Lavender Deodorant Stick, Natural, 3-Ounce",
+        "A gentle natural deodorant.",
+        ("Aluminum free", "Suited to sensitive skin"),
+        (10.99,),
+        "beauty",
+        "deodorants",
+        "Beauty & Personal Care › Deodorants › Sticks",
+        {"scent": ("calm lavender", "bright citrus"), "size": ("3 ounce", "6 ounce | twin")},
+        ("natural",),
+    )
+    asked = Instruction(
+        "i need a 3 ounce citrus deodorant that is natural.", ("natural",), ("bright citrus", "3 ounce")
+    )
+    yield Listed(stick, (asked,))
+    spray = "For long days."
+    yield Listed(Product("B000000002", "Citrus Deodorant Spray for Men", spray, prices=(15.0, 22.5)))
+    yield Listed(Product("B000000003", "Bamboo Toothbrush"))
+    for number in range(4, 18):
+        title = f"Deodorant Refill Pack Number {number}"
+        yield Listed(Product(f"B0000000{number:02}", title, prices=(number + 0.5,)))
+
+
+def opened(mode):
+    """The recorded goal: the seed is one that draws the recorded cap."""
+    for seed in range(50):
+        env = WebShop(shop(*refills()), Rules(observation_mode=mode, price_seed=seed))
+        if env.goal(0).price_upper == 50.0:
+            return env
+    raise AssertionError("no seed draws the recorded cap")
+
+
+@pytest.mark.parametrize("recorded", lines("webshop_golden.jsonl") if SHARED.is_dir() else [], ids=lambda r: r["mode"])
+def test_every_page_of_a_recorded_session_is_the_same_and_so_is_what_can_be_clicked(recorded):
+    env = opened(recorded["mode"])
+    goal = recorded["goal"]
+    first, *steps, bought = recorded["steps"]
+    assert env.goal(0).instruction == goal["instruction_text"]
+    assert env.reset(env.task("buy", 0)).text == first["observation"]
+    for step in steps:
+        seen = env.step(step["action"])
+        assert seen.text == step["observation"], step["action"]
+        assert (seen.reward, seen.done) == (step["reward"], step["done"])
+        assert list(session.clickable(env.page())) == [c for c in step["available"]["clickables"] if c != "search"]
+    last = env.step(
+        bought["action"]
+    )  # the original's last page goes on with the goal's fields; ours ends with the score
+    assert (last.reward, last.done, last.success) == (bought["reward"], bought["done"], True)
+    assert last.text.split("\n" if recorded["mode"] == "text_rich" else " [SEP] ")[:2] == [
+        "Thank you for shopping with us!",
+        "Your score (min 0.0, max 1.0)",
+    ]
+
+
+# ------------------------------------------------------------------ recorded from ReAct's client
+
+OTHERWISE = {
+    ("fixed_0", "click[Buy Now]"): "the server broke on the # of the option that was chosen: no page, and no score",
+    (
+        "fixed_280",
+        "search[4x-large long sleeved shirt soft material g05#black]",
+    ): "the server broke on the # of the query",
+}
+"""Steps whose recorded answers are none of the shop's, and why."""
+
+
+@cache
+def seen():
+    """The products of the recorded pages. Options are known of those that were opened; nothing else is known at all."""
+    told = json.loads((SHARED / "webshop_products_seen.json").read_text())
+    return {
+        asin: Product(
+            asin,
+            facts["title"],
+            prices=prices_in(facts["price"].replace(" to ", "")),
+            options={name: tuple(values) for name, values in facts.get("options", {}).items()},
+        )
+        for asin, facts in told.items()
+    }
+
+
+class RecordedSearches:
+    """Finds what was found: the three products that the client showed, and the ones that were clicked besides."""
+
+    def __init__(self, catalogue, episode):
+        self._catalogue, self._found = catalogue, []
+        for action, text in episode["steps"]:
+            if action.startswith("search[") and "Page 1" in text:
+                total = int(re.search(r"Total results: (\d+)", text)[1])
+                shown = [self._catalogue.number_of(a) for a in re.findall(r"\[(B\w{9})\]", text)]
+                self._found.append((*shown, *[self._catalogue.size] * (total - len(shown))))
+
+    def best(self, words, limit):
+        return self._found.pop(0) if self._found else ()
+
+
+@cache
+def everything():
+    return shop(*(Listed(product) for product in seen().values()))
+
+
+def goal_of(episode):
+    cap = re.search(r"price lower than ([\d.]+) dollars", episode["goal"])
+    return Goal(episode["goal"], ("never known",), price_upper=float(cap[1]) if cap else NO_CAP)
+
+
+def replayed(episode, goal, price_seed=0):
+    """The episode's steps with what is answered to them here."""
+    goods = everything().catalogue
+    env = WebShop(
+        type(everything())(goods, RecordedSearches(goods, episode)),
+        Rules(observation_mode="react", price_seed=price_seed),
+    )
+    yield ["reset", episode["steps"][0][1]], env.begin(goal)
+    for step in episode["steps"][1:]:
+        yield step, env.step(step[0])
+
+
+def cleaned(text):
+    """A recorded answer without what is none of the client's: the notebook's line ends, and a warning of Python's."""
+    return text.split("\n\n/Users/")[0].strip("\n")
+
+
+EPISODES = lines("webshop_transcripts.jsonl") if SHARED.is_dir() else []
+BOUGHT = [e for e in EPISODES if "Your score" in e["steps"][-1][1]]
+
+
+def test_recorded_episodes_of_react_show_the_same_pages_and_answers():
+    compared = 0
+    for episode in EPISODES:
+        for (action, recorded), here in replayed(episode, goal_of(episode)):
+            if "Your score" not in recorded and (episode["id"], action) not in OTHERWISE:
+                assert cleaned(recorded) == here.text.strip("\n"), (episode["id"], action)
+                compared += 1
+    assert compared == 849
+
+
+@pytest.mark.parametrize("episode", [e for e in BOUGHT if e["score"] == 1.0], ids=lambda e: e["id"])
+def test_what_a_recorded_purchase_won_it_wins_here(episode):
+    """A full reward says that goal and purchase agree in all that counts, so that the goal can be told from it."""
+    clicked = [action[6:-1] for action, answer in episode["steps"] if answer.startswith("You have clicked")]
+    bought = seen()[next(action[6:-1] for action, _ in reversed(episode["steps"]) if action[6:-1] in seen())]
+    chosen = {name: value for value in clicked for name, values in bought.options.items() if value in values}
+    goal = structs.replace(
+        goal_of(episode), attributes=(bought.title.lower(),), options=tuple(chosen.values()), name=bought.title
+    )
+    seed = next(seed for seed in range(99) if sampled_price(bought, seed) <= goal.price_upper)  # one price of a range
+    *_, ((_, recorded), here) = replayed(episode, goal, seed)
+    assert here.text == cleaned(recorded) == "Your score (min 0.0, max 1.0): 1.0"
+    assert here.success
+
+
+@pytest.mark.parametrize("episode", BOUGHT, ids=lambda e: e["id"])
+def test_a_recorded_reward_is_one_that_the_purchase_can_have_at_its_price(episode):
+    """The goal's attributes and options were not recorded, so a reward below 1 cannot be computed, only be possible."""
+    bought = seen()[next(action[6:-1] for action, _ in reversed(episode["steps"]) if action[6:-1] in seen())]
+    cap = goal_of(episode).price_upper
+    priced = {price <= cap for price in bought.prices}
+    possible = {
+        round(factor * (met + fits) / (asked + 1), 6)
+        for fits in priced
+        for factor in (1, 0.5, 0.1, 0)
+        for asked in range(1, 12)
+        for met in range(asked + 1)
+    }
+    assert episode["score"] in possible
