@@ -57,8 +57,11 @@ def _other(route: str, spec: object, common: dict[str, Any]) -> LLM:
     takes = plugins.accepted(_model_class(name))
     given = {key: value for key, value in common.items() if key in takes}
     if url:
-        if urlsplit(url).username is not None:
-            raise UsageError(f"the address in {route} has a login in it; put a key into {_variable(route)} instead")
+        address = urlsplit(url)
+        if address.username is not None or address.query or address.fragment:
+            raise UsageError(
+                f"the address in {route} has a login or a query in it; put a key into {_variable(route)} instead"
+            )
         given |= {"base_url": url, "key_variable": _variable(route)}
         given.pop("api_key", None)
     return _made(name, given)

@@ -16,15 +16,31 @@ import msgspec
 from codeplan import llm
 from codeplan.budget import Budget
 from codeplan.errors import UsageError
-from codeplan.llm import tables
+from codeplan.llm import endpoint, tables
 from codeplan.llm.routing import ROUTES
+
+OF_THE_ENDPOINT = (
+    "base_url",
+    "key_variable",
+    "extra_body",
+    "timeout",
+    "deadline",
+    "max_retries",
+    "requests_per_minute",
+    "tokens_per_minute",
+    "prices",
+)
+"""Settings that say how an endpoint is reached, and at what price. They may change while an episode lies on disk."""
 
 _PREFIX = "CODEPLAN_"
 _ADDRESSES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What may be set, by name; for each see ``codeplan.llm.connect`` and ``codeplan.budget.Budget``."""
+    """What may be set, by name; for each see ``codeplan.llm.connect`` and ``codeplan.budget.Budget``.
+
+    Raises UsageError for an empty name and for a base URL that is none.
+    """
 
     model: str | None = None
     ask_model: str | None = None
@@ -47,6 +63,14 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tokens_per_minute: int | None = None
     prices: str | None = None
     budget: Budget | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("model", *ROUTES, "key_variable"):
+            value = getattr(self, name)
+            if value is not None and not value.strip():
+                raise UsageError(f"{name} is empty; give a name, or leave it out")
+        if self.base_url:
+            endpoint.base_url(self.base_url)
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -73,13 +97,21 @@ def fitting(model: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if name in takes}
 
 
+def of_the_endpoint(found: Found) -> dict[str, Any]:
+    """What an episode that is done again takes of today's settings: all others are as they were recorded."""
+    return {name: value for name, value in found.settings.items() if name in OF_THE_ENDPOINT}
+
+
 def _in_file(folder: Path) -> dict[str, Any]:
     """The table of the folder's file as plain values; empty where there is none."""
     for name in ("codeplan.toml", "pyproject.toml"):
         path = folder / name
         if path.exists():
             table = tables.parse(tables.text(path, "the settings file"), name)
-            found = table.get("tool", {}).get("codeplan", {} if name == "pyproject.toml" else table)
+            tools = table.get("tool", {})
+            if not isinstance(tools, dict):
+                raise UsageError(f"{name}: tool is no table; write [tool.codeplan] above codeplan's settings")
+            found = tools.get("codeplan", {} if name == "pyproject.toml" else table)
             if found or name == "codeplan.toml":
                 return _checked(found, name)
     return {}

@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from codeplan.errors import ModelError
-from codeplan.llm.replies import Reply
+from codeplan.llm.replies import Reply, Vectors
 from codeplan.types import NOTHING, Usage
 
 if TYPE_CHECKING:
@@ -76,6 +76,14 @@ class Teller:
             "(it often ends in /v1)",
             passing=True,
         )
+
+    def no_vectors(self, reply: Vectors) -> Fault:
+        """There is not one sound vector for each text."""
+        if reply.error is not None:
+            said = f"answered with an error instead of embeddings: {self.clean(words(reply.error))}"
+            return self.fault(said, passing=True)
+        said = f"sent no whole embeddings from the model {self._model!r}; use a model that embeds texts"
+        return self.fault(said, passing=True, usage=reply.usage)
 
     def lack(self, reply: Reply) -> Fault | None:
         """Why the reply is no whole answer; None where it is one."""

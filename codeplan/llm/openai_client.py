@@ -6,31 +6,25 @@ Everything that is not a whole answer is a ModelError of one sentence; the key i
 from __future__ import annotations
 
 import asyncio
-import random
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 
-from codeplan.budget import seconds_left
 from codeplan.errors import UsageError
 from codeplan.llm import endpoint, prices, replies, requests
+from codeplan.llm.attempts import Call, Patience, answered
 from codeplan.llm.background import wait_for
-from codeplan.llm.connections import Connection, Rates, connection, response_class
+from codeplan.llm.connections import Connection, Rates, connection
 from codeplan.llm.faults import Fault, Teller
 from codeplan.llm.replies import Reply
-from codeplan.types import NOTHING, Completion, Message, Purpose
-
-if TYPE_CHECKING:
-    import openai
-
-_CONNECT_SECONDS = 10.0
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
+from codeplan.types import NOTHING, Completion, Embeddings, Message, Purpose, Usage
 
 
 class OpenAIModel:
-    """A model of this name at an endpoint. Safe to use from several threads; nothing is sent before ``complete``.
+    """A model of this name at an endpoint. Safe to use from several threads; nothing is sent before it is asked.
 
     ``base_url`` defaults to ``OPENAI_BASE_URL`` (or ``OPENAI_API_BASE``), then to OpenAI's own; ``api_key`` to what the
     environment variable ``key_variable`` holds, and may be missing where a base URL is given. ``api`` is ``"chat"``
@@ -90,10 +84,10 @@ class OpenAIModel:
         limits: dict[str, float | None] = {"timeout": timeout, "deadline": deadline}
         limits |= {"requests_per_minute": requests_per_minute, "tokens_per_minute": tokens_per_minute}
         _check(limits, max_retries)
-        self._timeout, self._deadline, self._max_retries = timeout, deadline, max_retries
+        self._patience = Patience(timeout, deadline, max_retries)
         self._rates = Rates(requests_per_minute, tokens_per_minute)
         self._prices = _tables(prices, own)
-        self._tell = Teller(self.base_url, self.name, endpoint.secrets(self._url, self._key), bool(self._key))
+        self._tell = self._teller(self.name)
 
     def __repr__(self) -> str:
         return f"OpenAIModel({self.name!r}, base_url={self.base_url!r})" if hasattr(self, "_tell") else "OpenAIModel()"
@@ -120,85 +114,52 @@ class OpenAIModel:
         """
         stop = (*self._body.stop, *stop)
         request = self._body.request(messages, stop, max_tokens)
-        way = connection(self._url, self._key, self._rates, self._tell)
-        left = seconds_left()
-        seconds = self._deadline if left is None else max(0.0, min(self._deadline, left))
-        outcome = wait_for(self._asked(way, request, requests.estimate(messages, max_tokens), seconds))
-        if isinstance(outcome, Fault):
-            raise outcome
-        return msgspec.structs.replace(outcome, text=replies.cut(outcome.text, stop))
+        tokens = requests.estimate((m["content"] for m in messages), max_tokens)
+        call = Call(self._body.path, request, tokens, self._tell, self._judged)
+        reply, faults = answered(call, self._way(), self._patience)
+        answer = self._completion(reply, faults)
+        return msgspec.structs.replace(answer, text=replies.cut(answer.text, stop))
+
+    def embed(self, texts: Sequence[str], *, model: str) -> Embeddings:
+        """Ask the endpoint for the vectors of texts, from its embedding model of that name: one request for all.
+
+        Of the model's settings those count that say how the endpoint is reached, and how patiently. Raises as
+        ``complete`` does.
+        """
+        request = requests.embedding(texts, requests.sound_name(model))
+        tell = self._teller(model)
+        read = partial(self._vectors, len(texts), model, tell)
+        call = Call(requests.EMBEDDINGS, request, requests.estimate(texts, None), tell, read)
+        answer, faults = answered(call, self._way(), self._patience)
+        return msgspec.structs.replace(answer, usage=_with(faults, answer.usage))
 
     def ping(self) -> None:
         """Ask the endpoint for its list of models, to see that it answers and takes the key. Raises ModelError."""
-        way = connection(self._url, self._key, self._rates, self._tell)
-        if fault := wait_for(self._pinged(way)):
+        if fault := wait_for(self._pinged(self._way())):
             raise fault
 
     # -------------------------------------------------------------- in the background
 
-    async def _asked(self, way: Connection, request: dict[str, Any], tokens: int, seconds: float) -> Completion | Fault:
-        """The answer within so many seconds, attempt after attempt; faults are values here."""
-        faults: list[Fault] = []
-        until = asyncio.get_running_loop().time() + seconds
-        try:
-            async with asyncio.timeout_at(until):
-                while isinstance(outcome := await self._attempt(way, request, tokens), Fault):
-                    faults.append(outcome)
-                    pause = self._pause(faults)
-                    if pause is None or asyncio.get_running_loop().time() + pause >= until:
-                        return self._tell.gave_up(faults)
-                    await asyncio.sleep(pause)
-        except TimeoutError:
-            return self._tell.gave_up([*faults, self._tell.too_late(seconds)])
-        return self._completion(outcome, faults)
+    def _way(self) -> Connection:
+        return connection(self._url, self._key, self._rates, self._tell)
 
-    async def _attempt(self, way: Connection, request: dict[str, Any], tokens: int) -> Reply | Fault:
-        import openai
-
-        sent = await way.limiter.admit(tokens)
-        try:
-            async with asyncio.timeout(self._timeout):
-                async with way.client() as client:
-                    body = await self._send(client, request)
-        except TimeoutError:
-            return self._tell.late(self._timeout)
-        except openai.OpenAIError as error:
-            return self._tell.explain(error)
-        outcome = self._judged(body)
-        sent.tokens = (outcome.usage or NOTHING).total_tokens or tokens
-        return outcome
-
-    async def _send(self, client: openai.AsyncOpenAI, request: dict[str, Any]) -> bytes:
-        import openai
-
-        timeout = openai.Timeout(self._timeout, connect=min(_CONNECT_SECONDS, self._timeout))
-        options: Any = {"timeout": timeout}
-        reply = await client.post(self._body.path, cast_to=response_class(), body=request, options=options)
-        content: bytes = reply.content
-        return content
+    def _teller(self, model: str) -> Teller:
+        return Teller(self.base_url, model, endpoint.secrets(self._url, self._key), bool(self._key))
 
     async def _pinged(self, way: Connection) -> Fault | None:
         import openai
 
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout(self._patience.timeout):
                 async with way.client() as client:
-                    await client.models.with_raw_response.list(timeout=self._timeout)
+                    await client.models.with_raw_response.list(timeout=self._patience.timeout)
         except TimeoutError:
-            return self._tell.late(self._timeout)
+            return self._tell.late(self._patience.timeout)
         except openai.NotFoundError:
             return None  # it answers, and keeps no such list
         except openai.OpenAIError as error:
             return self._tell.explain(error)
         return None
-
-    def _pause(self, faults: Sequence[Fault]) -> float | None:
-        """Seconds to wait before the next attempt; None where there is to be none. Random, so that threads spread."""
-        if not faults[-1].passing or len(faults) > self._max_retries:
-            return None
-        longest = min(_FIRST_PAUSE * 2.0 ** (len(faults) - 1), _LONGEST_PAUSE)
-        wait = faults[-1].wait
-        return longest * random.uniform(0.5, 1.0) if wait is None else wait + longest * random.uniform(0.0, 0.1)
 
     # -------------------------------------------------------------- reading the reply
 
@@ -207,15 +168,24 @@ class OpenAIModel:
         reply = replies.responses(body) if self._body.api == "responses" else replies.chat(body)
         if reply is None:
             return self._tell.unreadable()
-        price = self._price(*(name for name in (reply.model, self.name) if name))
-        usage = msgspec.structs.replace(reply.usage, money=prices.cost(price, reply.usage))
-        reply = msgspec.structs.replace(reply, usage=usage)
+        reply = msgspec.structs.replace(reply, usage=self._priced(reply.usage, reply.model, self.name))
         return self._tell.lack(reply) or reply
+
+    def _vectors(self, count: int, model: str, tell: Teller, body: bytes) -> Embeddings | Fault:
+        """The vectors of so many texts, priced; else the fault that the reply is."""
+        reply = replies.embeddings(body, count)
+        if reply is None:
+            return tell.unreadable()
+        reply = msgspec.structs.replace(reply, usage=self._priced(reply.usage, reply.model, model))
+        return tell.no_vectors(reply) if reply.vectors is None else Embeddings(reply.vectors, reply.usage)
+
+    def _priced(self, usage: Usage, *names: str) -> Usage:
+        return msgspec.structs.replace(usage, money=prices.cost(self._price(*filter(None, names)), usage))
 
     def _completion(self, reply: Reply, faults: Sequence[Fault]) -> Completion:
         return Completion(
             text=reply.text or "",
-            usage=sum((fault.usage or NOTHING for fault in faults), reply.usage),
+            usage=_with(faults, reply.usage),
             finish_reason=reply.finish_reason or "stop",
             model=reply.model or self.name,
             fingerprint=reply.fingerprint,
@@ -225,6 +195,11 @@ class OpenAIModel:
     def _price(self, *names: str) -> prices.Price | None:
         found = (table.of(*names) for table in self._prices)
         return next((price for price in found if price is not None), None)
+
+
+def _with(faults: Sequence[Fault], usage: Usage) -> Usage:
+    """The usage with that of the attempts that failed before."""
+    return sum((fault.usage or NOTHING for fault in faults), usage)
 
 
 def _check(limits: Mapping[str, float | None], max_retries: int) -> None:

@@ -71,6 +71,8 @@ def builtin() -> Prices:
 
 def read(path: str | Path) -> Prices:
     """A table out of a file. Raises UsageError, with the line or the key, where it is none."""
+    if not isinstance(path, str | Path):
+        raise UsageError(f"the setting prices is {path!r}; give the path of a file with a table of prices")
     return _prices(tables.text(path, "the price table"), str(path))
 
 

@@ -1,7 +1,8 @@
-"""What an endpoint sent back, read: of Chat Completions and of the Responses API, into one form."""
+"""What an endpoint sent back, read: of Chat Completions and of the Responses API into one form; and embeddings."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -22,6 +23,15 @@ class Reply(msgspec.Struct, frozen=True):
     usage: Usage = Usage(None, None)
     model: str = ""
     fingerprint: str = ""
+    error: Any = None
+
+
+class Vectors(msgspec.Struct, frozen=True):
+    """Embeddings as they came. ``vectors`` is None where there is not one for each text that is sound."""
+
+    vectors: tuple[tuple[float, ...], ...] | None
+    usage: Usage
+    model: str = ""
     error: Any = None
 
 
@@ -61,11 +71,29 @@ def responses(body: bytes) -> Reply | None:
     )
 
 
+def embeddings(body: bytes, count: int) -> Vectors | None:
+    """The vectors of so many texts; None where the body is no such reply."""
+    read = _decoded(body, _Embeddings)
+    if read is None or (read.error is None and read.data is None):
+        return None
+    tokens = read.usage or {}
+    usage = Usage(_count(tokens, "prompt_tokens" if "prompt_tokens" in tokens else "total_tokens"), 0)
+    return Vectors(_in_order(read.data or [], count), usage, read.model or "", read.error)
+
+
 def cut(text: str, stop: Sequence[str]) -> str:
     """The text up to the first of the stop sequences; for endpoints that do not know them."""
     for sequence in stop:
         text = text.partition(sequence)[0] if sequence else text
     return text
+
+
+def _in_order(items: Sequence[_Embedding], count: int) -> tuple[tuple[float, ...], ...] | None:
+    found = {item.index: item.embedding or () for item in items}
+    vectors = tuple(found.get(number, ()) for number in range(count))
+    if len(items) != count or len({len(vector) for vector in vectors}) != 1:
+        return None
+    return vectors if all(vector and math.isfinite(sum(vector)) for vector in vectors) else None
 
 
 def _without_thought(text: str | None) -> str | None:
@@ -137,6 +165,18 @@ class _Response(msgspec.Struct):
     output: list[_Item] | None = None
     status: str | None = None
     incomplete_details: dict[str, Any] | None = None
+    model: str | None = None
+    usage: dict[str, Any] | None = None
+    error: Any = None
+
+
+class _Embedding(msgspec.Struct):
+    index: int
+    embedding: tuple[float, ...] | None = None
+
+
+class _Embeddings(msgspec.Struct):
+    data: list[_Embedding] | None = None
     model: str | None = None
     usage: dict[str, Any] | None = None
     error: Any = None

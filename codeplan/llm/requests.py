@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
 
 from codeplan.errors import UsageError
+from codeplan.masking import without_secrets
 from codeplan.types import Message
+
+EMBEDDINGS = "/embeddings"
+"""Where a request for embeddings goes, below the base URL."""
 
 
 class Body(msgspec.Struct, frozen=True):
@@ -32,6 +37,8 @@ class Body(msgspec.Struct, frozen=True):
         for field, valid in choices.items():
             if getattr(self, field) not in valid:
                 raise UsageError(f"{field} is {getattr(self, field)!r}; use {' or '.join(map(repr, valid))}")
+        if self.temperature is not None and not math.isfinite(self.temperature):
+            raise UsageError(f"temperature is {self.temperature}; give a number, or leave it out")
         if self.max_tokens is not None and self.max_tokens < 1:
             raise UsageError(f"max_tokens is {self.max_tokens}; give 1 or more, or leave it out")
         if self.api == "responses" and self.seed is not None:
@@ -42,7 +49,7 @@ class Body(msgspec.Struct, frozen=True):
         """The settings as a trace shows them."""
         api = {} if self.api == "chat" else {"api": self.api}
         stop = {"stop": list(self.stop)} if self.stop else {}
-        return {**api, **self._sampling(), **self._limit(self.max_tokens), **stop, **self.extra_body}
+        return {**api, **self._sampling(), **self._limit(self.max_tokens), **stop, **without_secrets(self.extra_body)}
 
     @property
     def path(self) -> str:
@@ -73,6 +80,11 @@ class Body(msgspec.Struct, frozen=True):
         return {} if tokens is None else {field: tokens}
 
 
+def embedding(texts: Sequence[str], model: str) -> dict[str, Any]:
+    """The body of one request for embeddings."""
+    return {"model": model, "input": [encodable(text) for text in texts]}
+
+
 def sound_name(name: str) -> str:
     """The model's name. Raises UsageError where it is none."""
     if not name.strip():
@@ -85,6 +97,6 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def estimate(messages: Sequence[Message], max_tokens: int | None) -> int:
+def estimate(texts: Iterable[str], max_tokens: int | None) -> int:
     """About how many tokens a call will take, for the rate limit alone: four characters to a token."""
-    return sum(len(m["content"]) for m in messages) // 4 + (max_tokens or 0)
+    return sum(map(len, texts)) // 4 + (max_tokens or 0)

@@ -7,13 +7,13 @@ from typing import Any, get_args
 
 from codeplan import plugins
 from codeplan.errors import UsageError
-from codeplan.protocols import LLM
-from codeplan.types import Completion, Message, Purpose
+from codeplan.protocols import LLM, Embeds
+from codeplan.types import Completion, Embeddings, Message, Purpose
 
 ROUTES: dict[str, tuple[Purpose, ...]] = {
     "ask_model": ("ask",),
     "refine_model": ("refine", "resume"),
-    "executor_model": ("act",),
+    "executor_model": ("act", "formalise"),
 }
 """Settings that name a model of its own for some purposes; every other purpose is the main model's."""
 
@@ -47,6 +47,22 @@ class Routed:
         _check(purpose)
         model = self._routes.get(purpose, self._main)
         return model.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
+
+    def embed(self, texts: Sequence[str], *, model: str) -> Embeddings:
+        """Ask the main model's endpoint. Raises what it raises, and UsageError where it does not embed."""
+        return embeds(self).embed(texts, model=model)
+
+
+def embeds(model: LLM) -> Embeds:
+    """The model that embeds: this one, or the main one of several. Raises UsageError where it does not."""
+    while isinstance(model, Routed):
+        model = model._main
+    if not isinstance(model, Embeds):
+        raise UsageError(
+            f"the model {model.name} does not embed texts; leave the setting embeddings out, or take a model at an "
+            "endpoint that does"
+        )
+    return model
 
 
 def _check(purpose: str) -> None:

@@ -14,7 +14,7 @@ from typing import IO, Any
 import msgspec
 
 from codeplan.errors import ModelError, UsageError
-from codeplan.llm import serve_replies
+from codeplan.llm import serve_embeddings, serve_replies
 from codeplan.llm.serve_faults import Dice, Faults
 from codeplan.llm.serve_replies import Answer
 from codeplan.protocols import LLM
@@ -23,7 +23,7 @@ FAULT_HEADER = "x-codeplan-fault"
 """A request with this header gets the fault that it names."""
 
 _MAX_BODY = 32_000_000
-_APIS = {"/chat/completions": "chat", "/responses": "responses"}
+_APIS = {"/chat/completions": "chat", "/responses": "responses", "/embeddings": "embeddings"}
 _STATUS = {200: "OK", 400: "Bad Request", 404: "Not Found", 429: "Too Many Requests", 500: "Internal Server Error"}
 
 
@@ -124,6 +124,8 @@ class Endpoint:
                 return self._refused(entry, int(entry.fault), "a fault made on purpose", "server_error")
             if entry.fault == "garbage":
                 return [_framed(200, b"<html>\x00\xff this is no JSON", "text/html")]
+            if entry.api == "embeddings":
+                return [self._embedded(asked, entry)]
             completion = self._model.complete(serve_replies.messages(asked, entry.api), purpose="ask")
         except (ValueError, ModelError) as e:
             return self._refused(entry, 400, str(e), "invalid_request_error")
@@ -131,6 +133,12 @@ class Endpoint:
         if entry.fault != "cut":
             entry.usage = {"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens}
         return list(_bodies(answer, entry, asked))
+
+    def _embedded(self, asked: dict[str, Any], entry: Entry) -> bytes:
+        body = serve_embeddings.reply(serve_embeddings.texts(asked), entry.model, entry.fault)
+        if entry.fault != "cut":
+            entry.usage = {"input_tokens": body["usage"]["prompt_tokens"], "output_tokens": 0}
+        return _whole(200, body)
 
     def _refused(self, entry: Entry, status: int, said: str, kind: str) -> list[bytes]:
         entry.status = status

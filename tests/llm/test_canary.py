@@ -110,3 +110,23 @@ def test_the_command_line_shows_no_key_even_when_it_shows_everything(serve: Serv
     files = "".join(p.read_text() for p in tmp_path.rglob("*") if p.is_file() and "requests" not in p.name)
     assert "openai._base_client" in done.stderr, "the client did log"
     assert "CANARY" not in done.stdout + done.stderr + files
+
+
+def test_a_secret_in_the_body_or_in_another_setting_is_not_in_the_trace(serve: Serve, tmp_path: Path) -> None:
+    body = {"api_key": KEY, "nested": {"access-token": KEY}, "metadata": {"run": 1}}
+    result = codeplan.run(
+        "household", "pick/1", model="tiny", base_url=serve().url, api_key=KEY, extra_body=body, out=tmp_path / "r"
+    )
+    assert result.success
+    trace = (tmp_path / "r" / "trace.jsonl").read_text()
+    assert '"metadata":{"run":1}' in trace
+    assert "CANARY" not in trace
+
+
+@pytest.mark.parametrize(
+    "address", ["http://me:CANARY@host/v1", "http://host/v1?api-key=CANARY", "http://host/v1#CANARY"]
+)
+def test_an_address_with_a_secret_in_it_is_refused_without_showing_it(address: str) -> None:
+    with pytest.raises(UsageError, match="has a login or a query in it") as caught:
+        connect("tiny", api_key=KEY, ask_model=f"cheap@{address}")
+    assert "CANARY" not in str(caught.value)

@@ -10,7 +10,7 @@ from served import Serve
 
 from codeplan.cli import main
 from codeplan.errors import UsageError
-from codeplan.events import EpisodeStarted
+from codeplan.events import EpisodeEnded, EpisodeStarted
 from codeplan.llm.config import Found, fitting, read
 from codeplan.trace import Trace
 
@@ -93,6 +93,11 @@ def test_the_stand_in_takes_what_fits_it_and_asks_nobody_else() -> None:
         ("budget = 3", "codeplan.toml: budget: expected object"),
         ("api_key = 'sk-secret'", "keys do not belong in a file"),
         ("[tool]\ncodeplan = 3", "codeplan.toml: expected object"),
+        ("tool = 3", "codeplan.toml: tool is no table"),
+        ("model = ''", "codeplan.toml: model is empty"),
+        ("ask_model = ' '", "codeplan.toml: ask_model is empty"),
+        ("key_variable = ''", "codeplan.toml: key_variable is empty"),
+        ("base_url = 'localhost:8000/v1'", "codeplan.toml: the base URL is not one"),
     ],
 )
 def test_a_mistake_in_the_file_is_one_line_with_the_place(tmp_path: Path, text: str, said: str) -> None:
@@ -117,6 +122,8 @@ def test_a_file_that_is_no_text_is_one_line(tmp_path: Path) -> None:
         ("CODEPLAN_MAX_RETRIES", "1.5"),
         ("CODEPLAN_STOP", "END"),
         ("CODEPLAN_BUDGET_MONEY", "-1"),
+        ("CODEPLAN_MODEL", " "),
+        ("CODEPLAN_BASE_URL", "localhost:8000/v1"),
     ],
 )
 def test_a_mistake_in_a_variable_is_one_line_with_its_name(tmp_path: Path, variable: str, value: str) -> None:
@@ -151,6 +158,33 @@ def test_flags_win_over_variables_and_variables_over_the_file(
     capsys.readouterr()
 
 
+def test_an_episode_is_resumed_and_forked_where_the_file_says_today_with_what_was_recorded(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before, today = serve(faults="500=1"), serve()
+    given = ["--model", "strong", "--ask-model", "cheap", "--temperature", "0.3", "--max-model-calls", "9"]
+    given += ["--base-url", before.url, "--set", "max_retries=0", "--set", "code_check=always"]
+    assert main(["run", "household", *given, "--out", "one", "--json"]) == 4
+    (tmp_path / "codeplan.toml").write_text(
+        f"model = 'other'\nask_model = 'other'\ntemperature = 1.0\nmax_tokens = 5\nbase_url = '{today.url}'\n"
+        "extra_body = {top_k = 3}\nprices = 'prices.toml'\n[budget]\nmodel_calls = 1\n"
+    )
+    (tmp_path / "prices.toml").write_text("[models.strong]\ninput = 1000.0\noutput = 1000.0\n")
+    assert main(["resume", "one", "--json"]) == 0
+    assert main(["fork", "one", "--at", "2", "--out", "two", "--json"]) == 0
+    for folder in ("one", "two"):
+        told, *_, end = Trace.read(Path(folder) / "trace.jsonl")
+        assert isinstance(told, EpisodeStarted)
+        assert isinstance(end, EpisodeEnded)
+        assert (told.model, told.budget.model_calls) == ("strong (ask: cheap)", 9)
+        assert told.model_settings["temperature"] == 0.3
+        assert (end.result.model, end.result.success) == ("strong (ask: cheap)", True)
+        assert (end.result.usage.money or 0) > 1
+    assert {"strong"} <= {entry["model"] for entry in today.log} <= {"strong", "cheap"}
+    capsys.readouterr()
+
+
 def test_a_run_with_the_stand_in_needs_nothing_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "codeplan.toml").write_text(FILE)
@@ -159,7 +193,14 @@ def test_a_run_with_the_stand_in_needs_nothing_of_the_file(tmp_path: Path, monke
 
 
 @pytest.mark.parametrize(
-    "command", [["run", "household"], ["bench", "household"], ["exec", "plan.py", "--env", "household"]]
+    "command",
+    [
+        ["run", "household"],
+        ["bench", "household"],
+        ["exec", "plan.py", "--env", "household"],
+        ["resume", "one"],
+        ["fork", "one", "--at", "2", "--out", "two"],
+    ],
 )
 def test_a_bad_file_ends_every_command_in_one_line(
     command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,12 +18,14 @@ def test_the_built_in_table_has_a_date_and_a_source_and_cheaper_cached_input() -
     assert table.date
     assert table.source.startswith("https://")
     assert len(table.models) >= 8
-    assert all(0 < (p.cached or 0) < p.input < p.output for p in table.models.values())
+    assert all(0 < p.input < p.output for p in table.models.values())
+    assert all(0 < p.cached < p.input for p in table.models.values() if p.cached is not None)
 
 
 def test_a_model_is_found_by_its_name_with_a_date_or_without() -> None:
     table = prices.builtin()
     assert table.of("gpt-4.1-mini-2025-04-14") == table.of("gpt-4.1-mini")
+    assert table.of("gpt-4o-2024-05-13") == Price(5.0, 15.0)
     assert table.of("gpt-4.1-mini-next") is None
     assert table.of("unheard-of", "gpt-4o") == table.of("gpt-4o")
 
@@ -67,6 +70,9 @@ def test_a_table_with_a_mistake_is_refused_in_one_line_with_the_place(tmp_path: 
 def test_a_table_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="price table .*No such file"):
         prices.read(tmp_path / "none.toml")
+    number: Any = 3
+    with pytest.raises(UsageError, match="setting prices is 3; give the path"):
+        prices.read(number)
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(UsageError, match="UTF-8"):
         prices.read(tmp_path / "bytes.toml")

@@ -26,9 +26,21 @@ def test_each_purpose_goes_to_its_model_and_all_others_to_the_main_one() -> None
 
 
 def test_every_purpose_of_a_call_has_a_model() -> None:
-    routed = Routed(Replies(*"123456"), {})
+    main = Replies(*get_args(Purpose))
+    routed = Routed(main, {})
     for purpose in get_args(Purpose):
-        routed.complete([], purpose=purpose)
+        assert routed.complete([], purpose=purpose).text == purpose
+    assert main.purposes == [*get_args(Purpose)]
+
+
+@pytest.mark.parametrize(
+    ("setting", "purposes"),
+    [("ask_model", ["ask"]), ("refine_model", ["refine", "resume"]), ("executor_model", ["act", "formalise"])],
+)
+def test_each_setting_names_the_model_for_its_purposes(setting: str, purposes: list[str]) -> None:
+    model = connect("strong", base_url="http://localhost/v1", **{setting: "cheap"})
+    assert isinstance(model, Routed)
+    assert [p for p, route in model.settings["routes"].items() if route["model"] == "cheap"] == purposes
 
 
 def test_a_purpose_that_does_not_exist_is_refused() -> None:
@@ -73,7 +85,7 @@ def test_a_model_at_another_endpoint_gets_no_key_but_its_own(monkeypatch: pytest
     [
         (3, "ask_model is 3"),
         ("", "no name"),
-        ("tiny@http://me:hunter2@host/v1", "has a login in it"),
+        ("tiny@http://me:hunter2@host/v1", "has a login"),
         ("tiny@http://", "base URL"),
     ],
 )

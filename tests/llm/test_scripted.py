@@ -17,6 +17,7 @@ from codeplan.llm.scripted.places import likely
 from codeplan.prompts import Prompts
 
 PROMPTS = Prompts()
+PLAIN = {"notes": (), "skills": (), "asks": True}
 ROOM = (
     "You are in the middle of a room. Looking quickly around you, you see a cabinet 2, a cabinet 1, a countertop 1, "
     "a desk 1, a diningtable 1, a drawer 1, a fridge 1, a microwave 1, a safe 1, and a sinkbasin 1.\n\n"
@@ -36,11 +37,11 @@ def ask(name, model=None, **values):
 
 def ask_for_plan(goal=CLEAN, model=None, room=ROOM):
     api = describe(agent_api(HouseholdAgent))
-    return ask("adaplanner/plan", model, api=api, sample=None, observation=room + goal, goal=goal)
+    return ask("adaplanner/plan", model, api=api, sample=None, observation=room + goal, goal=goal, **PLAIN)
 
 
 def ask_to_refine(source, feedback, goal=CLEAN):
-    about = {"api": "", "sample": None, "observation": ROOM + goal, "goal": goal}
+    about = {"api": "", "sample": None, "observation": ROOM + goal, "goal": goal, **PLAIN}
     return ask("adaplanner/refine", **about, source=source, feedback=feedback, variables="")
 
 
@@ -50,11 +51,16 @@ def ask_to_refine(source, feedback, goal=CLEAN):
 @pytest.mark.parametrize(
     ("purpose", "values"),
     [
-        ("plan", {"api": "", "sample": "x", "observation": "", "goal": ""}),
-        ("check", {"source": "", "errors": ""}),
-        ("refine", dict.fromkeys(("api", "sample", "observation", "goal", "source", "feedback", "variables"), "")),
+        ("plan", {"api": "", "sample": "x", "observation": "", "goal": "", "notes": (), "asks": True, "skills": ()}),
+        ("check", {"source": "", "errors": "", "asks": True}),
+        (
+            "refine",
+            dict.fromkeys(("api", "sample", "observation", "goal", "source", "feedback", "variables"), "")
+            | {"notes": (), "asks": True, "skills": ()},
+        ),
         ("resume", {"previous": "", "revised": ""}),
         ("ask", {"question": "Write the plan for the task that the user gives."}),
+        ("bind", {"earlier": "", "parameters": (), "observation": "", "goal": ""}),
     ],
 )
 def test_each_prompt_is_recognised_by_its_own_sentences(purpose, values):
@@ -66,14 +72,16 @@ def test_each_prompt_is_recognised_by_its_own_sentences(purpose, values):
     [
         [{"role": "user", "content": "What is the capital of France?"}],
         PROMPTS.messages("adaplanner/ask", question="What is the capital of France?"),
-        PROMPTS.messages("adaplanner/plan", api="", sample=None, observation=ROOM, goal="buy a red shirt"),
-        PROMPTS.messages("adaplanner/plan", api="", sample=None, observation=ROOM, goal="put a mug in toilet."),
+        PROMPTS.messages("adaplanner/plan", api="", sample=None, observation=ROOM, goal="buy a red shirt", **PLAIN),
+        PROMPTS.messages(
+            "adaplanner/plan", api="", sample=None, observation=ROOM, goal="put a mug in toilet.", **PLAIN
+        ),
         [],
     ],
 )
 def test_what_it_does_not_understand_is_an_error_and_no_made_up_answer(messages):
     with pytest.raises(
-        ModelError, match=r"answers household and TextCraft prompts only: .*use --model NAME with a real endpoint"
+        ModelError, match=r"answers prompts about codeplan's own tasks only: .*use --model NAME with a real endpoint"
     ):
         ScriptedModel().complete(messages, purpose="plan")
 
@@ -215,8 +223,8 @@ def syntax_error(source):
 def test_a_lost_bracket_or_colon_is_put_back(seed):
     spoilt = ask_for_plan(model=ScriptedModel(seed, "syntax_error"))
     assert syntax_error(spoilt)
-    assert ask("adaplanner/check", source=spoilt, errors=syntax_error(spoilt)) == SOUND
-    assert ask("adaplanner/check", source=spoilt, errors="") == SOUND
+    assert ask("adaplanner/check", source=spoilt, errors=syntax_error(spoilt), asks=True) == SOUND
+    assert ask("adaplanner/check", source=spoilt, errors="", asks=True) == SOUND
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -226,7 +234,7 @@ def test_a_method_that_the_agent_has_not_becomes_the_one_that_was_meant(seed):
     calls = [(n, m[1]) for n, line in enumerate(spoilt.split("\n"), 1) for m in re.finditer(r"agent\.(\w+)", line)]
     errors = [f"line {n}, column 9: the agent has no {name} [agent-method]" for n, name in calls if name not in known]
     assert len(errors) == 1
-    assert ask("adaplanner/check", source=spoilt, errors=errors[0]) == SOUND
+    assert ask("adaplanner/check", source=spoilt, errors=errors[0], asks=True) == SOUND
 
 
 def test_a_plan_without_listed_errors_that_it_can_mend_comes_back_as_it_was():

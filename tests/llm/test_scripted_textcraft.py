@@ -19,6 +19,7 @@ from codeplan.llm.scripted.textcraft_mistakes import SPOILERS
 from codeplan.prompts import Prompts
 
 PROMPTS = Prompts()
+PLAIN = {"notes": (), "skills": (), "asks": True}
 COMMANDS = (
     "Crafting commands:\n"
     "craft 4 granite stairs using 6 granite\n"
@@ -43,11 +44,11 @@ def ask(name, model=None, **values):
 
 def ask_for_plan(model=None, goal=GOAL, commands=COMMANDS):
     api = describe(agent_api(TextCraftAgent))
-    return ask("adaplanner/plan", model, api=api, sample=None, observation=commands, goal=goal)
+    return ask("adaplanner/plan", model, api=api, sample=None, observation=commands, goal=goal, **PLAIN)
 
 
 def ask_to_refine(source, feedback):
-    about = {"api": "", "sample": None, "observation": COMMANDS, "goal": GOAL}
+    about = {"api": "", "sample": None, "observation": COMMANDS, "goal": GOAL, **PLAIN}
     return ask("adaplanner/refine", **about, source=source, feedback=feedback, variables="")
 
 
@@ -70,7 +71,7 @@ def test_goal_and_commands_are_read_off_the_prompt():
     [(GOAL, ""), ("craft a rocket", COMMANDS), ("put a mug in desk", COMMANDS), ("", "Crafting commands:\n")],
 )
 def test_what_no_command_makes_is_an_error_and_no_made_up_plan(goal, commands):
-    with pytest.raises(ModelError, match=r"household and TextCraft prompts only: .*does not understand the goal"):
+    with pytest.raises(ModelError, match=r"prompts about codeplan's own tasks only: .*does not understand the goal"):
         ask_for_plan(goal=goal, commands=commands)
 
 
@@ -169,7 +170,7 @@ def errors_of(source):
 def test_what_the_check_refuses_is_repaired(name, seed):
     spoilt = ask_for_plan(ScriptedModel(seed, name))
     assert errors_of(spoilt)
-    assert ask("adaplanner/check", source=spoilt, errors=errors_of(spoilt)) == SOUND
+    assert ask("adaplanner/check", source=spoilt, errors=errors_of(spoilt), asks=True) == SOUND
     assert ask_to_refine(spoilt, errors_of(spoilt)) == SOUND
 
 

@@ -15,8 +15,9 @@ class Mistakes(Value, frozen=True):
     In the household, ``forgotten_walk`` leaves out the way to the appliance, the target or the lamp; ``wrong_guess``
     looks for the object in an unlikely sort of place alone. In TextCraft, ``wrong_count`` takes too much or too little
     of an ingredient; ``forgotten_ingredient`` leaves out what is to be made first; ``sought_product`` looks for an
-    ingredient that has to be made. In both, ``unknown_method`` calls a method that the agent has not; ``syntax_error``
-    loses a bracket or a colon. Raises UsageError for a probability outside 0 to 1.
+    ingredient that has to be made. In WebShop, ``wrong_guess`` reads about the first offer alone; in MiniWoB++
+    it acts before it has seen the page answer. In all of them, ``unknown_method`` calls a method that the agent has
+    not; ``syntax_error`` loses a bracket or a colon. Raises UsageError for a probability outside 0 to 1.
     """
 
     forgotten_walk: float = 0.0

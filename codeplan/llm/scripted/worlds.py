@@ -7,7 +7,21 @@ from ast import literal_eval
 from collections.abc import Callable
 from typing import NamedTuple
 
-from codeplan.llm.scripted import household, household_mistakes, mend, textcraft, textcraft_mend, textcraft_mistakes
+from codeplan.llm.scripted import (
+    hotpotqa,
+    hotpotqa_mend,
+    household,
+    household_mistakes,
+    mend,
+    miniwob,
+    miniwob_mend,
+    miniwob_words,
+    textcraft,
+    textcraft_mend,
+    textcraft_mistakes,
+    webshop,
+    webshop_mend,
+)
 from codeplan.llm.scripted.mistakes import Mistakes, spoil
 from codeplan.llm.scripted.places import by_likelihood, knows
 
@@ -90,13 +104,73 @@ def _refine_order(source: str, feedback: str, told: Told) -> str | None:
     return textcraft_mend.refine(source, feedback, order) if order else None
 
 
+# ------------------------------------------------------------------ HotpotQA
+
+
+def _draft_quest(told: Told, mistakes: Mistakes, seed: int) -> str | None:
+    quest = hotpotqa.understand(told.goal)
+    return spoil(hotpotqa.write_plan(quest), hotpotqa_mend.SPOILERS, mistakes, seed, told.goal) if quest else None
+
+
+def _refine_quest(source: str, feedback: str, told: Told) -> str | None:
+    quest = hotpotqa.understand(told.goal)
+    return hotpotqa_mend.refine(source, feedback, quest) if quest else None
+
+
+# ------------------------------------------------------------------ WebShop
+
+
+def _draft_errand(told: Told, mistakes: Mistakes, seed: int) -> str | None:
+    errand = webshop.understand(told.goal)
+    return spoil(webshop.write_plan(errand), webshop_mend.SPOILERS, mistakes, seed, told.goal) if errand else None
+
+
+def _refine_errand(source: str, feedback: str, told: Told) -> str | None:
+    errand = webshop.understand(told.goal)
+    return webshop_mend.refine(source, feedback, errand) if errand else None
+
+
+# ------------------------------------------------------------------ MiniWoB++
+
+
+def _draft_job(told: Told, mistakes: Mistakes, seed: int) -> str | None:
+    job = miniwob.understand(told.goal, told.observation)
+    return spoil(miniwob.write_plan(job), miniwob_mend.spoilers(job), mistakes, seed, told.observation) if job else None
+
+
+def _refine_job(source: str, feedback: str, told: Told) -> str | None:
+    job = miniwob.understand(told.goal, told.observation)
+    return miniwob_mend.refine(source, feedback, job) if job else None
+
+
 WORLDS = (
+    World(
+        re.compile(r"\ATask: .*\n\nPage:\n|^ +state = agent\.", re.MULTILINE),
+        _draft_job,
+        _refine_job,
+        miniwob_mend.repair,
+        miniwob_words.answer,
+    ),
     World(
         re.compile(r"^Crafting commands:|\bagent\.(?:craft|craftable|inventory|recipes)\b", re.MULTILINE),
         _draft_order,
         _refine_order,
         textcraft_mend.repair,
         textcraft.choice,
+    ),
+    World(
+        re.compile(r"^Question: |\bagent\.(?:lookup|finish)\b", re.MULTILINE),
+        _draft_quest,
+        _refine_quest,
+        hotpotqa_mend.repair,
+        hotpotqa.answer,
+    ),
+    World(
+        re.compile(r"^web ?shop\b|\bagent\.(?:results|options|chosen|buttons)\b", re.MULTILINE | re.IGNORECASE),
+        _draft_errand,
+        _refine_errand,
+        webshop_mend.repair,
+        webshop.choice,
     ),
     World(re.compile(""), _draft_chore, _refine_chore, mend.repair, _answer_in_household),
 )

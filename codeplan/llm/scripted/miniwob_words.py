@@ -1,0 +1,57 @@
+"""Words that mean much the same, as far as the scripted stand-in knows."""
+
+from __future__ import annotations
+
+import re
+
+_ALIKE = """
+big large huge enormous gigantic
+small tiny little mini petite
+red scarlet crimson vermillion
+happy cheerful joyful gleeful delighted
+sad unhappy sorrowful miserable tragic
+angry mad furious irritated
+evil wicked immoral sinful corrupt depraved
+wrong incorrect mistaken erroneous
+real genuine actual
+strange odd peculiar unusual weird
+stop cease halt end finish
+scared terrified panicked fearful frightened afraid
+quiet calm peaceful serene mild
+old aged archaic
+love like adore favor
+kill murder assassinate
+keep retain preserve sustain maintain
+hide conceal camouflage
+hate despise loathe detest dislike
+funny humorous amusing comical laughable
+fat fleshy plump chubby
+stupid dumb dull unwise
+delicious savory delectable appetizing
+cut slice carve chop
+brave courageous fearless
+begin start initiate launch
+answer reply response
+television televisions tv tvs
+house home houses homes
+fire flame fires flames
+pig pork swine
+rabbit rabbits bunny bunnies
+car cars automobile automobiles vehicle vehicles
+water
+"""
+
+_GROUPS = [set(line.split()) for line in _ALIKE.split("\n")]
+
+
+def answer(question: str) -> str | None:
+    """The Python list of the words offered that mean much the same as one of the words named; None if not asked for."""
+    asked = re.search(r"Which of the words \[(.*?)\] mean much the same as one of the words \[(.*?)\]\?", question)
+    if not asked:
+        return None
+    offered, named = (re.findall(r"'([^']+)'", part) for part in asked.groups())
+    return repr([word for word in offered if any(_alike(word, other) for other in named)])
+
+
+def _alike(one: str, other: str) -> bool:
+    return one == other or any({one.lower(), other.lower()} <= group for group in _GROUPS)

@@ -1,0 +1,147 @@
+"""Embeddings: the client against a real endpoint, and the served endpoint asked by everybody's client."""
+
+from __future__ import annotations
+
+import math
+from operator import mul
+from typing import Any
+
+import openai
+import pytest
+from boxes import Replies
+from served import Serve
+
+from codeplan.budget import Budget, Meter
+from codeplan.errors import BudgetExceeded, ModelError, UsageError
+from codeplan.llm import OpenAIModel, Routed, replies
+from codeplan.llm.serve_embeddings import DIMENSIONS, vector
+from codeplan.protocols import Embeds
+from codeplan.types import Usage
+
+TEXTS = ["heat an apple", "cool a mug", "heat an apple"]
+
+
+def model(url: str, **settings: Any) -> OpenAIModel:
+    return OpenAIModel("tiny", base_url=url, **{"max_retries": 0, **settings})
+
+
+# ------------------------------------------------------------------ the client
+
+
+def test_each_text_has_its_vector_and_the_tokens_are_those_of_the_endpoint(serve: Serve) -> None:
+    served = serve()
+    asked = model(served.url, extra_body={"top_k": 3}, temperature=0.5)
+    assert isinstance(asked, Embeds)
+    found = asked.embed(TEXTS, model="small")
+    assert found.vectors == tuple(tuple(vector(text)) for text in TEXTS)
+    assert (found.usage.input_tokens, found.usage.output_tokens) == served.tokens
+    assert [(e["api"], e["model"]) for e in served.log] == [("embeddings", "small")]
+
+
+def test_failed_attempts_are_made_again_and_what_they_spent_is_counted(serve: Serve) -> None:
+    served = serve("null=0.3,length=0.3,seed=45")
+    found = model(served.url, max_retries=9).embed(TEXTS, model="small")
+    assert [e["fault"] for e in served.log] == ["null", "length", ""]
+    assert len(found.vectors) == 3
+    assert (found.usage.input_tokens, found.usage.output_tokens) == served.tokens
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("429", r"limits the rate \(429\)"),
+        ("500", r"failed \(500\)"),
+        ("cut", "cannot be reached"),
+        ("garbage", "not a reply of its API"),
+        ("null", "sent no whole embeddings from the model 'small'"),
+        ("length", "sent no whole embeddings from the model 'small'"),
+    ],
+)
+def test_what_is_no_whole_answer_is_an_error_in_a_sentence(serve: Serve, fault: str, said: str) -> None:
+    with pytest.raises(ModelError, match=said):
+        model(serve(f"{fault}=1").url).embed(TEXTS, model="small")
+
+
+def test_the_time_that_the_budget_leaves_is_kept_to(serve: Serve) -> None:
+    asked = model(serve(latency=30).url)
+    meter = Meter(Budget(seconds=0.2))
+    with pytest.raises(BudgetExceeded), meter.call("embed"):
+        asked.embed(TEXTS, model="small")
+
+
+def test_a_request_that_the_endpoint_refuses_is_not_made_again(serve: Serve) -> None:
+    served = serve()
+    with pytest.raises(ModelError, match=r"refused the request \(400\): the input is no text"):
+        model(served.url, max_retries=5).embed([""], model="small")
+    assert len(served.log) == 1
+
+
+def test_a_price_of_the_embedding_model_makes_money_of_its_tokens(serve: Serve, tmp_path: Any) -> None:
+    table = tmp_path / "prices.toml"
+    table.write_text('[models."small"]\ninput = 1000000.0\noutput = 0.0\n')
+    usage = model(serve().url, prices=table).embed(TEXTS, model="small").usage
+    assert usage.money == usage.input_tokens
+
+
+def test_of_several_models_the_main_one_embeds(serve: Serve) -> None:
+    main = model(serve().url)
+    assert len(Routed(main, {"ask": Replies()}).embed(TEXTS, model="small").vectors) == 3
+    with pytest.raises(UsageError, match="the model replies does not embed texts"):
+        Routed(Replies(), {"ask": main}).embed(TEXTS, model="small")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "[]",
+        '[{"index": 0, "embedding": [1]}]',
+        '[{"index": 0, "embedding": [1]}, {"index": 0, "embedding": [1]}]',
+        '[{"index": 0, "embedding": [1]}, {"index": 2, "embedding": [1]}]',
+        '[{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [1, 2]}]',
+        '[{"index": 0, "embedding": []}, {"index": 1, "embedding": []}]',
+        '[{"index": 0, "embedding": null}, {"index": 1, "embedding": [1]}]',
+    ],
+)
+def test_vectors_that_are_not_one_of_the_same_length_for_each_text_are_none(data: str) -> None:
+    reply = replies.embeddings(f'{{"data": {data}}}'.encode(), 2)
+    assert reply is not None
+    assert reply.vectors is None
+
+
+def test_vectors_come_in_the_texts_order_whatever_order_the_endpoint_has() -> None:
+    body = b'{"data": [{"index": 1, "embedding": [2]}, {"index": 0, "embedding": [1]}], "usage": {"total_tokens": 7}}'
+    reply = replies.embeddings(body, 2)
+    assert reply is not None
+    assert (reply.vectors, reply.usage) == (((1.0,), (2.0,)), Usage(7, 0))
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b'{"data": 3}', b'{"data": [{"index": 0, "embedding": "AAAA"}]}', b"{}"])
+def test_a_body_without_vectors_is_no_reply(body: bytes) -> None:
+    assert replies.embeddings(body, 1) is None
+
+
+# ------------------------------------------------------------------ the served endpoint
+
+
+def test_everybodys_client_gets_vectors_of_length_one_that_are_near_where_words_are_shared(serve: Serve) -> None:
+    with openai.OpenAI(base_url=serve().url, api_key="any", max_retries=0) as client:
+        several = client.embeddings.create(model="small", input=["heat the apple", "heat the egg", "sort letters"])
+        one = client.embeddings.create(model="small", input="heat the apple")
+    first, second, third = (item.embedding for item in several.data)
+    assert one.data[0].embedding == first
+    assert len(first) == DIMENSIONS
+    assert math.hypot(*first) == pytest.approx(1)
+    assert sum(map(mul, first, second)) > 0.5 > sum(map(mul, first, third))
+    assert one.usage.prompt_tokens == one.usage.total_tokens > 0
+
+
+@pytest.mark.parametrize("text", ["", "  ", "\ud800", "a" * 100_000])
+def test_any_text_has_a_vector(text: str) -> None:
+    assert math.hypot(*vector(text)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("given", [[], [""], "", 3, None, [3], [[1, 2]]])
+def test_an_input_that_is_no_text_is_a_bad_request(serve: Serve, given: Any) -> None:
+    client = openai.OpenAI(base_url=serve().url, api_key="any", max_retries=0)
+    with client, pytest.raises(openai.BadRequestError, match="the input is no text"):
+        client.embeddings.create(model="small", input=given, encoding_format="float")
