@@ -11,14 +11,26 @@ from codeplan.episode import Episode
 from codeplan.errors import UsageError
 from codeplan.events import Warned
 from codeplan.planner import Planner
-from codeplan.prompts import PromptError, Prompts
+from codeplan.prompted import prompts_of
+from codeplan.protocols import SkillStore
 from codeplan.refine import Loop, PlanLoop
 from codeplan.sandbox import Limits, Sandbox
+from codeplan.skills.reusing import Reusing
+from codeplan.skills.using import Shelf, store
 from codeplan.types import Result, Task
 
 
 class AdaPlanner:
-    """The method. For ``tries`` to ``resume_state`` see ``codeplan.refine.Loop``.
+    """The method. For ``tries`` to ``after_failure`` see ``codeplan.refine.Loop``.
+
+    ``samples`` is how many worked examples the prompts show (Table 6); without ``asks`` a plan cannot ask the model, so
+    that all refinement is out of plan. With ``tries=1`` there is none (open loop).
+    ``sample_kinds`` are kinds of tasks with commas between: no worked examples of others are shown then.
+
+    ``library`` is a skill library's folder, or a SkillStore: at most ``skills`` of its skills are shown, and at most
+    ``skill_chars`` characters of them; ``skill`` names the one that is shown whatever its status. With ``reuse`` the
+    best skill's own plan is run first, its parameters bound by one ask, and planning begins where that fails.
+    ``embeddings`` names an embedding model at the model's endpoint: skills are then chosen by meaning, not by words.
 
     ``prompts`` is a folder whose templates win over codeplan's own; ``limits`` are the sandbox's;
     ``allow_weak_sandbox`` lets plans run where a layer of the sandbox is missing.
@@ -34,6 +46,16 @@ class AdaPlanner:
         resume_by: str = "syntax",
         code_check: str = "on-error",
         resume_state: str = "failure",
+        after_failure: str = "resume",
+        samples: int = 1,
+        asks: bool = True,
+        sample_kinds: str = "",
+        library: SkillStore | str | Path | None = None,
+        skills: int = 2,
+        skill: str | None = None,
+        skill_chars: int = 12_000,
+        reuse: bool = False,
+        embeddings: str | None = None,
         prompts: str | Path | None = None,
         limits: Limits | None = None,
         allow_weak_sandbox: bool = False,
@@ -45,17 +67,42 @@ class AdaPlanner:
             resume_by=resume_by,
             code_check=code_check,
             resume_state=resume_state,
+            after_failure=after_failure,
         )
-        self.prompts = _prompts(prompts)
-        self.sandbox = Sandbox(limits or Limits(), allow_weak=allow_weak_sandbox)
+        if samples < 0:
+            raise UsageError(f"the setting samples of the method adaplanner is {samples}; give a number from 0 up")
+        self.samples, self.asks = samples, asks
+        self.sample_kinds = [k for k in sample_kinds.split(",") if k]
+        self.shelf = Shelf(store(library, skill), skills, skill_chars, embeddings)
+        self.reuse = reuse
+        self.prompts = prompts_of(prompts, self.name)
+        limits = limits or Limits()
+        allowed = limits if asks else msgspec.structs.replace(limits, asks=0)
+        self.sandbox = Sandbox(allowed, allow_weak=allow_weak_sandbox)
 
     def solve(self, task: Task, episode: Episode) -> Result:
         """Plan, run, refine and resume until the task is won or the tries are spent."""
         for layer in self.sandbox.weak:
             episode.record(Warned(message=f"the sandbox runs without {layer}"))
-        author = Planner(episode, self.prompts)
-        reason = PlanLoop(episode, author, author.answer, self.sandbox, self.loop).solve()
-        return episode.result(reason, self.name)
+        shown = self.shelf.choose(task, episode, "reuse" if self.reuse else "plan")
+        planner = Planner(
+            episode,
+            self.prompts,
+            task,
+            samples=self.samples,
+            sample_kinds=self.sample_kinds,
+            skills=shown,
+            asks=self.asks,
+        )
+        reusing = Reusing(planner, shown[0], task.goal) if self.reuse and shown else None
+        author = reusing or planner
+        loop = PlanLoop(episode, author, planner.answer, self.sandbox, self.loop, part=episode.hands_on(task))
+        reason = loop.solve()
+        result = episode.result(reason, self.name, loop.claim)
+        if not episode.hands_on(task):
+            tried, alone = (shown[:1], reusing.alone) if reusing else (shown, True)
+            self.shelf.record(tried, episode, episode.success and alone)
+        return result
 
 
 def _loop(**settings: Any) -> Loop:
@@ -63,10 +110,3 @@ def _loop(**settings: Any) -> Loop:
         return msgspec.convert(settings, Loop)
     except msgspec.ValidationError as e:
         raise UsageError(f"a setting of the method adaplanner is wrong: {e}") from None
-
-
-def _prompts(folder: str | Path | None) -> Prompts:
-    try:
-        return Prompts.of(Path(folder) if folder else None)
-    except (PromptError, TypeError) as e:
-        raise UsageError(f"the setting prompts of the method adaplanner is wrong: {e}") from None

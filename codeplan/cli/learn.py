@@ -1,0 +1,75 @@
+"""``codeplan learn``: a method that learns from tasks before it solves others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from codeplan.cli import options
+
+if TYPE_CHECKING:
+    from codeplan.types import Task
+
+Out = Annotated[
+    Path, typer.Option(metavar="FOLDER", help="Where the learnt plan, the plans on the way and the traces go.")
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add this module's command."""
+    app.command("learn", epilog="Example: codeplan learn household -n 6 --out learnt")(learn)
+
+
+def learn(
+    env: options.Env,
+    out: Out,
+    n: Annotated[int, typer.Option("-n", min=1, help="How many tasks to learn from.")] = 6,
+    kind: options.Kind = None,
+    split: Annotated[str, typer.Option(help="Which tasks; a split to train on.")] = "train",
+    data: options.Data = None,
+    method: Annotated[str, typer.Option(metavar="NAME", help="A method that learns.")] = "autoplan",
+    model: options.Model = None,
+    base_url: options.BaseUrl = None,
+    executor_model: options.ExecutorModel = None,
+    more: options.Set = None,
+) -> None:
+    """Have a method learn from tasks: autoplan writes a plan in words, better from batch to batch.
+
+    A training that was broken off goes on where it ended when it is started again. Use what was learnt by
+    `codeplan run ENV --method autoplan --set plan=FOLDER/plan.txt`.
+    """
+    from codeplan.runner import learn as learn_from
+
+    given = options.settings(more, data=data, base_url=base_url, executor_model=executor_model)
+    found = options.configured()
+    model, given = options.chosen(found, model, given)
+    tasks = _tasks(env, split, kind, n, given)
+    given |= {"folder": out} if _takes_a_folder(method) else {}
+    learnt: Any = learn_from(env, tasks, method, model, out=out / "episodes", budget=options.budget(found), **given)
+    file = out / "plan.txt"
+    file.write_text(f"{learnt.plan}\n", encoding="utf-8")
+    typer.echo(f"{learnt.plan}\n\nlearnt from {len(tasks)} tasks; the plan is in {file}")
+
+
+def _takes_a_folder(method: str) -> bool:
+    """Whether a method keeps what it learns on the way in a folder."""
+    from codeplan import plugins
+
+    return "folder" in plugins.accepted(plugins.load("codeplan.methods", method))
+
+
+def _tasks(env: str, split: str, kind: str | None, n: int, settings: dict[str, Any]) -> list[Task]:
+    """The first tasks of the split. Raises UsageError where there are none."""
+    from contextlib import closing
+
+    from codeplan import envs, plugins
+    from codeplan.errors import UsageError
+
+    takes = plugins.accepted(plugins.load("codeplan.envs", env))
+    with closing(envs.make(env, **{name: value for name, value in settings.items() if name in takes})) as world:
+        found = [task for task in world.tasks(split) if kind in (None, task.kind)]
+        if not found:
+            raise UsageError(f"{env} has no such tasks in its split {split}; its splits are {envs.splits(world)}")
+        return found[:n]

@@ -1,0 +1,144 @@
+"""AutoPlan: a plan in words, optimised over batches of experience, then followed (Ouyang & Li, 2023, section 3).
+
+Training: every task of a batch is played with the plan so far; then the model sums up what happened, names the plan's
+flaws and suggests a revision; one more call writes the next plan out of the batch's suggestions. The first batch is
+played without a plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from codeplan.episode import Episode
+from codeplan.errors import UsageError
+from codeplan.methods import Executor
+from codeplan.methods import executor as method
+from codeplan.prompted import prompted, prompts_of
+from codeplan.protocols import OpenEpisode
+from codeplan.turns import told, turns
+from codeplan.types import Result, Task, Value
+
+
+class Review(Value, frozen=True):
+    """What the model makes of one episode of training; ``revision`` is empty where there was no plan to revise."""
+
+    goal: str
+    outcome: str
+    summary: str
+    flaws: str
+    revision: str
+
+
+class AutoPlan:
+    """The method: its ``executor`` with a learnt plan as a note. It is a Learner, too.
+
+    ``plan`` is a file with the plan, None for none yet. ``fit`` takes ``batch`` tasks at a time, ``epochs`` times over,
+    and writes each batch's plan into ``folder`` (None: nowhere). ``prompts`` is a folder whose templates win over
+    codeplan's own.
+    """
+
+    name = "autoplan"
+
+    def __init__(
+        self,
+        *,
+        plan: str | Path | None = None,
+        executor: Executor = "react",
+        batch: int = 2,
+        epochs: int = 1,
+        folder: str | Path | None = None,
+        prompts: str | Path | None = None,
+    ) -> None:
+        """Raises UsageError for a value that does not fit, or a plan that cannot be read."""
+        for name, value in (("batch", batch), ("epochs", epochs)):
+            if value < 1:
+                raise UsageError(f"the setting {name} of the method autoplan is {value}; give a whole number from 1 up")
+        self.executor = method(self.name, executor)
+        self.batch, self.epochs = batch, epochs
+        self.plan = _read(Path(plan)) if plan else ""
+        self.folder = Path(folder) if folder else None
+        self.prompts = prompts_of(prompts, self.name)
+
+    def solve(self, task: Task, episode: Episode) -> Result:
+        """Have the executor go by the plan."""
+        note = f"Go by this plan, and say in your thoughts at which step of it you are:\n{self.plan}"
+        noted = msgspec.structs.replace(task, notes=(*task.notes, note)) if self.plan else task
+        result = self.executor.solve(noted, episode)
+        return episode.result(result.reason, self.name, result.claim)
+
+    # -------------------------------------------------------------- learning
+
+    def fit(self, tasks: Sequence[Task], open_episode: OpenEpisode) -> AutoPlan:
+        """Learn a plan from the tasks, batch by batch; returns this method, which goes by it from then on.
+
+        Raises UsageError where there are no tasks, or where a task is none to train on.
+        """
+        if not tasks:
+            raise UsageError("autoplan cannot learn from no tasks; name a split and a number that has some")
+        if foreign := next((t for t in tasks if not t.split.startswith("train")), None):
+            raise UsageError(f"the task {foreign.id} is of the split {foreign.split}; autoplan learns from train only")
+        for name, batch in self._batches(tasks):
+            self.plan = self._learn(name, batch, open_episode)
+            if self.folder:
+                _write(self.folder / f"plan-{name}.txt", self.plan)
+        return self
+
+    def _batches(self, tasks: Sequence[Task]) -> Iterator[tuple[str, Sequence[Task]]]:
+        for epoch in range(1, self.epochs + 1):
+            for number, start in enumerate(range(0, len(tasks), self.batch), 1):
+                yield f"{epoch}-{number:02}", tasks[start : start + self.batch]
+
+    def _learn(self, name: str, batch: Sequence[Task], open_episode: OpenEpisode) -> str:
+        """The plan after a batch: the call that writes it belongs to the batch's last episode."""
+        reviews: list[Review] = []
+        plan = self.plan
+        for task in batch:
+            with open_episode(task) as episode, episode.span("batch", name):
+                reviews.append(self._review(task, episode))
+                if len(reviews) == len(batch):
+                    plan = self._rewritten(reviews, episode)
+        return plan
+
+    def _rewritten(self, reviews: list[Review], episode: Episode) -> str:
+        forms = episode.space.forms
+        reply = prompted(
+            episode, self.prompts, "autoplan/update", "reflect", plan=self.plan, forms=forms, reviews=reviews
+        )
+        return reply.strip()
+
+    def _review(self, task: Task, episode: Episode) -> Review:
+        result = self.solve(task, episode)
+        outcome = "The task was done." if result.success else f"The task was not done: {result.reason}."
+        shown = {
+            "observation": episode.first.text,
+            "goal": task.goal,
+            "transcript": told(turns(episode.trace.events)),
+            "outcome": outcome,
+            "plan": self.plan,
+        }
+        summary = prompted(episode, self.prompts, "autoplan/summary", "reflect", **shown).strip()
+        flaws = prompted(episode, self.prompts, "autoplan/flaws", "reflect", **shown, summary=summary).strip()
+        revision = ""
+        if self.plan:
+            given = {**shown, "summary": summary, "flaws": flaws}
+            revision = prompted(episode, self.prompts, "autoplan/revision", "reflect", **given).strip()
+        return Review(task.goal, outcome, summary, flaws, revision)
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as e:
+        reason = e.strerror if isinstance(e, OSError) else "it is not UTF-8 text"
+        raise UsageError(f"the plan {file} cannot be read: {reason}") from None
+
+
+def _write(file: Path, plan: str) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{plan}\n", encoding="utf-8")
+    except OSError as e:
+        raise UsageError(f"the plan cannot be written to {file}: {e.strerror}") from None

@@ -1,0 +1,46 @@
+"""Plan-and-Execute: one detailed plan up front, with AND and OR, and its steps to the executor one by one.
+
+The baseline of ADaPT's comparison (Prasad et al., 2024, section 4.2): a plan that is not adapted to what happens.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from codeplan.decompose import Decomposer, handover, part_of
+from codeplan.episode import Episode
+from codeplan.methods import Executor
+from codeplan.methods import executor as method
+from codeplan.prompted import prompts_of
+from codeplan.subtasks import evaluate
+from codeplan.types import Result, Task
+
+
+class PlanAndExecute:
+    """The method, over any other as its ``executor``; ``prompts`` is a folder whose templates win over codeplan's."""
+
+    name = "plan-and-execute"
+
+    def __init__(self, *, executor: Executor = "react", prompts: str | Path | None = None) -> None:
+        """Raises UsageError for a value that does not fit."""
+        self.executor = method(self.name, executor)
+        self.prompts = prompts_of(prompts, self.name)
+
+    def solve(self, task: Task, episode: Episode) -> Result:
+        """Plan once, then have every step executed until the plan's outcome is decided."""
+        plan = Decomposer(episode, self.prompts, "plan_and_execute/plan").plan(task)
+        if plan is None:
+            return episode.result("the plan was refused", self.name, False)
+        notes: list[str] = []
+        done = evaluate(plan.order, lambda n: self._execute(part_of(task, plan.steps[n]), episode, notes))
+        return episode.result("the plan was carried out" if done else "a step of the plan failed", self.name, done)
+
+    def _execute(self, step: Task, episode: Episode, notes: list[str]) -> bool:
+        """Whether a step succeeded; what it leaves behind is then the note for the next one."""
+        if episode.success or episode.observation.done:
+            return episode.success
+        with episode.span("step", step.goal):
+            result = self.executor.solve(part_of(step, step.goal, *notes), episode)
+            if result.claim and not episode.observation.done:
+                notes[:] = filter(None, [handover(episode)])
+            return episode.success or result.claim is True

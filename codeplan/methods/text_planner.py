@@ -1,0 +1,59 @@
+"""AdaPlanner's loop with a plan in words instead of code, for comparison (Sun et al., NeurIPS 2023, section 4.2).
+
+The model plans, an executor goes by the plan turn by turn, and the plan is refined from what happened. The world goes
+on meanwhile.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from codeplan.episode import Episode
+from codeplan.errors import UsageError
+from codeplan.events import PlanDrafted
+from codeplan.methods import Executor
+from codeplan.methods import executor as method
+from codeplan.prompted import prompted, prompts_of
+from codeplan.turns import told, turns
+from codeplan.types import Purpose, Result, Task
+
+
+class TextPlanner:
+    """The method: a plan in words for its ``executor``, refined until ``tries`` are spent.
+
+    ``prompts`` is a folder whose templates win over codeplan's own.
+    """
+
+    name = "text-planner"
+
+    def __init__(self, *, executor: Executor = "react", tries: int = 6, prompts: str | Path | None = None) -> None:
+        """Raises UsageError for a value that does not fit."""
+        if tries < 1:
+            raise UsageError(f"the setting tries of the method text-planner is {tries}; give a whole number from 1 up")
+        self.executor = method(self.name, executor)
+        self.tries = tries
+        self.prompts = prompts_of(prompts, self.name)
+
+    def solve(self, task: Task, episode: Episode) -> Result:
+        """Plan, have the plan followed, refine it, and so on in the same episode."""
+        plan, number = self._write(1, "plan", task, episode), 1
+        while True:
+            since = len(episode.trace.events)
+            with episode.span("plan", str(number)):
+                note = f"Go by this plan:\n{plan}"
+                result = self.executor.solve(msgspec.structs.replace(task, notes=(*task.notes, note)), episode)
+            done = episode.success or episode.observation.done or (episode.hands_on(task) and result.claim)
+            if done or number == self.tries:
+                return episode.result(f"plan {number}: {result.reason}", self.name, result.claim)
+            episode.meter.reserve_refinement()
+            happened, number = told(turns(episode.trace.events[since:])), number + 1
+            plan = self._write(number, "refine", task, episode, plan=plan, transcript=happened)
+
+    def _write(self, number: int, purpose: Purpose, task: Task, episode: Episode, **more: str) -> str:
+        forms, seen = episode.space.forms, episode.first.text
+        about = {"forms": forms, "observation": seen, "goal": task.goal, "notes": task.notes, **more}
+        plan = prompted(episode, self.prompts, f"text_planner/{purpose}", purpose, stop=(), **about).strip()
+        episode.record(PlanDrafted(number=number, origin=purpose, source=plan))
+        return plan

@@ -1,0 +1,43 @@
+"""Try-Again: the same method from the start, again and again, and the best trial is kept.
+
+The baseline of ADaPT's comparison that spends what the others spend, without learning (Prasad et al., 2024, sec. 4.2).
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from codeplan.episode import Episode
+from codeplan.errors import UsageError
+from codeplan.methods import Executor
+from codeplan.methods import executor as method
+from codeplan.rewind import actions_since_reset, rewind
+from codeplan.types import Result, Task
+
+
+class TryAgain:
+    """The method: at most ``trials`` of its ``executor``, each from where the first began."""
+
+    name = "try-again"
+
+    def __init__(self, *, executor: Executor = "react", trials: int = 3) -> None:
+        """Raises UsageError for a value that does not fit."""
+        if trials < 1:
+            raise UsageError(f"the setting trials of the method try-again is {trials}; give a whole number from 1 up")
+        self.executor = method(self.name, executor)
+        self.trials = trials
+
+    def solve(self, task: Task, episode: Episode) -> Result:
+        """Try until a trial succeeds; the reward, and the claim, are the best of all trials."""
+        begun = actions_since_reset(episode)
+        tried: list[Result] = []
+        while len(tried) < self.trials:
+            if tried:
+                rewind(episode, begun)
+            with episode.span("trial", str(len(tried) + 1)):
+                tried.append(self.executor.solve(task, episode))
+            if episode.success or (episode.hands_on(task) and tried[-1].claim):
+                break
+        best = max(tried, key=lambda r: (r.success, r.reward, r.claim or False))
+        result = episode.result(f"the best of {len(tried)} trials: {best.reason}", self.name, best.claim)
+        return msgspec.structs.replace(result, reward=best.reward)

@@ -1,0 +1,179 @@
+"""A plan in sub-tasks: steps in words, and an expression of AND and OR that says which of them must succeed.
+
+    Step 1: find a mug
+    Step 2: take the mug from where it is
+    Execution order: (Step 1 AND Step 2)
+
+The form is that of ADaPT (Prasad et al., 2024, section 3.2). The expression is read by a grammar: AND binds closer than
+OR, brackets nest, case does not matter, ``&``, ``|`` and bare numbers are understood. What cannot be read is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final, Literal, TypeAlias
+
+from codeplan.types import Value
+
+MOST_STEPS: Final = 50
+_DEEPEST: Final = 50
+
+_STEP = re.compile(r"^\W*step\s+(\d{1,3})\s*[:.)]\s*(\S.*)$", re.IGNORECASE)
+_ORDER = re.compile(r"^\W*execution\s+order\W*:\W*?(?=[\w(])(.*)$", re.IGNORECASE)
+_TOKEN = re.compile(r"\s*(?:(?P<step>(?:step\s+)?\d{1,3})\b|(?P<word>and|or)\b|(?P<sign>[()&|]+))", re.IGNORECASE)
+_SIGNS: Final = {"&": "AND", "&&": "AND", "|": "OR", "||": "OR"}
+
+
+class Unreadable(Exception):
+    """The plan cannot be read; the message says what is wrong with it, as one sentence."""
+
+
+class Node(Value, frozen=True):
+    """AND is reached when all its parts are, one after the other; OR when one is, and the rest is left out."""
+
+    operator: Literal["AND", "OR"]
+    parts: tuple[Expression, ...]
+
+
+Expression: TypeAlias = int | Node
+"""The number of a step, or a node of expressions."""
+
+
+class Decomposition(Value, frozen=True):
+    """A plan in sub-tasks: ``steps`` by number, and the ``order`` that combines them, each at least once."""
+
+    steps: dict[int, str]
+    order: Expression
+
+
+def read(reply: str) -> Decomposition:
+    """The plan that a reply holds. Raises Unreadable where it holds none, or one that leaves anything open."""
+    steps: dict[int, str] = {}
+    order: str | None = None
+    for line in reply.splitlines():
+        if found := _STEP.match(line):
+            number = int(found[1])
+            if steps.setdefault(number, found[2].strip()) != found[2].strip():
+                raise Unreadable(f"there are two steps {number}; give each step a number of its own")
+        elif found := _ORDER.match(line):
+            order = found[1].strip().rstrip(".")
+    if not steps:
+        raise Unreadable("it has no line of the form 'Step 1: ...'")
+    if len(steps) > MOST_STEPS:
+        raise Unreadable(f"it has {len(steps)} steps, and {MOST_STEPS} are allowed; write fewer")
+    if order is None:
+        raise Unreadable("it has no line of the form 'Execution order: (Step 1 AND Step 2)'")
+    return _complete(steps, expression(order))
+
+
+def expression(text: str) -> Expression:
+    """The expression that a text spells. Raises Unreadable."""
+    return _Parser(_tokens(text)).whole()
+
+
+def evaluate(order: Expression, achieve: Callable[[int], bool]) -> bool:
+    """The expression's value, where ``achieve`` says whether a step was reached; none is tried once it is decided."""
+    if isinstance(order, int):
+        return achieve(order)
+    decide = all if order.operator == "AND" else any
+    return decide(evaluate(part, achieve) for part in order.parts)
+
+
+def numbers(order: Expression) -> tuple[int, ...]:
+    """The numbers of the steps in an expression, in order."""
+    return (order,) if isinstance(order, int) else tuple(n for part in order.parts for n in numbers(part))
+
+
+def _complete(steps: dict[int, str], order: Expression) -> Decomposition:
+    used = set(numbers(order))
+    if unknown := sorted(used - set(steps)):
+        raise Unreadable(f"its execution order names step {unknown[0]}, which there is not")
+    if missing := sorted(set(steps) - used):
+        raise Unreadable(f"its execution order leaves out step {missing[0]}; name every step, or drop it")
+    return Decomposition(steps, order)
+
+
+_Token: TypeAlias = int | str
+
+
+def _tokens(text: str) -> list[_Token]:
+    found: list[_Token] = []
+    place = 0
+    while rest := text[place:].strip():
+        match = _TOKEN.match(text, place)
+        if not match:
+            raise Unreadable(
+                f"its execution order cannot be read from {rest[:30]!r} on; write Step N, AND, OR, ( and )"
+            )
+        place = match.end()
+        if match["step"]:
+            found.append(int(match["step"].split()[-1]))
+        elif match["word"]:
+            found.append(match["word"].upper())
+        else:
+            found += _signs(match["sign"])
+    return found
+
+
+def _signs(run: str) -> list[str]:
+    parts: list[str] = re.findall(r"[()]|&{1,2}|\|{1,2}", run)
+    return [_SIGNS.get(part, part) for part in parts]
+
+
+class _Parser:
+    """Recursive descent: whole := or; or := and (OR and)*; and := atom (AND atom)*; atom := number | ( or )."""
+
+    def __init__(self, tokens: list[_Token]) -> None:
+        self._tokens, self._place, self._depth = tokens, 0, 0
+
+    def whole(self) -> Expression:
+        if not self._tokens:
+            raise Unreadable("its execution order is empty")
+        found = self._or()
+        if self._place < len(self._tokens):
+            raise Unreadable(f"its execution order goes on with {self._said()} where it should end")
+        return found
+
+    def _or(self) -> Expression:
+        return self._chain("OR", self._and)
+
+    def _and(self) -> Expression:
+        return self._chain("AND", self._atom)
+
+    def _chain(self, operator: Literal["AND", "OR"], part: Callable[[], Expression]) -> Expression:
+        parts = [part()]
+        while self._next() == operator:
+            self._place += 1
+            parts.append(part())
+        return parts[0] if len(parts) == 1 else Node(operator, tuple(parts))
+
+    def _atom(self) -> Expression:
+        token = self._next()
+        self._place += 1
+        if isinstance(token, int):
+            return token
+        if token != "(":
+            self._place -= 1
+            raise Unreadable(f"its execution order has {self._said()} where a step or a bracket should stand")
+        return self._bracketed()
+
+    def _bracketed(self) -> Expression:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise Unreadable(f"its execution order nests more than {_DEEPEST} brackets")
+        found = self._or()
+        if self._next() != ")":
+            raise Unreadable(f"its execution order has {self._said()} where a closing bracket should stand")
+        self._place += 1
+        self._depth -= 1
+        return found
+
+    def _next(self) -> _Token | None:
+        return self._tokens[self._place] if self._place < len(self._tokens) else None
+
+    def _said(self) -> str:
+        token = self._next()
+        if token is None:
+            return "its end"
+        return f"Step {token}" if isinstance(token, int) else repr(token)

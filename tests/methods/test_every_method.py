@@ -1,0 +1,96 @@
+"""What holds for every method: budgets are kept, a killed episode goes on, a replay is identical, spans tell the part."""
+
+import random
+
+import pytest
+
+from codeplan import Budget, Trace, methods, replay, resume, run
+from codeplan.events import Acted, Asked, EpisodeEnded, SpanClosed, SpanOpened
+from codeplan.journal import difference
+
+EVERY = {
+    "react": {},
+    "try-again": {"weakness": "forgetful"},
+    "reflexion": {"weakness": "forgetful"},
+    "plan-and-execute": {},
+    "adapt": {"weakness": "span"},
+    "autoplan": {"weakness": "forgetful", "executor": "try-again"},
+    "text-planner": {"weakness": "forgetful"},
+    "adaplanner": {"mistakes": "forgotten_walk,wrong_guess,wrong_count"},
+}
+PARTS = {
+    "try-again": "trial",
+    "reflexion": "trial",
+    "plan-and-execute": "step",
+    "adapt": "sub-task",
+    "autoplan": "trial",
+    "text-planner": "plan",
+}
+WORLDS = {"household": "heat/3", "textcraft": "depth3/17"}
+
+
+def test_they_are_all_there():
+    assert set(methods.names()) == set(EVERY)
+
+
+@pytest.fixture(params=WORLDS)
+def world(request):
+    return request.param
+
+
+def play(world, name, out=None, **more):
+    return run(world, WORLDS[world], name, out=out, **EVERY[name], **more)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_its_replay_is_identical(world, name, tmp_path):
+    result = play(world, name, tmp_path / "run")
+    assert replay(tmp_path / "run") == result
+    assert result.method == name
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_an_episode_that_died_goes_on_to_the_same_end(world, name, tmp_path):
+    play(world, name, tmp_path / "whole")
+    whole = (tmp_path / "whole" / "trace.jsonl").read_bytes().splitlines(keepends=True)
+    for number in random.Random(f"{world} {name}").sample(range(1, len(whole)), 4):
+        trace = tmp_path / str(number) / "trace.jsonl"
+        trace.parent.mkdir()
+        trace.write_bytes(b"".join(whole[:number]) + b'{"event":"act')
+        resume(trace.parent)
+        before, after = Trace.read(tmp_path / "whole" / "trace.jsonl"), Trace.read(trace)
+        assert [difference(a, b) for a, b in zip(before, after, strict=True)] == [""] * len(before)
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("limit", ["model_calls", "actions", "tokens"])
+def test_it_keeps_every_budget(world, name, limit):
+    whole = play(world, name)
+    allowed = {"model_calls": whole.model_calls // 2, "actions": whole.actions // 2, "tokens": 1}[limit]
+    events = []
+    result = play(world, name, budget=Budget(**{limit: allowed}), listen=events.append)
+    assert not result.success
+    assert result.reason.startswith("budget: ")
+    calls, actions = (sum(isinstance(e, kind) for e in events) for kind in (Asked, Acted))
+    assert {"model_calls": calls, "actions": actions, "tokens": calls}[limit] == allowed
+    assert isinstance(events[-1], EpisodeEnded)
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_its_trace_tells_which_part_each_event_belongs_to(world, name, tmp_path):
+    play(world, name, tmp_path / "run")
+    events = Trace.read(tmp_path / "run" / "trace.jsonl")
+    opened = {e.id: e for e in events if isinstance(e, SpanOpened)}
+    assert PARTS[name] in {e.kind for e in opened.values()}
+    assert {e.id for e in events if isinstance(e, SpanClosed)} == set(opened)
+    assert all(e.span in opened for e in events if isinstance(e, Acted))
+
+
+def test_nested_methods_are_resumed_from_their_table(tmp_path):
+    table = {"name": "reflexion", "trials": 2, "executor": {"name": "react", "calls": 30}}
+    run("household", "heat/3", "adapt", out=tmp_path / "run", executor=table, weakness="forgetful", max_depth=2)
+    lines = (tmp_path / "run" / "trace.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "cut").mkdir()
+    (tmp_path / "cut" / "trace.jsonl").write_bytes(b"".join(lines[: len(lines) // 2]))
+    resume(tmp_path / "cut")
+    assert len((tmp_path / "cut" / "trace.jsonl").read_bytes().splitlines()) == len(lines)

@@ -1,0 +1,98 @@
+"""ReAct: turns of thoughts and actions, and what ends them."""
+
+import pytest
+from boxes import Boxes, Replies
+
+from codeplan import ActionSpace, UsageError, run
+from codeplan.methods.react import ReAct
+from codeplan.turns import claim, formed, is_thought, spoken
+
+
+class Told(Boxes):
+    space = ActionSpace(forms=("open NUMBER",), futile=("It is empty",), calls=6, patience=3)
+
+
+def play(*replies, env=None, **settings):
+    model = Replies(*replies)
+    return run(env or Told(), "ball/2", ReAct(**settings), model), model
+
+
+def test_thoughts_are_heard_and_actions_done():
+    result, model = play("think: I open box 1 first.", "open 1", "open 2")
+    assert (result.success, result.actions, result.model_calls) == (True, 2, 3)
+    shown = model.asked[-1][1][-1]["content"]
+    assert "> think: I open box 1 first.\nOK.\n> open 1\nIt is empty." in shown
+    assert "- open NUMBER" in model.asked[0][1][0]["content"]
+
+
+@pytest.mark.parametrize(
+    ("replies", "reason", "claims"),
+    [
+        (["open 1", "think: Task completed!"], "it says that the task is done", True),
+        (["think: There is no ball. Task failed."], "it says that it cannot do the task", False),
+        (["open 1", "open 3", "open 1"], "3 turns in a row did nothing", None),
+        (["think: hm", "think: hm", "open 1"], "3 turns in a row did nothing", None),
+    ],
+)
+def test_what_ends_it(replies, reason, claims):
+    result, model = play(*replies)
+    assert (result.reason, result.claim, result.success) == (reason, claims, False)
+    assert model.replies == []
+
+
+def test_its_calls_are_limited():
+    result, _ = play(*["open 1"] * 9, patience=99, calls=4)
+    assert (result.reason, result.model_calls) == ("no end in 4 turns", 4)
+
+
+def test_the_end_of_the_world_ends_it():
+    result, _ = play("open 1", "open 3", "open 1", env=Told(patience=2), patience=9)
+    assert (result.reason, result.actions) == ("the environment ended the episode", 2)
+
+
+def test_an_action_may_be_put_into_form_by_a_call_of_its_own():
+    result, model = play("I should look into the second box", "open 2", formalise=True)
+    assert result.success
+    assert model.purposes == ["act", "formalise"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "line"),
+    [
+        ("open 1", "open 1"),
+        ("\n\n> open 1\nopen 2", "open 1"),
+        ("> > Action 3: open 1 ", "open 1"),
+        ("", ""),
+        ("think: a\nopen 1", "think: a"),
+    ],
+)
+def test_a_reply_says_its_first_line(reply, line):
+    assert spoken(reply) == line
+
+
+def test_thoughts_and_claims_are_told_by_their_words():
+    assert is_thought("Thought 3: so")
+    assert not is_thought("I think: so")
+    assert claim("think: now the TASK COMPLETED.") is True
+    assert claim("think: Task failed") is False
+    assert claim("open the completed task") is None
+
+
+def test_slips_of_form_are_put_right_as_the_environment_says():
+    from codeplan import envs
+
+    space = envs.make("household").space
+    assert formed("put mug 1 in desk 2", space) == "put mug 1 in/on desk 2"
+    assert formed("put mug 1 on desk 2", space) == "put mug 1 in/on desk 2"
+    assert formed("put mug 1 in/on desk 2", space) == "put mug 1 in/on desk 2"
+
+
+def test_an_environment_that_does_not_tell_its_actions_is_refused():
+    with pytest.raises(UsageError, match="does not say what its actions look like"):
+        play("open 1", env=Boxes())
+
+
+@pytest.mark.parametrize("settings", [{"calls": 0}, {"patience": -1}])
+def test_a_number_that_does_not_fit_is_refused(settings):
+    with pytest.raises(UsageError, match=f"the setting {next(iter(settings))} of the method react"):
+        ReAct(**settings)

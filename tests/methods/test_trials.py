@@ -1,0 +1,112 @@
+"""Try-Again and Reflexion: trials from the start, and what is kept of them. Plan-and-Execute: one plan, step by step."""
+
+import pytest
+from boxes import Boxes, Replies
+
+from codeplan import ActionSpace, UsageError, run
+from codeplan.events import SpanOpened
+from codeplan.methods import make
+from codeplan.methods.adapt import Adapt
+from codeplan.methods.plan_and_execute import PlanAndExecute
+from codeplan.methods.reflexion import Reflexion
+from codeplan.methods.try_again import TryAgain
+
+
+class Told(Boxes):
+    space = ActionSpace(forms=("open NUMBER",), futile=("It is empty",), calls=6, patience=3)
+
+
+GIVE_UP = "think: Task failed!"
+
+
+def play(method, *replies, env=None):
+    model, events = Replies(*replies), []
+    result = run(env or Told(), "ball/2", method, model, listen=events.append)
+    spans = [(e.kind, e.name) for e in events if isinstance(e, SpanOpened)]
+    return result, model, spans
+
+
+def test_it_tries_again_from_the_start():
+    env = Told()
+    result, _, spans = play(TryAgain(trials=3), "open 1", GIVE_UP, "open 2", env=env)
+    assert (result.success, result.actions) == (True, 2)
+    assert env.actions == ["open 2"]
+    assert ("trial", "1") in spans
+    assert ("trial", "2") in spans
+
+
+def test_it_does_not_try_more_often_than_it_may():
+    result, model, _ = play(TryAgain(trials=2), *[GIVE_UP] * 5)
+    assert not result.success
+    assert len(model.asked) == 2
+
+
+def test_a_reflection_is_read_in_the_next_trial():
+    result, model, spans = play(Reflexion(trials=2), "open 1", GIVE_UP, "Open box 2 instead.", "open 2")
+    assert result.success
+    assert model.purposes == ["act", "act", "reflect", "act"]
+    assert "> open 1\nIt is empty." in model.asked[2][1][-1]["content"]
+    assert "Open box 2 instead." in model.asked[3][1][-1]["content"]
+    assert "> open 1" not in model.asked[3][1][-1]["content"]
+    assert ("reflection", "1") in spans
+
+
+def test_only_the_last_reflections_are_kept():
+    replies = [GIVE_UP, "lesson one", GIVE_UP, "lesson two", GIVE_UP, "lesson three", GIVE_UP]
+    _, model, _ = play(Reflexion(trials=4, memory=2), *replies)
+    last = model.asked[-1][1][-1]["content"]
+    assert "lesson one" not in last
+    assert "lesson two" in last
+    assert "lesson three" in last
+
+
+def test_a_part_of_a_task_is_tried_again_from_where_it_began():
+    plan = "Step 1: open box 1\nStep 2: open box 2\nExecution order: Step 1 AND Step 2"
+    env = Told()
+    method = Adapt(executor=Reflexion(trials=2), rollback=False)
+    replies = [GIVE_UP, "hm", GIVE_UP, plan, "open 1", "think: Task completed!", "open 3", GIVE_UP, "not 3", "open 2"]
+    result, _, spans = play(method, *replies, env=env)
+    assert result.success
+    assert env.actions == ["open 1", "open 2"]
+    assert ("rewind", "to after 1 actions") in spans
+
+
+def test_a_plan_is_carried_out_step_by_step():
+    plan = "Step 1: open box 1\nStep 2: open box 2\nExecution order: Step 1 AND Step 2"
+    result, model, spans = play(PlanAndExecute(), plan, "open 1", "think: Task completed!", "open 2")
+    assert result.success
+    assert "> open 1\nIt is empty." in model.asked[-1][1][-1]["content"]
+    assert spans == [("step", "open box 1"), ("step", "open box 2")]
+
+
+def test_a_plan_is_not_adapted_to_a_step_that_fails():
+    plan = "Step 1: open box 1\nStep 2: open box 2\nExecution order: Step 1 AND Step 2"
+    result, model, _ = play(PlanAndExecute(), plan, GIVE_UP)
+    assert (result.reason, result.claim) == ("a step of the plan failed", False)
+    assert model.replies == []
+
+
+def test_methods_compose_by_nesting():
+    table = {"name": "reflexion", "trials": 2, "executor": {"name": "react", "calls": 3}}
+    method = make("adapt", executor=table, max_depth=2)
+    assert (method.executor.trials, method.executor.executor.calls) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "why"),
+    [
+        ("adapt", {"executor": "walk"}, "there is no method 'walk'"),
+        ("adapt", {"executor": {"calls": 3}}, "has no name"),
+        ("adapt", {"executor": {"name": "react", "cals": 3}}, "has no setting 'cals'"),
+        ("adapt", {"executor": 7}, "a int; give a method"),
+        ("adapt", {"max_depth": 0}, "max_depth"),
+        ("try-again", {"trials": 0}, "trials"),
+        ("reflexion", {"memory": 0}, "memory"),
+        ("autoplan", {"batch": 0}, "batch"),
+        ("autoplan", {"plan": "/nowhere/plan.txt"}, "cannot be read"),
+        ("adaplanner", {"samples": -1}, "samples"),
+    ],
+)
+def test_a_setting_that_does_not_fit_is_one_clear_sentence(name, settings, why):
+    with pytest.raises(UsageError, match=why):
+        make(name, **settings)

@@ -1,0 +1,33 @@
+"""``codeplan learn``, as it is typed."""
+
+import pytest
+
+from codeplan.cli import main
+
+
+def test_what_was_learnt_is_a_file_that_the_method_goes_by(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["learn", "textcraft", "-n", "2", "--out", "learnt", "--set", "weakness=forgetful"]) == 0
+    plan = (tmp_path / "learnt" / "plan.txt").read_text()
+    assert "has to be crafted before" in plan
+    assert plan.strip() in capsys.readouterr().out
+    run = ["run", "textcraft", "--seed", "17", "-q", "--method", "autoplan", "--set", "weakness=forgetful"]
+    assert main([*run, "--out", "without"]) == 1
+    assert main([*run, "--set", "plan=learnt/plan.txt", "--out", "with"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["household", "--method", "react"], "the method react does not learn; autoplan does"),
+        (["household", "--split", "test"], "autoplan learns from train only"),
+        (["household", "--kind", "dance"], "has no such tasks in its split train"),
+        (["nowhere"], "there is no environment 'nowhere'"),
+    ],
+)
+def test_what_cannot_be_learnt_is_told_in_one_line(tmp_path, monkeypatch, capsys, words, told):
+    monkeypatch.chdir(tmp_path)
+    assert main(["learn", *words, "--out", "learnt"]) == 2
+    said = capsys.readouterr().err
+    assert told in said
+    assert len(said.strip().splitlines()) == 1
