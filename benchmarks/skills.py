@@ -1,0 +1,179 @@
+"""The skill library: how quick it is with 10,000 skills, what it is worth, what it withstands.
+
+    python benchmarks/skills.py speed        retrieval, rebuild, listing, each beside its limit
+    python benchmarks/skills.py worth        discovery from one sample, and the library on tasks it has not seen
+    python benchmarks/skills.py poison       poisoned candidates beside sound ones, in 100 filterings
+    python benchmarks/skills.py crash        16 processes that record at once; 200 writers killed
+
+The model is the scripted stand-in with gaps: what it solves says nothing about models.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from codeplan import Task, envs
+from codeplan.curation import Lab, Rule, filter_candidates
+from codeplan.curation.checking import run_alone
+from codeplan.skills import Library, Origin, Trial, evidence, manifest
+
+TESTS = Path(__file__).parents[1] / "tests"
+sys.path[:0] = [str(TESTS / "skills"), str(TESTS / "curation")]
+made, shelf = importlib.import_module("made"), importlib.import_module("shelf")
+
+SKILLS = 10_000
+KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")
+LIMITS = {"find, by kind and words": 5.0, "find, no kind": 5.0, "find, common words": 5.0, "list": 300.0}
+THINGS = ("apple", "mug", "pan", "cup", "plate", "egg", "knife", "potato", "book", "pen", "bowl", "lettuce")
+PLACES = ("fridge", "shelf", "desk", "drawer", "cabinet", "countertop", "safe", "sidetable", "dresser", "garbagecan")
+
+
+def fill(root: Path) -> None:
+    """Write the folders of so many skills, as long as real ones, each with eight trials."""
+    tail = "    # more\n" * 250
+    for i in range(SKILLS):
+        kind = KINDS[i % len(KINDS)]
+        goal = f"{kind} some {THINGS[i % 12]} and put it in {PLACES[i % 10]}, as in room {i % 500}."
+        plan = f"{shelf.PLAN}# {i}\n{tail}"
+        origins = (Origin(f"{kind}/{i}", goal, "scripted", f"runs/{i}"),)
+        status = "active" if i % 3 else "candidate"
+        one = shelf.skill(
+            f"{kind}-{i:05}", status, kind=kind, plan=plan, origins=origins, description=f"{kind}: {goal}"
+        )
+        folder = root / "household" / one.name
+        folder.mkdir(parents=True)
+        (folder / "plan.py").write_text(plan)
+        (folder / "SKILL.md").write_text(manifest.written(one))
+        trials = [Trial(f"{kind}/{j}", j, "m", j % 2 == 0, j % 2 == 0, 1, "filter", f"runs/{i}-{j}") for j in range(8)]
+        (folder / "evidence.jsonl").write_bytes(b"".join(evidence.encode(t) + b"\n" for t in trials))
+
+
+def milliseconds(work: Callable[[], object], rounds: int) -> list[float]:
+    """The times of so many rounds, sorted."""
+    times = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        work()
+        times.append(1000 * (time.perf_counter() - began))
+    return sorted(times)
+
+
+def show(name: str, times: list[float], limit: float) -> None:
+    """One line of the table."""
+    print(f"{name:28} {statistics.median(times):9.2f} {times[-1]:9.2f} {limit:9.0f}", flush=True)
+
+
+def speed(rounds: int) -> None:
+    """Retrieval, listing and rebuild with 10,000 skills."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "skills"
+        fill(root)
+        began = time.perf_counter()
+        library = Library(root)
+        first = 1000 * (time.perf_counter() - began)
+        tasks = {
+            "find, by kind and words": Task(
+                "t", "household", "heat", "heat some egg and put it in safe, as in room 44."
+            ),
+            "find, no kind": Task("t", "household", "", "heat some egg and put it in safe, as in room 44."),
+            "find, common words": Task("t", "household", "heat", "put some"),
+        }
+        print(f"{SKILLS:,} skills, ms{'':12} {'median':>9} {'worst':>9} {'limit':>9}")
+        for name, task in tasks.items():
+            assert len(library.find(task, 3)) == 3
+            show(name, milliseconds(lambda task=task: library.find(task, 3), rounds), LIMITS[name])
+        show("list, opening included", milliseconds(lambda: Library(root).entries(), 5), LIMITS["list"])
+        command = [sys.executable, "-m", "codeplan", "skills", "list", "--library", str(root)]
+        show("list, the whole command", milliseconds(lambda: subprocess.run(command, stdout=-3, check=True), 5), 300)
+        show("index, made the first time", [first], 5_000)
+        show("rebuild", milliseconds(library.rebuild, 3), 5_000)
+
+
+def worth(rounds: int) -> None:
+    """From one sample to skills for the other kinds, by one command."""
+    command = [sys.executable, "-m", "codeplan", "skills", "discover", "household", "-n", str(rounds), "--pairs", "24"]
+    with tempfile.TemporaryDirectory() as folder:
+        settings = ["--set", "gaps=0.8", "--set", "sample_kinds=pick"]
+        print("codeplan", *command[3:], *settings, flush=True)
+        subprocess.run([*command, *settings], cwd=folder, check=True)
+        alone(Library(Path(folder) / "skills"))
+
+
+def alone(library: Library) -> None:
+    """Every promoted skill's own plan, from step 1, on ten tasks of its kind that no step before has seen."""
+    lab = Lab("household", gaps=0.8, sample_kinds="pick")
+    print("\nthe promoted skills' own plans, bound by one question, on ten other tasks")
+    for entry in library.entries(status="active"):
+        tasks = [t for t in lab.tasks("dev") if t.kind == entry.kind][:10]
+        solved = run_alone(lab, library, library.get(entry.env, entry.name), tasks)
+        print(f"{entry.name:24} {sum(solved)}/{len(solved)}", flush=True)
+
+
+def poison(rounds: int) -> None:
+    """How many poisoned candidates are promoted, by the paired test alone; sound ones stand beside them."""
+    world = envs.make("household")
+    kinds = ("heat", "clean", "cool", "pick_two")
+    lab = Lab("household", gaps=0.8, sample_kinds="pick")
+    counts = {
+        "sound": {"active": 0, "candidate": 0, "retired": 0},
+        "poisoned": {"active": 0, "candidate": 0, "retired": 0},
+    }
+    rule = Rule(alone=0, pairs=20, level=0.05)
+    for number in range(rounds):
+        kind, first = kinds[number % len(kinds)], 100_000 + 100 * number
+        own = world.task(kind, first)
+        pair = [made.made(kind, first), made.poisoned(kind, first)]
+        won = lab.execute(pair[1].plan, own, "own")
+        assert won is not None
+        assert won.result.success, f"the poisoned skill is right on its own task {own.id}"
+        tasks = [world.task(kind, first + i) for i in range(1, 40)]
+        with tempfile.TemporaryDirectory() as folder:
+            library = Library(Path(folder) / "skills")
+            rows = filter_candidates(lab, library, tasks, [library.add(s) for s in pair], rule)
+        for what, row in zip(counts, rows, strict=True):
+            counts[what][row.status] += 1
+        if number % 10 == 9:
+            print(f"  {number + 1} filterings: {counts['poisoned']['active']} poisoned promoted", flush=True)
+    print(f"{rounds} filterings at level {rule.level:g}, {rule.pairs} pairs at most; status afterwards")
+    for what, found in counts.items():
+        print(f"{what:10} {found}")
+
+
+def crash(rounds: int) -> None:
+    """Sixteen processes at once, and writers that are killed."""
+    script = TESTS / "skills" / "writers.py"
+    with tempfile.TemporaryDirectory() as folder:
+        library = Library(Path(folder) / "skills")
+        library.add(shelf.skill())
+        began = time.perf_counter()
+        subprocess.run([sys.executable, script, "record", str(library.path), "16", "50"], check=True)
+        seconds = time.perf_counter() - began
+        print(f"16 processes, 50 trials each: {len(library.trials(shelf.skill()))} of 800 there, {seconds:.1f} s")
+        subprocess.run([sys.executable, script, "crash", str(library.path), str(rounds)], check=True)
+
+
+def main() -> None:
+    """Run what is asked for, or all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parts = {"speed": (speed, 50), "worth": (worth, 16), "poison": (poison, 100), "crash": (crash, 200)}
+    parser.add_argument("parts", nargs="*", choices=[*parts, []], help="what to run (all)")
+    parser.add_argument("--rounds", type=int, help="rounds, tasks of a kind, filterings, or killed writers")
+    given = parser.parse_args()
+    print(f"Python {sys.version.split()[0]}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
+    for part in given.parts or parts:
+        run, rounds = parts[part]
+        print(f"\n{part}", flush=True)
+        run(given.rounds or rounds)
+
+
+if __name__ == "__main__":
+    main()

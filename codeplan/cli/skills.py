@@ -1,0 +1,290 @@
+"""``codeplan skills``: a library of skills, looked at, curated and moved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from codeplan.cli import options
+
+if TYPE_CHECKING:
+    from codeplan.skills import Library, Skill
+    from codeplan.skills import Status as SkillStatus
+    from codeplan.skills.figures import Figures
+
+LibraryFolder = Annotated[Path, typer.Option("--library", metavar="DIR", help="The library's folder. [skills]")]
+Name = Annotated[str, typer.Argument(metavar="SKILL", help="The skill's name, or environment/name.")]
+EnvFilter = Annotated[str | None, typer.Option("--env", metavar="ENV", help="Only skills for this environment.")]
+Status = Annotated[str | None, typer.Option(metavar="S", help="Only candidate, active or retired skills.")]
+
+FOLDER = Path("skills")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the group of commands to the application."""
+    from codeplan.cli import skills_by_episodes
+
+    group = typer.Typer(name="skills", help="The skill library: look, curate, prove, move.", rich_markup_mode=None)
+    group.command("list", epilog="Example: codeplan skills list --status active")(list_skills)
+    group.command("show", epilog="Example: codeplan skills show heat-d71c11ea")(show)
+    group.command("diff", epilog="Example: codeplan skills diff heat-d71c11ea@1 heat-d71c11ea")(diff)
+    group.command("search", epilog="Example: codeplan skills search 'a hot apple in the fridge'")(search)
+    group.command("stats", epilog="Example: codeplan skills stats --json")(stats)
+    group.command("promote", epilog="Example: codeplan skills promote heat-d71c11ea")(promote)
+    group.command("retire", epilog="Example: codeplan skills retire heat-d71c11ea")(retire)
+    group.command("pin", epilog="Example: codeplan skills pin heat-d71c11ea")(pin)
+    group.command("merge", epilog="Example: codeplan skills merge heat-d71c11ea heat-0a1b2c3d")(merge)
+    group.command("export", epilog="Example: codeplan skills export household.zip --env household")(export)
+    group.command("import", epilog="Example: codeplan skills import household.zip")(import_skills)
+    group.command("rebuild", epilog="Example: codeplan skills rebuild")(rebuild)
+    skills_by_episodes.add_to(group)
+    app.add_typer(group)
+
+
+# ------------------------------------------------------------------ looking
+
+
+def list_skills(
+    env: EnvFilter = None,
+    kind: Annotated[str | None, typer.Option(metavar="K", help="Only skills for this kind of task.")] = None,
+    status: Status = None,
+    run: Annotated[str | None, typer.Option(metavar="RUN", help="Only skills that this episode made or tried.")] = None,
+    library: LibraryFolder = FOLDER,
+    as_json: options.Json = False,
+) -> None:
+    """List the skills: status, version, and how often they were shown and solved their tasks, with and without them."""
+    from codeplan.cli.skill_tables import entries_table
+    from codeplan.report.plain import fields
+
+    opened = open_library(library)
+    entries = opened.of_run(run) if run else opened.entries(env, kind, checked_status(status))
+    if as_json:
+        options.print_json({"skills": fields(entries), "faults": opened.faults()})
+        return
+    typer.echo("\n".join(entries_table(entries)))
+    tell_faults(opened)
+
+
+def show(name: Name, library: LibraryFolder = FOLDER, as_json: options.Json = False) -> None:
+    """Show a skill: what it is, where it comes from, its figures, its trials, its plan."""
+    from codeplan.cli.skill_tables import skill_page
+    from codeplan.report.plain import fields
+
+    opened = open_library(library)
+    skill = named(opened, name)
+    trials = opened.trials(skill)
+    if as_json:
+        options.print_json({**fields(skill), "trials": fields(trials), "figures": fields(figures(opened, skill))})
+        return
+    typer.echo("\n".join(skill_page(skill, trials, figures(opened, skill))))
+
+
+def diff(
+    one: Annotated[str, typer.Argument(metavar="SKILL", help="A skill; NAME@2 is its version 2.")],
+    other: Annotated[str, typer.Argument(metavar="SKILL", help="Another, or another version.")],
+    library: LibraryFolder = FOLDER,
+    as_json: options.Json = False,
+) -> None:
+    """Show what differs between the plans of two skills, or of two versions of one.
+
+    Exit code 0 where they are the same, 1 where they differ.
+    """
+    from codeplan.report.text import changes
+
+    opened = open_library(library)
+    first, second = named(opened, one), named(opened, other)
+    lines = list(changes(first.plan, second.plan))
+    if as_json:
+        options.print_json([{"mark": mark, "line": line} for mark, line in lines])
+    else:
+        typer.echo("\n".join(f"{mark} {line}".rstrip() for mark, line in lines))
+    raise typer.Exit(1 if lines else 0)
+
+
+def search(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="Words of the name, the description or the goals.")],
+    env: EnvFilter = None,
+    n: Annotated[int, typer.Option("-n", min=1, help="At most so many.")] = 20,
+    library: LibraryFolder = FOLDER,
+    as_json: options.Json = False,
+) -> None:
+    """Search the skills, of any status, by their words; best first."""
+    from codeplan.cli.skill_tables import entries_table
+    from codeplan.report.plain import fields
+
+    found = open_library(library).search(text, n, env)
+    if as_json:
+        options.print_json(fields(found))
+    else:
+        typer.echo("\n".join(entries_table(found, scores=True)))
+
+
+def stats(
+    env: EnvFilter = None, status: Status = None, library: LibraryFolder = FOLDER, as_json: options.Json = False
+) -> None:
+    """What the trials say of each skill: success with and without it, intervals, discordant pairs, p, e-value."""
+    from codeplan.cli.skill_tables import figures_table
+    from codeplan.report.plain import fields
+
+    opened = open_library(library)
+    found = [
+        figures(opened, named(opened, f"{e.env}/{e.name}")) for e in opened.entries(env, None, checked_status(status))
+    ]
+    if as_json:
+        options.print_json(fields(found))
+        return
+    typer.echo("\n".join(figures_table(found)))
+    tell_faults(opened)
+
+
+# ------------------------------------------------------------------ curating by hand
+
+
+def promote(name: Name, library: LibraryFolder = FOLDER) -> None:
+    """Make a skill active by hand: it is shown from now on, whatever its trials say."""
+    _set_status(library, name, "active")
+
+
+def retire(name: Name, library: LibraryFolder = FOLDER) -> None:
+    """Retire a skill: it is never shown again; its folder and its evidence stay."""
+    _set_status(library, name, "retired")
+
+
+def pin(
+    name: Name,
+    off: Annotated[bool, typer.Option("--off", help="Unpin it.")] = False,
+    library: LibraryFolder = FOLDER,
+) -> None:
+    """Pin a skill: no filtering changes its status."""
+    opened = open_library(library)
+    skill = opened.change(named(opened, name), pinned=not off)
+    typer.echo(f"{skill.env}/{skill.name} is {'no longer pinned' if off else 'pinned'}")
+
+
+def merge(
+    into: Annotated[str, typer.Argument(metavar="SKILL", help="The skill that stays.")],
+    other: Annotated[str, typer.Argument(metavar="OTHER", help="The skill that goes into it, and is retired.")],
+    library: LibraryFolder = FOLDER,
+) -> None:
+    """Merge a skill into another: its origins and its history go over, and it is retired."""
+    opened = open_library(library)
+    merged = opened.merge(named(opened, into), named(opened, other))
+    typer.echo(f"{merged.env}/{merged.name} stands for both; {other} is retired")
+
+
+def rebuild(library: LibraryFolder = FOLDER, as_json: options.Json = False) -> None:
+    """Make the index anew from the folders; a plan that was edited by hand becomes a new version, a candidate.
+
+    Exit code 1 where something cannot be used: it is named.
+    """
+    opened = open_library(library)
+    count, faults = opened.rebuild(), opened.faults()
+    if as_json:
+        options.print_json({"folders": count, "faults": faults})
+    else:
+        typer.echo(f"{count:,} skills' folders indexed")
+        tell_faults(opened)
+    raise typer.Exit(1 if faults else 0)
+
+
+# ------------------------------------------------------------------ moving
+
+
+def export(
+    file: Annotated[Path, typer.Argument(metavar="FILE.zip", help="The new zip file.")],
+    env: EnvFilter = None,
+    status: Status = None,
+    library: LibraryFolder = FOLDER,
+    as_json: options.Json = False,
+) -> None:
+    """Write skills, with their evidence, to a zip file."""
+    from codeplan.skills.exchange import export as write
+
+    opened = open_library(library)
+    entries = opened.entries(env, None, checked_status(status))
+    count = write(opened, file, (named(opened, f"{e.env}/{e.name}") for e in entries))
+    if as_json:
+        options.print_json({"file": str(file), "skills": count})
+    else:
+        typer.echo(f"{count:,} skills in {file}")
+
+
+def import_skills(
+    file: Annotated[Path, typer.Argument(metavar="FILE.zip", help="A zip file of skills, or a library's folder.")],
+    library: LibraryFolder = FOLDER,
+    as_json: options.Json = False,
+) -> None:
+    """Take foreign skills in, as candidates: their plans are checked, and have to prove themselves here.
+
+    Exit code 1 where some were refused.
+    """
+    from codeplan.report.plain import fields
+    from codeplan.report.text import one_line
+    from codeplan.skills import Library
+    from codeplan.skills.exchange import import_
+
+    rows = import_(Library(library), file)
+    if as_json:
+        options.print_json(fields(rows))
+    else:
+        for row in rows:
+            typer.echo(
+                one_line(f"{row.source}: {f'candidate {row.name}' if row.name else f'left out: {row.why}'}", 300)
+            )
+    raise typer.Exit(0 if all(row.name for row in rows) else 1)
+
+
+# ------------------------------------------------------------------ shared
+
+
+def open_library(folder: Path) -> Library:
+    """The library. Raises UsageError where there is none."""
+    from codeplan.errors import UsageError
+    from codeplan.skills import Library
+
+    if not folder.is_dir():
+        raise UsageError(f"there is no skill library at {folder}; name one with --library, or make one with discover")
+    return Library(folder)
+
+
+def named(library: Library, name: str) -> Skill:
+    """The skill of a name such as ``heat-1`` or ``heat-1@2``. Raises UsageError."""
+    from codeplan.errors import UsageError
+
+    name, at, version = name.partition("@")
+    if at and not (version.isascii() and version.isdigit()):
+        raise UsageError(f"{version!r} is no version of {name}; give a number, as in {name}@1")
+    return library.named(name, int(version) if at else None)
+
+
+def figures(library: Library, skill: Skill) -> Figures:
+    """What the trials say of a skill."""
+    from codeplan.skills.figures import figures as of
+
+    return of(skill, library.trials(skill))
+
+
+def tell_faults(library: Library) -> None:
+    """Name on stderr what of the library cannot be used."""
+    from codeplan.report.text import one_line
+
+    for fault in library.faults():
+        typer.echo(f"codeplan: left out: {one_line(fault, 400)}", err=True)
+
+
+def checked_status(status: str | None) -> SkillStatus | None:
+    """A status that there is. Raises UsageError for another."""
+    from codeplan.errors import UsageError
+
+    match status:
+        case None | "candidate" | "active" | "retired":
+            return status
+    raise UsageError(f"{status!r} is no status; give candidate, active or retired")
+
+
+def _set_status(folder: Path, name: str, status: str) -> None:
+    library = open_library(folder)
+    skill = library.change(named(library, name), status=status)
+    typer.echo(f"{skill.env}/{skill.name} is {skill.status}")

@@ -1,0 +1,198 @@
+"""``codeplan skills discover``, ``filter`` and ``check``: what is found out by running episodes."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from codeplan.cli import options
+from codeplan.cli.skills import FOLDER, LibraryFolder, named, open_library
+
+if TYPE_CHECKING:
+    from codeplan.curation import Lab, Rule
+
+Split = Annotated[str, typer.Option(metavar="SPLIT", help="The split whose tasks are played. [train]")]
+Pairs = Annotated[
+    int, typer.Option("--pairs", min=1, metavar="N", help="Pairs of episodes, with and without, a candidate.")
+]
+Level = Annotated[float, typer.Option(metavar="A", help="The chance of promoting any useless one that is accepted.")]
+Test = Annotated[str, typer.Option(metavar="T", help="sequential (stops as soon as it knows) or fixed (McNemar's).")]
+Most = Annotated[int, typer.Option(min=1, metavar="N", help="Candidates of a kind that are tried in a round.")]
+Alone = Annotated[int, typer.Option(min=0, metavar="N", help="Tasks on which a candidate's own plan must run alone.")]
+Compare = Annotated[int, typer.Option("--compare", min=0, metavar="N", help="Unseen tasks of each kind at the end.")]
+OnlySkill = Annotated[
+    str | None, typer.Option("--skill", metavar="SKILL", help="Only this skill, whatever its status.")
+]
+Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Episodes at a time.")]
+
+
+def add_to(group: typer.Typer) -> None:
+    """Add this module's commands to the group."""
+    example = "Example: codeplan skills discover household -n 8 --set gaps=0.8 --set sample_kinds=pick"
+    group.command("discover", epilog=example)(discover)
+    group.command("filter", epilog="Example: codeplan skills filter household --pairs 30 --test fixed")(filter_skills)
+    group.command("check", epilog="Example: codeplan skills check --library skills")(check)
+
+
+def discover(
+    env: options.Env,
+    n: Annotated[int, typer.Option("-n", min=1, help="Tasks of each kind that are played in a round.")] = 8,
+    rounds: Annotated[int, typer.Option(min=1, metavar="N", help="Rounds: acquire, filter, again.")] = 1,
+    split: Split = "train",
+    pairs: Pairs = 20,
+    level: Level = 0.05,
+    test: Test = "sequential",
+    most: Most = 2,
+    alone: Alone = 5,
+    shown: Compare = 10,
+    unseen: Annotated[str, typer.Option(metavar="SPLIT", help="Where the unseen tasks are from.")] = "test",
+    model: options.Model = None,
+    base_url: options.BaseUrl = None,
+    more: options.Set = None,
+    jobs: Jobs = 2,
+    out: options.Out = None,
+    library: LibraryFolder = FOLDER,
+    as_json: options.Json = False,
+) -> None:
+    """Discover skills: play tasks, make candidates of the successes, promote those that raise success; and again.
+
+    At the end tasks of another split are played with the library and without.
+    """
+    from codeplan.cli.skill_tables import compared_table, filtered_table
+    from codeplan.curation import compare
+    from codeplan.curation import discover as run_rounds
+    from codeplan.curation.episodes import of_each_kind
+    from codeplan.report.plain import fields
+    from codeplan.skills import Library
+
+    with _lab(env, "discover", model, base_url, more, jobs, out) as lab:
+        rule, opened, tasks = _rule(pairs, level, test, alone), Library(library), lab.tasks(split)
+        later = of_each_kind(lab.tasks(unseen), shown) if shown else []
+        found = run_rounds(lab, opened, tasks, per_kind=n, rounds=rounds, most=most, rule=rule, done=_teller(as_json))
+        compared = compare(lab, opened, later) if later else []
+    if as_json:
+        options.print_json({"rounds": fields(found), "compared": fields(compared), "failures": lab.failures})
+        return
+    for each in found:
+        typer.echo(f"\nround {each.number}: {each.solved} of {each.episodes} solved, {len(each.acquired)} skills\n")
+        typer.echo("\n".join(filtered_table(each.filtered)))
+    if compared:
+        typer.echo(f"\nwith the library and without, on unseen tasks ({unseen})\n")
+        typer.echo("\n".join(compared_table(compared)))
+    _tell_failures(lab)
+
+
+def filter_skills(
+    env: options.Env,
+    name: OnlySkill = None,
+    split: Split = "train",
+    pairs: Annotated[int, typer.Option("-n", "--pairs", min=1, help="Tasks, each with and without, a candidate.")] = 20,
+    level: Level = 0.05,
+    test: Test = "sequential",
+    most: Most = 2,
+    alone: Alone = 5,
+    model: options.Model = None,
+    base_url: options.BaseUrl = None,
+    more: options.Set = None,
+    jobs: Jobs = 2,
+    out: options.Out = None,
+    library: LibraryFolder = FOLDER,
+    as_json: options.Json = False,
+) -> None:
+    """Try candidates with and without, on paired tasks that they do not come from; promote and retire by the test."""
+    from codeplan.cli.skill_tables import filtered_table
+    from codeplan.curation import filter_candidates
+    from codeplan.curation.filtering import candidates_of
+    from codeplan.report.plain import fields
+
+    opened = open_library(library)
+    candidates = [named(opened, name)] if name else candidates_of(opened, env, most)
+    with _lab(env, "filter", model, base_url, more, jobs, out) as lab:
+        rows = filter_candidates(lab, opened, lab.tasks(split), candidates, _rule(pairs, level, test, alone))
+    if as_json:
+        options.print_json({"filtered": fields(rows), "failures": lab.failures})
+        return
+    typer.echo("\n".join(filtered_table(rows)))
+    _tell_failures(lab)
+
+
+def check(
+    name: OnlySkill = None,
+    n: Annotated[int, typer.Option("-n", min=1, help="Tasks a skill.")] = 5,
+    model: options.Model = None,
+    base_url: options.BaseUrl = None,
+    more: options.Set = None,
+    jobs: Jobs = 2,
+    out: options.Out = None,
+    library: LibraryFolder = FOLDER,
+    as_json: options.Json = False,
+) -> None:
+    """Run every active skill again, on tasks that it came from or has solved: tests for a library.
+
+    Its own plan is run, its parameters bound by one question; nothing is planned. Exit code 1 where a task is not
+    solved.
+    """
+    from codeplan.cli.skill_tables import checked_table
+    from codeplan.curation import Checked
+    from codeplan.curation import check as run_again
+    from codeplan.report.plain import fields
+
+    opened = open_library(library)
+    active = [named(opened, f"{e.env}/{e.name}") for e in opened.entries(status="active")]
+    skills = [named(opened, name)] if name else active
+    rows: list[Checked] = []
+    failures: list[str] = []
+    for env in dict.fromkeys(s.env for s in skills):
+        with _lab(env, "check", model, base_url, more, jobs, out and out / env) as lab:
+            rows += run_again(lab, opened, [s for s in skills if s.env == env], n)
+            failures += lab.failures
+    if as_json:
+        options.print_json({"checked": fields(rows), "failures": failures})
+    else:
+        typer.echo("\n".join(checked_table(rows)))
+    raise typer.Exit(1 if failures or any(r.unsolved for r in rows) else 0)
+
+
+# ------------------------------------------------------------------ shared
+
+
+@contextlib.contextmanager
+def _lab(
+    env: str, what: str, model: str | None, base_url: str | None, more: list[str] | None, jobs: int, out: Path | None
+) -> Iterator[Lab]:
+    """Where the episodes are run, with a folder for their traces."""
+    from codeplan.curation import Lab
+
+    found = options.configured()
+    given: dict[str, Any] = options.settings(more, base_url=base_url)
+    name, given = options.chosen(found, model, given)
+    given["budget"] = options.budget(found)
+    with contextlib.nullcontext(out) if out else options.new_folder("skills", what, env) as folder:
+        yield Lab(env, name, folder=folder, workers=jobs, **given)
+
+
+def _rule(pairs: int, level: float, test: str, alone: int) -> Rule:
+    from codeplan.curation import Rule
+    from codeplan.errors import UsageError
+
+    if test not in ("sequential", "fixed"):
+        raise UsageError(f"{test!r} is no test; give sequential or fixed")
+    return Rule(alone=alone, pairs=pairs, level=level, test="fixed" if test == "fixed" else "sequential")
+
+
+def _teller(quiet: bool) -> Any:
+    """Tells what is done on stderr, unless it is to be quiet."""
+    return (lambda what: None) if quiet else (lambda what: typer.echo(what, err=True))
+
+
+def _tell_failures(lab: Lab) -> None:
+    from codeplan.report.text import one_line
+
+    for failure in lab.failures[:5]:
+        typer.echo(f"codeplan: an episode broke, and does not count: {one_line(failure, 300)}", err=True)
+    if len(lab.failures) > 5:
+        typer.echo(f"codeplan: and {len(lab.failures) - 5} more", err=True)

@@ -1,0 +1,167 @@
+"""Skill acquisition: a candidate from an episode's success (Sun et al., NeurIPS 2023, section 3.3).
+
+The plan that won is made whole, so that it runs from step 1, and general; and it must then win its own task again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from codeplan.curation.episodes import Lab, Ran
+from codeplan.errors import SandboxError, UsageError
+from codeplan.events import (
+    Acted,
+    EnvironmentReset,
+    Event,
+    PlanDrafted,
+    PlanFailed,
+    PlanStarted,
+    PlanStopped,
+    StepEntered,
+)
+from codeplan.sandbox import Sandbox
+from codeplan.skills import Library, Origin, Skill, Trial
+from codeplan.skills.binding import head
+from codeplan.skills.manifest import checked_name
+from codeplan.types import AgentApi, Plan, Rejected, Task
+
+_MOST_LATER = 200_000
+_MOST_MERGED = 12
+MOST_ORIGINS = 50
+"""So many of the episodes that a skill came from are kept."""
+
+
+class _Run(msgspec.Struct):
+    """One run of a plan in an episode: where it started, and which steps it entered; the last may have failed."""
+
+    source: str
+    start: int
+    entered: list[int]
+    failed: bool = False
+
+    @property
+    def done(self) -> list[int]:
+        """The steps that it did to their ends."""
+        return self.entered[:-1] if self.failed else list(self.entered)
+
+
+def acquire(lab: Lab, library: Library, ran: Ran, sandbox: Sandbox | None = None) -> Skill | None:
+    """The candidate that a successful episode yields; it is in the library then. None where it yields none.
+
+    A plan of the same shape as one that is there adds its origin to that. A retired one stays retired.
+    """
+    task = ran.result.task
+    if not ran.result.success:
+        return None
+    sandbox, api = sandbox or Sandbox(), lab.api()
+    for source in _whole(ran.events, sandbox):
+        plan = _general(source, ran.events, task, sandbox, api)
+        again = lab.execute(plan.source, task, "again") if plan else None
+        if plan and again and again.result.success:
+            skill = _skill(plan, task, ran, lab, sandbox)
+            kept = _kept(library, skill)
+            trial = Trial(task.id, task.seed, lab.model, True, True, kept.version, "acquire", again.run)
+            library.record(kept, trial)
+            return kept
+    return None
+
+
+# ------------------------------------------------------------------ whole
+
+
+def _whole(events: Sequence[Event], sandbox: Sandbox) -> Iterator[str]:
+    """Plans that may do all that the episode did from step 1 on: the last, or what ran of all.
+
+    Merged by number, a plan's steps take the place of earlier ones from where it was resumed; merged in time, every
+    step counts that was done.
+    """
+    runs = _runs(events)[-_MOST_MERGED:]
+    if not runs:
+        return
+    yield runs[-1].source
+    if len(runs) > 1:
+        last = runs[-1].start
+        ends = [min(r.start for r in runs[i + 1 :]) for i in range(len(runs) - 1)]
+        by_number = [[n for n in _numbers(r) if n < end] for r, end in zip(runs, ends, strict=False)]
+        for taken in (by_number, [r.done for r in runs[:-1]]):
+            before = [{"source": r.source, "steps": steps} for r, steps in zip(runs, taken, strict=False) if steps]
+            merged = sandbox.study("merge", runs[-1].source, {"before": before, "steps": list(range(last, last + 100))})
+            if isinstance(merged, str):
+                yield merged
+
+
+def _numbers(run: _Run) -> list[int]:
+    """The steps of a run's plan up to the last that it did."""
+    return list(range(run.start, max(run.entered, default=0) + 1))
+
+
+def _runs(events: Sequence[Event]) -> list[_Run]:
+    """The runs since the world was last begun."""
+    sources: dict[int, str] = {}
+    runs: list[_Run] = []
+    for event in events:
+        match event:
+            case EnvironmentReset():
+                runs = []
+            case PlanDrafted(number=number, source=source):
+                sources[number] = source
+            case PlanStarted(number=number, start_from=start):
+                runs.append(_Run(sources[number], start, []))
+            case StepEntered(step=step) if runs:
+                runs[-1].entered.append(step)
+            case PlanFailed() | PlanStopped(limit="wall" | "cpu" | "turns" | "memory") if runs:
+                runs[-1].failed = True
+    return runs
+
+
+# ------------------------------------------------------------------ general
+
+
+def _general(source: str, events: Sequence[Event], task: Task, sandbox: Sandbox, api: AgentApi) -> Plan | None:
+    """The plan with parameters in place of what belongs to this episode; None where it cannot be had."""
+    if isinstance(sandbox.check(source, api), Rejected):
+        return None
+    first = next(e.observation.text for e in events if isinstance(e, EnvironmentReset))
+    later = "\n".join(e.observation.text for e in events if isinstance(e, Acted))[:_MOST_LATER]
+    goal = task.goal or first
+    try:
+        found = sandbox.study("generalise", source, {"goal": goal, "first": first, "later": later})
+    except SandboxError:
+        return None
+    if isinstance(found, Rejected):
+        return None
+    checked = sandbox.check(found["source"], api)
+    return checked if isinstance(checked, Plan) else None
+
+
+def _skill(plan: Plan, task: Task, ran: Ran, lab: Lab, sandbox: Sandbox) -> Skill:
+    shape = sandbox.study("shape", plan.source)
+    kind = "".join(c if c.isalnum() or c in "-_" else "-" for c in task.kind.lower()) or "skill"
+    return Skill(
+        name=checked_name(f"{kind[:40]}-{str(shape)[:8]}".lstrip("-_")),
+        env=lab.env,
+        plan=plan.source,
+        kind=task.kind,
+        description=_description(plan),
+        parameters=tuple(p.name for p in head(plan.source).parameters),
+        origins=(Origin(task.id, task.goal, lab.model, ran.run),),
+    )
+
+
+def _description(plan: Plan) -> str:
+    """The plan in a line: its own, in a comment, or else the titles of its steps."""
+    own = re.search(r"^ *# *General plan: *(.+)$", plan.source, re.MULTILINE)
+    return (own[1] if own else "; ".join(s.title for s in plan.steps if s.title))[:500]
+
+
+def _kept(library: Library, skill: Skill) -> Skill:
+    """The skill in the library: the one of the same shape that was there, with one more origin, or this one, new."""
+    try:
+        return library.add(skill)
+    except UsageError:
+        there = library.get(skill.env, skill.name)
+    origins = tuple(dict.fromkeys([*there.origins, *skill.origins]))[:MOST_ORIGINS]
+    return library.change(there, origins=origins) if origins != there.origins else there

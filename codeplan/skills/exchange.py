@@ -1,0 +1,166 @@
+"""Libraries on the move: a zip file of skills, out and in. What comes in is foreign, and treated as hostile.
+
+Of a zip file nothing is unpacked: members of a known form are read, each up to a size, and whatever else is in it is
+left alone. A plan that comes in is checked in the cage; as a candidate it is not shown before it is proven here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+
+from codeplan import envs
+from codeplan.errors import UsageError
+from codeplan.sandbox import Sandbox
+from codeplan.skills import folder, manifest
+from codeplan.skills.binding import head
+from codeplan.skills.files import DamagedSkill
+from codeplan.skills.library import Library
+from codeplan.skills.values import Origin, Skill
+from codeplan.types import Rejected, Value
+
+MOST_SKILLS = 20_000
+_MEMBER = re.compile(r"([a-z0-9][a-z0-9_-]*)/([a-z0-9][a-z0-9_-]*)/(SKILL\.md|plan\.py|evidence\.jsonl)")
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+class Imported(Value, frozen=True):
+    """What became of one foreign skill: ``name`` is its name here, empty where it was refused for ``why``."""
+
+    source: str
+    name: str
+    why: str = ""
+
+
+def export(library: Library, path: Path, skills: Iterable[Skill]) -> int:
+    """Write skills with their evidence to a new zip file; the same skills make the same file. Returns how many.
+
+    Raises UsageError where the file is there already, or cannot be written.
+    """
+    if path.exists():
+        raise UsageError(f"{path} is there already; name a new file")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    count = 0
+    try:
+        with zipfile.ZipFile(temporary, "x", zipfile.ZIP_DEFLATED) as archive:
+            for skill in skills:
+                for name, text in _files(library, skill):
+                    archive.writestr(zipfile.ZipInfo(f"{skill.env}/{skill.name}/{name}", _EPOCH), text)
+                count += 1
+        os.replace(temporary, path)
+    except OSError as e:
+        raise UsageError(f"{path} cannot be written: {e.strerror}") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+    return count
+
+
+def import_(library: Library, path: Path, sandbox: Sandbox | None = None) -> list[Imported]:
+    """Take the skills of a zip file, or of another library's folder, as candidates: without their evidence, unpinned.
+
+    A plan that the check refuses, for the agent of its environment, stays out; one that is here already, too. Where
+    another skill has its name it gets a new one. Raises UsageError where the file cannot be read.
+    """
+    sandbox = sandbox or Sandbox()
+    found = _in_folder(path) if path.is_dir() else _in_zip(path)
+    return [_taken(library, source, skill, sandbox) for source, skill in found]
+
+
+def _files(library: Library, skill: Skill) -> Iterator[tuple[str, bytes]]:
+    yield folder.MANIFEST, manifest.written(skill).encode()
+    yield folder.PLAN, skill.plan.encode()
+    evidence = library.path / skill.env / skill.name / folder.EVIDENCE
+    if evidence.exists():
+        yield folder.EVIDENCE, evidence.read_bytes()
+
+
+def _taken(library: Library, source: str, found: Skill | str, sandbox: Sandbox) -> Imported:
+    why = found if isinstance(found, str) else _refusal(found, sandbox)
+    if why or isinstance(found, str):
+        return Imported(source, "", why)
+    skill = _as_candidate(found, source)
+    names = {e.name: e.digest for e in library.entries(skill.env)}
+    digest = manifest.digest(skill.plan)
+    if digest in names.values():
+        return Imported(source, "", "a skill with this plan is here already")
+    if skill.name in names:
+        skill = msgspec.structs.replace(skill, name=f"{skill.name[:70]}-{digest[:8]}")
+    return Imported(source, library.add(skill).name)
+
+
+def _as_candidate(skill: Skill, source: str) -> Skill:
+    """The skill as it is here: nothing that it says of its standing counts, nor of runs that are not here."""
+    origins = tuple(Origin(o.task, o.goal, f"{o.model} (imported from {source})"[:500]) for o in skill.origins[:50])
+    known = tuple(p.name for p in head(skill.plan).parameters)
+    return msgspec.structs.replace(
+        skill, version=1, status="candidate", pinned=False, origins=origins, parameters=known
+    )
+
+
+def _refusal(skill: Skill, sandbox: Sandbox) -> str:
+    """Why a plan may not come in; empty where it may."""
+    try:
+        manifest.checked_name(skill.name)
+        manifest.checked_name(skill.env, "environment")
+        with closing(envs.make(skill.env)) as world:
+            checked = sandbox.check(skill.plan, world.agent)
+    except UsageError as e:
+        return str(e)
+    return f"its plan is refused: {checked.diagnostics[0]}" if isinstance(checked, Rejected) else ""
+
+
+def _in_folder(path: Path) -> Iterator[tuple[str, Skill | str]]:
+    for place in sorted(path.glob(f"*/*/{folder.MANIFEST}")):
+        source = f"{place.parent.parent.name}/{place.parent.name}"
+        try:
+            yield source, folder.read(place.parent)
+        except DamagedSkill as e:
+            yield source, str(e)
+
+
+def _in_zip(path: Path) -> Iterator[tuple[str, Skill | str]]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = {i.filename: i for i in archive.infolist() if _MEMBER.fullmatch(i.filename)}
+            sources = sorted({name.rpartition("/")[0] for name in members})
+            if len(sources) > MOST_SKILLS:
+                raise UsageError(f"{path} holds more than {MOST_SKILLS:,} skills; split it")
+            for source in sources:
+                yield source, _read(archive, members, source)
+    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as e:
+        raise UsageError(f"{path} cannot be read as a zip file of skills: {e}") from None
+
+
+def _read(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], source: str) -> Skill | str:
+    """The skill, or why it cannot be read."""
+    try:
+        texts = [
+            _text(archive, members.get(f"{source}/{name}"), most)
+            for name, most in ((folder.MANIFEST, manifest.MOST_BYTES), (folder.PLAN, folder.MOST_PLAN_BYTES))
+        ]
+        found = manifest.read(texts[0])
+    except DamagedSkill as e:
+        return str(e)
+    if f"{found.environment}/{found.name}" != source:
+        return f"its {folder.MANIFEST} is of another skill, {found.environment}/{found.name}"
+    return found.skill(texts[1])
+
+
+def _text(archive: zipfile.ZipFile, member: zipfile.ZipInfo | None, most: int) -> str:
+    if member is None:
+        raise DamagedSkill(f"it lacks its {folder.MANIFEST} or its {folder.PLAN}")
+    with archive.open(member) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise DamagedSkill(f"{member.filename} is larger than {most:,} bytes")
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise DamagedSkill(f"{member.filename} is not UTF-8 text") from None

@@ -1,0 +1,72 @@
+"""Files that survive: written whole or not at all, by one process at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+
+class DamagedSkill(ValueError):
+    """A skill's folder that cannot be used as it is: the message says which file, and why. Nothing of it is deleted."""
+
+
+def write(path: Path, text: str) -> None:
+    """Put the text into the file, durably; a reader sees the old file or the new one, whatever happens meanwhile."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        os.rename(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync(path.parent)
+
+
+def append(path: Path, line: bytes) -> None:
+    """Add a line to a file, durably. A torn line that a crash left behind is ended first, and stays as it is."""
+    with open(path, "ab+") as file:
+        if file.tell() and not _ends_a_line(file.fileno(), file.tell()):
+            line = b"\n" + line
+        file.write(line + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or a folder with all that is in it; nothing where it is gone."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def sync(folder: Path) -> None:
+    """Make what was created or renamed in a folder durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock file, against every other process and thread. The system frees it when the holder dies."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _ends_a_line(descriptor: int, size: int) -> bool:
+    return os.pread(descriptor, 1, size - 1) == b"\n"

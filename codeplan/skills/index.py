@@ -1,0 +1,312 @@
+"""The index: an SQLite file made from the folders, for quick answers. It is never the truth, and may be deleted.
+
+Full text is FTS5's, ranked by BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, section 3).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from codeplan.skills.evidence import Tally
+from codeplan.skills.values import Skill, Status, Trial
+from codeplan.types import Value
+
+FORM = 2
+"""Another number makes an index that was written by another codeplan be made anew."""
+
+MOST_WORDS = 8
+COMMON = 1_000
+"""As many skills have a word that tells nothing."""
+
+BUSY_SECONDS = 30.0
+
+_SOUND = "and status = 'active' and not failing"
+
+_TABLES = """
+create table skills (
+    id integer primary key, env text not null, name text not null, kind text not null, status text not null,
+    pinned integer not null, version integer not null, description text not null, digest text not null,
+    shown integer not null, solved integer not null, plain integer not null, plain_solved integer not null,
+    wins integer not null, losses integer not null, failing integer not null, unique (env, name));
+create index by_kind on skills (env, kind, status, failing, solved, name);
+create table runs (skill integer not null, run text not null, primary key (run, skill)) without rowid;
+create index runs_of on runs (skill);
+create table files (path text primary key, signature text not null, skill integer, fault text) without rowid;
+create table vectors (model text not null, digest text not null, vector blob not null, primary key (model, digest));
+create virtual table texts using fts5 (tags, name, description, goals, tokenize = 'porter unicode61');
+"""
+
+
+class Entry(Value, frozen=True):
+    """What the index knows of a skill: all but its plan and its trials."""
+
+    env: str
+    name: str
+    kind: str
+    status: Status
+    pinned: bool
+    version: int
+    description: str
+    digest: str
+    tally: Tally
+    score: float = 0.0
+
+
+class Index:
+    """One connection to an index. Not safe between threads by itself."""
+
+    def __init__(self, path: Path | None) -> None:
+        """Open the index, empty where there is none or where it is of another form; ``None`` keeps it in memory.
+
+        Raises sqlite3.Error where the file is damaged or cannot be written.
+        """
+        name = ":memory:" if path is None else str(path)
+        self._db = sqlite3.connect(name, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        try:
+            self._db.execute("pragma journal_mode = wal")
+            self._db.execute("pragma synchronous = off")  # what a crash of the machine loses is made anew
+            if self._db.execute("pragma user_version").fetchone()[0] != FORM:
+                self._create()
+        except BaseException:
+            self._db.close()
+            raise
+        self._closing = weakref.finalize(self, self._db.close)  # a library needs no closing
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._closing()
+
+    # -------------------------------------------------------------- writing
+
+    @contextlib.contextmanager
+    def change(self) -> Iterator[None]:
+        """Around a change that others see as a whole, or not at all."""
+        self._db.execute("begin immediate")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("rollback")
+            raise
+        self._db.execute("commit")
+
+    def put(
+        self,
+        path: str,
+        signature: str,
+        skill: Skill,
+        digest: str,
+        tally: Tally,
+        trials: Iterable[Trial],
+        fault: str | None = None,
+    ) -> None:
+        """Enter a skill's folder anew, whatever was known of it; ``fault`` tells what of it cannot be used."""
+        number = self._forgotten(path)
+        row = (
+            skill.env,
+            skill.name,
+            skill.kind,
+            skill.status,
+            skill.pinned,
+            skill.version,
+            skill.description,
+            digest,
+        )
+        counts = (
+            tally.shown,
+            tally.solved,
+            tally.plain,
+            tally.plain_solved,
+            tally.wins,
+            tally.losses,
+            tally.failing,
+        )
+        marks = ", ".join("?" * (1 + len(row) + len(counts)))
+        number = self._db.execute(f"insert into skills values ({marks})", (number, *row, *counts)).lastrowid
+        goals = "\n".join(dict.fromkeys(o.goal for o in skill.origins if o.goal))
+        text = (number, _tags(skill), skill.name, skill.description, goals)
+        self._db.execute(
+            "insert into texts (rowid, tags, name, description, goals) values (?, ?, ?, ?, ?)",
+            text,
+        )
+        runs = {o.run for o in skill.origins} | {t.run for t in trials}
+        self._db.executemany("insert into runs values (?, ?)", [(number, run) for run in runs if run])
+        self._db.execute("insert into files values (?, ?, ?, ?)", (path, signature, number, fault))
+
+    def put_fault(self, path: str, signature: str, fault: str) -> None:
+        """Enter a folder that cannot be used, with the reason."""
+        self._forgotten(path)
+        self._db.execute("insert into files values (?, ?, null, ?)", (path, signature, fault))
+
+    def forget(self, path: str) -> None:
+        """Take a folder out."""
+        self._forgotten(path)
+
+    def clear(self) -> None:
+        """Take everything out."""
+        for table in ("skills", "runs", "files", "vectors", "texts"):
+            self._db.execute(f"delete from {table}")
+
+    def put_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
+        """Keep vectors of texts, by the embedding model and the text's digest."""
+        rows = [(model, digest, vector) for digest, vector in vectors.items()]
+        self._db.executemany("insert or replace into vectors values (?, ?, ?)", rows)
+
+    def _forgotten(self, path: str) -> int | None:
+        """Take a folder out; the number that its skill had, None where there was none."""
+        found = self._db.execute("select skill from files where path = ?", (path,)).fetchone()
+        if found is None:
+            return None
+        number: int | None = found[0]
+        self._db.execute("delete from files where path = ?", (path,))
+        if number is not None:
+            for table, key in (("skills", "id"), ("texts", "rowid"), ("runs", "skill")):
+                self._db.execute(f"delete from {table} where {key} = ?", (number,))
+        return number
+
+    # -------------------------------------------------------------- reading
+
+    def signatures(self) -> dict[str, str]:
+        """The signature of each folder that was entered, by its path in the library."""
+        return dict(self._db.execute("select path, signature from files"))
+
+    def faults(self) -> list[str]:
+        """Why folders cannot be used, in their order."""
+        return [fault for (fault,) in self._db.execute("select fault from files where fault is not null order by path")]
+
+    def faulty(self) -> list[str]:
+        """The folders that cannot be used, by their paths in the library."""
+        return [path for (path,) in self._db.execute("select path from files where skill is null order by path")]
+
+    def entries(
+        self,
+        env: str | None = None,
+        kind: str | None = None,
+        status: Status | None = None,
+    ) -> list[Entry]:
+        """The skills, by environment, kind and name."""
+        given = {"env": env, "kind": kind, "status": status}
+        where = " and ".join(f"{n} = ?" for n, v in given.items() if v is not None) or "true"
+        values = [v for v in given.values() if v is not None]
+        rows = self._db.execute(f"select *, 0.0 from skills where {where} order by env, kind, name", values)
+        return [_entry(row) for row in rows]
+
+    def of_run(self, run: str) -> list[Entry]:
+        """The skills that an episode made or tried."""
+        query = "select *, 0.0 from skills where id in (select skill from runs where run = ?) order by env, name"
+        return [_entry(row) for row in self._db.execute(query, (run,))]
+
+    def search(self, words: Sequence[str], limit: int, env: str | None = None) -> list[Entry]:
+        """The skills of any status whose words fit best, best first."""
+        return self._ranked("", [f"e{_hex(env)}"] if env is not None else [], words, limit)
+
+    def fitting(self, env: str, kind: str, words: Sequence[str], limit: int) -> list[Entry]:
+        """Active skills that do not fail, for a kind of task (any kind where it is empty), best first.
+
+        Where too few have one of the words, others of the kind follow: those that solved most.
+        """
+        tags = [
+            f"e{_hex(env)}",
+            "active",
+            *([f"(k{_hex(kind)} OR k{_hex('')})"] if kind else []),
+        ]
+        found = self._ranked(_SOUND, tags, words, limit)
+        if len(found) >= limit:
+            return found
+        names = {e.name for e in found}
+        more = self.sound(env, kind, limit + len(found))
+        return [*found, *(e for e in more if e.name not in names)][:limit]
+
+    def sound(self, env: str, kind: str, limit: int = -1) -> list[Entry]:
+        """Active skills that do not fail, for a kind of task (any where it is empty), those first that solved most.
+
+        All of them for a limit of -1.
+        """
+        kinds = "and kind in (?, '')" if kind else ""
+        query = f"select *, 0.0 from skills where env = ? {kinds} {_SOUND} order by solved desc, name limit ?"
+        return [_entry(row) for row in self._db.execute(query, [env, *([kind] if kind else []), limit])]
+
+    def vectors(self, model: str, digests: Iterable[str]) -> dict[str, bytes]:
+        """The vectors that are kept of these texts, by digest."""
+        query = "select vector from vectors where model = ? and digest = ?"
+        found = ((digest, self._db.execute(query, (model, digest)).fetchone()) for digest in digests)
+        return {digest: row[0] for digest, row in found if row}
+
+    def _ranked(self, where: str, tags: list[str], words: Sequence[str], limit: int) -> list[Entry]:
+        telling = self._telling(words)
+        if not telling:
+            return []
+        match = " AND ".join(
+            [
+                *(f"tags : {tag}" for tag in tags),
+                f"{{name description goals}} : ({' OR '.join(telling)})",
+            ]
+        )
+        query = (
+            "select s.*, -bm25(texts, 0.0, 2.0, 1.0, 1.0) as score from texts join skills s on s.id = texts.rowid "
+            f"where texts match ? {where} order by score desc, solved desc, name limit ?"
+        )
+        return [_entry(row) for row in self._db.execute(query, (match, limit))]
+
+    def _telling(self, words: Sequence[str]) -> list[str]:
+        """The words that tell most: few skills have them, but some do. Each is quoted for FTS5.
+
+        What very many have tells nothing, and takes long to rank: it counts only where there is nothing else.
+        """
+        counted: dict[str, int] = {}
+        query = "select count(*) from (select rowid from texts where texts match ? limit ?)"
+        for word in dict.fromkeys(words):
+            match = f'{{name description goals}} : "{word}"'
+            counted[f'"{word}"'] = self._db.execute(query, (match, COMMON)).fetchone()[0]
+        there = sorted((w for w, number in counted.items() if number), key=lambda w: counted[w])
+        return [w for w in there if counted[w] < COMMON][:MOST_WORDS] or there[:1]
+
+    # -------------------------------------------------------------- the file
+
+    def _create(self) -> None:
+        self._db.execute("begin immediate")
+        for kind, name in self._db.execute(
+            "select type, name from sqlite_schema where type = 'table' and name not like 'sqlite_%'"
+        ).fetchall():
+            self._db.execute(f"drop {kind} if exists {name}")
+        for statement in _TABLES.strip().split(";\n"):
+            self._db.execute(statement.rstrip(";"))
+        self._db.execute(f"pragma user_version = {FORM}")
+        self._db.execute("commit")
+
+
+def words_in(text: str) -> list[str]:
+    """The words of a text, fit for a search."""
+    letters = "".join(c.lower() if c.isalnum() else " " for c in text[:4_000])
+    return list(dict.fromkeys(letters.split()))[:24]
+
+
+def _tags(skill: Skill) -> str:
+    return f"e{_hex(skill.env)} k{_hex(skill.kind)} {skill.status}"
+
+
+def _hex(text: str) -> str:
+    """A word that no stemming changes (it ends in a digit), nor any cutting into words."""
+    return f"{text.encode().hex()}0"
+
+
+def _entry(row: Sequence[Any]) -> Entry:
+    _, env, name, kind, status, pinned, version, description, digest, *counts, score = row
+    shown, solved, plain, plain_solved, wins, losses, failing = counts
+    tally = Tally(shown, solved, plain, plain_solved, wins, losses, bool(failing))
+    return Entry(
+        env,
+        name,
+        kind,
+        status,
+        bool(pinned),
+        version,
+        description,
+        digest,
+        tally,
+        round(score, 4),
+    )

@@ -1,0 +1,260 @@
+"""The library: a folder of skills, read and written by many processes at once."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from codeplan.errors import UsageError
+from codeplan.skills import evidence, files, folder, manifest
+from codeplan.skills.files import DamagedSkill
+from codeplan.skills.index import Entry, Index, words_in
+from codeplan.skills.mirror import Mirror
+from codeplan.skills.nearest import Embedder, Ranking
+from codeplan.skills.values import Skill, Status, Trial
+from codeplan.types import Task
+
+LOCK, IGNORE = ".lock", ".gitignore"
+_IGNORED = "# made from the folders, or of the moment\n.index.sqlite*\n.lock\n.*.tmp\n"
+
+_T = TypeVar("_T")
+_SPARE = 8
+
+
+class Library:
+    """Skills in a folder: ``<environment>/<name>/``; a SkillStore. Safe between threads and between processes.
+
+    The folder is made when something is first written to it. On opening, and in ``refresh``, the index is brought in
+    line with the folders, whoever changed them; a folder that cannot be used is told by ``faults``, and stays as it is.
+    Where the folder is not writable the index is kept in memory. Raises UsageError where ``path`` is not a folder.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        if self.path.exists() and not self.path.is_dir():
+            raise UsageError(f"{self.path} is no folder; a skill library is one")
+        self._mutex = threading.RLock()
+        self._mirror = Mirror(self.path)
+        self.refresh()
+
+    def __repr__(self) -> str:
+        return f"Library({str(self.path)!r})"
+
+    def close(self) -> None:
+        """Close the index; it is opened again when it is needed."""
+        with self._mutex:
+            self._mirror.close()
+
+    # -------------------------------------------------------------- the port
+
+    def find(self, task: Task, limit: int) -> Sequence[Skill]:
+        """The active skills that fit the task best, at most ``limit``; see ``Index.fitting`` for the order.
+
+        Each is read from its folder: what is retired, or damaged, is left out whatever the index says.
+        """
+        words = words_in(f"{task.goal} {task.kind}")
+        return self._active(self._ask(lambda index: index.fitting(task.env, task.kind, words, limit + _SPARE)), limit)
+
+    def nearest(self, task: Task, limit: int, embedder: Embedder) -> Sequence[Skill]:
+        """As ``find``, but those first whose description and plan are nearest to the task's goal in meaning."""
+        entries = self._ask(lambda index: index.sound(task.env, task.kind))
+        return self._active(Ranking(self, embedder, self._read).ranked(task.goal, entries), limit)
+
+    def record(self, skill: Skill, trial: Trial) -> None:
+        """Add a trial to the skill's evidence, durably. Raises UsageError where there is no such skill."""
+        trial = trial if trial.at else msgspec.structs.replace(trial, at=round(time.time(), 3))
+        with self._writing(skill.env, skill.name) as place:
+            files.append(place / folder.EVIDENCE, evidence.encode(trial))
+
+    # -------------------------------------------------------------- reading
+
+    def get(self, env: str, name: str, version: int | None = None) -> Skill:
+        """The skill, as it is now or in an earlier version. Raises UsageError where it is not there, or damaged."""
+        place = self._existing(env, name)
+        try:
+            return folder.read(place) if version is None else folder.read_version(place, version)
+        except DamagedSkill as e:
+            raise UsageError(str(e)) from None
+
+    def named(self, name: str, version: int | None = None) -> Skill:
+        """The skill of a name, or of ``environment/name``. Raises UsageError where there is not just one."""
+        env, _, own = name.rpartition("/")
+        if env:
+            return self.get(env, own, version)
+        there = sorted(p.split("/")[0] for p in self._mirror.places() if p.split("/")[1] == own)
+        if len(there) > 1:
+            raise UsageError(f"{' and '.join(there)} have a skill {own}; name it as in {there[0]}/{own}")
+        if not there:
+            raise UsageError(
+                f"there is no skill {name!r:.120} in {self.path}; codeplan skills list shows what there is"
+            )
+        return self.get(there[0], own, version)
+
+    def trials(self, skill: Skill) -> list[Trial]:
+        """Every trial of a skill, in the order in which they were made. Raises UsageError where they cannot be read."""
+        try:
+            return folder.trials(self._existing(skill.env, skill.name))[0]
+        except DamagedSkill as e:
+            raise UsageError(str(e)) from None
+
+    def entries(
+        self,
+        env: str | None = None,
+        kind: str | None = None,
+        status: Status | None = None,
+    ) -> list[Entry]:
+        """What the index knows of the skills, by environment, kind and name."""
+        return self._ask(lambda index: index.entries(env, kind, status))
+
+    def search(self, text: str, limit: int = 20, env: str | None = None) -> list[Entry]:
+        """The skills of any status whose name, description or goals have words of the text, best first."""
+        return self._ask(lambda index: index.search(words_in(text), limit, env))
+
+    def of_run(self, run: str) -> list[Entry]:
+        """The skills that an episode, by its folder, made or tried."""
+        return self._ask(lambda index: index.of_run(run))
+
+    def faults(self) -> list[str]:
+        """What cannot be used: the file and the reason, a line each."""
+        return self._ask(lambda index: index.faults())
+
+    def vectors(self, model: str, digests: Sequence[str]) -> dict[str, bytes]:
+        """The vectors that the index keeps of texts, by their digests."""
+        with self._mutex:
+            return self._mirror.ask(lambda index: index.vectors(model, digests))
+
+    # -------------------------------------------------------------- writing
+
+    def add(self, skill: Skill) -> Skill:
+        """Put a new skill into the library. Raises UsageError where it has one of that name."""
+        manifest.checked_name(skill.env, "environment")
+        place = self._folder(skill.env, manifest.checked_name(skill.name))
+        with self._lock():
+            if place.exists():
+                raise UsageError(f"{self.path} has a skill {skill.env}/{skill.name} already")
+            folder.create(place, skill)
+            self._mirror.enter(f"{skill.env}/{skill.name}")
+        return skill
+
+    def change(self, skill: Skill, **changes: object) -> Skill:
+        """Change what is known of a skill, or its plan, which makes it a new version, a candidate until it is proven.
+
+        Returns it as it is then. Raises UsageError where it is not there.
+        """
+        with self._writing(skill.env, skill.name) as place:
+            old = self.get(skill.env, skill.name)
+            new = msgspec.structs.replace(old, **changes)
+            if new.plan == old.plan:
+                folder.update(place, new)
+            else:
+                new = msgspec.structs.replace(new, version=old.version + 1, status="candidate")
+                folder.replace_plan(place, old, new)
+        return new
+
+    def merge(self, into: Skill, other: Skill) -> Skill:
+        """Let ``into`` stand for both: it takes the origins and the trials of ``other``, which is retired.
+
+        The trials come as those of no version: they are history, and no evidence for another plan. Raises UsageError.
+        """
+        if (into.env, into.name) == (other.env, other.name):
+            raise UsageError(f"{into.env}/{into.name} cannot be merged with itself")
+        if into.env != other.env:
+            raise UsageError(f"{into.env}/{into.name} and {other.env}/{other.name} are for different environments")
+        origins = tuple(dict.fromkeys([*into.origins, *other.origins]))
+        same = into.plan == other.plan
+        for trial in self.trials(other):
+            self.record(into, trial if same else msgspec.structs.replace(trial, version=0))
+        merged = self.change(into, origins=origins)
+        self.change(other, status="retired")
+        return merged
+
+    def keep_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
+        """Keep vectors of texts in the index, by the embedding model and their digests."""
+        with self._lock():
+            self._mirror.ask(lambda index: index.put_vectors(model, vectors))
+
+    def rebuild(self) -> int:
+        """Make the index anew; finish what a crash cut short; take plans edited by hand as new versions, candidates.
+
+        Returns how many skills' folders there are.
+        """
+        with self._lock():
+            for left in (*self.path.glob("*/.*.tmp"), *self.path.glob("*/*/.*.tmp")):
+                files.remove(left)
+            self._mirror.make_anew()
+            places = list(self._mirror.places())
+            for place in self._mirror.unsound():
+                with contextlib.suppress(DamagedSkill):
+                    if folder.heal(self.path / place):
+                        self._mirror.enter(place)
+        return len(places)
+
+    def refresh(self) -> None:
+        """Bring the index in line with the folders."""
+        with self._mutex:
+            if self.path.is_dir() and self._mirror.differs():
+                with self._lock():
+                    self._mirror.follow()
+
+    # -------------------------------------------------------------- the parts
+
+    def _ask(self, question: Callable[[Index], list[_T]]) -> list[_T]:
+        with self._mutex:
+            return self._mirror.ask(question) if self.path.is_dir() else []
+
+    def _active(self, entries: Sequence[Entry], limit: int) -> list[Skill]:
+        """The first skills that are there and active, each with its entry's score."""
+        found = (msgspec.structs.replace(s, score=e.score) for e in entries if (s := self._read(e)))
+        return list(itertools.islice(found, limit))
+
+    def _read(self, entry: Entry) -> Skill | None:
+        """The skill as its folder has it; None where it is retired, or damaged, whatever the index says."""
+        with contextlib.suppress(DamagedSkill):
+            skill = folder.read(self._folder(entry.env, entry.name))
+            return skill if skill.status == "active" else None
+        return None
+
+    @contextlib.contextmanager
+    def _writing(self, env: str, name: str) -> Iterator[Path]:
+        """The folder of a skill that is there, to be written to; the index follows. Raises UsageError."""
+        place = self._existing(env, name)
+        with self._lock():
+            yield place
+            self._mirror.enter(f"{env}/{name}")
+
+    @contextlib.contextmanager
+    def _lock(self) -> Iterator[None]:
+        """Alone in the library, of all threads and processes. Where nothing can be written there is nothing to lock."""
+        with self._mutex:
+            if self.path.is_dir() and not os.access(self.path, os.W_OK):
+                yield
+                return
+            self._make()
+            with files.locked(self.path / LOCK):
+                yield
+
+    def _make(self) -> None:
+        """Make the library's folder, where it is not there."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            if not (self.path / IGNORE).exists():
+                files.write(self.path / IGNORE, _IGNORED)
+        except OSError as e:
+            raise UsageError(f"the skill library {self.path} cannot be made: {e.strerror}") from None
+
+    def _existing(self, env: str, name: str) -> Path:
+        place = self._folder(env, name)
+        if not place.is_dir():
+            raise UsageError(f"there is no skill {env}/{name} in {self.path}; codeplan skills list shows what there is")
+        return place
+
+    def _folder(self, env: str, name: str) -> Path:
+        return self.path / manifest.checked_name(env, "environment") / manifest.checked_name(name)

@@ -1,0 +1,149 @@
+"""``SKILL.md``: what is known of a skill but its plan and its trials; TOML between two lines of ``+++``, then prose.
+
+The prose is for people, made anew from the values whenever they are written, and never read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import msgspec
+
+from codeplan.errors import UsageError
+from codeplan.skills.files import DamagedSkill
+from codeplan.skills.values import Origin, Skill, Status
+
+FENCE = "+++"
+MOST_BYTES = 256 * 1024
+MOST_TEXT = 2_000
+"""Characters of a description, and of a goal, that are kept."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
+
+_Text = Annotated[str, msgspec.Meta(max_length=MOST_TEXT)]
+_Word = Annotated[str, msgspec.Meta(max_length=200)]
+
+
+class _Origin(msgspec.Struct, forbid_unknown_fields=True):
+    task: _Text
+    goal: _Text = ""
+    model: _Text = ""
+    run: _Text = ""
+
+
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The front matter. ``digest`` is that of the plan it was written for."""
+
+    name: _Word
+    description: _Text
+    environment: _Word
+    kind: _Word
+    parameters: Annotated[tuple[_Word, ...], msgspec.Meta(max_length=200)]
+    version: Annotated[int, msgspec.Meta(ge=1, le=2**31)]
+    status: Status
+    pinned: bool
+    digest: _Word
+    origins: tuple[_Origin, ...] = ()
+
+    def skill(self, plan: str) -> Skill:
+        """The skill, with its plan."""
+        origins = tuple(Origin(o.task, o.goal, o.model, o.run) for o in self.origins)
+        return Skill(
+            self.name,
+            self.environment,
+            plan,
+            self.kind,
+            self.description,
+            self.parameters,
+            self.version,
+            self.status,
+            self.pinned,
+            origins,
+        )
+
+
+def checked_name(name: str, what: str = "skill") -> str:
+    """A name that is fit for a folder. Raises UsageError for another."""
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"{name[:100]!r} is no name for a {what}; use small letters, digits, - and _, at most 80 in all"
+        )
+    return name
+
+
+def digest(plan: str) -> str:
+    """16 hexadecimal digits that change with the plan's text."""
+    return hashlib.sha256(plan.encode()).hexdigest()[:16]
+
+
+def read(text: str) -> Manifest:
+    """The front matter of a file's text. Raises DamagedSkill with the reason."""
+    opening, _, rest = text.partition("\n")
+    head, closing, _ = rest.partition(f"\n{FENCE}\n")
+    if opening.strip() != FENCE or not closing:
+        raise DamagedSkill(f"it does not begin with TOML between two lines of {FENCE}")
+    try:
+        return msgspec.convert(tomllib.loads(head), Manifest)
+    except (tomllib.TOMLDecodeError, RecursionError) as e:
+        raise DamagedSkill(f"its front matter is not TOML: {e}") from None
+    except msgspec.ValidationError as e:
+        raise DamagedSkill(f"its front matter does not fit: {e}") from None
+
+
+def written(skill: Skill) -> str:
+    """The file's text, for a skill."""
+    fields = {
+        "name": skill.name,
+        "description": _short(skill.description),
+        "environment": skill.env,
+        "kind": skill.kind,
+        "parameters": list(skill.parameters),
+        "version": skill.version,
+        "status": skill.status,
+        "pinned": skill.pinned,
+        "digest": digest(skill.plan),
+    }
+    lines = [FENCE, *_pairs(fields)]
+    for origin in skill.origins:
+        known = {n: _short(getattr(origin, n)) for n in origin.__struct_fields__ if getattr(origin, n)}
+        lines += ["", "[[origins]]", *_pairs(known)]
+    return "\n".join([*lines, FENCE, "", *_prose(skill), ""])
+
+
+def _prose(skill: Skill) -> Iterable[str]:
+    kind = f" of kind {skill.kind}" if skill.kind else ""
+    yield f"# {skill.name}"
+    yield ""
+    yield _short(skill.description) or "A plan that solved a task."
+    yield ""
+    yield f"For tasks{kind} in {skill.env}. The plan is in plan.py, its trials in evidence.jsonl."
+
+
+def _pairs(fields: dict[str, Any]) -> Iterable[str]:
+    return (f"{name} = {_toml(value)}" for name, value in fields.items())
+
+
+def _toml(value: bool | int | str | list[str]) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, str):
+        return '"' + "".join(_escaped(c) for c in value) + '"'
+    return f"[{', '.join(_toml(v) for v in value)}]"
+
+
+def _escaped(character: str) -> str:
+    if character in '"\\':
+        return "\\" + character
+    code = ord(character)
+    return f"\\u{code:04x}" if code < 32 or 127 <= code < 160 or code in (0x2028, 0x2029) else character
+
+
+def _short(text: str) -> str:
+    """The text, capped, and without what no file can hold (half of a surrogate pair)."""
+    return text[:MOST_TEXT].encode("utf-8", "replace").decode()

@@ -1,0 +1,151 @@
+"""Acquisition: a success becomes a candidate when its plan, made whole and general, wins the same task again."""
+
+import pytest
+from boxes import Boxes, Replies
+
+from codeplan import Observation, Task
+from codeplan.curation import Lab, acquire
+from codeplan.sandbox import Sandbox
+from codeplan.skills import Library
+from codeplan.types import Plan
+
+
+@pytest.fixture
+def library(tmp_path):
+    return Library(tmp_path / "skills")
+
+
+def household(task_id, tmp_path, **settings):
+    lab = Lab("household", folder=tmp_path / "runs", **settings)
+    task = next(t for t in lab.tasks("train") if t.id == task_id)
+    return lab, lab.plan(task, "first")
+
+
+class LockAgent:
+    """Opens a door that is locked."""
+
+    def __init__(self, act):
+        self._act = act
+
+    def do(self, what: str) -> str:
+        """Turn the key, or open the door."""
+        return self._act(what).text
+
+    def report(self) -> str:
+        """Nothing to report."""
+        return ""
+
+
+class Lock:
+    """The door opens when the key has been turned."""
+
+    name, agent = "lock", LockAgent
+
+    def tasks(self, split):
+        return [Task("door/1", "lock", "open", "open the door")]
+
+    def reset(self, task):
+        self.turned = False
+        return Observation("A door.")
+
+    def step(self, action):
+        self.turned = self.turned or action == "turn"
+        won = action == "open" and self.turned
+        return Observation("It opens." if won else "It is done." if action == "turn" else "It is stuck.", 1.0, won, won)
+
+    def close(self):
+        pass
+
+
+def steps(*actions):
+    blocks = [
+        f"    if start_from <= {n}:\n        print('[Step {n}] I {a}')\n        seen = agent.do('{a}')\n"
+        f"        assert 'stuck' not in seen, f'Error in [Step {n}]: stuck. {{agent.report()}}'\n"
+        for n, a in enumerate(actions, 1)
+    ]
+    return "def solution(agent, start_from=1):\n" + "".join(blocks)
+
+
+# ------------------------------------------------------------------ what becomes a candidate
+
+
+@pytest.mark.parametrize("kind", ["clean", "examine", "pick_two"])
+def test_a_success_becomes_a_candidate_with_parameters_and_a_proof(library, tmp_path, kind):
+    lab, ran = household(f"{kind}/2003", tmp_path)
+    skill = acquire(lab, library, ran)
+    assert (skill.status, skill.kind, skill.env) == ("candidate", kind, "household")
+    assert {"the_item", "the_places"} <= set(skill.parameters)
+    assert skill.origins[0].run == ran.run
+    (trial,) = library.trials(skill)
+    assert (trial.phase, trial.success, trial.task) == ("acquire", True, f"{kind}/2003")
+    assert isinstance(Sandbox().check(skill.plan, lab.api()), Plan)
+
+
+def test_a_failure_becomes_nothing(library, tmp_path):
+    lab, ran = household("heat/2003", tmp_path, gaps=1.0, sample_kinds="pick")
+    assert not ran.result.success
+    assert acquire(lab, library, ran) is None
+    assert library.entries() == []
+
+
+def test_one_shape_is_one_skill_with_all_the_episodes_it_came_from(library, tmp_path):
+    settings = {"mistakes": "none"}
+    for task in ("heat/2003", "heat/2004"):
+        lab, ran = household(task, tmp_path / task[-4:], **settings)
+        skill = acquire(lab, library, ran)
+    assert len(library.entries()) == 1
+    assert [o.task for o in skill.origins] == ["heat/2003", "heat/2004"]
+
+
+def test_a_retired_skill_stays_retired_when_it_is_found_again(library, tmp_path):
+    lab, ran = household("heat/2003", tmp_path)
+    library.change(acquire(lab, library, ran), status="retired")
+    assert acquire(lab, library, ran).status == "retired"
+
+
+# ------------------------------------------------------------------ whole
+
+
+def test_a_plan_that_was_resumed_with_all_its_steps_is_whole_as_it_is(library):
+    lab = Lab(Lock(), Replies(steps("turn", "push"), steps("turn", "open")))
+    skill = acquire(lab, library, lab.plan(lab.tasks("test")[0], "first"))
+    assert [line.strip() for line in skill.plan.split("\n") if "agent.do" in line] == [
+        "seen = agent.do('turn')",
+        "seen = agent.do(the_item)",
+    ]
+
+
+def test_a_plan_that_goes_on_from_what_others_did_is_merged_with_them(library):
+    """The last plan alone does not open the door: the key was turned by the one before it."""
+    lab = Lab(Lock(), Replies(steps("turn", "push"), steps("open")))
+    task = lab.tasks("test")[0]
+    ran = lab.plan(task, "first")
+    assert ran.result.success
+    assert not lab.execute(steps("open"), task, "alone").result.success
+    skill = acquire(lab, library, ran)
+    assert lab.execute(skill.plan, task, "again").result.success
+    assert skill.plan.count("if start_from") == 2
+
+
+def test_a_plan_that_cannot_win_again_from_step_1_is_no_candidate(library):
+    class Once(Boxes):
+        """The ball is gone when it was found once."""
+
+        def step(self, action):
+            observation = super().step(action)
+            self.ball = None if observation.success else self.ball
+            return observation
+
+        def reset(self, task):
+            seen = getattr(self, "resets", 0)
+            self.resets = seen + 1
+            observation = super().reset(task)
+            self.ball = task.seed if seen == 0 else None
+            return observation
+
+    plan = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] look')\n        assert agent.open(2)\n"
+    lab = Lab(Once(), Replies(plan))
+    ran = lab.plan(lab.tasks("test")[1], "first")
+    assert ran.result.success
+    assert acquire(lab, library, ran) is None
+    assert library.entries() == []

@@ -1,0 +1,66 @@
+"""Discovery end to end: from one sample to skills that raise success on tasks that nobody has seen."""
+
+import pytest
+
+from codeplan.curation import Lab, Rule, compare, discover
+from codeplan.curation.checking import run_alone
+from codeplan.curation.episodes import of_each_kind
+from codeplan.skills import Library
+
+KINDS = ("heat", "examine")
+SHOWN = 5
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """The library that was discovered for two kinds, what happened, and where."""
+    folder = tmp_path_factory.mktemp("discovery")
+    library = Library(folder / "skills")
+    lab = Lab("household", folder=folder / "runs", gaps=0.8, sample_kinds="pick")
+    tasks = [t for t in lab.tasks("train") if t.kind in KINDS]
+    rounds = discover(lab, library, tasks, per_kind=8, most=1, rule=Rule(pairs=24))
+    return lab, library, rounds
+
+
+def test_a_round_acquires_from_successes_and_filters(found):
+    _, library, (first,) = found
+    assert first.episodes == 16
+    assert 0 < first.solved < 16
+    assert {r.status for r in first.filtered} == {"active"}
+    assert {e.kind for e in library.entries(status="active")} == set(KINDS)
+
+
+def test_every_promoted_skill_runs_from_step_1_on_ten_other_tasks_of_its_kind(found):
+    lab, library, _ = found
+    for entry in library.entries(status="active"):
+        skill = library.get(entry.env, entry.name)
+        known = {o.task for o in skill.origins} | {t.task for t in library.trials(skill)}
+        others = [t for t in lab.tasks("test") if t.kind == skill.kind and t.id not in known][:10]
+        assert run_alone(lab, library, skill, others) == [True] * 10
+
+
+def test_success_rises_on_tasks_that_it_has_not_seen(found):
+    lab, library, _ = found
+    unseen = of_each_kind([t for t in lab.tasks("dev") if t.kind in KINDS], SHOWN)
+    *kinds, total = compare(lab, library, unseen)
+    assert [r.kind for r in kinds] == list(KINDS)
+    assert total.pairs == 2 * SHOWN
+    assert total.solved > total.plain_solved
+    assert total.losses == 0
+
+
+def test_a_skill_leads_to_the_episodes_that_made_and_tried_it_and_they_lead_back(found):
+    _, library, _ = found
+    entry = library.entries(status="active")[0]
+    skill = library.get(entry.env, entry.name)
+    runs = [o.run for o in skill.origins] + [t.run for t in library.trials(skill) if t.run]
+    assert all(runs)
+    for run in (runs[0], runs[-1]):
+        assert entry.name in [e.name for e in library.of_run(run)]
+
+
+def test_comparing_leaves_no_evidence(found):
+    lab, library, _ = found
+    before = {e.name: e.tally.shown for e in library.entries()}
+    compare(lab, library, of_each_kind([t for t in lab.tasks("dev") if t.kind == "heat"], 1))
+    assert {e.name: e.tally.shown for e in library.entries()} == before

@@ -1,0 +1,132 @@
+"""Filtering: promoted only when success rises on other tasks; harmful ones retired; the poisoned one never promoted."""
+
+import pytest
+from boxes import Boxes, Replies
+from curation.made import made, poisoned
+
+from codeplan import UsageError
+from codeplan.curation import Lab, Rule, check, filter_candidates
+from codeplan.curation.filtering import candidates_of
+from codeplan.skills import Library, Skill
+
+GAPS = {"gaps": 0.8, "sample_kinds": "pick"}
+
+
+@pytest.fixture
+def library(tmp_path):
+    return Library(tmp_path / "skills")
+
+
+@pytest.fixture
+def lab():
+    return Lab("household", **GAPS)
+
+
+def tried(lab, library, *skills, **rule):
+    for skill in skills:
+        library.add(skill)
+    return filter_candidates(lab, library, lab.tasks("train"), skills, Rule(**rule))
+
+
+def test_a_skill_that_raises_success_is_promoted_with_its_figures(lab, library):
+    (row,) = tried(lab, library, made("heat"))
+    assert (row.verdict, row.status) == ("helps", "active")
+    assert library.named("heat-good").status == "active"
+    assert row.wins > row.losses == 0
+    assert row.solved == row.pairs > row.plain_solved
+    assert row.e >= 1 / row.level
+    assert row.difference.low > 0
+    assert (row.alone, row.alone_solved) == (5, 5)
+
+
+def test_every_episode_is_evidence_and_none_is_on_the_task_it_came_from(lab, library):
+    (row,) = tried(lab, library, made("heat", 2000))
+    trials = library.trials(library.named("heat-good"))
+    pairs = [t for t in trials if t.phase == "filter"]
+    assert len(pairs) == 2 * row.pairs
+    assert sum(t.shown for t in pairs) == row.pairs
+    assert "heat/2000" not in {t.task for t in trials}
+
+
+@pytest.mark.parametrize("alone", [0, 5])
+def test_a_poisoned_skill_is_not_promoted(lab, library, alone):
+    bad = poisoned("heat")
+    assert lab.execute(bad.plan, lab.tasks("train")[20], "own").result.task.id == "heat/2003"
+    assert lab.execute(bad.plan, lab.tasks("train")[20], "own").result.success
+    good, row = tried(lab, library, made("heat"), bad, alone=alone)
+    assert good.status == "active"
+    assert row.status != "active"
+    assert row.solved < row.pairs or row.pairs == 0
+
+
+def test_a_skill_that_harms_is_retired_with_its_evidence(library):
+    lab = Lab("household")  # no gaps: it solves these tasks by itself
+    (row,) = tried(lab, library, poisoned("heat"), alone=0)
+    assert (row.verdict, row.status) == ("harms", "retired")
+    assert library.named("heat-poisoned").status == "retired"
+    assert len(library.trials(library.named("heat-poisoned"))) == 2 * row.pairs
+
+
+def test_a_skill_that_changes_nothing_stays_a_candidate(library):
+    (row,) = tried(Lab("household"), library, made("heat"), pairs=6)
+    assert (row.verdict, row.status) == ("open", "candidate")
+
+
+def test_a_pinned_skill_stays_what_it_is(lab, library):
+    library.add(made("heat"))
+    pinned = library.change(library.named("heat-good"), pinned=True)
+    (row,) = filter_candidates(lab, library, lab.tasks("train"), [pinned])
+    assert (row.verdict, row.status) == ("helps", "candidate")
+
+
+def test_with_a_fixed_number_of_pairs_mcnemars_test_decides_after_all_of_them(lab, library):
+    (row,) = tried(lab, library, made("heat"), test="fixed", pairs=16)
+    assert row.pairs == 16
+    assert row.p <= row.level
+    assert row.status == "active"
+
+
+def test_each_of_many_candidates_is_held_against_its_share_of_the_level(lab, library):
+    rows = tried(lab, library, made("heat"), made("cool", name="cool-good"), pairs=2, alone=0)
+    assert [r.level for r in rows] == [0.025, 0.025]
+
+
+def test_what_was_played_before_counts_and_no_task_is_played_twice(lab, library):
+    (first,) = tried(lab, library, made("heat"), pairs=4, alone=0, level=0.6)
+    skill = library.change(library.named("heat-good"), status="candidate")
+    (second,) = filter_candidates(lab, library, lab.tasks("train"), [skill], Rule(alone=0, pairs=20))
+    played = [t.task for t in library.trials(skill) if t.shown]
+    assert second.pairs == len(played) == len(set(played)) > first.pairs
+    assert second.status == "active"
+
+
+def test_the_candidates_that_came_from_most_episodes_are_tried_first(library):
+    library.add(made("heat", name="heat-1"))
+    library.add(made("heat", 2004, name="heat-2"))
+    library.change(library.named("heat-2"), origins=(*made("heat").origins, *made("heat", 2004).origins))
+    assert [s.name for s in candidates_of(library, "household", 1)] == ["heat-2"]
+
+
+def test_a_check_runs_each_skill_again_on_its_tasks_and_plans_nothing(lab, library, tmp_path):
+    for skill in (made("heat"), poisoned("clean")):
+        library.add(skill)
+        library.change(skill, status="active", origins=(*made(skill.kind).origins, *made(skill.kind, 2005).origins))
+    good, bad = check(lab, library, [library.named("heat-good"), library.named("clean-poisoned")])
+    assert (good.tasks, good.solved, good.unsolved) == (2, 2, ())
+    assert bad.unsolved == ("clean/2005",)
+    assert {t.phase for t in library.trials(library.named("heat-good"))} == {"check"}
+
+
+@pytest.mark.parametrize("rule", [{"pairs": 0}, {"level": 0.0}, {"level": 1.5}, {"test": "t"}, {"alone": -1}])
+def test_rules_that_make_no_sense_are_refused(rule):
+    with pytest.raises(UsageError):
+        Rule(**rule)
+
+
+def test_an_episode_that_broke_is_no_evidence(library):
+    lab = Lab(Boxes(), Replies())  # a model that has no reply left
+    skill = library.add(Skill("look-1", "boxes", "def solution(agent, start_from=1):\n    agent.open(2)\n", "find"))
+    (row,) = filter_candidates(lab, library, lab.tasks("train"), [skill], Rule(alone=0, level=0.6))
+    assert (row.pairs, row.status) == (0, "candidate")
+    assert library.trials(skill) == []
+    assert "no reply is left" in lab.failures[0]

@@ -1,0 +1,63 @@
+"""Parameters as text: read from a plan's head, and set there, without parsing Python."""
+
+import ast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from skills.shelf import PLAN
+
+from codeplan.skills.binding import Parameter, Unbound, bound, head, values_in
+
+
+def test_the_head_tells_names_values_and_what_they_are_for():
+    found = head(PLAN)
+    assert found.goal == "heat some apple and put it in fridge."
+    assert found.parameters == (
+        Parameter("the_item", "apple", "step 1: I look for an apple"),
+        Parameter("the_places", ["countertop 1", "fridge 1"], "step 1: I look for an apple"),
+    )
+
+
+def test_a_plan_without_a_head_has_no_parameters():
+    assert head("def solution(agent, start_from=1):\n    x = 'apple'\n").parameters == ()
+
+
+@given(st.text(max_size=50), st.lists(st.text(max_size=20), max_size=5))
+def test_any_text_is_bound_as_data_and_reads_back(item, places):
+    plan = bound(PLAN, "a goal", {"the_item": item, "the_places": places})
+    assert plan.count("\n") == PLAN.count("\n")
+    solution = ast.parse(plan).body[0]
+    values = {s.targets[0].id: ast.literal_eval(s.value) for s in solution.body if isinstance(s, ast.Assign)}
+    given_back = {p.name: p.value for p in head(plan).parameters}
+    assert values == given_back
+    if all(c.isprintable() for c in item):
+        assert values["the_item"] == item
+
+
+def test_only_parameters_of_the_head_are_set():
+    assert bound(PLAN, "heat some apple and put it in fridge.", {"start_from": "9", "print": "x"}) == PLAN
+
+
+def test_a_reply_gives_every_parameter_a_value_of_its_sort():
+    reply = 'Here: {"the_item": "egg", "the_places": ["fridge 1"], "more": "x"} as asked.'
+    assert values_in(reply, head(PLAN).parameters) == {"the_item": "egg", "the_places": ["fridge 1"]}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "no",
+        "{}",
+        '{"the_item": "egg"}',
+        '{"the_item": ["egg"], "the_places": []}',
+        '{"the_item": 3, "the_places": []}',
+        '{"the_item": {"a": "b"}, "the_places": []}',
+        "{" * 100_000,
+        '{"the_item": "' + "x" * 5_000 + '", "the_places": []}',
+    ],
+)
+def test_any_other_reply_binds_nothing(reply):
+    with pytest.raises(Unbound):
+        values_in(reply, head(PLAN).parameters)

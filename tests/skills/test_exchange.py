@@ -1,0 +1,118 @@
+"""Out and in: what comes in is a candidate, checked, with no claim that counts."""
+
+import zipfile
+
+import pytest
+from skills.shelf import PLAN, skill
+
+from codeplan import UsageError
+from codeplan.skills import Library, Trial
+from codeplan.skills.exchange import export, import_
+from codeplan.skills.manifest import written
+
+
+@pytest.fixture
+def library(tmp_path):
+    return Library(tmp_path / "skills")
+
+
+def archive(path, **members):
+    with zipfile.ZipFile(path, "w") as file:
+        for name, text in members.items():
+            file.writestr(name, text)
+    return path
+
+
+def foreign(path, plan=PLAN, **more):
+    made = skill(plan=plan, **more)
+    return archive(path, **{"household/heat-1/SKILL.md": written(made), "household/heat-1/plan.py": plan})
+
+
+def test_what_is_exported_comes_in_elsewhere_as_a_candidate_without_evidence(library, tmp_path):
+    library.record(library.add(skill(pinned=True, version=4)), Trial("heat/7", 7, "m", True, True, 4))
+    assert export(library, tmp_path / "a.zip", [library.named("heat-1")]) == 1
+    other = Library(tmp_path / "other")
+    (row,) = import_(other, tmp_path / "a.zip")
+    came = other.named("heat-1")
+    assert (row.name, came.plan) == ("heat-1", PLAN)
+    assert (came.status, came.pinned, came.version, other.trials(came)) == ("candidate", False, 1, [])
+    assert came.origins[0].run == ""
+    assert "imported from" in came.origins[0].model
+
+
+def test_the_same_skills_make_the_same_file_and_no_file_is_overwritten(library, tmp_path):
+    library.add(skill())
+    for name in ("a", "b"):
+        export(library, tmp_path / f"{name}.zip", [skill()])
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
+    with pytest.raises(UsageError, match="is there already"):
+        export(library, tmp_path / "a.zip", [skill()])
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        "import os\nos.system('true')\n",
+        "def solution(agent, start_from=1):\n    agent.__class__\n",
+        "def solution(agent, start_from=1):\n    if start_from <= 1:\n        agent.fly()\n        assert 1, ''\n",
+        "(" * 50_000,
+    ],
+)
+def test_a_plan_that_the_check_refuses_stays_out(library, tmp_path, plan):
+    (row,) = import_(library, foreign(tmp_path / "a.zip", plan))
+    assert row.name == ""
+    assert "refused" in row.why
+    assert library.entries() == []
+
+
+def test_a_name_that_is_taken_is_not_overwritten(library, tmp_path):
+    library.add(skill())
+    (row,) = import_(library, foreign(tmp_path / "a.zip", PLAN.replace("apple", "egg")))
+    assert row.name.startswith("heat-1-")
+    assert library.named("heat-1").plan == PLAN
+    assert library.named("heat-1").status == "active"
+
+
+def test_a_plan_that_is_here_already_stays_out(library, tmp_path):
+    library.add(skill("other-name"))
+    (row,) = import_(library, foreign(tmp_path / "a.zip"))
+    assert row.why == "a skill with this plan is here already"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../etc/x/plan.py",
+        "/household/heat-1/plan.py",
+        "household/../../SKILL.md",
+        "HOUSEHOLD/heat/plan.py",
+        "a\\b/c/plan.py",
+    ],
+)
+def test_members_of_another_form_are_left_alone(library, tmp_path, name):
+    assert import_(library, archive(tmp_path / "a.zip", **{name: "x"})) == []
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.zip"]
+
+
+def test_a_bomb_is_not_unpacked(library, tmp_path):
+    members = {"household/heat-1/SKILL.md": written(skill()), "household/heat-1/plan.py": "#" * 50_000_000}
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, text in members.items():
+            file.writestr(name, text)
+    (row,) = import_(library, path)
+    assert "larger than" in row.why
+
+
+@pytest.mark.parametrize("content", [b"", b"no zip", b"PK\x03\x04" + b"\0" * 40])
+def test_a_file_that_is_no_zip_is_said_to_be_none(library, tmp_path, content):
+    (tmp_path / "a.zip").write_bytes(content)
+    with pytest.raises(UsageError, match=r"cannot be read as a zip file of skills"):
+        import_(library, tmp_path / "a.zip")
+
+
+def test_an_environment_that_is_not_here_keeps_its_skills_out(library, tmp_path):
+    made = skill(env="moonbase")
+    path = archive(tmp_path / "a.zip", **{"moonbase/heat-1/SKILL.md": written(made), "moonbase/heat-1/plan.py": PLAN})
+    (row,) = import_(library, path)
+    assert "no environment 'moonbase'" in row.why

@@ -1,0 +1,288 @@
+"""The store: folders are the truth, the index follows them, and nothing that is written is ever lost."""
+
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from skills.shelf import PLAN, skill, task
+
+from codeplan import UsageError
+from codeplan.skills import Library, Origin, Skill, Trial
+from codeplan.skills.manifest import read, written
+
+WITH = Trial("heat/7", 7, "scripted", True, True, phase="filter")
+
+
+@pytest.fixture
+def library(tmp_path):
+    return Library(tmp_path / "skills")
+
+
+def names(found):
+    return [s.name for s in found]
+
+
+# ------------------------------------------------------------------ folders
+
+
+def test_a_skill_is_a_folder_of_three_texts(library):
+    library.record(library.add(skill()), WITH)
+    folder = library.path / "household" / "heat-1"
+    assert {p.name for p in folder.iterdir()} == {"SKILL.md", "plan.py", "evidence.jsonl"}
+    assert (folder / "plan.py").read_text() == PLAN
+    assert (folder / "SKILL.md").read_text().startswith('+++\nname = "heat-1"\n')
+
+
+def test_what_is_added_is_read_as_it_was(library):
+    assert library.get("household", library.add(skill()).name) == skill()
+
+
+words = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
+
+
+@given(words, words, st.lists(words, max_size=4), words)
+def test_every_text_survives_the_front_matter(description, kind, parameters, goal):
+    made = Skill("a", "b", "x", kind, description, tuple(parameters), 3, "retired", True, (Origin("t", goal, "m"),))
+    assert read(written(made)).skill("x") == made
+
+
+def test_a_name_that_is_no_folders_name_is_refused(library):
+    for name in ("../up", "A", "", ".hidden", "a/b", "x" * 81):
+        with pytest.raises(UsageError, match="is no name for a skill"):
+            library.add(skill(name))
+    assert not library.path.exists() or not list(library.path.glob("*/*"))
+
+
+def test_another_plan_is_another_version_and_a_candidate_again(library):
+    library.add(skill())
+    new = library.change(skill(), plan=PLAN + "# better\n")
+    assert (new.version, new.status) == (2, "candidate")
+    assert library.get("household", "heat-1", 1).plan == PLAN
+    assert library.get("household", "heat-1") == new
+
+
+def test_evidence_counts_for_the_version_that_it_was_found_with(library):
+    library.record(library.add(skill()), WITH)
+    library.change(skill(), plan=PLAN + "# better\n")
+    assert library.entries()[0].tally.shown == 0
+    assert len(library.trials(skill())) == 1
+
+
+# ------------------------------------------------------------------ what is damaged
+
+
+def test_a_folder_with_a_name_that_steers_a_terminal_is_left_out(library):
+    library.add(skill())
+    folder = library.path / "household" / "heat-\x1b[2J"
+    shutil.copytree(library.path / "household" / "heat-1", folder)
+    text = (folder / "SKILL.md").read_text()
+    (folder / "SKILL.md").write_text(text.replace('name = "heat-1"', 'name = "heat-\\u001b[2J"'))
+    opened = Library(library.path)
+    assert names(opened.entries()) == ["heat-1"]
+    assert "is no name for a skill" in opened.faults()[0]
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "why"),
+    [
+        ("SKILL.md", b"no front matter", "does not begin with TOML"),
+        ("SKILL.md", b"\xff\xfe", "not UTF-8"),
+        ("SKILL.md", b'+++\nname = "heat-1"\n+++\n', "does not fit"),
+        ("SKILL.md", b"+++\n" + b"a=[" * 5000 + b"\n+++\n", "not TOML"),
+        ("plan.py", None, "there is no such file"),
+        ("plan.py", b"def solution(): pass", "not the plan of version 1"),
+        ("plan.py", b"x" * 2_000_000, "larger than"),
+    ],
+)
+def test_a_damaged_skill_is_named_and_skipped_and_stays(library, file, content, why):
+    library.add(skill())
+    library.add(skill("heat-2"))
+    path = library.path / "household" / "heat-1" / file
+    path.unlink() if content is None else path.write_bytes(content)
+    library.refresh()
+    assert names(library.find(task(), 5)) == ["heat-2"]
+    (fault,) = library.faults()
+    assert str(path) in fault
+    assert why in fault
+    assert content is None or path.read_bytes() == content
+
+
+def test_a_torn_line_of_evidence_is_named_and_the_rest_counts(library):
+    library.record(library.add(skill()), WITH)
+    path = library.path / "household" / "heat-1" / "evidence.jsonl"
+    path.write_bytes(path.read_bytes() + b'{"task": "heat/8", "se')
+    library.record(skill(), WITH)
+    assert library.entries()[0].tally.shown == 2
+    assert "line 2" in library.faults()[0]
+
+
+def test_a_plan_edited_by_hand_is_a_new_version_after_rebuild(library):
+    library.add(skill())
+    (library.path / "household" / "heat-1" / "plan.py").write_text("def solution(agent, start_from=1):\n    pass\n")
+    library.rebuild()
+    edited = library.get("household", "heat-1")
+    assert (edited.version, edited.status, library.faults()) == (2, "candidate", [])
+
+
+# ------------------------------------------------------------------ the index
+
+
+def test_changes_by_others_are_seen_on_opening(library):
+    library.add(skill())
+    other = library.path / "household" / "heat-2"
+    shutil.copytree(library.path / "household" / "heat-1", other)
+    (other / "SKILL.md").write_text((other / "SKILL.md").read_text().replace('name = "heat-1"', 'name = "heat-2"'))
+    assert names(Library(library.path).entries()) == ["heat-1", "heat-2"]
+    shutil.rmtree(other)
+    assert names(Library(library.path).entries()) == ["heat-1"]
+
+
+def test_a_missing_or_damaged_index_is_made_anew(library):
+    library.add(skill())
+    library.close()
+    for content in (None, b"not a database", b""):
+        for file in library.path.glob(".index.sqlite*"):
+            file.unlink()
+        if content is not None:
+            (library.path / ".index.sqlite").write_bytes(content)
+        opened = Library(library.path)
+        assert names(opened.find(task(), 3)) == ["heat-1"]
+        opened.close()
+
+
+def test_an_index_that_is_damaged_meanwhile_is_made_anew(library):
+    library.add(skill())
+    db = sqlite3.connect(library.path / ".index.sqlite")
+    db.execute("drop table skills")
+    db.close()
+    assert names(library.find(task(), 3)) == ["heat-1"]
+
+
+def test_two_openings_see_what_the_other_wrote(library):
+    other = Library(library.path)
+    library.add(skill())
+    assert names(other.find(task(), 3)) == ["heat-1"]
+    other.change(skill(), status="retired")
+    assert library.find(task(), 3) == []
+
+
+def test_an_empty_or_missing_library_finds_nothing(tmp_path):
+    assert Library(tmp_path / "none").find(task(), 3) == []
+    assert not (tmp_path / "none").exists()
+
+
+# ------------------------------------------------------------------ retrieval
+
+
+def test_only_active_skills_of_the_kind_and_environment_are_found(library):
+    library.add(skill("heat-1"))
+    library.add(skill("any-1", kind=""))
+    for other in (
+        skill("heat-2", "candidate"),
+        skill("heat-3", "retired"),
+        skill("cool-1", kind="cool"),
+        skill("heat-4", env="alfworld"),
+    ):
+        library.add(other)
+    assert sorted(names(library.find(task(), 9))) == ["any-1", "heat-1"]
+
+
+def test_the_skill_whose_words_fit_best_comes_first_and_has_the_highest_score(library):
+    for name, goal in (("heat-1", "heat some apple"), ("heat-2", "heat some potato"), ("heat-3", "heat an egg")):
+        library.add(skill(name, origins=(Origin("t", goal),)))
+    found = library.find(task(goal="put a hot potato in fridge."), 3)
+    assert found[0].name == "heat-2"
+    assert found[0].score > found[1].score
+    assert library.find(task(), 1) == found[:1]
+
+
+def test_words_of_a_goal_cannot_steer_the_search(library):
+    library.add(skill())
+    for goal in ('" OR 1', "NEAR(a b)", "tags : active", "*", "heat AND NOT", "{name}: x", "'; drop table skills; --"):
+        assert names(library.find(task(goal=goal), 3)) == ["heat-1"]
+        library.search(goal)
+
+
+def test_a_skill_that_fails_of_late_is_not_found(library):
+    library.add(skill())
+    for _ in range(3):
+        library.record(skill(), Trial("heat/7", 7, "m", True, False))
+    assert library.find(task(), 3) == []
+    assert library.entries()[0].tally.failing
+
+
+def test_a_retired_skill_is_never_found_whatever_the_index_says(library):
+    library.add(skill())
+    library.change(skill(), status="retired")
+    db = sqlite3.connect(library.path / ".index.sqlite")
+    db.execute("update skills set status = 'active'")
+    db.commit()
+    db.close()
+    assert library.find(task(), 3) == []
+
+
+def test_search_goes_by_words_in_any_form_and_over_every_status(library):
+    library.add(skill("heat-1", "retired", description="Heats things in the microwave."))
+    library.add(skill("cool-1", kind="cool", description="Cools things in the fridge.", origins=()))
+    assert names(library.search("heating")) == ["heat-1"]
+
+
+# ------------------------------------------------------------------ provenance, merging
+
+
+def test_an_episode_leads_back_to_its_skills(library):
+    library.add(skill("heat-1"))
+    library.add(skill("heat-2", origins=()))
+    library.record(skill("heat-2"), Trial("heat/9", 9, "m", True, True, run="runs/9"))
+    assert names(library.of_run("runs/1")) == ["heat-1"]
+    assert names(library.of_run("runs/9")) == ["heat-2"]
+
+
+def test_merging_keeps_origins_and_history_and_retires_the_other(library):
+    library.add(skill("heat-1"))
+    library.add(skill("heat-2", plan=PLAN + "# other\n", origins=(Origin("heat/9", "g"),)))
+    library.record(skill("heat-2"), WITH)
+    merged = library.merge(skill("heat-1"), library.named("heat-2"))
+    assert [o.task for o in merged.origins] == ["heat/2000", "heat/9"]
+    assert library.named("heat-2").status == "retired"
+    assert len(library.trials(merged)) == 1
+    assert library.entries()[0].tally.shown == 0  # of another plan: history, no evidence
+
+
+def test_a_name_in_two_environments_has_to_be_said_in_full(library):
+    library.add(skill("heat-1"))
+    library.add(skill("heat-1", env="alfworld"))
+    with pytest.raises(UsageError, match="alfworld/heat-1"):
+        library.named("heat-1")
+    assert library.named("alfworld/heat-1").env == "alfworld"
+
+
+# ------------------------------------------------------------------ many at once, and death
+
+
+def scripted(*arguments):
+    script = Path(__file__).parent / "writers.py"
+    return subprocess.run([sys.executable, script, *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+def test_sixteen_processes_that_record_at_once_lose_nothing(library):
+    library.add(skill())
+    assert scripted("record", library.path, 16, 10).stderr == ""
+    trials = library.trials(skill())
+    assert sorted((t.seed, t.task) for t in trials) == sorted((p, str(i)) for p in range(16) for i in range(10))
+    assert Library(library.path).entries()[0].tally.shown == 160
+
+
+def test_killed_at_any_moment_a_writer_leaves_a_library_that_can_be_read(library):
+    library.add(skill())
+    done = scripted("crash", library.path, 200)
+    assert done.stderr == ""
+    assert "200 killed" in done.stdout
+    library.rebuild()
+    assert [f for f in library.faults() if "no trial" not in f] == []
+    assert not list(library.path.glob("*/.*.tmp"))

@@ -1,0 +1,146 @@
+"""``codeplan skills``: tables for people, JSON for scripts, one sentence for what is wrong."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from curation.made import made
+from skills.shelf import PLAN, skill
+
+from codeplan.skills import Library, Trial
+
+
+@pytest.fixture
+def library(tmp_path):
+    made = Library(tmp_path / "skills")
+    made.add(skill("heat-1"))
+    made.add(skill("heat-2", "candidate", plan=PLAN.replace("apple", "egg"), description="Heats an egg."))
+    for seed in range(8):
+        made.record(skill("heat-1"), Trial(f"heat/{seed}", seed, "m", True, True, phase="filter", run=f"runs/{seed}"))
+        made.record(skill("heat-1"), Trial(f"heat/{seed}", seed, "m", False, False, phase="filter"))
+    return made
+
+
+def codeplan(library, *arguments):
+    command = [sys.executable, "-m", "codeplan", "skills", *arguments, "--library", str(library.path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=library.path.parent)
+    return done.returncode, done.stdout, done.stderr
+
+
+def as_json(library, *arguments):
+    code, out, _ = codeplan(library, *arguments, "--json")
+    return code, json.loads(out)
+
+
+def test_list_shows_status_version_and_trials(library):
+    code, out, err = codeplan(library, "list")
+    assert (code, err) == (0, "")
+    assert out.split("\n")[1].split() == ["household/heat-1", "heat", "active", "1", "8/8", "0/8"]
+    _, found = as_json(library, "list", "--status", "candidate")
+    assert [e["name"] for e in found["skills"]] == ["heat-2"]
+    _, found = as_json(library, "list", "--run", "runs/3")
+    assert [e["name"] for e in found["skills"]] == ["heat-1"]
+
+
+def test_list_names_what_is_damaged_and_shows_the_rest(library):
+    (library.path / "household" / "heat-2" / "SKILL.md").write_text("\x1b[31mbroken")
+    code, out, err = codeplan(library, "list")
+    assert code == 0
+    assert "heat-1" in out
+    assert "heat-2/SKILL.md" in err
+    assert "\x1b" not in err
+
+
+def test_show_has_origins_trials_figures_and_plan(library):
+    code, out, _ = codeplan(library, "show", "heat-1")
+    assert code == 0
+    for words in ("parameters  ", "from        heat/2000", "runs/3", "0.0078", "def solution(agent, start_from=1):"):
+        assert words in out
+    _, found = as_json(library, "show", "household/heat-1")
+    assert (found["figures"]["wins"], len(found["trials"])) == (8, 16)
+
+
+def test_diff_is_of_skills_and_of_versions(library):
+    code, out, _ = codeplan(library, "diff", "heat-1", "heat-2")
+    assert code == 1
+    assert '-     the_item = "apple"' in out
+    library.change(skill("heat-1"), plan=PLAN + "# more\n")
+    code, found = as_json(library, "diff", "heat-1@1", "heat-1")
+    assert found[-1] == {"mark": "+", "line": "# more"}
+    assert codeplan(library, "diff", "heat-1@1", "heat-1@1")[0] == 0
+
+
+def test_search_and_stats(library):
+    assert [e["name"] for e in as_json(library, "search", "eggs")[1]] == ["heat-2"]
+    (one, two) = as_json(library, "stats")[1]
+    assert (one["shown"], one["solved"], one["plain_solved"], one["wins"]) == (8, 8, 0, 8)
+    assert one["interval"][0] > 0.6
+    assert (two["shown"], two["interval"]) == (0, [0.0, 1.0])
+    assert "household/heat-1" in codeplan(library, "stats")[1]
+
+
+def test_promote_retire_pin_and_merge(library):
+    for command, status in (("promote", "active"), ("retire", "retired")):
+        assert codeplan(library, command, "heat-2")[0] == 0
+        assert library.named("heat-2").status == status
+    codeplan(library, "pin", "heat-2")
+    assert library.named("heat-2").pinned
+    codeplan(library, "pin", "heat-2", "--off")
+    assert not library.named("heat-2").pinned
+    assert codeplan(library, "merge", "heat-1", "heat-2")[0] == 0
+    assert library.named("heat-2").status == "retired"
+
+
+def test_export_import_and_rebuild(library):
+    assert as_json(library, "export", "all.zip")[1] == {"file": "all.zip", "skills": 2}
+    other = Library(library.path.parent / "other")
+    code, rows = as_json(other, "import", "all.zip")
+    assert (code, [r["name"] for r in rows]) == (0, ["heat-1", "heat-2"])
+    code, rows = as_json(other, "import", "all.zip")
+    assert (code, {r["why"] for r in rows}) == (1, {"a skill with this plan is here already"})
+    assert as_json(other, "rebuild") == (0, {"folders": 2, "faults": []})
+    (other.path / "household" / "heat-1" / "SKILL.md").unlink()
+    assert codeplan(other, "rebuild")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["show", "nobody"], "there is no skill 'nobody'"),
+        (["show", "../../etc"], "is no name for"),
+        (["show", "heat-1@9"], "9.py"),
+        (["show", "heat-1@x"], "is no version"),
+        (["list", "--status", "new"], "is no status"),
+        (["merge", "heat-1", "heat-1"], "with itself"),
+        (["import", "none.zip"], "cannot be read"),
+        (["filter", "household", "--test", "t"], "is no test"),
+        (["discover", "household", "--split", "moon"], "no split moon"),
+        (["discover", "nowhere"], "no environment"),
+    ],
+)
+def test_bad_input_is_one_sentence(library, arguments, why):
+    code, out, err = codeplan(library, *arguments)
+    assert code == 2
+    assert why in err
+    assert err.count("\n") == 1
+
+
+def test_without_a_library_looking_says_so(tmp_path):
+    code, _, err = codeplan(Library(tmp_path / "none"), "list")
+    assert code == 2
+    assert "there is no skill library" in err
+
+
+def test_filter_and_check_run_episodes_and_tell_by_their_exit_code(library):
+    library.rebuild()
+    library.add(made("heat", name="heat-good"))
+    flags = ["--set", "gaps=1.0", "--set", "sample_kinds=pick"]
+    code, found = as_json(
+        library, "filter", "household", "--skill", "heat-good", "--pairs", "8", "--alone", "1", *flags
+    )
+    assert code == 0
+    assert (found["filtered"][0]["verdict"], found["filtered"][0]["wins"]) == ("helps", 7)
+    assert list((library.path.parent / "runs").iterdir())
+    code, found = as_json(library, "check", "--skill", "heat-good", "-n", "2")
+    assert (code, found["checked"][0]["solved"]) == (0, 2)
