@@ -1,4 +1,9 @@
-"""Many episodes: the same method and model over a list of tasks, in threads, each in an environment of its own."""
+"""Many episodes: cells of environment, method and model over lists of tasks, on the engine of one's choice.
+
+``plan``      what is to be played, from flags or a file       ``store``     the folder: what has ended
+``conduct``   playing what is left, within a budget            ``engines``   threads, processes, Dask, Ray
+``compare``   two cells, task by task                          ``papers``    what others have published
+"""
 
 from __future__ import annotations
 
@@ -8,17 +13,35 @@ from typing import Any
 
 import msgspec
 
-from codeplan.errors import InfrastructureError
-from codeplan.events import EpisodeEnded, Event
+from codeplan.bench.conduct import Allowance, Conducted, conduct
+from codeplan.bench.episodes import attempt
+from codeplan.bench.store import Bench, Cell, Ended, Grid, read
+from codeplan.events import Listener
 from codeplan.llm import interruptible
 from codeplan.runner import run
-from codeplan.types import Result, Task
+from codeplan.statistics import wilson
+from codeplan.types import NOTHING, Result, Task
 
-__all__ = ["Row", "Suite", "summarise"]
+__all__ = [
+    "Allowance",
+    "Bench",
+    "Cell",
+    "Conducted",
+    "Ended",
+    "Grid",
+    "Row",
+    "Suite",
+    "conduct",
+    "read",
+    "summarise",
+]
 
 
 class Suite(msgspec.Struct, frozen=True, kw_only=True):
-    """What is run: ``tasks`` of ``env``, ``workers`` at a time; ``settings`` are those of ``codeplan.run``."""
+    """Tasks of one environment, played in threads without a folder: ``workers`` at a time.
+
+    ``settings`` are those of ``codeplan.run``.
+    """
 
     env: str
     tasks: Sequence[Task]
@@ -42,20 +65,18 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
             yield result
 
     def _one(self, task: Task) -> Result:
-        ended: list[Result] = []
-
-        def hear(event: Event) -> None:
-            if isinstance(event, EpisodeEnded):
-                ended.append(event.result)
-
-        try:
+        def play(hear: Listener) -> Result:
             return run(self.env, task, self.method, self.model, listen=hear, **self.settings)
-        except InfrastructureError as e:
-            return ended[0] if ended else Result(task, False, f"infrastructure: {e}", self.method, self.model)
+
+        return attempt(task, play, self.method, self.model)[0]
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One kind of task: counts over its ``episodes``; the others are sums, ``seconds`` included."""
+    """One kind of task: counts over its ``episodes``; the others are sums, ``seconds`` included.
+
+    ``low`` and ``high`` bound the success rate: the Wilson interval at 95 %. ``tokens`` and ``money`` (US dollars) are
+    None where one episode's are not known.
+    """
 
     kind: str
     episodes: int
@@ -66,6 +87,10 @@ class Row(msgspec.Struct, frozen=True):
     model_calls: int
     seconds: float
     reasons: dict[str, int]
+    low: float = 0.0
+    high: float = 1.0
+    tokens: int | None = None
+    money: float | None = None
 
 
 def summarise(results: Sequence[Result]) -> list[Row]:
@@ -78,14 +103,19 @@ def _row(kind: str, results: Sequence[Result]) -> Row:
     reasons: dict[str, int] = {}
     for r in results:
         reasons[r.reason] = reasons.get(r.reason, 0) + 1
+    successes = sum(r.success for r in results)
+    usage = sum((r.usage for r in results), NOTHING)
     return Row(
         kind,
         len(results),
-        sum(r.success for r in results),
+        successes,
         sum(r.actions for r in results),
         sum(r.asks for r in results),
         sum(r.refinements for r in results),
         sum(r.model_calls for r in results),
         sum(r.seconds for r in results),
         reasons,
+        *wilson(successes, len(results)),
+        usage.total_tokens,
+        usage.money,
     )

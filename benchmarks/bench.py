@@ -1,0 +1,249 @@
+"""What a bench costs beside its episodes, what more workers bring, and whether it survives being killed.
+
+``python benchmarks/bench.py [overhead] [processes] [endpoint] [kills] [dask] [ray]`` runs the named parts, or the first
+four. It exits 1 where a bench that was killed, or lost a worker, came to another table than one that nobody disturbed.
+
+overhead   episodes played by a bench in one thread, beside the same played one by one by ``codeplan.run``
+processes  the rate of two processes beside that of one, without a model's latency
+endpoint   200 episodes, 64 at a time, against an endpoint that takes 100 ms, beside the ideal: nothing is faster than
+           all calls in 64 lanes and the longest chain, nor than the processor time spread over all cores
+kills      a bench that is killed with SIGKILL at 20 random moments, started again each time
+dask, ray  a bench on two workers, one of which is killed with SIGKILL in the middle
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import codeplan
+from codeplan.bench import Bench, conduct, engines, read
+from codeplan.bench.plan import Asked, Planned, planned
+from codeplan.bench.store import RESULTS, Ended
+
+KILLS = 20
+SEED = 2023
+CORES = os.cpu_count() or 1
+
+
+def main() -> int:
+    """Run the parts that were named."""
+    parts: dict[str, Callable[[], bool]] = {
+        "overhead": overhead,
+        "processes": processes,
+        "endpoint": endpoint,
+        "kills": kills,
+        "dask": lambda: lost("dask"),
+        "ray": lambda: lost("ray"),
+    }
+    print(f"{CORES} cores; load {os.getloadavg()[0]:.1f}")
+    went = [parts[name]() for name in sys.argv[1:] or list(parts)[:4]]
+    return 0 if all(went) else 1
+
+
+def overhead(rounds: int = 3) -> bool:
+    """Print a bench's processor and wall time over that of the bare episodes: the least of some rounds each."""
+    plan = asked(n=10)
+    tasks = plan.grid.tasks["household"]
+    codeplan.run("household", tasks[0])  # the first starts the sandbox
+
+    def bare(folder: Path) -> None:
+        for i, task in enumerate(tasks):
+            codeplan.run("household", task, out=folder / str(i))
+
+    times: dict[str, list[tuple[float, float]]] = {"bare": [], "bench": []}
+    for _ in range(rounds):
+        times["bare"].append(timed(bare))
+        times["bench"].append(timed(lambda folder: played(plan, folder, workers=1)))
+    (wall, cpu), (bench_wall, bench_cpu) = (tuple(map(min, zip(*times[k], strict=True))) for k in ("bare", "bench"))
+    print(
+        f"overhead   processor {100 * (bench_cpu / cpu - 1):+.1f} %, wall {100 * (bench_wall / wall - 1):+.1f} % over "
+        f"{len(tasks)} bare episodes ({1000 * cpu / len(tasks):.0f} ms of processor time each)"
+    )
+    return True
+
+
+def processes(rounds: int = 3) -> bool:
+    """Print the rate of two processes over that of one, the best of some rounds each.
+
+    A plan's workers run beside the process that plays it, so that one such process takes more than one core already;
+    ReAct has no plans.
+    """
+    for method, n in (("adaplanner", 20), ("react", 150)):
+        plan = asked(n=n, methods=[method])
+        rates: dict[int, list[float]] = {1: [], 2: []}
+        for _ in range(rounds):
+            for workers, found in rates.items():
+                with tempfile.TemporaryDirectory() as folder:
+                    found.append(steady_rate(plan, Path(folder), workers))
+        one, two = max(rates[1]), max(rates[2])
+        print(f"processes  {method}: one {one:.1f} episodes/s, two {two:.1f}: {two / one:.2f} times")
+    return True
+
+
+def steady_rate(plan: Planned, folder: Path, workers: int) -> float:
+    """Episodes a second, without the time until each worker has ended one."""
+    moments: list[float] = []
+    played(plan, folder, "processes", workers, lambda ended: moments.append(time.perf_counter()))
+    return (len(moments) - 1 - workers) / (moments[-1] - moments[workers])
+
+
+def endpoint(episodes: int = 200, workers: int = 64, latency: float = 0.1) -> bool:
+    """Print the wall time of episodes against an endpoint beside the ideal."""
+    with served(latency) as url, tempfile.TemporaryDirectory() as folder:
+        model = {"name": "tiny", "base_url": url, "api_key": "none", "timeout": 60.0, "max_retries": 3}
+        plan = asked(n=-(-episodes // 6), models=[model])
+        played(asked(n=1, models=[model]), Path(folder, "first"), workers=6)  # imports, and the sandbox's start
+        done: list[Bench] = []
+        plain, _ = timed(lambda out: played(asked(n=-(-episodes // 6)), out, workers=workers))
+        wall, cpu = timed(lambda out: done.append(played(plan, out, workers=workers)))
+    calls = [e.result.model_calls for e in done[0].ended]
+    lanes = max(sum(calls) * latency / workers, max(calls) * latency)
+    spread = cpu / CORES
+    print(f"endpoint   {len(calls)} episodes, {workers} at a time, {latency:g} s a call: {wall:.1f} s")
+    print(f"           calls alone {lanes:.1f} s, processor time over {CORES} cores {spread:.1f} s")
+    print(f"           {wall / lanes:.2f} times the calls, {wall / max(lanes, spread):.2f} times the ideal")
+    print(f"           {wall / max(lanes, plain):.2f} times the same without an endpoint ({plain:.1f} s)")
+    return True
+
+
+def kills() -> bool:
+    """Kill a bench at random moments, start it again each time, and compare its table."""
+    with tempfile.TemporaryDirectory() as folder:
+        whole, killed = Path(folder, "whole"), Path(folder, "killed")
+        subprocess.run(command(whole), check=True, stdout=subprocess.DEVNULL)
+        dice, total = random.Random(SEED), read(whole).total
+        moments = sorted(dice.randrange(total - 2) for _ in range(KILLS))
+        done = sum(run_and_kill(killed, ends, dice.uniform(0, 0.1)) for ends in moments)
+        before = len(read(killed).ended)
+        subprocess.run(command(killed), check=True, stdout=subprocess.DEVNULL)
+        same = bare(read(whole)) == bare(read(killed))
+        lines = (killed / RESULTS).read_bytes().count(b"\n")
+        anew = len(list(killed.rglob("died-*.jsonl")))
+    table = "the same table" if same else "ANOTHER TABLE"
+    print(f"kills      {done} of {KILLS}; {before} of {lines} episodes had ended, {anew} begun anew: {table}")
+    return same
+
+
+def run_and_kill(folder: Path, ends: int, delay: float) -> bool:
+    """Run the bench until so many episodes have ended, and a little longer, then kill it; False where it ended."""
+    results = folder / RESULTS
+    child = subprocess.Popen(command(folder), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while child.poll() is None and (results.read_bytes().count(b"\n") if results.exists() else -1) < ends:
+        time.sleep(0.002)
+    time.sleep(delay)
+    running = child.poll() is None
+    child.kill()
+    child.wait()
+    return running
+
+
+def lost(engine: str) -> bool:
+    """Kill one of an engine's two workers in the middle of an episode, and compare the table with that of threads."""
+    plan = asked(n=8)
+    ended: list[Ended] = []
+    killed: list[int] = []
+    with tempfile.TemporaryDirectory() as folder:
+
+        def watch(one: Ended) -> None:
+            ended.append(one)
+            if len(ended) >= 10 and not killed:
+                killed.extend(writing(folder)[:1])
+                for worker in killed:
+                    os.kill(worker, signal.SIGKILL)
+
+        there = played(plan, Path(folder, engine), engine, 2, watch)
+        same = bare(there) == bare(played(plan, Path(folder, "threads"), workers=2))
+    table = "the same table" if same else "ANOTHER TABLE"
+    print(f"{engine:10} {len(killed)} of 2 workers killed, {len(ended)} ends of {there.total} episodes: {table}")
+    return same and len(killed) == 1 and len(ended) == there.total
+
+
+# ------------------------------------------------------------------ what they share
+
+
+def asked(**what: Any) -> Planned:
+    """A bench of the household's tasks."""
+    return planned(msgspec.convert({"suites": ["household"], **what}, Asked))
+
+
+def played(
+    plan: Planned,
+    folder: Path,
+    engine: str = "threads",
+    workers: int = 1,
+    hear: Callable[[Ended], None] = lambda ended: None,
+) -> Bench:
+    """The bench, played in the folder to its end."""
+    return conduct(plan, engines.make(engine, workers), folder, watch=lambda bench: contextlib.nullcontext(hear)).bench
+
+
+def bare(bench: Bench) -> list[object]:
+    """What must be the same however a bench came to its end: everything but seconds."""
+    return [(e.key, e.broken, msgspec.structs.replace(e.result, seconds=0.0)) for e in bench.ended]
+
+
+def command(folder: Path) -> list[str]:
+    """The bench that is killed."""
+    return [sys.executable, "-m", "codeplan", "bench", "household", "-n", "20", "-j", "2", "--out", str(folder)]
+
+
+def timed(do: Callable[[Path], object]) -> tuple[float, float]:
+    """Wall time, and the processor time of this process and all beneath it, in seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        began, cpu = time.perf_counter(), cpu_time()
+        do(Path(folder, "out"))
+        return time.perf_counter() - began, cpu_time() - cpu
+
+
+def cpu_time() -> float:
+    """Processor seconds of this process and of all beneath it, those that ended included."""
+    parents, seconds = {}, {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = stat.read_text().rpartition(")")[2].split()
+            parents[int(stat.parent.name)] = int(fields[1])
+            seconds[int(stat.parent.name)] = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+    def ours(pid: int) -> bool:
+        return pid == os.getpid() or (pid in parents and ours(parents[pid]))
+
+    return sum(spent for pid, spent in seconds.items() if ours(pid))
+
+
+def writing(folder: str) -> list[int]:
+    """The other processes that have a trace in the folder open."""
+    found = set()
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):
+            name = os.readlink(link)
+            if name.startswith(folder) and name.endswith("trace.jsonl"):
+                found.add(int(link.parts[2]))
+    return sorted(found - {os.getpid()})
+
+
+@contextlib.contextmanager
+def served(latency: float) -> Iterator[str]:
+    """The base URL of an endpoint in a process of its own."""
+    call = [sys.executable, "-m", "codeplan", "serve-scripted", "--latency", str(1000 * latency)]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        try:
+            yield server.stdout.readline().strip()
+        finally:
+            server.terminate()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

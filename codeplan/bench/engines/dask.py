@@ -1,0 +1,58 @@
+"""Jobs on Dask: on a cluster that runs, or on processes of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import ExitStack
+from importlib import import_module
+from typing import Any, TypeVar
+
+from codeplan.bench.engines import Work
+from codeplan.bench.engines.window import windowed
+from codeplan.errors import InfrastructureError
+
+J = TypeVar("J")
+R = TypeVar("R")
+
+distributed: Any = import_module("distributed")  # so that types are checked alike with Dask and without
+
+
+class OnDask:
+    """The scheduler at ``address`` with at most ``workers`` jobs under way; without one, so many local processes."""
+
+    def __init__(self, workers: int, address: str | None = None) -> None:
+        self.workers, self.address = workers, address
+
+    def run(self, jobs: Iterable[J], work: Work[J, R]) -> Generator[R, None, None]:
+        """As the port says; a job whose worker died is begun again by Dask, as often as its settings allow."""
+        with ExitStack() as stack:
+            client = self._client(stack)
+            everywhere = client.scatter(work, broadcast=True, hash=False)
+
+            def submit(job: J) -> Any:
+                return client.submit(_do, everywhere, job, pure=False)
+
+            for job, future in windowed(jobs, submit, _first_done, self.workers):
+                try:
+                    yield future.result()
+                except distributed.KilledWorker as e:
+                    yield work.lost(job, f"the Dask workers that ran this died: {e}")
+
+    def _client(self, stack: ExitStack) -> Any:
+        where: Any = self.address
+        if where is None:
+            cluster = distributed.LocalCluster(n_workers=self.workers, threads_per_worker=1, dashboard_address=None)
+            where = stack.enter_context(cluster)
+        try:
+            return stack.enter_context(distributed.Client(where))
+        except (OSError, ValueError) as e:
+            raise InfrastructureError(f"there is no Dask scheduler at {self.address}: {e}") from e
+
+
+def _do(work: Work[J, R], job: J) -> R:
+    return work(job)
+
+
+def _first_done(futures: Sequence[Any]) -> Iterable[Any]:
+    done: Iterable[Any] = distributed.wait(futures, return_when="FIRST_COMPLETED").done
+    return done

@@ -1,0 +1,84 @@
+"""Jobs in processes of this machine: for episodes that are short of processor time rather than of answers."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Generator, Iterable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import Connection
+from typing import Generic, TypeVar
+
+from codeplan.bench.engines import LOSSES, Work
+from codeplan.bench.engines.threads import in_threads
+
+J = TypeVar("J")
+R = TypeVar("R")
+
+
+class Processes:
+    """``workers`` processes, one job at a time in each. One that dies is replaced, and its job begun again."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+
+    def run(self, jobs: Iterable[J], work: Work[J, R]) -> Generator[R, None, None]:
+        """As the port says."""
+        elsewhere = _Elsewhere(work)
+        return in_threads(self.workers, jobs, elsewhere, elsewhere.close)
+
+
+class _Elsewhere(Generic[J, R]):
+    """The work, done in a process that belongs to the thread that calls.
+
+    The processes hold one end of a pipe and leave when the other end is closed, whether here or by our own death.
+    """
+
+    def __init__(self, work: Work[J, R]) -> None:
+        self._work = work
+        self._context = multiprocessing.get_context("spawn")
+        self._theirs, self._ours = self._context.Pipe(duplex=False)
+        self._mine = threading.local()
+        self._all: list[ProcessPoolExecutor] = []
+        self._closed = False
+
+    def __call__(self, job: J) -> R:
+        for _ in range(1 + LOSSES):
+            try:
+                return self._process().submit(self._work, job).result()
+            except BrokenProcessPool:
+                del self._mine.process
+                if self._closed:
+                    raise
+        return self._work.lost(job, f"the process that ran this died {1 + LOSSES} times")
+
+    def close(self) -> None:
+        """End all processes, at once."""
+        self._closed = True
+        self._ours.close()
+        for process in self._all:
+            process.shutdown(wait=True, cancel_futures=True)
+        self._theirs.close()
+
+    def _process(self) -> ProcessPoolExecutor:
+        if not hasattr(self._mine, "process"):
+            self._mine.process = ProcessPoolExecutor(1, self._context, _begin, (self._theirs,))
+            self._all.append(self._mine.process)
+        process: ProcessPoolExecutor = self._mine.process
+        return process
+
+
+def _begin(lifeline: Connection) -> None:
+    """In the new process: leave when the lifeline ends, and let the parent alone decide what an interrupt means."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_leave_with, args=(lifeline,), daemon=True).start()
+
+
+def _leave_with(lifeline: Connection) -> None:
+    try:
+        lifeline.recv_bytes()
+    except (EOFError, OSError):
+        os._exit(1)

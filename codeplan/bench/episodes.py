@@ -1,0 +1,145 @@
+"""One episode of a bench: played, gone on with where it died, tried again where infrastructure failed."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from codeplan import llm, recordings, runner
+from codeplan.bench import storage
+from codeplan.bench.store import Cell, Ended, run_folder
+from codeplan.errors import Diverged, InfrastructureError, UsageError
+from codeplan.events import EpisodeEnded, EpisodeStarted, Event, Listener
+from codeplan.trace import Trace
+from codeplan.types import Result, Task, Value
+
+RETRIES = 2
+PAUSE = 1.0
+"""How often an episode is tried again whose infrastructure failed; seconds before the first time, then twice that."""
+
+
+class Job(Value, frozen=True):
+    """One episode that is to be played: a task by a cell; ``repeat`` counts from 0."""
+
+    cell: Cell
+    task: Task
+    repeat: int = 0
+
+
+class Player(msgspec.Struct, frozen=True, kw_only=True):
+    """Plays jobs, in whatever thread, process or machine it is called.
+
+    ``folder`` is the bench's, as an absolute path; None keeps no traces. ``settings`` are each cell's, by its name,
+    secrets included. ``storage`` is an address to bring the traces to where the folder is out of reach. ``tapes`` are
+    the arguments ``record`` and ``tape`` of ``codeplan.run``, and go through no process's wall.
+    """
+
+    folder: str | None = None
+    settings: dict[str, dict[str, Any]] = {}
+    storage: str | None = None
+    retries: int = RETRIES
+    pause: float = PAUSE
+    tapes: dict[str, Any] = {}
+
+    def __call__(self, job: Job) -> Ended:
+        """Play the job to its end. Raises UsageError where the settings are wrong, which no trying again would mend."""
+        run = run_folder(job.cell.name, job.task.id, job.repeat)
+        if self.folder is None:
+            return self._insisting(job, "", None)
+        if self.storage is None:
+            return self._insisting(job, run, Path(self.folder, run))
+        with tempfile.TemporaryDirectory() as place:
+            ended = self._insisting(job, run, Path(place))
+            storage.put(Path(place), self.storage, run)
+        return ended
+
+    def lost(self, job: Job, reason: str) -> Ended:
+        """The end of a job whose worker died again and again."""
+        run = run_folder(job.cell.name, job.task.id, job.repeat) if self.folder else ""
+        return _ended(job, run, _nothing(job, f"infrastructure: {reason}"), broken=True)
+
+    def _insisting(self, job: Job, run: str, folder: Path | None) -> Ended:
+        """How the job ended; where infrastructure fails, it is tried again after a while."""
+        failures = 0
+        while True:
+            result, broken = attempt(
+                job.task, lambda hear: self._once(job, folder, hear), job.cell.method, job.cell.model
+            )
+            failures += broken
+            if not broken or failures > self.retries:
+                return _ended(job, run, result, broken=broken, failures=failures)
+            time.sleep(self.pause * 2 ** (failures - 1))
+
+    def _once(self, job: Job, folder: Path | None, hear: Listener) -> Result:
+        """Play the job, from where its trace ends if there is one that can be gone on with."""
+        settings = _seeded(job, self.settings.get(job.cell.name, job.cell.settings))
+        if folder and (folder / runner.TRACE).exists():
+            if _has_begun(folder):
+                with contextlib.suppress(Diverged):
+                    return recordings.resume(folder, listen=hear, **settings)
+            _set_aside(folder)
+        given = {**settings, **self.tapes, "budget": job.cell.budget, "out": folder, "listen": hear}
+        return runner.run(job.cell.env, job.task, job.cell.method, job.cell.model, **given)
+
+
+def attempt(task: Task, play: Callable[[Listener], Result], method: str, model: str) -> tuple[Result, bool]:
+    """Play an episode with a listener. Returns its result, and whether something cut it off that is no agent's fault.
+
+    Then the reason begins with ``infrastructure`` or ``error``. Raises UsageError and Diverged: these end no episode.
+    """
+    ends: list[Result] = []
+
+    def hear(event: Event) -> None:
+        if isinstance(event, EpisodeEnded):
+            ends.append(event.result)
+
+    try:
+        return play(hear), False
+    except (UsageError, Diverged):
+        raise
+    except InfrastructureError as e:
+        reason = f"infrastructure: {e}"
+    except Exception as e:  # a fault in a method or an environment ends its episode, not the bench
+        reason = f"error: {type(e).__name__}: {e}"
+    return ends[-1] if ends else Result(task, False, reason, method, model), True
+
+
+def _ended(job: Job, run: str, result: Result, *, broken: bool = False, failures: int = 0) -> Ended:
+    """The end of a job; its trace is told relative to the bench's folder."""
+    trace = f"{run}/{runner.TRACE}" if run and result.trace else None
+    told = msgspec.structs.replace(result, trace=trace)
+    return Ended(job.cell.name, job.task, job.repeat, run, told, broken, failures)
+
+
+def _nothing(job: Job, reason: str) -> Result:
+    return Result(job.task, False, reason, job.cell.method, job.cell.model)
+
+
+def _seeded(job: Job, settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings with the repeat's seed: the first has the seed as given, each further one the next."""
+    if not job.repeat or "model_seed" not in llm.settings(job.cell.model):
+        return settings
+    return {**settings, "model_seed": (settings.get("model_seed") or 0) + job.repeat}
+
+
+def _has_begun(folder: Path) -> bool:
+    """Whether the trace can be gone on with: it can be read, and has a beginning."""
+    try:
+        events = Trace.read(folder / runner.TRACE)
+    except UsageError:
+        return False
+    return bool(events) and isinstance(events[0], EpisodeStarted)
+
+
+def _set_aside(folder: Path) -> None:
+    """Give the trace another name: it is kept, and the episode starts anew."""
+    number = 1
+    while (folder / f"died-{number}.jsonl").exists():
+        number += 1
+    (folder / runner.TRACE).rename(folder / f"died-{number}.jsonl")

@@ -1,0 +1,169 @@
+"""What an episode did, in numbers: those of its result, and those that only its trace tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import fmean
+
+import msgspec
+
+from codeplan.bench.store import Bench, Cell, Ended
+from codeplan.runner import TRACE
+from codeplan.statistics import pass_at_k, wilson
+from codeplan.types import Value
+
+
+class Measures(Value, frozen=True):
+    """An episode in numbers.
+
+    ``trajectory`` are the actions since the environment was last reset, ``actions`` all of them. ``inadmissible`` are
+    the actions that did nothing, by the environment's own words (``Cell.futile``); None where it does not tell, or
+    there is no trace. ``asks`` are in-plan refinements, ``refinements`` out-of-plan ones. ``tokens`` and ``money`` (US
+    dollars) are None where they are not known; ``seconds`` is wall time.
+    """
+
+    success: bool
+    reward: float
+    trajectory: int
+    actions: int
+    asks: int
+    refinements: int
+    calls: int
+    tokens: int | None
+    money: float | None
+    seconds: float
+    inadmissible: int | None
+
+
+class Figures(Value, frozen=True):
+    """A kind of task in one cell: the success rate with its 95 % Wilson interval, and means over the episodes.
+
+    A mean is None where one episode's number is not known. ``inadmissible`` is a share of all actions. ``passes`` holds
+    pass@k for k from 1 on: the mean, without bias, over the tasks that were played at least k times.
+    """
+
+    cell: str
+    kind: str
+    episodes: int
+    successes: int
+    rate: float
+    low: float
+    high: float
+    means: dict[str, float | None]
+    inadmissible: float | None
+    passes: tuple[float, ...] = ()
+
+
+MEANS = ("trajectory", "actions", "asks", "refinements", "calls", "tokens", "money", "seconds")
+"""The measures that have means."""
+
+
+def measured(bench: Bench, cell: Cell) -> dict[tuple[str, int], tuple[Ended, Measures]]:
+    """The episodes of a cell that ended and were not broken off, by task and repeat, each with its measures."""
+    return {
+        (e.task.id, e.repeat): (e, measure(e, bench.folder, cell.futile)) for e in bench.of(cell.name) if not e.broken
+    }
+
+
+def measure(ended: Ended, folder: Path, futile: tuple[str, ...] | None) -> Measures:
+    """The measures of an episode of the bench in ``folder``."""
+    result, told = ended.result, list(_observed(folder / ended.run / TRACE)) if ended.run else []
+    since = max((i for i, text in enumerate(told) if text is None), default=-1)
+    known = since >= 0 and futile is not None
+    return Measures(
+        success=result.success,
+        reward=result.reward,
+        trajectory=len(told) - since - 1 if since >= 0 else result.actions,
+        actions=result.actions,
+        asks=result.asks,
+        refinements=result.refinements,
+        calls=result.model_calls,
+        tokens=result.usage.total_tokens,
+        money=result.usage.money,
+        seconds=result.seconds,
+        inadmissible=sum(t is not None and t.startswith(futile or ()) for t in told) if known else None,
+    )
+
+
+def figures(cell: Cell, episodes: Sequence[tuple[Ended, Measures]]) -> list[Figures]:
+    """One entry per kind in the order of first appearance, then one for all, of kind ``"all"``."""
+    kinds = list(dict.fromkeys(e.task.kind for e, _ in episodes))
+    parts = [(kind, [one for one in episodes if one[0].task.kind == kind]) for kind in kinds]
+    return [_figures(cell, kind, part) for kind, part in [*parts, ("all", list(episodes))]]
+
+
+def _figures(cell: Cell, kind: str, episodes: list[tuple[Ended, Measures]]) -> Figures:
+    measures = [m for _, m in episodes]
+    n, wins = len(measures), sum(m.success for m in measures)
+    futile, acted = total([m.inadmissible for m in measures]), sum(m.actions for m in measures)
+    return Figures(
+        cell.name,
+        kind,
+        n,
+        wins,
+        wins / n if n else 0.0,
+        *wilson(wins, n),
+        {name: mean([getattr(m, name) for m in measures]) for name in MEANS},
+        futile / acted if futile is not None and acted else None,
+        _passes(episodes),
+    )
+
+
+def _passes(episodes: list[tuple[Ended, Measures]]) -> tuple[float, ...]:
+    """pass@1, pass@2 … as far as some task was played so often; empty where each was played once."""
+    trials: dict[str, list[bool]] = {}
+    for ended, measures in episodes:
+        trials.setdefault(ended.task.id, []).append(measures.success)
+    most = max(map(len, trials.values()), default=0)
+    if most < 2:
+        return ()
+    return tuple(
+        fmean(pass_at_k(len(t), sum(t), k) for t in trials.values() if len(t) >= k) for k in range(1, most + 1)
+    )
+
+
+def mean(values: Sequence[float | None]) -> float | None:
+    """The mean; None where there is no value, or one is not known."""
+    sum_of_all = total(values)
+    return None if sum_of_all is None or not values else sum_of_all / len(values)
+
+
+def total(values: Sequence[float | None]) -> float | None:
+    """The sum; None where one is not known."""
+    known = [v for v in values if v is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+class _Seen(msgspec.Struct, tag_field="event"):
+    """As much of an event as is needed here: the rest is skipped, not decoded."""
+
+    observation: _Text
+
+
+class _Text(msgspec.Struct):
+    text: str
+
+
+class _Acted(_Seen, tag="acted"):
+    pass
+
+
+class _Reset(_Seen, tag="environment_reset"):
+    pass
+
+
+_decoder = msgspec.json.Decoder(_Acted | _Reset)
+_WANTED = (b'{"event":"acted"', b'{"event":"environment_reset"')
+
+
+def _observed(trace: Path) -> Iterator[str | None]:
+    """What the environment answered to each action of a trace, and None for each reset; empty where there is none."""
+    try:
+        with trace.open("rb") as lines:
+            for line in lines:
+                if line.startswith(_WANTED) and line.endswith(b"\n"):
+                    event = _decoder.decode(line)
+                    yield event.observation.text if isinstance(event, _Acted) else None
+    except (OSError, msgspec.DecodeError):
+        return

@@ -1,0 +1,36 @@
+"""What others have published on the suites: their figures, with source and model, never mixed with ours."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+import msgspec
+
+from codeplan.types import Value
+
+
+class Published(Value, frozen=True):
+    """A line of somebody's table: success rates in per cent by kind of task; ``"all"`` is the whole suite."""
+
+    suite: str
+    method: str
+    model: str
+    source: str
+    rates: dict[str, float]
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    published: tuple[Published, ...]
+
+
+def published(suite: str) -> tuple[Published, ...]:
+    """What was published on a suite, the best first; empty where nothing is known."""
+    found = [p for p in _all() if p.suite == suite]
+    return tuple(sorted(found, key=lambda p: -p.rates["all"]))
+
+
+@cache
+def _all() -> tuple[Published, ...]:
+    text = files("codeplan.bench").joinpath("papers.toml").read_text(encoding="utf-8")
+    return msgspec.toml.decode(text, type=_File).published

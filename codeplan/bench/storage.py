@@ -1,0 +1,50 @@
+"""Traces through a storage that all machines reach, where they share no folder: any address that fsspec knows."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from codeplan.errors import InfrastructureError, UsageError
+
+
+def put(folder: Path, address: str, run: str) -> None:
+    """Copy an episode's folder to ``address/run``. Raises InfrastructureError where the storage fails."""
+    files, root = _system(address)
+    _doing("written to", address, lambda: _copied(files, folder, f"{root}/{run}"))
+
+
+def get(address: str, run: str, folder: Path) -> None:
+    """Copy ``address/run`` to an episode's folder. Raises InfrastructureError where the storage fails."""
+    files, root = _system(address)
+    folder.mkdir(parents=True, exist_ok=True)
+    _doing("read from", address, lambda: files.get(f"{root}/{run}/", f"{folder}/", recursive=True))
+
+
+def _copied(files: Any, folder: Path, place: str) -> None:
+    for file in folder.rglob("*"):
+        if file.is_file():
+            there = f"{place}/{file.relative_to(folder).as_posix()}"
+            files.makedirs(there.rpartition("/")[0], exist_ok=True)
+            files.put_file(str(file), there)
+
+
+def _doing(what: str, address: str, do: Any) -> None:
+    try:
+        do()
+    except Exception as e:  # each kind of storage has errors of its own
+        raise InfrastructureError(f"traces cannot be {what} the storage {address}: {e!r}") from e
+
+
+def _system(address: str) -> tuple[Any, str]:
+    """The file system of an address, and its path there. Raises UsageError where nobody knows such addresses."""
+    try:
+        fsspec: Any = import_module("fsspec")
+    except ImportError:
+        raise UsageError("a storage takes fsspec: pip install fsspec (and s3fs for s3://, gcsfs for gs://)") from None
+    try:
+        files, root = fsspec.core.url_to_fs(address)
+    except (ImportError, ValueError) as e:
+        raise UsageError(f"the storage {address} cannot be used: {e}") from None
+    return files, root.rstrip("/")

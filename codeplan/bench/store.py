@@ -1,0 +1,241 @@
+"""The folder of a bench: what was asked for, what has ended, and a trace for each episode.
+
+    OUT/bench.json                                    the grid as it was asked for
+    OUT/results.jsonl                                 one line for each episode that ended
+    OUT/runs/<cell>/<task>[-r<repeat>]/trace.jsonl    the episode's trace
+
+A bench that was killed leaves all of this readable; at worst the last line is torn, and is left out.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+import msgspec
+
+from codeplan.budget import Budget
+from codeplan.errors import TraceFailure, UsageError
+from codeplan.types import Result, Task, Value
+
+GRID = "bench.json"
+RESULTS = "results.jsonl"
+RUNS = "runs"
+
+_LOCK_SECONDS = 2.0
+_LIKE_A_REPEAT = re.compile(r"-r\d+\Z")
+
+_S = TypeVar("_S", bound=msgspec.Struct)
+
+
+class Cell(Value, frozen=True):
+    """One column of a bench: what plays the tasks of a suite.
+
+    ``name`` is unique in the bench. ``settings`` are those of environment, method and model, without secrets;
+    ``budget`` is that of each episode. ``futile`` are the beginnings of the observations by which the environment says
+    that an action did nothing; None where it does not tell.
+    """
+
+    name: str
+    suite: str
+    env: str
+    method: str
+    model: str
+    settings: dict[str, Any] = {}
+    budget: Budget = Budget()
+    futile: tuple[str, ...] | None = None
+
+
+class Grid(Value, frozen=True):
+    """A bench as it was asked for: each of ``cells`` plays the ``tasks`` of its suite, ``repeats`` times.
+
+    ``tasks`` holds a suite's tasks by the suite's name; ``codeplan`` is the version that began the bench.
+    """
+
+    cells: tuple[Cell, ...]
+    tasks: dict[str, tuple[Task, ...]]
+    repeats: int = 1
+    codeplan: str = ""
+
+
+class Ended(Value, frozen=True):
+    """One episode that ended. ``repeat`` counts from 0; ``run`` is its folder, relative to the bench's, with ``/``.
+
+    ``broken`` says that infrastructure failed, for good: such an episode says nothing of its method, is counted apart,
+    and is tried again when the bench is started again. ``failures`` is how often infrastructure failed in all.
+    """
+
+    cell: str
+    task: Task
+    repeat: int
+    run: str
+    result: Result
+    broken: bool = False
+    failures: int = 0
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What it is the end of: cell, task and repeat."""
+        return self.cell, self.task.id, self.repeat
+
+
+class Bench(Value, frozen=True):
+    """A bench as its folder holds it: ``ended`` are the episodes that ended, each once, in the order of the grid."""
+
+    folder: Path
+    grid: Grid
+    ended: tuple[Ended, ...] = ()
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """The grid's cells."""
+        return self.grid.cells
+
+    @property
+    def total(self) -> int:
+        """How many episodes there are when all have ended."""
+        return sum(len(self.grid.tasks[c.suite]) for c in self.cells) * self.grid.repeats
+
+    def of(self, cell: str) -> tuple[Ended, ...]:
+        """The ended episodes of the cell with this name."""
+        return tuple(e for e in self.ended if e.cell == cell)
+
+
+def read(folder: Path | str) -> Bench:
+    """The bench in a folder, which may still be running. Raises UsageError where there is none, or it is damaged."""
+    folder = Path(folder)
+    try:
+        grid = msgspec.json.decode((folder / GRID).read_bytes(), type=Grid)
+    except OSError as e:
+        raise UsageError(f"there is no bench in {folder}: {GRID} cannot be read ({e.strerror})") from None
+    except msgspec.DecodeError as e:
+        raise UsageError(f"{folder / GRID} is no bench: {e}") from None
+    path = folder / RESULTS
+    ended = _decoded(path, Ended)[0] if path.exists() else []
+    return Bench(folder, grid, in_order(grid, ended))
+
+
+def run_folder(cell: str, task: str, repeat: int) -> str:
+    """The folder of an episode's trace, relative to the bench's: safe and different for whatever cells and tasks."""
+    return f"{RUNS}/{_safe(cell)}/{_safe(task)}" + (f"-r{repeat}" if repeat else "")
+
+
+class Store:
+    """A bench's folder, to be written on; held alone until it is closed.
+
+    Where the folder holds a bench already, ``grid`` must be that bench, or that bench with more cells, tasks or
+    repeats. Raises UsageError where it is another, where one still runs there, and where nothing can be written.
+    """
+
+    def __init__(self, folder: Path | str, grid: Grid) -> None:
+        self.folder = Path(folder)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._file = _locked((self.folder / RESULTS).open("a+b", buffering=0), self.folder)
+        except OSError as e:
+            raise UsageError(f"the bench cannot be written to {folder}: {e.strerror}") from None
+        try:
+            self._begin(grid)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def append(self, ended: Ended) -> None:
+        """Keep how an episode ended. Raises TraceFailure where it cannot be written."""
+        try:
+            self._file.write(msgspec.json.encode(ended) + b"\n")
+            os.fsync(self._file.fileno())
+        except OSError as e:
+            raise TraceFailure(f"{self.folder / RESULTS} cannot be written on: {e.strerror}") from e
+
+    def close(self) -> None:
+        """Close the file, and let others write. Safe to call twice."""
+        self._file.close()
+
+    def _begin(self, grid: Grid) -> None:
+        if (self.folder / GRID).exists():
+            before = read(self.folder).grid
+            _must_contain(grid, before, self.folder)
+            grid = msgspec.structs.replace(grid, codeplan=before.codeplan)
+        whole = self.folder / f".{GRID}.new"
+        whole.write_bytes(msgspec.json.format(msgspec.json.encode(grid)) + b"\n")
+        os.replace(whole, self.folder / GRID)
+        self._file.truncate(_decoded(self.folder / RESULTS, Ended)[1])  # a torn line would spoil the next
+
+
+def _must_contain(grid: Grid, before: Grid, folder: Path) -> None:
+    """Raise UsageError where ``grid`` is not the bench ``before``, or that with more."""
+    cells = {c.name: c for c in grid.cells}
+    for cell in before.cells:
+        if cells.get(cell.name) != cell:
+            what = "has other settings" if cell.name in cells else "is missing"
+            raise UsageError(f"{folder} holds another bench: its cell {cell.name!r} {what} here; name another folder")
+        tasks = {task.id: task for task in grid.tasks[cell.suite]}
+        if any(tasks.get(task.id) != task for task in before.tasks[cell.suite]):
+            raise UsageError(
+                f"{folder} holds a bench with other tasks of {cell.suite}; ask for all of them, or name another folder"
+            )
+    if grid.repeats < before.repeats:
+        raise UsageError(f"{folder} holds a bench of {before.repeats} repeats; ask for so many, or name another folder")
+
+
+def in_order(grid: Grid, ended: Iterable[Ended]) -> tuple[Ended, ...]:
+    """The last word on each episode of the grid, in the grid's order."""
+    last = {e.key: e for e in ended}
+    keys = [
+        (cell.name, task.id, repeat)
+        for cell in grid.cells
+        for repeat in range(grid.repeats)
+        for task in grid.tasks[cell.suite]
+    ]
+    return tuple(last[key] for key in keys if key in last)
+
+
+def _decoded(path: Path, kind: type[_S]) -> tuple[Sequence[_S], int]:
+    """The values of a file of JSON lines, and the size of the whole lines."""
+    decoder = msgspec.json.Decoder(kind)
+    try:
+        lines = path.read_bytes().split(b"\n")[:-1]  # what follows the last newline is empty, or torn
+    except OSError as e:
+        raise UsageError(f"{path} cannot be read: {e.strerror}") from None
+    values = []
+    for number, line in enumerate(lines, 1):
+        try:
+            values.append(decoder.decode(line))
+        except msgspec.DecodeError as e:
+            raise UsageError(f"{path}, line {number} is no end of an episode: {e}") from None
+    return values, sum(len(line) + 1 for line in lines)
+
+
+def _locked(file: IO[bytes], folder: Path) -> IO[bytes]:
+    """The file, held alone. Where another holds it we wait a moment: one that was killed may not be quite gone."""
+    deadline = time.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return file
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                file.close()
+                raise UsageError(f"a bench still runs in {folder}; wait for its end, or end it first") from None
+            time.sleep(0.02)
+
+
+def _safe(name: str) -> str:
+    """The name as a file's: itself where it can be, else what can be kept of it and a digest of the whole."""
+    kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_.=+,") else "-" for c in name)[:80].lstrip(".")
+    if kept == name and name and not _LIKE_A_REPEAT.search(name):
+        return name
+    return f"{kept}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"

@@ -1,0 +1,112 @@
+"""A bench as a table on the terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+
+from codeplan.bench import Bench, Cell, Row, summarise
+from codeplan.bench.papers import published
+from codeplan.report.text import one_line
+
+_WIDEST = 1_000
+STAND_IN = "The model is the scripted stand-in: these success rates say nothing about language models."
+
+
+def print_bench(console: Console, bench: Bench, folder: Path | None) -> None:
+    """Print a table for each suite, and what must be known of the figures.
+
+    Of a cell alone it is by kind of task, with why episodes ended; several cells stand side by side.
+    """
+    for suite, cells in _grouped(bench).items():
+        if len(cells) > 1:
+            _print_side_by_side(console, bench, suite, cells)
+        else:
+            _print_cell(console, bench, cells[0])
+    for theirs in (p for suite in bench.grid.tasks for p in published(suite)):
+        rate = f"{theirs.rates['all']:.1f} %"
+        told = f"{theirs.method} with {theirs.model} {rate} ({theirs.source})"
+        console.print(f"Published, not measured here: {told}", soft_wrap=True)
+    if any(cell.model == "scripted" for cell in bench.cells):
+        console.print(STAND_IN, soft_wrap=True)
+    if len(bench.cells) > 1 and folder:
+        console.print(f"Intervals, tests and more: codeplan compare {folder}", soft_wrap=True)
+    if folder:
+        console.print(f"Traces and results: {folder}", soft_wrap=True)
+
+
+def _print_cell(console: Console, bench: Bench, cell: Cell) -> None:
+    ended = bench.of(cell.name)
+    rows = summarise([e.result for e in ended if not e.broken])
+    alone = len(bench.cells) == 1
+    title = f"{cell.suite}: {cell.method} with {cell.model}" if alone else cell.name
+    table = Table(title=title, box=box.SIMPLE, title_justify="left", padding=(0, 1, 0, 0))
+    table.add_column("kind", no_wrap=True)
+    for column in ("episodes", "success", "95 %", "actions", "asks", "refined", "calls", "seconds"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in rows:
+        if row is rows[-1]:
+            table.add_section()
+        table.add_row(*_cells(row))
+    console.print(table)
+    for reason, count in Counter(one_line(e.result.reason) for e in ended).most_common():
+        console.print(f"{count:5}  {reason}")
+    console.print()
+
+
+def _grouped(bench: Bench) -> dict[str, list[Cell]]:
+    """The cells by suite."""
+    found: dict[str, list[Cell]] = {}
+    for cell in bench.cells:
+        found.setdefault(cell.suite, []).append(cell)
+    return found
+
+
+def _print_side_by_side(console: Console, bench: Bench, suite: str, cells: list[Cell]) -> None:
+    """Success of a suite's cells by kind of task, one cell a line, with means over all its episodes."""
+    rows = {c.name: summarise([e.result for e in bench.of(c.name) if not e.broken]) for c in cells}
+    kinds = list(dict.fromkeys(row.kind for of_cell in rows.values() for row in of_cell))
+    table = Table(title=f"{suite}: success by kind of task", box=box.SIMPLE, title_justify="left")
+    table.add_column("method, model, settings", no_wrap=True)
+    for column in (*map(one_line, kinds), "actions", "calls", "tokens"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for name, of_cell in rows.items():
+        rates = {row.kind: f"{row.successes / max(row.episodes, 1):.0%}" for row in of_cell}
+        table.add_row(name.removeprefix(f"{suite}."), *(rates.get(kind, "") for kind in kinds), *_means(of_cell))
+    _print_whole(console, table)
+
+
+def _print_whole(console: Console, table: Table) -> None:
+    """Print a table without cutting its cells; its lines are longer than the terminal's where that is narrow."""
+    narrow = console.width
+    whole = Measurement.get(console, console.options.update(max_width=_WIDEST), table).maximum
+    console.width = max(narrow, whole)
+    console.print(table)
+    console.width = narrow
+
+
+def _means(rows: list[Row]) -> list[str]:
+    """Actions, model calls and tokens an episode, over all kinds; tokens are empty where they are not known."""
+    every = rows[-1]
+    n = max(every.episodes, 1)
+    tokens = "" if every.tokens is None else f"{every.tokens / n:,.0f}"
+    return [f"{every.actions / n:.1f}", f"{every.model_calls / n:.1f}", tokens]
+
+
+def _cells(row: Row) -> list[str]:
+    """A row's cells: the success rate with its interval, and means over its episodes."""
+    n = max(row.episodes, 1)
+    means = (row.actions, row.asks, row.refinements, row.model_calls)
+    return [
+        one_line(row.kind),
+        str(row.episodes),
+        f"{row.successes / n:.0%}",
+        f"{100 * row.low:.0f}–{100 * row.high:.0f}",
+        *(f"{total / n:.1f}" for total in means),
+        f"{row.seconds / n:.2f}",
+    ]

@@ -1,0 +1,43 @@
+"""``codeplan compare``: what benches have shown, side by side."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from codeplan.cli import options
+
+First = Annotated[str, typer.Argument(metavar="A", help="A bench's folder, or FOLDER:CELL.")]
+Second = Annotated[str | None, typer.Argument(metavar="[B]", help="Another; without it, the cells of A.")]
+Format = Annotated[str, typer.Option("--format", metavar="FORM", help="markdown, csv, latex or json.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command("compare", epilog="Example: codeplan compare runs/one runs/two --format latex")(compare)
+
+
+def compare(first: First, second: Second = None, form: Format = "markdown", as_json: options.Json = False) -> None:
+    """Compare two benches, or the cells of one: success rates, means, intervals, tests.
+
+    Episodes are paired by task and repeat. The tables tell each cell's figures by kind of task; then, for each pair of
+    cells, the difference in success rate (Tango's interval at 95 %, McNemar's exact test) and in means (bootstrap over
+    the tasks), and how many more pairs would be needed. What others have published on the suite stands apart.
+    """
+    from codeplan.bench.compare import overview
+    from codeplan.bench.tables import FORMS, tables, written
+    from codeplan.errors import UsageError
+    from codeplan.report.text import clean
+
+    if form != "json" and form not in FORMS:
+        raise UsageError(f"there is no format {form!r}; there are: {', '.join([*FORMS, 'json'])}")
+    found = overview(first, second)
+    if as_json or form == "json":
+        from codeplan.report.plain import fields
+
+        told = {label: fields(kinds) for label, kinds in found.figures}
+        compared, theirs = fields(found.comparisons), fields(found.published)
+        options.print_json({"figures": told, "comparisons": compared, "published": theirs})
+        return
+    typer.echo(clean(written(tables(found), form)), nl=False)

@@ -1,0 +1,161 @@
+"""Statistics of success rates and means: pure functions of counts and numbers, on the standard library alone.
+
+An interval is a pair (low, high). Where nothing was observed, an interval says that nothing is known.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from statistics import NormalDist, fmean
+
+import msgspec
+
+RESAMPLES = 2000
+"""How often a bootstrap draws, unless told otherwise."""
+
+_HALVINGS = 80
+
+
+def wilson(successes: int, n: int, level: float = 0.95) -> tuple[float, float]:
+    """The score interval of a success rate (Wilson 1927), from ``successes`` out of ``n``; (0, 1) where n is 0.
+
+    Raises ValueError where the counts are no counts.
+    """
+    _counts(successes, n - successes)
+    if n == 0:
+        return 0.0, 1.0
+    z, rate = _z(level), successes / n
+    centre = rate + z * z / (2 * n)
+    margin = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
+    scale = 1 + z * z / n
+    low = 0.0 if successes == 0 else (centre - margin) / scale
+    return low, 1.0 if successes == n else (centre + margin) / scale
+
+
+def mcnemar_exact(b: int, c: int) -> float:
+    """The two-sided exact p of McNemar's test, from the pairs in which only the first and only the second succeeded.
+
+    It is the binomial probability, at one half, of a split of the ``b + c`` pairs that is at least as uneven; 1 where
+    there is no such pair. Raises ValueError where the counts are no counts.
+    """
+    _counts(b, c)
+    n = b + c
+    tail = term = 1
+    for i in range(min(b, c)):
+        term = term * (n - i) // (i + 1)
+        tail += term
+    return 1.0 if b == c else 2 * tail / 2**n
+
+
+def bootstrap_mean(
+    values: Sequence[float], *, level: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
+) -> tuple[float, float]:
+    """The percentile bootstrap interval of a mean (Efron 1979); the same ``seed`` gives the same interval.
+
+    A single value's interval is the value alone; that of no values is (nan, nan).
+    """
+    if not values:
+        return math.nan, math.nan
+    dice, n = random.Random(seed), len(values)
+    means = sorted(fmean(dice.choices(values, k=n)) for _ in range(resamples))
+    return _quantile(means, (1 - level) / 2), _quantile(means, (1 + level) / 2)
+
+
+def bootstrap_difference(
+    pairs: Sequence[tuple[float, float]], *, level: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
+) -> tuple[float, float]:
+    """The percentile bootstrap interval of the mean of ``second - first`` over pairs, which are drawn whole."""
+    return bootstrap_mean([second - first for first, second in pairs], level=level, resamples=resamples, seed=seed)
+
+
+def pass_at_k(n: int, c: int, k: int) -> float:
+    """The probability that one of ``k`` trials succeeds, without bias from ``c`` successes in ``n`` trials.
+
+    Chen et al. 2021, "Evaluating Large Language Models Trained on Code", section 2.1. Raises ValueError where there
+    were fewer than ``k`` trials: there is no unbiased estimate then.
+    """
+    _counts(c, n - c)
+    if not 1 <= k <= n:
+        raise ValueError(f"pass@{k} cannot be estimated from {n} trials; it takes 1 <= k <= n")
+    return 1 - math.comb(n - c, k) / math.comb(n, k)
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """Second success rate less first, and the interval that goes with it."""
+
+    value: float
+    low: float
+    high: float
+
+
+def paired_difference(b: int, c: int, n: int, level: float = 0.95) -> Difference:
+    """The difference ``(c - b) / n`` of two success rates over the same ``n`` pairs, with Tango's score interval.
+
+    ``b`` pairs in which only the first succeeded, ``c`` in which only the second did. Tango 1998, "Equivalence test and
+    confidence interval for the difference in proportions for the paired-sample design": the differences that the score
+    test does not reject. It leaves zero out exactly where McNemar's asymptotic test rejects at the same level. Of no
+    pairs the difference is nan, within (-1, 1). Raises ValueError where the counts are no counts.
+    """
+    _counts(b, c, n - b - c)
+    if n == 0:
+        return Difference(math.nan, -1.0, 1.0)
+    z, value = _z(level), (c - b) / n
+    low = _crossing(lambda d: _tango(b, c, n, d) - z, -1.0, value)
+    high = _crossing(lambda d: _tango(b, c, n, d) + z, value, 1.0)
+    return Difference(value, low, high)
+
+
+def tasks_needed(b: int, c: int, n: int, *, power: float = 0.8, level: float = 0.95) -> int | None:
+    """How many more pairs it takes for McNemar's test to find, with this power, a difference as large as that observed.
+
+    0 where there are enough; None where there is no difference, or no pair: no number would be enough. Connor 1987,
+    "Sample size for testing differences in proportions for the paired-sample design" (two-sided, asymptotic).
+    """
+    _counts(b, c, n - b - c)
+    if b == c:
+        return None
+    discordant, difference = (b + c) / n, (c - b) / n
+    z_power = NormalDist().inv_cdf(power)
+    root = _z(level) * math.sqrt(discordant) + z_power * math.sqrt(max(0.0, discordant - difference**2))
+    return max(0, math.ceil((root / difference) ** 2) - n)
+
+
+def _tango(b: int, c: int, n: int, difference: float) -> float:
+    """The score statistic of the hypothesis that the rates differ by so much; it falls as the difference grows."""
+    linear = (2 * n + b - c) * difference - b - c  # of a quadratic in the rate of pairs won by the first alone
+    constant = -b * difference * (1 - difference)
+    first_only = (math.sqrt(max(0.0, linear * linear - 8 * n * constant)) - linear) / (4 * n)
+    variance = n * (2 * first_only + difference * (1 - difference))
+    distance = c - b - n * difference
+    if variance <= 0:
+        return math.copysign(math.inf, distance) if distance else 0.0
+    return distance / math.sqrt(variance)
+
+
+def _crossing(falling: Callable[[float], float], low: float, high: float) -> float:
+    """Where a falling function passes zero between two places, by bisection."""
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if falling(middle) > 0 else (low, middle)
+    return (low + high) / 2
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    """The quantile of an ordered sample, linear between its values."""
+    position = share * (len(ordered) - 1)
+    below = math.floor(position)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (position - below) * (ordered[above] - ordered[below])
+
+
+def _z(level: float) -> float:
+    if not 0 < level < 1:
+        raise ValueError(f"a level of confidence lies between 0 and 1; {level} does not")
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def _counts(*counts: int) -> None:
+    if min(counts) < 0:
+        raise ValueError("counts are not negative, and a part is not more than the whole")

@@ -1,0 +1,160 @@
+"""Every engine does every job once, survives the death of a worker, and ends when it is told to."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from benches import Play, bare, plan
+
+from codeplan.bench import Bench, engines
+from codeplan.bench.conduct import remaining
+from codeplan.bench.episodes import Player
+from codeplan.bench.store import in_order
+from codeplan.errors import InfrastructureError, UsageError
+
+
+class Square(msgspec.Struct, frozen=True):
+    """Squares numbers; the process that is handed ``deadly`` dies, so often as ``deaths`` says."""
+
+    folder: str
+    deadly: int = -1
+    deaths: int = 0
+
+    def __call__(self, job: int) -> int:
+        if job == self.deadly:
+            tries = Path(self.folder, "tries")
+            before = int(tries.read_text()) if tries.exists() else 0
+            if before < self.deaths:
+                tries.write_text(str(before + 1))
+                os.kill(os.getpid(), signal.SIGKILL)
+        return job * job
+
+    def lost(self, job: int, reason: str) -> int:
+        return -job
+
+
+class Sleep(msgspec.Struct, frozen=True):
+    def __call__(self, job: int) -> int:
+        if job:
+            time.sleep(600)
+        return job
+
+    def lost(self, job: int, reason: str) -> int:
+        raise AssertionError("nobody died")
+
+
+class Refuse(msgspec.Struct, frozen=True):
+    def __call__(self, job: int) -> int:
+        raise UsageError("no such setting")
+
+    def lost(self, job: int, reason: str) -> int:
+        return 0
+
+
+@pytest.mark.parametrize("name", ["threads", "processes"])
+def test_jobs_are_drawn_when_there_is_room_and_come_as_they_end(name: str, tmp_path: Path) -> None:
+    drawn = []
+
+    def jobs() -> Iterator[int]:
+        for job in range(7):
+            drawn.append(job)
+            yield job
+
+    with closing(engines.make(name, 2).run(jobs(), Square(str(tmp_path)))) as run:
+        first = next(run)
+        assert len(drawn) == 2
+        assert sorted([first, *run]) == [n * n for n in range(7)]
+
+
+def test_a_process_that_dies_is_replaced_and_its_job_begun_again(tmp_path: Path) -> None:
+    run = engines.make("processes", 2).run(range(5), Square(str(tmp_path), 3, 1))
+    assert sorted(run) == [0, 1, 4, 9, 16]
+    (tmp_path / "tries").unlink()
+    run = engines.make("processes", 2).run(range(5), Square(str(tmp_path), 3, 99))
+    assert sorted(run) == [-3, 0, 1, 4, 16]
+    assert int((tmp_path / "tries").read_text()) == 1 + engines.LOSSES
+
+
+def test_closing_ends_processes_at_once() -> None:
+    began = time.monotonic()
+    with closing(engines.make("processes", 2).run(range(5), Sleep())) as run:
+        assert next(run) == 0
+    assert time.monotonic() - began < 60
+
+
+@pytest.mark.parametrize("name", ["threads", "processes"])
+def test_bad_input_ends_the_run_in_its_own_words(name: str) -> None:
+    with pytest.raises(UsageError, match="no such setting"):
+        list(engines.make(name, 2).run(range(3), Refuse()))
+
+
+def killing() -> type:
+    """A player whose process dies at one task, the first time; as a class that is sent whole, for who cannot import us."""
+
+    class Killing:
+        def __init__(self, player: object, deadly: str, once: Path) -> None:
+            self.player, self.deadly, self.once = player, deadly, once
+
+        def __call__(self, job: Any) -> Any:
+            import os
+            import signal
+
+            if job.task.id == self.deadly and not self.once.exists():
+                self.once.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            return self.player(job)
+
+    return Killing
+
+
+def refusing() -> type:
+    class Refusing:
+        def __call__(self, job: int) -> int:
+            from codeplan.errors import UsageError
+
+            raise UsageError("no such setting")
+
+    return Refusing
+
+
+@pytest.mark.parametrize("name", ["dask", "ray"])
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_plays_as_threads_do_though_a_worker_is_killed(name: str, play: Play, tmp_path: Path) -> None:
+    pytest.importorskip({"dask": "distributed"}.get(name, name), reason=f"{name} is not installed")
+    asked = plan(kind=None)
+    expected = play(asked).bench
+    player = Player(folder=str(tmp_path / name), settings=asked.settings)
+    work = killing()(player, expected.ended[3].task.id, tmp_path / "killed")
+    ended = list(engines.make(name, 2).run(remaining(asked.grid, ()), work))
+    assert (tmp_path / "killed").exists()
+    assert len(ended) == expected.total
+    assert bare(Bench(tmp_path, asked.grid, in_order(asked.grid, ended))) == bare(expected)
+    with pytest.raises(UsageError, match="no such setting"):
+        list(engines.make(name, 1).run(range(1), refusing()()))
+
+
+def test_what_cannot_be_is_told() -> None:
+    with pytest.raises(UsageError, match="did you mean 'threads'"):
+        engines.make("thread", 1)
+    with pytest.raises(UsageError, match="leave --address out"):
+        engines.make("processes", 1, "tcp://10.0.0.1:8786")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_that_is_not_there_is_told() -> None:
+    pytest.importorskip("distributed", reason="dask is not installed")
+    import dask
+
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
+        pytest.raises(InfrastructureError, match="no Dask"),
+    ):
+        list(engines.make("dask", 1, "tcp://127.0.0.1:9").run(range(1), Square("")))

@@ -1,0 +1,42 @@
+"""A bench that is killed with SIGKILL, whenever that is, comes to the same table. The benchmark kills it more often."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from benches import Play, bare, plan
+
+from codeplan.bench import read
+
+COMMAND = [sys.executable, "-m", "codeplan", "bench", "household", "-n", "2"]
+
+
+def killed(command: list[str], folder: Path, lines: int) -> None:
+    """Run the command until so many episodes have ended, then kill it."""
+    results = folder / "results.jsonl"
+    child = subprocess.Popen([*command, "--out", str(folder)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while child.poll() is None and (results.read_bytes().count(b"\n") if results.exists() else 0) < lines:
+        time.sleep(0.002)
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+@pytest.mark.parametrize("engine", ["threads", "processes"])
+def test_a_bench_that_is_killed_goes_on_and_plays_nothing_twice(engine: str, tmp_path: Path, play: Play) -> None:
+    command = [*COMMAND, "--engine", engine]
+    for lines in (1, 5):
+        killed(command, tmp_path / "killed", lines)
+    before = read(tmp_path / "killed").ended
+    assert 0 < len(before) < 12
+    done = subprocess.run([*command, "--out", str(tmp_path / "killed")], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    whole = read(tmp_path / "killed")
+    assert (tmp_path / "killed" / "results.jsonl").read_bytes().count(b"\n") == 12
+    assert [e for e in whole.ended if e in before] == list(before)
+    assert bare(whole) == bare(play(plan(kind=None, n=2)).bench)

@@ -1,0 +1,120 @@
+"""A bench is planned from names and tables, and nothing begins before all of it was tried on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from benches import plan
+
+from codeplan.bench.plan import planned, read_file
+from codeplan.bench.suites import NAMED, chosen
+from codeplan.envs import make
+from codeplan.errors import UsageError
+
+FILE = """
+suites = ["household", "textcraft"]
+methods = ["adaplanner", {name = "adaplanner", resume_by = "model", label = "asked"}]
+models = [{name = "scripted", mistakes = "none"}, {name = "tiny", base_url = "http://127.0.0.1:9/v1", api_key = "hush"}]
+repeats = 2
+n = 1
+common = {tries = 2}
+[budget]
+actions = 9
+"""
+
+
+def test_a_file_is_every_combination_of_what_it_names(tmp_path: Path) -> None:
+    (tmp_path / "grid.toml").write_text(FILE)
+    made = planned(read_file(tmp_path / "grid.toml"))
+    names = [c.name for c in made.grid.cells]
+    assert len(names) == 8
+    assert names[:2] == ["household.adaplanner.scripted,mistakes=none", "household.adaplanner.tiny"]
+    assert names[6] == "textcraft.asked.scripted,mistakes=none"
+    assert made.settings[names[6]] == {"tries": 2, "mistakes": "none", "resume_by": "model"}
+    assert {c.budget.actions for c in made.grid.cells} == {9}
+    assert len(made.grid.tasks["household"]) == 6
+    assert made.grid.repeats == 2
+
+
+def test_secrets_are_given_to_the_episodes_and_kept_out_of_the_grid(tmp_path: Path) -> None:
+    (tmp_path / "grid.toml").write_text(FILE)
+    made = planned(read_file(tmp_path / "grid.toml"))
+    assert made.settings["household.adaplanner.tiny"]["api_key"] == "hush"
+    assert "hush" not in str(made.grid) and "127.0.0.1" not in str(made.grid)
+
+
+def test_settings_that_were_found_go_behind_all_others() -> None:
+    asked = read_from(common={"tries": 2})
+    made = planned(asked, lambda model: {"tries": 9, "mistakes": "many"} if model == "scripted" else {})
+    assert made.settings == {"household.adaplanner.scripted": {"tries": 2, "mistakes": "many"}}
+
+
+def read_from(**more):
+    import msgspec
+
+    from codeplan.bench.plan import Asked
+
+    return msgspec.convert({"suites": ["household"], "n": 1, **more}, Asked)
+
+
+def test_the_grid_says_how_the_environment_tells_futile_actions() -> None:
+    assert plan().grid.cells[0].futile == ("Nothing happens.",)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"suites": ["houshold"]}, "did you mean 'household'"),
+        ({"methods": ["adaplaner"]}, "did you mean 'adaplanner'"),
+        ({"settings": [{"trys": 1}]}, "there is no setting 'trys'"),
+        ({"methods": []}, "no methods"),
+        ({"repeats": 0}, "repeats is 0"),
+        ({"kind": "sweep"}, "no task of kind sweep"),
+        ({"split": "night"}, "no split night"),
+        ({"methods": [{"tries": 2}]}, "has no name"),
+        ({"methods": ["adaplanner", "adaplanner"]}, "both called"),
+    ],
+)
+def test_what_there_is_not_is_told_before_anything_begins(asked: dict[str, object], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        plan(**asked)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"), [("suites = [", "is no bench"), ("suits = ['x']", "suits"), ("suites = 'x'", "is no bench")]
+)
+def test_a_file_that_is_no_bench_is_told(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "grid.toml").write_text(text)
+    with pytest.raises(UsageError, match=told):
+        read_file(tmp_path / "grid.toml")
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_file(tmp_path / "none.toml")
+
+
+def test_a_suite_is_always_the_same_tasks() -> None:
+    env = make("textcraft")
+    tasks = chosen("textcraft", env)
+    assert len(tasks) == 200
+    assert tasks == chosen("textcraft", make("textcraft"))
+    few = chosen("textcraft", env, n=2)
+    assert few == tuple(t for t in tasks if t in few)
+    assert {k: [t for t in few if t.kind == k] for k in env.kinds} == {
+        k: [t for t in tasks if t.kind == k][:2] for k in env.kinds
+    }
+
+
+def test_a_named_suite_has_its_split() -> None:
+    with pytest.raises(UsageError, match="leave the split out"):
+        chosen("alfworld-unseen", make("household"), split="test")
+    assert NAMED["alfworld-seen"].split == "valid_seen"
+
+
+def test_no_secret_is_in_a_name_or_in_the_grid_however_deep_it_stands() -> None:
+    made = plan(
+        methods=[{"name": "adaplanner", "tries": 1}], models=[{"name": "tiny", "api_key": "hush", "timeout": 9}]
+    )
+    assert [c.name for c in made.grid.cells] == ["household.adaplanner,tries=1.tiny,timeout=9"]
+    nested = plan(suites=["textcraft"], kind=None, methods=[{"name": "try-again", "executor": {"name": "react"}}])
+    assert nested.grid.cells[0].name == "textcraft.try-again,executor=react.scripted"
+    assert nested.grid.cells[0].settings == {"executor": {"name": "react"}}

@@ -1,0 +1,173 @@
+"""Intervals, tests and sample sizes agree with others' implementations, and with what defines them."""
+
+import math
+import random
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codeplan.statistics import (
+    bootstrap_difference,
+    bootstrap_mean,
+    mcnemar_exact,
+    paired_difference,
+    pass_at_k,
+    tasks_needed,
+    wilson,
+)
+
+TABLES = 1000
+Z = 1.959963984540054
+
+
+def random_counts(parts, limit=150):
+    dice = random.Random(9)
+    return [tuple(dice.randrange(limit) for _ in range(parts)) for _ in range(TABLES)]
+
+
+# ------------------------------------------------------------------ beside scipy and statsmodels
+
+
+def test_wilson_is_that_of_statsmodels():
+    proportion = pytest.importorskip("statsmodels.stats.proportion", reason="statsmodels is not installed")
+    for (wins, losses), level in zip(random_counts(2), [0.8, 0.9, 0.95, 0.99] * (TABLES // 4), strict=True):
+        if wins + losses:
+            theirs = proportion.proportion_confint(wins, wins + losses, 1 - level, method="wilson")
+            assert wilson(wins, wins + losses, level) == pytest.approx(theirs, abs=1e-12)
+
+
+def test_mcnemar_is_that_of_statsmodels():
+    tables = pytest.importorskip("statsmodels.stats.contingency_tables", reason="statsmodels is not installed")
+    for b, c in random_counts(2):
+        if b + c:
+            theirs = tables.mcnemar([[7, b], [c, 5]], exact=True).pvalue
+            assert mcnemar_exact(b, c) == pytest.approx(theirs, rel=1e-9)
+
+
+def test_the_difference_is_that_of_which_scipy_s_likelihood_makes_the_score_test_barely_reject():
+    optimize = pytest.importorskip("scipy.optimize", reason="scipy is not installed")
+
+    def score(b, c, n, difference):
+        """The score statistic with the likelihood's maximum found numerically, and not by Tango's formula."""
+        low, high = max(0.0, -difference), (1 - difference) / 2
+
+        def unlikely(p):
+            shares = ((b, p), (c, p + difference), (n - b - c, 1 - 2 * p - difference))
+            return -sum(count * math.log(max(share, 1e-300)) for count, share in shares if count)
+
+        p = optimize.minimize_scalar(unlikely, bounds=(low, high), method="bounded", options={"xatol": 1e-10}).x
+        return (c - b - n * difference) / math.sqrt(n * (2 * p + difference - difference**2))
+
+    for b, c, rest in random_counts(3, 40)[:150]:
+        n = b + c + rest
+        if b + c:
+            found = paired_difference(b, c, n)
+            assert found.value == pytest.approx((c - b) / n)
+            for end, z in ((found.low, Z), (found.high, -Z)):
+                if abs(end) < 0.999:
+                    assert score(b, c, n, end) == pytest.approx(z, abs=1e-3)
+
+
+def test_a_bootstrap_agrees_with_scipy_s():
+    stats = pytest.importorskip("scipy.stats", reason="scipy is not installed")
+    dice = random.Random(4)
+    values = [dice.expovariate(0.1) for _ in range(80)]
+    theirs = stats.bootstrap([values], statistic=lambda x, axis: x.mean(axis), method="percentile", random_state=1)
+    width = theirs.confidence_interval.high - theirs.confidence_interval.low
+    assert bootstrap_mean(values) == pytest.approx(tuple(theirs.confidence_interval), abs=0.1 * width)
+
+
+# ------------------------------------------------------------------ laws
+
+
+counts = st.integers(0, 200)
+
+
+@given(counts, counts)
+def test_an_interval_holds_the_rate_and_mirrors_it(wins, losses):
+    low, high = wilson(wins, wins + losses)
+    assert 0 <= low <= high <= 1
+    assert wilson(losses, wins + losses) == pytest.approx((1 - high, 1 - low))
+    if wins + losses:
+        assert low <= wins / (wins + losses) <= high
+
+
+@given(counts, counts, counts)
+def test_the_difference_leaves_zero_out_where_mcnemar_s_asymptotic_test_rejects(b, c, rest):
+    found = paired_difference(b, c, b + c + rest)
+    assert -1 <= found.low <= found.high <= 1
+    rejects = b != c and (b - c) ** 2 / (b + c) > Z**2 + 1e-9
+    assert (found.low > 0 or found.high < 0) == rejects
+    mirrored = paired_difference(c, b, b + c + rest)
+    assert (mirrored.low, mirrored.high) == pytest.approx((-found.high, -found.low), abs=1e-9)
+
+
+@given(st.integers(1, 30), st.data())
+def test_pass_at_k_is_the_share_of_the_draws_that_hold_a_success(n, data):
+    c, k = data.draw(st.integers(0, n)), data.draw(st.integers(1, n))
+    failing = 1.0
+    for i in range(k):
+        failing *= max(0, n - c - i) / (n - i)
+    assert pass_at_k(n, c, k) == pytest.approx(1 - failing)
+
+
+def test_the_number_of_tasks_gives_the_power_that_was_asked_for():
+    b, c, n = 6, 14, 60
+    more = tasks_needed(b, c, n, power=0.8)
+    whole, dice = n + more, random.Random(5)
+    found = 0
+    for _ in range(1500):
+        draws = dice.choices([-1, 1, 0], [b, c, n - b - c], k=whole)
+        first, second = draws.count(-1), draws.count(1)
+        found += (second - first) ** 2 / max(first + second, 1) > Z**2
+    assert found / 1500 == pytest.approx(0.8, abs=0.04)
+
+
+# ------------------------------------------------------------------ edges
+
+
+def test_of_nothing_nothing_is_known():
+    assert wilson(0, 0) == (0.0, 1.0)
+    assert mcnemar_exact(0, 0) == 1.0
+    assert all(math.isnan(end) for end in bootstrap_mean([]))
+    assert (paired_difference(0, 0, 0).low, paired_difference(0, 0, 0).high) == (-1.0, 1.0)
+    assert tasks_needed(0, 0, 0) is None
+
+
+def test_what_never_fails_and_what_never_succeeds_reach_the_ends():
+    assert wilson(0, 7)[0] == 0.0
+    assert wilson(7, 7)[1] == 1.0
+    assert paired_difference(0, 9, 9).high == pytest.approx(1.0)
+    assert bootstrap_mean([1.0] * 5) == (1.0, 1.0)
+    assert mcnemar_exact(0, 4) == 0.125
+
+
+def test_no_number_of_tasks_shows_a_difference_that_is_not_there():
+    assert tasks_needed(5, 5, 40) is None
+    assert tasks_needed(0, 30, 40) == 0
+
+
+def test_counts_that_are_none_are_refused():
+    for wrong in (lambda: wilson(3, 2), lambda: mcnemar_exact(-1, 2), lambda: paired_difference(2, 2, 3)):
+        with pytest.raises(ValueError, match="counts"):
+            wrong()
+    for n, c, k in ((3, 1, 4), (3, 1, 0)):
+        with pytest.raises(ValueError, match="cannot be estimated"):
+            pass_at_k(n, c, k)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        wilson(1, 2, 95)
+
+
+def test_a_seed_gives_the_same_interval_and_pairs_are_drawn_whole():
+    pairs = [(float(i), i + 2.0) for i in range(30)]
+    assert bootstrap_difference(pairs) == (2.0, 2.0)
+    values = [math.sqrt(i) for i in range(40)]
+    assert bootstrap_mean(values, seed=3) == bootstrap_mean(values, seed=3) != bootstrap_mean(values, seed=4)
+
+
+def test_a_percentile_lies_between_the_values_of_the_sample():
+    for level, seed in product((0.5, 0.9, 0.99), range(3)):
+        low, high = bootstrap_mean([0.0, 1.0, 5.0], level=level, seed=seed)
+        assert 0.0 <= low <= high <= 5.0
