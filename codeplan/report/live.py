@@ -24,6 +24,7 @@ from codeplan.events import (
     PlanStarted,
     PlanStopped,
     Printed,
+    SkillsChosen,
     SpanClosed,
     SpanOpened,
     StepEntered,
@@ -83,6 +84,9 @@ class Live:
                 self._say("■", "The plan ran to its end.", "dim")
             case SpanOpened():
                 self._heading(f"{event.kind} {event.name}")
+            case SkillsChosen():
+                names = ", ".join(one_line(f"{c.name} (version {c.version})") for c in event.chosen) or "none that fits"
+                self._say("  ", f"Skills for this task: {names}", "dim")
             case Warned():
                 self._say("!", f"Warning: {event.message}", "yellow")
             case EpisodeEnded():

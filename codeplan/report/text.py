@@ -12,6 +12,8 @@ TAB = "    "
 
 def clean(text: str) -> str:
     """The text without control characters, escape codes, invisible marks and lone surrogates; line ends are kept."""
+    if text.isprintable():
+        return text  # most are, and a list has thousands
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", TAB)
     return "".join(c for c in lines if c == "\n" or c.isprintable())
 

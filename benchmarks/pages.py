@@ -1,0 +1,72 @@
+"""How pages bear a very large trace: its index against a plain reading of the file, one page of it, and the memory.
+
+python benchmarks/pages.py [MEGABYTES]
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from codeplan.events import Acted, EpisodeStarted, StepEntered
+from codeplan.report.pages import archive
+from codeplan.report.pages.index import Index
+from codeplan.report.pages.runs import Source
+from codeplan.sandbox import encode
+from codeplan.types import Observation, Task
+
+_T = TypeVar("_T")
+
+
+def main(megabytes: int) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place, "run", "trace.jsonl")
+        write(path, megabytes << 20)
+        before = memory()
+        plain = cpu("reading the file's lines", lambda: sum(1 for _ in path.open("rb")))[1]
+        index, seconds = cpu("the index of the trace", Index(path).refresh)
+        print(f"  {seconds / plain:.1f} times the plain reading; {index.count:,} events, {len(index.pages):,} pages")
+        cpu("one page out of the middle", lambda: index.read(len(index.pages) // 2))
+        written = cpu("the whole report", lambda: archive.write(Source(path.parent), Path(place, "page.html")))[0]
+        print(f"  {written.size / 1e6:.1f} MB, {written.left_out:,} pages left out")
+        print(f"memory: {(memory() - before) / 1e3:.0f} MB more than before, for a trace of {megabytes} MB")
+
+
+def write(path: Path, size: int) -> None:
+    """A trace of about so many bytes."""
+    path.parent.mkdir()
+    head = EpisodeStarted(task=Task("long"), env="household", method="adaplanner", model="scripted", codeplan="0")
+    state = encode({"seen": [f"drawer {n}" for n in range(200)]}, 1 << 18)
+    events = [
+        Acted(action=f"go to drawer {n}", observation=Observation("Nothing. " * 40), seconds=0.0) for n in range(60)
+    ]
+    lines = msgspec.json.Encoder().encode_lines([StepEntered(step=1, title="look", checkpoint=state), *events])
+    with path.open("wb") as file:
+        file.write(msgspec.json.encode(head) + b"\n")
+        for _ in range(size // len(lines)):
+            file.write(lines)
+
+
+def cpu(what: str, do: Callable[[], _T]) -> tuple[_T, float]:
+    """What it returns, and the processor time it takes; told."""
+    started = time.process_time()
+    result = do()
+    seconds = time.process_time() - started
+    print(f"{what}: {seconds:.3f} s of processor time")
+    return result, seconds
+
+
+def memory() -> int:
+    """The most memory that this process has used so far, in kB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)

@@ -1,0 +1,67 @@
+"""``codeplan report`` and ``codeplan view``: benches and episodes to look at."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from codeplan.skills import Library
+
+Runs = Annotated[Path, typer.Argument(metavar="RUNS", help="A bench's folder, a folder of runs, or one run's.")]
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page to write.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="The port on 127.0.0.1; 0 is any that is free.")]
+
+Skills = Annotated[Path | None, typer.Option("--library", metavar="DIR", help="A library of skills to show, too.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add this module's commands."""
+    app.command("report", epilog="Example: codeplan report runs/bench -o page.html")(report)
+    app.command("view", epilog="Example: codeplan view runs/bench")(view)
+
+
+def report(runs: Runs, out: Out = Path("report.html"), library: Skills = None) -> None:
+    """Write one HTML file that shows a bench and its episodes; it needs neither a server nor a network.
+
+    Very long episodes are cut in the middle there, and say so; `codeplan view` shows all of them.
+    """
+    from codeplan.report.pages.archive import write
+    from codeplan.report.pages.runs import Source
+
+    written = write(Source(runs), out, _opened(library))
+    typer.echo(f"{out}: {written.episodes:,} episodes, {written.size / 1e6:.1f} MB")
+    if written.left_out:
+        typer.echo(f"left out to keep it small: {written.left_out:,} pages of events; codeplan view {runs} shows them")
+
+
+def view(runs: Runs, port: Port = 0, library: Skills = None) -> None:
+    """Show a bench and its episodes in the browser, on this machine only; what still runs is followed.
+
+    The first line on standard output is the address. Ctrl-C ends it. Needs the extra `web`.
+    """
+    import sys
+
+    from codeplan.report.pages.runs import Source
+    from codeplan.report.pages.server import serve
+    from codeplan.report.pages.shelf import Shelf
+
+    def ready(address: str) -> None:
+        typer.echo(address)
+        sys.stdout.flush()
+
+    with contextlib.suppress(KeyboardInterrupt):
+        serve(Shelf(Source(runs), _opened(library)), port, ready)
+
+
+def _opened(library: Path | None) -> Library | None:
+    """The library of skills, where one is named. Raises UsageError where there is none."""
+    from codeplan.errors import UsageError
+    from codeplan.skills import Library
+
+    if library is not None and not library.is_dir():
+        raise UsageError(f"there is no folder {library}; name a library of skills")
+    return None if library is None else Library(library)

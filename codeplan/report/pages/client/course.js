@@ -1,0 +1,115 @@
+// The course of an episode: its plans and their steps, and the parts that it fell into.
+
+/** The plans that ran, each a row: its steps as boxes, arrows from where one failed to where the next resumed. */
+function courseTable(course) {
+  const steps = sorted([...new Set(course.flatMap((row) => [...row.steps.map(([number]) => number), row.from]))]).slice(
+    0,
+    40,
+  );
+  const row = (r, at) => [
+    at > 0 &&
+      r.end?.how !== "refused" &&
+      r.from > 1 &&
+      h(
+        "tr",
+        { class: "between", "aria-hidden": "true" },
+        h("td", {}),
+        h("td", { colspan: String(steps.length) }, resumeLine(course[at - 1], r, steps)),
+        h("td", {}),
+      ),
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, h("a", { href: hereAt(r.n) }, `Plan ${r.plan}`)),
+      steps.map((n) => stepCell(r, n)),
+      h("td", { class: "why" }, how(r)),
+    ),
+  ];
+  return scrolling(
+    "Course of the episode",
+    h(
+      "table",
+      { class: "course" },
+      h("caption", { class: "unseen" }, "The plans that ran, the steps that each entered, and how each ended"),
+      h(
+        "thead",
+        { class: "unseen" },
+        h(
+          "tr",
+          {},
+          h("th", { scope: "col" }, "plan"),
+          steps.map((n) => h("th", { scope: "col" }, `step ${n}`)),
+          h("th", { scope: "col" }, "end"),
+        ),
+      ),
+      h("tbody", {}, course.map(row)),
+    ),
+  );
+}
+
+function stepCell(row, number) {
+  const entered = row.steps.findLast(([n]) => n === number);
+  if (!entered) {
+    const word = number < row.from ? "done before" : "not reached";
+    return h(
+      "td",
+      {},
+      h(
+        "span",
+        { class: `box ${number < row.from ? "before" : "never"}`, title: `Step ${number}: ${word}` },
+        String(number),
+        h("span", { class: "unseen" }, ` ${word}`),
+      ),
+    );
+  }
+  const bad = row.end && ["failed", "stopped"].includes(row.end.how) && row.end.step === number;
+  const word = bad ? row.end.how : "entered";
+  const [, n, title] = entered;
+  return h(
+    "td",
+    {},
+    h(
+      "a",
+      {
+        class: `box ${bad ? "bad" : "done"}`,
+        href: hereAt(bad ? row.end.n : n),
+        title: `Step ${number}${title ? `: ${title}` : ""}`,
+      },
+      String(number),
+      h("span", { class: "unseen" }, ` ${word}`),
+    ),
+  );
+}
+
+/** The arrow between two rows: from the step that failed to the one that the next plan resumes at. */
+function resumeLine(before, after, steps) {
+  const middle = (step) => 27 + 54 * Math.max(0, steps.indexOf(step));
+  const from = middle(before.end?.step ?? steps[0]);
+  const to = middle(after.from);
+  return s(
+    "svg",
+    { viewBox: `0 0 ${54 * steps.length} 30`, width: 54 * steps.length, height: 30, class: "arrow" },
+    s("path", { d: `M${from} 1C${from} 18 ${to} 10 ${to} 26` }),
+    s("path", { d: `M${to - 4.5} 21l4.5 6 4.5-6` }),
+  );
+}
+
+function how(row) {
+  if (!row.end) return h("span", { class: "quiet" }, "no end in the trace");
+  const words = { failed: "failed", stopped: "stopped", finished: "ran to its end", refused: "refused before it ran" };
+  const where = row.end.how === "failed" || row.end.how === "stopped" ? ` ${place(row.end)}` : "";
+  return [
+    h("a", { href: hereAt(row.end.n), class: row.end.how === "finished" ? "" : "bad" }, words[row.end.how] + where),
+    row.end.why && h("span", { class: "reason" }, row.end.why),
+  ];
+}
+
+function partsList(spans) {
+  const item = ([, kind, name, n, depth]) =>
+    h(
+      "li",
+      { class: `depth-${Math.min(depth, 6)}` },
+      h("a", { href: hereAt(n) }, h("span", { class: "what" }, kind), ` ${name}`),
+    );
+  return h("ul", { class: "parts" }, spans.map(item));
+}

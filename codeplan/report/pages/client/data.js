@@ -1,0 +1,56 @@
+// Where the data are: in this file, or with the server that sent it. Both answer alike, with promises.
+
+const served = document.querySelector("meta[name=codeplan-source]").content === "server";
+
+const inFile = {
+  overview: async () => JSON.parse(document.getElementById("overview").textContent),
+  skills: () => unpacked("skills"),
+  skill: (row, at) => unpacked(`s${at}`),
+  head: (id) => unpacked(`e${id}`),
+  page: (id, page) => unpacked(`e${id}p${page}`),
+  event: async () => null,
+};
+
+const atServer = {
+  overview: () => fetched("api/overview"),
+  skills: () => fetched("api/skills"),
+  skill: (row) => fetched(`api/skills/${encodeURIComponent(row.env)}/${encodeURIComponent(row.name)}`),
+  head: (id) => fetched(`api/episodes/${id}`),
+  page: (id, page) => fetched(`api/episodes/${id}/pages/${page}`),
+  event: (id, event) => fetched(`api/episodes/${id}/events/${event}`),
+};
+
+const data = served ? atServer : inFile;
+
+/** What a block of this file holds; null where the file was cut. */
+async function unpacked(id) {
+  const block = document.getElementById(id) || (await parsed(), document.getElementById(id));
+  if (!block) return null;
+  const packed = Uint8Array.from(atob(block.textContent), (c) => c.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).json();
+}
+
+/** The end of the file's loading. */
+function parsed() {
+  if (document.readyState !== "loading") return Promise.resolve();
+  return new Promise((go) => document.addEventListener("DOMContentLoaded", go, { once: true }));
+}
+
+const seen = new Map();
+
+/** The server's answer; the one that we have where it has not changed. */
+async function fetched(address) {
+  const known = seen.get(address);
+  const answer = await fetch(address, { headers: known ? { "If-None-Match": known.tag } : {} });
+  if (answer.status === 304) return known.value;
+  if (answer.status === 404) return null;
+  if (!answer.ok) throw new Error((await answer.text()).slice(0, 300));
+  const value = await answer.json();
+  const tag = answer.headers.get("ETag");
+  if (tag) {
+    seen.set(address, { tag, value });
+    if (seen.size > 40) seen.delete(seen.keys().next().value);
+  }
+  return value;
+}

@@ -1,0 +1,99 @@
+// Building the page. Whatever comes from data is set as text: there is no way here from a string to markup.
+
+/** An element with attributes, listeners (functions) and children (nodes, texts, lists; null is left out). */
+function h(tag, attributes, ...children) {
+  return filled(document.createElement(tag), attributes, children);
+}
+
+/** The same for SVG. */
+function s(tag, attributes, ...children) {
+  return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+}
+
+function filled(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === "function") element.addEventListener(name, value);
+    else element.setAttribute(name, value === true ? "" : checked(name, String(value)));
+  }
+  append(element, children);
+  return element;
+}
+
+/** Addresses lead to a place on this page, or to a picture, and nowhere else. */
+function checked(name, value) {
+  if (name === "href" && !value.startsWith("#")) throw new Error("a link must stay on the page");
+  if (name === "src" && !/^(data:image\/png;base64,|api\/)/.test(value))
+    throw new Error("a picture must be one of ours");
+  return value;
+}
+
+function append(element, children) {
+  for (const child of children.flat(Infinity)) {
+    if (child !== null && child !== undefined && child !== false) element.append(child);
+  }
+}
+
+/** Put children in the place of those that an element has. */
+function refill(element, ...children) {
+  element.replaceChildren();
+  append(element, children);
+  return element;
+}
+
+function number(value, digits = 0) {
+  if (value === null || value === undefined) return "–";
+  return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+function percent(share) {
+  return `${Math.round(share * 100)}%`;
+}
+
+function plural(count, one, many = `${one}s`) {
+  return `${number(count)} ${count === 1 ? one : many}`;
+}
+
+function bytes(count) {
+  if (count < 1e4) return `${number(count)} bytes`;
+  return count < 1e6 ? `${number(count / 1e3)} kB` : `${number(count / 1e6, 1)} MB`;
+}
+
+/** Say something to whoever listens with a screen reader. */
+function announce(sentence) {
+  document.getElementById("announcer").textContent = sentence;
+}
+
+/** A place that scrolls sideways, and can be scrolled with the keyboard. */
+function scrolling(label, ...children) {
+  return h("div", { class: "scrolling", tabindex: "0", role: "group", "aria-label": label }, children);
+}
+
+/** A table that scrolls where it must. A head is a text, an array of a text and its column's class, or a cell; rows are cells. */
+function sheet(label, kind, heads, rows) {
+  const head = (name) => {
+    if (name instanceof Element) return name;
+    return Array.isArray(name) ? h("th", { scope: "col", class: name[1] }, name[0]) : h("th", { scope: "col" }, name);
+  };
+  const shown = heads.filter(Boolean).map(head);
+  return scrolling(
+    label,
+    h(
+      "table",
+      { class: kind },
+      h("caption", { class: "unseen" }, label),
+      h("thead", {}, h("tr", {}, shown)),
+      h("tbody", {}, rows),
+    ),
+  );
+}
+
+function quietly(...parts) {
+  return h("p", { class: "quiet small" }, parts);
+}
+
+/** A part of the page under its heading. */
+function part(title, ...children) {
+  const id = `part-${title.toLowerCase().replace(/\W+/g, "-")}`;
+  return h("section", { "aria-labelledby": id }, h("h2", { id }, title), children);
+}

@@ -1,0 +1,208 @@
+"""Where things stand in a trace file, so that any part of a large one can be read without the rest.
+
+The file is read once, line by line, and only the small fields of each event are kept; what an event holds in full is
+read from the file when it is to be shown. A file that grows is read on from where the reading ended.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from codeplan.errors import UsageError
+from codeplan.events import Event, PlanDrafted
+from codeplan.report.pages.shown import label
+
+PAGE_EVENTS = 200
+PAGE_BYTES = 1 << 20
+"""What one page holds at most; an event that is larger has a page for itself."""
+
+MOST_EVENT_BYTES = 8 << 20
+"""Events above this size are not shown: they would be no use to a reader, and a burden to a browser."""
+
+MOST_TURNS = 2000
+MOST_SPANS = 50
+TURNS = frozenset(
+    {
+        "plan_drafted",
+        "plan_rejected",
+        "plan_started",
+        "step_entered",
+        "plan_failed",
+        "plan_stopped",
+        "plan_finished",
+        "span_opened",
+        "span_closed",
+        "episode_ended",
+    }
+)
+"""Kinds of the events that tell the course of an episode."""
+
+_decoder = msgspec.json.Decoder(Event)
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """The small fields of any event; those that its kind does not have are at their defaults."""
+
+    event: str
+    at: float = 0.0
+    span: int | None = None
+    step: int | None = None
+    number: int | None = None
+    start_from: int | None = None
+    line: int | None = None
+    id: int | None = None
+    title: str = ""
+    kind: str = ""
+    name: str = ""
+    error: str = ""
+    limit: str = ""
+    message: str = ""
+
+
+_marks = msgspec.json.Decoder(Mark)
+
+
+class Unreadable(msgspec.Struct, frozen=True):
+    """A line that cannot be shown, and why."""
+
+    reason: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What holds at the start of a page: the latest plan's and checkpoint's place, the step that runs, open spans."""
+
+    drafted: int | None = None
+    """The event number of the latest drafted plan, None before the first."""
+
+    before: int | None = None
+    """That of the plan before it."""
+
+    step: int | None = None
+    spans: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Page:
+    """Some events in a row: the first one's number, the place of its line in the file, and what holds there."""
+
+    first: int
+    offset: int
+    carried: Carried
+
+
+@dataclass
+class Index:
+    """The index of the trace file ``path``. ``refresh`` reads what has come since; before it, the index is empty."""
+
+    path: Path
+    count: int = 0
+    """How many events there are."""
+
+    size: int = 0
+    """The bytes of their lines."""
+
+    pages: list[Page] = field(default_factory=list)
+    drafts: dict[int, int] = field(default_factory=dict)
+    """The place in the file of each drafted plan, by the event's number."""
+
+    turns: list[tuple[int, Mark]] = field(default_factory=list)
+    """Numbers and marks of the events that tell an episode's course, up to ``MOST_TURNS``."""
+
+    started: float = 0.0
+    ended: bool = False
+    _carried: Carried = Carried()
+
+    def refresh(self) -> Index:
+        """Read the lines that were written since the last reading. Raises UsageError where the file cannot be read."""
+        try:
+            with self.path.open("rb") as file:
+                file.seek(self.size)
+                for line in file:
+                    if not line.endswith(b"\n"):  # torn, or being written
+                        break
+                    self._add(line)
+        except OSError as e:
+            raise UsageError(f"the trace {self.path} cannot be read: {e.strerror}") from None
+        return self
+
+    def page_of(self, number: int) -> int:
+        """The number, from 0, of the page on which an event is."""
+        return max(0, bisect_right([page.first for page in self.pages], number) - 1)
+
+    def read(self, page: int) -> list[Event | Unreadable]:
+        """The events of a page."""
+        start = self.pages[page].offset
+        size = (self.pages[page + 1].offset if page + 1 < len(self.pages) else self.size) - start
+        if size > MOST_EVENT_BYTES:  # a page so large holds one event
+            return [_too_large(size)]
+        with self.path.open("rb") as file:
+            file.seek(start)
+            return [event_of(line) for line in file.read(size).split(b"\n")[:-1]]
+
+    def plan_at(self, number: int | None) -> PlanDrafted | None:
+        """The plan that was drafted in the event of this number; None where none was, or it cannot be read."""
+        if number not in self.drafts:
+            return None
+        with self.path.open("rb") as file:
+            file.seek(self.drafts[number])
+            event = event_of(file.readline(MOST_EVENT_BYTES + 1))
+        return event if isinstance(event, PlanDrafted) else None
+
+    def _add(self, line: bytes) -> None:
+        mark = _mark(line)
+        self._turn_page(len(line))
+        if not self.count:
+            self.started = mark.at
+        self._follow(mark)
+        self.count += 1
+        self.size += len(line)
+
+    def _turn_page(self, size: int) -> None:
+        page = self.pages[-1] if self.pages else None
+        if page is None or self.count - page.first >= PAGE_EVENTS or self.size + size - page.offset > PAGE_BYTES:
+            self.pages.append(Page(self.count, self.size, self._carried))
+
+    def _follow(self, mark: Mark) -> None:
+        """Keep what the event changes of the episode's course."""
+        carried = self._carried
+        if mark.event == "plan_drafted":
+            self.drafts[self.count] = self.size
+            self._carried = Carried(self.count, carried.drafted, None, carried.spans)
+        elif mark.event == "step_entered":
+            self._carried = Carried(carried.drafted, carried.before, mark.step, carried.spans)
+        elif mark.event == "span_opened" and mark.id is not None and len(carried.spans) < MOST_SPANS:
+            self._carried = Carried(carried.drafted, carried.before, carried.step, (*carried.spans, mark.id))
+        elif mark.event == "span_closed":
+            spans = tuple(s for s in carried.spans if s != mark.id)
+            self._carried = Carried(carried.drafted, carried.before, carried.step, spans)
+        self.ended = mark.event == "episode_ended"
+        if mark.event in TURNS and len(self.turns) < MOST_TURNS:
+            self.turns.append((self.count, msgspec.structs.replace(mark, message=label(mark.message))))
+
+
+def event_of(line: bytes) -> Event | Unreadable:
+    """The event that a line holds, or why it cannot be shown."""
+    if len(line) > MOST_EVENT_BYTES:
+        return _too_large(len(line))
+    try:
+        event: Event = _decoder.decode(line)
+    except (msgspec.DecodeError, RecursionError) as e:
+        return Unreadable(f"damaged: {e}", len(line))
+    return event
+
+
+def _too_large(size: int) -> Unreadable:
+    return Unreadable(f"larger than the {MOST_EVENT_BYTES >> 20} MB that can be shown", size)
+
+
+def _mark(line: bytes) -> Mark:
+    try:
+        return _marks.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        return Mark("")

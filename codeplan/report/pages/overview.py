@@ -1,0 +1,124 @@
+"""A bench at a glance: success rates with their intervals, means, and the curves of the plots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from codeplan.bench.measures import Figures, Measures, figures
+from codeplan.bench.store import Ended
+from codeplan.report.pages.items import str_of
+from codeplan.report.pages.runs import SCRIPTED, Column, Run, Runs
+from codeplan.report.pages.shown import label
+from codeplan.report.plain import fields
+from codeplan.statistics import wilson
+
+_MOST_POINTS = 200
+
+Counted = list[tuple[Ended, Measures]]
+
+
+def overview(found: Runs) -> dict[str, Any]:
+    """All that the first page shows: columns, rates by kind, curves, others' figures, and a row for each episode."""
+    kinds = list(dict.fromkeys(r.task.kind for r in found.runs))
+    numbers = {c.name: at for at, c in enumerate(found.columns)}
+    counted = {c.name: _counted(found.runs, c.name) for c in found.columns}
+    every = [m for episodes in counted.values() for _, m in episodes]
+    by_column = {c.name: figures(c.cell, counted[c.name]) for c in found.columns}
+    return {
+        "name": label(found.name),
+        "total": found.total,
+        "columns": [_column(c, found.runs, counted[c.name], by_column[c.name][-1], every) for c in found.columns],
+        "kinds": [label(kind, 60) for kind in kinds],
+        "byKind": [[_rate_of(kind, by_column[c.name]) for c in found.columns] for kind in kinds],
+        "cost": cost_name(every),
+        "published": [str_of(fields(p)) for p in found.published],
+        "episodes": [_episode(r, numbers[r.column], kinds.index(r.task.kind)) for r in found.runs],
+    }
+
+
+def refinement_curve(episodes: Sequence[Measures], most: int) -> list[list[float]]:
+    """[refinements, successes, episodes, low, high] up to ``most``: who is solved with so many refinements at most.
+
+    AdaPlanner (Sun et al., NeurIPS 2023), figure 4a, with Wilson's interval.
+    """
+    rows = []
+    for allowed in range(min(most, _MOST_POINTS) + 1):
+        solved = sum(m.success and m.refinements <= allowed for m in episodes)
+        rows.append([allowed, solved, len(episodes), *_rounded(wilson(solved, len(episodes)))])
+    return rows
+
+
+def cost_curve(episodes: Sequence[Measures], cost: Callable[[Measures], float | None]) -> list[list[float]]:
+    """[cost, share of the episodes that are solved for that at most], rising."""
+    costs = sorted(c for m in episodes if m.success and (c := cost(m)) is not None)
+    points = [[c, round((at + 1) / len(episodes), 4)] for at, c in enumerate(costs)]
+    stride = -(-len(points) // _MOST_POINTS) if points else 1
+    return points[::stride] + (points[-1:] if (len(points) - 1) % stride else [])
+
+
+def cost_name(episodes: Sequence[Measures]) -> str:
+    """What the episodes' cost is told in: ``money`` or ``tokens`` where they are known of all, else ``calls``."""
+    asked = [m for m in episodes if m.calls]
+    for name in ("money", "tokens"):
+        costs = [_COSTS[name](m) for m in asked]
+        if any(costs) and None not in costs:
+            return name
+    return "calls"
+
+
+_COSTS: dict[str, Callable[[Measures], float | None]] = {
+    "money": lambda m: m.money,
+    "tokens": lambda m: m.tokens,
+    "calls": lambda m: m.calls,
+}
+
+
+def _column(
+    column: Column, runs: Sequence[Run], counted: Counted, total: Figures, every: Sequence[Measures]
+) -> dict[str, Any]:
+    """What played, its figures over all kinds, and its curves; ``every`` are the measures of all columns."""
+    episodes = [m for _, m in counted]
+    return {
+        "name": label(column.name),
+        "env": label(column.cell.env),
+        "method": label(column.cell.method),
+        "model": label(column.cell.model),
+        "scripted": column.cell.model == SCRIPTED,
+        "settings": str_of(column.cell.settings),
+        "rate": _rate(total),
+        "broken": sum(r.state == "broken" for r in runs if r.column == column.name),
+        "means": {name: None if m is None else round(m, 6) for name, m in total.means.items()},
+        "inadmissible": total.inadmissible,
+        "passes": [round(p, 4) for p in total.passes],
+        "refinements": refinement_curve(episodes, max((m.refinements for m in every), default=0)),
+        "costs": cost_curve(episodes, _COSTS[cost_name(every)]),
+    }
+
+
+def _counted(runs: Sequence[Run], column: str) -> Counted:
+    """The episodes that count for a column: those that ended, and were not broken."""
+    return [(r.ended, r.measures) for r in runs if r.ended and r.measures and r.column == column and not r.ended.broken]
+
+
+def _rate_of(kind: str, by_kind: Sequence[Figures]) -> list[float]:
+    return next((_rate(f) for f in by_kind[:-1] if f.kind == kind), [0, 0, 0.0, 1.0])
+
+
+def _rate(of: Figures) -> list[float]:
+    """[successes, episodes, low, high]."""
+    return [of.successes, of.episodes, *_rounded((of.low, of.high))]
+
+
+def _episode(run: Run, column: int, kind: int) -> list[Any]:
+    """Column, kind, task, goal, state, reason, the counts of ``Measures``, repeat: as the client reads them."""
+    told = [column, kind, label(run.task.id, 80), label(run.task.goal), run.state]
+    if run.result is None or run.measures is None:
+        return [*told, "", *[None] * 8, run.repeat]
+    m = run.measures
+    counts = [m.trajectory, m.actions, m.asks, m.refinements, m.calls, m.tokens, m.money, round(m.seconds, 3)]
+    return [*told, "" if m.success else label(run.result.reason), *counts, run.repeat]
+
+
+def _rounded(interval: tuple[float, float]) -> list[float]:
+    return [round(end, 4) for end in interval]

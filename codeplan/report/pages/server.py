@@ -1,0 +1,149 @@
+"""The pages served on this machine, to this machine: read only, to its own page and to nobody else's."""
+
+from __future__ import annotations
+
+import hashlib
+import socket
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from codeplan.errors import UsageError
+from codeplan.events import Pictured
+from codeplan.report.pages.page import page, policy
+from codeplan.report.pages.pictures import png
+from codeplan.report.pages.shelf import Shelf
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+LOOPBACK = "127.0.0.1"
+
+
+def serve(shelf: Shelf, port: int, ready: Callable[[str], None]) -> None:
+    """Serve until interrupted; ``ready`` is given the address. Raises UsageError where extra or port are not there."""
+    try:
+        import uvicorn
+    except ImportError:
+        raise UsageError("codeplan view needs the extra web: pip install 'codeplan[web]'") from None
+    listening = _listening(port)
+    port = listening.getsockname()[1]
+    settings: dict[str, Any] = {"log_level": "warning", "lifespan": "off", "ws": "none", "server_header": False}
+    server = uvicorn.Server(uvicorn.Config(application(shelf, port), **settings))
+    ready(f"http://{LOOPBACK}:{port}/")
+    server.run(sockets=[listening])
+
+
+def application(shelf: Shelf, port: int) -> ASGIApp:
+    """The application that serves the shelf to pages of its own origin, at this port."""
+    from starlette.applications import Starlette
+    from starlette.concurrency import run_in_threadpool
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    def answer(read: Callable[[Request], Any]) -> Callable[[Request], Any]:
+        async def endpoint(request: Request) -> Response:
+            try:
+                found = await run_in_threadpool(read, request)
+            except UsageError as e:
+                return Response(str(e), 500, media_type="text/plain")
+            return _answer(request, found)
+
+        return endpoint
+
+    def number(request: Request, name: str) -> int:
+        return int(request.path_params[name])
+
+    def skill(request: Request) -> Any:
+        return shelf.skill(request.path_params["env"], request.path_params["name"])
+
+    reads: dict[str, Callable[[Request], Any]] = {
+        "/": lambda r: page("codeplan", None),
+        "/api/overview": lambda r: shelf.overview(),
+        "/api/skills": lambda r: shelf.skills(),
+        "/api/skills/{env}/{name}": skill,
+        "/api/episodes/{id:int}": lambda r: shelf.head(number(r, "id")),
+        "/api/episodes/{id:int}/pages/{page:int}": lambda r: shelf.page(number(r, "id"), number(r, "page")),
+        "/api/episodes/{id:int}/events/{event:int}": lambda r: shelf.item(number(r, "id"), number(r, "event")),
+        "/api/episodes/{id:int}/pictures/{event:int}": lambda r: _picture(shelf, number(r, "id"), number(r, "event")),
+    }
+    return _Guard(Starlette(routes=[Route(path, answer(read)) for path, read in reads.items()]), port)
+
+
+class _Guard:
+    """Lets through what the page itself asks for: a site that a browser was lured to, or a name that was made to lead
+    here, is refused. Every answer forbids what the page does not need."""
+
+    def __init__(self, app: ASGIApp, port: int) -> None:
+        names = (LOOPBACK, "localhost", "[::1]")
+        self._app = app
+        self._hosts = {f"{name}:{port}".encode() for name in names}
+        self._origins = {b"http://" + host for host in self._hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        from starlette.responses import PlainTextResponse
+
+        if scope["type"] != "http":
+            return
+        headers = dict(scope["headers"])
+        own = headers.get(b"host") in self._hosts
+        own = own and headers.get(b"origin", next(iter(self._origins))) in self._origins
+        own = own and headers.get(b"sec-fetch-site", b"none") in (b"none", b"same-origin")
+        app = self._app if own else PlainTextResponse("This is served to its own page only.\n", 403)
+
+        async def told(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *_headers()]
+            await send(message)
+
+        await app(scope, receive, told)
+
+
+def _headers() -> list[tuple[bytes, bytes]]:
+    return [
+        (b"content-security-policy", f"{policy(served=True)}; frame-ancestors 'none'".encode()),
+        (b"cross-origin-resource-policy", b"same-origin"),
+        (b"cross-origin-opener-policy", b"same-origin"),
+        (b"x-content-type-options", b"nosniff"),
+        (b"referrer-policy", b"no-referrer"),
+        (b"cache-control", b"no-store"),
+    ]
+
+
+def _answer(request: Request, found: Any) -> Response:
+    """The page, a picture or data; 304 where the asker has them, 404 where there is nothing."""
+    from starlette.responses import Response
+
+    if found is None:
+        return Response("There is no such thing here.\n", 404, media_type="text/plain")
+    if isinstance(found, str):
+        return Response(found, media_type="text/html")
+    if isinstance(found, bytes):
+        return Response(found, media_type="image/png")
+    content = msgspec.json.encode(found)
+    tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers={"ETag": tag})
+    return Response(content, media_type="application/json", headers={"ETag": tag})
+
+
+def _picture(shelf: Shelf, number: int, event: int) -> bytes | None:
+    found = shelf.event(number, event)
+    if found is None or not isinstance(found[1], Pictured):
+        return None
+    return png(found[0], found[1].file)
+
+
+def _listening(port: int) -> socket.socket:
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((LOOPBACK, port))
+        listening.listen()  # from now on whoever is given the address may come
+    except OSError as e:
+        listening.close()
+        raise UsageError(f"port {port} cannot be used: {e.strerror}; --port 0 takes one that is free") from None
+    return listening

@@ -1,0 +1,97 @@
+"""A library of skills for the page: all at a glance, and each with its plan, parameters, figures and history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from codeplan.errors import UsageError
+from codeplan.report.pages.plans import changed, laid_out
+from codeplan.report.pages.runs import SCRIPTED
+from codeplan.report.pages.shown import label
+from codeplan.skills import Library, Skill, Tally, tally
+from codeplan.statistics import mcnemar_exact, wilson
+
+_MOST_TRIALS = 300
+_MOST_VERSIONS = 20
+_MOST_ORIGINS = 50
+
+
+def glance(library: Library) -> dict[str, Any]:
+    """One row for each skill, in the library's order, and what in it cannot be used."""
+    library.refresh()
+    rows = [
+        {
+            "env": label(e.env),
+            "name": label(e.name),
+            "kind": label(e.kind),
+            "status": e.status,
+            "pinned": e.pinned,
+            "version": e.version,
+            "description": label(e.description),
+            **_figures(e.tally),
+        }
+        for e in library.entries()
+    ]
+    return {"name": label(library.path.resolve().name), "skills": rows, "faults": [label(f) for f in library.faults()]}
+
+
+def details(library: Library, env: str, name: str, episodes: Mapping[Path, int]) -> dict[str, Any] | None:
+    """All of one skill; None where there is no such skill. ``episodes`` numbers the runs that the page shows."""
+    try:
+        skill = library.get(env, name)
+        trials = library.trials(skill)
+    except UsageError:
+        return None
+
+    def shown(run: str) -> int | None:
+        return episodes.get(Path(run).resolve()) if run else None
+
+    return {
+        "plan": {"plan": skill.version, **laid_out(skill.plan)},
+        "parameters": [label(p, 80) for p in skill.parameters],
+        "origins": [
+            {"task": label(o.task), "goal": label(o.goal), "model": label(o.model), "episode": shown(o.run)}
+            for o in skill.origins[:_MOST_ORIGINS]
+        ],
+        "trials": [
+            [label(t.task), t.seed, label(t.model), t.shown, t.success, t.version, t.phase, t.at, shown(t.run)]
+            for t in trials[-_MOST_TRIALS:]
+        ],
+        "all": len(trials),
+        "scripted": any(t.model == SCRIPTED for t in trials),
+        "history": _history(library, skill),
+        **_figures(tally(trials, skill.version)),
+    }
+
+
+def _history(library: Library, skill: Skill) -> list[dict[str, Any]]:
+    """What each version changed, the latest first, with its figures."""
+    trials = library.trials(skill)
+    plans = {}
+    for version in range(max(1, skill.version - _MOST_VERSIONS), skill.version + 1):
+        try:
+            plans[version] = library.get(skill.env, skill.name, version).plan
+        except UsageError:  # a version from before the library kept them
+            continue
+    return [
+        {
+            "version": version,
+            "diff": changed(plans[version - 1], plans[version]) if version - 1 in plans else None,
+            **_figures(tally(trials, version)),
+        }
+        for version in reversed(plans)
+    ]
+
+
+def _figures(of: Tally) -> dict[str, Any]:
+    """Success with the skill and without, each as [successes, trials, low, high]; the pairs that differ; their p."""
+    return {
+        "with": [of.solved, of.shown, *wilson(of.solved, of.shown)],
+        "without": [of.plain_solved, of.plain, *wilson(of.plain_solved, of.plain)],
+        "wins": of.wins,
+        "losses": of.losses,
+        "p": mcnemar_exact(of.losses, of.wins) if of.wins + of.losses else None,
+        "failing": of.failing,
+    }

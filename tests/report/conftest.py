@@ -1,0 +1,60 @@
+"""What the tests of pages share: a bench that was really played, and a real browser to look at its page with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from chromium import Chromium
+
+from codeplan.cli import main
+from codeplan.envs.miniwob.found import browser as found_browser
+from codeplan.errors import UsageError
+
+REQUIRED = os.environ.get("CODEPLAN_BROWSER_REQUIRED") == "1"
+
+GRID = """
+suites = ["household"]
+n = 2
+methods = ["adaplanner", {name = "adaplanner", label = "first plan only", tries = 1}]
+[common]
+mistakes = "many"
+"""
+
+
+@pytest.fixture(scope="session")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a bench of two columns, of which one solves everything and the other hardly anything."""
+    place = tmp_path_factory.mktemp("page")
+    (place / "grid.toml").write_text(GRID)
+    assert main(["bench", str(place / "grid.toml"), "--out", str(place / "bench")]) == 0
+    return place / "bench"
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Chromium]:
+    """A browser; without one, the tests that need it are skipped, or fail where CODEPLAN_BROWSER_REQUIRED is 1."""
+    try:
+        found_browser()
+    except UsageError as e:
+        if REQUIRED:
+            raise
+        pytest.skip(str(e))
+    with Chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The source of axe-core, of the package axe-core-python or of the file that AXE names."""
+    if named := os.environ.get("AXE"):
+        return Path(named).read_text("utf-8")
+    try:
+        import axe_core_python
+    except ImportError:
+        if REQUIRED:
+            raise
+        pytest.skip("axe-core is not there: pip install axe-core-python, or name axe.min.js by AXE")
+    return Path(axe_core_python.__file__ or "").with_name("axe.min.js").read_text("utf-8")

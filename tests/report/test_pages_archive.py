@@ -1,0 +1,133 @@
+"""The page as one file."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from traces import PNG, acted, ended, hostile, started, write
+
+from codeplan.cli import main
+from codeplan.errors import UsageError
+from codeplan.events import Pictured
+from codeplan.report.pages import archive
+from codeplan.report.pages.runs import Source
+
+
+class Elements(HTMLParser):
+    """The tags of a page, as a browser reads them."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+
+def written(folder: Path, out: Path) -> str:
+    archive.write(Source(folder), out)
+    return out.read_text("utf-8")
+
+
+def block(page: str, name: str) -> Any:
+    packed = re.search(rf'id="{name}">([^<]*)<', page)
+    assert packed, name
+    return json.loads(gzip.decompress(base64.b64decode(packed[1])))
+
+
+def test_the_file_asks_for_nothing_else(bench: Path, tmp_path: Path) -> None:
+    page = Elements(written(bench, tmp_path / "page.html"))
+    assert not [a for tag, a in page.tags if "src" in a or tag in ("link", "iframe", "object", "embed", "base")]
+    assert all(a["href"] and a["href"].startswith("#") for tag, a in page.tags if "href" in a)
+    policy = next(a["content"] for tag, a in page.tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "http" not in policy
+
+
+def test_every_event_of_every_episode_is_in_the_file(bench: Path, tmp_path: Path) -> None:
+    page = written(bench, tmp_path / "page.html")
+    for at, run in enumerate(Source(bench).read().runs):
+        head = block(page, f"e{at}")
+        items = [i for n in range(len(head["pages"])) for i in block(page, f"e{at}p{n}")["items"]]
+        assert len(items) == head["events"] == (run.folder / "trace.jsonl").read_bytes().count(b"\n")
+
+
+def test_hostile_texts_add_no_element_to_the_page(bench: Path, tmp_path: Path) -> None:
+    hostile(tmp_path / "runs" / "run")
+    write(tmp_path / "plain" / "run", started(), ended(started()))
+    harmless = Elements(written(tmp_path / "plain", tmp_path / "plain.html")).tags
+    attacked = Elements(written(tmp_path / "runs", tmp_path / "hostile.html")).tags
+    assert [tag for tag, _ in attacked] == [tag for tag, _ in harmless]
+
+
+def test_a_hostile_folder_s_name_stays_a_name(tmp_path: Path) -> None:
+    folder = tmp_path / "<script>{policy} {script}"
+    write(folder / "run", started(), ended(started()))
+    page = written(folder, tmp_path / "page.html")
+    assert "<title>&lt;script&gt;{policy} {script}</title>" in page
+
+
+def test_the_middle_of_what_is_too_large_is_left_out_and_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noise = [acted(text=base64.b64encode(n.to_bytes(4, "big") * 40).decode() + str(n)) for n in range(2000)]
+    write(tmp_path / "run", started(), *noise, ended(started()))
+    monkeypatch.setattr(archive, "FILE_BYTES", 30_000)
+    done = archive.write(Source(tmp_path), tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert done.left_out > 0
+    kept = [int(n) for n in re.findall(r'id="e0p(\d+)"', page)]
+    last = len(block(page, "e0")["pages"]) - 1
+    assert 0 in kept
+    assert last in kept
+    assert len(kept) + done.left_out == last + 1
+
+
+def test_pictures_are_in_the_file_and_others_files_are_not(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    write(run, started(), Pictured(file="pictures/1.png"), Pictured(file="../secret.png"), Pictured(file="text.png"))
+    (run / "pictures").mkdir()
+    (run / "pictures" / "1.png").write_bytes(PNG)
+    (run / "text.png").write_text("no picture")
+    (tmp_path / "secret.png").write_bytes(PNG)
+    items = block(written(tmp_path, tmp_path / "page.html"), "e0p0")["items"]
+    assert items[1]["picture"] == "data:image/png;base64," + base64.b64encode(PNG).decode()
+    assert [items[2]["picture"], items[3]["picture"]] == [None, None]
+
+
+def test_another_file_is_not_written_over_and_an_older_page_is(bench: Path, tmp_path: Path) -> None:
+    out = tmp_path / "page.html"
+    out.write_text("my thesis")
+    with pytest.raises(UsageError, match="not overwritten"):
+        archive.write(Source(bench), out)
+    assert out.read_text() == "my thesis"
+    out.unlink()
+    archive.write(Source(bench), out)
+    archive.write(Source(bench), out)
+    assert [p.name for p in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_the_command_writes_the_page_and_says_so(
+    bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", str(bench), "-o", str(tmp_path / "page.html")]) == 0
+    assert "24 episodes" in capsys.readouterr().out
+    assert (tmp_path / "page.html").read_bytes().startswith(b"<!doctype html>")
+
+
+def test_the_command_says_what_is_wrong_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(tmp_path)]) == 2
+    assert "nothing to show" in capsys.readouterr().err
+    write(tmp_path / "run", started())
+    assert main(["report", str(tmp_path), "-o", str(tmp_path / "no" / "page.html")]) == 2
+    assert "cannot be written" in capsys.readouterr().err

@@ -1,0 +1,172 @@
+"""The page served: to itself, and to nobody else."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from traces import PNG, acted, ended, hostile, started, write
+
+from codeplan.errors import UsageError
+from codeplan.events import Pictured
+from codeplan.report.pages.runs import Source
+from codeplan.report.pages.server import serve
+from codeplan.report.pages.shelf import TEXT_CHARACTERS, Shelf
+
+pytest.importorskip("uvicorn", reason="needs the extra web")
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[int]:
+    """The port at which the folder is served."""
+    ready: list[str] = []
+    threading.Thread(target=serve, args=(Shelf(Source(folder)), 0, ready.append), daemon=True).start()
+    for _ in range(1000):
+        if ready:
+            break
+        time.sleep(0.01)
+    yield int(ready[0].rstrip("/").rpartition(":")[2])
+
+
+def ask(port: int, path: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], bytes]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+    answer = connection.getresponse()
+    told = answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
+    connection.close()
+    return told
+
+
+def data(port: int, path: str) -> Any:
+    status, _, body = ask(port, path)
+    assert status == 200, body
+    return json.loads(body)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("served")
+    hostile(folder / "0")
+    write(folder / "1", started("long"), acted(text="x" * (TEXT_CHARACTERS + 1)), *(acted(str(n)) for n in range(400)))
+    write(folder / "2", started(), Pictured(file="a.png"), Pictured(file="../b.png"), ended(started()))
+    (folder / "2" / "a.png").write_bytes(PNG)
+    (folder / "b.png").write_bytes(PNG)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def port(runs: Path) -> Iterator[int]:
+    with served(runs) as at:
+        yield at
+
+
+def test_the_page_and_its_data_are_served(port: int) -> None:
+    status, headers, body = ask(port, "/")
+    assert status == 200
+    assert headers["content-type"].startswith("text/html")
+    assert b'<meta name="codeplan-source" content="server">' in body
+    assert len(data(port, "/api/overview")["episodes"]) == 3
+
+
+def test_every_answer_forbids_what_the_page_does_not_need(port: int) -> None:
+    for path in ("/", "/api/overview", "/none"):
+        _, headers, _ = ask(port, path)
+        assert headers["content-security-policy"].startswith("default-src 'none'; script-src 'sha256-")
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert headers["cross-origin-resource-policy"] == "same-origin"
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "localhost:1", ""])
+def test_another_host_s_name_is_refused(port: int, host: str) -> None:
+    assert ask(port, "/api/overview", Host=host.format(port=port))[0] == 403
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:{port}", "localhost:{port}"])
+def test_this_machine_s_names_are_served(port: int, host: str) -> None:
+    own = host.format(port=port)
+    assert ask(port, "/api/overview", Host=own, Origin=f"http://{own}")[0] == 200
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1"])
+def test_another_origin_is_refused(port: int, origin: str) -> None:
+    status, headers, _ = ask(port, "/api/overview", Origin=origin)
+    assert status == 403
+    assert "access-control-allow-origin" not in headers
+
+
+def test_what_a_browser_says_comes_from_another_site_is_refused(port: int) -> None:
+    assert ask(port, "/", Sec_Fetch_Site="cross-site")[0] == 403
+    assert ask(port, "/", Sec_Fetch_Site="same-origin")[0] == 200
+
+
+def test_nothing_can_be_written(port: int) -> None:
+    for method in ("POST", "PUT", "DELETE"):
+        assert ask(port, "/api/overview", method)[0] == 405
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/episodes/3",
+        "/api/episodes/-1",
+        "/api/episodes/0/pages/9",
+        "/api/episodes/0/events/99999",
+        "/api/episodes/0/pictures/0",
+        "/api/episodes/x",
+        "/api/../../etc/passwd",
+        "/api/skills",
+        "/api/skills/household/any",
+    ],
+)
+def test_what_is_not_there_is_not_there(port: int, path: str) -> None:
+    assert ask(port, path)[0] == 404
+
+
+def test_who_has_the_data_already_is_not_sent_them_again(port: int) -> None:
+    _, headers, _ = ask(port, "/api/episodes/1")
+    assert ask(port, "/api/episodes/1", If_None_Match=headers["etag"])[0] == 304
+
+
+def test_a_long_text_comes_cut_and_whole_when_it_is_asked_for(port: int) -> None:
+    first = data(port, "/api/episodes/1/pages/0")["items"][1]
+    assert first["text"]["whole"] == TEXT_CHARACTERS + 1
+    assert data(port, "/api/episodes/1/events/1")["text"] == "x" * (TEXT_CHARACTERS + 1)
+
+
+def test_a_long_trace_comes_in_pages(port: int) -> None:
+    head = data(port, "/api/episodes/1")
+    assert (head["events"], head["pages"]) == (402, [0, 200, 400])
+    assert [i["n"] for i in data(port, "/api/episodes/1/pages/2")["items"]] == [400, 401]
+
+
+def test_only_pictures_of_the_run_are_served(port: int) -> None:
+    status, headers, body = ask(port, "/api/episodes/2/pictures/1")
+    assert (status, headers["content-type"], body) == (200, "image/png", PNG)
+    assert ask(port, "/api/episodes/2/pictures/2")[0] == 404
+    assert ask(port, "/api/episodes/0/pictures/13")[0] == 404
+
+
+def test_what_is_new_is_seen_and_numbers_stay(tmp_path: Path) -> None:
+    write(tmp_path / "b", started("b"))
+    with served(tmp_path) as port:
+        assert [e[2] for e in data(port, "/api/overview")["episodes"]] == ["b"]
+        assert data(port, "/api/episodes/0")["events"] == 1
+        (tmp_path / "b" / "trace.jsonl").unlink()
+        write(tmp_path / "b", started("b"), acted(), ended(started("b")))
+        write(tmp_path / "a", started("a"))
+        assert [(e[2], e[4]) for e in data(port, "/api/overview")["episodes"]] == [("b", "success"), ("a", "open")]
+        assert data(port, "/api/episodes/0")["events"] == 3
+
+
+def test_a_port_that_is_taken_is_an_error(port: int, runs: Path) -> None:
+    with pytest.raises(UsageError, match=f"port {port} cannot be used"):
+        serve(Shelf(Source(runs)), port, print)

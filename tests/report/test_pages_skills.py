@@ -1,0 +1,105 @@
+"""The library of skills on the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from chromium import Chromium
+from test_pages_browser import violations
+from traces import HOSTILE, PLAN, ended, started, write
+
+from codeplan.cli import main
+from codeplan.report.pages import archive, skills
+from codeplan.report.pages.runs import Source
+from codeplan.report.pages.shelf import Shelf
+from codeplan.skills import Library, Origin, Skill, Trial
+from codeplan.statistics import mcnemar_exact, wilson
+
+HARM = HOSTILE.replace("\ud800", "")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder with one run, and a library whose skill came from it: six pairs of trials, then another version."""
+    write(tmp_path / "runs" / "one", started("clean/1"), ended(started("clean/1")))
+    library = Library(tmp_path / "library")
+    run = str(tmp_path / "runs" / "one")
+    skill = Skill(
+        "put-clean", "household", PLAN, "clean", "puts a clean thing away", ("thing", "place"), status="active"
+    )
+    skill = library.add(skill)
+    for seed in range(6):
+        for shown in (True, False):
+            trial = Trial(f"clean/{seed}", seed, "scripted", shown, shown or seed == 0, phase="filter", run=run)
+            library.record(skill, trial)
+    library.change(
+        skill, plan=PLAN.replace("look", "peer"), origins=(Origin("clean/1", "put it away", "scripted", run),)
+    )
+    library.add(Skill("odd", "household", HARM, HARM[:100], HARM, status="retired"))
+    library.close()
+    return tmp_path
+
+
+def test_the_glance_has_each_skill_with_its_figures(place: Path) -> None:
+    library = Library(place / "library")
+    library.change(library.get("household", "put-clean"), plan=PLAN)  # another version: its figures begin anew
+    rows = {row["name"]: row for row in skills.glance(library)["skills"]}
+    assert rows["put-clean"]["version"] == 3
+    assert rows["put-clean"]["with"] == [0, 0, 0.0, 1.0]
+    assert rows["odd"]["status"] == "retired"
+    assert "⟨U+202E⟩" in rows["odd"]["description"]
+
+
+def test_a_skill_has_its_evidence_by_version_its_changes_and_the_way_to_its_episodes(place: Path) -> None:
+    library = Library(place / "library")
+    told = skills.details(library, "household", "put-clean", {(place / "runs" / "one").resolve(): 0})
+    assert told is not None
+    now, before = told["history"]
+    assert before["with"] == [6, 6, *wilson(6, 6)]
+    assert before["without"] == [1, 6, *wilson(1, 6)]
+    assert (before["wins"], before["losses"], before["p"]) == (5, 0, mcnemar_exact(0, 5))
+    assert [row[0] for row in now["diff"] if row[0] != " "] == ["-", "+"]
+    assert told["origins"][0]["episode"] == 0
+    assert len(told["trials"]) == told["all"] == 12
+    assert skills.details(library, "household", "none", {}) is None
+
+
+def test_the_viewer_has_the_library_too(place: Path) -> None:
+    shelf = Shelf(Source(place / "runs"), Library(place / "library"))
+    assert shelf.overview()["skills"]
+    assert [row["name"] for row in (shelf.skills() or {})["skills"]] == ["odd", "put-clean"]
+    found = shelf.skill("household", "put-clean")
+    assert found is not None
+    assert found["trials"][0][-1] == 0
+    assert shelf.skill("..", "..") is None
+
+
+def test_the_command_wants_a_library_that_is_there(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = ["-o", str(place / "page.html")]
+    assert main(["report", str(place / "runs"), "--library", str(place / "none"), *out]) == 2
+    assert "there is no folder" in capsys.readouterr().err
+    assert not (place / "none").exists()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_library_s_pages_are_clicked_through(chromium: Chromium, axe: str, place: Path, scheme: str) -> None:
+    archive.write(Source(place / "runs"), place / "page.html", Library(place / "library"))
+    tab = chromium.open((place / "page.html").as_uri(), scheme=scheme)
+    tab.click("#nav-skills")
+    tab.until("document.querySelectorAll('table.episodes tbody tr').length === 2")
+    assert violations(tab, axe) == []
+    tab.run("const s = document.getElementById('status'); s.value = 'candidate'; s.dispatchEvent(new Event('change'))")
+    assert tab.count("table.episodes tbody tr") == 1
+    tab.click("table.episodes tbody a")
+    tab.until("document.querySelector('.source')")
+    assert "thing, place" in tab.text(".facts")
+    assert "100%" in tab.text("section")
+    assert violations(tab, axe) == []
+    tab.click("section ul a")
+    tab.until("document.querySelector('#timeline')")
+    tab.run("location.hash = '#/skill/0'")
+    tab.until("document.querySelector('h1').innerText.startsWith('odd')")
+    assert tab.run("window.harmed ?? null") is None
+    assert tab.count("main img") == 0
+    assert tab.complaints == []
