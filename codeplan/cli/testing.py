@@ -1,0 +1,143 @@
+"""``codeplan test``, ``mutate`` and ``new-test``: unit tests of plans."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from codeplan.cli import options
+
+if TYPE_CHECKING:
+    from codeplan.testing.cases.mutation import Score
+
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="The episode's folder, as --out named it.")]
+Plan = Annotated[Path, typer.Argument(metavar="PLAN", help="A manifest, or a plan with a manifest beside it.")]
+NewOut = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The folder for the new test.")]
+Arguments = Annotated[
+    list[str] | None, typer.Argument(metavar="[FILES AND PYTEST'S OPTIONS]", help="Handed to pytest.")
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add this module's commands."""
+    passed = {"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": ["-h", "--help"]}
+    app.command("test", context_settings=passed, epilog="Example: codeplan test tests/plans --plan-cov")(run_tests)
+    app.command("mutate", epilog="Example: codeplan mutate tests/plans/heat.plan.toml")(mutate)
+    app.command("new-test", epilog="Example: codeplan new-test runs/one -o tests/plans")(new_test)
+
+
+def run_tests(arguments: Arguments = None) -> None:
+    """Run tests of plans: every *.plan.toml under the files and folders that are named, or under this folder.
+
+    It is pytest with codeplan's plugin, and takes all of pytest's options. Of codeplan's own are --plan-cov,
+    --plan-cov-html DIR, --plan-cov-fail-under PERCENT, --plan-mutants and --live-llm.
+
+    Exit code 0 all passed, 1 some failed, 2 usage.
+    """
+    from codeplan.errors import UsageError
+
+    try:
+        import pytest
+    except ImportError:
+        raise UsageError("this needs pytest; install it with: pip install pytest") from None
+    given = arguments or []
+    plugin = [] if _is_installed() else ["-p", "codeplan.testing.plugin"]
+    code = int(pytest.main([*plugin, *given]))
+    raise typer.Exit({0: 0, 1: 1, 2: 130}.get(code, 2))
+
+
+def mutate(plan: Plan, as_json: options.Json = False) -> None:
+    """Change a plan in many small ways and see which changes its tests do not notice.
+
+    Assertions are weakened, actions left out, names and numbers replaced, conditions turned round. What survives shows
+    where the tests, or the plan's own assertions, are weak.
+
+    Exit code 0 where the tests kill as many as the manifest asks for (90 % where it says nothing), 1 where they do not,
+    2 usage.
+    """
+    scores = [_score(path) for path in _manifests(plan)]
+    if as_json:
+        options.print_json([_as_json(score) for score in scores])
+    else:
+        for score in scores:
+            _print(score)
+    raise typer.Exit(1 if any(score.complaints for score in scores) else 0)
+
+
+def new_test(folder: Run, out: NewOut) -> None:
+    """Make a test out of a recorded episode: its plan, a manifest, and a tape where the plan asked something."""
+    from codeplan.testing.cases.scaffold import new_test as write
+
+    for path in write(folder, out):
+        typer.echo(str(path))
+    typer.echo(f"run it with: codeplan test {out}", err=True)
+
+
+def _is_installed() -> bool:
+    """Whether pytest finds the plugin by itself."""
+    from importlib.metadata import entry_points
+
+    return "codeplan" in entry_points(group="pytest11").names
+
+
+def _manifests(plan: Path) -> list[Path]:
+    """The manifest that is named, or those beside a plan that are for it."""
+    from codeplan.errors import UsageError
+    from codeplan.testing.cases.manifest import ENDING
+    from codeplan.testing.cases.reading import read_manifest, read_text
+
+    if plan.name.endswith(ENDING):
+        return [plan]
+    if not plan.is_file():
+        raise UsageError(f"there is no file {plan}; name a plan, or a manifest (*{ENDING})")
+    beside = sorted(plan.parent.glob(f"*{ENDING}"))
+    found = [m for m in beside if read_manifest(m, read_text(m)).plan == plan.name]
+    if not found:
+        raise UsageError(f"no manifest beside {plan} is for it; write one (*{ENDING}), or name it")
+    return found
+
+
+def _score(path: Path) -> Score:
+    from contextlib import closing
+
+    from codeplan.testing.cases.case import Stage, Suite
+    from codeplan.testing.cases.mutation import mutate as try_all
+
+    with closing(Stage(Suite(path))) as stage:
+        return try_all(stage)
+
+
+def _print(score: Score) -> None:
+    from codeplan.report.text import one_line
+    from codeplan.testing.cases.mutation import summary
+
+    typer.echo(summary(score))
+    for mutant in score.unexplained:
+        typer.echo(f"survived: {score.label}:{mutant.line}: {one_line(mutant.name)}")
+    for mutant in score.explained:
+        typer.echo(f"explained: {one_line(mutant.name)}: {score.wanted.survivors[mutant.name]}")
+    for complaint in score.complaints:
+        print(complaint, file=sys.stderr)
+
+
+def _as_json(score: Score) -> dict[str, Any]:
+    mutants = [
+        {
+            "name": t.mutant.name,
+            "kind": t.mutant.kind,
+            "step": t.mutant.step,
+            "line": t.mutant.line,
+            "killed_by": t.killer or None,
+            "explained": score.wanted.survivors.get(t.mutant.name),
+        }
+        for t in score.tried
+    ]
+    return {
+        "plan": score.label,
+        "killed": score.killed,
+        "total": len(score.tried),
+        "mutants": mutants,
+    }

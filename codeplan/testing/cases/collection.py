@@ -1,0 +1,125 @@
+"""pytest's view of a manifest: a file of tests, each with a stable name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from codeplan.errors import CodeplanError
+from codeplan.testing.cases.case import RESUME, Case, Stage, Suite, Verdict
+from codeplan.testing.cases.display import report
+from codeplan.testing.cases.faults import FAULTS
+from codeplan.testing.cases.reading import ManifestError
+
+MUTANTS = "mutants"
+"""The name of the test that tries a plan's mutants."""
+
+
+class PlanFailure(Exception):
+    """A plan is not as its manifest expects; the message is the whole report."""
+
+
+class ManifestFile(pytest.File):
+    """A manifest. Its world is built with the first test that needs it, and freed after the last."""
+
+    stage: Stage
+
+    def collect(self) -> Iterator[pytest.Item]:
+        suite = self._suite()
+        for case in suite.cases:
+            yield self._marked(CaseItem.from_parent(self, name=case.name, case=case), case, suite)
+        if suite.manifest.mutation and self.config.getoption("plan_mutants"):
+            item = MutantsItem.from_parent(self, name=MUTANTS)
+            for mark in ("plan", "plan_mutants", *suite.manifest.marks):
+                item.add_marker(mark)
+            yield item
+
+    def teardown(self) -> None:
+        if hasattr(self, "stage"):
+            self.stage.close()
+
+    def _suite(self) -> Suite:
+        try:
+            suite = Suite(Path(os.path.relpath(self.path)))
+        except ManifestError as error:
+            raise self.CollectError(str(error)) from None
+        watch = self.config.pluginmanager.get_plugin("codeplan-coverage")
+        self.stage = Stage(suite, watch.watching(suite) if watch else None)
+        return suite
+
+    def _marked(self, item: CaseItem, case: Case, suite: Suite) -> CaseItem:
+        marks = ["plan", *(["plan_fault"] if case.check in FAULTS else [])]
+        marks += ["plan_resume"] if case.check == RESUME else []
+        for mark in (*marks, *case.marks):
+            item.add_marker(mark)
+        if suite.is_live:
+            item.add_marker("plan_live")
+            if not self.config.getoption("live_llm"):
+                item.add_marker(pytest.mark.skip(reason="a real model is to answer; run it with --live-llm"))
+        return item
+
+
+class _Item(pytest.Item):
+    """What the tests of a manifest have in common."""
+
+    @property
+    def stage(self) -> Stage:
+        return cast(ManifestFile, self.parent).stage
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """The report of a plan's failure, one sentence for bad input, and a traceback for what is our own mistake."""
+        if isinstance(excinfo.value, PlanFailure | CodeplanError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+
+class CaseItem(_Item):
+    """One case of a manifest."""
+
+    def __init__(self, *, case: Case, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.case = case
+
+    def runtest(self) -> None:
+        verdict = self.stage.run(self.case)
+        self.user_properties += _properties(self.stage.suite, verdict)
+        if verdict.complaints:
+            raise PlanFailure(report(self.stage.suite.label, verdict.complaints))
+        if not verdict.runs:
+            pytest.skip(f"nothing here that the fault {self.case.check!r} could strike")
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, self.case.line - 1, self.name
+
+
+class MutantsItem(_Item):
+    """Changes the plan in many ways and asks whether the cases notice."""
+
+    def runtest(self) -> None:
+        from codeplan.testing.cases.mutation import mutate, summary
+
+        with closing(Stage(self.stage.suite)) as apart:  # what mutants do is not covered by tests
+            score = mutate(apart)
+        self.user_properties.append(("plan_mutants", summary(score)))
+        if score.complaints:
+            raise PlanFailure("\n".join(score.complaints))
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, 0, self.name
+
+
+def _properties(suite: Suite, verdict: Verdict) -> Iterator[tuple[str, object]]:
+    """What a test tells the JUnit report and other plugins."""
+    yield "plan", suite.label
+    if verdict.runs:
+        last = verdict.runs[-1]
+        yield "plan_runs", len(verdict.runs)
+        yield "plan_task", last.task.id
+        yield "plan_success", last.success
+        yield "plan_actions", last.result.actions
+        yield "plan_asks", last.result.asks

@@ -1,0 +1,124 @@
+"""Which steps, lines and branches of a plan ran, over all its cases.
+
+What ran is the word of the sandbox's workers, and what can run that of a study in the cage; both are figures for a
+person, checked for size and place, and nothing is decided by them but a percentage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import NamedTuple
+
+import msgspec
+
+from codeplan.sandbox import Sandbox
+from codeplan.types import Rejected
+
+Arc = tuple[int, int]
+"""Two lines that ran one after the other in one function; 0 is outside it."""
+
+
+class Runnable(msgspec.Struct, frozen=True):
+    """What of a plan can run; see the study ``lines``."""
+
+    statements: tuple[tuple[int, int], ...] = ()
+    branches: tuple[tuple[int, int, int], ...] = ()
+    steps: tuple[tuple[int, int], ...] = ()
+
+
+class Missed(NamedTuple):
+    """A branch that was never taken: from a line to another, or elsewhere (``target`` None)."""
+
+    line: int
+    target: int | None
+
+    def __str__(self) -> str:
+        return f"{self.line}->{'else' if self.target is None else self.target}"
+
+
+class Coverage:
+    """The coverage of one plan. ``label`` names it for a person."""
+
+    def __init__(self, label: str, source: str, arcs: Iterable[Arc]) -> None:
+        self.label, self.source = label, source
+        self._arcs = set(arcs)
+        self._ran = {line for arc in self._arcs for line in arc}
+
+    @cached_property
+    def runnable(self) -> Runnable:
+        """What there is to run; nothing in a source that is no Python."""
+        found = Sandbox().study("lines", self.source)
+        return Runnable() if isinstance(found, Rejected) else msgspec.convert(found, Runnable)
+
+    @cached_property
+    def missed_lines(self) -> tuple[int, ...]:
+        """First lines of the statements that never ran."""
+        return tuple(first for first, last in self.runnable.statements if not self._reached(first, last))
+
+    @cached_property
+    def missed_branches(self) -> tuple[Missed, ...]:
+        """The ways out of conditions that did run, but never that way."""
+        found: list[Missed] = []
+        for first, last, target in self.runnable.branches:
+            if self._reached(first, last):
+                found += [Missed(first, to) for to, taken in self._ways(first, last, target) if not taken]
+        return tuple(found)
+
+    @cached_property
+    def missed_steps(self) -> tuple[int, ...]:
+        """Numbers of the steps that were never entered."""
+        firsts = {line: number for number, line in self.runnable.steps}
+        lines = sorted(firsts)
+        bodies = zip(lines, [*lines[1:], self.source.count("\n") + 2], strict=True)
+        return tuple(firsts[line] for line, end in bodies if not self._reached(line + 1, end - 1))
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """How many statements ran, of how many."""
+        return len(self.runnable.statements) - len(self.missed_lines), len(self.runnable.statements)
+
+    @property
+    def branches(self) -> tuple[int, int]:
+        """How many ways out of conditions were taken, of how many. Of a condition that never ran, none was."""
+        total = 2 * len(self.runnable.branches)
+        never = sum(2 for first, last, _ in self.runnable.branches if not self._reached(first, last))
+        return total - never - len(self.missed_branches), total
+
+    @property
+    def steps(self) -> tuple[int, int]:
+        """How many steps were entered, of how many."""
+        return len(self.runnable.steps) - len(self.missed_steps), len(self.runnable.steps)
+
+    def _reached(self, first: int, last: int) -> bool:
+        return any(line in self._ran for line in range(first, last + 1))
+
+    def _ways(self, first: int, last: int, target: int) -> list[tuple[int | None, bool]]:
+        """The two ways out of a condition, and whether each was taken."""
+        went = {to for line, to in self._arcs if first <= line <= last and not first <= to <= last}
+        return [(target, target in went), (None, bool(went - {target}))]
+
+
+def percent(coverages: Iterable[Coverage]) -> float:
+    """Lines and branches that ran, together, in percent; 100 where there are none."""
+    counts = [count for c in coverages for count in (c.lines, c.branches)]
+    ran, total = sum(c[0] for c in counts), sum(c[1] for c in counts)
+    return 100.0 * ran / total if total else 100.0
+
+
+def table(coverages: Iterable[Coverage]) -> list[str]:
+    """The figures as lines of text, a plan each."""
+    listed = list(coverages)
+    width = max([4, *(len(c.label) for c in listed)])
+    rows = [f"{'Plan':{width}}  {'Steps':>7}  {'Lines':>7}  {'Branches':>8}  {'Cover':>6}  Missing"]
+    for c in listed:
+        missing = ", ".join([*map(str, c.missed_lines), *map(str, c.missed_branches)])
+        figures = f"{_of(c.steps):>7}  {_of(c.lines):>7}  {_of(c.branches):>8}  {percent([c]):>4.0f} %"
+        rows.append(f"{c.label:{width}}  {figures}  {missing}".rstrip())
+    if len(listed) > 1:
+        rows.append(f"{'all':{width}}  {'':7}  {'':7}  {'':8}  {percent(listed):>4.0f} %")
+    return rows
+
+
+def _of(counts: tuple[int, int]) -> str:
+    return f"{counts[0]}/{counts[1]}"

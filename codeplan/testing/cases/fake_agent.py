@@ -1,0 +1,89 @@
+"""An agent without a world, made from an environment's Agent class: it has what the real one has, and nothing else."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from codeplan import envs, plugins
+from codeplan.api import agent_api
+from codeplan.episode import agent_class
+from codeplan.errors import AgentError, UsageError
+from codeplan.protocols import Environment
+from codeplan.types import AgentMethod
+
+Call = tuple[str, tuple[Any, ...], dict[str, Any]]
+"""A method's name, and what it was called with."""
+
+
+def fake_agent(env: str | Environment | type, **told: Any) -> Any:
+    """An agent with the methods and attributes of an environment's Agent class, answering as it is told.
+
+    ``env`` is an environment, its name, or an Agent class. What is told of a method is its answer, a list of answers
+    in order, or a function; what is told of an attribute is its value. ``calls_of(agent)`` has the calls so far. A
+    method that nothing was told of refuses its call; so does one that is called as the real one cannot be.
+
+    Raises UsageError for a name that the real agent lacks.
+    """
+    real = _class_of(env)
+    api = agent_api(real)
+    for name in told:
+        if name not in api.names:
+            raise UsageError(
+                f"{real.__name__} has no {name!r}, so a fake one has none; {plugins.choices(name, api.names)}"
+            )
+    methods = {m.name: _method(real, m, told.get(m.name, _UNTOLD)) for m in api.methods}
+    values = {a.name: told.get(a.name) for a in api.attributes}
+    about: dict[str, Any] = {"__doc__": real.__doc__, "__annotations__": dict.fromkeys(values, "object"), "_calls": []}
+    return type(f"Fake{real.__name__}", (), {**about, **values, **methods})()
+
+
+def calls_of(agent: Any) -> list[Call]:
+    """The calls of a fake agent's methods, in order."""
+    calls: list[Call] = agent._calls
+    return calls
+
+
+_UNTOLD = object()
+
+
+def _class_of(env: str | Environment | type) -> type:
+    if isinstance(env, type):
+        return env
+    return agent_class(envs.make(env) if isinstance(env, str) else env)
+
+
+def _method(real: type, method: AgentMethod, told: Any) -> Callable[..., Any]:
+    signature = inspect.signature(getattr(real, method.name))
+    answers = _answers(method.name, told)
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            signature.bind(self, *args, **kwargs)
+        except TypeError as error:
+            raise AgentError(f"{method.name}{method.signature} was called wrongly: {error}") from None
+        self._calls.append((method.name, args, kwargs))
+        return answers(*args, **kwargs)
+
+    call.__name__ = call.__qualname__ = method.name
+    call.__doc__, call.__signature__ = method.doc, signature  # type: ignore[attr-defined]  # what inspect reads
+    return call
+
+
+def _answers(name: str, told: Any) -> Callable[..., Any]:
+    """What a method does."""
+    if callable(told):
+        return told  # type: ignore[no-any-return]  # a test's own function
+    if isinstance(told, Sequence) and not isinstance(told, str):
+        left: Iterator[Any] = iter(list(told))
+        return lambda *args, **kwargs: _next(name, left)
+    if told is not _UNTOLD:
+        return lambda *args, **kwargs: told
+    return lambda *args, **kwargs: _next(name, iter(()))
+
+
+def _next(name: str, left: Iterator[Any]) -> Any:
+    for answer in left:
+        return answer
+    raise AgentError(f"the fake agent was not told what {name} answers now")

@@ -1,0 +1,167 @@
+"""Worlds that misbehave: does an assertion of the plan notice, rather than a traceback, or nobody?
+
+A fault strikes once, at one place of a run: an action, or a question. Where it can strike is seen in a run without it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple
+
+from codeplan.events import Acted
+from codeplan.protocols import LLM, Environment, TakesActions
+from codeplan.testing.cases import household_faults
+from codeplan.testing.cases.running import PlanRun
+from codeplan.types import Completion, Message, Observation, Purpose, Task
+
+Strike = Callable[[Environment, Task, str, Observation], Observation]
+"""Does an action in the world while the fault strikes; the last argument is what the world had answered before."""
+
+
+class Fault(NamedTuple):
+    """A way to misbehave. ``where`` says what it strikes; ``at`` yields the places in a run: actions or questions,
+    counted from 0, or numbers of steps.
+    """
+
+    name: str
+    says: str
+    """What happens, for a person."""
+    where: Literal["action", "question", "step"]
+    at: Callable[[PlanRun, Environment], Iterator[int]]
+    strike: Strike | None = None
+    meanwhile: Callable[[PlanRun, Any], None] | None = None
+    """What is done with the agent between two steps; the run is the one without the fault."""
+
+
+def misbehaving(fault: Fault, at: int, env: Environment, model: LLM) -> tuple[Environment, LLM]:
+    """The world and the model in which the fault strikes at its place ``at``."""
+    if fault.where == "question":
+        return env, _Liar(model, at)
+    return (_FaultyWorld(env, fault.strike, at) if fault.strike else env), model
+
+
+def struck(fault: Fault, at: int, run: PlanRun) -> tuple[int | None, str]:
+    """The step that a fault strikes at its place ``at``, as the run without it tells; and the place in words."""
+    if fault.where == "step":
+        return at, f"before step {at}"
+    event = run.acted[at] if fault.where == "action" else run.asked[at]
+    step = run.step_of(event)
+    place = f"at {event.action!r}" if isinstance(event, Acted) else f"at question {at + 1}"
+    return step, place if step is None else f"{place} in step {step}"
+
+
+class _FaultyWorld:
+    """A world in which one action goes wrong."""
+
+    def __init__(self, env: Environment, strike: Strike, at: int) -> None:
+        self.name, self.agent = env.name, env.agent
+        self._env, self._strike, self._at = env, strike, at
+        self._count = 0
+
+    def tasks(self, split: str) -> Sequence[Task]:
+        return self._env.tasks(split)
+
+    def reset(self, task: Task) -> Observation:
+        self._task, self._count = task, 0
+        self._last = self._env.reset(task)
+        return self._last
+
+    def step(self, action: str) -> Observation:
+        struck = self._count == self._at
+        self._count += 1
+        if struck:
+            self._last = self._strike(self._env, self._task, action, self._last)
+        else:
+            self._last = self._env.step(action)
+        return self._last
+
+    def close(self) -> None:
+        """The world belongs to who made it."""
+
+
+class _Liar:
+    """A model that answers one question of the plan wrongly, in the form that was asked for."""
+
+    def __init__(self, model: LLM, at: int) -> None:
+        self.name = model.name
+        self._model, self._at = model, at
+        self._count = 0
+
+    def complete(
+        self, messages: Sequence[Message], *, purpose: Purpose, stop: Sequence[str] = (), max_tokens: int | None = None
+    ) -> Completion:
+        said = self._model.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
+        struck = self._count == self._at
+        self._count += 1
+        return Completion(wrong(said.text), said.usage, said.finish_reason, said.model) if struck else said
+
+
+def wrong(answer: str) -> str:
+    """Another answer of the same form: every number is another number, or else every word another word."""
+    changed = re.sub(r"\d+", lambda n: str(int(n[0][:9]) + 70), answer)
+    return changed if changed != answer else re.sub(r"[A-Za-z]+", lambda word: f"no{word[0]}", answer)
+
+
+# ------------------------------------------------------------------ what can go wrong in any world
+
+
+def _every_action(run: PlanRun, env: Environment) -> Iterator[int]:
+    return iter(range(len(run.acted)))
+
+
+def _every_question(run: PlanRun, env: Environment) -> Iterator[int]:
+    return iter(range(len(run.asked)))
+
+
+def _nothing(env: Environment, task: Task, action: str, before: Observation) -> Observation:
+    futile = env.space.futile if isinstance(env, TakesActions) else ()
+    return Observation(next(iter(futile), "Nothing happens."), before.reward)
+
+
+def _popup(env: Environment, task: Task, action: str, before: Observation) -> Observation:
+    return Observation("A notice lies over everything: 'Please read this first.' It is gone now.", before.reward)
+
+
+def _slow(env: Environment, task: Task, action: str, before: Observation) -> Observation:
+    now = env.step(action)
+    return Observation(before.text, now.reward, now.done, now.success)
+
+
+_ALL = (
+    Fault("nothing", "an action does nothing, and the world says so", "action", _every_action, _nothing),
+    Fault("popup", "a notice comes up instead of what the action does", "action", _every_action, _popup),
+    Fault("slow", "an action is done, but the answer is still the one before", "action", _every_action, _slow),
+    Fault("wrong-answer", "a question is answered wrongly, in the right form", "question", _every_question),
+    Fault(
+        "closed",
+        "a receptacle is closed again before an action",
+        "action",
+        household_faults.opened,
+        household_faults.close,
+    ),
+    Fault(
+        "moved",
+        "an object lies elsewhere when it is to be taken",
+        "action",
+        household_faults.taken,
+        household_faults.move,
+    ),
+    Fault(
+        "elsewhere",
+        "the robot is sent elsewhere and the plan resumed",
+        "step",
+        household_faults.between_steps,
+        meanwhile=household_faults.walk_away,
+    ),
+    Fault(
+        "hands-full",
+        "the robot holds something else when the plan is resumed",
+        "step",
+        household_faults.between_steps,
+        meanwhile=household_faults.fill_hands,
+    ),
+)
+
+FAULTS: Final[Mapping[str, Fault]] = {fault.name: fault for fault in _ALL}
+"""All there are, by name."""

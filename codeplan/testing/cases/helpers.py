@@ -1,0 +1,122 @@
+"""What the fixtures give to tests of plans in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any, Protocol
+
+from codeplan import envs, llm
+from codeplan.errors import UsageError
+from codeplan.protocols import LLM, Environment
+from codeplan.sandbox import Limits
+from codeplan.tape import Recorder, Tape
+from codeplan.testing.cases import expectations
+from codeplan.testing.cases.answers import ScriptedLLM
+from codeplan.testing.cases.display import report
+from codeplan.testing.cases.running import PlanRun, run_once, run_with_agent
+from codeplan.types import Failed, Finished, Rejected, Stopped, Task
+
+Scripted = Callable[[Any], ScriptedLLM]
+FakeAgent = Callable[..., Any]
+
+
+class PlanRunner:
+    """Runs plans, each in the sandbox. ``plan`` is a plan's text, or its file."""
+
+    def __call__(
+        self,
+        plan: str | Path,
+        env: str | Environment,
+        task: Task | str | None = None,
+        *,
+        kind: str | None = None,
+        seed: int | None = None,
+        model: str | LLM = "scripted",
+        pause_at: int | None = None,
+        limits: Limits | None = None,
+        **settings: Any,
+    ) -> PlanRun:
+        """Run a plan once against a task, named as in ``codeplan.run``; ``model`` answers its ``ask_llm``.
+
+        With ``pause_at`` it is broken off where that step begins, and resumed there. ``settings`` are the
+        environment's, where that is given by name. Raises as ``codeplan.run`` does.
+        """
+        with ExitStack() as stack:
+            world = env
+            if isinstance(world, str):
+                world = stack.enter_context(closing(envs.make(world, **settings)))
+            chosen = task if isinstance(task, Task) else envs.select(world, id=task, kind=kind, seed=seed)
+            answering = llm.connect(model) if isinstance(model, str) else model
+            return run_once(_text(plan), world, chosen, answering, limits=limits, pause_at=pause_at)
+
+    def with_agent(
+        self, plan: str | Path, agent: Any, model: LLM | None = None, *, limits: Limits | None = None
+    ) -> Finished | Failed | Stopped | Rejected:
+        """Run a plan with an agent alone, such as a fake one, without any world."""
+        nobody = ScriptedLLM(lambda question: None, "no model was given")
+        return run_with_agent(_text(plan), agent, model or nobody, limits=limits)
+
+
+class AssertSteps(Protocol):
+    """What the fixture ``assert_steps`` is."""
+
+    def __call__(self, run: PlanRun, *steps: int) -> None: ...
+
+
+class AssertResumes(Protocol):
+    """What the fixture ``assert_resumes`` is."""
+
+    def __call__(self, plan: str | Path, env: str | Environment, task: Task | str, *, at: int) -> None: ...
+
+
+def assert_steps(run: PlanRun, *steps: int) -> None:
+    """Raise AssertionError, with a report of the run, where other steps were entered than these in this order."""
+    if run.steps != steps:
+        entered, wanted = (", ".join(map(str, s)) or "none" for s in (run.steps, steps))
+        raise AssertionError(report("plan", [(f"it entered the steps {entered}, where {wanted} were expected", run)]))
+
+
+def assert_resumes(plan: str | Path, env: str | Environment, task: Task | str, *, at: int, **options: Any) -> None:
+    """Raise AssertionError where a run broken off at the entry of step ``at`` does not go on as if it had not been.
+
+    ``options`` are those of ``plan_runner``.
+    """
+    runner = PlanRunner()
+    whole = runner(plan, env, task, **options)
+    if at not in whole.steps:
+        raise AssertionError(report("plan", [(f"step {at} is never entered, so nothing can be resumed there", whole)]))
+    resumed = runner(plan, env, task, pause_at=at, **options)
+    found = [(message, resumed) for message in expectations.not_resumed(whole, resumed, at)]
+    if found:
+        raise AssertionError(report("plan", found))
+
+
+class EpisodeTape:
+    """Tapes in a folder: ``episode_tape("name")`` gives the argument for ``codeplan.run`` that plays or records one."""
+
+    def __init__(self, folder: Path, record: bool) -> None:
+        """``record``: whether a tape that is not there yet is recorded."""
+        self._folder, self._record = folder, record
+        self._recorders: list[Recorder] = []
+
+    def __call__(self, name: str) -> dict[str, Recorder | Tape]:
+        """The tape ``tapes/name.jsonl``. Raises UsageError where it is not there and may not be recorded."""
+        path = self._folder / "tapes" / f"{name}.jsonl"
+        if path.is_file():
+            return {"tape": Tape(path)}
+        if not self._record:
+            raise UsageError(f"there is no tape {path}; run the test once with --live-llm to record it")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._recorders.append(Recorder(path))
+        return {"record": self._recorders[-1]}
+
+    def close(self) -> None:
+        """End the recordings."""
+        for recorder in self._recorders:
+            recorder.close()
+
+
+def _text(plan: str | Path) -> str:
+    return plan.read_text(encoding="utf-8") if isinstance(plan, Path) else plan

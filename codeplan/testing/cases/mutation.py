@@ -1,0 +1,220 @@
+"""What are a plan's tests worth? The plan is changed in many small ways, and each change should make a test fail.
+
+A mutant is killed where a case passes with the plan and not with the mutant; or where a fault, in a case that has
+faults, is no longer noticed in the step in which the plan notices it. So an assertion counts as strong where some
+fault of the world is noticed by it, and by nothing else in its step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import msgspec
+
+from codeplan.errors import ModelError, UsageError
+from codeplan.report.text import one_line
+from codeplan.sandbox import Limits, Sandbox
+from codeplan.testing.cases.case import RESUME, Case, Stage
+from codeplan.testing.cases.expectations import complaints
+from codeplan.testing.cases.faults import FAULTS, struck
+from codeplan.testing.cases.manifest import Mutation
+from codeplan.testing.cases.naming import reworded
+from codeplan.testing.cases.running import PlanRun, check
+from codeplan.types import Plan, Rejected
+
+LIMITS = Limits(wall=2.0, cpu=2.0, turns=200_000, calls=200)
+"""What a mutant may use: some never end."""
+
+
+class _Edit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A mutant as the study tells it."""
+
+    name: str
+    kind: str
+    step: int | None
+    line: int
+    start: int
+    end: int
+    text: str
+
+
+class Mutant(msgspec.Struct, frozen=True):
+    """A changed plan. ``name`` says where and how; ``kind`` is ``"assertion"``, or what else was changed."""
+
+    name: str
+    kind: str
+    step: int | None
+    line: int
+    source: str
+
+
+class Tried(NamedTuple):
+    """A mutant, and the name of the case that killed it; empty where it survived."""
+
+    mutant: Mutant
+    killer: str
+
+
+class Score(NamedTuple):
+    """What became of a plan's mutants, held against what the manifest asks for."""
+
+    label: str
+    tried: tuple[Tried, ...]
+    wanted: Mutation
+
+    @property
+    def killed(self) -> int:
+        return sum(bool(t.killer) for t in self.tried)
+
+    @property
+    def explained(self) -> tuple[Mutant, ...]:
+        """The survivors that the manifest explains."""
+        return tuple(t.mutant for t in self.tried if not t.killer and t.mutant.name in self.wanted.survivors)
+
+    @property
+    def unexplained(self) -> tuple[Mutant, ...]:
+        """The survivors that it does not."""
+        return tuple(t.mutant for t in self.tried if not t.killer and t.mutant.name not in self.wanted.survivors)
+
+    @property
+    def share(self) -> float:
+        """The killed among those that are not explained, from 0 to 1."""
+        counted = len(self.tried) - len(self.explained)
+        return self.killed / counted if counted else 1.0
+
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        """Everything in which the tests are weaker than the manifest asks for."""
+        return tuple(_complaints(self))
+
+
+def mutants(source: str) -> tuple[Mutant, ...]:
+    """All mutants of a plan. Raises UsageError where it is no Python."""
+    found = Sandbox().study("mutants", source)
+    if isinstance(found, Rejected):
+        raise UsageError(f"the plan has no mutants: {found.diagnostics[0]}")
+    data = source.encode()
+    return tuple(_changed(data, edit) for edit in msgspec.convert(found, list[_Edit]))
+
+
+def mutate(stage: Stage) -> Score:
+    """Try every mutant of the stage's plan. Raises UsageError where its tests fail without any change."""
+    trial = _Trial(stage)
+    tried = tuple(Tried(m, trial.killer(m)) for m in mutants(stage.suite.source) if trial.is_plan(m))
+    return Score(stage.suite.label, tried, stage.suite.manifest.mutation or Mutation())
+
+
+class _Trial:
+    """The cases of a suite, as mutants are held against them."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._plain = [c for c in stage.suite.cases if not c.check]
+        self._faulty = [c for c in stage.suite.cases if c.check in FAULTS]
+        for case in (c for c in stage.suite.cases if c.check != RESUME):
+            if found := stage.run(case).complaints:
+                raise UsageError(f"{case.name} fails without any change to the plan: {found[0].message}")
+
+    @cached_property
+    def _strikes(self) -> list[tuple[Case, int, int | None, _Ending]]:
+        """Every fault at every place: the case, the place, the step that it strikes, and how the plan ends then."""
+        return [strike for case in self._faulty for strike in self._strikes_of(case)]
+
+    def _strikes_of(self, case: Case) -> Iterator[tuple[Case, int, int | None, _Ending]]:
+        whole, fault = self._stage.whole(case), FAULTS[case.check]
+        for at in self._stage.places(case, whole):
+            yield case, at, struck(fault, at, whole)[0], _ending(self._stage.once(case, whole.plan, fault=(fault, at)))
+
+    def is_plan(self, mutant: Mutant) -> bool:
+        """Whether a mutant can be run at all."""
+        return isinstance(self._plan(mutant, self._plain[0]), Plan)
+
+    def killer(self, mutant: Mutant) -> str:
+        """The name of the first case that notices; empty where none does."""
+        plain = next((c.name for c in self._plain if self._fails(mutant, c)), "")
+        if plain:
+            return plain
+        strikes = sorted(self._strikes, key=lambda strike: strike[2] != mutant.step)  # the nearest first
+        return next((c.name for c, at, _, ending in strikes if self._differs(mutant, c, at, ending)), "")
+
+    def _fails(self, mutant: Mutant, case: Case) -> bool:
+        try:
+            run = self._stage.once(case, self._plan(mutant, case), limits=LIMITS)
+        except ModelError:  # it asks what nobody answers
+            return True
+        return any(True for _ in complaints(run, case.expect))
+
+    def _differs(self, mutant: Mutant, case: Case, at: int, ending: _Ending) -> bool:
+        try:
+            run = self._stage.once(case, self._plan(mutant, case), fault=(FAULTS[case.check], at), limits=LIMITS)
+        except ModelError:
+            return True
+        return _ending(run) != ending
+
+    def _plan(self, mutant: Mutant, case: Case) -> Plan | str:
+        source = reworded(mutant.source, case.words, self._stage.task(case).goal)
+        checked = check(source, self._stage.env)
+        return checked if isinstance(checked, Plan) else source
+
+
+_Ending = tuple[bool, int | None]
+"""Whether a run succeeded, and the step whose assertion ended it."""
+
+
+def _ending(run: PlanRun) -> _Ending:
+    return run.success, run.refusal.step if run.refusal else None
+
+
+def _changed(source: bytes, edit: _Edit) -> Mutant:
+    if not 0 <= edit.start <= edit.end <= len(source):
+        raise UsageError(f"the mutant {edit.name!r} lies outside the plan")
+    text = source[: edit.start] + edit.text.encode() + source[edit.end :]
+    return Mutant(edit.name, edit.kind, edit.step, edit.line, text.decode("utf-8", "replace"))
+
+
+# ------------------------------------------------------------------ in words
+
+
+def summary(score: Score) -> str:
+    """The score of a plan, and of each of its steps, in lines."""
+    total = len(score.tried)
+    lines = [f"{score.label}: {score.killed} of {total} mutants killed ({_percent(score.killed, total)})"]
+    lines[0] += f", {len(score.explained)} explained" if score.explained else ""
+    for step in sorted({t.mutant.step for t in score.tried}, key=lambda s: -1 if s is None else s):
+        mine = [t for t in score.tried if t.mutant.step == step]
+        guards = [t for t in mine if t.mutant.kind == "assertion"]
+        lines.append(f"  {'outside' if step is None else f'step {step}':8} {_of_step(guards, mine)}")
+    return "\n".join(lines)
+
+
+def _of_step(guards: list[Tried], mine: list[Tried]) -> str:
+    rest = [t for t in mine if t.mutant.kind != "assertion"]
+    strength = f"assertion strength {_share(guards)}" if guards else ""
+    return f"{strength:32} plan {_share(rest) if rest else '-'}"
+
+
+def _share(tried: list[Tried]) -> str:
+    killed = sum(bool(t.killer) for t in tried)
+    return f"{killed}/{len(tried)} ({_percent(killed, len(tried))})"
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.0f} %" if whole else "-"
+
+
+def _complaints(score: Score) -> Iterator[str]:
+    if score.share < score.wanted.at_least:
+        counted = len(score.tried) - len(score.explained)
+        yield (
+            f"{score.label}: the tests kill {score.killed} of {counted} mutants ({_percent(score.killed, counted)}), "
+            f"where {100 * score.wanted.at_least:g} % are asked for; these survive:"
+        )
+        for mutant in score.unexplained:
+            yield f"  {score.label}:{mutant.line}: {one_line(mutant.name)}"
+    survived = {t.mutant.name for t in score.tried if not t.killer}
+    for name in score.wanted.survivors:
+        if name not in survived:
+            what = "is killed" if any(t.mutant.name == name for t in score.tried) else "is not there"
+            yield f"{score.label}: the mutant {name!r} is explained, but {what}; leave it out of 'survivors'"

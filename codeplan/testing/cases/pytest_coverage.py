@@ -1,0 +1,78 @@
+"""Coverage of plans over a pytest session, also where it is spread over processes by xdist."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codeplan.sandbox.progress import Covered
+from codeplan.testing.cases import coverage_page
+from codeplan.testing.cases.case import Suite
+from codeplan.testing.cases.coverage import Arc, Coverage, percent, table
+from codeplan.testing.cases.running import Cover
+
+_SENT = "codeplan_coverage"
+
+
+class CoveragePlugin:
+    """Gathers what ran, tells it at the end of the session, and fails the session where it is too little."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._arcs: dict[str, set[Arc]] = {}
+        self._sources: dict[str, str] = {}
+
+    def watching(self, suite: Suite) -> Cover:
+        """What is to hear of the lines of a suite's plan that run."""
+        arcs = self._arcs_of(suite.label, suite.source)
+
+        def hear(covered: Covered) -> None:
+            arcs.update(covered.arcs)
+
+        return hear
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Send what ran to the process that tells it; or hold it against what is asked for."""
+        output = getattr(self._config, "workeroutput", None)
+        if output is not None:
+            output[_SENT] = [[n, self._sources[n], [list(a) for a in arcs]] for n, arcs in self._arcs.items()]
+            return
+        wanted = self._config.getoption("plan_cov_fail_under")
+        if wanted is not None and session.exitstatus == pytest.ExitCode.OK and self._percent() < wanted:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        """One of xdist's processes is done: take what it sent."""
+        for label, source, arcs in getattr(node, "workeroutput", {}).get(_SENT, ()):
+            self._arcs_of(label, source).update((a, b) for a, b in arcs)
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Show the figures."""
+        coverages = self._coverages()
+        terminalreporter.section("coverage of plans")
+        for line in table(coverages) if coverages else ["no plan was run"]:
+            terminalreporter.line(line)
+        if folder := self._config.getoption("plan_cov_html"):
+            terminalreporter.line(f"pages: {coverage_page.write(Path(folder), coverages)}")
+        wanted = self._config.getoption("plan_cov_fail_under")
+        if wanted is not None and self._percent() < wanted:
+            terminalreporter.line(
+                f"FAIL: {self._percent():.1f} % of lines and branches ran, and {wanted:g} % are asked for", red=True
+            )
+
+    def _arcs_of(self, label: str, source: str) -> set[Arc]:
+        """The arcs of a plan. Two texts under one name, as a changed file has them, are two plans."""
+        known = self._sources.get(label)
+        if known is not None and known != source:
+            return self._arcs_of(f"{label}'", source)
+        self._sources[label] = source
+        return self._arcs.setdefault(label, set())
+
+    def _coverages(self) -> list[Coverage]:
+        return [Coverage(label, self._sources[label], arcs) for label, arcs in sorted(self._arcs.items())]
+
+    def _percent(self) -> float:
+        return percent(self._coverages())

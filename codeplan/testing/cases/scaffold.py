@@ -1,0 +1,109 @@
+"""A first test out of a recorded episode: its plan, a manifest that says what it did, and a tape of its answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from codeplan.errors import UsageError
+from codeplan.events import Asked, EpisodeEnded, EpisodeStarted, Event, StepEntered
+from codeplan.runner import TRACE
+from codeplan.tape import Recorder
+from codeplan.testing.cases.manifest import ENDING
+from codeplan.trace import Trace
+from codeplan.types import Result
+
+_MANIFEST = """\
+# Written from a recorded episode. 'codeplan test' runs it.
+plan = {plan}
+env = {env}
+faults = "none" # "all": try the plan also in a world that misbehaves
+{settings}{answers}
+[expect]
+success = {success}
+{resumes}
+[[tasks]]
+id = {id}
+expect = {{ {expect} }}
+
+# More tasks of the same kind, to see whether the plan works on them, too:
+# [[tasks]]
+# kind = {kind}
+# seeds = "0-4"
+"""
+
+_ANSWERS = """
+[answers]
+tape = {}
+# model = "scripted" # answers what is not on the tape; or the name of a real model, asked with --live-llm only
+"""
+
+
+def new_test(run: Path, out: Path) -> list[Path]:
+    """Write a plan, its manifest and, where it asked something, a tape to ``out``; returns their paths.
+
+    ``run`` is an episode's folder. Raises UsageError where its trace cannot be read or has no plan, and where a file
+    exists already: none is overwritten.
+    """
+    events = Trace.read(run / TRACE)
+    header, result = _ends(events, run)
+    name = "".join(c if c.isalnum() else "_" for c in result.task.id)
+    plan, manifest, tape = (out / f"{name}{ending}" for ending in (".py", ENDING, ".tape.jsonl"))
+    asked = any(isinstance(e, Asked) and e.purpose == "ask" for e in events)
+    for path in (plan, manifest, *([tape] if asked else [])):
+        if path.exists():
+            raise UsageError(f"{path} exists already and is not overwritten; name another folder")
+    out.mkdir(parents=True, exist_ok=True)
+    plan.write_text(f"{(result.plan or '').rstrip()}\n", encoding="utf-8")
+    manifest.write_text(_manifest(header, result, events, plan.name, tape.name if asked else None), encoding="utf-8")
+    if not asked:
+        return [plan, manifest]
+    _record(tape, events)
+    return [plan, manifest, tape]
+
+
+def _ends(events: list[Event], run: Path) -> tuple[EpisodeStarted, Result]:
+    """The first and the last event's content."""
+    if not (events and isinstance(events[0], EpisodeStarted) and isinstance(events[-1], EpisodeEnded)):
+        raise UsageError(f"the episode in {run} is not whole; finish it first with: codeplan resume {run}")
+    if events[-1].result.plan is None:
+        raise UsageError(f"the episode in {run} wrote no plan (its method is {events[0].method})")
+    return events[0], events[-1].result
+
+
+def _manifest(header: EpisodeStarted, result: Result, events: list[Event], plan: str, tape: str | None) -> str:
+    """The manifest's text. Only a plan that won at its first run is held to the actions and asks that this took."""
+    straight = result.success and result.refinements == 0
+    steps = list(dict.fromkeys(e.step for e in events if isinstance(e, StepEntered)))
+    expect = f"steps = {steps}" + (f", actions = {result.actions}, asks = {result.asks}" if straight else "")
+    settings = _settings(header)
+    return _MANIFEST.format(
+        plan=json.dumps(plan),
+        env=json.dumps(header.env),
+        settings=f"\n[settings]\n{settings}" if settings else "",
+        answers=_ANSWERS.format(json.dumps(tape)) if tape else "",
+        success=str(result.success).lower(),
+        resumes='resumes = "all"\n' if straight else "",
+        id=json.dumps(result.task.id),
+        kind=json.dumps(result.task.kind),
+        expect=expect,
+    )
+
+
+def _settings(header: EpisodeStarted) -> str:
+    """The recorded settings that are the environment's, as lines of TOML: texts, numbers and truths."""
+    from codeplan import plugins
+
+    takes = plugins.accepted(plugins.load("codeplan.envs", header.env))
+    kept = {n: v for n, v in header.settings.items() if n in takes and isinstance(v, str | int | float | bool)}
+    return "".join(f"{name} = {json.dumps(value)}\n" for name, value in kept.items())
+
+
+def _record(path: Path, events: list[Event]) -> None:
+    recorder = Recorder(path)
+    try:
+        listen = recorder.listener()
+        for event in events:
+            listen(event)
+    finally:
+        recorder.close()

@@ -1,0 +1,53 @@
+"""Where in a TOML file a key stands: the standard library's reader tells only of errors in the syntax."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+Key = tuple[str | int, ...]
+"""The way to a value: names of tables and keys, and places in arrays, from the outermost on."""
+
+_PART = r"""[A-Za-z0-9_-]+|"[^"]*"|'[^']*'"""
+_DOTTED = rf"(?:{_PART})(?:\s*\.\s*(?:{_PART}))*"
+_HEADER = re.compile(rf"\s*(\[\[?)\s*({_DOTTED})\s*\]")
+_ENTRY = re.compile(rf"\s*({_DOTTED})\s*=")
+_FENCE = re.compile(r'"""|' + "'''")
+
+
+def line_of(text: str, key: Key) -> int:
+    """The line, from 1, of the key or of the innermost table or entry around it; 1 where there is none."""
+    found = dict(reversed(list(_keys(text))))
+    while key and key not in found:
+        key = key[:-1]
+    return found.get(key, 1)
+
+
+def _keys(text: str) -> Iterator[tuple[Key, int]]:
+    """Every table and entry that begins on a line of its own, with that line."""
+    table: Key = ()
+    counts: dict[Key, int] = {}
+    fenced = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if not fenced and (header := _HEADER.match(line)):
+            table = _entered(_parts(header[2]), header[1] == "[[", counts)
+            yield table, number
+        elif not fenced and (entry := _ENTRY.match(line)):
+            yield (*table, *_parts(entry[1])), number
+        fenced ^= len(_FENCE.findall(line)) % 2 == 1
+
+
+def _entered(names: list[str], adds: bool, counts: dict[Key, int]) -> Key:
+    """The table that a header opens. ``counts`` tells how many tables each array of tables has so far."""
+    key: Key = ()
+    for name in names[:-1]:
+        key = (*key, name)
+        key = (*key, counts[key] - 1) if key in counts else key
+    key = (*key, names[-1])
+    if adds:
+        counts[key] = counts.get(key, 0) + 1
+    return (*key, counts[key] - 1) if key in counts else key
+
+
+def _parts(dotted: str) -> list[str]:
+    return [part.strip("\"'") for part in re.findall(_PART, dotted)]

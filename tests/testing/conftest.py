@@ -1,0 +1,17 @@
+"""What is loaded when it is first used must be loaded before pytester looks: it drops modules that came in meanwhile."""
+
+from __future__ import annotations
+
+import pytest
+from testing.houses import MANIFEST, verdicts, write
+
+from codeplan.testing.cases import collection, coverage_page, fake_agent, helpers, mutation, pytest_coverage, strategies
+
+LOADED = (collection, coverage_page, fake_agent, helpers, mutation, pytest_coverage, strategies)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def everything_is_loaded(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Run a plan that asks a question, and fails."""
+    text = MANIFEST.replace("418", "1835") + "names = { lettuce = 'cup' }\nexpect = { asks = 0 }\n"
+    assert verdicts(write(tmp_path_factory.mktemp("first"), text))["clean/1835"].complaints

@@ -1,0 +1,150 @@
+"""What a manifest's cases say of good plans and of bad ones."""
+
+from __future__ import annotations
+
+import pytest
+from testing.houses import CLEANS, MANIFEST, TAKES, clean_plan, messages, verdicts, write
+
+from codeplan.sandbox.language.head import CLOSING, OPENING
+from codeplan.skills import Library, Skill
+from codeplan.testing.cases.faults import FAULTS, wrong
+from codeplan.testing.cases.reading import ManifestError
+
+FAULTY = 'faults = ["nothing"]\n' + MANIFEST
+
+
+def weakened(assertion):
+    """The plan with an assertion that asks for nothing in the place of this one."""
+    return clean_plan().replace(assertion, "assert seen, 'Error: nothing was seen'")
+
+
+def test_a_good_plan_passes_as_it_is_resumed_and_under_every_fault(tmp_path):
+    found = verdicts(
+        write(
+            tmp_path,
+            'faults = "all"\n'
+            + MANIFEST
+            + 'expect = { resumes = "all", actions = 6, asks = 0, steps = [1, 2, 3, 4] }\n',
+        )
+    )
+    assert {name: messages(v) for name, v in found.items() if v.complaints} == {}
+    assert set(found) == {"clean/418", "clean/418[resume]", *(f"clean/418[{fault}]" for fault in FAULTS)}
+
+
+def test_a_plan_whose_assertion_asks_for_nothing_is_reported_by_the_fault_that_it_lets_pass(tmp_path):
+    found = verdicts(write(tmp_path, FAULTY, weakened(CLEANS)))
+    assert messages(found["clean/418"]) == []
+    assert messages(found["clean/418[nothing]"]) == [
+        "an action does nothing, and the world says so, at 'go to sinkbasin 1' in step 3, and no assertion noticed: "
+        "the plan ran to its end without success",
+        "an action does nothing, and the world says so, at 'clean lettuce 1 with sinkbasin 1' in step 3, and no "
+        "assertion noticed: the plan ran to its end without success",
+    ]
+
+
+def test_a_plan_with_an_assertion_removed_is_reported_by_the_name_of_its_step(tmp_path):
+    found = verdicts(write(tmp_path, MANIFEST, clean_plan().replace(CLEANS, "pass")))
+    (message,) = messages(found["clean/418"])
+    assert message.startswith("the plan was refused before any of it ran: step 3 has no assertion")
+
+
+def test_an_assertion_in_a_later_step_is_too_late_unless_the_manifest_says_otherwise(tmp_path):
+    late = verdicts(write(tmp_path, FAULTY, weakened(TAKES)))["clean/418[nothing]"]
+    assert messages(late) == [
+        "an action does nothing, and the world says so, at 'take lettuce 1 from countertop 1' in step 2, and only an "
+        "assertion in step 3 noticed: step 2 let it pass"
+    ]
+    (tmp_path / "again").mkdir()
+    allowed = verdicts(write(tmp_path / "again", 'caught = "any-step"\n' + FAULTY, weakened(TAKES)))
+    assert messages(allowed["clean/418[nothing]"]) == []
+
+
+def test_a_plan_that_a_fault_ends_with_a_traceback_fails(tmp_path):
+    plan = clean_plan().replace(CLEANS, "assert answer.split()[4]")
+    found = verdicts(write(tmp_path, FAULTY, plan))["clean/418[nothing]"]
+    assert "no assertion noticed: an IndexError came up in step 3" in messages(found)[0]
+
+
+def test_a_plan_that_only_works_on_its_own_episode_fails_on_others(tmp_path):
+    plan = clean_plan().replace("search('lettuce', [", "('lettuce 1', 'countertop 1') if True else search('lettuce', [")
+    found = verdicts(write(tmp_path, MANIFEST.replace("seed = 418", "seeds = [418, 1591, 493]"), plan))
+    assert [name for name, verdict in found.items() if not verdict.complaints] == ["clean/418"]
+    assert messages(found["clean/1591"]) == ["an assertion failed in step 2, where success was expected"]
+
+
+@pytest.mark.parametrize(
+    ("expect", "message"),
+    [
+        ("actions = 5", "it took 6 actions, where 5 were allowed"),
+        ("steps = [1, 2]", "it entered the steps 1, 2, 3, 4, where 1, 2 were expected"),
+        ("success = false", "the plan succeeded, where no success was expected"),
+        ("output = 'Step 9'", "nothing that it printed matches 'Step 9'"),
+        ("checkpoint = { found = 'mug 1' }", "the variable found is 'lettuce 1', where 'mug 1' was expected"),
+        ("checkpoint = { lost = 1 }", "the variable lost is not set, where 1 was expected"),
+        ("refuses = { step = 2 }", "the plan succeeded, where an assertion was to fail in step 2"),
+    ],
+)
+def test_what_is_not_as_expected_is_told_in_a_sentence(tmp_path, expect, message):
+    found = verdicts(write(tmp_path, MANIFEST + f"expect = {{ {expect} }}\n"))
+    assert messages(found["clean/418"]) == [message]
+
+
+def test_a_refusal_is_held_against_its_step_and_message(tmp_path):
+    task = '[[tasks]]\nkind = "clean"\nseed = 33\nexpect = {{ refuses = {{ step = {}, message = "{}" }} }}\n'
+    text = MANIFEST + task.format(1, "no lettuce") + task.format(1, "no soap") + task.format(2, "")
+    found = verdicts(write(tmp_path, text))
+    assert messages(found["clean/33"]) == []
+    assert messages(found["clean/33#2"]) == ["the message of the assertion in step 1 does not match 'no soap'"]
+    assert messages(found["clean/33#3"]) == ["an assertion failed in step 1, where an assertion was to fail in step 2"]
+
+
+def test_a_plan_that_repeats_an_action_when_it_is_resumed_fails(tmp_path):
+    plan = clean_plan().replace("    if start_from <= 1:", "    agent.goto('countertop 1')\n    if start_from <= 1:")
+    found = verdicts(write(tmp_path, MANIFEST + "expect = { resumes = [4] }\n", plan))
+    assert messages(found["clean/418"]) == []
+    assert messages(found["clean/418[resume]"]) == [
+        "resumed at step 4, the plan did 'go to countertop 1', which it had done before, where it is to do "
+        "'go to diningtable 1'"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answers", "passes"),
+    [
+        ("fixed = \"['garbagecan 1']\"", False),
+        ("patterns = [{ pattern = 'look for a lettuce', answer = \"['cabinet 1', 'drawer 1']\" }]", False),
+        ("patterns = [{ pattern = 'look for a mug', answer = '[]' }]", None),
+        ("model = 'scripted'", True),
+    ],
+)
+def test_the_plans_questions_are_answered_as_the_manifest_says(tmp_path, answers, passes):
+    text = MANIFEST.replace("418", "1835") + f"names = {{ lettuce = 'cup' }}\n[answers]\n{answers}\n"
+    path = write(tmp_path, text.replace("look for a lettuce", "look for a cup"))
+    if passes is None:
+        with pytest.raises(Exception, match="the plan asked .*look for a cup.* and nobody answers: no pattern fits"):
+            verdicts(path)
+    else:
+        assert (messages(verdicts(path)["clean/1835"]) == []) is passes
+
+
+def test_a_wrong_answer_has_the_right_form():
+    assert wrong("['drawer 2', 'desk 1']") == "['drawer 72', 'desk 71']"
+    assert wrong("yes, do") == "noyes, nodo"
+
+
+def test_a_skill_is_tested_with_values_for_its_parameters(tmp_path):
+    head = f'    {OPENING} put a clean mug in safe.\n    thing = "mug"\n    {CLOSING}\n'
+    plan = clean_plan().replace("'lettuce'", "thing").replace("    def approach", f"{head}    def approach")
+    Library(tmp_path / "library").add(Skill("clean-it", "household", plan, kind="clean", parameters=("thing",)))
+    text = MANIFEST.replace('plan = "clean.py"', 'skill = "library/household/clean-it"')
+    again = '[[tasks]]\nkind = "clean"\nseed = 418\nvalues = { thing = "lettuce" }\nexpect = { checkpoint = { thing = "lettuce" } }\n'
+    found = verdicts(write(tmp_path, f"{text}{again}"))
+    assert messages(found["clean/418"]) != []
+    assert messages(found["clean/418#2"]) == []
+
+
+def test_a_skill_that_cannot_be_read_is_told(tmp_path):
+    (tmp_path / "library").mkdir()
+    text = MANIFEST.replace('plan = "clean.py"', 'skill = "library"')
+    with pytest.raises(ManifestError, match="the skill cannot be read: .*SKILL.md"):
+        verdicts(write(tmp_path, text))

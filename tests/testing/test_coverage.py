@@ -1,0 +1,146 @@
+"""Which lines ran: told by the worker, believed as figures only."""
+
+from __future__ import annotations
+
+import os
+import socket
+
+import pytest
+
+from codeplan.sandbox import Limits, Sandbox, wire
+from codeplan.sandbox.agent_port import AgentPort
+from codeplan.sandbox.cage.process import WorkerProcess
+from codeplan.sandbox.limits import MOST_ARCS
+from codeplan.sandbox.progress import Covered
+from codeplan.sandbox.session import Session
+from codeplan.testing.cases.coverage import Coverage, Missed, percent, table
+from codeplan.types import Finished, Plan, Stopped
+
+PLAN = """\
+def solution(agent, start_from=1):
+    def half(number):
+        if number > 2:
+            return 1
+        return number
+
+    if start_from <= 1:
+        print('[Step 1] count')
+        found = [half(n) for n in (1, 2)]
+        for n in found:
+            if n > 9:
+                print('large')
+        assert found, 'Error in [Step 1]'
+    if start_from <= 2:
+        print('[Step 2] go on')
+        assert (
+            found
+        ), 'Error in [Step 2]'
+"""
+
+
+class Agent:
+    """An agent that only reports."""
+
+    def report(self) -> str:
+        """All is well."""
+        return "well"
+
+
+def covered(plan: str, start_from: int = 1) -> Coverage:
+    heard: list[Covered] = []
+    outcome = Sandbox().run(plan, Agent(), str, start_from, cover=heard.append)
+    assert isinstance(outcome, Finished), outcome
+    return Coverage("plan.py", plan, [arc for c in heard for arc in c.arcs])
+
+
+def test_lines_branches_and_steps_that_ran_and_that_did_not():
+    found = covered(PLAN)
+    assert found.missed_lines == (4, 12)
+    assert found.missed_branches == (Missed(3, 4), Missed(11, 12))
+    assert (found.steps, found.lines, found.branches) == ((2, 2), (10, 12), (4, 6))
+    assert percent([found]) == 100 * 14 / 18
+
+
+def test_a_step_that_was_never_entered_is_missing():
+    plan = PLAN.replace("    if start_from <= 2:", "    if found:\n        return\n    if start_from <= 2:")
+    assert covered(plan).missed_steps == (2,)
+
+
+def test_both_ways_out_of_a_condition_count():
+    plan = "def solution(agent, start_from=1):\n    n = 0\n    while n < 3:\n        n += 1\n        if n == 2:\n            n = 5\n"
+    assert covered(plan).missed_branches == ()
+
+
+def test_lines_that_ran_before_a_call_are_told_before_it():
+    heard: list[Covered] = []
+
+    class Asking(Agent):
+        def report(self) -> str:
+            """All is well."""
+            assert any(3 in arc for c in heard for arc in c.arcs)
+            return "well"
+
+    plan = "def solution(agent, start_from=1):\n    n = 1\n    n += 1\n    agent.report()\n"
+    assert isinstance(Sandbox().run(plan, Asking(), str, cover=heard.append), Finished)
+
+
+def test_a_run_that_nobody_watches_tells_no_lines_and_ends_alike():
+    seen, unseen = (Sandbox().run(PLAN, Agent(), str, cover=cover) for cover in (lambda covered: None, None))
+    assert isinstance(seen, Finished)
+    assert isinstance(unseen, Finished)
+    assert (seen.output, seen.checkpoint) == (unseen.output, unseen.checkpoint)
+
+
+def test_the_table_names_what_is_missing():
+    assert table([covered(PLAN)])[1] == "plan.py      2/2    10/12       4/6    78 %  4, 12, 3->4, 11->12"
+
+
+def test_what_is_no_python_has_nothing_to_run():
+    assert percent([Coverage("plan.py", "def (", [])]) == 100.0
+
+
+# ------------------------------------------------------------------ a worker that lies
+
+
+def lied(*frames: wire.Frame, watched: bool = True) -> tuple[object, list[Covered]]:
+    """What the host makes of a worker that says this and hangs up, and what it lets through."""
+    ours, theirs = socket.socketpair()
+    heard: list[Covered] = []
+    port = AgentPort(Agent(), str)
+    job = wire.RunJob(PLAN, port.methods, port.attributes, 1, None, 0, Limits(), cover=watched)
+    with ours, theirs:
+        theirs.sendall(b"".join(map(wire.pack, (wire.Started(), *frames))))
+        theirs.shutdown(socket.SHUT_WR)
+        worker = WorkerProcess(ours, os.getpid(), None)
+        outcome = Session(worker, Plan(PLAN), port, Limits(), None, heard.append if watched else None).run(job)
+    return outcome, heard
+
+
+@pytest.mark.parametrize(
+    "arcs",
+    [
+        [(0, 10**6)],
+        [(2**53, 1)],
+        [(-1, 2)],
+        [],
+        [(1, 2)] * (MOST_ARCS + 1),
+    ],
+)
+def test_lines_that_the_plan_does_not_have_end_the_run(arcs):
+    outcome, heard = lied(wire.Covered(arcs))
+    assert isinstance(outcome, Stopped)
+    assert outcome.limit == "worker"
+    assert "broke the protocol" in outcome.message
+    assert heard == []
+
+
+def test_more_lines_than_there_can_be_end_the_run_also_in_small_portions():
+    half = [(1, 2)] * (MOST_ARCS // 2 + 1)
+    outcome, heard = lied(wire.Covered(half), wire.Covered(half))
+    assert "more lines ran than the plan has" in outcome.message
+    assert len(heard) == 1
+
+
+def test_lines_that_nobody_asked_for_end_the_run():
+    outcome, _ = lied(wire.Covered([(1, 2)]), watched=False)
+    assert "which nobody asked for" in outcome.message

@@ -1,0 +1,88 @@
+"""Mutants: what is changed in a plan, and what the tests make of it."""
+
+from __future__ import annotations
+
+import pytest
+from testing.houses import MANIFEST, write
+
+from codeplan.errors import UsageError
+from codeplan.testing.cases.case import Stage, Suite
+from codeplan.testing.cases.mutation import mutants, mutate, summary
+
+PLAN = """\
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        print('[Step 1] go')
+        place = 'fridge 1'
+        if not agent.holding:
+            agent.take('äpple 1', 'desk 2')
+        answer = agent.goto('fridge 1')
+        n = [ask_llm('Where is fridge 3?'), answer][0]
+        assert answer == place and n, f'Error in [Step 1]: {agent.report()} {n[0]}'
+"""
+
+
+def test_assertions_actions_names_numbers_and_conditions_are_changed_and_messages_are_not():
+    assert [m.name for m in mutants(PLAN)] == [
+        "step 1: turn round not agent.holding",
+        "step 1: leave out agent.take('äpple 1', 'desk 2')",
+        "step 1: 'desk 3' instead of 'desk 2'",
+        "step 1: 'fridge 1' instead of 'desk 2'",
+        "step 1: leave out agent.goto('fridge 1')",
+        "step 1: 'fridge 2' instead of 'fridge 1'",
+        "step 1: 'desk 2' instead of 'fridge 1'",
+        "step 1: 1 instead of 0",
+        "step 1: assert nothing instead of answer == place and n",
+        "step 1: assert without answer == place",
+        "step 1: assert without n",
+    ]
+
+
+def test_a_mutant_differs_from_the_plan_in_one_place():
+    found = {m.name: m.source for m in mutants(PLAN)}
+    assert found["step 1: leave out agent.take('äpple 1', 'desk 2')"] == PLAN.replace(
+        "agent.take('äpple 1', 'desk 2')", "pass"
+    )
+    assert found["step 1: 'desk 3' instead of 'desk 2'"] == PLAN.replace("desk 2", "desk 3")
+    assert found["step 1: assert without n"] == PLAN.replace("answer == place and n", "(answer == place)")
+
+
+def test_names_of_mutants_stay_when_other_parts_of_the_plan_change():
+    longer = PLAN.replace("        place =", "        other = 1\n\n        place =")
+    assert [m.name for m in mutants(longer)] == [m.name for m in mutants(PLAN)]
+
+
+def test_what_is_no_python_has_no_mutants():
+    with pytest.raises(UsageError, match="the plan has no mutants"):
+        mutants("def (")
+
+
+def scored(tmp_path, manifest, plan=None):
+    return mutate(Stage(Suite(write(tmp_path, manifest, plan))))
+
+
+def test_without_faults_no_weakened_assertion_is_noticed_and_with_them_each_is(tmp_path):
+    bare = scored(tmp_path, MANIFEST)
+    assert [t.killer for t in bare.tried if t.mutant.kind == "assertion"] == [""] * 6
+    hard = scored(tmp_path, 'faults = ["nothing"]\n' + MANIFEST)
+    assert [t.mutant.name for t in hard.tried if t.mutant.kind == "assertion" and not t.killer] == [
+        "step 2: assert just agent.holding"
+    ]
+    assert "step 3   assertion strength 2/2 (100 %)" in summary(hard)
+
+
+def test_a_survivor_that_is_explained_does_not_count_and_one_that_is_killed_must_not_be_explained(tmp_path):
+    name = "step 2: assert just agent.holding"
+    gone = "step 4: leave out agent.put(found, 'diningtable 1')"
+    reasons = f'[mutation]\nat_least = 0.1\n[mutation.survivors]\n"{name}" = "the hand is empty before"\n"{gone}" = "?"\n"x" = "?"\n'
+    score = scored(tmp_path, MANIFEST + reasons)
+    assert [m.name for m in score.explained] == [name]
+    assert score.complaints == (
+        f"{score.label}: the mutant {gone!r} is explained, but is killed; leave it out of 'survivors'",
+        f"{score.label}: the mutant 'x' is explained, but is not there; leave it out of 'survivors'",
+    )
+
+
+def test_tests_that_fail_without_any_change_have_no_score(tmp_path):
+    with pytest.raises(UsageError, match="clean/418 fails without any change to the plan: it took 6 actions"):
+        scored(tmp_path, MANIFEST + "expect = { actions = 5 }\n")

@@ -1,0 +1,73 @@
+"""The page on testing plans, followed from its top: an episode, a test, red, green."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from codeplan.cli import main
+from codeplan.testing.cases.faults import FAULTS
+from codeplan.testing.cases.manifest import Answers, Expect, Manifest
+
+PAGE = (Path(__file__).parents[2] / "docs" / "testing-plans.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    """The page's blocks in a language, in order."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    return [text for name, text in found if name == language]
+
+
+def mend(plan: Path) -> None:
+    """Write what the page says in the place of what it replaces."""
+    old = "        visit('shelf 2')\n        agent.put(found, 'shelf 2')\n"
+    assert old in plan.read_text()
+    plan.write_text(plan.read_text().replace(old, blocks("python")[0]))
+
+
+@pytest.fixture
+def newcomer(tmp_path, monkeypatch, capsys):
+    """A folder in which the page's first commands were typed."""
+    monkeypatch.chdir(tmp_path)
+    for line in blocks("")[0].splitlines():
+        assert main(shlex.split(line)[1:] + (["-p", "no:cacheprovider"] if " test " in line else [])) == 0
+    assert "2 passed" in capsys.readouterr().out
+    return tmp_path
+
+
+def test_the_commands_lead_from_an_episode_to_red_and_to_green(newcomer, capsys):
+    tests = newcomer / "tests" / "plans"
+    manifest, plan = tests / "clean_22.plan.toml", tests / "clean_22.py"
+    shown, added = blocks("toml")[:2]
+    assert [line for line in shown.splitlines() if line and line[0] != "#"] == [
+        line for line in manifest.read_text().splitlines() if line and line[0] != "#"
+    ]
+
+    manifest.write_text(manifest.read_text() + added)
+    assert main(["test", "tests/plans", "-p", "no:cacheprovider"]) == 1
+    assert blocks("")[1] in capsys.readouterr().out
+
+    mend(plan)
+    assert main(["test", "tests/plans", "-p", "no:cacheprovider"]) == 0
+
+    text = manifest.read_text().replace('faults = "none"', 'faults = "all"').replace("# model =", "model =")
+    manifest.write_text(text)
+    assert main(["test", "tests/plans", "-q", "-p", "no:cacheprovider"]) == 0
+
+
+def test_the_tests_in_python_run_as_they_stand(newcomer, pytester):
+    mend(newcomer / "tests" / "plans" / "clean_22.py")
+    (pytester.path / "tests").symlink_to(newcomer / "tests")
+    pytester.makepyfile(test_kettle=blocks("python")[1])
+    pytester.runpytest("test_kettle.py").assert_outcomes(passed=3)
+
+
+def test_every_fault_and_every_key_is_on_the_page():
+    assert [name for name in FAULTS if f"`{name}`" not in PAGE] == []
+    keys = [*Manifest.__struct_fields__, *Expect.__struct_fields__, *Answers.__struct_fields__]
+    assert [
+        key for key in keys if f"`{key}`" not in PAGE and f"`[{key}]`" not in PAGE and f"`[[{key}]]`" not in PAGE
+    ] == []

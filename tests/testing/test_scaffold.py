@@ -1,0 +1,62 @@
+"""``codeplan new-test``, ``test`` and ``mutate``: from a recorded episode to tests of its plan."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from testing.houses import MANIFEST, write
+
+import codeplan
+from codeplan.cli import main
+from codeplan.errors import UsageError
+from codeplan.testing.cases.scaffold import new_test
+
+
+def test_a_recorded_episode_becomes_a_test_that_passes(tmp_path, capsys):
+    codeplan.run("household", "clean/22", mistakes="none", out=tmp_path / "run")
+    assert main(["new-test", str(tmp_path / "run"), "-o", str(tmp_path / "tests")]) == 0
+    written = capsys.readouterr().out.split()
+    assert [path.rsplit("/", 1)[1] for path in written] == ["clean_22.py", "clean_22.plan.toml", "clean_22.tape.jsonl"]
+    assert main(["test", str(tmp_path / "tests"), "-q", "-p", "no:cacheprovider"]) == 0
+    assert "2 passed" in capsys.readouterr().out
+
+
+def test_only_a_plan_that_won_at_its_first_run_is_held_to_what_it_took(tmp_path):
+    refined = codeplan.run("household", "clean/22", mistakes="forgotten_walk", out=tmp_path / "run")
+    assert refined.refinements
+    manifest = new_test(tmp_path / "run", tmp_path / "tests")[1].read_text()
+    assert "actions =" not in manifest
+    assert "resumes" not in manifest
+
+
+def test_the_environments_settings_go_along(tmp_path):
+    codeplan.run("household", "heat/1", mistakes="none", difficulty="easy", out=tmp_path / "run")
+    assert 'difficulty = "easy"' in new_test(tmp_path / "run", tmp_path / "tests")[1].read_text()
+
+
+def test_nothing_is_overwritten_and_what_has_no_plan_is_told(tmp_path):
+    codeplan.run("household", "clean/22", out=tmp_path / "run")
+    new_test(tmp_path / "run", tmp_path / "tests")
+    with pytest.raises(UsageError, match="exists already and is not overwritten"):
+        new_test(tmp_path / "run", tmp_path / "tests")
+    trace = tmp_path / "run" / "trace.jsonl"
+    trace.write_text("".join(trace.read_text().splitlines(keepends=True)[:-1]))
+    with pytest.raises(UsageError, match="is not whole; finish it first"):
+        new_test(tmp_path / "run", tmp_path / "other")
+
+
+def test_mutants_are_told_by_the_command_and_as_json(tmp_path, capsys):
+    path = write(tmp_path, MANIFEST + "[mutation]\nat_least = 0.5\n")
+    assert main(["mutate", str(path)]) == 0
+    assert "survived: " in capsys.readouterr().out
+    assert main(["mutate", str(tmp_path / "clean.py"), "--json"]) == 0
+    (score,) = json.loads(capsys.readouterr().out)
+    assert score["total"] == len(score["mutants"]) == 34
+    assert sum(m["killed_by"] is not None for m in score["mutants"]) == score["killed"]
+
+
+def test_a_plan_without_a_manifest_is_told_what_to_do(tmp_path, capsys):
+    (tmp_path / "alone.py").write_text("x = 1\n")
+    assert main(["mutate", str(tmp_path / "alone.py")]) == 2
+    assert "no manifest beside" in capsys.readouterr().err
