@@ -6,7 +6,8 @@ ended; whether the tokens that they counted are those that the endpoint logged; 
 The ideal is the longest chain of calls that one episode makes: the time that the endpoint took for each of its
 requests, and the least pause before each further attempt. No machine is faster than that. Episodes need a processor,
 too, for their sandboxes and environments: so the same episodes are run first with the scripted model in the process,
-without any endpoint, and the time of that is printed beside the ideal. On few cores that floor is what counts.
+without any endpoint, and the time of that is printed beside the ideal. On few cores that floor is what counts: the
+processor's time is printed as well, which says what an episode costs on a machine that others use, too.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from codeplan import Episode, Result, Task, Usage, envs
 from codeplan.errors import InfrastructureError, ModelError
 from codeplan.events import Asked, EpisodeEnded, Event
 from codeplan.prompts import Prompts
+from codeplan.sandbox.cage import launcher
 from codeplan.types import NOTHING
 
 RETRY_AFTER = 1.0
@@ -46,13 +48,25 @@ class Played(msgspec.Struct):
     error: str = ""
 
 
+class Cpu(msgspec.Struct):
+    """Seconds of processor time: of this process, of all its sandboxes, of the endpoint."""
+
+    host: float
+    sandboxes: float
+    endpoint: float = 0.0
+
+
 class Storm(msgspec.Struct):
-    """What came of it. ``chain`` is the ideal in seconds, ``floor`` the wall time without an endpoint; memory in MB."""
+    """What came of it. ``chain`` is the ideal in seconds, ``floor`` the wall time without an endpoint; memory in MB.
+    ``alone`` is the processor's time without an endpoint, ``cpu`` that with it.
+    """
 
     played: list[Played]
     log: list[dict[str, object]]
     wall: float
     floor: float
+    alone: Cpu
+    cpu: Cpu
     chain: float
     memory: float
     memory_of_all: float
@@ -99,13 +113,16 @@ def storm(episodes: int, latency: float, faults: str, calls: int = 0) -> Storm:
     tasks = list(envs.make("household").tasks("test"))[:episodes]
     alone = {"model": "scripted", "mistakes": mistakes, **method}
     at_once(tasks[:2], lambda task: play(task, **alone))
-    floor = timed(lambda: at_once(tasks, lambda task: play(task, **alone)))[1]
-    with endpoint(latency, f"{faults},retry_after={RETRY_AFTER}", mistakes) as (url, log), Memory() as memory:
+    _, floor, alone_cpu = measured(lambda: at_once(tasks, lambda task: play(task, **alone)))
+    with endpoint(latency, f"{faults},retry_after={RETRY_AFTER}", mistakes) as (server, url, log), Memory() as memory:
         ask = {"model": "tiny", "base_url": url, "timeout": 30.0, "max_retries": 6, **method}
-        played, wall = timed(lambda: at_once(tasks, lambda task: play(task, **ask, extra_body={"user": task.id})))
+        played, wall, cpu = measured(
+            lambda: at_once(tasks, lambda task: play(task, **ask, extra_body={"user": task.id}))
+        )
+        cpu.endpoint = processor_of(server)
         entries = [json.loads(line) for line in log.read_text().splitlines()]
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return Storm(played, entries, wall, floor, longest(entries), own, memory.peak)
+    return Storm(played, entries, wall, floor, alone_cpu, cpu, longest(entries), own, memory.peak)
 
 
 def play(task: Task, **settings: object) -> Played:
@@ -129,11 +146,28 @@ def at_once(tasks: list[Task], do: Callable[[Task], Played]) -> list[Played]:
         return list(pool.map(do, tasks))
 
 
-def timed(do: Callable[[], list[Played]]) -> tuple[list[Played], float]:
-    """What was played, and the seconds that it took."""
+def measured(do: Callable[[], list[Played]]) -> tuple[list[Played], float, Cpu]:
+    """What was played, the seconds that it took by the clock, and those of the processor."""
+    for zygotes in (launcher.checks, launcher.runs):
+        zygotes.close()
+    own, below = _processor(resource.RUSAGE_SELF), _processor(resource.RUSAGE_CHILDREN)
     began = time.perf_counter()
     done = do()
-    return done, time.perf_counter() - began
+    wall, host = time.perf_counter() - began, _processor(resource.RUSAGE_SELF) - own
+    for zygotes in (launcher.checks, launcher.runs):
+        zygotes.close()  # the system counts a child, and all below it, when it has ended
+    return done, wall, Cpu(host, _processor(resource.RUSAGE_CHILDREN) - below)
+
+
+def _processor(whose: int) -> float:
+    usage = resource.getrusage(whose)
+    return usage.ru_utime + usage.ru_stime
+
+
+def processor_of(pid: int) -> float:
+    """Seconds that a process has used so far, its children left out."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def longest(log: list[dict[str, object]]) -> float:
@@ -154,8 +188,8 @@ def longest(log: list[dict[str, object]]) -> float:
 
 
 @contextlib.contextmanager
-def endpoint(latency: float, faults: str, mistakes: str) -> Iterator[tuple[str, Path]]:
-    """The endpoint's base URL and its log, while it runs."""
+def endpoint(latency: float, faults: str, mistakes: str) -> Iterator[tuple[int, str, Path]]:
+    """The endpoint's process, its base URL and its log, while it runs."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "requests.jsonl"
         command = [sys.executable, "-m", "codeplan", "serve-scripted", "--latency", str(latency * 1000)]
@@ -163,7 +197,7 @@ def endpoint(latency: float, faults: str, mistakes: str) -> Iterator[tuple[str, 
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             assert server.stdout is not None
             try:
-                yield server.stdout.readline().strip(), log
+                yield server.pid, server.stdout.readline().strip(), log
             finally:
                 server.terminate()
 
@@ -234,6 +268,10 @@ def report(done: Storm) -> None:
         f"ratio     {done.wall / done.chain:.2f} to the chain, {done.wall / max(done.chain, done.floor):.2f} to the "
         f"longer of both, on {os.cpu_count()} cores"
     )
+    for name, cpu in (("alone", done.alone), ("storm", done.cpu)):
+        each = {part: 1000 * getattr(cpu, part) / len(done.played) for part in cpu.__struct_fields__}
+        shares = ", ".join(f"{part} {ms:.1f}" for part, ms in each.items())
+        print(f"processor {name}: {sum(each.values()):.1f} ms an episode ({shares})")
     print(f"memory    {done.memory:.0f} MB, with all sandboxes and the endpoint {done.memory_of_all:.0f} MB")
     for reason in sorted({p.error.partition(";")[0] for p in broken}):
         print(f"  broken off: {reason}")

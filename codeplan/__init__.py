@@ -29,11 +29,11 @@ if TYPE_CHECKING:
         UsageError,
     )
     from codeplan.events import Event
-    from codeplan.protocols import LLM, Agent, Environment, GeneratesTasks, Method
+    from codeplan.protocols import LLM, Agent, Environment, GeneratesTasks, Learner, Method
     from codeplan.recordings import fork, replay, resume
-    from codeplan.runner import Execution, execute, run
+    from codeplan.runner import Execution, execute, learn, run
     from codeplan.trace import Trace
-    from codeplan.types import Completion, Message, Observation, Result, Task, Usage
+    from codeplan.types import ActionSpace, Completion, Message, Observation, Result, Task, Usage
 
 __version__ = "0.1.0"
 
@@ -55,16 +55,17 @@ _HOMES = {
         "UsageError",
     ),
     "events": ("Event",),
-    "protocols": ("LLM", "Agent", "Environment", "GeneratesTasks", "Method"),
+    "protocols": ("LLM", "Agent", "Environment", "GeneratesTasks", "Learner", "Method"),
     "recordings": ("fork", "replay", "resume"),
-    "runner": ("Execution", "execute", "run"),
+    "runner": ("Execution", "execute", "learn", "run"),
     "trace": ("Trace",),
-    "types": ("Completion", "Message", "Observation", "Result", "Task", "Usage"),
+    "types": ("ActionSpace", "Completion", "Message", "Observation", "Result", "Task", "Usage"),
 }
 _HOME_OF = {name: f"codeplan.{home}" for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "LLM",
+    "ActionSpace",
     "Agent",
     "AgentError",
     "Budget",
@@ -80,6 +81,7 @@ __all__ = [
     "Execution",
     "GeneratesTasks",
     "InfrastructureError",
+    "Learner",
     "Message",
     "Method",
     "ModelError",
@@ -95,6 +97,7 @@ __all__ = [
     "agent_api",
     "execute",
     "fork",
+    "learn",
     "replay",
     "resume",
     "run",

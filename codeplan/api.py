@@ -5,10 +5,12 @@ from __future__ import annotations
 import dis
 import inspect
 from collections.abc import Iterator
+from functools import lru_cache
 
 from codeplan.types import AgentApi, AgentAttribute, AgentMethod, Parameter
 
 
+@lru_cache(maxsize=64)
 def agent_api(agent: type) -> AgentApi:
     """The public methods and attributes of an Agent class, in the order of their definition.
 

@@ -40,7 +40,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 def examine(*, online: bool = False) -> tuple[Finding, ...]:
     """Everything worth knowing, in groups. Only ``online`` makes it talk to the model's endpoint. Never shows a key."""
-    return (_python(), *_packages(), *_sandbox(), *_endpoint(online), *_extras())
+    return (_python(), *_packages(), *_sandbox(), *_endpoint(online), *_extras(), _browser())
 
 
 def is_safe(findings: tuple[Finding, ...]) -> bool:
@@ -80,6 +80,16 @@ def _extras() -> Iterator[Finding]:
             yield Finding("Extras", extra, "absent", f"lacks {', '.join(lacking)}", advice)
         else:
             yield Finding("Extras", extra, "ok", "installed")
+
+
+def _browser() -> Finding:
+    """The browser that shows MiniWoB++'s pages."""
+    from codeplan.envs.miniwob import found
+
+    try:
+        return Finding("Extras", "browser", "ok", str(found.browser()))
+    except CodeplanError as e:
+        return Finding("Extras", "browser", "absent", "for miniwob", f"if you want it: {e}")
 
 
 def _requirements() -> list[str]:

@@ -6,6 +6,7 @@ and only then returns. So no method can miscount, and every method is traced ali
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import time
 from collections.abc import Iterator, Sequence
@@ -14,11 +15,34 @@ from typing import Any
 
 from codeplan.api import agent_api
 from codeplan.budget import Meter
-from codeplan.errors import CodeplanError, Diverged, EnvironmentFailure, EpisodeOver, ModelError
-from codeplan.events import Acted, Asked, AskFailed, EnvironmentReset, Event, PlanDrafted, SpanClosed, SpanOpened
-from codeplan.protocols import LLM, Environment
+from codeplan.errors import CodeplanError, Diverged, EnvironmentFailure, EpisodeOver, ModelError, UsageError
+from codeplan.events import (
+    Acted,
+    Asked,
+    AskFailed,
+    Embedded,
+    EnvironmentReset,
+    Event,
+    Pictured,
+    PlanDrafted,
+    SpanClosed,
+    SpanOpened,
+)
+from codeplan.llm.routing import embeds
+from codeplan.protocols import LLM, Environment, ShowsPictures, TakesActions
 from codeplan.trace import Trace
-from codeplan.types import AgentApi, Completion, Message, Observation, Purpose, Result, Task, Usage
+from codeplan.types import (
+    ActionSpace,
+    AgentApi,
+    Completion,
+    Embeddings,
+    Message,
+    Observation,
+    Purpose,
+    Result,
+    Task,
+    Usage,
+)
 
 
 class Episode:
@@ -36,6 +60,7 @@ class Episode:
         self.reward = 0.0
         self._spans: list[int] = []
         self._span_count = 0
+        self._agent: Any = None
         self.first = self.observation = self._reset()
 
     # -------------------------------------------------------------- the gate
@@ -58,6 +83,7 @@ class Episode:
             seconds = time.perf_counter() - started
         self.record(Acted(action=action, observation=observation, seconds=seconds))
         self._notice(observation)
+        self._depict()
         return observation
 
     def ask(
@@ -93,6 +119,43 @@ class Episode:
         self.record(Asked(**about, completion=completion, seconds=seconds))
         return completion
 
+    def embed(self, texts: Sequence[str], model: str) -> Embeddings:
+        """Ask the model's endpoint for the vectors of texts, from the embedding model of that name.
+
+        The trace does not keep vectors. So whoever asks records what came of them, and asks nothing while that can be
+        had from a recording: see ``follow_embeddings``.
+
+        Raises BudgetExceeded when no call is left, ModelError when the vectors cannot be had, UsageError where this
+        model does not embed.
+        """
+        self.follow_embeddings()
+        self.trace.recorded(Embedded)  # it tells of no more of them: Diverged where it goes on with something else
+        model_that_embeds = embeds(self.llm)
+        with self.meter.call("embed") as settle:
+            started = time.perf_counter()
+            try:
+                answer = model_that_embeds.embed(texts, model=model)
+            except ModelError as e:
+                spent, seconds = e.usage or Usage(), time.perf_counter() - started
+                self.record(AskFailed(purpose="embed", messages=[], error=str(e), usage=spent, seconds=seconds))
+                raise
+            settle(answer.usage)
+        about: dict[str, Any] = {"model": model, "texts": len(texts), "digest": _digest(texts)}
+        self.record(Embedded(**about, usage=answer.usage, seconds=time.perf_counter() - started))
+        return answer
+
+    def follow_embeddings(self) -> None:
+        """Go past the calls for embeddings that a recording tells of next, each charged as it was.
+
+        What was made of the vectors comes after them on the trace. Raises as ``embed`` did.
+        """
+        while event := self._upcoming_embedding():
+            with self.meter.call("embed") as settle:
+                self.record(event)
+                if isinstance(event, AskFailed):
+                    raise _failure(event)
+                settle(event.usage)
+
     def restart(self) -> Observation:
         """Reset the environment to the same task, for methods that try again from the start. Counts go on."""
         self.success, self.reward = False, 0.0
@@ -123,15 +186,37 @@ class Episode:
         """The agent's API as data, for the prompt and the checker."""
         return agent_api(agent_class(self.env))
 
+    @property
+    def space(self) -> ActionSpace:
+        """The environment's actions in words, for models that act themselves.
+
+        Raises UsageError where it does not tell them.
+        """
+        if not isinstance(self.env, TakesActions):
+            raise UsageError(
+                f"the environment {self.env.name} does not say what its actions look like (an attribute 'space'), "
+                "and this method's model writes actions; take a method that plans in code"
+            )
+        return self.env.space
+
+    def hands_on(self, task: Task) -> bool:
+        """Whether this is a part of the episode's task, on which the environment has no word."""
+        return task.goal != self.task.goal
+
     def agent(self) -> Any:
-        """A new agent that acts through this episode, at the state of ``first``."""
+        """The agent that acts through this episode: one from ``reset`` to ``reset``, so that it knows what it did."""
+        if self._agent is None:
+            self._agent = self._new_agent()
+        return self._agent
+
+    def _new_agent(self) -> Any:
         cls = agent_class(self.env)
         takes = list(inspect.signature(cls).parameters.values())
         wants_observation = len([p for p in takes if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]) > 1
         return cls(self.act, self.first) if wants_observation else cls(self.act)
 
-    def result(self, reason: str, method: str) -> Result:
-        """What the episode has come to, with its counts. Success is the environment's word."""
+    def result(self, reason: str, method: str, claim: bool | None = None) -> Result:
+        """What the episode has come to, with its counts. Success is the environment's word, ``claim`` the method's."""
         plans = (e.source for e in reversed(self.trace.events) if isinstance(e, PlanDrafted))
         return Result(
             task=self.task,
@@ -148,15 +233,35 @@ class Episode:
             seconds=round(self.meter.seconds, 4),
             trace=str(self.trace.path) if self.trace.path else None,
             plan=next(plans, None),
+            claim=claim,
         )
+
+    def _upcoming_embedding(self) -> Embedded | AskFailed | None:
+        failed = self.trace.upcoming(AskFailed)
+        return failed if failed and failed.purpose == "embed" else self.trace.upcoming(Embedded)
 
     def _reset(self) -> Observation:
         recorded = self.trace.recorded(EnvironmentReset)
         self._behind = recorded is not None
         observation = recorded.observation if recorded else self._begin()
+        self._agent = None
         self.record(EnvironmentReset(observation=observation))
         self._notice(observation)
+        self._depict()
         return observation
+
+    def _depict(self) -> None:
+        """Keep a picture of the world beside the trace, where there is one to be had; or the recorded one's name."""
+        if recorded := self.trace.upcoming(Pictured):
+            self.record(recorded)
+        elif png := self._picture():
+            self.record(Pictured(file=self.trace.keep("pictures", ".png", png)))
+
+    def _picture(self) -> bytes | None:
+        """What there is to see; None where there is nothing, nowhere to keep it, or the world is not at this moment."""
+        if not self.trace.path or self._behind or self.trace.following or not isinstance(self.env, ShowsPictures):
+            return None
+        return self.env.picture()
 
     def _notice(self, observation: Observation) -> None:
         self.observation = observation
@@ -204,6 +309,11 @@ def _failure(recorded: AskFailed) -> ModelError:
     error = ModelError(recorded.error)
     error.usage = recorded.usage
     return error
+
+
+def _digest(texts: Sequence[str]) -> str:
+    """16 hexadecimal digits that change with the texts."""
+    return hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def agent_class(env: Environment) -> type:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -68,6 +68,19 @@ class AskFailed(_Event, frozen=True, tag="ask_failed"):
     seconds: float
     usage: Usage = Usage()
     prompt: str = ""
+
+
+class Embedded(_Event, frozen=True, tag="embedded"):
+    """One call for embeddings: how many texts went to which embedding model, and a digest of them.
+
+    The vectors are not kept: what was made of them follows on the trace. A call that fails is an AskFailed.
+    """
+
+    model: str
+    texts: int
+    digest: str
+    seconds: float
+    usage: Usage = Usage()
 
 
 class PlanDrafted(_Event, frozen=True, tag="plan_drafted"):
@@ -149,6 +162,28 @@ class SpanClosed(_Event, frozen=True, tag="span_closed"):
     id: int
 
 
+class Choice(msgspec.Struct, frozen=True):
+    """A skill that was chosen for a prompt, or to be run, with its plan as it was then: higher scores fit better."""
+
+    name: str
+    version: int
+    score: float
+    plan: str
+
+
+class SkillsChosen(_Event, frozen=True, tag="skills_chosen"):
+    """The skills that were found for the task, best first; ``purpose`` says what they were chosen for."""
+
+    purpose: Purpose | Literal["reuse"]
+    chosen: tuple[Choice, ...]
+
+
+class Pictured(_Event, frozen=True, tag="pictured"):
+    """A picture of the environment after the latest action or reset: a PNG file, its path relative to the trace."""
+
+    file: str
+
+
 class Warned(_Event, frozen=True, tag="warned"):
     """Something a reader of the figures must know, such as a sandbox weaker than asked for."""
 
@@ -172,6 +207,7 @@ Event = (
     | Acted
     | Asked
     | AskFailed
+    | Embedded
     | PlanDrafted
     | PlanRejected
     | PlanStarted
@@ -182,6 +218,8 @@ Event = (
     | PlanFinished
     | SpanOpened
     | SpanClosed
+    | SkillsChosen
+    | Pictured
     | Warned
     | EpisodeEnded
 )

@@ -2,35 +2,61 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import reprlib
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from codeplan.api import describe
 from codeplan.episode import Episode
-from codeplan.errors import UsageError
-from codeplan.prompts import PromptError, Prompts
+from codeplan.prompted import prompted
+from codeplan.prompts import Prompts
 from codeplan.sandbox import decode, extract
-from codeplan.types import Checkpoint, Purpose
+from codeplan.types import Checkpoint, Purpose, Task
+
+if TYPE_CHECKING:
+    from codeplan.skills import Skill
+    from codeplan.skills.binding import Head
 
 
 class Planner:
-    """The Author of one episode's plans (see ``codeplan.refine``); ``answer`` is what a plan's ``ask_llm`` calls."""
+    """The Author of one episode's plans (see ``codeplan.refine``); ``answer`` is what a plan's ``ask_llm`` calls.
 
-    def __init__(self, episode: Episode, prompts: Prompts) -> None:
+    ``task`` is the episode's own, or a part of it. ``samples`` is how many worked examples the prompts show, that of
+    the task's kind first, and only of ``sample_kinds`` where there are any; ``skills`` are shown after them. Without
+    ``asks`` the prompts say nothing of ``ask_llm``.
+    """
+
+    def __init__(
+        self,
+        episode: Episode,
+        prompts: Prompts,
+        task: Task | None = None,
+        *,
+        samples: int = 1,
+        sample_kinds: Sequence[str] = (),
+        skills: Sequence[Skill] = (),
+        asks: bool = True,
+    ) -> None:
         self._episode, self._prompts = episode, prompts
+        task = task or episode.task
+        self._asks = asks
         self._about = {
             "api": describe(episode.api),
-            "sample": prompts.sample(episode.env.name, episode.task.kind),
+            "sample": _samples(episode, prompts, task.kind, samples, sample_kinds),
+            "skills": skills,
             "observation": episode.first.text,
-            "goal": episode.task.goal,
+            "goal": task.goal,
+            "notes": task.notes,
+            "asks": asks,
         }
 
     def draft(self) -> str:
         return extract(self._ask("plan", **self._about))
 
     def repair(self, source: str, errors: str) -> str:
-        return extract(self._ask("check", source=source, errors=errors))
+        return extract(self._ask("check", source=source, errors=errors, asks=self._asks))
 
     def refine(self, source: str, feedback: str, variables: Checkpoint) -> str:
         return extract(
@@ -41,19 +67,47 @@ class Planner:
         number = re.search(r"\d{1,4}", self._ask("resume", previous=previous, revised=revised))
         return int(number.group()) if number else None
 
+    def bind(self, head: Head) -> str:
+        """The model's reply to the question which values a plan's parameters have for this task."""
+        about: dict[str, Any] = {name: self._about[name] for name in ("observation", "goal")}
+        return prompted(
+            self._episode,
+            self._prompts,
+            "adaplanner/bind",
+            "ask",
+            earlier=head.goal,
+            parameters=head.parameters,
+            **about,
+        )
+
     def answer(self, question: str) -> str:
         return self._ask("ask", question=question).strip()
 
     def _ask(self, purpose: Purpose, **values: Any) -> str:
-        name = f"adaplanner/{purpose}"
+        return prompted(self._episode, self._prompts, f"adaplanner/{purpose}", purpose, **values)
+
+
+def _samples(episode: Episode, prompts: Prompts, kind: str, count: int, allowed: Sequence[str]) -> str | None:
+    """The worked examples to show, as one text: of the task's kind, then of the environment's others; None for none."""
+    kinds = dict.fromkeys((kind, *getattr(episode.env, "kinds", ())))
+    found = (
+        text for each in kinds if (not allowed or each in allowed) and (text := prompts.sample(episode.env.name, each))
+    )
+    return "\n\n\n".join(itertools.islice(found, count)) or None
+
+
+class _Short(reprlib.Repr):
+    """Values as text, shortened; what has no text of its own, as a Counter that holds itself, is told by its type."""
+
+    def repr_instance(self, x: object, level: int) -> str:
         try:
-            prompt, messages = f"{name} {self._prompts.digest(name)}", self._prompts.messages(name, **values)
-        except PromptError as e:
-            raise UsageError(str(e)) from None
-        return self._episode.ask(messages, purpose=purpose, prompt=prompt).text
+            text = repr(x)
+        except Exception:
+            return f"<a {type(x).__name__} that cannot be shown>"
+        return text if len(text) <= self.maxother else f"{text[: self.maxother - 3]}..."
 
 
-_SHORT = reprlib.Repr()
+_SHORT = _Short()
 _SHORT.maxstring = _SHORT.maxother = 120
 _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = 12
 

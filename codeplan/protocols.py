@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from codeplan.types import Completion, Message, Observation, Purpose, Result, Task
+from codeplan.types import ActionSpace, Completion, Embeddings, Message, Observation, Purpose, Result, Task
 
 if TYPE_CHECKING:
     from codeplan.episode import Episode
+    from codeplan.skills import Skill, Trial
 
 Act = Callable[[str], Observation]
 """Does one action in the environment and returns what it answered; an Agent is built with one."""
@@ -67,6 +69,23 @@ class GeneratesTasks(Protocol):
 
 
 @runtime_checkable
+class TakesActions(Protocol):
+    """An environment whose actions a model may write itself, as executors such as ReAct have it do."""
+
+    space: ActionSpace
+    """Its actions, in words."""
+
+
+@runtime_checkable
+class ShowsPictures(Protocol):
+    """An environment that one can look at."""
+
+    def picture(self) -> bytes | None:
+        """What there is to see now, as a PNG file; None where no pictures are wanted."""
+        ...
+
+
+@runtime_checkable
 class LLM(Protocol):
     """A language model that completes a chat."""
 
@@ -84,11 +103,56 @@ class LLM(Protocol):
 
 
 @runtime_checkable
+class Embeds(Protocol):
+    """A language model whose endpoint also turns texts into vectors."""
+
+    def embed(self, texts: Sequence[str], *, model: str) -> Embeddings:
+        """A vector for each text, from the embedding model of that name; at least one text is given.
+
+        Raises ModelError where there are not as many sound vectors, and UsageError where this cannot be done at all.
+        """
+        ...
+
+
+@runtime_checkable
 class Method(Protocol):
     """A way to solve tasks: AdaPlanner and its rivals. It touches the world and the model through the episode alone."""
 
     name: str
 
     def solve(self, task: Task, episode: Episode) -> Result:
-        """Work on the task until it is won or given up."""
+        """Work on the task until it is won or given up.
+
+        The task may be the episode's own, or a part of it that another method hands on: then ``task.goal`` is that
+        part's, and the environment has no word on whether it is reached. A method that can tell says so in ``claim``.
+        """
+        ...
+
+
+OpenEpisode = Callable[[Task], AbstractContextManager["Episode"]]
+"""Opens an episode of a task, with a trace of its own, that ends when the context does. A spent budget leaves the
+context quietly: such an episode teaches nothing more."""
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """A method that learns from tasks before it solves others."""
+
+    name: str
+
+    def fit(self, tasks: Sequence[Task], open_episode: OpenEpisode) -> Method:
+        """Work on the tasks, and return the method that has learnt from them."""
+        ...
+
+
+@runtime_checkable
+class SkillStore(Protocol):
+    """Skills for tasks: plans that solved others like them."""
+
+    def find(self, task: Task, limit: int) -> Sequence[Skill]:
+        """The skills to be shown for the task, best first, at most ``limit``; never one that is retired or failing."""
+        ...
+
+    def record(self, skill: Skill, trial: Trial) -> None:
+        """Keep what came of an episode with the skill, or without it, as evidence."""
         ...

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,12 +13,17 @@ from msgspec.structs import replace
 from codeplan import telemetry
 from codeplan.errors import UsageError
 from codeplan.events import Asked, EpisodeEnded, EpisodeStarted, Event, Listener, PlanDrafted
+from codeplan.llm import endpoint
 from codeplan.methods.given import GivenPlan
 from codeplan.protocols import LLM, Environment, Method
-from codeplan.runner import TRACE, Cast, takes
+from codeplan.runner import TRACE, Cast, Silent, takes
 from codeplan.sandbox import Limits
 from codeplan.trace import Trace, write_new
 from codeplan.types import Result
+
+OWN = frozenset({"allow_weak_sandbox", "browser"})
+"""Settings that are never taken from a trace, which may be somebody else's: what guards this machine, and what it
+starts, is said by whoever runs it."""
 
 WRITES_PLANS = ("plan", "check", "refine")
 """Purposes of the model calls that are answered with a plan."""
@@ -29,6 +36,7 @@ def resume(
     method: Method | None = None,
     model: LLM | None = None,
     listen: Listener | None = None,
+    beside: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Result:
     """Finish an episode that died or was interrupted; the trace in ``folder`` is written on.
@@ -36,10 +44,12 @@ def resume(
     The same method runs again while the trace answers, so the model is asked nothing that it answered, and no budget is
     spent twice; then the environment is reset, the recorded actions are played into it, and the episode goes on. One
     that had ended is not run: its result is returned. ``env``, ``method`` and ``model`` are needed where the episode
-    had objects rather than names; ``settings`` (a key, say) go beside the recorded ones.
+    had objects rather than names; ``settings`` (a key, say) go before the recorded ones, and so do those of ``beside``
+    that the model takes.
 
-    Raises UsageError where there is no such trace or its episode still runs, Diverged where the method or the world
-    does something else than was recorded.
+    Raises UsageError where there is no such trace or its episode still runs, and where the key that is found would go
+    to an address that the trace alone names; Diverged where the method or the world does something else than was
+    recorded.
     """
     trace = Trace.resume(Path(folder) / TRACE, telemetry.watching(listen))
     with closing(trace):
@@ -47,7 +57,7 @@ def resume(
         end = trace.recording[-1]
         if isinstance(end, EpisodeEnded):
             return end.result
-        with _cast(header, trace.recording, env, method, model, settings) as cast:
+        with _cast(header, trace.recording, env, method, model, settings, beside or {}) as cast:
             return cast.play(header, trace)
 
 
@@ -57,15 +67,16 @@ def replay(
     env: Environment | None = None,
     method: Method | None = None,
     listen: Listener | None = None,
+    **settings: Any,
 ) -> Result:
     """Do a recorded episode again, offline: the trace answers for the world and for the model, which are never touched.
 
     Returns the result when every event is the recorded one; raises Diverged with the first difference otherwise, and
-    where the recording breaks off before its end. ``env`` and ``method`` as for ``resume``.
+    where the recording breaks off before its end. ``env``, ``method`` and ``settings`` as for ``resume``.
     """
     recording = Trace.read_unbroken(Path(folder) / TRACE)
     header = _header(recording, folder)
-    with _cast(header, recording, env, method, None, {}, silent=True) as cast:
+    with _cast(header, recording, env, method, Silent(header.model), settings, {}) as cast:
         return cast.play_again(recording, listen)
 
 
@@ -80,6 +91,7 @@ def fork(
     method: Method | None = None,
     model: LLM | None = None,
     listen: Listener | None = None,
+    beside: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Result:
     """Branch off from a recorded episode at event ``at`` into a new one in the folder ``out``.
@@ -89,11 +101,14 @@ def fork(
     text. The rest as for ``resume``; raises UsageError where there is no such event or call.
     """
     recording = Trace.read(Path(folder) / TRACE)
-    _header(recording, folder)
+    header = _header(recording, folder)
     if not 1 <= at < len(recording):
         raise UsageError(f"there is no event {at} to branch off at; {folder} has the events 1 to {len(recording) - 1}")
-    write_new(Path(out) / TRACE, _branch(recording, at, plan, answer))
-    return resume(out, env=env, method=method, model=model, listen=listen, **settings)
+    branch = _branch(recording, at, plan, answer)
+    with _cast(header, branch, env, method, model, settings, beside or {}) as cast:
+        write_new(Path(out) / TRACE, branch)
+        with closing(Trace.resume(Path(out) / TRACE, telemetry.watching(listen))) as trace:
+            return cast.play(header, trace)
 
 
 def _branch(recording: list[Event], at: int, plan: str | None, answer: str | None) -> list[Event]:
@@ -122,19 +137,45 @@ def _cast(
     method: Method | None,
     model: LLM | None,
     settings: dict[str, Any],
-    silent: bool = False,
+    beside: Mapping[str, Any],
 ) -> Cast:
     """The cast that the header names, or that is given in its place."""
-    recorded = dict(header.settings)
+    recorded = {n: v for n, v in header.settings.items() if n not in OWN}
     if "limits" in recorded and isinstance(recorded["limits"], dict):
         recorded["limits"] = Limits(**recorded["limits"])
-    if model is None and header.model != "scripted":
-        recorded |= {n: v for n, v in header.model_settings.items() if n == "base_url"}
     if header.method == GivenPlan.name and method is None:
         method = _given(recording)
-    who: dict[str, Any] = {"env": env or header.env, "method": method or header.method, "model": model or header.model}
-    known = {n: v for n, v in recorded.items() if any(n in names for names in takes(who).values())}
-    return Cast(**who, settings=known | settings, silent=silent)
+    who: dict[str, Any] = {"env": env or header.env, "method": method or header.method}
+    who["model"] = model or _model(header)
+    taken = takes(who)
+    known = {n: v for n, v in recorded.items() if any(n in names for names in taken.values())}
+    known |= {n: v for n, v in beside.items() if n in taken["model"]}
+    known |= settings
+    if "base_url" in taken["model"] and "base_url" not in known:
+        known |= _address(header, known)
+    return Cast(**who, settings=known)
+
+
+def _model(header: EpisodeStarted) -> str:
+    """The main model's name: a model with others for some purposes names them, too."""
+    return header.model.partition(" (")[0] if header.model_settings.get("routes") else header.model
+
+
+def _address(header: EpisodeStarted, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Where the model was asked, unless the environment names another address today.
+
+    A trace may come from anywhere: the key that is found on this machine goes to no address that it alone names.
+    """
+    recorded = header.model_settings.get("base_url")
+    if recorded in (None, endpoint.OPENAI_URL) or endpoint.base_url() != endpoint.OPENAI_URL:
+        return {}
+    variable = str(settings.get("key_variable", "OPENAI_API_KEY"))
+    if "api_key" not in settings and os.environ.get(variable):
+        raise UsageError(
+            f"the trace names {recorded} as the model's endpoint; say so by --base-url {recorded}, or in the settings, "
+            f"for the key in {variable} to be sent there"
+        )
+    return {"base_url": recorded}
 
 
 def _given(recording: list[Event] | tuple[Event, ...]) -> GivenPlan:

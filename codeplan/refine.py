@@ -23,6 +23,7 @@ from codeplan.events import (
     Printed,
     StepEntered,
 )
+from codeplan.rewind import actions_since_reset, rewind
 from codeplan.sandbox import Sandbox
 from codeplan.sandbox.run import Progress
 from codeplan.sandbox.run import StepEntered as Entered
@@ -60,6 +61,7 @@ class Loop(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ``code_check`` says when a drafted plan goes back for repair: when the check refuses it, or always, as in the
     paper (whose only remedy for what that misses is refinement). ``resume_state`` is what a plan that resumes at the
     step that failed starts with: the variables at the failure, or those at the step's entry.
+    ``after_failure="restart"`` has no resumption at all, for comparison: the world begins anew, and so does each plan.
     """
 
     tries: int = 6
@@ -67,6 +69,7 @@ class Loop(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     resume_by: Literal["syntax", "model"] = "syntax"
     code_check: Literal["on-error", "always"] = "on-error"
     resume_state: Literal["failure", "entry"] = "failure"
+    after_failure: Literal["resume", "restart"] = "resume"
 
     def __post_init__(self) -> None:
         if self.tries < 1 or self.start_over_from < 1:
@@ -82,14 +85,26 @@ class Ran(msgspec.Struct, frozen=True):
 
 
 class PlanLoop:
-    """One episode's loop. ``source`` is the latest plan's text; ``solve`` returns the reason why it ended."""
+    """One episode's loop. ``source`` is the latest plan's text; ``solve`` returns the reason why it ended.
+
+    ``part`` says that the task is a part of the episode's: a plan that runs to its end has then done it, as far as
+    anybody can tell. ``claim`` is whether the last plan ran to its end.
+    """
 
     def __init__(
-        self, episode: Episode, author: Author, ask: Callable[[str], str], sandbox: Sandbox, loop: Loop
+        self,
+        episode: Episode,
+        author: Author,
+        ask: Callable[[str], str],
+        sandbox: Sandbox,
+        loop: Loop,
+        part: bool = False,
     ) -> None:
         self.episode, self.author, self.ask, self.sandbox, self.loop = episode, author, ask, sandbox, loop
         self.agent = episode.agent()
         self.source = ""
+        self.claim = False
+        self._part, self._begun = part, actions_since_reset(episode)
         self._plans = 0
 
     def solve(self) -> str:
@@ -99,8 +114,11 @@ class PlanLoop:
         for number in range(1, self.loop.tries + 1):
             if isinstance(checked, Plan):
                 ran = self._run(checked, ran, number)
+                self.claim = isinstance(ran.outcome, Finished)
                 if self.episode.success or self.episode.observation.done:
                     return "the environment ended the episode"
+                if self._part and self.claim:
+                    return "the plan ran to its end"
             if number < self.loop.tries:
                 checked = self._refine(checked, ran)
         if isinstance(checked, Rejected):
@@ -167,8 +185,12 @@ class PlanLoop:
         return Ran(plan, outcome, kept | outcome.entries)
 
     def _resume_at(self, plan: Plan, before: Ran | None, number: int) -> tuple[int, Checkpoint | None]:
-        """The step to start from, with the variables to start with."""
+        """The step to start from, with the variables to start with; where nothing is resumed, the world is new."""
         first = plan.steps[0].number if plan.steps else 1
+        if before is not None and self.loop.after_failure == "restart":
+            rewind(self.episode, self._begun)
+            self.agent = self.episode.agent()
+            return first, None
         if before is None or number >= self.loop.start_over_from:
             return first, None
         failed = None if isinstance(before.outcome, Finished) else before.outcome.step

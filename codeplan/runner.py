@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, closing
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ from codeplan.budget import Budget, Meter
 from codeplan.episode import Episode
 from codeplan.errors import BudgetExceeded, Diverged, InfrastructureError, UsageError
 from codeplan.events import EpisodeEnded, EpisodeStarted, Event, Listener
+from codeplan.masking import without_secrets
 from codeplan.methods.given import GivenPlan
-from codeplan.protocols import LLM, Environment, Method
+from codeplan.protocols import LLM, Environment, Learner, Method
 from codeplan.sandbox import Limits
 from codeplan.tape import Recorder, Tape
 from codeplan.trace import Trace
@@ -26,7 +28,8 @@ TRACE = "trace.jsonl"
 """The name of an episode's trace in its folder."""
 
 _SECRET = frozenset({"api_key", "base_url", "extra_body"})
-"""Settings that may hold a key, or an address with a password in it; the model gives its own account of them."""
+"""Settings that may hold a key, or an address with a password in it; the model gives its own account of them. So may
+others, by their names (see ``codeplan.masking``)."""
 
 
 def run(
@@ -64,6 +67,40 @@ def run(
             return cast.play_again(tape.take(header), hear, header)
         with closing(Trace(Path(out) / TRACE if out else None, telemetry.watching(hear))) as trace:
             return cast.play(header, trace)
+
+
+def learn(
+    env: str | Environment,
+    tasks: Sequence[Task],
+    method: str | Method = "autoplan",
+    model: str | LLM = "scripted",
+    *,
+    out: Path | str,
+    budget: Budget | None = None,
+    listen: Listener | None = None,
+    **settings: Any,
+) -> Method:
+    """Have a method that is a Learner learn from tasks; returns the method that has learnt.
+
+    Each episode's trace is kept in ``out``, in a folder by its number. Where they are there already, as after a
+    training that was broken off, they answer for model and environment, and the training goes on where it ended.
+    ``budget`` is for each episode; the others are as for ``run``. Raises UsageError where the method does not learn.
+    """
+    with Cast(env, method, model, settings) as cast:
+        if not isinstance(cast.method, Learner):
+            raise UsageError(f"the method {cast.method.name} does not learn; autoplan does")
+        numbers = itertools.count(1)
+
+        @contextmanager
+        def open_episode(task: Task) -> Iterator[Episode]:
+            path = Path(out) / f"{next(numbers):03}" / TRACE
+            hear = telemetry.watching(listen)
+            kept = closing(Trace.resume(path, hear) if path.exists() else Trace(path, hear))
+            with kept as trace, cast.opened(cast.header(task, budget or Budget()), trace) as opened:
+                yield opened.episode
+                opened.result = opened.episode.result("it was learnt from", cast.method.name)
+
+        return cast.method.fit(tasks, open_episode)
 
 
 class Execution(msgspec.Struct, frozen=True):
@@ -132,7 +169,7 @@ class Cast:
             method=self.method.name,
             model=self.model.name,
             codeplan=codeplan.__version__,
-            settings={n: _plain(v) for n, v in self._settings.items() if n not in _SECRET},
+            settings=without_secrets({n: _plain(v) for n, v in self._settings.items() if n not in _SECRET}),
             model_settings=dict(getattr(self.model, "settings", {})),
             budget=budget,
         )
@@ -155,23 +192,37 @@ class Cast:
 
     def play(self, header: EpisodeStarted, trace: Trace) -> Result:
         """Play the episode; whatever happens, the trace ends with how it ended."""
+        with self.opened(header, trace) as opened:
+            opened.result = self.method.solve(header.task, opened.episode)
+        return opened.result
+
+    @contextmanager
+    def opened(self, header: EpisodeStarted, trace: Trace) -> Iterator[Opened]:
+        """An episode to play in. Whatever happens there, the trace ends with how it ended; a spent budget is an end."""
         trace.append(header)
-        episode: Episode | None = None
+        opened: Opened | None = None
         try:
             episode = Episode(self.env, header.task, self.model, Meter(header.budget, trace.now), trace)
-            result = self.method.solve(header.task, episode)
+            opened = Opened(episode, episode.result("nothing was done", self.method.name))
+            yield opened
         except BudgetExceeded as e:
-            assert episode is not None, "a budget is spent by what an episode does"
-            result = episode.result(f"budget: {e}", self.method.name)
+            assert opened is not None, "a budget is spent by what an episode does"
+            opened.result = opened.episode.result(f"budget: {e}", self.method.name)
         except Diverged:
             raise  # nothing new happened: the trace stays as it is
         except BaseException as e:
             reason = _words(e)
-            broken = episode.result(reason, self.method.name) if episode else Result(header.task, False, reason)
+            broken = opened.episode.result(reason, self.method.name) if opened else Result(header.task, False, reason)
             trace.append(EpisodeEnded(result=broken, broken_off=True))
             raise
-        trace.append(EpisodeEnded(result=result))
-        return result
+        trace.append(EpisodeEnded(result=opened.result))
+
+
+class Opened(msgspec.Struct):
+    """An episode that is under way, and what has come of it so far."""
+
+    episode: Episode
+    result: Result
 
 
 class Silent:

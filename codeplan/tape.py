@@ -67,7 +67,7 @@ class Tape:
         self.path = path
         self._lock = threading.Lock()
         self._episodes: dict[_Key, list[list[Event]]] = {}
-        for events in _episodes(path).values():
+        for events in read_tape(path).values():
             if isinstance(events[0], EpisodeStarted):
                 self._episodes.setdefault(_key(events[0]), []).append(events)
 
@@ -85,7 +85,8 @@ def _key(header: EpisodeStarted) -> _Key:
     return header.env, header.task.id, header.method, header.model
 
 
-def _episodes(path: Path) -> dict[int, list[Event]]:
+def read_tape(path: Path) -> dict[int, list[Event]]:
+    """A tape's episodes by number. Raises UsageError where it cannot be read, or is damaged (the line is named)."""
     try:
         lines = path.read_bytes().splitlines()
     except OSError as e:

@@ -10,17 +10,19 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from codeplan.events import Acted, Asked, EpisodeEnded, EpisodeStarted, Event, Listener
+from codeplan.errors import ModelError
+from codeplan.events import Acted, Asked, AskFailed, EpisodeEnded, EpisodeStarted, Event, Listener
 from codeplan.types import Result, Usage
 
 if TYPE_CHECKING:
     from contextvars import Token
 
     from opentelemetry.context import Context
-    from opentelemetry.trace import Span, Tracer
+    from opentelemetry.trace import Span, SpanKind, Status, Tracer
 
 CONTENT_VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
@@ -52,8 +54,8 @@ class Spans:
         self._episode: Span | None = None
         self._within: Context | None = None
         self._token: Token[Context] | None = None
-        self._shared: dict[str, Any] = {}
-        self._model = ""
+        self._main: dict[str, str] = {}
+        self._routes: dict[str, dict[str, str]] = {}
 
     def __call__(self, event: Event) -> None:
         match event:
@@ -61,6 +63,8 @@ class Spans:
                 self._begin(event)
             case Asked():
                 self._asked(event)
+            case AskFailed():
+                self._ask_failed(event)
             case Acted():
                 self._acted(event)
             case EpisodeEnded():
@@ -71,10 +75,11 @@ class Spans:
     def _begin(self, event: EpisodeStarted) -> None:
         from opentelemetry import context, trace
 
-        self._model = event.model
-        self._shared = {"gen_ai.provider.name": _provider(event)}
+        routes = event.model_settings.get("routes", {})
+        self._main = _model(event.model.partition(" (")[0], event.model_settings)
+        self._routes = {purpose: _model(route["model"], route) for purpose, route in routes.items()}
         attributes = {
-            **self._shared,
+            **self._main,
             "gen_ai.operation.name": "invoke_agent",
             "gen_ai.agent.name": event.method,
             "gen_ai.request.model": event.model,
@@ -88,24 +93,40 @@ class Spans:
         self._token = context.attach(self._within)
 
     def _asked(self, event: Asked) -> None:
-        from opentelemetry.trace import SpanKind
-
         completion = event.completion
-        asked = self._model.partition(" (")[0]
-        attributes = {
-            **self._shared,
-            "gen_ai.operation.name": "chat",
-            "gen_ai.request.model": asked,
-            "gen_ai.response.model": completion.model or asked,
+        attributes = self._call(event) | {
             "gen_ai.response.finish_reasons": (completion.finish_reason,),
-            "codeplan.purpose": event.purpose,
             "codeplan.retries": completion.retries,
             **_tokens(completion.usage),
         }
+        attributes["gen_ai.response.model"] = completion.model or attributes["gen_ai.request.model"]
+        if self._content:
+            attributes["gen_ai.output.messages"] = _messages([("assistant", completion.text)], completion.finish_reason)
+        self._chat(event, attributes)
+
+    def _ask_failed(self, event: AskFailed) -> None:
+        from opentelemetry.trace import Status, StatusCode
+
+        attributes = self._call(event) | {"error.type": ModelError.__name__, **_tokens(event.usage)}
+        # The reason may quote a model's refusal, and so is content.
+        self._chat(event, attributes, Status(StatusCode.ERROR, event.error if self._content else None))
+
+    def _call(self, event: Asked | AskFailed) -> dict[str, Any]:
+        """What there is to say of a model call, however it ended."""
+        attributes: dict[str, Any] = {
+            **self._routes.get(event.purpose, self._main),
+            "gen_ai.operation.name": "chat",
+            "codeplan.purpose": event.purpose,
+        }
         if self._content:
             attributes["gen_ai.input.messages"] = _messages([(m["role"], m["content"]) for m in event.messages])
-            attributes["gen_ai.output.messages"] = _messages([("assistant", completion.text)], completion.finish_reason)
-        self._span(f"chat {asked}", SpanKind.CLIENT, attributes, event.at, event.seconds)
+        return attributes
+
+    def _chat(self, event: Asked | AskFailed, attributes: dict[str, Any], status: Status | None = None) -> None:
+        from opentelemetry.trace import SpanKind
+
+        name = f"chat {attributes['gen_ai.request.model']}"
+        self._span(name, SpanKind.CLIENT, attributes, event.at, event.seconds, status)
 
     def _acted(self, event: Acted) -> None:
         from opentelemetry.trace import SpanKind
@@ -121,10 +142,20 @@ class Spans:
             attributes["gen_ai.tool.call.result"] = event.observation.text
         self._span("execute_tool act", SpanKind.INTERNAL, attributes, event.at, event.seconds)
 
-    def _span(self, name: str, kind: Any, attributes: dict[str, Any], at: float, seconds: float) -> None:
+    def _span(
+        self,
+        name: str,
+        kind: SpanKind,
+        attributes: dict[str, Any],
+        at: float,
+        seconds: float,
+        status: Status | None = None,
+    ) -> None:
         """A span of something that is over: it ended at this moment and took so many seconds."""
         start = _nanoseconds(at - seconds)
         span = self._tracer.start_span(name, self._within, kind, attributes, start_time=start)
+        if status:
+            span.set_status(status)
         span.end(_nanoseconds(at))
 
     def _end(self, event: EpisodeEnded) -> None:
@@ -171,10 +202,12 @@ def _messages(texts: list[tuple[str, str]], finish_reason: str | None = None) ->
     return json.dumps([{"role": r, "parts": [{"type": "text", "content": t}], **ended} for r, t in texts])
 
 
-def _provider(event: EpisodeStarted) -> str:
-    """OpenAI where its own endpoint is asked; else the endpoint's host, or the model's name where there is none."""
-    host = urlsplit(str(event.model_settings.get("base_url", ""))).hostname or event.model
-    return "openai" if host == "api.openai.com" else host
+def _model(name: str, settings: Mapping[str, Any]) -> dict[str, str]:
+    """Which model is asked, and whose: OpenAI where its own endpoint is asked; else the endpoint's host, or the model's
+    name where there is none.
+    """
+    host = urlsplit(str(settings.get("base_url", ""))).hostname or name
+    return {"gen_ai.request.model": name, "gen_ai.provider.name": "openai" if host == "api.openai.com" else host}
 
 
 def _nanoseconds(seconds: float) -> int:

@@ -18,7 +18,7 @@ from typing import IO, TypeVar
 import msgspec
 
 from codeplan.errors import Diverged, TraceFailure, UsageError
-from codeplan.events import AskFailed, EpisodeEnded, Event, Listener
+from codeplan.events import AskFailed, EpisodeEnded, Event, Listener, SpanClosed
 from codeplan.journal import difference, of_another_kind
 
 _encoder = msgspec.json.Encoder()
@@ -97,6 +97,25 @@ class Trace:
         if not isinstance(event, kinds):
             raise Diverged(f"event {event.seq} is not what was recorded: {of_another_kind(event, kinds[0])}")
         return event
+
+    def upcoming(self, kind: type[_E]) -> _E | None:
+        """The event that comes next in the recording where it is of this kind; None where it is not, or none comes."""
+        event = self.recording[len(self.events)] if len(self.events) < len(self.recording) else None
+        return event if isinstance(event, kind) else None
+
+    def keep(self, folder: str, ending: str, data: bytes) -> str:
+        """Write a file beside the trace, under a name of its own; returns its path relative to the trace.
+
+        Raises TraceFailure where that cannot be done.
+        """
+        assert self.path is not None, "only a trace in a file has a place beside it"
+        file = Path(folder) / f"{len(self.events):05}{ending}"
+        try:
+            (self.path.parent / folder).mkdir(exist_ok=True)
+            (self.path.parent / file).write_bytes(data)
+        except OSError as e:
+            raise TraceFailure(f"the file {self.path.parent / file} cannot be written: {e.strerror}") from e
+        return str(file)
 
     @property
     def following(self) -> bool:
@@ -212,8 +231,15 @@ def _lines(path: Path) -> list[tuple[Event, int]]:
     return events
 
 
+def _is_break(event: Event) -> bool:
+    return isinstance(event, AskFailed | SpanClosed) or (isinstance(event, EpisodeEnded) and event.broken_off)
+
+
 def _without_break(lines: list[tuple[Event, int]]) -> tuple[list[Event], int]:
-    """The events of an episode that may go on, and their size in the file: a call that failed last is made again."""
-    while lines and (isinstance(end := lines[-1][0], AskFailed) or (isinstance(end, EpisodeEnded) and end.broken_off)):
+    """The events of an episode that may go on, and their size in the file: a call that failed last is made again.
+
+    What an exception closed on its way out is open again, too.
+    """
+    while lines and _is_break(lines[-1][0]):
         lines = lines[:-1]
     return [event for event, _ in lines], lines[-1][1] if lines else 0

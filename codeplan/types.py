@@ -12,10 +12,11 @@ import msgspec
 
 _Number = TypeVar("_Number", int, float)
 
-Purpose = Literal["plan", "check", "refine", "resume", "ask", "act"]
+Purpose = Literal["plan", "check", "refine", "resume", "ask", "act", "formalise", "reflect", "embed"]
 """Why a model is called: to write a plan, to repair one that was refused, to refine one that failed,
-to name the step to resume at (only with ``resume_by="model"``), to answer a plan's ``ask_llm``, or to choose
-an executor's next action (in methods where the model acts itself)."""
+to name the step to resume at (only with ``resume_by="model"``), to answer a plan's ``ask_llm``, to choose
+an executor's next action (in methods where the model acts itself), to put that into a valid action's form, to look
+back at what was done, or to embed texts, so that they can be compared by what they mean."""
 
 
 class Message(TypedDict):
@@ -38,7 +39,8 @@ class Task(Value, frozen=True):
     ``id`` is unique within the environment; ``kind`` is the family it belongs to (``"heat"``); ``goal`` is
     the sentence that the model sees, and may be empty where only the environment's ``reset`` reveals it;
     ``seed`` makes a generated task repeatable; ``split`` is ``"train"``, ``"dev"`` or ``"test"``, or the
-    data set's own name for a split.
+    data set's own name for a split. ``notes`` is what a method gives along to the one that it hands
+    the task to: what was done before, a reflection, a plan to go by. Tasks of environments have none.
     """
 
     id: str
@@ -47,6 +49,7 @@ class Task(Value, frozen=True):
     goal: str = ""
     seed: int = 0
     split: str = "test"
+    notes: tuple[str, ...] = ()
 
 
 class Observation(Value, frozen=True):
@@ -63,6 +66,30 @@ class Observation(Value, frozen=True):
 
     def __str__(self) -> str:
         return self.text
+
+
+class ActionSpace(Value, frozen=True):
+    """What a model needs to know that writes an environment's actions itself, and what judges how it gets on.
+
+    ``forms`` are the forms of all valid actions, one each, such as ``"go to RECEPTACLE"``. ``futile`` are the
+    beginnings of observations that say that an action did nothing. ``calls`` is how many model calls an executor gets
+    for one goal, ``patience`` after how many futile turns in a row it gives up (both as in ADaPT, where that knows the
+    environment). ``status`` is an action that shows all that the agent has, empty where there is none. ``rollback``
+    says that what a failed attempt did is to be undone before the next. ``rewrites`` are pairs of a regular expression
+    and its replacement, for slips in an action's form.
+    """
+
+    forms: tuple[str, ...]
+    futile: tuple[str, ...] = ()
+    calls: int = 30
+    patience: int = 5
+    status: str = ""
+    rollback: bool = False
+    rewrites: tuple[tuple[str, str], ...] = ()
+
+    def did_nothing(self, observation: str) -> bool:
+        """Whether this observation says that the action before it did nothing."""
+        return observation.startswith(self.futile)
 
 
 # ------------------------------------------------------------------ the agent's API, as data
@@ -291,6 +318,17 @@ class Completion(Value, frozen=True):
     retries: int = 0
 
 
+class Embeddings(Value, frozen=True):
+    """Texts as vectors: one for each text, in their order, all of the same length, their numbers finite.
+
+    The nearer the directions of two, the nearer the texts in meaning. ``usage`` counts what failed attempts are known
+    to have spent, too.
+    """
+
+    vectors: tuple[tuple[float, ...], ...]
+    usage: Usage = Usage()
+
+
 # ------------------------------------------------------------------ the end
 
 
@@ -300,7 +338,8 @@ class Result(Value, frozen=True):
     ``reason`` is one short sentence in every case. ``asks`` are in-plan refinements (``ask_llm``), ``refinements``
     out-of-plan ones (a new plan after a failure), ``model_calls`` all calls of any purpose. ``usage`` sums the
     tokens; ``seconds`` is wall time. ``trace`` is the trace's path, None where none was written. ``plan`` is the
-    source of the last plan, None for methods that write none.
+    source of the last plan, None for methods that write none. ``claim`` is whether the method itself held the task for
+    done, None where it says nothing of that: success is the environment's word alone.
     """
 
     task: Task
@@ -317,3 +356,4 @@ class Result(Value, frozen=True):
     seconds: float = 0.0
     trace: str | None = None
     plan: str | None = None
+    claim: bool | None = None

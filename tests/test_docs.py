@@ -17,6 +17,15 @@ def test_the_own_environment_page_runs_from_top_to_bottom():
     assert namespace["result"].success
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/methods.md"])
+def test_the_examples_in_python_run_as_they_stand(page):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    for block in (b for b in blocks if "codeplan.run(" in b):
+        namespace: dict[str, object] = {"__name__": "page"}
+        exec(compile(block, page, "exec"), namespace)
+        assert namespace["result"].success
+
+
 @pytest.mark.parametrize("page", sorted(p.name for p in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]))
 def test_links_and_file_names_in_the_pages_exist(page):
     path = next(p for p in (ROOT / page, ROOT / "docs" / page) if p.exists())

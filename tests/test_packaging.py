@@ -19,7 +19,7 @@ def in_tree() -> set[str]:
         f"{home}/{f.relative_to(ROOT / folder)}"
         for folder, home in TOP.items()
         for f in (ROOT / folder).rglob("*")
-        if f.suffix in {".py", ".j2", ".typed", ".json", ".toml", ".txt"} and f.is_file() and not linked(f, folder)
+        if f.is_file() and "__pycache__" not in f.parts and not linked(f, folder)
     }
 
 

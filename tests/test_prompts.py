@@ -12,15 +12,20 @@ from codeplan.llm.scripted import ScriptedModel
 from codeplan.llm.scripted.household import understand
 from codeplan.llm.scripted.places import by_likelihood
 from codeplan.prompts import PromptError, Prompts
+from codeplan.skills import Skill
+from codeplan.skills.binding import Parameter
 from codeplan.types import Finished, Stopped
 
 KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")
 CHATS = {
-    "adaplanner/plan": ("api", "sample", "observation", "goal"),
-    "adaplanner/check": ("source", "errors"),
-    "adaplanner/refine": ("api", "sample", "observation", "goal", "source", "feedback", "variables"),
+    "adaplanner/plan": ("api", "sample", "skills", "observation", "goal", "notes", "asks"),
+    "adaplanner/check": ("source", "errors", "asks"),
+    "adaplanner/refine": (
+        *("api", "sample", "skills", "observation", "goal", "notes", "asks", "source", "feedback", "variables"),
+    ),
     "adaplanner/resume": ("previous", "revised"),
     "adaplanner/ask": ("question",),
+    "adaplanner/bind": ("earlier", "parameters", "observation", "goal"),
 }
 PROMPTS = Prompts()
 
@@ -28,6 +33,12 @@ PROMPTS = Prompts()
 def chat(name, **values):
     """The system's and the user's text, with the value's own name for every value that is not given."""
     given = {value: f"<{value}>" for value in CHATS[name]} | values
+    if "skills" in given and "skills" not in values:
+        given["skills"] = (Skill("skill-1", "household", "<skills>"),)
+    if "parameters" in given and "parameters" not in values:
+        given["parameters"] = (Parameter("the_item", "<parameters>"),)
+    if "notes" in given and "notes" not in values:
+        given["notes"] = ("<notes>",)
     system, user = PROMPTS.messages(name, **given)
     assert (system["role"], user["role"]) == ("system", "user")
     return system["content"], user["content"]
@@ -36,12 +47,18 @@ def chat(name, **values):
 @pytest.mark.parametrize("name", CHATS)
 def test_every_value_of_a_prompt_is_shown(name):
     shown = "\n".join(chat(name))
-    assert all(f"<{value}>" in shown for value in CHATS[name])
+    assert all(f"<{value}>" in shown for value in CHATS[name] if value != "asks")
+
+
+@pytest.mark.parametrize("name", ["adaplanner/plan", "adaplanner/check", "adaplanner/refine"])
+def test_where_plans_may_not_ask_the_prompts_do_not_speak_of_it(name):
+    assert "ask_llm" in "\n".join(chat(name))
+    assert "ask_llm" not in "\n".join(chat(name, asks=False))
 
 
 @pytest.mark.parametrize("name", ["adaplanner/plan", "adaplanner/refine"])
 def test_what_is_the_same_for_every_task_of_a_kind_comes_first(name):
-    this_task = {v: "another" for v in CHATS[name] if v not in ("api", "sample")}
+    this_task = {v: "another" for v in CHATS[name] if v not in ("api", "sample", "skills")}
     assert chat(name)[0] == chat(name, **this_task)[0]
 
 
@@ -60,7 +77,7 @@ def test_values_are_data_and_never_templates():
 
 def test_a_missing_value_is_named():
     with pytest.raises(PromptError, match="adaplanner/check needs a value for errors"):
-        PROMPTS.messages("adaplanner/check", source="x")
+        PROMPTS.messages("adaplanner/check", source="x", asks=True)
 
 
 def test_a_value_that_a_prompt_does_not_use_is_named_with_those_it_uses():

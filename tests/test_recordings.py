@@ -14,7 +14,7 @@ import pytest
 from boxes import Boxes, Replies
 
 from codeplan import Budget, Diverged, InfrastructureError, ModelError, Trace, UsageError, fork, replay, resume, run
-from codeplan.events import Acted, Asked, AskFailed, EpisodeEnded, PlanDrafted, Printed
+from codeplan.events import Acted, Asked, AskFailed, EpisodeEnded, EpisodeStarted, PlanDrafted, Printed
 from codeplan.journal import difference
 
 OPEN = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] look')\n        assert 'ball' in agent.open({}), 'no'\n"
@@ -168,6 +168,49 @@ def test_a_replay_by_names_needs_nothing_but_the_folder(tmp_path):
     assert replay(tmp_path / "run").success
 
 
+def test_an_episode_goes_on_at_the_address_of_today_with_what_was_recorded(tmp_path):
+    """The model's name, its settings and the budget are the recorded ones; how it is reached is not."""
+    folder = broken_off(tmp_path / "run")
+    heard, today = {}, {"base_url": "http://127.0.0.1:9/v1", "timeout": 9.0}
+    with pytest.raises(ModelError, match="127.0.0.1:9/v1 cannot be reached"):
+        resume(folder, beside=today | {"no_such_setting": 1}, listen=lambda e: heard.update({type(e): e}))
+    started = heard[EpisodeStarted]
+    assert (started.model, started.model_settings["temperature"]) == ("strong (ask: cheap)", 0.5)
+    assert started.budget == Budget(model_calls=7)
+    with pytest.raises(ModelError, match="localhost:1/v1 cannot be reached"):
+        resume(folder, beside=today, base_url="http://localhost:1/v1")
+
+
+def test_a_key_goes_to_no_address_that_the_trace_alone_names(tmp_path, monkeypatch):
+    folder = broken_off(tmp_path / "run")
+    with pytest.raises(ModelError, match="127.0.0.1:1/v1 cannot be reached"):
+        resume(folder)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
+    with pytest.raises(UsageError, match="--base-url http://127.0.0.1:1/v1.* the key in OPENAI_API_KEY") as caught:
+        resume(folder)
+    assert "canary" not in str(caught.value)
+    for named in ({"beside": {"base_url": "http://127.0.0.1:1/v1"}}, {"api_key": "sk-other"}):
+        with pytest.raises(ModelError, match="127.0.0.1:1/v1 cannot be reached"):
+            resume(folder, **named)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:2/v1")
+    with pytest.raises(ModelError, match="127.0.0.1:2/v1 cannot be reached"):
+        resume(folder)
+
+
+@pytest.fixture(autouse=True)
+def no_endpoint_of_this_machine(monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE", "HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def broken_off(folder):
+    """The folder of an episode whose endpoint never answered."""
+    settings = {"base_url": "http://127.0.0.1:1/v1", "ask_model": "cheap", "temperature": 0.5, "max_retries": 0}
+    with pytest.raises(ModelError):
+        run("household", "clean/22", model="strong", out=folder, budget=Budget(model_calls=7), **settings)
+    return folder
+
+
 @pytest.mark.parametrize(
     ("kind", "change", "told"),
     [
@@ -231,6 +274,13 @@ def test_a_fork_takes_an_answer_in_place_of_the_models(tmp_path):
     assert model.purposes == ["refine"]
 
 
+def test_a_fork_that_cannot_begin_leaves_nothing_behind(tmp_path):
+    recorded(tmp_path / "run")
+    with pytest.raises(UsageError, match="no_such_setting"):
+        fork(tmp_path / "run", 3, tmp_path / "other", env=Boxes(), model=Replies(), no_such_setting=1)
+    assert not (tmp_path / "other").exists()
+
+
 @pytest.mark.parametrize("at", [0, 999])
 def test_a_fork_at_no_event_is_refused(tmp_path, at):
     recorded(tmp_path / "run")
@@ -287,3 +337,16 @@ def test_traces_are_lines_of_json_with_an_event_each(tmp_path):
     recorded(tmp_path / "run")
     for line in (tmp_path / "run" / "trace.jsonl").read_text().splitlines():
         assert "event" in json.loads(line)
+
+
+def test_what_guards_this_machine_is_never_taken_from_a_trace(tmp_path):
+    run("household", "pick/1", mistakes="none", out=tmp_path / "run", allow_weak_sandbox=True)
+    trace = tmp_path / "run" / "trace.jsonl"
+    assert b'"allow_weak_sandbox":true' in trace.read_bytes().splitlines()[0]
+    from codeplan.recordings import _cast, _header
+
+    recording = Trace.read(trace)
+    header = _header(recording, tmp_path)
+    for given in ({}, {"allow_weak_sandbox": True}):
+        with _cast(header, recording, None, None, None, given, {}) as cast:
+            assert cast.method.sandbox._allow_weak is bool(given)

@@ -230,3 +230,14 @@ def test_a_name_that_no_earlier_step_sets_is_no_reason_to_go_back():
 
 def test_a_plan_without_steps_starts_at_one():
     assert resume_point(steps("a"), Plan(""), 1, saved(1)) == 1
+
+
+def test_a_counter_that_holds_itself_is_told_to_the_model_without_an_address():
+    plan = (
+        "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] count')\n"
+        "        mine = Counter()\n        mine['a'] = mine\n        assert agent.open(1) == 'x', 'no'\n"
+    )
+    model = Replies(plan, plan)
+    run(Boxes(), "ball/2", "adaplanner", model, tries=2)
+    shown = model.asked[1][1][-1]["content"]
+    assert "mine = <a Counter that cannot be shown>" in shown

@@ -15,6 +15,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from codeplan import Budget, InfrastructureError, run
+from codeplan.llm import Routed
 from codeplan.telemetry import CONTENT_VARIABLE
 
 OPEN = "def solution(agent, start_from=1):\n    print(agent.open({}))\n"
@@ -74,6 +75,45 @@ def test_a_model_call_says_what_was_asked_and_answered_in_the_conventions_words(
         "codeplan.purpose": "plan",
         "codeplan.retries": 0,
     }
+
+
+def test_a_model_call_that_failed_has_a_span_of_its_own(spans: InMemorySpanExporter) -> None:
+    with pytest.raises(InfrastructureError):
+        run(Boxes(), "ball/2", model=Replies(OPEN.format(1)))
+    found = by_operation(spans)
+    answered, failed = found["chat"]
+    assert answered.status.status_code == StatusCode.UNSET
+    assert (failed.name, failed.kind, failed.status.status_code) == ("chat replies", SpanKind.CLIENT, StatusCode.ERROR)
+    assert failed.parent is not None
+    assert failed.parent.span_id == found["invoke_agent"][0].context.span_id
+    assert dict(failed.attributes or {}) == {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "replies",
+        "gen_ai.request.model": "replies",
+        "gen_ai.usage.input_tokens": 0,
+        "gen_ai.usage.output_tokens": 0,
+        "codeplan.purpose": "refine",
+        "error.type": "ModelError",
+    }
+
+
+def test_why_a_call_failed_is_content_too(spans: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch) -> None:
+    for wanted in ("", "true"):
+        monkeypatch.setenv(CONTENT_VARIABLE, wanted)
+        spans.clear()
+        with pytest.raises(InfrastructureError):
+            run(Boxes(), "ball/2", model=Replies())
+        (failed,) = by_operation(spans)["chat"]
+        assert failed.status.description == ("no reply is left for plan" if wanted else None)
+        assert ("gen_ai.input.messages" in (failed.attributes or {})) == bool(wanted)
+
+
+def test_a_call_names_the_model_that_its_purpose_goes_to(spans: InMemorySpanExporter) -> None:
+    asker = Replies("2")
+    asker.name = "asker"
+    plan = OPEN.format("int(ask_llm('Which?'))")
+    run(Boxes(), "ball/2", model=Routed(Replies(plan), {"ask": asker}))
+    assert [s.name for s in by_operation(spans)["chat"]] == ["chat replies", "chat asker"]
 
 
 def test_content_is_left_out_unless_it_is_asked_for(

@@ -11,7 +11,21 @@ from typing import Annotated
 import typer
 
 from codeplan import __version__
-from codeplan.cli import bench, episode, listings, plan, recordings, sandbox, serve
+from codeplan.cli import (
+    bench,
+    compare,
+    episode,
+    learn,
+    listings,
+    plan,
+    recordings,
+    report,
+    sandbox,
+    serve,
+    skills,
+    testing,
+    webshop,
+)
 
 INTERRUPTED = 130
 
@@ -41,7 +55,21 @@ def _options(
     """Options before the command."""
 
 
-for commands in (episode, plan, recordings, bench, sandbox, serve, listings):
+for commands in (
+    episode,
+    learn,
+    plan,
+    recordings,
+    testing,
+    bench,
+    compare,
+    report,
+    sandbox,
+    serve,
+    skills,
+    webshop,
+    listings,
+):
     commands.add_to(app)
 
 

@@ -106,7 +106,7 @@ def chosen(found: Found, model: str | None, given: dict[str, Any]) -> tuple[str,
     """The model's name, and the settings that were given with those that were found and fit the model."""
     from codeplan.llm.config import fitting
 
-    name = model or found.model or "scripted"
+    name = (found.model or "scripted") if model is None else model
     return name, {**fitting(name, found.settings), **given}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="The episode's folder, as --out named it.")]
 NewOut = Annotated[Path, typer.Option("--out", metavar="DIR", help="The new episode's folder.")]
+BaseUrl = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="The model's endpoint; default as variables or the file say, or as recorded."),
+]
 At = Annotated[int, typer.Option(metavar="EVENT", help="The number (seq) of the first event that is to be different.")]
 PlanFile = Annotated[
     str | None, typer.Option("--plan", metavar="FILE", help="The plan that the model is to have written there.")
@@ -31,7 +35,8 @@ def add_to(app: typer.Typer) -> None:
 
 def resume(
     folder: Run,
-    base_url: options.BaseUrl = None,
+    base_url: BaseUrl = None,
+    allow_weak_sandbox: options.AllowWeak = False,
     more: options.Set = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -39,16 +44,22 @@ def resume(
     """Finish an episode that died or was interrupted.
 
     The model is asked nothing again that it answered; the world is brought to where it was, and the episode goes on.
+    Model, budget and method are as recorded; how the endpoint is reached is read anew, as for run.
 
     Exit codes as for run; 1 too where the world or the method does something else than was recorded.
     """
     from codeplan.recordings import resume as resume_episode
 
-    given = options.settings(more, base_url=base_url)
-    _end(resume_episode(folder, listen=listener(as_json, quiet), **given), as_json)
+    given = options.settings(more, base_url=base_url, allow_weak_sandbox=allow_weak_sandbox or None)
+    _end(resume_episode(folder, listen=listener(as_json, quiet), beside=_beside(), **given), as_json)
 
 
-def replay(folder: Run, as_json: options.Json = False) -> None:
+def replay(
+    folder: Run,
+    allow_weak_sandbox: options.AllowWeak = False,
+    more: options.Set = None,
+    as_json: options.Json = False,
+) -> None:
     """Do an episode again, offline, and say whether it is identical.
 
     The trace answers for the world and the model; neither is touched. The first difference is shown.
@@ -63,7 +74,8 @@ def replay(folder: Run, as_json: options.Json = False) -> None:
         nonlocal count
         count += 1
 
-    replay_episode(folder, listen=hear)
+    given = options.settings(more, allow_weak_sandbox=allow_weak_sandbox or None)
+    replay_episode(folder, listen=hear, **given)
     if as_json:
         options.print_json({"identical": True, "events": count})
     else:
@@ -76,7 +88,8 @@ def fork(
     out: NewOut,
     plan: PlanFile = None,
     answer: Answer = None,
-    base_url: options.BaseUrl = None,
+    base_url: BaseUrl = None,
+    allow_weak_sandbox: options.AllowWeak = False,
     more: options.Set = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -84,16 +97,25 @@ def fork(
     """Branch off from an episode at an event, into a new one.
 
     Everything before the event stays as it was; from there on all is live, with another plan or answer if you like.
+    Settings as for resume.
 
     Exit codes as for run.
     """
     from codeplan.cli.plan import read_plan
     from codeplan.recordings import fork as fork_episode
 
-    given = options.settings(more, base_url=base_url)
+    given = options.settings(more, base_url=base_url, allow_weak_sandbox=allow_weak_sandbox or None)
     source = read_plan(plan) if plan else None
-    result = fork_episode(folder, at, out, plan=source, answer=answer, listen=listener(as_json, quiet), **given)
+    hear = listener(as_json, quiet)
+    result = fork_episode(folder, at, out, plan=source, answer=answer, listen=hear, beside=_beside(), **given)
     _end(result, as_json)
+
+
+def _beside() -> dict[str, Any]:
+    """What the environment and the current folder's file say today of how the model is reached."""
+    from codeplan.llm.config import of_the_endpoint
+
+    return of_the_endpoint(options.configured())
 
 
 def _end(result: Result, as_json: bool) -> None:
