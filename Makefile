@@ -1,8 +1,9 @@
 # make run     one AdaPlanner episode, live: no key, no network
 # make test    all tests
 # make check   what CI checks before it tests: style, types, who may import whom
-# make crosscheck   long comparisons: with ALFWorld's own engine, and 2,000 random sequences; about five minutes
+# make crosscheck   long comparisons: with ALFWorld's own engine, random sequences, mutants of plans; about eight minutes
 # make test-openai-2   the model client on the older major of its package
+# make test-engines    benches on Dask and on Ray
 # make fuzz    lying workers, broken plans, forged checkpoints; 100,000 frames and ten minutes, or: make fuzz SECONDS=60
 # make bench   the benchmarks; figures to read, nothing that passes or fails
 # make crash   500 episodes killed at random points and resumed (about seven minutes)
@@ -14,7 +15,7 @@ FRAMES ?= 100000
 SECONDS ?= 600
 DEMO ?= --task clean/22 --mistakes forgotten_walk
 
-.PHONY: run test test-openai-2 crosscheck fuzz check format bench crash clean
+.PHONY: run test test-openai-2 test-engines crosscheck fuzz check format bench crash clean
 
 run: $(VENV)/installed
 	$(BIN)/python -m codeplan run household $(DEMO)
@@ -24,12 +25,16 @@ test: $(VENV)/installed-test
 
 crosscheck: $(VENV)/installed-crosscheck
 	CODEPLAN_SEQUENCES=2000 $(BIN)/python -m pytest -q -m "crosscheck or not crosscheck" \
-	  tests/envs/test_alfworld_crosscheck.py tests/envs/test_household_laws.py
+	  tests/envs/test_alfworld_crosscheck.py tests/envs/test_household_laws.py tests/envs/test_webshop_laws.py
+	$(BIN)/python -m pytest -q -n 2 tests/plans --plan-mutants --plan-cov --plan-cov-fail-under 80
 
 test-openai-2: $(VENV)/installed-test
 	$(PYTHON) -m venv $(VENV)-openai-2
 	$(VENV)-openai-2/bin/python -m pip install -q --disable-pip-version-check -e '.[test]' 'openai>=2,<3'
 	$(VENV)-openai-2/bin/python -m pytest -q -n 2 tests/llm
+
+test-engines: $(VENV)/installed-engines
+	$(BIN)/python -m pytest -q tests/bench
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check .
@@ -51,6 +56,13 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/model_calls.py
 	$(BIN)/python benchmarks/sandbox.py
 	$(BIN)/python benchmarks/textcraft.py
+	$(BIN)/python benchmarks/webshop.py
+	$(BIN)/python benchmarks/miniwob.py
+	$(BIN)/python benchmarks/methods.py
+	$(BIN)/python benchmarks/pages.py
+	$(BIN)/python benchmarks/plan_tests.py
+	$(BIN)/python benchmarks/skills.py
+	$(BIN)/python benchmarks/bench.py
 
 crash: $(VENV)/installed
 	$(BIN)/python benchmarks/crash.py
@@ -74,6 +86,10 @@ $(VENV)/installed-test: $(VENV)/python pyproject.toml
 
 $(VENV)/installed-dev: $(VENV)/python pyproject.toml
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(VENV)/installed $(VENV)/installed-test
+
+$(VENV)/installed-engines: $(VENV)/python pyproject.toml
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[test,dask,ray]'
 	@touch $@ $(VENV)/installed $(VENV)/installed-test
 
 $(VENV)/installed-crosscheck: $(VENV)/python pyproject.toml
