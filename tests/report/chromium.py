@@ -74,7 +74,9 @@ class Tab:
 
     def go(self, address: str) -> None:
         """Load an address, and wait until what it shows is there."""
-        loader = self.call("Page.navigate", url=address).get("loaderId")  # none where only what follows the # is another
+        loader = self.call("Page.navigate", url=address).get(
+            "loaderId"
+        )  # none where only what follows the # is another
         self._shown(lambda: loader in (None, self._loader), address)
 
     def reload(self) -> None:
