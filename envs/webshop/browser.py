@@ -16,7 +16,7 @@ from urllib.parse import parse_qs
 from codeplan.envs.selection import select
 from codeplan.envs.webshop.environment import KIND, WebShop
 from codeplan.envs.webshop.formats import rich
-from codeplan.envs.webshop.pages import Page, Piece
+from codeplan.envs.webshop.pages import Page, Piece, score
 from codeplan.errors import UsageError
 from codeplan.types import Task
 
@@ -174,12 +174,15 @@ def _document(task: Task, shown: Page, actions: int, done: bool, said: str) -> I
     yield "<link rel=stylesheet href=/style.css></head><body>"
     yield f"<header><div><p>{escape(task.goal)}</p>"
     yield f"<small>Task {escape(task.id)} · {actions} action{'s' * (actions != 1)}</small></div></header><main>"
-    if done:
-        yield f"<p><strong>{'Bought.' if shown[0].text.startswith('Thank') else 'No actions are left.'}</strong></p>"
+    told = score(shown)
+    if told:
+        yield f"<p><strong>{escape(shown[0].text)}</strong></p><p>{escape(told)}</p>"
+    elif done:
+        yield "<p><strong>No actions are left.</strong></p>"
     else:
         yield "<form class=search method=post><input name=query autofocus autocomplete=off aria-label=Search>"
         yield "<button>Search</button></form>"
-    yield f"<form method=post>{''.join(_content(shown, done))}</form>"
+    yield f"<form method=post>{'' if told else ''.join(_content(shown, done))}</form>"
     yield f"<p role=status>{escape(said)}</p></main><footer>"
     yield f"<form method=post><p><button name=task value='{KIND}/{task.seed + 1}'>Next task</button>"
     yield f"<button name=task value='{escape(task.id)}'>Start over</button></p></form>"
@@ -189,7 +192,7 @@ def _document(task: Task, shown: Page, actions: int, done: bool, said: str) -> I
 
 def _content(shown: Page, done: bool) -> Iterator[str]:
     """The pieces that the page's head does not show already."""
-    rest = shown if done and shown[0].text.startswith("Thank") else shown[3 if shown[0].text == "WebShop" else 2 :]
+    rest = shown[3 if shown[0].text == "WebShop" else 2 :]
     inside = False
     for kind, pieces in groupby(rest, key=lambda piece: piece.kind):
         if kind == "asin":

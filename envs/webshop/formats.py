@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from codeplan.envs.webshop.pages import Page, Piece
+from codeplan.envs.webshop.pages import Page, Piece, score
 
 Mode = Literal["text_rich", "text", "react", "adapt"]
 
@@ -28,8 +28,8 @@ def simple(page: Page) -> str:
 
 def brief(page: Page) -> str:
     """As the clients of ReAct (Yao et al., 2023) and ADaPT write it: shorter, and without the instruction."""
-    if page[0].text.startswith("Thank you"):
-        return f"{page[1].text}: {page[2].text}"
+    if told := score(page):
+        return told
     shown = (page[0]._replace(text="Webshop"), *page[1:]) if page[0].text == "WebShop" else page[2:]
     return "".join(map(_brief, _first_offers(shown)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
@@ -10,6 +11,7 @@ from codeplan.envs.webshop.products import Product
 BACK, PREVIOUS, NEXT, BUY, SEARCH = "Back to Search", "< Prev", "Next >", "Buy Now", "Search"
 SUB_PAGES = ("Description", "Features", "Reviews", "Attributes")
 PER_PAGE = 10
+THANKS, SCORE = "Thank you for shopping with us!", "Your score (min 0.0, max 1.0)"
 
 
 class Piece(NamedTuple):
@@ -64,9 +66,27 @@ def sub_page(instruction: str, product: Product, which: str) -> Page:
     return (*_head(instruction), _button(PREVIOUS), *(_text(text) for text in texts if text))
 
 
-def last_page(reward: float) -> Page:
-    """The thanks for a purchase, and its score."""
-    return tuple(map(_text, ("Thank you for shopping with us!", "Your score (min 0.0, max 1.0)", str(reward))))
+def last_page(product: Product, chosen: Mapping[str, str], reward: float) -> Page:
+    """The thanks for a purchase, and its score.
+
+    The original's page has places for fields of the goal and leaves them empty, as here; nothing hidden stands on it.
+    """
+    bought = ("asin", product.asin, "options", json.dumps(chosen), *_nothing("attrs", "category", "query"))
+    target = ("Target", "asin", "options", "attrs", "price upper", "instuction text", "category", "product category")
+    texts = (THANKS, *_nothing("Your code: "), " (Paste it in your MTurk interface.)", "Purchased", *bought)
+    texts += (*_nothing("product category"), *target, "query", *_nothing("Goal "), "Reward", SCORE, str(reward))
+    return tuple(map(_text, (*texts, *_nothing("Reward Details "))))
+
+
+def score(page: Page) -> str:
+    """The line of the score on the last page; empty on any other."""
+    texts = [piece.text for piece in page]
+    return f"{SCORE}: {texts[texts.index(SCORE) + 1]}" if texts[0] == THANKS else ""
+
+
+def _nothing(*names: str) -> tuple[str, ...]:
+    """Fields without a value, as the last page shows them."""
+    return tuple(text for name in names for text in (name, "None"))
 
 
 def _head(instruction: str) -> Page:

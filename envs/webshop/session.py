@@ -65,7 +65,7 @@ def page(visit: Visit, moment: Moment) -> Page:
         return pages.item_page(visit.instruction, goods.product(moment.product), moment.chosen, visit.sub_pages)
     if moment.page == "sub":
         return pages.sub_page(visit.instruction, goods.product(moment.product), moment.sub_page)
-    return pages.last_page(moment.reward)
+    return pages.last_page(goods.product(moment.product), moment.chosen, moment.reward)
 
 
 def act(visit: Visit, moment: Moment, action: str) -> Moment:

@@ -62,7 +62,7 @@ def opened(mode):
 def test_every_page_of_a_recorded_session_is_the_same_and_so_is_what_can_be_clicked(recorded):
     env = opened(recorded["mode"])
     goal = recorded["goal"]
-    first, *steps, bought = recorded["steps"]
+    first, *steps = recorded["steps"]
     assert env.goal(0).instruction == goal["instruction_text"]
     assert env.reset(env.task("buy", 0)).text == first["observation"]
     for step in steps:
@@ -70,14 +70,7 @@ def test_every_page_of_a_recorded_session_is_the_same_and_so_is_what_can_be_clic
         assert seen.text == step["observation"], step["action"]
         assert (seen.reward, seen.done) == (step["reward"], step["done"])
         assert list(session.clickable(env.page())) == [c for c in step["available"]["clickables"] if c != "search"]
-    last = env.step(
-        bought["action"]
-    )  # the original's last page goes on with the goal's fields; ours ends with the score
-    assert (last.reward, last.done, last.success) == (bought["reward"], bought["done"], True)
-    assert last.text.split("\n" if recorded["mode"] == "text_rich" else " [SEP] ")[:2] == [
-        "Thank you for shopping with us!",
-        "Your score (min 0.0, max 1.0)",
-    ]
+    assert seen.success
 
 
 # ------------------------------------------------------------------ recorded from ReAct's client
