@@ -29,13 +29,14 @@ def entries_table(entries: Sequence[Entry], scores: bool = False) -> list[str]:
     if not entries:
         return ["no skills"]
     head = ["skill", "kind", "status", "version", "with", "without", *(["score"] if scores else [])]
-    return columns(head, [_entry(e, scores) for e in entries], left=3)
+    kinds = {kind: one_line(kind, 40) for kind in {e.kind for e in entries}}
+    return columns(head, [_entry(e, kinds[e.kind], scores) for e in entries], left=3)
 
 
-def _entry(e: Entry, scores: bool) -> list[str]:
+def _entry(e: Entry, kind: str, scores: bool) -> list[str]:
     t = e.tally
     status = e.status + (" pinned" if e.pinned else "") + (" failing" if t.failing else "")
-    cells = [f"{e.env}/{e.name}", one_line(e.kind, 40), status, str(e.version)]
+    cells = [f"{e.env}/{e.name}", kind, status, str(e.version)]
     return [*cells, _share(t.solved, t.shown), _share(t.plain_solved, t.plain), *([f"{e.score:.2f}"] if scores else [])]
 
 

@@ -295,18 +295,6 @@ def _hex(text: str) -> str:
 
 
 def _entry(row: Sequence[Any]) -> Entry:
-    _, env, name, kind, status, pinned, version, description, digest, *counts, score = row
-    shown, solved, plain, plain_solved, wins, losses, failing = counts
-    tally = Tally(shown, solved, plain, plain_solved, wins, losses, bool(failing))
-    return Entry(
-        env,
-        name,
-        kind,
-        status,
-        bool(pinned),
-        version,
-        description,
-        digest,
-        tally,
-        round(score, 4),
-    )
+    _, env, name, kind, status, pinned, version, about, digest, a, b, c, d, e, f, failing, score = row
+    tally = Tally(a, b, c, d, e, f, bool(failing))  # in the order of the columns; a list has thousands
+    return Entry(env, name, kind, status, bool(pinned), version, about, digest, tally, round(score, 4))
