@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 
 def _kinds(words: str) -> frozenset[str]:
     return frozenset(words.split())
@@ -101,6 +103,7 @@ _TRAITS = {
 }
 
 
+@lru_cache(maxsize=1024)
 def traits(kind: str) -> frozenset[str]:
     """What can be done to an object of this kind, in the words that ``Object.traits`` uses."""
     found = frozenset(trait for trait, kinds in _TRAITS.items() if kind in kinds)

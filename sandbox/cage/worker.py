@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 from collections.abc import Callable
 from typing import Final, NamedTuple, TypeAlias
 
@@ -19,8 +20,8 @@ Job: TypeAlias = wire.CheckJob | wire.StudyJob | wire.RunJob
 class Trade(NamedTuple):
     """What one zygote's workers do: ``serve`` answers a job over the link.
 
-    ``sample`` is a job like most, for the zygote to practise on. ``rehearsed`` says that each worker does it once more
-    by itself, while nobody waits for it: the job that counts is quicker then, though the two together take longer.
+    ``sample`` is a job like most, for the zygote to practise on. ``rehearsed`` says that a worker for which nobody
+    waits does it once more by itself: the job that counts is quicker then, though the two together take longer.
     """
 
     sample: Job
@@ -49,7 +50,7 @@ def work(job_fd: int, cage: Cage, trade: Trade) -> None:
     clock = Clock()
     clock.listen()
     inner = cage.enter()
-    if trade.rehearsed:
+    if trade.rehearsed and not channel.waits():
         practise(trade)
     setup = channel.receive()
     if not isinstance(setup, wire.Setup):
@@ -85,6 +86,10 @@ class Channel:
         while rest:
             rest = rest[os.write(self._fd, rest) :]
         return len(packed)
+
+    def waits(self) -> bool:
+        """Whether the host has said something that was not received yet."""
+        return bool(select.select([self._fd], [], [], 0)[0])
 
     def receive(self) -> wire.FromHost:
         """The host's next frame."""

@@ -54,6 +54,7 @@ class _Outside:
 
     def __init__(self, parts: Outline, flows: list[Flow]) -> None:
         self._statements: dict[str, list[ast.stmt]] = {}
+        self._known: dict[ast.stmt, tuple[str, set[str]]] = {}
         for part in parts.parts:
             for statement in part.body if part.step is None else []:
                 for name in bound_names([statement]):
@@ -61,16 +62,23 @@ class _Outside:
 
     def used_by(self, names: set[str]) -> list[str]:
         """The normal forms of what binds these names, and of what that uses in turn, in a fixed order."""
-        used: dict[int, str] = {}
+        used: dict[ast.stmt, str] = {}
         waiting = sorted(names)
         seen = set(names)
         while waiting:
             for statement in self._statements.get(waiting.pop(), ()):
-                used[id(statement)] = _normal([statement])
-                more = {n.id for n in walk(statement) if isinstance(n, ast.Name)} - seen
+                used[statement], its_names = self._known_of(statement)
+                more = its_names - seen
                 seen |= more
                 waiting += sorted(more)
         return sorted(used.values())
+
+    def _known_of(self, statement: ast.stmt) -> tuple[str, set[str]]:
+        """Its normal form, and the names that stand in it."""
+        if statement not in self._known:
+            names = {n.id for n in walk(statement) if isinstance(n, ast.Name)}
+            self._known[statement] = (_normal([statement]), names)
+        return self._known[statement]
 
 
 _DROPPED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores", "type_params"})
