@@ -101,12 +101,11 @@ class Chain:
         return episode.result("asked", self.name)
 
 
-def storm(episodes: int, latency: float, faults: str, calls: int = 0) -> Storm:
-    """Play so many episodes at once; ``latency`` is in seconds, ``faults`` as ``codeplan serve-scripted`` takes them.
+def storm(episodes: int, latency: float, faults: str, mistakes: str = "some", calls: int = 0) -> Storm:
+    """Play so many episodes at once. Where ``calls`` is not 0, each only makes so many calls.
 
-    Where ``calls`` is not 0, each episode only makes so many calls.
+    ``latency`` is in seconds; ``faults`` and ``mistakes`` are as ``codeplan serve-scripted`` takes them.
     """
-    mistakes = "many"
     method = {"method": Chain(calls)} if calls else {}
     import openai  # noqa: F401  # its import takes a second, once in a process: no part of the storm
 
@@ -246,9 +245,10 @@ def main() -> int:
     options.add_argument("--episodes", type=int, default=200)
     options.add_argument("--latency", type=float, default=0.1, help="seconds")
     options.add_argument("--faults", default="all=0.1,seed=7")
+    options.add_argument("--mistakes", default="some", help="of the scripted model; many for the most refinements")
     options.add_argument("--calls", type=int, default=0, help="only so many calls an episode: no plans, no sandboxes")
     given = options.parse_args()
-    done = storm(given.episodes, given.latency, given.faults, given.calls)
+    done = storm(given.episodes, given.latency, given.faults, given.mistakes, given.calls)
     report(done)
     return 0 if done.counted == done.logged and len(done.played) == given.episodes else 1
 

@@ -22,7 +22,7 @@ def benchmark() -> ModuleType:
 
 
 def test_all_episodes_end_and_count_what_the_endpoint_counts(benchmark: ModuleType) -> None:
-    done = benchmark.storm(12, latency=0.02, faults="all=0.25,seed=3,slow_by=0.2")
+    done = benchmark.storm(12, latency=0.02, faults="all=0.25,seed=3,slow_by=0.2", mistakes="many")
     assert len(done.played) == 12
     assert done.counted == done.logged
     assert done.logged[0] > 10_000
