@@ -7,7 +7,6 @@ episode that is resumed, replayed or forked runs the same method again while the
 
 from __future__ import annotations
 
-import fcntl
 import os
 import threading
 import time
@@ -20,13 +19,12 @@ import msgspec
 from codeplan.errors import Diverged, TraceFailure, UsageError
 from codeplan.events import AskFailed, EpisodeEnded, Event, Listener, SpanClosed
 from codeplan.journal import difference, of_another_kind
+from codeplan.locks import held_alone
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Event)
 
 _E = TypeVar("_E")
-
-_LOCK_SECONDS = 2.0
 
 
 class Trace:
@@ -184,7 +182,7 @@ def write_new(path: Path, events: Sequence[Event]) -> None:
 def _create(path: Path) -> IO[bytes]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return _locked(path.open("xb", buffering=0), path)
+        return _held_alone(path.open("xb", buffering=0), path)
     except FileExistsError as e:
         raise UsageError(f"{e.filename or path} exists already and is not overwritten; name another folder") from None
     except OSError as e:
@@ -193,26 +191,13 @@ def _create(path: Path) -> IO[bytes]:
 
 def _open(path: Path) -> IO[bytes]:
     try:
-        return _locked(path.open("r+b", buffering=0), path)
+        return _held_alone(path.open("r+b", buffering=0), path)
     except OSError as e:
         raise UsageError(f"the trace {path} cannot be opened: {e.strerror}") from None
 
 
-def _locked(file: IO[bytes], path: Path) -> IO[bytes]:
-    """The file, kept from any other process that would write on it; the lock goes with the process.
-
-    Where another has it we wait a moment: one that was killed while it started a child may not be quite gone.
-    """
-    deadline = time.monotonic() + _LOCK_SECONDS
-    while True:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return file
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                file.close()
-                raise UsageError(f"the episode of {path} still runs; wait for its end, or end it first") from None
-            time.sleep(0.02)
+def _held_alone(file: IO[bytes], path: Path) -> IO[bytes]:
+    return held_alone(file, f"the episode of {path} still runs; wait for its end, or end it first")
 
 
 def _lines(path: Path) -> list[tuple[Event, int]]:

@@ -9,26 +9,24 @@ A bench that was killed leaves all of this readable; at worst the last line is t
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
-import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from codeplan.budget import Budget
 from codeplan.errors import TraceFailure, UsageError
+from codeplan.locks import held_alone
 from codeplan.types import Result, Task, Value
 
 GRID = "bench.json"
 RESULTS = "results.jsonl"
 RUNS = "runs"
 
-_LOCK_SECONDS = 2.0
 _LIKE_A_REPEAT = re.compile(r"-r\d+\Z")
 
 _S = TypeVar("_S", bound=msgspec.Struct)
@@ -137,7 +135,8 @@ class Store:
         self.folder = Path(folder)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._file = _locked((self.folder / RESULTS).open("a+b", buffering=0), self.folder)
+            file = (self.folder / RESULTS).open("a+b", buffering=0)
+            self._file = held_alone(file, f"a bench still runs in {self.folder}; wait for its end, or end it first")
         except OSError as e:
             raise UsageError(f"the bench cannot be written to {folder}: {e.strerror}") from None
         try:
@@ -217,20 +216,6 @@ def _decoded(path: Path, kind: type[_S]) -> tuple[Sequence[_S], int]:
         except msgspec.DecodeError as e:
             raise UsageError(f"{path}, line {number} is no end of an episode: {e}") from None
     return values, sum(len(line) + 1 for line in lines)
-
-
-def _locked(file: IO[bytes], folder: Path) -> IO[bytes]:
-    """The file, held alone. Where another holds it we wait a moment: one that was killed may not be quite gone."""
-    deadline = time.monotonic() + _LOCK_SECONDS
-    while True:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return file
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                file.close()
-                raise UsageError(f"a bench still runs in {folder}; wait for its end, or end it first") from None
-            time.sleep(0.02)
 
 
 def _safe(name: str) -> str:

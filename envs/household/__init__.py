@@ -10,8 +10,10 @@ Every task is made from its kind and a seed, can be won, and is the same on ever
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, overload
+from functools import partial
+from typing import Literal
 
+from codeplan.envs.generated import GeneratedTasks, split_of
 from codeplan.envs.household import generator
 from codeplan.envs.household.game import DIALECTS, Game
 from codeplan.envs.household.play import Feedback, Play, PlaysGames, checked_actions, one_of
@@ -62,7 +64,7 @@ class Household(PlaysGames):
 
     def tasks(self, split: str) -> Sequence[Task]:
         """The tasks of ``test`` (300), ``dev`` (300) or ``train`` (1200), kinds in turn; made as they are looked at."""
-        return _Tasks(_SPLITS.get(split, range(0)), self._difficulty)
+        return GeneratedTasks(self.kinds, _SPLITS.get(split, range(0)), partial(_task, difficulty=self._difficulty))
 
     def task(self, kind: str, seed: int) -> Task:
         """The task of this kind that this seed makes; any seed from 0 up. Raises UsageError for others."""
@@ -102,31 +104,4 @@ class Household(PlaysGames):
 
 def _task(kind: str, seed: int, difficulty: Difficulty) -> Task:
     goal = generator.sentence(kind, seed, difficulty)
-    return Task(f"{kind}/{seed}", Household.name, kind, goal, seed, _split_of(seed))
-
-
-def _split_of(seed: int) -> str:
-    return "test" if seed < 1000 else "dev" if seed < 2000 else "train"
-
-
-class _Tasks(Sequence[Task]):
-    """The tasks of some seeds, all kinds of one seed before the next seed. Each is made when it is asked for."""
-
-    def __init__(self, seeds: range, difficulty: Difficulty) -> None:
-        self._seeds = seeds
-        self._difficulty: Difficulty = difficulty
-
-    def __len__(self) -> int:
-        return len(self._seeds) * len(Household.kinds)
-
-    @overload
-    def __getitem__(self, index: int) -> Task: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Task]: ...
-    def __getitem__(self, index: int | slice) -> Task | Sequence[Task]:
-        places = range(len(self))[index]  # raises IndexError beyond the end
-        return self._at(places) if isinstance(places, int) else [self._at(place) for place in places]
-
-    def _at(self, place: int) -> Task:
-        nth, kind = divmod(place, len(Household.kinds))
-        return _task(Household.kinds[kind], self._seeds[nth], self._difficulty)
+    return Task(f"{kind}/{seed}", Household.name, kind, goal, seed, split_of(seed))

@@ -89,6 +89,7 @@ class Process:
 
     @property
     def is_alive(self) -> bool:
+        """Whether the browser still runs, and can be spoken to."""
         return self.wire.is_open and self._process.poll() is None
 
     def close(self) -> None:

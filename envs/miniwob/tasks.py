@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import overload
+from functools import partial
 
+from codeplan.envs.generated import GeneratedTasks, split_of
 from codeplan.envs.miniwob.pages import FEEDBACK, PAPER
 from codeplan.errors import UsageError
 from codeplan.types import Task
@@ -27,14 +28,14 @@ def listed(split: str, names: Sequence[str]) -> Sequence[Task]:
     """
     kinds = {"feedback": FEEDBACK, "other": tuple(n for n in names if n not in PAPER)}.get(split, PAPER)
     seeds = _SEEDS.get("test" if split in ("feedback", "other") else split, range(0))
-    return _Tasks(tuple(kind for kind in kinds if kind in names), seeds, split)
+    return GeneratedTasks(tuple(kind for kind in kinds if kind in names), seeds, partial(_task, split=split))
 
 
 def made(kind: str, seed: int) -> Task:
     """The task of this page and seed, of the split that its page and seed belong to."""
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < _MOST:
         raise UsageError(f"{seed!r} is no seed of a MiniWoB++ task; give a whole number from 0 up")
-    return _task(kind, seed, "other" if kind not in PAPER else _split_of(seed))
+    return _task(kind, seed, "other" if kind not in PAPER else split_of(seed))
 
 
 def page_and_seed(task: Task) -> tuple[str, int]:
@@ -51,29 +52,3 @@ def page_and_seed(task: Task) -> tuple[str, int]:
 
 def _task(kind: str, seed: int, split: str) -> Task:
     return Task(f"{kind}/{seed}", NAME, kind, "", seed, split)
-
-
-def _split_of(seed: int) -> str:
-    return "test" if seed < 1000 else "dev" if seed < 2000 else "train"
-
-
-class _Tasks(Sequence[Task]):
-    """The tasks of some pages and seeds, all pages under one seed before the next seed."""
-
-    def __init__(self, kinds: tuple[str, ...], seeds: range, split: str) -> None:
-        self._kinds, self._seeds, self._split = kinds, seeds, split
-
-    def __len__(self) -> int:
-        return len(self._kinds) * len(self._seeds)
-
-    @overload
-    def __getitem__(self, index: int) -> Task: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Task]: ...
-    def __getitem__(self, index: int | slice) -> Task | Sequence[Task]:
-        places = range(len(self))[index]  # raises IndexError beyond the end
-        return self._at(places) if isinstance(places, int) else [self._at(place) for place in places]
-
-    def _at(self, place: int) -> Task:
-        nth, kind = divmod(place, len(self._kinds))
-        return _task(self._kinds[kind], self._seeds[nth], self._split)

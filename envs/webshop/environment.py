@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import overload
 
 import msgspec
 
+from codeplan.envs.generated import GeneratedTasks
 from codeplan.envs.webshop import brief_client, session
 from codeplan.envs.webshop.agent import WebShopAgent
 from codeplan.envs.webshop.catalogue import Kind
@@ -71,7 +71,7 @@ class WebShop:
     def tasks(self, split: str) -> Sequence[Task]:
         """The tasks of ``test``, ``dev`` or ``train``, by seed; each is made when it is asked for."""
         seeds = split_ranges(len(self._order), embedded=self._embedded).get(split, range(0))
-        return _Tasks(seeds, lambda seed: self.task(KIND, seed))
+        return GeneratedTasks((KIND,), seeds, self.task)
 
     def task(self, kind: str, seed: int) -> Task:
         """The task of a seed, below the number of goals. Raises UsageError for any other, and for another kind."""
@@ -197,22 +197,3 @@ class WebShop:
 
     def _written(self) -> str:
         return WRITTEN[self._rules.observation_mode](self.page())
-
-
-class _Tasks(Sequence[Task]):
-    """Tasks by their seeds, each made when it is asked for: the full set has ten thousand."""
-
-    def __init__(self, seeds: range, made: Callable[[int], Task]) -> None:
-        self._seeds, self._made = seeds, made
-
-    def __len__(self) -> int:
-        return len(self._seeds)
-
-    @overload
-    def __getitem__(self, place: int) -> Task: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Task]: ...
-    def __getitem__(self, place: int | slice) -> Task | list[Task]:
-        if isinstance(place, slice):
-            return [self._made(seed) for seed in self._seeds[place]]
-        return self._made(self._seeds[place])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from codeplan.llm.scripted.syntax import repair_line, repair_syntax
 from codeplan.types import Value
@@ -84,6 +85,16 @@ def mend_unknown_method(source: str, text: str, known: Vocabulary) -> str | None
             if re.search(rf"\b{wrong}\b", text) and f"agent.{wrong}(" in source and "rror" in text:
                 return _replace_method(source, wrong, known)
     return None
+
+
+def first_mended(source: str, text: str, known: Vocabulary, remedies: Iterable[str | None]) -> str | None:
+    """The plan mended of the errors that the text lists or of the unknown method that it names, else by a remedy.
+
+    Of the remedies, each a plan or None, the first that changes the plan counts; None where nothing does.
+    """
+    repaired = repair_plan(source, text, known) if lists_errors(text) else None
+    mended = itertools.chain((repaired, mend_unknown_method(source, text, known)), remedies)
+    return next((plan for plan in mended if plan is not None and plan != source), None)
 
 
 def _repair_method(source: str, line: int, known: Vocabulary) -> str:

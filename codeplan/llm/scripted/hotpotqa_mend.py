@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from codeplan.llm.scripted.edits import (
     Vocabulary,
     edit_step,
     failed_step,
-    lists_errors,
-    mend_unknown_method,
+    first_mended,
     repair_plan,
 )
 from codeplan.llm.scripted.hotpotqa import Quest, write_plan
@@ -52,19 +50,8 @@ def repair(source: str, errors: str) -> str:
 
 def refine(source: str, feedback: str, quest: Quest) -> str:
     """A better plan: mended where the feedback tells how, and otherwise the plan that it would write."""
-    for mend in _REMEDIES:
-        mended = mend(source, feedback)
-        if mended is not None and mended != source:
-            return mended
-    return write_plan(quest)
-
-
-def _mend_refused_plan(source: str, feedback: str) -> str | None:
-    return repair(source, feedback) if lists_errors(feedback) else None
-
-
-def _mend_unknown_method(source: str, feedback: str) -> str | None:
-    return mend_unknown_method(source, feedback, KNOWN)
+    mended = first_mended(source, feedback, KNOWN, [_mend_title(source, feedback)])
+    return write_plan(quest) if mended is None else mended
 
 
 def _mend_title(source: str, feedback: str) -> str | None:
@@ -74,6 +61,3 @@ def _mend_title(source: str, feedback: str) -> str | None:
         return None
     title = missed[2] or missed[3]
     return edit_step(source, failed_step(feedback), r"agent\.search\(.+\)$", lambda _: f"agent.search({title!r})")
-
-
-_REMEDIES: tuple[Callable[[str, str], str | None], ...] = (_mend_refused_plan, _mend_unknown_method, _mend_title)

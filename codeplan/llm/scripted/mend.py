@@ -10,8 +10,7 @@ from codeplan.llm.scripted.edits import (
     edit_step,
     failed_step,
     first_match,
-    lists_errors,
-    mend_unknown_method,
+    first_mended,
     parts,
     repair_plan,
 )
@@ -76,19 +75,8 @@ def read_feedback(feedback: str) -> Report:
 def refine(source: str, feedback: str, chore: Chore) -> str:
     """A better plan: the failing step mended where the feedback tells how, and otherwise a new, thorough plan."""
     report = read_feedback(feedback)
-    for mend in _REMEDIES:
-        mended = mend(source, report, chore)
-        if mended is not None and mended != source:
-            return mended
-    return write_plan(chore, thorough=True)
-
-
-def _mend_refused_plan(source: str, report: Report, chore: Chore) -> str | None:
-    return repair(source, report.text) if lists_errors(report.text) else None
-
-
-def _mend_unknown_method(source: str, report: Report, chore: Chore) -> str | None:
-    return mend_unknown_method(source, report.text, KNOWN)
+    mended = first_mended(source, feedback, KNOWN, (mend(source, report, chore) for mend in _REMEDIES))
+    return write_plan(chore, thorough=True) if mended is None else mended
 
 
 def _mend_guess(source: str, report: Report, chore: Chore) -> str | None:
@@ -133,8 +121,6 @@ def _mend_closed_target(source: str, report: Report, chore: Chore) -> str | None
 
 
 _REMEDIES: tuple[Callable[[str, Report, Chore], str | None], ...] = (
-    _mend_refused_plan,
-    _mend_unknown_method,
     _mend_guess,
     _mend_walk,
     _mend_full_hands,

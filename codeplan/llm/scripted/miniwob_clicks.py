@@ -25,10 +25,12 @@ for tag, rest in re.findall(r'<(circle|rect|polygon|text)\\b(.*?)</', agent.curr
 
 
 def button(name: str) -> list[Move]:
+    """Click the button that reads this."""
     return [last(f"click the button {name}", reading(name, "button"))]
 
 
 def in_turn() -> list[Move]:
+    """Click the button ONE, then the button TWO."""
     first = Move(
         "click ONE", click(reading("ONE", "button")), "not state.startswith('DONE')", "the first click ended it"
     )
@@ -36,18 +38,22 @@ def in_turn() -> list[Move]:
 
 
 def only_button() -> list[Move]:
+    """Click the only button that there is."""
     return [last("click the button", "//button")]
 
 
 def link(text: str) -> list[Move]:
+    """Click the first link that reads this."""
     return [last(f"click the link {text}", f"(//span[@class='alink'][text()={quoted(text)}])[1]")]
 
 
 def colour(name: str) -> list[Move]:
+    """Click the box of this colour."""
     return [last(f"click the {name} box", f"//div[@data-color={quoted(name)}]")]
 
 
 def dialog(label: str) -> list[Move]:
+    """Close a dialog by its button of this label, ``x`` for its cross."""
     return [last(f"click {label} in the dialog", _CLOSE if label == "x" else reading(label, "button"))]
 
 
@@ -78,18 +84,21 @@ def alike(words: list[str]) -> list[Move]:
 
 
 def options(names: list[str]) -> list[Move]:
+    """Choose options of a list by their texts, and hand that in."""
     lines = f"for name in {names!r}:\n    state = agent.click_option(f'//option[text()=\"{{name}}\"]')"
     test = f"state.count('selected=\"\"') == {len(names)}"
     return [Move(f"choose {', '.join(names)}", lines, test, "not all are chosen"), submit("//button")]
 
 
 def section() -> list[Move]:
+    """Unfold the section, and hand that in."""
     lines = click("//h3")
     unfolded = Move("unfold the section", lines, "'aria-expanded=\"true\"' in state", "the section is not unfolded")
     return [unfolded, submit()]
 
 
 def link_in_section(text: str) -> list[Move]:
+    """Unfold the section that a link is in, and click the link."""
     found = f"(//span[@class='alink'][text()={quoted(text)}])[1]"
     head = f"{found}/ancestor::div[@role='tabpanel']/preceding-sibling::h3[1]"
     unfold = Move("unfold its section", click(head), "'aria-expanded=\"true\"' in state", "the section is not unfolded")
@@ -97,10 +106,12 @@ def link_in_section(text: str) -> list[Move]:
 
 
 def tab(number: str) -> list[Move]:
+    """Click the tab of this number."""
     return [last(f"click tab {number}", reading(f"Tab #{number}", "a"))]
 
 
 def link_in_tab(text: str) -> list[Move]:
+    """Open the tab that a link is in, and click the link."""
     found = f"(//span[@class='alink'][text()={quoted(text)}])[1]"
     head = f"//a[@href=concat('#', {found}/ancestor::div[@role='tabpanel']/@id)]"
     return [
@@ -110,6 +121,7 @@ def link_in_tab(text: str) -> list[Move]:
 
 
 def menu(names: list[str]) -> list[Move]:
+    """Click the last of the names in a menu; the others are the menus to open on the way, outermost first."""
     *above, name = names
     lines = f"for name in {above!r}:\n    state = agent.move_mouse_on(f'//div[text()=\"{{name}}\"]')"
     opened = Move(f"open {' and '.join(above)}", lines, "'aria-expanded=\"true\"' in state", "no menu is open")
@@ -117,12 +129,14 @@ def menu(names: list[str]) -> list[Move]:
 
 
 def shades(name: str) -> list[Move]:
+    """Click all squares whose colour is a shade of this one, and hand that in."""
     lines = click(f"//span[@data-color={quoted(name)}]")
     test = f"not re.search(r'<span data-color=\"{name}\"(?![^>]*selected)', state)"
     return [Move(f"click all shades of {name}", lines, test, "not all are chosen"), submit("//button")]
 
 
 def shape(said: str) -> list[Move]:
+    """Click the first shape in the drawing of which all these words are true."""
     lines = f"{_SHAPES}fitting = [n for n, _, names in shapes if set({said.split()!r}) <= names]"
     point = "state = agent.click_xpath(f'(//*[name()=\"svg\"]/*)[{fitting[0]}]')"
     return [
@@ -142,15 +156,18 @@ def count(said: str) -> list[Move]:
 
 
 def figure() -> list[Move]:
+    """Click the button that says what the only figure in the drawing is."""
     lines = f"{_SHAPES}state = agent.click_xpath(f'//button[@data-type=\"{{shapes[0][1]}}\"]')"
     return [Move("click what the figure is", lines, "state.startswith('DONE')", "the task goes on")]
 
 
 def widget(sort: str) -> list[Move]:
+    """Click the first widget of this sort."""
     return [last(f"click a {sort}", f"(//*[@data-type={quoted(sort)}])[1]")]
 
 
 def coordinate(point: str) -> list[Move]:
+    """Click the point with these coordinates."""
     return [last(f"click {point}", f"//*[@id={quoted(point)}]")]
 
 

@@ -8,6 +8,7 @@ _INTO_FIRST_PART = click("//input[@id='tt']") + "\nagent.press_key('arrow_left')
 
 
 def text(words: str) -> list[Move]:
+    """Type words into the text field, and hand that in."""
     return [fill("text", "//input[@id='tt']", words), submit()]
 
 
@@ -18,12 +19,14 @@ def date(month: str, day: str, year: str) -> list[Move]:
 
 
 def time(hour: str, minute: str, half: str) -> list[Move]:
+    """Enter a time of day by the clock of twelve hours, ``half`` being AM or PM, and hand that in."""
     lines = f"{_INTO_FIRST_PART}state = agent.type('{hour.zfill(2)}{minute}{half}')"
     clock = int(hour) % 12 + (12 if half == "PM" else 0)
     return [Move("enter the time", lines, shown(f"{clock:02}:{minute}"), "the time is not in the field"), submit()]
 
 
 def password(word: str) -> list[Move]:
+    """Type a password into both of its fields, and hand that in."""
     return [
         fill("password", "//input[@id='password']", word),
         fill("password once more", "//input[@id='verify']", word),
@@ -32,10 +35,12 @@ def password(word: str) -> list[Move]:
 
 
 def focus(number: str) -> list[Move]:
+    """Click the text field of this number, from 1; the first where the number is empty."""
     return [last("click the text field", f"(//input)[{number or 1}]")]
 
 
 def equation() -> list[Move]:
+    """Solve the equation for x, enter x, and hand that in."""
     enter = click("//input[@id='math-answer']")
     lines = (
         "left, sign, right, total = re.search(r'>(\\w+) ([+-]) (\\w+) = (-?\\d+)<', agent.current_state).groups()\n"
@@ -84,6 +89,7 @@ def suggestion(start: str, end: str) -> list[Move]:
 
 
 def spinner(number: str) -> list[Move]:
+    """Turn the spinner from 0 to this number, and hand that in."""
     way = "up" if int(number) >= 0 else "down"
     turn = click(f"//a[contains(@class, 'ui-spinner-{way}')]")
     lines = f"state = agent.current_state\nfor _ in range({abs(int(number))}):\n    {turn}"

@@ -13,8 +13,7 @@ from codeplan.llm.scripted.edits import (
     edit_step,
     failed_step,
     first_match,
-    lists_errors,
-    mend_unknown_method,
+    first_mended,
     repair_plan,
 )
 from codeplan.llm.scripted.textcraft import Order, Recipe, Work, choose_lines, make_call, reckon, write_plan
@@ -69,19 +68,8 @@ def repair(source: str, errors: str) -> str:
 def refine(source: str, feedback: str, order: Order) -> str:
     """A better plan: the failing step mended where the feedback tells how, and otherwise a new plan."""
     report = read_feedback(feedback)
-    for mend in _REMEDIES:
-        mended = mend(source, report, order)
-        if mended is not None and mended != source:
-            return mended
-    return write_plan(order)
-
-
-def _mend_refused_plan(source: str, report: Report, order: Order) -> str | None:
-    return repair(source, report.text) if lists_errors(report.text) else None
-
-
-def _mend_unknown_method(source: str, report: Report, order: Order) -> str | None:
-    return mend_unknown_method(source, report.text, KNOWN)
+    mended = first_mended(source, feedback, KNOWN, (mend(source, report, order) for mend in _REMEDIES))
+    return write_plan(order) if mended is None else mended
 
 
 def _mend_sought_product(source: str, report: Report, order: Order) -> str | None:
@@ -130,8 +118,6 @@ def _mend_shortage(source: str, report: Report, order: Order) -> str | None:
 
 
 _REMEDIES: tuple[Callable[[str, Report, Order], str | None], ...] = (
-    _mend_refused_plan,
-    _mend_unknown_method,
     _mend_sought_product,
     _mend_wrong_ingredients,
     _mend_wrong_sort,

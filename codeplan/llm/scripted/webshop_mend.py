@@ -10,8 +10,7 @@ from codeplan.llm.scripted.edits import (
     edit_step,
     failed_step,
     first_match,
-    lists_errors,
-    mend_unknown_method,
+    first_mended,
     repair_plan,
 )
 from codeplan.llm.scripted.mistakes import Spoiler
@@ -68,19 +67,8 @@ def repair(source: str, errors: str) -> str:
 
 def refine(source: str, feedback: str, errand: Errand) -> str:
     """A better plan: the failing step mended where the feedback tells how, and otherwise a new plan."""
-    for mend in _REMEDIES:
-        mended = mend(source, feedback, errand)
-        if mended is not None and mended != source:
-            return mended
-    return write_plan(errand)
-
-
-def _mend_refused_plan(source: str, feedback: str, errand: Errand) -> str | None:
-    return repair(source, feedback) if lists_errors(feedback) else None
-
-
-def _mend_unknown_method(source: str, feedback: str, errand: Errand) -> str | None:
-    return mend_unknown_method(source, feedback, KNOWN)
+    mended = first_mended(source, feedback, KNOWN, (mend(source, feedback, errand) for mend in _REMEDIES))
+    return write_plan(errand) if mended is None else mended
 
 
 def _mend_narrow_search(source: str, feedback: str, errand: Errand) -> str | None:
@@ -103,8 +91,6 @@ def _mend_short_look(source: str, feedback: str, errand: Errand) -> str | None:
 
 
 _REMEDIES: tuple[Callable[[str, str, Errand], str | None], ...] = (
-    _mend_refused_plan,
-    _mend_unknown_method,
     _mend_narrow_search,
     _mend_short_look,
 )
