@@ -1,4 +1,7 @@
-"""The agent's API as data: read off an Agent class once, for the prompt, the checker and the sandbox alike."""
+"""An environment's Agent class: an agent made of it, and its API as data.
+
+The API is read off the class once, for the prompt, the checker and the sandbox alike.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,28 @@ import dis
 import inspect
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Any
 
-from codeplan.types import AgentApi, AgentAttribute, AgentMethod, Parameter
+from codeplan.errors import EnvironmentFailure
+from codeplan.protocols import Act, Environment
+from codeplan.types import AgentApi, AgentAttribute, AgentMethod, Observation, Parameter
+
+
+def agent_class(env: Environment) -> type:
+    """The environment's Agent class. Raises EnvironmentFailure where it has none."""
+    if not isinstance(env.agent, type):
+        raise EnvironmentFailure(
+            f"the environment {env.name} has no Agent class: its attribute 'agent' must be a class"
+        )
+    return env.agent
+
+
+def new_agent(env: Environment, act: Act, first: Observation) -> Any:
+    """An agent of the environment that acts by ``act``; built with the first observation, too, where it takes one."""
+    cls = agent_class(env)
+    takes = list(inspect.signature(cls).parameters.values())
+    wants_observation = len([p for p in takes if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]) > 1
+    return cls(act, first) if wants_observation else cls(act)
 
 
 @lru_cache(maxsize=64)

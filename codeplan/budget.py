@@ -71,14 +71,17 @@ class Meter:
 
     @property
     def actions(self) -> int:
+        """The actions begun so far."""
         return self._counts["actions"]
 
     @property
     def model_calls(self) -> int:
+        """The model calls begun so far, of any purpose."""
         return self._counts["model_calls"]
 
     @property
     def refinements(self) -> int:
+        """The refinements asked for so far."""
         return self._counts["refinements"]
 
     def calls_for(self, purpose: str) -> int:

@@ -7,15 +7,14 @@ and only then returns. So no method can miscount, and every method is traced ali
 from __future__ import annotations
 
 import hashlib
-import inspect
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from codeplan.api import agent_api
+from codeplan.api import agent_api, agent_class, new_agent
 from codeplan.budget import Meter
-from codeplan.errors import CodeplanError, Diverged, EnvironmentFailure, EpisodeOver, ModelError, UsageError
+from codeplan.errors import EpisodeOver, ModelError, UsageError
 from codeplan.events import (
     Acted,
     Asked,
@@ -29,7 +28,7 @@ from codeplan.events import (
     SpanOpened,
 )
 from codeplan.llm.routing import embeds
-from codeplan.protocols import LLM, Environment, ShowsPictures, TakesActions
+from codeplan.protocols import LLM, Environment, TakesActions
 from codeplan.trace import Trace
 from codeplan.types import (
     ActionSpace,
@@ -43,6 +42,7 @@ from codeplan.types import (
     Task,
     Usage,
 )
+from codeplan.world import World
 
 
 class Episode:
@@ -58,6 +58,7 @@ class Episode:
         self.meter = meter or Meter(clock=self.trace.now)
         self.success = False
         self.reward = 0.0
+        self._world = World(env, task, self.trace)
         self._spans: list[int] = []
         self._span_count = 0
         self._agent: Any = None
@@ -74,13 +75,7 @@ class Episode:
         if self.observation.done:
             raise EpisodeOver("the environment has ended this episode")
         self.meter.reserve_action()
-        if recorded := self.trace.recorded(Acted):
-            observation, seconds = recorded.observation, recorded.seconds
-        else:
-            self._catch_up()
-            started = time.perf_counter()
-            observation = self._step(action)
-            seconds = time.perf_counter() - started
+        observation, seconds = self._world.step(action)
         self.record(Acted(action=action, observation=observation, seconds=seconds))
         self._notice(observation)
         self._depict()
@@ -206,14 +201,8 @@ class Episode:
     def agent(self) -> Any:
         """The agent that acts through this episode: one from ``reset`` to ``reset``, so that it knows what it did."""
         if self._agent is None:
-            self._agent = self._new_agent()
+            self._agent = new_agent(self.env, self.act, self.first)
         return self._agent
-
-    def _new_agent(self) -> Any:
-        cls = agent_class(self.env)
-        takes = list(inspect.signature(cls).parameters.values())
-        wants_observation = len([p for p in takes if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]) > 1
-        return cls(self.act, self.first) if wants_observation else cls(self.act)
 
     def result(self, reason: str, method: str, claim: bool | None = None) -> Result:
         """What the episode has come to, with its counts. Success is the environment's word, ``claim`` the method's."""
@@ -241,9 +230,7 @@ class Episode:
         return failed if failed and failed.purpose == "embed" else self.trace.upcoming(Embedded)
 
     def _reset(self) -> Observation:
-        recorded = self.trace.recorded(EnvironmentReset)
-        self._behind = recorded is not None
-        observation = recorded.observation if recorded else self._begin()
+        observation = self._world.reset()
         self._agent = None
         self.record(EnvironmentReset(observation=observation))
         self._notice(observation)
@@ -254,55 +241,13 @@ class Episode:
         """Keep a picture of the world beside the trace, where there is one to be had; or the recorded one's name."""
         if recorded := self.trace.upcoming(Pictured):
             self.record(recorded)
-        elif png := self._picture():
+        elif png := self._world.picture():
             self.record(Pictured(file=self.trace.keep("pictures", ".png", png)))
-
-    def _picture(self) -> bytes | None:
-        """What there is to see; None where there is nothing, nowhere to keep it, or the world is not at this moment."""
-        if not self.trace.path or self._behind or self.trace.following or not isinstance(self.env, ShowsPictures):
-            return None
-        return self.env.picture()
 
     def _notice(self, observation: Observation) -> None:
         self.observation = observation
         self.success = self.success or observation.success
         self.reward = max(self.reward, observation.reward)
-
-    def _catch_up(self) -> None:
-        """Bring the world to where a recording left it: reset it, play the recorded actions, compare each answer."""
-        if not self._behind:
-            return
-        self._behind = False
-        last = max(i for i, e in enumerate(self.trace.events) if isinstance(e, EnvironmentReset))
-        for event in self.trace.events[last:]:
-            if isinstance(event, EnvironmentReset):
-                self._expect(event.seq, event.observation, self._begin())
-            elif isinstance(event, Acted):
-                self._expect(event.seq, event.observation, self._step(event.action))
-
-    def _expect(self, seq: int, recorded: Observation, now: Observation) -> None:
-        if recorded != now:
-            raise Diverged(f"the world is not what was recorded at event {seq}: it said {recorded}, and says now {now}")
-
-    def _begin(self) -> Observation:
-        return self._guarded(lambda: self.env.reset(self.task), f"resetting to task {self.task.id}")
-
-    def _step(self, action: str) -> Observation:
-        return self._guarded(lambda: self.env.step(action), f"doing {action!r}")
-
-    def _guarded(self, do: Any, what: str) -> Observation:
-        try:
-            observation = do()
-        except CodeplanError:
-            raise
-        except Exception as e:
-            raise EnvironmentFailure(f"the environment {self.env.name} broke while {what}: {e!r}") from e
-        if not isinstance(observation, Observation):
-            raise EnvironmentFailure(
-                f"the environment {self.env.name} answered a {type(observation).__name__} while {what}; "
-                "reset and step must return a codeplan.Observation"
-            )
-        return observation
 
 
 def _failure(recorded: AskFailed) -> ModelError:
@@ -314,12 +259,3 @@ def _failure(recorded: AskFailed) -> ModelError:
 def _digest(texts: Sequence[str]) -> str:
     """16 hexadecimal digits that change with the texts."""
     return hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:16]
-
-
-def agent_class(env: Environment) -> type:
-    """The environment's Agent class. Raises EnvironmentFailure where it has none."""
-    if not isinstance(env.agent, type):
-        raise EnvironmentFailure(
-            f"the environment {env.name} has no Agent class: its attribute 'agent' must be a class"
-        )
-    return env.agent

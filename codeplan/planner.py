@@ -81,6 +81,7 @@ class Planner:
         )
 
     def answer(self, question: str) -> str:
+        """The model's answer to a question that a plan asks."""
         return self._ask("ask", question=question).strip()
 
     def _ask(self, purpose: Purpose, **values: Any) -> str:

@@ -1,33 +1,25 @@
 """Draft a plan, run it, refine it from what went wrong, resume it.
 
 This is AdaPlanner's loop (Sun et al., NeurIPS 2023, section 3 and Algorithm 1), and the only place that knows how a
-refined plan resumes. Who writes the plans is the ``Author``'s business; what happens in the world is the Episode's.
+refined plan resumes; at which step, ``resumption`` tells it. Who writes the plans is the ``Author``'s business; what
+happens in the world is the Episode's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
 from codeplan.episode import Episode
-from codeplan.errors import EpisodeOver, SandboxError, UsageError
-from codeplan.events import (
-    PlanDrafted,
-    PlanFailed,
-    PlanFinished,
-    PlanRejected,
-    PlanStarted,
-    PlanStopped,
-    Printed,
-    StepEntered,
-)
+from codeplan.errors import UsageError
+from codeplan.events import PlanDrafted, PlanRejected, PlanStarted
+from codeplan.plan_run import run_plan
+from codeplan.resumption import resume_point
 from codeplan.rewind import actions_since_reset, rewind
 from codeplan.sandbox import Sandbox
-from codeplan.sandbox.run import Progress
-from codeplan.sandbox.run import StepEntered as Entered
-from codeplan.types import Checkpoint, Failed, Finished, Outcome, Plan, Purpose, Rejected, Spent, Stopped
+from codeplan.types import Checkpoint, Failed, Finished, Outcome, Plan, Purpose, Rejected, Stopped
 
 REPAIRS = 2
 """How often a refused plan goes back to its author before that counts as a try."""
@@ -214,77 +206,6 @@ class PlanLoop:
         return {last: state} if self.loop.resume_state == "failure" else {}
 
 
-def run_plan(
-    sandbox: Sandbox,
-    episode: Episode,
-    plan: Plan,
-    agent: Any,
-    ask: Callable[[str], str],
-    start_from: int = 1,
-    checkpoint: Checkpoint | None = None,
-) -> Outcome:
-    """Run a plan in the sandbox against an episode, every step and print in its trace.
-
-    A plan that goes on acting after the environment has said done is stopped, with limit ``"episode"``.
-    """
-
-    def listen(progress: Progress) -> None:
-        if isinstance(progress, Entered):
-            step = plan.step(progress.step)
-            title = step.title if step else ""
-            episode.record(StepEntered(step=progress.step, title=title, checkpoint=progress.checkpoint))
-            entries[progress.step] = progress.checkpoint
-        else:
-            episode.record(Printed(text=progress.text))
-
-    entries: dict[int, Checkpoint] = {}
-    try:
-        outcome = sandbox.run(plan, agent, ask, start_from, checkpoint, listen=listen, seed=episode.task.seed)
-    except EpisodeOver as over:
-        step = max(entries, default=None)
-        outcome = Stopped("episode", 0, 0, step, None, str(over), "", None, entries, Spent())
-    if isinstance(outcome, Rejected):
-        raise SandboxError(f"a plan that passed the check was refused when it was to run: {outcome.diagnostics[0]}")
-    episode.record(_event(outcome))
-    return outcome
-
-
-def resume_point(
-    old: Plan, new: Plan, failed: int | None, states: dict[int, Checkpoint], named: int | None = None
-) -> int:
-    """The step at which ``new`` resumes after ``old`` ended at step ``failed`` (None: it ran to its end).
-
-    The first step whose syntax differs (or ``named``, where the author was asked), never later than the step that
-    failed, moved back until a state was kept for it that has every name which the remaining steps need and
-    which earlier steps could have set.
-    """
-    numbers = [s.number for s in new.steps]
-    if not numbers:
-        return 1
-    candidate = min(named or _first_difference(old, new) or failed or numbers[0], failed or numbers[-1])
-    for step in reversed([n for n in numbers if n <= candidate]):
-        if step in states and not _missing(new, step, states[step]):
-            return step
-    return numbers[0]
-
-
-def _first_difference(old: Plan, new: Plan) -> int | None:
-    """The number of the first step of ``new`` that is not the same in ``old``; None where there is none."""
-    for i, step in enumerate(new.steps):
-        if i >= len(old.steps) or (old.steps[i].number, old.steps[i].digest) != (step.number, step.digest):
-            return step.number
-    return None
-
-
-def _missing(plan: Plan, start: int, state: Checkpoint) -> set[str]:
-    """Names that the steps from ``start`` on need, neither saved nor set anew, though earlier steps set them."""
-    have, missing = {*plan.provides, *state.names}, set[str]()
-    for step in (s for s in plan.steps if s.number >= start):
-        missing |= {*step.needs} - have
-        have |= {*step.sets}
-    return missing & {name for s in plan.steps if s.number < start for name in s.sets}
-
-
 def _started(number: int, plan: Plan, start: int, state: Checkpoint) -> PlanStarted:
     """The event; helper functions are never saved, and no loss, since the plan itself provides them anew."""
     lost = {name: why for name, why in state.dropped.items() if name not in plan.provides}
@@ -300,13 +221,3 @@ def _state(outcome: Outcome) -> Checkpoint:
     if outcome.checkpoint is not None:
         return outcome.checkpoint
     return outcome.entries[max(outcome.entries)] if outcome.entries else Checkpoint()
-
-
-def _event(outcome: Outcome) -> PlanFailed | PlanStopped | PlanFinished:
-    match outcome:
-        case Failed(step=step, line=line, error=error, message=message, checkpoint=checkpoint):
-            return PlanFailed(step=step, line=line, error=error, message=message, checkpoint=checkpoint)
-        case Stopped(limit=limit, value=value, allowed=allowed, step=step, line=line, message=message):
-            return PlanStopped(limit=limit, value=value, allowed=allowed, step=step, line=line, message=message)
-        case Finished(step=step):
-            return PlanFinished(step=step)

@@ -16,14 +16,6 @@ if TYPE_CHECKING:
     from codeplan.bench.plan import Asked
     from codeplan.llm.config import Found
 
-SETTINGS = (
-    "data",
-    "base_url",
-    *("ask_model", "refine_model", "executor_model", "api", "prices"),
-    *("mistakes", "model_seed", "resume_by", "code_check"),
-)
-"""The options that are settings of environment, method or model."""
-
 SuiteName = Annotated[
     str,
     typer.Argument(metavar="SUITE", help="A suite (alfworld-unseen, …), an environment's name, or a grid's TOML file."),
@@ -117,7 +109,7 @@ def bench(
 
     Exit codes: 0 all episodes ended; 2 usage; 3 the bench's budget is spent; 4 infrastructure broke episodes off.
     """
-    settings = options.settings(more, **{name: context.params[name] for name in SETTINGS})
+    settings = options.settings_of(context)
     which = {"split": split, "kind": kind, "n": n, "repeats": repeats}
     found = options.configured()
     asked = _from_file(suite, settings, which | {"method": method, "model": model}) if suite.endswith(".toml") else None

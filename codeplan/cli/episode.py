@@ -37,6 +37,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def run(
+    context: typer.Context,
     env: options.Env,
     task: options.TaskId = None,
     kind: options.Kind = None,
@@ -73,50 +74,15 @@ def run(
 
     Exit code 0 success, 1 not solved, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted.
     """
-    given = options.settings(
-        more,
-        data=data,
-        base_url=base_url,
-        ask_model=ask_model,
-        refine_model=refine_model,
-        executor_model=executor_model,
-        api=api,
-        prices=prices,
-        mistakes=mistakes,
-        model_seed=model_seed,
-        temperature=temperature,
-        tries=tries,
-        resume_by=resume_by,
-        code_check=code_check,
-        allow_weak_sandbox=allow_weak_sandbox or None,
-    )
+    given = options.settings_of(context)
     found = options.configured()
     model, given = options.chosen(found, model, given)
-    spend = options.budget(
-        found,
-        actions=max_actions,
-        model_calls=max_model_calls,
-        tokens=max_tokens,
-        money=max_money,
-        seconds=max_seconds,
-    )
+    spend = options.budget_of(context, found)
     name = (env, task) if task else (env, kind, seed)
+    which = {"env": env, "task": task, "kind": kind, "seed": seed}
     new = contextlib.nullcontext(out) if out else options.new_folder(*name)
     with new as folder, options.tapes(record, replay) as tapes:
-        _play(
-            folder,
-            as_json,
-            quiet,
-            **tapes,
-            env=env,
-            task=task,
-            method=method,
-            model=model,
-            kind=kind,
-            seed=seed,
-            budget=spend,
-            **given,
-        )
+        _play(folder, as_json, quiet, **tapes, **which, method=method, model=model, budget=spend, **given)
 
 
 def _play(folder: Path, as_json: bool, quiet: bool, **arguments: Any) -> None:

@@ -23,6 +23,19 @@ RUNS = Path("runs")
 _NO_SETTINGS = {"env", "task", "kind", "seed", "method", "model", "budget", "out", "listen", "limits", "record", "tape"}
 """Parameters of a run that are no settings, or cannot be written on a command line."""
 
+_SETTINGS = (
+    "data",
+    "base_url",
+    *("ask_model", "refine_model", "executor_model", "api", "prices"),
+    *("mistakes", "model_seed", "temperature"),
+    *("tries", "resume_by", "code_check"),
+    "allow_weak_sandbox",
+)
+"""The options that are settings of environment, method or model, in the order in which a trace keeps them."""
+
+_LIMITS = ("actions", "model_calls", "tokens", "money", "seconds")
+"""The limits of a budget that have an option, ``--max-`` before their name."""
+
 Env = Annotated[str, typer.Argument(metavar="ENV", help="The environment's name; 'codeplan envs' lists them.")]
 EnvOption = Annotated[str, typer.Option("--env", metavar="ENV", help="The environment whose agent the plan uses.")]
 TaskId = Annotated[str | None, typer.Option("--task", metavar="ID", help="The task's id, such as clean/3.")]
@@ -63,6 +76,8 @@ Record = Annotated[
 Replay = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Play from a tape, offline; any difference is an error.")
 ]
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="The episode's folder, as --out named it.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="The port on 127.0.0.1; 0 is any that is free.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, to standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show the summary only.")]
 Data = Annotated[
@@ -76,10 +91,13 @@ Set = Annotated[
 
 
 def settings(more: list[str] | None, **given: Any) -> dict[str, Any]:
-    """The settings that were given; those of ``--set`` are read as JSON where they are, else as text."""
+    """The settings that were given; a flag that is off was not.
+
+    Those of ``--set`` are read as JSON where they are, else as text.
+    """
     from codeplan.errors import UsageError
 
-    found = {name: value for name, value in given.items() if value is not None}
+    found = {name: value for name, value in given.items() if value is not None and value is not False}
     for item in more or []:
         name, equals, text = item.partition("=")
         if not (name.isidentifier() and equals):
@@ -91,6 +109,12 @@ def settings(more: list[str] | None, **given: Any) -> dict[str, Any]:
         except ValueError:
             found[name] = text
     return found
+
+
+def settings_of(context: typer.Context) -> dict[str, Any]:
+    """The settings among the options that a command was called with, ``--set`` included."""
+    called = context.params
+    return settings(called["more"], **{name: called[name] for name in _SETTINGS if name in called})
 
 
 def configured() -> Found:
@@ -116,6 +140,11 @@ def budget(found: Found, **limits: float | None) -> Budget:
 
     given: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}
     return Budget(**{**found.budget, **given})
+
+
+def budget_of(context: typer.Context, found: Found) -> Budget:
+    """The budget with the limits among the options that a command was called with, or found, or its own defaults."""
+    return budget(found, **{name: context.params[f"max_{name}"] for name in _LIMITS})
 
 
 @contextlib.contextmanager

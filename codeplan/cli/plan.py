@@ -55,6 +55,7 @@ def check(
 
 
 def execute(
+    context: typer.Context,
     plan: PlanFile,
     env: options.EnvOption,
     task: options.TaskId = None,
@@ -91,40 +92,13 @@ def execute(
     from codeplan.runner import execute as execute_plan
 
     source = read_plan(plan)
-    given = options.settings(
-        more,
-        data=data,
-        base_url=base_url,
-        api=api,
-        prices=prices,
-        mistakes=mistakes,
-        model_seed=model_seed,
-        temperature=temperature,
-    )
+    given = options.settings_of(context)
     found = options.configured()
     model, given = options.chosen(found, model, given)
-    spend = options.budget(
-        found,
-        actions=max_actions,
-        model_calls=max_model_calls,
-        tokens=max_tokens,
-        money=max_money,
-        seconds=max_seconds,
-    )
+    spend, hear = options.budget_of(context, found), listener(as_json, quiet)
     with options.tapes(record, replay) as tapes:
         execution = execute_plan(
-            source,
-            env,
-            task,
-            model,
-            kind=kind,
-            seed=seed,
-            budget=spend,
-            out=out,
-            listen=listener(as_json, quiet),
-            allow_weak_sandbox=allow_weak_sandbox,
-            **tapes,
-            **given,
+            source, env, task, model, kind=kind, seed=seed, budget=spend, out=out, listen=hear, **tapes, **given
         )
     if as_json:
         options.print_json(_summary(execution))
@@ -166,8 +140,7 @@ def _checked(source: str, env: str, allow_weak: bool) -> Plan | Rejected:
     from contextlib import closing
 
     from codeplan import envs
-    from codeplan.api import agent_api
-    from codeplan.episode import agent_class
+    from codeplan.api import agent_api, agent_class
     from codeplan.sandbox import Sandbox
 
     with closing(envs.make(env)) as world:

@@ -13,7 +13,6 @@ from codeplan.cli.episode import listener
 if TYPE_CHECKING:
     from codeplan.types import Result
 
-Run = Annotated[Path, typer.Argument(metavar="RUN", help="The episode's folder, as --out named it.")]
 NewOut = Annotated[Path, typer.Option("--out", metavar="DIR", help="The new episode's folder.")]
 BaseUrl = Annotated[
     str | None,
@@ -34,7 +33,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def resume(
-    folder: Run,
+    folder: options.Run,
     base_url: BaseUrl = None,
     allow_weak_sandbox: options.AllowWeak = False,
     more: options.Set = None,
@@ -50,12 +49,12 @@ def resume(
     """
     from codeplan.recordings import resume as resume_episode
 
-    given = options.settings(more, base_url=base_url, allow_weak_sandbox=allow_weak_sandbox or None)
+    given = options.settings(more, base_url=base_url, allow_weak_sandbox=allow_weak_sandbox)
     _end(resume_episode(folder, listen=listener(as_json, quiet), beside=_beside(), **given), as_json)
 
 
 def replay(
-    folder: Run,
+    folder: options.Run,
     allow_weak_sandbox: options.AllowWeak = False,
     more: options.Set = None,
     as_json: options.Json = False,
@@ -74,7 +73,7 @@ def replay(
         nonlocal count
         count += 1
 
-    given = options.settings(more, allow_weak_sandbox=allow_weak_sandbox or None)
+    given = options.settings(more, allow_weak_sandbox=allow_weak_sandbox)
     replay_episode(folder, listen=hear, **given)
     if as_json:
         options.print_json({"identical": True, "events": count})
@@ -83,7 +82,7 @@ def replay(
 
 
 def fork(
-    folder: Run,
+    folder: options.Run,
     at: At,
     out: NewOut,
     plan: PlanFile = None,
@@ -104,7 +103,7 @@ def fork(
     from codeplan.cli.plan import read_plan
     from codeplan.recordings import fork as fork_episode
 
-    given = options.settings(more, base_url=base_url, allow_weak_sandbox=allow_weak_sandbox or None)
+    given = options.settings(more, base_url=base_url, allow_weak_sandbox=allow_weak_sandbox)
     source = read_plan(plan) if plan else None
     hear = listener(as_json, quiet)
     result = fork_episode(folder, at, out, plan=source, answer=answer, listen=hear, beside=_beside(), **given)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from codeplan.cli import options
+
 if TYPE_CHECKING:
     from codeplan.skills import Library
 
 Runs = Annotated[Path, typer.Argument(metavar="RUNS", help="A bench's folder, a folder of runs, or one run's.")]
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page to write.")]
-Port = Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="The port on 127.0.0.1; 0 is any that is free.")]
-
 Skills = Annotated[Path | None, typer.Option("--library", metavar="DIR", help="A library of skills to show, too.")]
 
 
@@ -38,7 +38,7 @@ def report(runs: Runs, out: Out = Path("report.html"), library: Skills = None) -
         typer.echo(f"left out to keep it small: {written.left_out:,} pages of events; codeplan view {runs} shows them")
 
 
-def view(runs: Runs, port: Port = 0, library: Skills = None) -> None:
+def view(runs: Runs, port: options.Port = 0, library: Skills = None) -> None:
     """Show a bench and its episodes in the browser, on this machine only; what still runs is followed.
 
     The first line on standard output is the address. Ctrl-C ends it. Needs the extra `web`.

@@ -12,7 +12,6 @@ from codeplan.cli import options
 if TYPE_CHECKING:
     from codeplan.llm.serve import Endpoint
 
-Port = Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="The port on 127.0.0.1; 0 is any that is free.")]
 Latency = Annotated[float, typer.Option(min=0, metavar="MS", help="Milliseconds that each answer takes.")]
 FaultSpec = Annotated[
     str,
@@ -35,7 +34,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def serve(
-    port: Port = 0,
+    port: options.Port = 0,
     latency: Latency = 0.0,
     faults: FaultSpec = "",
     log: Log = None,

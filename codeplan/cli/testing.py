@@ -13,7 +13,6 @@ from codeplan.cli import options
 if TYPE_CHECKING:
     from codeplan.testing.cases.mutation import Score
 
-Run = Annotated[Path, typer.Argument(metavar="RUN", help="The episode's folder, as --out named it.")]
 Plan = Annotated[Path, typer.Argument(metavar="PLAN", help="A manifest, or a plan with a manifest beside it.")]
 NewOut = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The folder for the new test.")]
 Arguments = Annotated[
@@ -67,7 +66,7 @@ def mutate(plan: Plan, as_json: options.Json = False) -> None:
     raise typer.Exit(1 if any(score.complaints for score in scores) else 0)
 
 
-def new_test(folder: Run, out: NewOut) -> None:
+def new_test(folder: options.Run, out: NewOut) -> None:
     """Make a test out of a recorded episode: its plan, a manifest, and a tape where the plan asked something."""
     from codeplan.testing.cases.scaffold import new_test as write
 

@@ -8,7 +8,6 @@ import typer
 
 from codeplan.cli import options
 
-Port = Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="The port on 127.0.0.1; 0 is any that is free.")]
 TaskId = Annotated[str | None, typer.Option("--task", metavar="ID", help="The task to begin with, such as buy/3.")]
 
 
@@ -24,7 +23,7 @@ def _webshop() -> None:
     """WebShop for a person."""
 
 
-def serve(port: Port = 0, task: TaskId = None, data: options.Data = None, set: options.Set = None) -> None:
+def serve(port: options.Port = 0, task: TaskId = None, data: options.Data = None, set: options.Set = None) -> None:
     """Serve the shop on this machine, until Ctrl-C, so that a person can do the task that an agent does.
 
     The first line on standard output is the address to open in a browser. Pages, goals and reward are the agent's.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from codeplan.episode import Episode
 from codeplan.events import PlanDrafted, PlanRejected, PlanStarted
+from codeplan.plan_run import run_plan
 from codeplan.planner import Planner
 from codeplan.prompts import Prompts
-from codeplan.refine import run_plan
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.types import Failed, Finished, Outcome, Rejected, Result, Stopped, Task
 

@@ -13,9 +13,7 @@ from typing import Any
 
 from codeplan.sandbox.language.bindings import Function, bound_names, defaults, parameters, target_names
 from codeplan.sandbox.language.nodes import children
-
-State = frozenset[str] | None
-"""The names surely set here; None where no path leads here."""
+from codeplan.sandbox.language.paths import PATHS, State
 
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
@@ -41,7 +39,7 @@ class Flow:
 
 def flow(body: list[ast.stmt]) -> Flow:
     """Analyse statements that run one after the other."""
-    walker = _Walker()
+    walker = Walker()
     walker.block(body)
     binds = bound_names(body)
     sets = binds if walker.state is None else walker.state
@@ -59,20 +57,20 @@ def flow(body: list[ast.stmt]) -> Flow:
 def free_names(function: Function) -> dict[str, ast.AST]:
     """The names that a function reads from outside of it, those of functions within it included."""
     body: list[ast.stmt] = [ast.Expr(function.body)] if isinstance(function, ast.Lambda) else function.body
-    walker = _Walker()
+    walker = Walker()
     walker.block(body)
     own = parameters(function) | bound_names(body)
     return {name: node for name, node in (walker.deferred | walker.reads).items() if name not in own}
 
 
-def _meet(states: Iterable[State]) -> State:
-    """What is surely set whichever of these paths was taken."""
-    alive = [s for s in states if s is not None]
-    return frozenset.intersection(*alive) if alive else None
-
-
 @dataclass
-class _Walker:
+class Walker:
+    """Goes through syntax in the order in which it runs, and keeps what it meets of names.
+
+    ``state`` is as of here, ``breaks`` those at the ``break`` of each loop around it; ``hidden`` are the names of the
+    comprehensions around it.
+    """
+
     state: State = frozenset()
     reads: dict[str, ast.AST] = field(default_factory=dict)
     early: dict[str, ast.AST] = field(default_factory=dict)
@@ -83,10 +81,12 @@ class _Walker:
     hidden: list[frozenset[str]] = field(default_factory=list)
 
     def block(self, body: Iterable[ast.AST]) -> None:
+        """Go through nodes, one after the other."""
         for node in body:
             self.visit(node)
 
     def visit(self, node: ast.AST | None) -> None:
+        """Go through a node and all below it."""
         if node is None:
             return
         method = _METHODS[type(node)]
@@ -104,22 +104,24 @@ class _Walker:
         if self.state is not None and name not in self.state:
             self.early.setdefault(name, node)
 
-    def _bind(self, *names: str) -> None:
+    def bind(self, *names: str) -> None:
+        """These names are surely set from here on."""
         if self.state is not None:
             self.state |= {n for n in names if not any(n in hidden for hidden in self.hidden)}
 
-    def _unset(self, name: str) -> None:
+    def unset(self, name: str) -> None:
+        """This name is not set any more."""
         self.unsteady.add(name)
         if self.state is not None:
             self.state -= {name}
 
     def _Name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Store):
-            self._bind(node.id)
+            self.bind(node.id)
         else:
             self._read(node.id, node)
             if isinstance(node.ctx, ast.Del):
-                self._unset(node.id)
+                self.unset(node.id)
 
     # ------------------------------------------------------------------ bindings
 
@@ -142,11 +144,11 @@ class _Walker:
 
     def _NamedExpr(self, node: ast.NamedExpr) -> None:
         self.visit(node.value)
-        self._bind(node.target.id)
+        self.bind(node.target.id)
 
     def _FunctionDef(self, node: ast.FunctionDef) -> None:
         self._defer(node)
-        self._bind(node.name)
+        self.bind(node.name)
         self.functions.add(node.name)
 
     def _Lambda(self, node: ast.Lambda) -> None:
@@ -163,22 +165,6 @@ class _Walker:
 
     _ImportFrom = _ClassDef = _AsyncFunctionDef = _arg = _Import
 
-    # ------------------------------------------------------------------ expressions with paths
-
-    def _BoolOp(self, node: ast.BoolOp) -> None:
-        self.visit(node.values[0])
-        first = self.state
-        self.block(node.values[1:])
-        self.state = first
-
-    def _IfExp(self, node: ast.IfExp) -> None:
-        self.visit(node.test)
-        start = self.state
-        self.visit(node.body)
-        then, self.state = self.state, start
-        self.visit(node.orelse)
-        self.state = _meet([then, self.state])
-
     def _comprehension_of(self, node: Comprehension) -> None:
         self.visit(node.generators[0].iter)
         start = self.state
@@ -191,115 +177,13 @@ class _Walker:
 
     _ListComp = _SetComp = _DictComp = _GeneratorExp = _comprehension_of
 
-    # ------------------------------------------------------------------ statements with paths
 
-    def _If(self, node: ast.If) -> None:
-        self.visit(node.test)
-        start = self.state
-        self._bind(*_set_when_true(node.test))
-        self.block(node.body)
-        then, self.state = self.state, start
-        self.block(node.orelse)
-        self.state = _meet([then, self.state])
-
-    def _For(self, node: ast.For) -> None:
-        self.visit(node.iter)
-        start = self.state
-        self.visit(node.target)
-        breaks = self._loop(node.body)
-        self.state = start
-        self.block(node.orelse)
-        self.state = _meet([self.state, *breaks])
-
-    def _While(self, node: ast.While) -> None:
-        self.visit(node.test)
-        start = self.state
-        self._bind(*_set_when_true(node.test))
-        breaks = self._loop(node.body)
-        endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
-        self.state = None if endless else start
-        self.block(node.orelse)
-        self.state = _meet([self.state, *breaks])
-
-    def _loop(self, body: list[ast.stmt]) -> list[State]:
-        self.breaks.append([])
-        self.block(body)
-        return self.breaks.pop()
-
-    def _Try(self, node: ast.Try) -> None:
-        start = self.state
-        self.block([*node.body, *node.orelse])
-        ends = [self.state]
-        for handler in node.handlers:
-            self.state = start
-            self.visit(handler)
-            ends.append(self.state)
-        self.state = start
-        self.block(node.finalbody)
-        end, last = _meet(ends), self.state
-        self.state = None if end is None or last is None else end | last
-
-    def _ExceptHandler(self, node: ast.ExceptHandler) -> None:
-        self.visit(node.type)
-        if node.name:
-            self._bind(node.name)
-        self.block(node.body)
-        if node.name:
-            self._unset(node.name)
-
-    def _Match(self, node: ast.Match) -> None:
-        self.visit(node.subject)
-        start = self.state
-        ends: list[State] = []
-        for case in node.cases:
-            self.state = start
-            self._bind(*bound_names([case.pattern]))
-            self.block([case.guard, *case.body] if case.guard else case.body)
-            ends.append(self.state)
-        last = node.cases[-1]
-        catches_all = isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None and last.guard is None
-        self.state = _meet(ends if catches_all else [*ends, start])
-
-    def _Assert(self, node: ast.Assert) -> None:
-        self.visit(node.test)
-        start = self.state
-        self.visit(node.msg)
-        never = isinstance(node.test, ast.Constant) and not node.test.value
-        self.state = None if never else start
-        self._bind(*_set_when_true(node.test))
-
-    def _Return(self, node: ast.Return) -> None:
-        self.visit(node.value)
-        self.state = None
-
-    def _Raise(self, node: ast.Raise) -> None:
-        self.block(children(node))
-        self.state = None
-
-    def _Break(self, node: ast.Break) -> None:
-        if self.breaks:
-            self.breaks[-1].append(self.state)
-        self.state = None
-
-    def _Continue(self, node: ast.Continue) -> None:
-        self.state = None
-
-
-class _Methods(dict[type[ast.AST], Callable[[_Walker, Any], None] | None]):
+class _Methods(dict[type[ast.AST], Callable[[Walker, Any], None] | None]):
     """What a walker does with a sort of node; None where it goes on below."""
 
-    def __missing__(self, kind: type[ast.AST]) -> Callable[[_Walker, Any], None] | None:
-        self[kind] = getattr(_Walker, f"_{kind.__name__}", None)
+    def __missing__(self, kind: type[ast.AST]) -> Callable[[Walker, Any], None] | None:
+        self[kind] = PATHS.get(kind) or getattr(Walker, f"_{kind.__name__}", None)
         return self[kind]
 
 
 _METHODS = _Methods()
-
-
-def _set_when_true(test: ast.expr) -> frozenset[str]:
-    """Names that ``:=`` has set in a condition if it was true: each part of an ``and`` was then evaluated."""
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-        return frozenset().union(*map(_set_when_true, test.values))
-    if isinstance(test, ast.Compare) and len(test.ops) == 1:
-        return _set_when_true(test.left) | _set_when_true(test.comparators[0])
-    return frozenset({test.target.id}) if isinstance(test, ast.NamedExpr) else frozenset()

@@ -126,6 +126,7 @@ class SafeFormatter(string.Formatter):
         self._growth = growth
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
+        """A field's value and first key. Raises ValueError for an attribute, TypeError for an item of another type."""
         first, rest = _split_field(field_name)
         value = self.get_value(first, args, kwargs)
         for is_attribute, key in rest:
@@ -139,6 +140,7 @@ class SafeFormatter(string.Formatter):
         return value, first
 
     def format_field(self, value: Any, format_spec: str) -> Any:
+        """The value's text by its format, within the limits of growth."""
         return self._growth.format(value, format_spec)
 
 

@@ -113,8 +113,8 @@ class PlanTransformer(LanguagePolicy):
             node.func = at(node.func, load("_apply_"))
         return node
 
-    # Iteration and unpacking stay as they are: no value has an iterator of the plan's own making.
     def visit_Assign(self, node: ast.Assign) -> Visited:
+        """Iteration and unpacking stay as they are: no value has an iterator of the plan's own making."""
         return self.node_contents_visit(node)
 
     # ------------------------------------------------------------------ what ends a plan
@@ -175,6 +175,7 @@ class PlanTransformer(LanguagePolicy):
         return at(node, ast.For(ast.Name("_each_", ast.Store()), load("_turns_"), [leave, *node.body], []))
 
     def visit_comprehension(self, node: ast.comprehension) -> Visited:
+        """Its turns are counted as those of a for loop."""
         if node.is_async:
             self.error(node.target, REFUSED["AsyncFor"])
         node = self.node_contents_visit(node)

@@ -35,6 +35,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         self._refusals.add(node, "language", info)
 
     def not_allowed(self, node: ast.AST) -> None:
+        """Refuse a node that the language has not, and say what to write in its place."""
         kind = type(node).__name__
         self.error(node, REFUSED.get(kind, f"{kind} is not part of the plan language; write it with plain statements"))
 
@@ -76,14 +77,17 @@ class LanguagePolicy(RestrictingNodeTransformer):
         return node
 
     def visit_MatchAs(self, node: ast.MatchAs) -> Visited:
+        """The name that a case binds is checked as any other that is bound."""
         self._check_binding(node, node.name)
         return self.node_contents_visit(node)
 
     def visit_MatchStar(self, node: ast.MatchStar) -> Visited:
+        """The name of a sequence's rest is checked as any other that is bound."""
         self._check_binding(node, node.name)
         return node
 
     def visit_MatchMapping(self, node: ast.MatchMapping) -> Visited:
+        """Keys must be literals; the name of the rest is checked as any other that is bound."""
         self._check_binding(node, node.rest)
         for key in node.keys:
             self._check_literal(key)
@@ -91,6 +95,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         return node
 
     def visit_MatchValue(self, node: ast.MatchValue) -> Visited:
+        """What a case compares with must be a literal."""
         self._check_literal(node.value)
         return node
 
@@ -126,6 +131,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         return self._visited(at(node, ast.Assign(targets=[node.target], value=node.value)))
 
     def visit_arg(self, node: ast.arg) -> Visited:
+        """The annotation is dropped, the name checked."""
         node.annotation = None
         self.check_name(node, node.arg)
         return node

@@ -111,6 +111,7 @@ class Stage:
 
     @cached_property
     def env(self) -> Environment:
+        """The world of the suite's manifest, built when it is first asked for; ``close`` frees it."""
         return envs.make(self.suite.manifest.env, **self.suite.manifest.settings)
 
     def close(self) -> None:

@@ -40,6 +40,7 @@ class ManifestFile(pytest.File):
             yield item
 
     def teardown(self) -> None:
+        """Free the world, where a test has built one."""
         if hasattr(self, "stage"):
             self.stage.close()
 

@@ -23,9 +23,17 @@ _PUT = re.compile(r"(?:put|move) (?P<object>.+) (?:in/on|to) (?P<receptacle>.+)"
 class PlaysHouseholds(Protocol):
     """An environment of household games that can be set back, and changed from outside."""
 
-    def game(self, task: Task) -> Game: ...
-    def snapshot(self) -> Any: ...
-    def restore(self, moment: Any) -> None: ...
+    def game(self, task: Task) -> Game:
+        """All there is to know of a task's household."""
+        ...
+
+    def snapshot(self) -> Any:
+        """Where the episode stands, for ``restore``."""
+        ...
+
+    def restore(self, moment: Any) -> None:
+        """Go on from a snapshot of the same task."""
+        ...
 
 
 def opened(run: PlanRun, env: Environment) -> Iterator[int]:

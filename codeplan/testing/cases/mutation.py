@@ -66,6 +66,7 @@ class Score(NamedTuple):
 
     @property
     def killed(self) -> int:
+        """How many mutants some case killed."""
         return sum(bool(t.killer) for t in self.tried)
 
     @property

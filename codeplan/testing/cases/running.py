@@ -8,14 +8,14 @@ from typing import Any
 
 import msgspec
 
-from codeplan.api import agent_api
-from codeplan.episode import Episode, agent_class
+from codeplan.api import agent_api, agent_class
+from codeplan.episode import Episode
 from codeplan.errors import CodeplanError
 from codeplan.events import Acted, Asked, Event, PlanDrafted, PlanRejected, PlanStarted, StepEntered
+from codeplan.plan_run import run_plan
 from codeplan.planner import Planner
 from codeplan.prompts import Prompts
 from codeplan.protocols import LLM, Environment
-from codeplan.refine import run_plan
 from codeplan.runner import run
 from codeplan.sandbox import Limits, Progress, Sandbox
 from codeplan.sandbox import StepEntered as Entered
@@ -49,6 +49,7 @@ class PlanRun(msgspec.Struct, frozen=True):
 
     @property
     def task(self) -> Task:
+        """The task of the episode."""
         return self.result.task
 
     @property

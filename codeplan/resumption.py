@@ -1,0 +1,41 @@
+"""At which step a refined plan resumes: a comparison of two plans as syntax, and of the names that were kept."""
+
+from __future__ import annotations
+
+from codeplan.types import Checkpoint, Plan
+
+
+def resume_point(
+    old: Plan, new: Plan, failed: int | None, states: dict[int, Checkpoint], named: int | None = None
+) -> int:
+    """The step at which ``new`` resumes after ``old`` ended at step ``failed`` (None: it ran to its end).
+
+    The first step whose syntax differs (or ``named``, where the author was asked), never later than the step that
+    failed, moved back until a state was kept for it that has every name which the remaining steps need and
+    which earlier steps could have set.
+    """
+    numbers = [s.number for s in new.steps]
+    if not numbers:
+        return 1
+    candidate = min(named or _first_difference(old, new) or failed or numbers[0], failed or numbers[-1])
+    for step in reversed([n for n in numbers if n <= candidate]):
+        if step in states and not _missing(new, step, states[step]):
+            return step
+    return numbers[0]
+
+
+def _first_difference(old: Plan, new: Plan) -> int | None:
+    """The number of the first step of ``new`` that is not the same in ``old``; None where there is none."""
+    for i, step in enumerate(new.steps):
+        if i >= len(old.steps) or (old.steps[i].number, old.steps[i].digest) != (step.number, step.digest):
+            return step.number
+    return None
+
+
+def _missing(plan: Plan, start: int, state: Checkpoint) -> set[str]:
+    """Names that the steps from ``start`` on need, neither saved nor set anew, though earlier steps set them."""
+    have, missing = {*plan.provides, *state.names}, set[str]()
+    for step in (s for s in plan.steps if s.number >= start):
+        missing |= {*step.needs} - have
+        have |= {*step.sets}
+    return missing & {name for s in plan.steps if s.number < start for name in s.sets}
