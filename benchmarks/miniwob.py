@@ -21,6 +21,7 @@ WANTED = {"episodes a second": 50, "MB": 700}
 
 
 def main(episodes: int) -> None:
+    """Print all the figures; ``episodes`` is how many are played for the speed."""
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; {found.browser()}")
     started = time.perf_counter()
     env = MiniWob()
@@ -50,6 +51,7 @@ def speed(env: MiniWob, episodes: int) -> None:
 
 
 def click_button(env: MiniWob, seed: int) -> bool:
+    """Play one episode of click-button; whether it was won."""
     first = env.reset(env.task("click-button", seed))
     name = first.text.split('"')[1]
     return env.step(f'click_xpath (//button[text()="{name}"])[1]').success
@@ -62,12 +64,14 @@ def repeat(env: MiniWob) -> None:
 
 
 def once(env: MiniWob, i: int) -> list[Observation]:
+    """What an episode of one page answers to four actions, the first observation included."""
     kind, seed = env.kinds[i % 53], i // 53
     actions = ("click_xpath //input", "type abc", "click_xpath (//*[@id='area']//*)[3]", "click_xpath //button")
     return [env.reset(env.task(kind, seed)), *map(env.step, actions)]
 
 
 def memory() -> None:
+    """Print what 16 pages at once weigh."""
     worlds = [MiniWob() for _ in range(PAGES)]
     for i, world in enumerate(worlds):
         world.reset(world.task(world.kinds[i * 3], i))
@@ -103,6 +107,7 @@ def _is_member(process: Path) -> bool:
 
 
 def browser_seconds() -> float:
+    """The processor time of the browser's processes so far, in seconds."""
     return sum(map(_seconds, processes()))
 
 

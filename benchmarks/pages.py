@@ -26,6 +26,7 @@ _T = TypeVar("_T")
 
 
 def main(megabytes: int) -> None:
+    """Write a trace of so many megabytes, and print what its index, a page and the whole report take."""
     with tempfile.TemporaryDirectory() as place:
         path = Path(place, "run", "trace.jsonl")
         write(path, megabytes << 20)

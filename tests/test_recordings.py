@@ -304,12 +304,15 @@ def test_a_host_killed_at_random_points_resumes_to_the_same_trace(tmp_path):
     events = Trace.read(whole / "trace.jsonl")
     size = (whole / "trace.jsonl").stat().st_size
     dice = random.Random(7)
+    resumed = 0
     for i in range(4):
         folder = tmp_path / str(i)
         killed_at(folder, dice.randrange(size))
         if (folder / "trace.jsonl").exists() and Trace.read(folder / "trace.jsonl"):
             resume(folder)
             same(events, Trace.read(folder / "trace.jsonl"))
+            resumed += 1
+    assert resumed
 
 
 def killed_at(folder: Path, size: int) -> None:

@@ -291,7 +291,8 @@ def test_a_plan_of_the_wrong_shape_is_told_the_right_one(name: str) -> None:
 
 def test_a_function_may_assert_for_a_step() -> None:
     helpers = "def must(x):\n    assert x, 'no'\ndef surely(x):\n    must(x)\n"
-    accepted(helpers + plan("if start_from <= 1:\n    surely(agent.location)"))
+    made = accepted(helpers + plan("if start_from <= 1:\n    surely(agent.location)"))
+    assert [s.needs for s in made.steps] == [("must", "surely")]
 
 
 # ---------------------------------------------------------------------- the agent's API
@@ -324,12 +325,16 @@ def test_wrong_uses_of_the_agent_are_named(call: str, rule: str, text: str) -> N
 
 
 def test_starred_and_named_arguments_are_accepted() -> None:
-    accepted(
-        plan(
-            "a = ['x', 'y']\nagent.take(*a)\nagent.take(receptacle='r', item='i')\n"
-            "agent.goto(**{'receptacle': 'x'})\ng = agent.goto"
-        )
+    source = plan(
+        "a = ['x', 'y']\nagent.take(*a)\nagent.take(receptacle='r', item='i')\n"
+        "agent.goto(**{'receptacle': 'x'})\ng = agent.goto"
     )
+    assert accepted(source).provides == ("a", "g")
+    assert run(source).world.calls == [
+        ("take", ("x", "y"), {}),
+        ("take", (), {"receptacle": "r", "item": "i"}),
+        ("goto", (), {"receptacle": "x"}),
+    ]
 
 
 # ---------------------------------------------------------------------- names
@@ -373,7 +378,7 @@ def test_a_function_of_one_step_is_not_there_for_another(definition: str) -> Non
     ],
 )
 def test_names_as_models_use_them_are_accepted(first: str, second: str) -> None:
-    accepted(steps(first, second))
+    assert len(accepted(steps(first, second)).steps) == 2
 
 
 # ---------------------------------------------------------------------- syntax and size
@@ -423,7 +428,8 @@ def test_what_is_too_long_or_too_deep_never_reaches_the_second_parser(source: st
 
 def test_a_long_honest_plan_is_accepted() -> None:
     body = "\n".join(f"x{i} = agent.goto('desk {i}')\nprint(x{i}, f'{{x{i}}}')" for i in range(100))
-    accepted(steps(*[body] * 5))
+    made = accepted(steps(*[body] * 5))
+    assert [len(s.sets) for s in made.steps] == [100] * 5
 
 
 NEW_QUOTES = {

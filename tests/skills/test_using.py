@@ -149,7 +149,10 @@ def test_a_trace_with_a_librarys_folder_replays_by_name(tmp_path):
 def test_the_example_of_the_documentation_runs_as_it_stands():
     page = (Path(__file__).parents[2] / "docs" / "skills.md").read_text()
     (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    exec(compile(block, "skills.md", "exec"), {"__name__": "page"})
+    page = {"__name__": "page"}
+    exec(compile(block, "skills.md", "exec"), page)
+    assert page["result"].success
+    assert [entry.status for entry in page["library"].entries()] == ["active"]
 
 
 def test_a_hostile_plan_in_a_library_is_refused_and_planning_begins(tmp_path):
