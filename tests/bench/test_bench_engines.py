@@ -16,6 +16,7 @@ from benches import Play, bare, plan
 
 from codeplan.bench import Bench, engines
 from codeplan.bench.conduct import remaining
+from codeplan.bench.engines.processes import shares
 from codeplan.bench.episodes import Player
 from codeplan.bench.store import in_order
 from codeplan.errors import InfrastructureError, UsageError
@@ -57,6 +58,33 @@ class Refuse(msgspec.Struct, frozen=True):
 
     def lost(self, job: int, reason: str) -> int:
         return 0
+
+
+class Cores(msgspec.Struct, frozen=True):
+    """Tells its process and the cores that it may use; a job of 0 ends the process the first time."""
+
+    folder: str
+
+    def __call__(self, job: int) -> tuple[int, frozenset[int]]:
+        died = Path(self.folder, "died")
+        if job == 0 and not died.exists():
+            died.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(0.2)  # so that every process gets a job
+        return os.getpid(), frozenset(os.sched_getaffinity(0))
+
+    def lost(self, job: int, reason: str) -> tuple[int, frozenset[int]]:
+        return 0, frozenset()
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system does not tell cores")
+def test_processes_keep_to_their_share_of_the_cores_and_so_do_their_successors(tmp_path: Path) -> None:
+    mine = frozenset(os.sched_getaffinity(0))
+    found = dict(engines.make("processes", 2).run(range(8), Cores(str(tmp_path))))
+    if len(mine) >= 2:
+        assert sorted(c for share in found.values() for c in share) == sorted(mine)
+    assert {frozenset(c) for c in shares(1)} == {mine}
+    assert shares(len(mine) + 1) == [mine] * (len(mine) + 1)
 
 
 @pytest.mark.parametrize("name", ["threads", "processes"])
