@@ -15,6 +15,11 @@ class DamagedSkill(ValueError):
     """A skill's folder that cannot be used as it is: the message says which file, and why. Nothing of it is deleted."""
 
 
+def is_temporary(name: str) -> bool:
+    """Whether a file or a folder of this name is one that a writer has not finished, or never will."""
+    return name.startswith(".") and name.endswith(".tmp")
+
+
 def write(path: Path, text: str) -> None:
     """Put the text into the file, durably; a reader sees the old file or the new one, whatever happens meanwhile."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")

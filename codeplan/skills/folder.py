@@ -54,7 +54,8 @@ def read_version(folder: Path, version: int) -> Skill:
 def trials(folder: Path) -> tuple[list[Trial], list[int]]:
     """The trials, and the numbers of the lines that hold none. Raises DamagedSkill where the file cannot be read."""
     try:
-        return evidence.decode((folder / EVIDENCE).read_bytes())
+        with open(f"{folder}/{EVIDENCE}", "rb") as file:
+            return evidence.decode(file.read())
     except FileNotFoundError:
         return [], []
     except OSError as e:
@@ -151,12 +152,13 @@ def _plan(folder: Path, found: Manifest) -> str:
 
 
 def _plan_file(folder: Path) -> str | None:
-    return _text(folder / PLAN, MOST_PLAN_BYTES) if (folder / PLAN).exists() else None
+    path = f"{folder}/{PLAN}"  # texts are put together quicker than paths, and a library has thousands of skills
+    return _text(path, MOST_PLAN_BYTES) if os.path.exists(path) else None
 
 
 def _manifest(folder: Path) -> Manifest:
     try:
-        return manifest.read(_text(folder / MANIFEST, manifest.MOST_BYTES))
+        return manifest.read(_text(f"{folder}/{MANIFEST}", manifest.MOST_BYTES))
     except DamagedSkill as e:
         where = "" if str(folder) in str(e) else f"{folder / MANIFEST}: "
         raise DamagedSkill(f"{where}{e}") from None
@@ -166,11 +168,11 @@ def _version_file(folder: Path, version: int) -> Path:
     return folder / VERSIONS / f"{version}.py"
 
 
-def _text(path: Path, most: int) -> str:
+def _text(path: Path | str, most: int) -> str:
     """The text of a file as it is, line ends included. Raises DamagedSkill."""
     try:
-        with open(path, "rb") as file:
-            data = file.read(most + 1)
+        with open(path, "rb", buffering=0) as file:
+            data = file.read(min(os.fstat(file.fileno()).st_size, most) + 1)  # room is made for all that is asked for
     except OSError as e:
         raise DamagedSkill(f"{path}: {e.strerror}") from None
     if len(data) > most:

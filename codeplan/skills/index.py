@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from codeplan.skills.evidence import Tally
 from codeplan.skills.values import Skill, Status, Trial
 from codeplan.types import Value
@@ -75,6 +77,7 @@ class Index:
         except BaseException:
             self._db.close()
             raise
+        self._counted_at, self._counts = (0, 0), dict[str, int]()
         self._closing = weakref.finalize(self, self._db.close)  # a library needs no closing
 
     def close(self) -> None:
@@ -106,7 +109,7 @@ class Index:
     ) -> None:
         """Enter a skill's folder anew, whatever was known of it; ``fault`` tells what of it cannot be used."""
         number = self._forgotten(path)
-        row = (
+        known = (
             skill.env,
             skill.name,
             skill.kind,
@@ -116,23 +119,11 @@ class Index:
             skill.description,
             digest,
         )
-        counts = (
-            tally.shown,
-            tally.solved,
-            tally.plain,
-            tally.plain_solved,
-            tally.wins,
-            tally.losses,
-            tally.failing,
-        )
-        marks = ", ".join("?" * (1 + len(row) + len(counts)))
-        number = self._db.execute(f"insert into skills values ({marks})", (number, *row, *counts)).lastrowid
+        row = (number, *known, *msgspec.structs.astuple(tally))
+        number = self._db.execute(f"insert into skills values ({', '.join('?' * len(row))})", row).lastrowid
         goals = "\n".join(dict.fromkeys(o.goal for o in skill.origins if o.goal))
         text = (number, _tags(skill), skill.name, skill.description, goals)
-        self._db.execute(
-            "insert into texts (rowid, tags, name, description, goals) values (?, ?, ?, ?, ?)",
-            text,
-        )
+        self._db.execute("insert into texts (rowid, tags, name, description, goals) values (?, ?, ?, ?, ?)", text)
         runs = {o.run for o in skill.origins} | {t.run for t in trials}
         self._db.executemany("insert into runs values (?, ?)", [(number, run) for run in runs if run])
         self._db.execute("insert into files values (?, ?, ?, ?)", (path, signature, number, fault))
@@ -201,20 +192,24 @@ class Index:
         return [_entry(row) for row in self._db.execute(query, (run,))]
 
     def search(self, words: Sequence[str], limit: int, env: str | None = None) -> list[Entry]:
-        """The skills of any status whose words fit best, best first."""
-        return self._ranked("", [f"e{_hex(env)}"] if env is not None else [], words, limit)
+        """The skills of any status whose words fit best, best first.
+
+        What very many have tells nothing, and takes long to rank: it counts only where there is nothing else.
+        """
+        rare, common = self._telling(words)
+        return self._ranked("", [f"e{_hex(env)}"] if env is not None else [], rare or common[:1], limit)
 
     def fitting(self, env: str, kind: str, words: Sequence[str], limit: int) -> list[Entry]:
         """Active skills that do not fail, for a kind of task (any kind where it is empty), best first.
 
-        Where too few have one of the words, others of the kind follow: those that solved most.
+        Where too few have one of the words that tell something, others of the kind follow: those that solved most.
         """
         tags = [
             f"e{_hex(env)}",
             "active",
             *([f"(k{_hex(kind)} OR k{_hex('')})"] if kind else []),
         ]
-        found = self._ranked(_SOUND, tags, words, limit)
+        found = self._ranked(_SOUND, tags, self._telling(words)[0], limit)
         if len(found) >= limit:
             return found
         names = {e.name for e in found}
@@ -237,14 +232,10 @@ class Index:
         return {digest: row[0] for digest, row in found if row}
 
     def _ranked(self, where: str, tags: list[str], words: Sequence[str], limit: int) -> list[Entry]:
-        telling = self._telling(words)
-        if not telling:
+        if not words:
             return []
         match = " AND ".join(
-            [
-                *(f"tags : {tag}" for tag in tags),
-                f"{{name description goals}} : ({' OR '.join(telling)})",
-            ]
+            [*(f"tags : {tag}" for tag in tags), f"{{name description goals}} : ({' OR '.join(words)})"]
         )
         query = (
             "select s.*, -bm25(texts, 0.0, 2.0, 1.0, 1.0) as score from texts join skills s on s.id = texts.rowid "
@@ -252,18 +243,23 @@ class Index:
         )
         return [_entry(row) for row in self._db.execute(query, (match, limit))]
 
-    def _telling(self, words: Sequence[str]) -> list[str]:
-        """The words that tell most: few skills have them, but some do. Each is quoted for FTS5.
+    def _telling(self, words: Sequence[str]) -> tuple[list[str], list[str]]:
+        """The words that few skills have, fewest first, and those that many have, quoted for FTS5."""
+        counted = {f'"{word}"': self._count(word) for word in dict.fromkeys(words)}
+        there = sorted((word for word, number in counted.items() if number), key=lambda word: counted[word])
+        rare = [word for word in there if counted[word] < COMMON]
+        return rare[:MOST_WORDS], there[len(rare) :]
 
-        What very many have tells nothing, and takes long to rank: it counts only where there is nothing else.
-        """
-        counted: dict[str, int] = {}
-        query = "select count(*) from (select rowid from texts where texts match ? limit ?)"
-        for word in dict.fromkeys(words):
+    def _count(self, word: str) -> int:
+        """How many skills have the word; COMMON where they are as many, or more. Kept until the index changes."""
+        version = self._db.execute("pragma data_version").fetchone()[0], self._db.total_changes
+        if version != self._counted_at:
+            self._counted_at, self._counts = version, {}
+        if word not in self._counts:
+            query = "select count(*) from (select rowid from texts where texts match ? limit ?)"
             match = f'{{name description goals}} : "{word}"'
-            counted[f'"{word}"'] = self._db.execute(query, (match, COMMON)).fetchone()[0]
-        there = sorted((w for w, number in counted.items() if number), key=lambda w: counted[w])
-        return [w for w in there if counted[w] < COMMON][:MOST_WORDS] or there[:1]
+            self._counts[word] = self._db.execute(query, (match, COMMON)).fetchone()[0]
+        return self._counts[word]
 
     # -------------------------------------------------------------- the file
 

@@ -187,7 +187,7 @@ class Library:
         Returns how many skills' folders there are.
         """
         with self._lock():
-            for left in (*self.path.glob("*/.*.tmp"), *self.path.glob("*/*/.*.tmp")):
+            for left in self._mirror.left_over():
                 files.remove(left)
             self._mirror.make_anew()
             places = list(self._mirror.places())

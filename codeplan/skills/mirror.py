@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from codeplan.skills import folder
+from codeplan.skills import files, folder
 from codeplan.skills.evidence import tally
 from codeplan.skills.files import DamagedSkill
 from codeplan.skills.index import Index
@@ -78,14 +78,14 @@ class Mirror:
 
     def places(self) -> Iterator[str]:
         """The skills' folders, as ``environment/name``."""
-        with (
-            contextlib.suppress(FileNotFoundError),
-            os.scandir(self._path) as environments,
-        ):
-            for environment in environments:
-                if environment.name[0] != "." and environment.is_dir():
-                    with os.scandir(environment.path) as found:
-                        yield from (f"{environment.name}/{f.name}" for f in found if f.name[0] != "." and f.is_dir())
+        for environment in _folders_in(str(self._path)):
+            yield from (f"{environment}/{name}" for name in _folders_in(f"{self._path}/{environment}"))
+
+    def left_over(self) -> list[Path]:
+        """What writers that died have left, in the environments' folders and in the skills'."""
+        folders = [*_folders_in(str(self._path)), *self.places()]
+        left = ((f, name) for f in folders for name in os.listdir(f"{self._path}/{f}") if files.is_temporary(name))
+        return [self._path / f / name for f, name in left]
 
     # -------------------------------------------------------------- the parts
 
@@ -137,3 +137,10 @@ class Mirror:
             found = folder.signature(f"{root}/{place}")
             if found is not None:
                 yield place, found
+
+
+def _folders_in(path: str) -> list[str]:
+    """The names of the folders in a folder, hidden ones left out; none where it is not there."""
+    with contextlib.suppress(FileNotFoundError), os.scandir(path) as found:
+        return [entry.name for entry in found if entry.name[0] != "." and entry.is_dir()]
+    return []
