@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from codeplan.errors import ModelError
-from codeplan.events import Acted, Asked, AskFailed, EpisodeEnded, EpisodeStarted, Event, Listener
+from codeplan.events import Acted, Asked, AskFailed, Embedded, EpisodeEnded, EpisodeStarted, Event, Listener
 from codeplan.types import Result, Usage
 
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ class Spans:
                 self._asked(event)
             case AskFailed():
                 self._ask_failed(event)
+            case Embedded():
+                self._embedded(event)
             case Acted():
                 self._acted(event)
             case EpisodeEnded():
@@ -102,30 +104,39 @@ class Spans:
         attributes["gen_ai.response.model"] = completion.model or attributes["gen_ai.request.model"]
         if self._content:
             attributes["gen_ai.output.messages"] = _messages([("assistant", completion.text)], completion.finish_reason)
-        self._chat(event, attributes)
+        self._sent(event, attributes)
 
     def _ask_failed(self, event: AskFailed) -> None:
         from opentelemetry.trace import Status, StatusCode
 
         attributes = self._call(event) | {"error.type": ModelError.__name__, **_tokens(event.usage)}
         # The reason may quote a model's refusal, and so is content.
-        self._chat(event, attributes, Status(StatusCode.ERROR, event.error if self._content else None))
+        self._sent(event, attributes, Status(StatusCode.ERROR, event.error if self._content else None))
+
+    def _embedded(self, event: Embedded) -> None:
+        attributes = {**self._routed(event.model, "embed", "embeddings"), **_tokens(event.usage)}
+        self._sent(event, attributes)
 
     def _call(self, event: Asked | AskFailed) -> dict[str, Any]:
         """What there is to say of a model call, however it ended."""
-        attributes: dict[str, Any] = {
-            **self._routes.get(event.purpose, self._main),
-            "gen_ai.operation.name": "chat",
-            "codeplan.purpose": event.purpose,
-        }
+        operation = "embeddings" if event.purpose == "embed" else "chat"
+        attributes = self._routed("", event.purpose, operation)
         if self._content:
             attributes["gen_ai.input.messages"] = _messages([(m["role"], m["content"]) for m in event.messages])
         return attributes
 
-    def _chat(self, event: Asked | AskFailed, attributes: dict[str, Any], status: Status | None = None) -> None:
+    def _routed(self, model: str, purpose: str, operation: str) -> dict[str, Any]:
+        """What there is to say of a call before it is made; the model is that of the purpose where none is named."""
+        known = self._routes.get(purpose, self._main)
+        named = {"gen_ai.request.model": model} if model else {}
+        return {**known, **named, "gen_ai.operation.name": operation, "codeplan.purpose": purpose}
+
+    def _sent(
+        self, event: Asked | AskFailed | Embedded, attributes: dict[str, Any], status: Status | None = None
+    ) -> None:
         from opentelemetry.trace import SpanKind
 
-        name = f"chat {attributes['gen_ai.request.model']}"
+        name = f"{attributes['gen_ai.operation.name']} {attributes['gen_ai.request.model']}"
         self._span(name, SpanKind.CLIENT, attributes, event.at, event.seconds, status)
 
     def _acted(self, event: Acted) -> None:

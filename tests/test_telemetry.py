@@ -15,8 +15,10 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from codeplan import Budget, InfrastructureError, run
+from codeplan.events import Embedded, EpisodeEnded, EpisodeStarted
 from codeplan.llm import Routed
-from codeplan.telemetry import CONTENT_VARIABLE
+from codeplan.telemetry import CONTENT_VARIABLE, Spans
+from codeplan.types import Result, Task, Usage
 
 OPEN = "def solution(agent, start_from=1):\n    print(agent.open({}))\n"
 _exporter = InMemorySpanExporter()
@@ -170,3 +172,15 @@ def test_nothing_is_loaded_and_nothing_listens_where_nobody_traces() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout == "None True False\n"
+
+
+def test_a_call_for_embeddings_is_a_span_of_its_own_sort(spans: InMemorySpanExporter) -> None:
+    listen = Spans()
+    listen(EpisodeStarted(env="boxes", task=Task("ball/2"), method="react", model="strong", codeplan="0", at=10.0))
+    listen(Embedded(model="small", texts=3, digest="", seconds=0.5, usage=Usage(12, None), at=12.0))
+    listen(EpisodeEnded(result=Result(Task("ball/2"), True, "done")))
+    (span,) = by_operation(spans)["embeddings"]
+    assert (span.name, span.kind) == ("embeddings small", SpanKind.CLIENT)
+    assert span.attributes is not None
+    assert span.attributes["gen_ai.usage.input_tokens"] == 12
+    assert (span.start_time, span.end_time) == (11_500_000_000, 12_000_000_000)

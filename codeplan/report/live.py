@@ -13,6 +13,7 @@ from codeplan.errors import InfrastructureError
 from codeplan.events import (
     Acted,
     Asked,
+    Embedded,
     EnvironmentReset,
     EpisodeEnded,
     EpisodeStarted,
@@ -87,6 +88,9 @@ class Live:
             case SkillsChosen():
                 names = ", ".join(one_line(f"{c.name} (version {c.version})") for c in event.chosen) or "none that fits"
                 self._say("  ", f"Skills for this task: {names}", "dim")
+            case Embedded():
+                texts = f"{event.texts} text{'s' * (event.texts != 1)}"
+                self._say("  ", f"{texts} to the embedding model {one_line(event.model)}", "dim")
             case Warned():
                 self._say("!", f"Warning: {event.message}", "yellow")
             case EpisodeEnded():

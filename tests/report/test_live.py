@@ -10,6 +10,7 @@ from rich.console import Console
 from codeplan.events import (
     Acted,
     Asked,
+    Embedded,
     EnvironmentReset,
     EpisodeEnded,
     EpisodeStarted,
@@ -259,3 +260,8 @@ def test_a_flood_is_cut_and_says_how_much_there_was() -> None:
     text = shown(acted("spam\n" * 100_000), Printed(text="x" * 1_000_000))
     assert len(text) < 10_000
     assert "500,000 characters in all" in text
+
+
+def test_a_call_for_embeddings_is_told_in_a_line() -> None:
+    assert "3 texts to the embedding model small" in shown(Embedded(model="small", texts=3, digest="", seconds=0.1))
+    assert "1 text to" in shown(Embedded(model="small", texts=1, digest="", seconds=0.1))

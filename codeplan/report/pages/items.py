@@ -9,6 +9,7 @@ from codeplan.events import (
     Acted,
     Asked,
     AskFailed,
+    Embedded,
     EnvironmentReset,
     EpisodeEnded,
     EpisodeStarted,
@@ -98,6 +99,9 @@ class Teller:
             case SkillsChosen():
                 chosen = [[label(c.name), c.version, round(c.score, 3)] for c in event.chosen[:50]]
                 return {"purpose": event.purpose, "chosen": chosen}
+            case Embedded():
+                about = {"model": label(event.model), "texts": event.texts, "seconds": round(event.seconds, 3)}
+                return about | _usage(event.usage)
             case Warned():
                 return {"text": self._clip(event.message)}
             case EpisodeEnded():

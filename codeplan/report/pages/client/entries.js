@@ -231,6 +231,14 @@ const ENTRIES = {
         )
       : h("p", { class: "quiet" }, "None fits."),
   ],
+  embedded: (item) =>
+    h(
+      "p",
+      { class: "head" },
+      h("span", { class: "what" }, "Embeddings"),
+      ` of ${item.texts} texts by ${item.model}`,
+      usage(item),
+    ),
   pictured: (item) =>
     item.picture
       ? h("img", { src: item.picture, alt: `The page after event ${item.n}`, loading: "lazy", class: "picture" })
