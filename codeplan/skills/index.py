@@ -18,7 +18,7 @@ from codeplan.skills.evidence import Tally
 from codeplan.skills.values import Skill, Status, Trial
 from codeplan.types import Value
 
-FORM = 2
+FORM = 3
 """Another number makes an index that was written by another codeplan be made anew."""
 
 MOST_WORDS = 8
@@ -27,7 +27,7 @@ COMMON = 1_000
 
 BUSY_SECONDS = 30.0
 
-_SOUND = "and status = 'active' and not failing"
+_SOUND = "and status = 'active' and failing = 0"
 
 _TABLES = """
 create table skills (
@@ -35,7 +35,8 @@ create table skills (
     pinned integer not null, version integer not null, description text not null, digest text not null,
     shown integer not null, solved integer not null, plain integer not null, plain_solved integer not null,
     wins integer not null, losses integer not null, failing integer not null, unique (env, name));
-create index by_kind on skills (env, kind, status, failing, solved, name);
+create index by_kind on skills (env, kind, status, failing, solved desc, name);
+create index by_env on skills (env, status, failing, solved desc, name);
 create table runs (skill integer not null, run text not null, primary key (run, skill)) without rowid;
 create index runs_of on runs (skill);
 create table files (path text primary key, signature text not null, skill integer, fault text) without rowid;
@@ -221,9 +222,12 @@ class Index:
 
         All of them for a limit of -1.
         """
-        kinds = "and kind in (?, '')" if kind else ""
-        query = f"select *, 0.0 from skills where env = ? {kinds} {_SOUND} order by solved desc, name limit ?"
-        return [_entry(row) for row in self._db.execute(query, [env, *([kind] if kind else []), limit])]
+        of_kind = "and kind = ?" if kind else ""  # one kind at a time, since the index has each in this order
+        query = f"select *, 0.0 from skills where env = ? {of_kind} {_SOUND} order by solved desc, name limit ?"
+        given = [[env, kind, limit], [env, "", limit]] if kind else [[env, limit]]
+        found = [_entry(row) for values in given for row in self._db.execute(query, values)]
+        found.sort(key=lambda e: (-e.tally.solved, e.name))
+        return found if limit < 0 else found[:limit]
 
     def vectors(self, model: str, digests: Iterable[str]) -> dict[str, bytes]:
         """The vectors that are kept of these texts, by digest."""
