@@ -24,7 +24,7 @@ test: $(VENV)/installed-test
 	$(BIN)/python -m pytest -q -n 2
 
 crosscheck: $(VENV)/installed-crosscheck
-	CODEPLAN_SEQUENCES=2000 $(BIN)/python -m pytest -q -n 2 -m "crosscheck or not crosscheck" \
+	CODEPLAN_SEQUENCES=2000 $(BIN)/python -m pytest -q -n 2 --maxschedchunk 1 -m "crosscheck or not crosscheck" \
 	  tests/envs/test_alfworld_crosscheck.py tests/envs/test_household_laws.py tests/envs/test_webshop_laws.py
 	$(BIN)/python -m pytest -q -n 2 tests/plans --plan-mutants --plan-cov --plan-cov-fail-under 80
 
