@@ -2,12 +2,13 @@
 
 Each round runs a task in a process of its own, kills it when its trace has grown to a random size (and a random
 moment later), resumes the episode here, and demands the trace of the undisturbed run: the same actions,
-asks and checkpoints, each once. ``python benchmarks/crash.py [ROUNDS] [ENV[:METHOD] …]`` exits 1 when any round
-differs. A method that is there for what its executor is weak in is played with such a weakness.
+asks and checkpoints, each once. It exits 1 when any round differs. A method that is there for what its executor is
+weak in is played with such a weakness.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import random
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from codeplan import CodeplanError, Trace, envs, resume, run
+from codeplan.errors import UsageError
 from codeplan.events import EpisodeEnded, Event
 from codeplan.journal import difference
 
@@ -61,8 +63,15 @@ class Whole(NamedTuple):
 
 def main() -> int:
     """Run the rounds and print what came of them."""
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
-    played = [named(argument) for argument in sys.argv[2:] or PLAYED]
+    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    options.add_argument("rounds", type=int, nargs="?", default=ROUNDS)
+    options.add_argument(
+        "played", type=named, nargs="*", default=[named(env) for env in PLAYED], metavar="ENV[:METHOD]"
+    )
+    given = options.parse_args()
+    rounds, played = given.rounds, given.played
+    if rounds < 1:
+        options.error(f"there is at least one round, not {rounds}")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         wholes = [undisturbed(one, folder / f"whole-{i}") for i, one in enumerate(played)]
@@ -124,4 +133,7 @@ def kill(played: Played, task: str, folder: Path, size: int, delay: float) -> No
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except UsageError as error:
+        sys.exit(f"crash.py: {error}")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Planner:
-    """The Author of one episode's plans (see ``codeplan.refine``); ``answer`` is what a plan's ``ask_llm`` calls.
+    """The Author of one episode's plans (see ``codeplan.protocols``); ``answer`` is what a plan's ``ask_llm`` calls.
 
     ``task`` is the episode's own, or a part of it. ``samples`` is how many worked examples the prompts show, that of
     the task's kind first, and only of ``sample_kinds`` where there are any; ``skills`` are shown after them. Without

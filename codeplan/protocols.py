@@ -1,4 +1,6 @@
-"""The ports: what an environment, an agent, a model and a method must offer. Anyone may implement them."""
+"""The ports: what an environment, an agent, a model, a method and who writes its plans must offer. Anyone may
+implement them.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from codeplan.types import ActionSpace, Completion, Embeddings, Message, Observation, Purpose, Result, Task
+from codeplan.types import ActionSpace, Checkpoint, Completion, Embeddings, Message, Observation, Purpose, Result, Task
 
 if TYPE_CHECKING:
     from codeplan.episode import Episode
@@ -126,6 +128,26 @@ class Method(Protocol):
         The task may be the episode's own, or a part of it that another method hands on: then ``task.goal`` is that
         part's, and the environment has no word on whether it is reached. A method that can tell says so in ``claim``.
         """
+        ...
+
+
+class Author(Protocol):
+    """Who writes the plans. Every method returns a plan's source, except ``resume_step``."""
+
+    def draft(self) -> str:
+        """The first plan."""
+        ...
+
+    def repair(self, source: str, errors: str) -> str:
+        """The same plan without the errors that the check found; ``errors`` is empty when it is to look for them."""
+        ...
+
+    def refine(self, source: str, feedback: str, variables: Checkpoint) -> str:
+        """A better plan, given what happened and the variables at that moment."""
+        ...
+
+    def resume_step(self, previous: str, revised: str) -> int | None:
+        """The author's own word on the step to resume at; None where it gives none."""
         ...
 
 

@@ -8,7 +8,7 @@ happens in the world is the Episode's.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, Protocol
+from typing import Literal
 
 import msgspec
 
@@ -16,6 +16,7 @@ from codeplan.episode import Episode
 from codeplan.errors import UsageError
 from codeplan.events import PlanDrafted, PlanRejected, PlanStarted
 from codeplan.plan_run import run_plan
+from codeplan.protocols import Author
 from codeplan.resumption import resume_point
 from codeplan.rewind import actions_since_reset, rewind
 from codeplan.sandbox import Sandbox
@@ -23,26 +24,6 @@ from codeplan.types import Checkpoint, Failed, Finished, Outcome, Plan, Purpose,
 
 REPAIRS = 2
 """How often a refused plan goes back to its author before that counts as a try."""
-
-
-class Author(Protocol):
-    """Who writes the plans. Every method returns a plan's source, except ``resume_step``."""
-
-    def draft(self) -> str:
-        """The first plan."""
-        ...
-
-    def repair(self, source: str, errors: str) -> str:
-        """The same plan without the errors that the check found; ``errors`` is empty when it is to look for them."""
-        ...
-
-    def refine(self, source: str, feedback: str, variables: Checkpoint) -> str:
-        """A better plan, given what happened and the variables at that moment."""
-        ...
-
-    def resume_step(self, previous: str, revised: str) -> int | None:
-        """The author's own word on the step to resume at; None where it gives none."""
-        ...
 
 
 class Loop(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

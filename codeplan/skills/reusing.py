@@ -4,29 +4,14 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from codeplan.protocols import Author
 from codeplan.skills.binding import Head, Unbound, bound, head, values_in
 from codeplan.skills.values import Skill
 from codeplan.types import Checkpoint
 
 
-class Binder(Protocol):
-    """A planner that can also say which values a plan's parameters have for its task."""
-
-    def draft(self) -> str:
-        """The first plan."""
-        ...
-
-    def repair(self, source: str, errors: str) -> str:
-        """The plan without the errors that the check found."""
-        ...
-
-    def refine(self, source: str, feedback: str, variables: Checkpoint) -> str:
-        """A better plan."""
-        ...
-
-    def resume_step(self, previous: str, revised: str) -> int | None:
-        """The step to resume at."""
-        ...
+class Binder(Author, Protocol):
+    """An Author that can also say which values a plan's parameters have for its task."""
 
     def bind(self, head: Head) -> str:
         """The model's reply to the question which values the parameters have."""
@@ -34,7 +19,7 @@ class Binder(Protocol):
 
 
 class Reusing:
-    """An Author (see ``codeplan.refine``) whose first plan is a skill's; from its first failure on it is its planner.
+    """An Author whose first plan is a skill's; from its first failure on it is its planner.
 
     ``alone`` says that the skill's plan is all that there has been.
     """
