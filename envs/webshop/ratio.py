@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 
-_SEPARATORS = re.compile(r"[\W_]", re.ASCII)
+_NO_WORD = re.compile(r"\W")
+_DROPPED = dict.fromkeys(range(128, 256))
+"""Characters that the measure does not see: all of Latin-1 beyond ASCII, such as é and °."""
 
 
 def token_set_ratio(one: str, other: str) -> int:
     """0 to 100: the best match among the common words, and these with the rest of either text.
 
-    The measure of that name in the packages fuzzywuzzy, thefuzz and rapidfuzz, on texts that are first put into small
-    letters, with white space for all but ASCII letters and digits; 0 where a text is empty then.
+    The measure of that name in thefuzz 0.19, which WebShop uses, on texts that first lose what is Latin-1 and not
+    ASCII, and are put into small letters, with white space for all but letters, digits and underscores, of whatever
+    script; 0 where a text is empty then.
     """
     words, others = _words(one), _words(other)
     if not words or not others:
@@ -47,8 +50,7 @@ def longest_common(one: str, other: str) -> int:
 
 
 def _words(text: str) -> set[str]:
-    ascii_only = text.encode("ascii", "ignore").decode()
-    return set(_SEPARATORS.sub(" ", ascii_only).lower().split())
+    return set(_NO_WORD.sub(" ", text.translate(_DROPPED)).lower().split())
 
 
 def _alike(distance: int, length: int) -> float:
