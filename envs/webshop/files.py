@@ -15,6 +15,8 @@ PIECE = 1 << 20
 _LONGEST = 1 << 25
 _SPACE = " \t\n\r"
 _IN_NUMBERS = "0123456789.eE+-"
+_HALF_ESCAPED = "\\ud"
+"""How JSON may write one half of a character beyond the first 65,536, which is no text without the other half."""
 _NAMES = {
     "items": ("items_shuffle.json", "items_shuffle_1000.json"),
     "attributes": ("items_ins_v2.json", "items_ins_v2_1000.json"),
@@ -106,8 +108,8 @@ class _Reader:
             size *= 2
         if end < 0:
             raise self._broken("no JSON")
-        self._at = end
-        return found
+        start, self._at = self._at, end
+        return _whole(found) if _HALF_ESCAPED in self._text[start:end].lower() else found
 
     def _tried(self) -> tuple[Any, int]:
         """The value that begins here, and where it ends; -1 where it is cut off, or none."""
@@ -155,3 +157,8 @@ class _Reader:
         return UsageError(
             f"{self._file} is not as WebShop's file should be: {what} at character {self._before + self._at}"
         )
+
+
+def _whole(value: Any) -> Any:
+    """The value with a question mark for every half of a character in its texts."""
+    return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import json
 import os
 import shutil
 import sqlite3
@@ -117,13 +118,13 @@ def _listed(found: files.Files, products: int | None) -> Iterator[Listed]:
     """The products of the files, with what is known of each and what people asked for."""
     asked = dict(files.entries(found.instructions))
     with closing(sqlite3.connect("")) as known:  # a file of its own that SQLite deletes: there are a million of them
-        known.executescript(_FAST + "CREATE TABLE known(asin TEXT PRIMARY KEY, facts BLOB) WITHOUT ROWID")
-        rows = ((asin, msgspec.msgpack.encode(facts)) for asin, facts in files.entries(found.attributes))
+        known.executescript(_FAST + "CREATE TABLE known(asin TEXT PRIMARY KEY, facts TEXT) WITHOUT ROWID")
+        rows = ((asin, json.dumps(facts)) for asin, facts in files.entries(found.attributes))
         known.executemany("INSERT OR REPLACE INTO known VALUES (?, ?)", rows)
         for record in islice(files.items(found.items), products):
             if isinstance(record, dict) and is_on_sale(record):
                 row = known.execute("SELECT facts FROM known WHERE asin = ?", (record["asin"],)).fetchone()
-                yield _with_wishes(record, msgspec.msgpack.decode(row[0]) if row else {}, asked.get(record["asin"]))
+                yield _with_wishes(record, json.loads(row[0]) if row else {}, asked.get(record["asin"]))
 
 
 def _with_wishes(record: dict[str, Any], facts: Any, asked: Any) -> Listed:

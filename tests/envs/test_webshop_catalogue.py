@@ -63,6 +63,13 @@ def test_a_file_that_is_no_object_is_told_with_its_place(tmp_path, text):
         list(files.entries(tmp_path / "x.json"))
 
 
+def test_half_a_character_becomes_a_question_mark_and_whole_ones_stay(tmp_path):
+    texts = {"name": "Mug \ud83d", "half \ude00": ["\udc00\ud83d"], "whole": "\U0001f600 \\ud800"}
+    (tmp_path / "x.json").write_text(json.dumps([texts, texts["whole"]]))
+    whole = {"name": "Mug ?", "half ?": ["??"], "whole": texts["whole"]}
+    assert list(files.items(tmp_path / "x.json")) == [whole, texts["whole"]]
+
+
 def test_a_file_that_is_no_text_is_told(tmp_path):
     (tmp_path / "x.json").write_bytes(b'["\xff\xfe"]')
     with pytest.raises(UsageError, match="no UTF-8"):
@@ -114,6 +121,14 @@ def test_instructions_that_ask_for_nothing_are_skipped(tmp_path, odd):
     assert goods.wishes("human") == 1
     wish = goods.wish("human", 0)
     assert (wish.instruction, wish.attributes, wish.options) == ("a thing", ("blue",), ("big",))
+
+
+def test_halves_of_characters_and_numbers_of_any_size_do_no_harm(tmp_path):
+    half, known = "b\ud83d", {"attributes": ["\udc00", 10**30]}
+    data = write_files(tmp_path / "data", [record(half, half, query=half)], {half: known}, {half: [ASKED]})
+    goods = opened(data).catalogue
+    assert (goods.product(1).title, goods.product(1).attributes) == ("b?", ("?", str(10**30)))
+    assert goods.wishes("human") == 1
 
 
 def test_synthetic_wishes_are_counted_across_products(tmp_path):
