@@ -20,8 +20,8 @@ def paragraphs(html: str) -> str:
     ReAct reads Wikipedia in this order (Yao et al., 2023), references and navigation included, which are not here.
     """
     reader = _Reader()
-    reader.feed(html)
-    reader.close()
+    reader.feed(f"{html}\n")  # so that the last word is not held back as half of a sign
+    reader.end()
     return "\n".join(text for text in (*reader.paragraphs, *reader.items) if len(text.split(" ")) >= _FEWEST_WORDS)
 
 
@@ -60,8 +60,11 @@ class _Reader(HTMLParser):
         if self._aside is None and self._text is not None:
             self._text.append(data)
 
-    def close(self) -> None:
-        super().close()
+    def end(self) -> None:
+        """The HTML ends. What is not closed then, such as half of a comment, is nothing to show, as in a browser.
+
+        This is not ``close``, which looks into that again and again, for hours where a comment begins everywhere.
+        """
         self._keep()
 
     def _keep(self) -> None:

@@ -290,6 +290,8 @@ def test_a_server_that_is_not_there_is_told_of(tmp_path):
         ("<p>a b c<br>d</p>", "a b c d"),
         ("<p>a &lt;b&gt; c</p><!-- x --><p>&#x41; b c</p>", "a <b> c\nA b c"),
         ("<li><p>a b c</p></li>", "a b c"),
+        ("<p>a b < c AT&T", "a b < c AT&T"),
+        ("<p>a b c</p><!-- <p>d e f</p>", "a b c"),
         ("", ""),
     ],
 )
@@ -300,6 +302,8 @@ def test_html_of_any_shape_becomes_lines(html, text):
 def test_deep_and_broken_html_takes_no_long_time():
     started = time.process_time()
     paragraphs("<div>" * 100_000 + "</p>" * 100_000 + "<p>" * 50_000)
+    for begun in ("<!--", "<![CDATA[", "<?", "<!", "</", "<a b='"):
+        assert paragraphs("<p>One two three</p>" + begun * 100_000) == "One two three"
     assert time.process_time() - started < 10
 
 
