@@ -176,7 +176,7 @@ def seconds(retry_after: str) -> float | None:
         return float(retry_after)
     try:
         until = email.utils.parsedate_to_datetime(retry_after)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None
     until = until if until.tzinfo else until.replace(tzinfo=UTC)
     return max(0.0, (until - datetime.now(UTC)).total_seconds())

@@ -311,6 +311,8 @@ def test_retry_after_is_a_number_or_a_date():
     assert (seconds("17"), seconds("0"), seconds(""), seconds("soon"), seconds("-1")) == (17.0, 0.0, None, None, None)
     assert 50 < seconds(email.utils.formatdate(time.time() + 60, usegmt=True)) <= 60
     assert seconds("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0
+    for odd in ("Wed, 21 Oct 99999999999999 07:28:00 GMT", "Wed, 21 Oct 2099 07:28:00 -99999999999999999999"):
+        assert seconds(odd) is None
 
 
 # ------------------------------------------------------------------ episodes
