@@ -63,8 +63,9 @@ class _Error(msgspec.Struct, frozen=True):
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """What the API answered."""
+    """What the API answered; ``batchcomplete`` says that a query has found all, even where that is nothing."""
 
+    batchcomplete: bool = False
     query: Query = Query()
     parse: Parsed | None = None
     error: _Error | None = None
@@ -142,9 +143,12 @@ class MediaWiki:
 
     def _decoded(self, body: bytes) -> Reply:
         try:
-            return msgspec.json.decode(body, type=Reply)
+            reply = msgspec.json.decode(body, type=Reply)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
             raise self._failure(f"answers what is no reply of a MediaWiki API: {e}") from None
+        if reply == Reply():
+            raise self._failure("answers what is no reply of a MediaWiki API: it has neither query, parse nor error")
+        return reply
 
     def _wait(self, headers: Mapping[str, str]) -> float | None:
         wait = seconds(headers.get("retry-after", ""))

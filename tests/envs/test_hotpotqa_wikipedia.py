@@ -244,6 +244,8 @@ def test_many_episodes_ask_one_at_a_time(server, tmp_path):
         b"[]",
         b'{"query":3}',
         b'{"query":{"pages":[{"revisions":[{"revid":"x"}]}]}}',
+        b"{}",
+        b'{"status":"please log in to this network"}',
         b"[" * 200_000,
         b"\xff",
     ],
