@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
@@ -21,11 +22,15 @@ _TABLES = (
 )
 
 
+Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+"""A revision's number, of a size that SQLite keeps."""
+
+
 class Located(msgspec.Struct, frozen=True, tag="page"):
     """Which page a search found, in which revision."""
 
     title: str
-    revision: int
+    revision: Number
 
 
 class Missed(msgspec.Struct, frozen=True, tag="none"):
@@ -69,7 +74,7 @@ class Cache:
             row = file.execute(
                 f"SELECT text FROM pages WHERE {where}", (self._site, page.title, page.revision)
             ).fetchone()
-            return str(row[0]) if row else None
+            return msgspec.convert(row[0], str) if row else None
 
     def keep_page(self, page: Located, text: str) -> None:
         """Keep a page's text. Raises as ``search`` does."""
@@ -89,7 +94,7 @@ class Cache:
         try:
             with self._connection as connection:
                 yield connection
-        except (sqlite3.Error, OSError, msgspec.DecodeError) as e:
+        except (sqlite3.Error, OSError, UnicodeDecodeError, msgspec.DecodeError) as e:
             raise UsageError(f"the cache of pages {self._file} cannot be used: {e}; name another, or remove it") from e
 
     @cached_property

@@ -19,6 +19,7 @@ from typing import Any
 
 import msgspec
 
+from codeplan.envs.hotpotqa.cache import Number
 from codeplan.errors import EnvironmentFailure
 
 _MOST_BYTES = 16_000_000
@@ -33,7 +34,7 @@ _BUSY = frozenset({"maxlag", "ratelimited", "readonly"})
 class Revision(msgspec.Struct, frozen=True):
     """A version of a page."""
 
-    revid: int
+    revid: Number
 
 
 class Found(msgspec.Struct, frozen=True):

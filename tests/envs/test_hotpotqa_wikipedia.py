@@ -148,11 +148,20 @@ def test_a_cache_that_cannot_be_used_is_named(server, tmp_path):
             wiki.search("Ada Lovelace")
 
 
-def test_what_a_damaged_cache_holds_is_not_believed(server, tmp_path):
+DAMAGE = (
+    'UPDATE searches SET found = \'{"type":"other"}\'',
+    'UPDATE searches SET found = \'{"type":"page","title":"Ada Lovelace","revision":9223372036854775808}\'',
+    "UPDATE pages SET text = x'4164612077617320612066656c696e652e'",
+    "PRAGMA writable_schema = 1; UPDATE sqlite_master SET name = CAST(x'ff' AS TEXT), sql = 'x' WHERE type = 'table'",
+)
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_what_a_damaged_cache_holds_is_not_believed(server, tmp_path, damage):
     with closing(wikipedia(server, tmp_path)) as wiki:
         wiki.search("Ada Lovelace")
     with closing(sqlite3.connect(tmp_path / "sub" / "pages.sqlite3")) as file:
-        file.execute('UPDATE searches SET found = \'{"type":"other"}\'')
+        file.executescript(damage)
         file.commit()
     with closing(wikipedia(server, tmp_path)) as wiki, pytest.raises(UsageError, match="cannot be used"):
         wiki.search("Ada Lovelace")
@@ -244,6 +253,7 @@ def test_many_episodes_ask_one_at_a_time(server, tmp_path):
         b"[]",
         b'{"query":3}',
         b'{"query":{"pages":[{"revisions":[{"revid":"x"}]}]}}',
+        b'{"query":{"pages":[{"title":"Ada Lovelace","revisions":[{"revid":9223372036854775808}]}]}}',
         b"{}",
         b'{"status":"please log in to this network"}',
         b"[" * 200_000,
