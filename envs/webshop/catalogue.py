@@ -95,8 +95,9 @@ def _add_wishes(database: sqlite3.Connection, id: int, instructions: Sequence[In
 class Catalogue:
     """A catalogue that was built, to be read by any number of threads. Products are numbered from 1, in their order."""
 
-    def __init__(self, database: sqlite3.Connection) -> None:
-        self._database, self._lock = database, threading.Lock()
+    def __init__(self, database: sqlite3.Connection, folder: Path | None = None) -> None:
+        """``folder`` is where it was made, None for memory."""
+        self._database, self._lock, self._folder = database, threading.Lock(), folder
         self._recent: OrderedDict[int, Product] = OrderedDict()
         weakref.finalize(self, database.close)
         self.size: int = self._rows("SELECT coalesce(max(id), 0) FROM products")[0][0]
@@ -106,11 +107,10 @@ class Catalogue:
         """The catalogue in a file. Raises EnvironmentFailure where it cannot be read."""
         uri = f"{file.resolve().as_uri()}?mode=ro&immutable=1"
         try:
-            return cls(sqlite3.connect(uri, uri=True, check_same_thread=False))
+            database = sqlite3.connect(uri, uri=True, check_same_thread=False)
         except sqlite3.Error as e:
-            raise EnvironmentFailure(
-                f"the catalogue {file} cannot be read ({e}); delete it to have it made anew"
-            ) from e
+            raise damaged(file.parent, e) from e
+        return cls(database, file.parent)
 
     # -------------------------------------------------------------- products
 
@@ -118,8 +118,7 @@ class Catalogue:
         """The product of a number that there is."""
         known = self._recent.get(id)
         if known is None:
-            rows = self._rows("SELECT product FROM products WHERE id = ?", id)
-            known = msgspec.msgpack.decode(rows[0][0], type=Product)
+            (known,) = self._row(Product, "SELECT product FROM products WHERE id = ?", id)
             self._keep(id, known)
         return known
 
@@ -156,12 +155,11 @@ class Catalogue:
     def wish(self, kind: Kind, number: int) -> Wish:
         """The wish of a number, from 0, that there is."""
         if kind == "human":
-            id, nth, told = self._rows("SELECT id, nth, wish FROM human WHERE number = ?", number + 1)[0]
-            said = msgspec.msgpack.decode(told, type=Instruction)
+            one = "SELECT id, nth, wish FROM human WHERE number = ?"
+            id, nth, said = self._row(Instruction, one, number + 1)
             return Wish(id, nth, human_instruction(said.text), said.attributes, said.options)
         last = "SELECT number, id, wish FROM synthetic WHERE number <= ? ORDER BY number DESC LIMIT 1"
-        start, id, told = self._rows(last, number)[0]
-        said = msgspec.msgpack.decode(told, type=Instruction)
+        start, id, said = self._row(Instruction, last, number)
         return synthetic_wish(id, self.product(id), said.text, said.attributes, number - start)
 
     # -------------------------------------------------------------- reading
@@ -170,8 +168,17 @@ class Catalogue:
         try:
             with self._lock:
                 return self._database.execute(sql, values).fetchall()
-        except sqlite3.Error as e:
-            raise EnvironmentFailure(f"the catalogue cannot be read: {e}") from e
+        except (sqlite3.Error, UnicodeDecodeError) as e:
+            raise damaged(self._folder, e) from e
+
+    def _row(self, type: type[Value], sql: str, *values: Any) -> list[Any]:
+        """The first row, which there is; the value in its last column is one of this type."""
+        rows = self._rows(sql, *values)
+        try:
+            *others, packed = rows[0]
+            return [*others, msgspec.msgpack.decode(packed, type=type)]
+        except (IndexError, TypeError, UnicodeDecodeError, msgspec.DecodeError) as e:
+            raise damaged(self._folder, e) from e
 
     def _numbers(self, sql: str, *values: Any) -> tuple[int, ...]:
         return tuple(row[0] for row in self._rows(sql, *values))
@@ -181,3 +188,10 @@ class Catalogue:
             self._recent[id] = product
             if len(self._recent) > _KEPT_PRODUCTS:
                 self._recent.popitem(last=False)
+
+
+def damaged(folder: Path | None, why: Exception) -> EnvironmentFailure:
+    """The failure of a shop whose files in this folder are not what was written there."""
+    return EnvironmentFailure(
+        f"the shop in {folder or 'memory'} cannot be read ({why}); delete it to have it made anew"
+    )

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from codeplan.errors import EnvironmentFailure, UsageError
+from codeplan.envs.webshop.catalogue import damaged
+from codeplan.errors import UsageError
 
 _MEMORY = 128_000_000
 
@@ -22,7 +23,7 @@ class TantivyIndex:
             self._index = tantivy.Index.open(str(folder))
             self._searcher = self._index.searcher()
         except ValueError as e:
-            raise EnvironmentFailure(f"the index {folder} cannot be read ({e}); delete it to have it made anew") from e
+            raise damaged(folder.parent, e) from e
 
     def best(self, words: Sequence[str], limit: int) -> tuple[int, ...]:
         """See ``search.Index``."""

@@ -190,6 +190,37 @@ def test_a_damaged_database_is_told_in_a_sentence(tmp_path):
         Catalogue.open(tmp_path / "catalogue.sqlite")
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE products SET product = x'81a47469746c65c0'",
+        "UPDATE products SET product = x'81a4ff69746c65a0'",
+        "UPDATE products SET product = 7",
+        "DELETE FROM products",
+        "DELETE FROM human WHERE number = 1",
+        "UPDATE human SET wish = x''",
+        "DROP TABLE human",
+        "PRAGMA writable_schema = 1; UPDATE sqlite_master SET name = CAST(x'ff' AS TEXT), sql = 'x'",
+    ],
+)
+def test_a_catalogue_that_was_damaged_later_is_told_with_what_to_do(tmp_path, damage):
+    data = write_files(tmp_path / "data", [record("B01"), record("B02")], asked={"B01": [ASKED], "B02": [ASKED]})
+    make(data=data)
+    made = next(Path(data).rglob("catalogue.sqlite"))
+    database = sqlite3.connect(made)
+    database.executescript(damage)
+    database.close()
+    with pytest.raises(EnvironmentFailure, match=f"{made.parent} cannot be read .*; delete it to have it made anew"):
+        read_all_of(made)
+
+
+def read_all_of(made):
+    goods = Catalogue.open(made)
+    for number in range(2):
+        goods.wish("human", number)
+        goods.product(number + 1)
+
+
 def test_many_threads_read_one_catalogue():
     goods, failed = embedded(), []
 
