@@ -34,6 +34,8 @@ def parse(action: str) -> Action | str:
         return f"The action {name} needs {_needed(name)} after it."
     if len(what) > LONGEST:
         return f"The action {name} takes {LONGEST:,} characters at most, not {len(what):,}."
+    if any("\ud800" <= character <= "\udfff" for character in what):
+        return f"The action {name} takes whole characters, and there is half of one in {_short(what)}."
     if name == "press_key" and what not in KEYS:
         return f"There is no key {_short(what)}; there are {', '.join(KEYS)}."
     return Action(cast(Name, name), what)

@@ -32,8 +32,10 @@
   };
   const goal = () => {
     const said = core.getUtterance();
-    return typeof said === 'object' ? said.utterance : said;
+    return whole(typeof said === 'object' ? said.utterance : said);
   };
+  // Half of a character, such as cutting a text leaves, cannot be sent.
+  const whole = (text) => String(text).replace(/\p{Surrogate}/gu, '\ufffd');
   const state = (ms) => {
     if (!WOB_DONE_GLOBAL) clock.advance(ms);
     return {html: WOB_DONE_GLOBAL ? '' : html(), done: WOB_DONE_GLOBAL, reward: +WOB_RAW_REWARD_GLOBAL};
@@ -131,7 +133,7 @@
     const parts = [...document.body.children].filter(
       (e) => !OURS_NOT.has(e.id) && !['SCRIPT', 'STYLE'].includes(e.tagName) && (e.id === 'wrap' || isVisible(e)));
     const text = parts.map(clean).join('\n');
-    return text.length > LONGEST ? text.slice(0, LONGEST) + '… (cut off)' : text;
+    return whole(text.length > LONGEST ? text.slice(0, LONGEST) + '… (cut off)' : text);
   };
   const isGoal = (e) => e.id === 'query' && !e.querySelector('svg, canvas, img, input, button, textarea, select');
   const clean = (e) => {

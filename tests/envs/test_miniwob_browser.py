@@ -136,6 +136,19 @@ def test_windows_that_want_an_answer_get_one(tmp_path):
     env.close()
 
 
+def test_half_a_character_on_a_page_is_told_as_a_sign_and_none_is_typed(tmp_path):
+    area = (
+        "<button onclick=\"this.textContent = '\\ud83d!\\ud83d\\ude42'\">go</button><p>"
+        + "\U0001f642" * 60_000
+        + "</p>"
+    )
+    env = MiniWob(pages=folder_of_pages(tmp_path, begin="query.textContent = 'Do \\udc00'", page=area))
+    assert env.reset(env.task("page", 0)).text.startswith("Task: Do \ufffd\n")
+    assert ">\ufffd!\U0001f642</button>" in env.step("click_xpath //button").text
+    assert env.step("type \ud83d").text.startswith("Last action error: The action type takes whole characters")
+    env.close()
+
+
 def test_a_page_that_breaks_is_the_environment_s_failure_and_the_next_episode_begins(tmp_path):
     env = MiniWob(pages=folder_of_pages(tmp_path, begin="if (seed) throw new Error('broken')", page="<p></p>"))
     with pytest.raises(EnvironmentFailure, match=r"page\.html broke in begin: Error: broken"):
