@@ -34,7 +34,7 @@ def listed(split: str, names: Sequence[str]) -> Sequence[Task]:
 def made(kind: str, seed: int) -> Task:
     """The task of this page and seed, of the split that its page and seed belong to."""
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < _MOST:
-        raise UsageError(f"{seed!r} is no seed of a MiniWoB++ task; give a whole number from 0 up")
+        raise UsageError(f"{seed!r} is no seed of a MiniWoB++ task; give a whole number from 0 to {_MOST - 1}")
     return _task(kind, seed, "other" if kind not in PAPER else split_of(seed))
 
 
