@@ -46,5 +46,5 @@
     constructor(...args) { args.length ? super(...args) : super(now); }
     static now() { return now; }
   };
-  window.codeplan = {clock: {advance}};
+  Object.defineProperty(window, 'codeplan', {value: {clock: Object.freeze({advance})}}); // no page may put its own there
 })();

@@ -169,5 +169,5 @@
     return {x: 0, y: 0, width: Math.max(box.right, 160), height: Math.max(box.bottom, 210)};
   };
 
-  Object.assign(codeplan, {begin, state, preload, find, place, placeSoon, area});
+  Object.freeze(Object.assign(codeplan, {begin, state, preload, find, place, placeSoon, area}));
 })();

@@ -149,6 +149,23 @@ def test_half_a_character_on_a_page_is_told_as_a_sign_and_none_is_typed(tmp_path
     env.close()
 
 
+@pytest.mark.parametrize(
+    "taken",
+    [
+        "window.codeplan = {begin: () => ({}), find: () => ({count: 1}), placeSoon: () => ({}), state: () => ({})}",
+        "codeplan.placeSoon = () => ({}); delete window.codeplan; codeplan.clock.advance = 0",
+        "Object.defineProperty(window, 'codeplan', {value: 0})",
+    ],
+)
+def test_a_page_cannot_put_its_own_functions_in_codeplan_s_place(tmp_path, taken):
+    area = '<button onclick="core.endEpisode(1)">go</button>'
+    head = f"<script>{taken}</script><script>let codeplan = 0</script>"
+    env = MiniWob(pages=folder_of_pages(tmp_path, head=head, page=area))
+    assert "go</button>" in env.reset(env.task("page", 0)).text
+    assert env.step("click_xpath //button").success
+    env.close()
+
+
 def test_a_page_that_breaks_is_the_environment_s_failure_and_the_next_episode_begins(tmp_path):
     env = MiniWob(pages=folder_of_pages(tmp_path, begin="if (seed) throw new Error('broken')", page="<p></p>"))
     with pytest.raises(EnvironmentFailure, match=r"page\.html broke in begin: Error: broken"):
