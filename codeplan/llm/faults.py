@@ -110,10 +110,10 @@ class Teller:
 
     def clean(self, text: str) -> str:
         """Someone else's words, fit for one of our lines: on one line, printable, short, and without the key."""
-        line = " ".join(text.split())
+        line = "".join(c for c in " ".join(text.split()) if c.isprintable())
         for secret in self._secrets:
             line = line.replace(secret, "***")
-        line = "".join(c for c in line if c.isprintable()).rstrip(".")
+        line = line.rstrip(".")
         return line if len(line) <= 240 else line[:240] + "…"
 
     def _status(self, status: int, body: object, headers: Mapping[str, str]) -> Fault:

@@ -241,6 +241,9 @@ def test_an_endpoint_that_quotes_the_key_does_not_make_us_quote_it(endpoint: End
     endpoint.answers.clear()
     endpoint.answer({"error": {"message": f"bad header Bearer {KEY}\x1b[31m\nnow"}}, 400)
     assert "bad header Bearer ***[31m now" in endpoint.failure()
+    endpoint.answers.clear()
+    endpoint.answer({"error": {"message": f"bad key {KEY[:9]}\u200b{KEY[9:]}"}}, 400)
+    assert "bad key ***" in endpoint.failure()
 
 
 def test_an_endpoint_that_wants_a_key_says_so(endpoint: Endpoint) -> None:
