@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import openai
 
 _PASSING = frozenset({408, 409, 425, 429})
+_LASTING = frozenset({"length", "content_filter", "tool_calls"})
+"""Ends of a reply that the same request would have again."""
 _HOW_TO_KEY = "set OPENAI_API_KEY to a key that is valid there"
 
 
@@ -90,7 +92,7 @@ class Teller:
         said = self._lack(reply)
         if not said:
             return None
-        passing = not reply.refusal and reply.finish_reason in ("", "stop")
+        passing = not reply.refusal and reply.finish_reason not in _LASTING
         return self.fault(said, passing=passing, usage=reply.usage if reply.error is None else NOTHING)
 
     def _lack(self, reply: Reply) -> str:
@@ -106,6 +108,8 @@ class Teller:
         if reply.text is None:
             why = f" (it ended with {ended!r})" if ended else ""
             return f"sent no text from the model {name!r}{why}; use a model that answers in text"
+        if ended not in ("", "stop"):
+            return f"sent no whole reply of {name!r} (it ended with {ended!r}); try later, or use another model"
         return ""
 
     def clean(self, text: str) -> str:

@@ -35,9 +35,10 @@ class OpenAIModel:
 
     ``timeout`` is in seconds, for the whole of an attempt; ``deadline`` for the whole of a call, with its retries and
     waits. Up to ``max_retries`` attempts follow one that failed for a passing reason (no connection, time-out, 408,
-    409, 425, 429, 5xx, a reply that cannot be read or has no text), each after a pause that grows, or as long as the
-    endpoint asks. ``requests_per_minute`` and ``tokens_per_minute`` hold for all models of this process at the same
-    endpoint that have the same limits. ``prices`` is a file with a table of prices, which goes before the built-in one.
+    409, 425, 429, 5xx, a reply that cannot be read, did not end or has no text), each after a pause that grows, or as
+    long as the endpoint asks. ``requests_per_minute`` and ``tokens_per_minute`` hold for all models of this process at
+    the same endpoint that have the same limits. ``prices`` is a file with a table of prices, which goes before the
+    built-in one.
 
     Raises UsageError for a key that is missing or malformed, and for any other setting that makes no sense.
     """

@@ -13,9 +13,23 @@ from codeplan.types import Usage
 
 _THOUGHT = re.compile(r"\A(?:\s*<think>)?(?:(?!<think>).)*?</think>\s*", re.DOTALL)
 
+_ENDS = {
+    **dict.fromkeys(("eos", "eos_token", "stop_sequence", "end_turn", "complete", "completed"), "stop"),
+    **dict.fromkeys(("max_tokens", "max_output_tokens", "model_length"), "length"),
+    "safety": "content_filter",
+    "function_call": "tool_calls",
+}
+"""How a reply ended, in words of other servers and APIs, and in those of Chat Completions."""
+
+_MOST = 2**53
+"""No sound count is larger; beyond it, sums would no longer be exact."""
+
 
 class Reply(msgspec.Struct, frozen=True):
-    """A reply as it came, whole or not. ``text`` is None where it has none; ``error`` where it is none."""
+    """A reply as it came, whole or not. ``text`` is None where it has none; ``error`` is set where it is none.
+
+    ``finish_reason`` is in Chat's words, as far as it has one: ``"stop"``, or empty, for a whole reply.
+    """
 
     text: str | None = None
     refusal: str = ""
@@ -46,16 +60,16 @@ def chat(body: bytes) -> Reply | None:
         return Reply(**shared)
     choice = read.choices[0]
     return Reply(
-        text=_without_thought(choice.message.content),
+        text=_text(choice.message),
         refusal=choice.message.refusal or "",
-        finish_reason=choice.finish_reason or "",
+        finish_reason=_ended(choice.finish_reason),
         fingerprint=read.system_fingerprint or "",
         **shared,
     )
 
 
 def responses(body: bytes) -> Reply | None:
-    """A response of the Responses API; None where the body is none. Its finish reason is put in Chat's words."""
+    """A response of the Responses API; None where the body is none."""
     read = _decoded(body, _Response)
     if read is None or (read.error is None and read.output is None):
         return None
@@ -76,7 +90,7 @@ def embeddings(body: bytes, count: int) -> Vectors | None:
     read = _decoded(body, _Embeddings)
     if read is None or (read.error is None and read.data is None):
         return None
-    tokens = read.usage or {}
+    tokens = read.usage if isinstance(read.usage, dict) else {}
     usage = Usage(_count(tokens, "prompt_tokens" if "prompt_tokens" in tokens else "total_tokens"), 0)
     return Vectors(_in_order(read.data or [], count), usage, read.model or "", read.error)
 
@@ -96,24 +110,36 @@ def _in_order(items: Sequence[_Embedding], count: int) -> tuple[tuple[float, ...
     return vectors if all(vector and math.isfinite(sum(vector)) for vector in vectors) else None
 
 
+def _text(message: _Message) -> str | None:
+    """The message's text; None where there is nothing but reasoning, which servers put beside an empty text, too."""
+    text = _without_thought(message.content)
+    reasoned = message.reasoning_content or message.reasoning
+    return None if reasoned and not (text or "").strip() else text
+
+
 def _without_thought(text: str | None) -> str | None:
     """The text without the reasoning that some servers leave at its front; None where there is nothing else."""
     if text is None or ("<think>" not in text and "</think>" not in text):
         return text
     rest = _THOUGHT.sub("", text, count=1)
-    return None if rest.lstrip().startswith("<think>") else rest
+    return None if not rest.strip() or rest.lstrip().startswith("<think>") else rest
 
 
 def _finish_reason(read: _Response) -> str:
     if read.status != "incomplete":
-        return "stop" if read.status in (None, "completed") else read.status or ""
+        return _ended(read.status)
     reason = (read.incomplete_details or {}).get("reason")
-    return {"max_output_tokens": "length"}.get(str(reason), str(reason or "incomplete"))
+    return _ended(str(reason or "incomplete"))
 
 
-def _usage(tokens: dict[str, Any] | None, sent: str, made: str) -> Usage:
+def _ended(reason: str | None) -> str:
+    given = (reason or "").lower()
+    return _ENDS.get(given, given)
+
+
+def _usage(tokens: object, sent: str, made: str) -> Usage:
     """The tokens under the API's own names; unknown where it says nothing, or nothing sound."""
-    if tokens is None:
+    if not isinstance(tokens, dict):
         return Usage(None, None)
     details = (tokens.get(f"{sent}_tokens_details"), tokens.get(f"{made}_tokens_details"))
     return Usage(
@@ -126,7 +152,7 @@ def _usage(tokens: dict[str, Any] | None, sent: str, made: str) -> Usage:
 
 def _count(of: object, name: str) -> int | None:
     value = of.get(name) if isinstance(of, dict) else None
-    return value if isinstance(value, int) and value >= 0 else None
+    return value if type(value) is int and 0 <= value <= _MOST else None
 
 
 # ------------------------------------------------------------------ the parts that are read; anything else is ignored
@@ -135,6 +161,8 @@ def _count(of: object, name: str) -> int | None:
 class _Message(msgspec.Struct):
     content: str | None = None
     refusal: str | None = None
+    reasoning_content: Any = None
+    reasoning: Any = None
 
 
 class _Choice(msgspec.Struct):
@@ -146,7 +174,7 @@ class _Chat(msgspec.Struct):
     choices: list[_Choice] | None = None
     model: str | None = None
     system_fingerprint: str | None = None
-    usage: dict[str, Any] | None = None
+    usage: Any = None
     error: Any = None
 
 
@@ -166,7 +194,7 @@ class _Response(msgspec.Struct):
     status: str | None = None
     incomplete_details: dict[str, Any] | None = None
     model: str | None = None
-    usage: dict[str, Any] | None = None
+    usage: Any = None
     error: Any = None
 
 
@@ -178,7 +206,7 @@ class _Embedding(msgspec.Struct):
 class _Embeddings(msgspec.Struct):
     data: list[_Embedding] | None = None
     model: str | None = None
-    usage: dict[str, Any] | None = None
+    usage: Any = None
     error: Any = None
 
 

@@ -158,6 +158,19 @@ def test_usage_that_is_missing_is_unknown_and_never_guessed(endpoint: Endpoint) 
     assert endpoint.answer(body).model().complete(HELLO, purpose="ask").usage == Usage(None, None)
 
 
+@pytest.mark.parametrize(
+    "usage", [5, "many", [9, 3], {"prompt_tokens": True, "completion_tokens": -3}, {"prompt_tokens": 10**400}]
+)
+def test_usage_that_is_none_is_unknown_and_the_answer_stands(endpoint: Endpoint, usage: Any) -> None:
+    answer = endpoint.answer(reply(usage=usage)).model().complete(HELLO, purpose="ask")
+    assert (answer.text, answer.usage) == ("Hello.", Usage(None, None))
+
+
+@pytest.mark.parametrize("end", ["eos", "eos_token", "end_turn", "STOP", None])
+def test_the_end_of_a_whole_reply_has_one_word_whatever_the_endpoint_calls_it(endpoint: Endpoint, end: Any) -> None:
+    assert endpoint.answer(reply(finish_reason=end)).model().complete(HELLO, purpose="ask").finish_reason == "stop"
+
+
 def test_reasoning_is_no_part_of_the_answer(endpoint: Endpoint) -> None:
     endpoint.answer(reply(message={"reasoning": "hm", "reasoning_content": "hm"}))
     assert endpoint.model().complete(HELLO, purpose="ask").text == "Hello."
@@ -204,6 +217,10 @@ def test_key_and_address_come_from_the_environment(endpoint: Endpoint, monkeypat
         (reply(content=None, finish_reason="tool_calls"), "'tool_calls'"),
         (reply(content="Hel", finish_reason="length"), "cut off"),
         (reply(content="", finish_reason="content_filter"), "withheld"),
+        (reply(content="Hel", finish_reason="MAX_TOKENS"), "cut off"),
+        (reply(content="Hel", finish_reason="safety"), "withheld"),
+        (reply(content="", finish_reason="tool_calls"), "'tool_calls'"),
+        (reply(content="Hel", finish_reason="abort"), "no whole reply of 'tiny' (it ended with 'abort')"),
         (reply(content=None, message={"refusal": "I would rather not."}), "I would rather not"),
         (reply(choices=[]), "no text"),
         ({"error": {"message": "out of memory", "code": 500}}, "out of memory"),
@@ -518,6 +535,10 @@ def test_the_responses_api_is_asked_where_it_is_wanted(endpoint: Endpoint) -> No
     [
         (response(status="incomplete", incomplete_details={"reason": "max_output_tokens"}), "cut off"),
         (response(status="incomplete", incomplete_details={"reason": "content_filter"}), "withheld"),
+        (response(status="incomplete", incomplete_details=None), "'incomplete'"),
+        (response(status="incomplete", incomplete_details={"reason": "max_tool_calls"}), "'max_tool_calls'"),
+        (response(status="cancelled"), "no whole reply"),
+        (response(status="in_progress"), "no whole reply"),
         (response(output=[]), "no text"),
         (response(status="failed", error={"code": "server_error", "message": "out of memory"}), "out of memory"),
         (response(output=[{"type": "message", "content": [{"type": "refusal", "refusal": "I won't."}]}]), "I won't"),
@@ -545,8 +566,17 @@ def test_reasoning_that_a_server_leaves_in_the_text_is_no_part_of_the_answer(
     assert endpoint.answer(reply(content)).model().complete(HELLO, purpose="ask").text == text
 
 
-def test_reasoning_alone_is_no_answer(endpoint: Endpoint) -> None:
-    assert "no text" in endpoint.answer(reply("<think>hm, and hm")).failure()
+@pytest.mark.parametrize(
+    "thought",
+    [
+        reply("<think>hm, and hm"),
+        reply("<think>hm, and hm</think>\n"),
+        reply("", message={"reasoning_content": "hm, and hm"}),
+        reply("\n", message={"reasoning": "hm, and hm"}),
+    ],
+)
+def test_reasoning_alone_is_no_answer(endpoint: Endpoint, thought: dict[str, Any]) -> None:
+    assert "no text" in endpoint.answer(thought).failure()
 
 
 def test_reasoning_tokens_are_counted_within_the_output(endpoint: Endpoint) -> None:
