@@ -59,7 +59,7 @@ def test_without_a_key_the_advice_says_how_to_get_to_a_real_model() -> None:
 
 def test_a_key_is_found_and_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setenv("OPENAI_BASE_URL", f"http://me:{KEY}@localhost:8000/v1?key={KEY}")
+    monkeypatch.setenv("OPENAI_BASE_URL", f"http://me:{KEY}@localhost:8000/v1")
     findings = examine()
     assert KEY not in repr(findings)
     assert Found(findings)["key"].status == "ok"

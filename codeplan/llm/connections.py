@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import threading
 from collections.abc import AsyncIterator
@@ -10,11 +9,11 @@ from contextlib import asynccontextmanager
 from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit, urlunsplit
 
 import msgspec
 
 from codeplan.errors import ModelError
+from codeplan.llm import endpoint
 from codeplan.llm.endpoint import Secret
 from codeplan.llm.faults import Teller
 from codeplan.llm.limiter import Limiter
@@ -90,29 +89,21 @@ def _certificates() -> Any:
 def _client(url: str, key: Secret, tell: Teller) -> openai.AsyncOpenAI:
     import openai
 
-    address, login = _apart(url)
-    headers = {"Authorization": login} if login else None
+    login = endpoint.login(url)  # in a header: logs show addresses, and no headers
+    headers = {"Authorization": f"Basic {login}"} if login else None
     try:
         return openai.AsyncOpenAI(
             api_key=key.value or _PLACEHOLDER_KEY,
-            base_url=address,
+            base_url=endpoint.shown(url),
             max_retries=0,
             default_headers=headers,
             http_client=openai.DefaultAsyncHttpxClient(verify=_certificates()),
         )
     except (openai.OpenAIError, ImportError, ValueError) as error:
-        said = f"cannot be used, since no client for it can be made: {tell.clean(str(error))}"
-    raise ModelError(str(tell.fault(said)))
-
-
-def _apart(url: str) -> tuple[str, str]:
-    """The URL without a login, and that login as a header: logs show addresses, and no headers."""
-    parts = urlsplit(url)
-    login, at, host = parts.netloc.rpartition("@")
-    if not at:
-        return url, ""
-    basic = base64.b64encode(unquote(login).encode()).decode()
-    return urlunsplit(parts._replace(netloc=host)), f"Basic {basic}"
+        why = tell.clean(str(error))
+    except _http_library().InvalidURL:  # its words may quote a password
+        why = "the address of a proxy in the environment (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY) is not one"
+    raise ModelError(str(tell.fault(f"cannot be used, since no client for it can be made: {why}")))
 
 
 _lock = threading.Lock()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -14,12 +15,18 @@ OPENAI_URL = "https://api.openai.com/v1"
 def base_url(given: str | None = None) -> str:
     """The base URL to use: the given one, else ``OPENAI_BASE_URL`` or ``OPENAI_API_BASE``, else OpenAI's own.
 
-    Raises UsageError where it is no URL of http or https with a host.
+    Raises UsageError where it is no URL of http or https with a host, or has a query or a fragment: the client would
+    not send them as meant, and logs show them.
     """
     variables = os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE")
     url = (given or variables or OPENAI_URL).strip().rstrip("/")
     if not _is_sound(url):
         raise UsageError("the base URL is not one; give it whole, as in http://localhost:8000/v1")
+    if "?" in url or "#" in url:
+        raise UsageError(
+            "the base URL has a query or a fragment in it, which no request can carry; end it before that, as in "
+            "http://localhost:8000/v1, and put a key into OPENAI_API_KEY"
+        )
     return url
 
 
@@ -58,15 +65,24 @@ def key(given: Secret | None = None, *, needed: bool = False, variable: str = "O
 
 
 def shown(url: str) -> str:
-    """The URL without credentials, query and fragment: the part that may be shown and recorded."""
+    """The URL without credentials: the part that may be shown and recorded."""
     parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+def login(url: str) -> str:
+    """The login in the URL as HTTP's basic authentication has it; empty where there is none."""
+    given = urlsplit(url).netloc.rpartition("@")[0]
+    return base64.b64encode(unquote(given).encode()).decode()
 
 
 def secrets(url: str, key: Secret) -> list[str]:
-    """What must not stand in a message: the key, and a password in the URL, as written and as meant."""
-    password = urlsplit(url).password or ""
-    return [secret for secret in (key.value, password, unquote(password)) if secret]
+    """What must not stand in a message: the key, and the URL's password (a name alone is one), as written and as meant,
+    and its login as it is sent.
+    """
+    parts = urlsplit(url)
+    password = parts.password or parts.username or ""
+    return [secret for secret in (key.value, password, unquote(password), login(url)) if secret]
 
 
 def _is_sound(url: str) -> bool:

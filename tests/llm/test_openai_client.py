@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import socket
@@ -368,7 +369,7 @@ def test_a_model_without_a_name_is_refused() -> None:
 
 
 def test_the_key_and_the_credentials_in_an_address_are_never_shown() -> None:
-    model = OpenAIModel("tiny", base_url="http://me:hunter2@host:1/v1?token=hunter3", api_key=KEY, temperature=0.5)
+    model = OpenAIModel("tiny", base_url="http://me:hunter2@host:1/v1", api_key=KEY, temperature=0.5)
     shown = repr(model) + repr(model.settings)
     assert "http://host:1/v1" in shown
     assert not any(secret in shown for secret in ("hunter", KEY))
@@ -623,3 +624,28 @@ def test_the_built_in_prices_are_for_openais_own_endpoint() -> None:
 def test_openai_is_told_the_limit_in_the_word_that_its_reasoning_models_take() -> None:
     assert OpenAIModel("o3", api_key=KEY, max_tokens=5).settings["max_completion_tokens"] == 5
     assert OpenAIModel("o3", base_url="http://localhost/v1", max_tokens=5).settings["max_tokens"] == 5
+
+
+@pytest.mark.parametrize("end", ["?api-key=hunter2", "#hunter2", "/?"])
+def test_an_address_with_a_query_is_refused_since_logs_would_show_it(end: str) -> None:
+    with pytest.raises(UsageError, match="a query or a fragment in it") as caught:
+        OpenAIModel("tiny", base_url=f"http://localhost:1/v1{end}")
+    assert "hunter" not in str(caught.value)
+
+
+@pytest.mark.parametrize("login", ["me:hunter2", "hunter2"])
+def test_an_endpoint_that_quotes_the_login_does_not_make_us_quote_it(endpoint: Endpoint, login: str) -> None:
+    sent = base64.b64encode(login.encode()).decode()
+    endpoint.answer({"error": {"message": f"no {sent} here, hunter2"}}, 400)
+    with pytest.raises(ModelError, match=r"no \*\*\* here, \*\*\*"):
+        OpenAIModel("tiny", base_url=endpoint.url.replace("//", f"//{login}@")).complete(HELLO, purpose="ask")
+
+
+@pytest.mark.parametrize("proxy", ["http://me:hunter2@localhost:9x9", "http://me:hunter2/@localhost:1"])
+def test_a_proxy_whose_address_is_none_is_told_without_its_password(
+    monkeypatch: pytest.MonkeyPatch, proxy: str
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", proxy)
+    with pytest.raises(ModelError, match="a proxy in the environment") as caught:
+        OpenAIModel("tiny", base_url="http://localhost:1/v1", api_key=proxy[-4:]).complete(HELLO, purpose="ask")
+    assert "hunter2" not in str(caught.value)
