@@ -95,7 +95,7 @@ def read_tape(path: Path) -> dict[int, list[Event]]:
     for number, line in enumerate(lines, 1):
         try:
             decoded = _decoder.decode(line)
-        except (msgspec.DecodeError, RecursionError) as e:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
             raise UsageError(f"{path}, line {number} is no line of a tape: {e}") from None
         episodes.setdefault(decoded.episode, []).append(decoded.event)
     return episodes

@@ -211,7 +211,7 @@ def _lines(path: Path) -> list[tuple[Event, int]]:
         size += len(line) + 1
         try:
             events.append((_decoder.decode(line), size))
-        except (msgspec.DecodeError, RecursionError) as e:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
             raise UsageError(f"{path}, line {number} is no event of a trace: {e}") from None
     return events
 

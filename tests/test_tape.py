@@ -79,9 +79,9 @@ def test_a_tape_is_not_overwritten_and_a_damaged_line_is_named(tmp_path):
     with pytest.raises(UsageError, match="exists already"):
         Recorder(tmp_path / "tape")
     lines = (tmp_path / "tape").read_bytes().split(b"\n")
-    lines[3] = b"{"
-    (tmp_path / "tape").write_bytes(b"\n".join(lines))
-    with pytest.raises(UsageError, match="line 4"):
-        Tape(tmp_path / "tape")
+    for damaged in (b"{", b'{"episode":0,"event":{"event":"\xff', b"\x00", b"[" * 100_000):
+        (tmp_path / "tape").write_bytes(b"\n".join([*lines[:3], damaged, *lines[4:]]))
+        with pytest.raises(UsageError, match="line 4"):
+            Tape(tmp_path / "tape")
     with pytest.raises(UsageError, match="cannot be read"):
         Tape(tmp_path / "nowhere")

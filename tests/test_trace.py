@@ -42,10 +42,11 @@ def test_a_torn_last_line_is_left_out(tmp_path):
     assert len(Trace.read(path)) == len(EVENTS) - 1
 
 
-def test_a_damaged_line_in_the_middle_is_named(tmp_path):
+@pytest.mark.parametrize("damaged", [b'{"event":"nonsense"}', b'{"event":"\xff', b"\x00", b"[" * 100_000])
+def test_a_damaged_line_in_the_middle_is_named(tmp_path, damaged):
     path = written(tmp_path / "t.jsonl").path
     lines = path.read_bytes().split(b"\n")
-    lines[2] = b'{"event":"nonsense"}'
+    lines[2] = damaged
     path.write_bytes(b"\n".join(lines))
     with pytest.raises(UsageError, match="line 3"):
         Trace.read(path)

@@ -165,5 +165,5 @@ def _observed(trace: Path) -> Iterator[str | None]:
                 if line.startswith(_WANTED) and line.endswith(b"\n"):
                     event = _decoder.decode(line)
                     yield event.observation.text if isinstance(event, _Acted) else None
-    except (OSError, msgspec.DecodeError):
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return

@@ -112,7 +112,7 @@ def read(folder: Path | str) -> Bench:
         grid = msgspec.json.decode((folder / GRID).read_bytes(), type=Grid)
     except OSError as e:
         raise UsageError(f"there is no bench in {folder}: {GRID} cannot be read ({e.strerror})") from None
-    except msgspec.DecodeError as e:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
         raise UsageError(f"{folder / GRID} is no bench: {e}") from None
     path = folder / RESULTS
     ended = _decoded(path, Ended)[0] if path.exists() else []
@@ -213,7 +213,7 @@ def _decoded(path: Path, kind: type[_S]) -> tuple[Sequence[_S], int]:
     for number, line in enumerate(lines, 1):
         try:
             values.append(decoder.decode(line))
-        except msgspec.DecodeError as e:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
             raise UsageError(f"{path}, line {number} is no end of an episode: {e}") from None
     return values, sum(len(line) + 1 for line in lines)
 

@@ -138,7 +138,7 @@ class FileQuestions:
         item = self._items[split][number]
         try:
             context = msgspec.json.decode(item.context, type=_Context)
-        except (msgspec.DecodeError, RecursionError) as e:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
             raise UsageError(f"the question {id} in {self._data} has no context as HotpotQA writes it: {e}") from None
         return Question(_task(item, number, split), item.answer, {title: "".join(text) for title, text in context})
 
@@ -177,7 +177,7 @@ def _read(file: Path) -> list[_Item]:
         return msgspec.json.decode(file.read_bytes(), type=list[_Item])
     except OSError as e:
         raise UsageError(f"{file} cannot be read: {e.strerror}") from None
-    except (msgspec.DecodeError, RecursionError) as e:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
         raise UsageError(f"{file} is no file of HotpotQA's questions with their answers: {e}; {_HOW}") from None
 
 

@@ -69,12 +69,14 @@ def test_a_folder_that_holds_no_bench_or_a_damaged_one_is_told(tmp_path: Path) -
     with pytest.raises(UsageError, match="there is no bench in"):
         read(tmp_path)
     Store(tmp_path, GRID).close()
-    (tmp_path / "results.jsonl").write_text("{}\n")
-    with pytest.raises(UsageError, match="line 1"):
-        read(tmp_path)
-    (tmp_path / "bench.json").write_text("[]")
-    with pytest.raises(UsageError, match="is no bench"):
-        read(tmp_path)
+    for damaged in (b"{}", b'{"cell":"\xff'):
+        (tmp_path / "results.jsonl").write_bytes(damaged + b"\n")
+        with pytest.raises(UsageError, match="line 1"):
+            read(tmp_path)
+    for damaged in (b"[]", b'{"cells":"\xff'):
+        (tmp_path / "bench.json").write_bytes(damaged)
+        with pytest.raises(UsageError, match="is no bench"):
+            read(tmp_path)
 
 
 def test_every_episode_has_a_folder_of_its_own_inside_the_bench_s() -> None:

@@ -283,6 +283,7 @@ def test_the_whole_development_set_has_the_500_questions_of_react_besides(tmp_pa
         ("", "no file of HotpotQA's questions"),
         ("{}", "no file of HotpotQA's questions"),
         ("[" * 100_000, "no file of HotpotQA's questions"),
+        ('[{"_id":"\udcff"}]', "no file of HotpotQA's questions"),
         ("[]", "there are no questions"),
         (json.dumps([{k: v for k, v in item("a").items() if k != "answer"}]), "`answer`"),
         (json.dumps([item("a", kind="other")]), "'other'"),
@@ -293,7 +294,7 @@ def test_the_whole_development_set_has_the_500_questions_of_react_besides(tmp_pa
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_by_name_and_reason(tmp_path, text, told):
-    (tmp_path / "mine.json").write_text(text)
+    (tmp_path / "mine.json").write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(UsageError, match="mine.json") as refused:
         make(data=str(tmp_path / "mine.json")).reset(Task("a"))
     assert told in str(refused.value)

@@ -192,7 +192,7 @@ def event_of(line: bytes) -> Event | Unreadable:
         return _too_large(len(line))
     try:
         event: Event = _decoder.decode(line)
-    except (msgspec.DecodeError, RecursionError) as e:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
         return Unreadable(f"damaged: {e}", len(line))
     return event
 
@@ -204,5 +204,5 @@ def _too_large(size: int) -> Unreadable:
 def _mark(line: bytes) -> Mark:
     try:
         return _marks.decode(line)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return Mark("")
