@@ -13,6 +13,7 @@ import msgspec
 
 from codeplan.errors import Diverged, UsageError
 from codeplan.events import EpisodeStarted, Event, Listener
+from codeplan.trace import check_place
 
 _Key = tuple[str, str, str, str]
 
@@ -63,7 +64,9 @@ class Tape:
     """A tape to be played. Each recorded episode is played once."""
 
     def __init__(self, path: Path) -> None:
-        """Raises UsageError where the file cannot be read, or where a line is damaged (its number is named)."""
+        """Raises UsageError where the file cannot be read, or where a line is damaged or out of its place (its number
+        is named).
+        """
         self.path = path
         self._lock = threading.Lock()
         self._episodes: dict[_Key, list[list[Event]]] = {}
@@ -86,7 +89,10 @@ def _key(header: EpisodeStarted) -> _Key:
 
 
 def read_tape(path: Path) -> dict[int, list[Event]]:
-    """A tape's episodes by number. Raises UsageError where it cannot be read, or is damaged (the line is named)."""
+    """A tape's episodes by number, each with its events in their order.
+
+    Raises UsageError where it cannot be read, or is damaged (the line is named).
+    """
     try:
         lines = path.read_bytes().splitlines()
     except OSError as e:
@@ -97,5 +103,7 @@ def read_tape(path: Path) -> dict[int, list[Event]]:
             decoded = _decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
             raise UsageError(f"{path}, line {number} is no line of a tape: {e}") from None
-        episodes.setdefault(decoded.episode, []).append(decoded.event)
+        events = episodes.setdefault(decoded.episode, [])
+        check_place(decoded.event, len(events), path, number)
+        events.append(decoded.event)
     return episodes

@@ -75,7 +75,8 @@ class Trace:
     def read(path: Path) -> list[Event]:
         """All events of a trace file. A torn last line, as a crash leaves it, is left out.
 
-        Raises UsageError where the file cannot be read, or where another line is damaged (its number is named).
+        Raises UsageError where the file cannot be read, or where another line is damaged or out of its place (its
+        number is named).
         """
         return [event for event, _ in _lines(path)]
 
@@ -127,7 +128,8 @@ class Trace:
     def append(self, event: Event, span: int | None = None) -> Event:
         """Number, date, write and return the event; or check it against the recording and return what was recorded.
 
-        Raises Diverged where it is another than the recorded one, TraceFailure where it cannot be written.
+        Raises Diverged where it is another than the recorded one, or an end with which the recording does not end;
+        TraceFailure where it cannot be written.
         """
         with self._lock:
             if self.following:
@@ -162,6 +164,8 @@ class Trace:
         recorded = self.recording[len(self.events)]
         if differs := difference(recorded, event):
             raise Diverged(f"event {recorded.seq} is not what was recorded: {differs}")
+        if isinstance(event, EpisodeEnded) and recorded is not self.recording[-1]:
+            raise Diverged(f"event {recorded.seq + 1} was recorded after the episode's end")
         return recorded
 
     def _write(self, event: Event) -> None:
@@ -171,6 +175,12 @@ class Trace:
             self._file.write(_encoder.encode(event) + b"\n")
         except OSError as e:
             raise TraceFailure(f"the trace {self.path} cannot be written on: {e.strerror}") from e
+
+
+def check_place(event: Event, wanted: int, path: Path, line: int) -> None:
+    """Raises UsageError where the event of this line is not the one that an episode's file has to go on with."""
+    if event.seq != wanted:
+        raise UsageError(f"{path}, line {line} is out of its place: it holds event {event.seq}, not {wanted}")
 
 
 def write_new(path: Path, events: Sequence[Event]) -> None:
@@ -206,13 +216,16 @@ def _lines(path: Path) -> list[tuple[Event, int]]:
         lines = path.read_bytes().split(b"\n")
     except OSError as e:
         raise UsageError(f"the trace {path} cannot be read: {e.strerror}") from None
-    events, size = [], 0
+    events: list[tuple[Event, int]] = []
+    size = 0
     for number, line in enumerate(lines[:-1], 1):  # what follows the last newline is empty, or torn
         size += len(line) + 1
         try:
-            events.append((_decoder.decode(line), size))
+            event = _decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
             raise UsageError(f"{path}, line {number} is no event of a trace: {e}") from None
+        check_place(event, len(events), path, number)
+        events.append((event, size))
     return events
 
 

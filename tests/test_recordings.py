@@ -231,6 +231,26 @@ def test_a_tampered_trace_is_caught_at_the_event(tmp_path, kind, change, told):
     assert told in str(caught.value)
 
 
+def test_a_line_that_is_missing_from_a_trace_is_named(tmp_path):
+    recorded(tmp_path / "run")
+    path = tmp_path / "run" / "trace.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:3], *lines[4:]]))
+    for do in (replay, resume):
+        with pytest.raises(UsageError, match="line 4 is out of its place: it holds event 4, not 3"):
+            do(tmp_path / "run", env=Boxes())
+
+
+def test_what_was_recorded_after_the_end_is_no_part_of_the_episode(tmp_path):
+    events = recorded(tmp_path / "run")
+    won = msgspec.structs.replace(events[-1].result, success=True, reason="success")
+    more = msgspec.structs.replace(events[-1], result=won, seq=len(events))
+    with (tmp_path / "run" / "trace.jsonl").open("ab") as file:
+        file.write(msgspec.json.encode(more) + b"\n")
+    with pytest.raises(Diverged, match=f"event {len(events)} was recorded after the episode's end"):
+        replay(tmp_path / "run", env=Boxes())
+
+
 def test_a_changed_reply_is_caught_where_it_first_makes_a_difference(tmp_path):
     events = recorded(tmp_path / "run")
     at = next(i for i, e in enumerate(events) if isinstance(e, Asked))

@@ -74,6 +74,25 @@ def test_episodes_of_a_bench_find_theirs_whatever_the_order(tmp_path):
     assert [r.model_calls for r in reversed(played)] == [r.model_calls for r in live]
 
 
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (lambda lines: [*lines[:3], *lines[4:]], 4),
+        (lambda lines: [*lines[:3], lines[4], lines[3], *lines[5:]], 4),
+        (lambda lines: [*lines[:4], *lines[3:]], 5),
+        (lambda lines: lines[1:], 1),
+        (lambda lines: [*lines, lines[-1]], "last"),
+    ],
+)
+def test_a_line_that_is_missing_or_out_of_its_place_is_named(tmp_path, change, line):
+    recorded(tmp_path / "tape", [OPEN.format(2)])
+    lines = change((tmp_path / "tape").read_bytes().splitlines(keepends=True))
+    (tmp_path / "tape").write_bytes(b"".join(lines))
+    number = len(lines) if line == "last" else line
+    with pytest.raises(UsageError, match=f"line {number} is out of its place"):
+        Tape(tmp_path / "tape")
+
+
 def test_a_tape_is_not_overwritten_and_a_damaged_line_is_named(tmp_path):
     recorded(tmp_path / "tape", [OPEN.format(2)])
     with pytest.raises(UsageError, match="exists already"):
