@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _CONNECT_SECONDS = 10.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
+_DOUBLINGS = 10  # more make no difference, and too many are more than a float can hold
 
 _Read = TypeVar("_Read", Reply, Embeddings)
 
@@ -52,7 +53,7 @@ class Patience(msgspec.Struct, frozen=True):
         """Seconds to wait before the next attempt; None where there is to be none. Random, so that threads spread."""
         if not faults[-1].passing or len(faults) > self.max_retries:
             return None
-        longest = min(_FIRST_PAUSE * 2.0 ** (len(faults) - 1), _LONGEST_PAUSE)
+        longest = min(_FIRST_PAUSE * 2.0 ** min(len(faults) - 1, _DOUBLINGS), _LONGEST_PAUSE)
         wait = faults[-1].wait
         return longest * random.uniform(0.5, 1.0) if wait is None else wait + longest * random.uniform(0.0, 0.1)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -43,6 +44,9 @@ class Body(msgspec.Struct, frozen=True):
             raise UsageError(f"max_tokens is {self.max_tokens}; give 1 or more, or leave it out")
         if self.api == "responses" and self.seed is not None:
             raise UsageError("the Responses API takes no model_seed; leave it out, or use api=chat")
+        for field, value in {"reasoning_effort": self.reasoning_effort, "extra_body": self.extra_body}.items():
+            if why := _not_json(value):
+                raise UsageError(f"{field} holds what JSON cannot carry ({why}); leave that out")
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -89,7 +93,18 @@ def sound_name(name: str) -> str:
     """The model's name. Raises UsageError where it is none."""
     if not name.strip():
         raise UsageError("the model has no name; give one (such as --model gpt-4.1-mini), or use --model scripted")
+    if _not_json(name):
+        raise UsageError(f"the model's name {encodable(name)!r} is not text in UTF-8; copy it again")
     return name
+
+
+def _not_json(value: object) -> str:
+    """Why a request cannot hold the value; empty where it can."""
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as e:
+        return str(e)
+    return ""
 
 
 def encodable(text: str) -> str:

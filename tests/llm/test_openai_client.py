@@ -18,7 +18,8 @@ import pytest
 from codeplan.budget import Budget, Meter
 from codeplan.errors import BudgetExceeded, ModelError, UsageError
 from codeplan.llm import OpenAIModel, connect
-from codeplan.llm.faults import retry_after
+from codeplan.llm.attempts import Patience
+from codeplan.llm.faults import Fault, retry_after
 from codeplan.protocols import LLM
 from codeplan.types import Message, Usage
 
@@ -326,6 +327,10 @@ def test_an_address_that_is_none_is_refused(url: str) -> None:
         {"requests_per_minute": 0},
         {"tokens_per_minute": -1},
         {"prices": "no/such/table.toml"},
+        {"extra_body": {"top_k": [float("nan")]}},
+        {"extra_body": {"since": object()}},
+        {"extra_body": {"text": "\udcff"}},
+        {"reasoning_effort": "\udcff"},
     ],
 )
 def test_a_setting_that_makes_no_sense_is_refused(settings: dict[str, Any]) -> None:
@@ -366,6 +371,8 @@ def test_a_setting_of_the_wrong_type_is_refused(name: str, settings: dict[str, A
 def test_a_model_without_a_name_is_refused() -> None:
     with pytest.raises(UsageError, match="no name"):
         connect(" ", base_url="http://localhost/v1")
+    with pytest.raises(UsageError, match="not text in UTF-8"):
+        connect("a\udcff", base_url="http://localhost/v1")
 
 
 def test_the_key_and_the_credentials_in_an_address_are_never_shown() -> None:
@@ -407,6 +414,11 @@ def test_what_may_pass_is_tried_again_and_what_will_not_is_not(endpoint: Endpoin
 def test_attempts_that_all_fail_are_counted_in_the_error(endpoint: Endpoint) -> None:
     assert endpoint.answer(*FAIL, Retry_After="0").failure(max_retries=2).endswith("; 3 attempts were made")
     assert len(endpoint.asked) == 3
+
+
+def test_attempts_without_number_have_pauses_all_the_same() -> None:
+    faults = [Fault("no", passing=True)] * 5000
+    assert 4.0 <= (Patience(1.0, 1.0, 10**6).pause(faults) or 0.0) <= 8.0
 
 
 @pytest.mark.parametrize("header", ["Retry-After", "retry-after-ms"])
