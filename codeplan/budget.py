@@ -31,7 +31,7 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     ``tokens`` counts input and output, ``money`` US dollars; both are settled after each call, so the call that passes
     one is the last. A call whose tokens or price are not known counts for nothing there. Raises UsageError for a
-    negative limit.
+    negative or infinite limit.
     """
 
     model_calls: int | None = 100
@@ -44,7 +44,7 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:
             value = getattr(self, name)
-            if value is not None and not value >= 0:
+            if value is not None and not 0 <= value < float("inf"):
                 raise UsageError(f"the budget {name} is {value}; give a number that is not negative, or leave it out")
 
 

@@ -54,9 +54,10 @@ def test_a_negative_budget_is_refused_with_its_name():
         Budget(actions=-1)
 
 
-def test_a_budget_that_is_not_a_number_is_refused():
+@pytest.mark.parametrize("seconds", ["nan", "inf"])
+def test_a_budget_that_is_not_a_number_or_that_no_trace_could_hold_is_refused(seconds):
     with pytest.raises(UsageError, match="seconds"):
-        Budget(seconds=float("nan"))
+        Budget(seconds=float(seconds))
 
 
 def test_threads_cannot_overspend():

@@ -205,7 +205,7 @@ def _with(faults: Sequence[Fault], usage: Usage) -> Usage:
 
 def _check(limits: Mapping[str, float | None], max_retries: int) -> None:
     for name, value in limits.items():
-        if value is not None and not value > 0:
+        if value is not None and not 0 < value < float("inf"):
             raise UsageError(f"the setting {name} of the model is {value:g}; give a number that is more than 0")
     if max_retries < 0:
         raise UsageError(f"the setting max_retries of the model is {max_retries}; give 0 or more")

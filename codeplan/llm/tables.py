@@ -39,7 +39,7 @@ def convert(value: Any, wanted: type[T], name: str, *, strict: bool = True) -> T
     """
     try:
         return msgspec.convert(value, wanted, strict=strict)
-    except (msgspec.ValidationError, UsageError) as e:
+    except (msgspec.ValidationError, UnicodeEncodeError, UsageError) as e:
         raise UsageError(f"{name}: {_said(str(e))}") from None
 
 

@@ -124,6 +124,8 @@ def test_a_file_that_is_no_text_is_one_line(tmp_path: Path) -> None:
         ("CODEPLAN_BUDGET_MONEY", "-1"),
         ("CODEPLAN_MODEL", " "),
         ("CODEPLAN_BASE_URL", "localhost:8000/v1"),
+        ("CODEPLAN_TIMEOUT", "\udcff"),
+        ("CODEPLAN_BUDGET_SECONDS", "inf"),
     ],
 )
 def test_a_mistake_in_a_variable_is_one_line_with_its_name(tmp_path: Path, variable: str, value: str) -> None:

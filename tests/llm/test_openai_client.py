@@ -324,6 +324,8 @@ def test_an_address_that_is_none_is_refused(url: str) -> None:
         {"api": "telepathy"},
         {"api": "responses", "model_seed": 1},
         {"deadline": 0.0},
+        {"timeout": float("inf")},
+        {"deadline": float("nan")},
         {"requests_per_minute": 0},
         {"tokens_per_minute": -1},
         {"prices": "no/such/table.toml"},
