@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _PASSING = frozenset({408, 409, 425, 429})
 _LASTING = frozenset({"length", "content_filter", "tool_calls"})
 """Ends of a reply that the same request would have again."""
+_TELLING = 8
+"""So long is what can hardly stand in an answer by chance."""
 _HOW_TO_KEY = "set OPENAI_API_KEY to a key that is valid there"
 
 
@@ -114,11 +116,18 @@ class Teller:
 
     def clean(self, text: str) -> str:
         """Someone else's words, fit for one of our lines: on one line, printable, short, and without the key."""
-        line = "".join(c for c in " ".join(text.split()) if c.isprintable())
-        for secret in self._secrets:
-            line = line.replace(secret, "***")
-        line = line.rstrip(".")
+        line = self._masked("".join(c for c in " ".join(text.split()) if c.isprintable()), self._secrets).rstrip(".")
         return line if len(line) <= 240 else line[:240] + "…"
+
+    def answer(self, text: str) -> str:
+        """An answer's text without the key, which a proxy may put into it; short secrets are common words there."""
+        return self._masked(text, [secret for secret in self._secrets if len(secret) >= _TELLING])
+
+    @staticmethod
+    def _masked(text: str, secrets: Sequence[str]) -> str:
+        for secret in secrets:
+            text = text.replace(secret, "***")
+        return text
 
     def _status(self, status: int, body: object, headers: Mapping[str, str]) -> Fault:
         spent = "insufficient_quota" in (_entry(body, "code"), _entry(body, "type"))

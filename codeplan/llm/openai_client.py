@@ -185,11 +185,11 @@ class OpenAIModel:
 
     def _completion(self, reply: Reply, faults: Sequence[Fault]) -> Completion:
         return Completion(
-            text=reply.text or "",
+            text=self._tell.answer(reply.text or ""),
             usage=_with(faults, reply.usage),
             finish_reason=reply.finish_reason or "stop",
-            model=reply.model or self.name,
-            fingerprint=reply.fingerprint,
+            model=self._tell.answer(reply.model) or self.name,
+            fingerprint=self._tell.answer(reply.fingerprint),
             retries=len(faults),
         )
 

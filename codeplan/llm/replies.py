@@ -14,12 +14,12 @@ from codeplan.types import Usage
 _THOUGHT = re.compile(r"\A(?:\s*<think>)?(?:(?!<think>).)*?</think>\s*", re.DOTALL)
 
 _ENDS = {
-    **dict.fromkeys(("eos", "eos_token", "stop_sequence", "end_turn", "complete", "completed"), "stop"),
-    **dict.fromkeys(("max_tokens", "max_output_tokens", "model_length"), "length"),
-    "safety": "content_filter",
-    "function_call": "tool_calls",
+    **dict.fromkeys(("stop", "eos", "eos_token", "stop_sequence", "end_turn", "complete", "completed"), "stop"),
+    **dict.fromkeys(("length", "max_tokens", "max_output_tokens", "model_length"), "length"),
+    **dict.fromkeys(("content_filter", "safety"), "content_filter"),
+    **dict.fromkeys(("tool_calls", "function_call"), "tool_calls"),
 }
-"""How a reply ended, in words of other servers and APIs, and in those of Chat Completions."""
+"""How a reply ended, in the words of servers and APIs, and in those of Chat Completions."""
 
 _MOST = 2**53
 """No sound count is larger; beyond it, sums would no longer be exact."""
@@ -133,8 +133,8 @@ def _finish_reason(read: _Response) -> str:
 
 
 def _ended(reason: str | None) -> str:
-    given = (reason or "").lower()
-    return _ENDS.get(given, given)
+    given = reason or ""
+    return _ENDS.get(given.lower(), given)
 
 
 def _usage(tokens: object, sent: str, made: str) -> Usage:

@@ -265,6 +265,14 @@ def test_an_endpoint_that_quotes_the_key_does_not_make_us_quote_it(endpoint: End
     assert "bad key ***" in endpoint.failure()
 
 
+def test_a_key_that_comes_back_in_a_reply_goes_into_no_trace(endpoint: Endpoint) -> None:
+    endpoint.answer(reply(f"You sent {KEY}.", model=f"tiny {KEY}", system_fingerprint=KEY))
+    answer = endpoint.model().complete(HELLO, purpose="ask")
+    assert (answer.text, answer.model, answer.fingerprint) == ("You sent ***.", "tiny ***", "***")
+    endpoint.answers.clear()
+    endpoint.answer(reply(finish_reason=f"Bearer {KEY}")).failure()
+
+
 def test_an_endpoint_that_wants_a_key_says_so(endpoint: Endpoint) -> None:
     endpoint.answer({"error": "no"}, 401)
     assert "wants a key" in endpoint.failure(api_key=None)
