@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -119,9 +120,15 @@ def _branch(recording: list[Event], at: int, plan: str | None, answer: str | Non
         raise UsageError("a branch takes a plan or an answer, not both")
     for i, event in enumerate(recording[at:], at):
         if isinstance(event, Asked) and (plan is None or event.purpose in WRITES_PLANS):
-            text = answer if plan is None else f"```python\n{plan}\n```"
+            text = answer if plan is None else _fenced(plan)
             return [*recording[:i], replace(event, completion=replace(event.completion, text=text or ""))]
     raise UsageError(f"no model call follows event {at} that could be answered otherwise; branch off earlier")
+
+
+def _fenced(plan: str) -> str:
+    """The plan as a model writes it, in a fence longer than any in the plan itself."""
+    fence = "`" * max([3, *(len(ticks) + 1 for ticks in re.findall("`+", plan))])
+    return f"{fence}python\n{plan}\n{fence}"
 
 
 def _header(recording: list[Event] | tuple[Event, ...], folder: Path | str) -> EpisodeStarted:

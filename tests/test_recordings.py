@@ -285,6 +285,14 @@ def test_a_fork_takes_a_plan_in_place_of_the_models(tmp_path):
     assert (result.success, result.model_calls, result.actions) == (True, 1, 1)
 
 
+def test_a_fork_takes_a_plan_whole_that_holds_a_fence_itself(tmp_path):
+    recorded(tmp_path / "run")
+    plan = OPEN.format(2) + '    """\n```python\nx = 1\n```\n"""\n'
+    fork(tmp_path / "run", 1, tmp_path / "other", plan=plan, env=Boxes(), model=Replies())
+    drafted = [e for e in Trace.read(tmp_path / "other" / "trace.jsonl") if isinstance(e, PlanDrafted)]
+    assert drafted[0].source == plan
+
+
 def test_a_fork_takes_an_answer_in_place_of_the_models(tmp_path):
     whole = recorded(tmp_path / "run")
     at = next(i for i, e in enumerate(whole) if isinstance(e, Asked) and e.purpose == "ask")
