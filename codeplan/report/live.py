@@ -33,6 +33,7 @@ from codeplan.events import (
 )
 from codeplan.report.summary import model_shown, print_summary
 from codeplan.report.text import changes, clean, clipped, located, one_line
+from codeplan.types import Purpose
 
 _MAX_SOURCE_LINES = 300
 _DIFF_STYLES = {"@": "cyan", " ": "dim", "-": "red", "+": "green"}
@@ -225,11 +226,15 @@ class Summary:
             self._live(event)
 
 
-_TASKS: dict[str, str] = {
+_TASKS: dict[Purpose, str] = {
     "plan": "write a plan",
     "check": "repair the plan",
     "refine": "refine the plan",
     "resume": "name the step to resume at",
+    "act": "choose the next action",
+    "formalise": "put an action into a valid form",
+    "reflect": "look back at what was done",
+    "embed": "embed texts",
 }
 
 

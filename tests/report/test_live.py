@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import get_args
 
 import pytest
 from rich.console import Console
@@ -143,6 +144,11 @@ def test_other_calls_of_the_model_are_one_line_with_what_they_cost(usage: Usage,
     text = shown(asked("refine", "a long prompt", "a long plan", usage, retries=1))
     assert f"The model was called to refine the plan ({said}, 1.5 s, retries: 1)" in text
     assert "a long" not in text
+
+
+@pytest.mark.parametrize("purpose", get_args(Purpose))
+def test_a_call_of_any_purpose_is_shown(purpose: Purpose) -> None:
+    assert shown(asked(purpose, "a question", "a reply")).strip()
 
 
 def test_a_failed_assertion_is_red_with_step_line_and_message() -> None:
