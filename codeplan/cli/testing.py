@@ -19,6 +19,10 @@ Arguments = Annotated[
     list[str] | None, typer.Argument(metavar="[FILES AND PYTEST'S OPTIONS]", help="Handed to pytest.")
 ]
 
+_ALREADY_IMPORTED = "ignore:Module already imported so cannot be rewritten:pytest.PytestAssertRewriteWarning"
+"""The command line has codeplan loaded before pytest could rewrite its assertions: no warning, and no error where a
+project makes errors of warnings."""
+
 
 def add_to(app: typer.Typer) -> None:
     """Add this module's commands."""
@@ -43,8 +47,9 @@ def run_tests(arguments: Arguments = None) -> None:
     except ImportError:
         raise UsageError("this needs pytest; install it with: pip install pytest") from None
     given = arguments or []
+    end = given.index("--") if "--" in given else len(given)
     plugin = [] if _is_installed() else ["-p", "codeplan.testing.plugin"]
-    code = int(pytest.main([*plugin, *given]))
+    code = int(pytest.main([*plugin, *given[:end], "-W", _ALREADY_IMPORTED, *given[end:]]))
     raise typer.Exit({0: 0, 1: 1, 2: 130}.get(code, 2))
 
 

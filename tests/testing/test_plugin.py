@@ -168,3 +168,12 @@ def test_nothing_heavy_is_loaded_where_there_are_no_plans(pytester):
         "import sys\n\ndef test_it():\n    assert not {'codeplan.sandbox', 'codeplan.envs', 'hypothesis', 'msgspec'} & set(sys.modules)\n"
     )
     pytester.runpytest_subprocess("-p", "no:hypothesispytest").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("options", [(), ("-W", "error")], ids=["in its settings", "on the command line"])
+def test_the_command_runs_where_a_project_makes_errors_of_warnings(project, options):
+    if not options:
+        project.makeini("[pytest]\nfilterwarnings = error\n")
+    ran = project.run(sys.executable, "-m", "codeplan", "test", "-q", *options)
+    assert ran.ret == 0
+    assert "warning" not in str(ran.stdout)
