@@ -44,7 +44,7 @@ def resume(
 
     The same method runs again while the trace answers, so the model is asked nothing that it answered, and no budget is
     spent twice; then the environment is reset, the recorded actions are played into it, and the episode goes on. One
-    that had ended is not run: its result is returned. ``env``, ``method`` and ``model`` are needed where the episode
+    that had ended is not run: its end is told to ``listen``, its result returned. ``env``, ``method`` and ``model`` are needed where the episode
     had objects rather than names; ``settings`` (a key, say) go before the recorded ones, and so do those of ``beside``
     that the model takes.
 
@@ -57,6 +57,8 @@ def resume(
         header = _header(trace.recording, folder)
         end = trace.recording[-1]
         if isinstance(end, EpisodeEnded):
+            if listen:
+                listen(end)
             return end.result
         with _cast(header, trace.recording, env, method, model, settings, beside or {}) as cast:
             return cast.play(header, trace)

@@ -58,8 +58,10 @@ def test_an_episode_that_died_anywhere_ends_with_the_trace_of_the_undisturbed_on
 
 def test_an_episode_that_ended_is_not_run_again(tmp_path):
     whole = recorded(tmp_path / "run")
-    result = resume(tmp_path / "run", env=Boxes(), model=Replies())
+    heard = []
+    result = resume(tmp_path / "run", env=Boxes(), model=Replies(), listen=heard.append)
     assert result == whole[-1].result
+    assert heard == [whole[-1]]
     assert Trace.read(tmp_path / "run" / "trace.jsonl") == whole
 
 
