@@ -48,7 +48,7 @@ def build(factory: Callable[..., Any], settings: Mapping[str, Any], what: str) -
         if name not in valid:
             raise UsageError(f"{what} has no setting {name!r}; {choices(name, valid)}")
         if fault := _misfit(value, types.get(name, Any)):
-            takes = inspect.signature(factory).parameters[name].annotation
+            takes = inspect.formatannotation(types[name])
             raise UsageError(f"the setting {name}={value!r} of {what} does not fit: {fault}; it takes {takes}")
     return factory(**settings)
 
@@ -67,8 +67,9 @@ def _found(group: str) -> dict[str, EntryPoint]:
 
 def _types(factory: Callable[..., Any]) -> dict[str, Any]:
     """Types of the parameters; empty where they name what cannot be imported, as in a foreign factory they may."""
+    by_fields = inspect.isclass(factory) and issubclass(factory, msgspec.Struct)
     try:
-        return get_type_hints(factory.__init__ if inspect.isclass(factory) else factory)
+        return get_type_hints(factory.__init__ if inspect.isclass(factory) and not by_fields else factory)
     except Exception:
         return {}
 

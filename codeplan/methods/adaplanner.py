@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from codeplan import plugins
 from codeplan.episode import Episode
 from codeplan.errors import UsageError
 from codeplan.events import Warned
@@ -106,7 +107,5 @@ class AdaPlanner:
 
 
 def _loop(**settings: Any) -> Loop:
-    try:
-        return msgspec.convert(settings, Loop)
-    except msgspec.ValidationError as e:
-        raise UsageError(f"a setting of the method adaplanner is wrong: {e}") from None
+    loop: Loop = plugins.build(Loop, settings, "the method adaplanner")
+    return loop
