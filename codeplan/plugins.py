@@ -32,17 +32,21 @@ def load(group: Group, name: str) -> Callable[..., Any]:
         factory: Callable[..., Any] = found[name].load()
     except ImportError as e:
         raise UsageError(f"the {_WORD[group]} {name!r} cannot be loaded: {e}; is its extra installed?") from e
+    except AttributeError as e:
+        raise UsageError(f"the {_WORD[group]} {name!r} cannot be loaded: {e}; its package registers it wrongly") from e
     return factory
 
 
 def accepted(factory: Callable[..., Any]) -> tuple[str, ...]:
     """The names of the settings that a factory takes."""
-    parameters = inspect.signature(factory).parameters.values()
-    return tuple(p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD))
+    return tuple(p.name for p in _settings(factory))
 
 
 def build(factory: Callable[..., Any], settings: Mapping[str, Any], what: str) -> Any:
-    """Call a factory with settings. Raises UsageError for a setting that it does not take, or not of that type."""
+    """Call a factory with settings.
+
+    Raises UsageError for a setting that it does not take, or not of that type, and where one that it needs is missing.
+    """
     valid, types = accepted(factory), _types(factory)
     for name, value in settings.items():
         if name not in valid:
@@ -50,6 +54,8 @@ def build(factory: Callable[..., Any], settings: Mapping[str, Any], what: str) -
         if fault := _misfit(value, types.get(name, Any)):
             takes = inspect.formatannotation(types[name])
             raise UsageError(f"the setting {name}={value!r} of {what} does not fit: {fault}; it takes {takes}")
+    if missing := [name for name in _needed(factory) if name not in settings]:
+        raise UsageError(f"{what} needs a value for its setting {missing[0]}; give one, as in --set {missing[0]}=…")
     return factory(**settings)
 
 
@@ -58,6 +64,16 @@ def choices(name: str, valid: Iterable[str]) -> str:
     listed = sorted(valid)
     near = difflib.get_close_matches(name, listed, 1)
     return (f"did you mean {near[0]!r}? " if near else "") + f"there are: {', '.join(listed) or 'none'}"
+
+
+def _settings(factory: Callable[..., Any]) -> list[inspect.Parameter]:
+    parameters = inspect.signature(factory).parameters.values()
+    return [p for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+
+def _needed(factory: Callable[..., Any]) -> list[str]:
+    """The names of the settings that have no default."""
+    return [p.name for p in _settings(factory) if p.default is p.empty]
 
 
 @cache

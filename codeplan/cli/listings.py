@@ -35,7 +35,7 @@ def list_envs(env: EnvName = None, data: options.Data = None, as_json: options.J
         raise UsageError(
             "--data is the folder of one environment; name it, as in: codeplan envs alfworld --data FOLDER"
         )
-    found = [_about(name, data, closely=env is not None) for name in ([env] if env else envs.names())]
+    found = [_about(env, data, closely=True)] if env else [_about_any(name) for name in envs.names()]
     if as_json:
         options.print_json(found)
         return
@@ -46,10 +46,15 @@ def list_envs(env: EnvName = None, data: options.Data = None, as_json: options.J
 def list_methods(as_json: options.Json = False) -> None:
     """List the methods: the ways to solve a task."""
     from codeplan import methods, plugins
+    from codeplan.errors import UsageError
 
     found: list[dict[str, Any]] = []
     for name in methods.names():
-        method = plugins.load("codeplan.methods", name)
+        try:
+            method = plugins.load("codeplan.methods", name)
+        except UsageError as e:  # one that cannot be had does not hide the others
+            found.append({"name": name, "about": str(e), "settings": []})
+            continue
         found.append({"name": name, "about": _first_line(method), "settings": list(plugins.accepted(method))})
     if as_json:
         options.print_json(found)
@@ -91,6 +96,21 @@ MOST_FAULTS = 20
 """Faults of an environment's data that are printed; JSON has them all."""
 
 
+def _about_any(name: str) -> dict[str, Any]:
+    """As ``_about``; of an environment that cannot be made, why: it does not hide the others."""
+    from codeplan.errors import CodeplanError
+
+    try:
+        return _about(name)
+    except CodeplanError as e:
+        return _nothing_of(name) | {"missing": str(e)}
+
+
+def _nothing_of(name: str) -> dict[str, Any]:
+    about: dict[str, Any] = {"name": name, "about": "", "kinds": [], "splits": {}, "example": None}
+    return about | {"data": None, "notes": [], "faults": [], "missing": None}
+
+
 def _about(name: str, data: str | None = None, closely: bool = False) -> dict[str, Any]:
     """What there is to say of an environment; ``missing`` is what it lacks, None where it can be used."""
     from contextlib import closing
@@ -99,8 +119,7 @@ def _about(name: str, data: str | None = None, closely: bool = False) -> dict[st
     from codeplan.errors import UsageError
 
     with closing(envs.make(name, **({"data": data} if data else {}))) as world:
-        about: dict[str, Any] = {"name": name, "about": _first_line(type(world)), "kinds": [], "splits": {}}
-        about |= {"example": None, "data": data, "notes": [], "faults": [], "missing": None}
+        about = _nothing_of(name) | {"about": _first_line(type(world)), "data": data}
         try:
             about |= _tasks_of(world)
             if closely:
