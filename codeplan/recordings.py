@@ -44,9 +44,9 @@ def resume(
 
     The same method runs again while the trace answers, so the model is asked nothing that it answered, and no budget is
     spent twice; then the environment is reset, the recorded actions are played into it, and the episode goes on. One
-    that had ended is not run: its end is told to ``listen``, its result returned. ``env``, ``method`` and ``model`` are needed where the episode
-    had objects rather than names; ``settings`` (a key, say) go before the recorded ones, and so do those of ``beside``
-    that the model takes.
+    that had ended is not run: its end is told to ``listen``, its result returned. ``env``, ``method`` and ``model`` are
+    needed where the episode had objects rather than names; ``settings`` (a key, say) go before the recorded ones, and
+    so do those of ``beside`` that the model takes.
 
     Raises UsageError where there is no such trace or its episode still runs, and where the key that is found would go
     to an address that the trace alone names; Diverged where the method or the world does something else than was
