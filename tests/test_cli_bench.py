@@ -28,6 +28,14 @@ def test_a_bench_prints_a_table_and_says_where_its_traces_are(capsys: pytest.Cap
     assert told.err == ""
 
 
+def test_a_narrow_terminal_cuts_no_figure(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    assert main([*ONE, "--out", "first"]) == 0
+    told = capsys.readouterr().out
+    assert "21–100" in told
+    assert "…" not in told
+
+
 def test_without_a_folder_it_makes_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*ONE, "--json"]) == 0
     (folder,) = Path("runs").iterdir()

@@ -53,7 +53,7 @@ def _print_cell(console: Console, bench: Bench, cell: Cell) -> None:
         if row is rows[-1]:
             table.add_section()
         table.add_row(*_cells(row))
-    console.print(table)
+    _print_whole(console, table)
     for reason, count in Counter(one_line(e.result.reason) for e in ended).most_common():
         console.print(f"{count:5}  {reason}")
     console.print()
