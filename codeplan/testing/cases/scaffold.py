@@ -43,7 +43,7 @@ def new_test(run: Path, out: Path) -> list[Path]:
     """Write a plan, its manifest and, where it asked something, a tape to ``out``; returns their paths.
 
     ``run`` is an episode's folder. Raises UsageError where its trace cannot be read or has no plan, and where a file
-    exists already: none is overwritten.
+    exists already, none is overwritten, or where nothing can be written.
     """
     events = Trace.read(run / TRACE)
     header, result = _ends(events, run)
@@ -53,9 +53,13 @@ def new_test(run: Path, out: Path) -> list[Path]:
     for path in (plan, manifest, *([tape] if asked else [])):
         if path.exists():
             raise UsageError(f"{path} exists already and is not overwritten; name another folder")
-    out.mkdir(parents=True, exist_ok=True)
-    plan.write_text(f"{(result.plan or '').rstrip()}\n", encoding="utf-8")
-    manifest.write_text(_manifest(header, result, events, plan.name, tape.name if asked else None), encoding="utf-8")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        plan.write_text(f"{(result.plan or '').rstrip()}\n", encoding="utf-8")
+        text = _manifest(header, result, events, plan.name, tape.name if asked else None)
+        manifest.write_text(text, encoding="utf-8")
+    except OSError as e:
+        raise UsageError(f"the test cannot be written to {out}: {e.strerror}; name another folder") from None
     if not asked:
         return [plan, manifest]
     _record(tape, events)
