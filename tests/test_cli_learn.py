@@ -21,7 +21,7 @@ def test_what_was_learnt_is_a_file_that_the_method_goes_by(tmp_path, monkeypatch
     [
         (["household", "--method", "react"], "the method react does not learn; autoplan does"),
         (["household", "--split", "test"], "autoplan learns from train only"),
-        (["household", "--kind", "dance"], "has no such tasks in its split train"),
+        (["household", "--kind", "dance"], "has no tasks of kind dance in its split train; its kinds: "),
         (["nowhere"], "there is no environment 'nowhere'"),
     ],
 )

@@ -25,9 +25,9 @@ def add_to(app: typer.Typer) -> None:
 def learn(
     env: options.Env,
     out: Out,
-    n: Annotated[int, typer.Option("-n", min=1, help="How many tasks to learn from.")] = 6,
-    kind: options.Kind = None,
-    split: Annotated[str, typer.Option(help="Which tasks; a split to train on.")] = "train",
+    n: Annotated[int, typer.Option("-n", min=1, metavar="N", help="How many tasks to learn from.")] = 6,
+    kind: Annotated[str | None, typer.Option(metavar="K", help="Only tasks of this kind.")] = None,
+    split: Annotated[str, typer.Option(metavar="SPLIT", help="Which tasks; a split to train on.")] = "train",
     data: options.Data = None,
     method: Annotated[str, typer.Option(metavar="NAME", help="A method that learns.")] = "autoplan",
     model: options.Model = None,
@@ -71,5 +71,10 @@ def _tasks(env: str, split: str, kind: str | None, n: int, settings: dict[str, A
     with closing(envs.make(env, **{name: value for name, value in settings.items() if name in takes})) as world:
         found = [task for task in world.tasks(split) if kind in (None, task.kind)]
         if not found:
-            raise UsageError(f"{env} has no such tasks in its split {split}; its splits are {envs.splits(world)}")
+            of_kind = f" of kind {kind}" if kind else ""
+            kinds = ", ".join(getattr(world, "kinds", ())) or "none"
+            raise UsageError(
+                f"{env} has no tasks{of_kind} in its split {split}; its kinds: {kinds}; "
+                f"its splits: {', '.join(envs.splits(world))}"
+            )
         return found[:n]
