@@ -220,12 +220,15 @@ def import_skills(
 
     Exit code 1 where some were refused.
     """
+    from codeplan.errors import UsageError
     from codeplan.report.plain import fields
     from codeplan.report.text import one_line
     from codeplan.skills import Library
     from codeplan.skills.exchange import import_
 
     rows = import_(Library(library), file)
+    if not rows:
+        raise UsageError(f"there are no skills in {file}; name a zip file of skills, or a library's folder")
     if as_json:
         options.print_json(fields(rows))
     else:

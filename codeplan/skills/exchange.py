@@ -108,7 +108,7 @@ def _refusal(skill: Skill, sandbox: Sandbox) -> str:
     """Why a plan may not come in; empty where it may."""
     try:
         manifest.checked_name(skill.name)
-        manifest.checked_name(skill.env, "environment")
+        manifest.checked_name(skill.env, "an environment")
         with closing(envs.make(skill.env)) as world:
             checked = sandbox.check(skill.plan, world.agent)
     except UsageError as e:

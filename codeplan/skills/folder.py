@@ -32,7 +32,7 @@ def read(folder: Path) -> Skill:
     """The skill. Raises DamagedSkill, with the file and the reason, where it cannot be read."""
     found = _manifest(folder)
     try:
-        manifest.checked_name(found.environment, "environment")
+        manifest.checked_name(found.environment, "an environment")
         manifest.checked_name(found.name)
     except UsageError as e:
         raise DamagedSkill(f"{folder / MANIFEST}: {e}") from None
@@ -47,6 +47,8 @@ def read_version(folder: Path, version: int) -> Skill:
     found = _manifest(folder)
     if version == found.version:
         return read(folder)
+    if not _version_file(folder, version).exists():
+        raise DamagedSkill(f"{folder} has no version {version}; its latest is {found.version}")
     plan = _text(_version_file(folder, version), MOST_PLAN_BYTES)
     return msgspec.structs.replace(found.skill(plan), version=version)
 

@@ -135,7 +135,7 @@ class Library:
 
     def add(self, skill: Skill) -> Skill:
         """Put a new skill into the library. Raises UsageError where it has one of that name."""
-        manifest.checked_name(skill.env, "environment")
+        manifest.checked_name(skill.env, "an environment")
         place = self._folder(skill.env, manifest.checked_name(skill.name))
         with self._lock():
             if place.exists():
@@ -257,4 +257,4 @@ class Library:
         return place
 
     def _folder(self, env: str, name: str) -> Path:
-        return self.path / manifest.checked_name(env, "environment") / manifest.checked_name(name)
+        return self.path / manifest.checked_name(env, "an environment") / manifest.checked_name(name)

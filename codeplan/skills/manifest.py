@@ -66,12 +66,10 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         )
 
 
-def checked_name(name: str, what: str = "skill") -> str:
+def checked_name(name: str, what: str = "a skill") -> str:
     """A name that is fit for a folder. Raises UsageError for another."""
     if not _NAME.fullmatch(name):
-        raise UsageError(
-            f"{name[:100]!r} is no name for a {what}; use small letters, digits, - and _, at most 80 in all"
-        )
+        raise UsageError(f"{name[:100]!r} is no name for {what}; use small letters, digits, - and _, at most 80 in all")
     return name
 
 
