@@ -60,7 +60,7 @@ def run(
     spent budget is a Result. An episode from a tape that differs from the recorded one raises Diverged.
     """
     with Cast(env, method, model, settings, silent=tape is not None) as cast:
-        chosen = task if isinstance(task, Task) else envs.select(cast.env, id=task, kind=kind, seed=seed)
+        chosen = envs.select(cast.env, id=task, kind=kind, seed=seed) if task is None or isinstance(task, str) else task
         header = cast.header(chosen, budget or Budget())
         hear = _both(listen, record.listener()) if record else listen
         if tape:
@@ -145,6 +145,8 @@ class Cast:
         *,
         silent: bool = False,
     ) -> None:
+        for given, port in ((env, Environment), (method, Method), (model, LLM)):
+            _refuse_other(given, port, or_name=True)
         shares = _shares({"env": env, "method": method, "model": model}, settings)
         self._settings = settings
         self._made = ExitStack()
@@ -162,7 +164,9 @@ class Cast:
         self._made.close()
 
     def header(self, task: Task, budget: Budget) -> EpisodeStarted:
-        """The event that an episode of this cast begins with."""
+        """The event that an episode of this cast begins with. Raises UsageError for what is no task or no budget."""
+        _refuse_other(task, Task)
+        _refuse_other(budget, Budget)
         return EpisodeStarted(
             task=task,
             env=self.env.name,
@@ -193,7 +197,10 @@ class Cast:
     def play(self, header: EpisodeStarted, trace: Trace) -> Result:
         """Play the episode; whatever happens, the trace ends with how it ended."""
         with self.opened(header, trace) as opened:
-            opened.result = self.method.solve(header.task, opened.episode)
+            result = self.method.solve(header.task, opened.episode)
+            if not isinstance(result, Result):
+                raise UsageError(f"the method {self.method.name} returned a {type(result).__name__}, and no Result")
+            opened.result = result
         return opened.result
 
     @contextmanager
@@ -239,6 +246,13 @@ def _model(model: str | LLM, settings: Mapping[str, Any], silent: bool) -> LLM:
     if not isinstance(model, str):
         return model
     return Silent(model) if silent else llm.connect(model, **settings)
+
+
+def _refuse_other(given: object, wanted: Any, or_name: bool = False) -> None:
+    """Raises UsageError for what is no object of the type, such as a class, and no name where that would do."""
+    if isinstance(given, type) or not isinstance(given, (wanted, str) if or_name else wanted):
+        found = f"the class {given.__name__}" if isinstance(given, type) else f"a {type(given).__name__}"
+        raise UsageError(f"give a codeplan.{wanted.__name__}{' or a name' * or_name}, not {found}")
 
 
 def _words(error: BaseException) -> str:

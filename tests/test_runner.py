@@ -5,6 +5,7 @@ from boxes import Boxes, Replies
 
 from codeplan import Budget, InfrastructureError, Trace, UsageError, execute, run
 from codeplan.events import EpisodeEnded, EpisodeStarted
+from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.types import Failed, Finished, Rejected
 
 OPEN = "def solution(agent, start_from=1):\n    print(agent.open({}))\n"
@@ -96,3 +97,29 @@ def test_results_travel_as_json(tmp_path):
     run(Boxes(), "ball/2", model=Replies(OPEN.format(2)), out=tmp_path / "run")
     lines = (tmp_path / "run" / "trace.jsonl").read_text().splitlines()
     assert json.loads(lines[-1])["result"]["success"] is True
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({"env": Boxes}, "codeplan.Environment or a name, not the class Boxes"),
+        ({"method": AdaPlanner}, "codeplan.Method or a name, not the class AdaPlanner"),
+        ({"model": None}, "codeplan.LLM or a name, not a NoneType"),
+        ({"task": 3}, "codeplan.Task, not a int"),
+        ({"budget": {"actions": 3}}, "codeplan.Budget, not a dict"),
+    ],
+)
+def test_an_argument_of_another_kind_is_told_what_is_wanted(given, wanted):
+    with pytest.raises(UsageError, match=f"^give a {wanted}$"):
+        run(**({"env": "household"} | given))
+
+
+def test_a_method_that_returns_no_result_is_told_so():
+    class Silent:
+        name = "silent"
+
+        def solve(self, task, episode):
+            return None
+
+    with pytest.raises(UsageError, match="the method silent returned a NoneType, and no Result"):
+        run("household", "clean/3", Silent())
