@@ -72,13 +72,13 @@ class Trace:
         return trace
 
     @staticmethod
-    def read(path: Path) -> list[Event]:
+    def read(path: Path | str) -> list[Event]:
         """All events of a trace file. A torn last line, as a crash leaves it, is left out.
 
         Raises UsageError where the file cannot be read, or where another line is damaged or out of its place (its
         number is named).
         """
-        return [event for event, _ in _lines(path)]
+        return [event for event, _ in _lines(Path(path))]
 
     @staticmethod
     def read_unbroken(path: Path) -> list[Event]:
