@@ -34,6 +34,8 @@ def report(runs: Runs, out: Out = Path("report.html"), library: Skills = None) -
 
     written = write(Source(runs), out, _opened(library))
     typer.echo(f"{out}: {written.episodes:,} episodes, {written.size / 1e6:.1f} MB")
+    for path in written.unread:
+        typer.echo(f"codeplan: left out: the beginning of {path} cannot be read", err=True)
     if written.left_out:
         typer.echo(f"left out to keep it small: {written.left_out:,} pages of events; codeplan view {runs} shows them")
 

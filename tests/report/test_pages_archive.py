@@ -131,3 +131,14 @@ def test_the_command_says_what_is_wrong_in_one_line(tmp_path: Path, capsys: pyte
     write(tmp_path / "run", started())
     assert main(["report", str(tmp_path), "-o", str(tmp_path / "no" / "page.html")]) == 2
     assert "cannot be written" in capsys.readouterr().err
+
+
+def test_a_trace_whose_beginning_cannot_be_read_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "runs" / "whole", started())
+    (tmp_path / "runs" / "damaged").mkdir()
+    damaged = tmp_path / "runs" / "damaged" / "trace.jsonl"
+    damaged.write_bytes(b"\x00\xff\n")
+    assert main(["report", str(tmp_path / "runs"), "-o", str(tmp_path / "page.html")]) == 0
+    told = capsys.readouterr()
+    assert "1 episodes" in told.out
+    assert told.err == f"codeplan: left out: the beginning of {damaged} cannot be read\n"

@@ -34,11 +34,12 @@ _MOST_PAGES = 400
 
 
 class Written(msgspec.Struct, frozen=True):
-    """What was written: how many episodes, bytes, and pages of events that are left out."""
+    """What was written: how many episodes, bytes, and pages of events that are left out; traces that cannot be read."""
 
     episodes: int
     size: int
     left_out: int
+    unread: tuple[Path, ...]
 
 
 def write(source: Source, out: Path, library: Library | None = None) -> Written:
@@ -54,7 +55,7 @@ def write(source: Source, out: Path, library: Library | None = None) -> Written:
         blocks += "".join(_skills(library, {run.folder.resolve(): at for at, run in enumerate(found.runs)}))
     text = page(found.name, overview(found) | {"skills": library is not None}, blocks)
     _write(out, text.encode())
-    return Written(len(found.runs), len(text), packed.left_out)
+    return Written(len(found.runs), len(text), packed.left_out, found.unread)
 
 
 class _Packed:

@@ -56,13 +56,17 @@ class Run(msgspec.Struct, frozen=True):
 
 
 class Runs(msgspec.Struct, frozen=True):
-    """All there is to show. ``total`` is how many episodes are asked for, where that is known."""
+    """All there is to show. ``total`` is how many episodes are asked for, where that is known.
+
+    ``unread`` are traces that cannot be shown, since their beginning cannot be read.
+    """
 
     name: str
     columns: tuple[Column, ...]
     runs: tuple[Run, ...]
     total: int | None = None
     published: tuple[Published, ...] = ()
+    unread: tuple[Path, ...] = ()
 
 
 class Source:
@@ -125,7 +129,8 @@ class Source:
         names = dict(zip(starts, folders.names(list(starts.values()), SCRIPTED), strict=True))
         columns = {key: Column(names[key], _cell(names[key], start)) for key, start in starts.items()}
         runs = tuple(self._found(folder, columns[folders.played_by(s)], s, end) for folder, s, end in began)
-        return Runs(self._name, tuple(columns.values()), runs)
+        unread = tuple(path for path, start, _ in found if start is None)
+        return Runs(self._name, tuple(columns.values()), runs, unread=unread)
 
     def _found(self, folder: Path, column: Column, start: EpisodeStarted, end: EpisodeEnded | None) -> Run:
         if end is None:
