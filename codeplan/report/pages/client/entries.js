@@ -69,7 +69,6 @@ const PURPOSES = {
   act: "chooses an action",
   formalise: "puts the action into form",
   reflect: "looks back",
-  reuse: "fits a skill",
 };
 
 function question(item) {
