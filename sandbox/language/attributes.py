@@ -6,6 +6,7 @@ import re
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 from codeplan.sandbox.language.growth import Growth, format_text
@@ -138,13 +139,21 @@ def _unusual(value: Any, name: str, texts: dict[type, dict[str, Callable[..., ob
     if name in texts.get(kind, ()):
         return partial(texts[kind][name], value)
     if kind is type and name in TYPE_ATTRIBUTES.get(value, ()):
-        return getattr(value, name)
+        return _method_of(value, name)
     if kind is type and name in texts.get(value, ()):
         return texts[value][name]
     if isinstance(value, Exception) and name == "args":
         return value.args
     hint = "; use str() for its message" if isinstance(value, BaseException) else ""
     raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'{hint}")
+
+
+def _method_of(kind: type, name: str) -> object:
+    """A method of a type. One written in Python would take anything for ``self``, and hand out what that leads to."""
+    method = getattr(kind, name)
+    if type(method) is not FunctionType:
+        return method
+    return lambda self, /, *args, **kwargs: method(_exactly(self, kind), *args, **kwargs)
 
 
 def text_methods(growth: Growth) -> dict[type, dict[str, Callable[..., object]]]:

@@ -234,6 +234,7 @@ OUT_OF_REACH = {
     "json with a class": "import json\njson.dumps(1, cls=dict)",
     "random's class": "import random\nrandom.Random",
     "a method of a type that is not there": "int.from_bytes(b'a', 'big')",
+    "a method in Python of another type's values": "from collections import Counter\nCounter.copy(dict)",
 }
 
 
