@@ -124,15 +124,15 @@ class PlanTransformer(LanguagePolicy):
         node = self.node_contents_visit(node)
         fail: ast.stmt = ast.Expr(call("_fail_", *([node.msg] if node.msg else [])))
         if not isinstance(node.msg, (ast.Constant, type(None))):
-            handler = ast.ExceptHandler(load("Exception"), None, [ast.Expr(call("_fail_unsaid_"))])
+            handler = ast.ExceptHandler(load("_exception_"), None, [ast.Expr(call("_fail_unsaid_"))])
             fail = ast.Try(body=[fail], handlers=[handler], orelse=[], finalbody=[])
         return at(node, ast.If(ast.UnaryOp(ast.Not(), node.test), [fail], []))
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> Visited:
         self._check_binding(node, node.name)
-        if node.type is None:
-            node.type = at(node, load("Exception"))
         node = self.node_contents_visit(node)
+        if node.type is None:
+            node.type = at(node, load("_exception_"))
         node.body.insert(0, at(node, ast.Expr(call("_guard_exception_"))))
         return node
 

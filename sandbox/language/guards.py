@@ -97,6 +97,7 @@ def make_guards(stops: Stops, growth: Growth, space: MutableMapping[str, Any], t
         "_counted_": compress,
         "_keep_": space.update,
         "_locals_": locals,
+        "_exception_": Exception,
         "_guard_exception_": guard_exception,
         "_fail_": fail,
         "_fail_unsaid_": fail_unsaid,
