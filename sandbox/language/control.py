@@ -6,9 +6,6 @@ import sys
 
 from codeplan.sandbox.limits import MOST_TOLD
 
-_CHAIN = 100
-"""How many links of an exception's chain are looked at."""
-
 
 class Control(BaseException):
     """Base of both. A plan can name only subclasses of Exception, so no handler of its own matches this."""
@@ -41,16 +38,17 @@ def limit_of(error: BaseException | None) -> LimitReached | None:
 
     None where there is none.
     """
-    waiting = [error] if error is not None else []
-    for _ in range(_CHAIN):
-        if not waiting:
-            return None
+    waiting, seen = [error], set[int]()
+    while waiting:
         link = waiting.pop()
+        if link is None or id(link) in seen:
+            continue
+        seen.add(id(link))
         if isinstance(link, LimitReached):
             return link
         if isinstance(link, MemoryError):
             return LimitReached("memory", 0, 0)
         if isinstance(link, RecursionError):
             return LimitReached("recursion", sys.getrecursionlimit(), sys.getrecursionlimit())
-        waiting += [before for before in (link.__cause__, link.__context__) if before is not None]
+        waiting += [link.__cause__, link.__context__]
     return None

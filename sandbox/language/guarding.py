@@ -141,7 +141,10 @@ class PlanTransformer(LanguagePolicy):
             self.error(
                 jump, "return, break and continue in a finally block would lose errors; put it after the try statement"
             )
-        return self.node_contents_visit(node)
+        node = self.node_contents_visit(node)
+        if node.finalbody:
+            node.finalbody.insert(0, at(node.finalbody[0], ast.Expr(call("_guard_finally_"))))
+        return node
 
     def visit_Return(self, node: ast.Return) -> Visited:
         """In ``solution`` a return ends the plan: its value is computed and dropped, and the segment says so."""

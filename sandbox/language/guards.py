@@ -41,11 +41,15 @@ class Stops:
     def __init__(self, host: Failing) -> None:
         self._host = host
 
-    def stop(self, reason: PlanAssertion | LimitReached) -> NoReturn:
-        """Raise ``reason``, or the failure that came before it."""
+    def note(self, reason: PlanAssertion | LimitReached) -> PlanAssertion | LimitReached:
+        """Put ``reason`` on record, unless there is a failure already; returns the one that counts."""
         if self._host.failure is None:
             self._host.failure = reason
-        raise self._host.failure
+        return self._host.failure
+
+    def stop(self, reason: PlanAssertion | LimitReached) -> NoReturn:
+        """Raise ``reason``, or the failure that came before it."""
+        raise self.note(reason)
 
     def limit(self, limit: str, value: float, allowed: float) -> NoReturn:
         """Stop at a limit."""
@@ -76,6 +80,15 @@ def make_guards(stops: Stops, growth: Growth, space: MutableMapping[str, Any], t
         if reached is not None:
             stops.stop(reached)
 
+    def guard_finally() -> None:
+        """Stands first in every ``finally``: what that raises may hide a limit from all handlers, as StopIteration does
+        in a ``map``. The rest of the block still runs.
+        """
+        passing = sys.exception()
+        reached = limit_of(passing)
+        if passing is not None and reached is not None:
+            stops.note(reached.with_traceback(passing.__traceback__))
+
     def fail(*message: object) -> NoReturn:
         stops.stop(PlanAssertion(_cut(str(message[0])) if message else ""))
 
@@ -99,6 +112,7 @@ def make_guards(stops: Stops, growth: Growth, space: MutableMapping[str, Any], t
         "_locals_": locals,
         "_exception_": Exception,
         "_guard_exception_": guard_exception,
+        "_guard_finally_": guard_finally,
         "_fail_": fail,
         "_fail_unsaid_": fail_unsaid,
         "_inplace_": inplace,

@@ -207,6 +207,35 @@ def test_a_limit_behind_another_error_is_found() -> None:
     assert limit(body.replace("raise ValueError", "raise ValueError from KeyError()")).limit == "recursion"
 
 
+def test_a_limit_behind_hundreds_of_errors_is_found() -> None:
+    body = "def f():\n    try:\n        f()\n    finally:\n        {}['x']\ntry:\n    f()\nexcept KeyError:\n    print('caught')"
+    assert limit(body).limit == "recursion"
+
+
+def test_a_limit_that_a_finally_hides_from_all_handlers_is_on_record() -> None:
+    body = (
+        "def deep():\n    deep()\ndef f(x):\n    try:\n        deep()\n    finally:\n        next(iter(()))\n"
+        "seen = list(map(f, [1]))\n"
+    )
+    reached = run(plan(body)).world.failure
+    assert isinstance(reached, LimitReached)
+    assert reached.limit == "recursion"
+    assert run(plan(body + "try:\n    print('more')\nexcept Exception:\n    pass")).error is not None
+
+
+def test_a_finally_runs_to_its_end_after_a_limit() -> None:
+    body = "done = []\ntry:\n    while True:\n        pass\nfinally:\n    done.append('finally')"
+    ran = run(plan(body), turns=10)
+    assert isinstance(ran.error, LimitReached)
+    assert ran.variables["done"] == ["finally"]
+
+
+def test_a_chain_of_errors_that_is_a_circle_has_an_end() -> None:
+    first, second = ValueError(), KeyError()
+    first.__cause__, second.__context__ = second, first
+    assert limit_of(first) is None
+
+
 # ---------------------------------------------------------------------- attributes, items and values
 
 
