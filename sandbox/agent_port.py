@@ -48,6 +48,10 @@ def _surface(agent: type) -> _Surface:
     return known
 
 
+def _at_once(work: Callable[[], object]) -> object:
+    return work()
+
+
 class AgentPort:
     """Does what a worker asks for, if it may. Exceptions of codeplan's own pass through, but for AgentError."""
 
@@ -57,13 +61,18 @@ class AgentPort:
         self.methods = frozenset(self._surface.signatures)
         self.attributes = self._surface.attributes
 
-    def answer(self, request: Call | Read | Ask) -> Answer | Raised:
+    def answer(
+        self, request: Call | Read | Ask, outside: Callable[[Callable[[], object]], object] = _at_once
+    ) -> Answer | Raised:
         """The result, or what the plan may know of the failure. Raises ProtocolError for what the plan's side must
         not send.
+
+        ``outside`` does what is the agent's own work, or the model's; unpacking arguments and packing the result are
+        none of it, as the plan decides how much there is of that.
         """
         name, action = self._action(request)
         try:
-            value = action()
+            value = outside(action)
         except AgentError as error:
             return Raised(_message(str(error)))
         except CodeplanError:

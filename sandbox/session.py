@@ -7,7 +7,6 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable
-from functools import partial
 from os import WIFSIGNALED, WTERMSIG
 from typing import Final, TypeVar
 
@@ -103,7 +102,7 @@ class Session:
             said = self._worker.receive(self._deadline())
             if isinstance(said, wire.Call | wire.Read | wire.Ask):
                 self._count(said)
-                self._worker.send(self._outside(partial(self._port.answer, said)), self._deadline())
+                self._worker.send(self._port.answer(said, self._outside), self._deadline())
             elif isinstance(said, wire.Printed):
                 self._print(said.text)
             elif isinstance(said, wire.Entered):
@@ -176,7 +175,7 @@ class Session:
     # ------------------------------------------------------------------ time
 
     def _outside(self, work: Callable[[], _T]) -> _T:
-        """Do the host's own work: its time is not the plan's."""
+        """Do what the agent, the model or the listener does: its time is not the plan's."""
         began = time.monotonic()
         try:
             return work()

@@ -166,6 +166,20 @@ def test_arguments_that_no_worker_of_ours_sends_are_a_protocol_error():
             port.answer(wire.Call("goto", [argument], {}))
 
 
+def test_only_the_agents_own_work_is_kept_from_the_plans_time():
+    port, done = AgentPort(Home(lambda action: None), str), []
+
+    def outside(work):
+        done.append(work())
+        return ["more than can be packed", *[[]] * MOST_VALUES]
+
+    with pytest.raises(wire.ProtocolError, match="goto was given"):
+        port.answer(wire.Call("goto", [["text", "not hexadecimal"]], {}), outside)
+    assert done == []
+    assert isinstance(port.answer(wire.Call("goto", ["desk 1"], {}), outside), wire.Raised)
+    assert len(done) == 1
+
+
 def test_a_worker_refuses_to_serve_without_a_setup():
     with locked_worker(setup=False) as worker:
         worker.send(wire.Raised("hello"), time.monotonic() + 5)
