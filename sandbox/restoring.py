@@ -86,7 +86,7 @@ def _empty(at: int, tag: str, parts: int) -> Any:
     kind, _, detail = tag.partition(":")
     if tag in EMPTY:
         made = EMPTY[tag]()
-    elif kind == "deque" and detail.isdecimal() and len(detail) < 19:
+    elif kind == "deque" and detail.isdecimal() and len(detail) < 20:
         made = deque(maxlen=int(detail))
     elif kind == "default" and (detail == "None" or detail in FACTORIES):
         made = defaultdict(FACTORIES.get(detail))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 
 import msgspec
@@ -92,6 +93,7 @@ def test_a_checkpoint_never_takes_more_bytes_than_it_may(variables, room):
         Counter("hello"),
         OrderedDict(b=1, a=2),
         deque([1, 2], maxlen=2),
+        deque([1], maxlen=sys.maxsize),
         defaultdict(list, {"a": [1]}),
         defaultdict(None, {"a": 1}),
     ],
