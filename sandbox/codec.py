@@ -190,7 +190,7 @@ def _factory_name(factory: object) -> str:
 
 def _parts(container: Any) -> Iterable[object]:
     if isinstance(container, dict):
-        return (part for item in dict.items(container) for part in item)
+        return (part for item in container.items() for part in item)  # an OrderedDict has an order of its own
     parts: Iterable[object] = container
     return parts
 

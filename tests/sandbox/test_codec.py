@@ -106,6 +106,14 @@ def test_each_plain_type_comes_back_exactly(value):
     assert getattr(back, "default_factory", None) is getattr(value, "default_factory", None)
 
 
+def test_an_ordered_dict_keeps_the_order_into_which_it_was_brought():
+    shelves = OrderedDict(a=1, b=2, c=3)
+    shelves.move_to_end("a")
+    back = decode(encode({"x": shelves}, ROOM))["x"]
+    assert back == shelves
+    assert [*back] == ["b", "c", "a"]  # type: ignore[misc]  # an OrderedDict
+
+
 def test_nan_comes_back():
     assert math.isnan(decode(encode({"x": math.nan}, ROOM))["x"])  # type: ignore[arg-type]  # a float
 
