@@ -106,12 +106,8 @@ class PlanTransformer(LanguagePolicy):
         return at(node, ast.FormattedValue(call("_format_", converted, node.format_spec), -1, None))
 
     def visit_Call(self, node: ast.Call) -> Visited:
-        starred = any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
-        node = self.node_contents_visit(node)
-        if starred:
-            node.args.insert(0, node.func)
-            node.func = at(node.func, load("_apply_"))
-        return node
+        """Starred or not, a call stays as it is: what the stars spread has no hooks of the plan's."""
+        return self.node_contents_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> Visited:
         """Iteration and unpacking stay as they are: no value has an iterator of the plan's own making."""

@@ -124,7 +124,6 @@ def make_guards(stops: Stops, growth: Growth, space: MutableMapping[str, Any], t
         "_format_": growth.format,
         "_slice_": slice,
         "_write_": write,
-        "_apply_": apply,
         "_type_name_": type_name,
     }
 
@@ -134,11 +133,6 @@ def write(owner: Any) -> Any:
     if type(owner) in WRITABLE:
         return owner
     raise TypeError(f"'{type(owner).__name__}' object does not support item assignment")
-
-
-def apply(function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
-    """Call with starred arguments."""
-    return function(*args, **kwargs)
 
 
 def type_name(value: object) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from plan_bench import accepted, plan, run
 
@@ -196,6 +198,12 @@ def test_deep_recursion_that_nobody_catches_is_known_as_a_limit() -> None:
     reached = limit_of(run(plan("def f(n):\n    return f(n + 1)\nf(0)")).error)
     assert reached is not None
     assert reached.limit == "recursion"
+
+
+def test_a_starred_call_takes_no_more_of_the_recursion_than_another() -> None:
+    for call in ("f(n + 1)", "f(*[n + 1])", "f(**{'n': n + 1})"):
+        ran = run(plan(f"deepest = [0]\ndef f(n):\n    deepest[0] = n\n    return {call}\nf(0)"))
+        assert ran.variables["deepest"][0] > sys.getrecursionlimit() * 0.8  # type: ignore[index]  # a list
 
 
 def test_a_limit_behind_another_error_is_found() -> None:
