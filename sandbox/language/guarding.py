@@ -92,7 +92,8 @@ class PlanTransformer(LanguagePolicy):
             value = call("_inplace_", ast.Constant(guard), load(node.target.id), node.value)
             return at(node, ast.Assign(targets=[node.target], value=value))
         index = _as_expression(node.target.slice)
-        return at(node, ast.Expr(call("_inplace_item_", ast.Constant(guard), node.target.value, index, node.value)))
+        item = call("_item_", node.target.value, index)
+        return at(node, ast.Expr(call("_inplace_item_", ast.Constant(guard), item, node.value)))
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> Visited:
         """A width that may be huge is weighed before the text is made."""

@@ -101,8 +101,9 @@ def make_guards(stops: Stops, growth: Growth, space: MutableMapping[str, Any], t
         growth.weigh(name, old, value)
         return _IN_PLACE[name](old, value)
 
-    def inplace_item(name: str, owner: Any, index: object, value: object) -> None:
-        write(owner)[index] = inplace(name, owner[index], value)
+    def inplace_item(name: str, item: tuple[Any, object, object], value: object) -> None:
+        owner, index, old = item
+        owner[index] = inplace(name, old, value)
 
     return {
         "_turns_": left,
@@ -117,6 +118,7 @@ def make_guards(stops: Stops, growth: Growth, space: MutableMapping[str, Any], t
         "_fail_unsaid_": fail_unsaid,
         "_inplace_": inplace,
         "_inplace_item_": inplace_item,
+        "_item_": item_of,
         "_mul_": growth.mul,
         "_pow_": growth.pow,
         "_lshift_": growth.lshift,
@@ -133,6 +135,11 @@ def write(owner: Any) -> Any:
     if type(owner) in WRITABLE:
         return owner
     raise TypeError(f"'{type(owner).__name__}' object does not support item assignment")
+
+
+def item_of(owner: Any, index: object) -> tuple[Any, object, object]:
+    """An item with its place. It is read before the value that is to change it is computed."""
+    return owner, index, owner[index]
 
 
 def type_name(value: object) -> str:

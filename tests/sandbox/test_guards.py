@@ -466,6 +466,12 @@ def test_random_numbers_are_the_same_for_the_same_seed() -> None:
     assert run(plan(body)).output == run(plan(body)).output != ""
 
 
+@pytest.mark.parametrize("sign", ["+", "*", "%", "**", "<<"])
+def test_an_item_is_read_before_the_value_that_changes_it_is_computed(sign: str) -> None:
+    ran = run(plan(f"a = [5]\ndef f():\n    a[0] = 100\n    return 2\na[0] {sign}= f()"))
+    assert ran.variables["a"] == [eval(f"5 {sign} 2")]
+
+
 def test_return_ends_the_plan_and_says_so() -> None:
     assert run(plan("x = 1\nreturn x")).over is True
     assert run(plan("x = 1")).over is False
