@@ -102,6 +102,7 @@ def _runtime_names(
         **make_guards(stops, growth, space, turns),
         **{name: module for name, module in modules.items() if name != "large_language_model"},
         **modules["collections"].members,
+        "__import__": _nothing_new,
         "_getattr_": guarded_getattr,
         "_modules_": modules,
         "agent": Agent(),
@@ -111,6 +112,12 @@ def _runtime_names(
         "print": _printer(host, stops),
         "start_from": start_from,
     }
+
+
+def _nothing_new(*_: object) -> None:
+    """The interpreter's own imports pass through here: its C code (``Pattern.sub`` with a template) imports what is
+    loaded, ignores what this returns, and takes it from ``sys.modules`` itself.
+    """
 
 
 def _importer(names: Any, table: dict[str, Any]) -> Callable[[str, str, str | None], None]:

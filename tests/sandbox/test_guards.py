@@ -458,6 +458,14 @@ def test_imports_bind_their_names_at_every_start() -> None:
     assert ran.variables == {}
 
 
+def test_methods_whose_own_code_imports_work() -> None:
+    body = (
+        "import re\nswap = re.compile(r'(on) (desk)')\n"
+        r"print(swap.sub(r'\2 \1', 'on desk'), swap.match('on desk').expand(r'\2'), 'é'.encode('ascii', 'namereplace'))"
+    )
+    assert run(plan(body)).output == "desk on desk b'\\\\N{LATIN SMALL LETTER E WITH ACUTE}'\n"
+
+
 def test_random_numbers_are_the_same_for_the_same_seed() -> None:
     body = (
         "import random\nx = [1, 2, 3, 4, 5, 6]\nrandom.shuffle(x)\n"
