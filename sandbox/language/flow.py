@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from codeplan.sandbox.language.bindings import Function, bound_names, defaults, parameters, target_names
-from codeplan.sandbox.language.nodes import children
+from codeplan.sandbox.language.nodes import children, walk
 from codeplan.sandbox.language.paths import PATHS, State
 
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -23,14 +23,15 @@ class Flow:
     """What a run of statements does with names; nodes are those where a name is met first.
 
     ``reads`` are read as the statements run, ``early`` those of them that may be read before they are set;
-    ``deferred`` are read by functions defined here, when these are called; ``sets`` are surely set at the end,
-    ``binds`` on some path; ``functions`` are bound by ``def``, or to a lambda; ``unsteady`` may be unset again
-    (``del``, ``except … as``).
+    ``deferred`` are read by functions defined here, when these are called, ``lazy`` by generator expressions, when they
+    are asked; ``sets`` are surely set at the end, ``binds`` on some path; ``functions`` are bound by ``def``, or to a
+    lambda; ``unsteady`` may be unset again (``del``, ``except … as``).
     """
 
     reads: dict[str, ast.AST]
     early: dict[str, ast.AST]
     deferred: dict[str, ast.AST]
+    lazy: frozenset[str]
     sets: frozenset[str]
     binds: frozenset[str]
     functions: frozenset[str]
@@ -47,6 +48,7 @@ def flow(body: list[ast.stmt]) -> Flow:
         walker.reads,
         walker.early,
         walker.deferred,
+        frozenset(walker.lazy),
         sets,
         binds,
         frozenset(walker.functions),
@@ -75,6 +77,7 @@ class Walker:
     reads: dict[str, ast.AST] = field(default_factory=dict)
     early: dict[str, ast.AST] = field(default_factory=dict)
     deferred: dict[str, ast.AST] = field(default_factory=dict)
+    lazy: set[str] = field(default_factory=set)
     functions: set[str] = field(default_factory=set)
     unsteady: set[str] = field(default_factory=set)
     breaks: list[list[State]] = field(default_factory=list)
@@ -175,7 +178,11 @@ class Walker:
         self.hidden.pop()
         self.state = start
 
-    _ListComp = _SetComp = _DictComp = _GeneratorExp = _comprehension_of
+    _ListComp = _SetComp = _DictComp = _comprehension_of
+
+    def _GeneratorExp(self, node: ast.GeneratorExp) -> None:
+        self._comprehension_of(node)
+        self.lazy.update(n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
 
 
 class _Methods(dict[type[ast.AST], Callable[[Walker, Any], None] | None]):

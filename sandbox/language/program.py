@@ -77,7 +77,7 @@ def build(imported: list[Statement], parts: Outline, flows: list[Flow], refusals
     rebound = frozenset().union(*(f.binds for f in flows))
     transformer = PlanTransformer(refusals, rebound)
     _check_solution(parts, refusals)
-    shared = frozenset().union(*(f.deferred for f in flows))
+    shared = frozenset().union(*(f.deferred.keys() | f.lazy for f in flows))
     bodies = [(p, _transformed(p, transformer, f, shared)) for p, f in zip(parts.parts, flows, strict=True)]
     if refusals:
         return Program(())
@@ -114,8 +114,8 @@ def _transformed(part: Part, transformer: PlanTransformer, names: Flow, shared: 
     """A part's body with its guards, and with its names placed: in the namespace, or quick local ones that end up
     there.
 
-    A name can be local where nobody else looks at it meanwhile (no function reads it) and where it never is read
-    before this very part has set it; it is written back when the part ends, however it ends.
+    A name can be local where nobody else looks at it meanwhile (no function or generator reads it) and where it never
+    is read before this very part has set it; it is written back when the part ends, however it ends.
     """
     body: list[ast.stmt] = []
     for statement in part.body:

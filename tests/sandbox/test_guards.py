@@ -397,6 +397,15 @@ def test_all_names_of_a_plan_are_one_namespace() -> None:
     assert set(ran.variables) == {"base", "seen", "total", "i", "it", "twice"}
 
 
+def test_a_generator_that_crosses_a_step_reads_what_its_names_stand_for_then() -> None:
+    source = (
+        "def solution(agent, start_from=1):\n    if start_from <= 1:\n        most = 3\n"
+        "        few = (n for n in range(9) if n < most)\n        assert few\n"
+        "    if start_from <= 2:\n        most = 5\n        print(list(few))\n        assert most\n"
+    )
+    assert run(source).output == "[0, 1, 2, 3, 4]\n"
+
+
 def test_a_step_resumes_with_restored_variables() -> None:
     ran = run(
         STEPS, start_from=2, variables={"seen": ["cup"], "total": 5, "i": 9, "agent": 1, "_x": 2, "__builtins__": {}}
