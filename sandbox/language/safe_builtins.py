@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ _PLAIN = {name: getattr(builtins, name) for name in PLAIN_BUILTINS | EXCEPTIONS}
 
 PLAIN_TYPES: frozenset[type] = frozenset(
     {str, bytes, int, float, complex, bool, list, dict, tuple, set, frozenset, range, slice, type(None)}
+    | {Counter, OrderedDict, defaultdict, deque}
 )
 """The types that ``type(x)`` may return."""
 

@@ -475,6 +475,11 @@ def test_methods_whose_own_code_imports_work() -> None:
     assert run(plan(body)).output == "desk on desk b'\\\\N{LATIN SMALL LETTER E WITH ACUTE}'\n"
 
 
+def test_type_knows_the_containers_of_collections() -> None:
+    body = "print([type(x) == dict for x in (Counter(), OrderedDict(), defaultdict(int), {})], type(deque()) is deque)"
+    assert run(plan(body)).output == "[False, False, False, True] True\n"
+
+
 def test_random_numbers_are_the_same_for_the_same_seed() -> None:
     body = (
         "import random\nx = [1, 2, 3, 4, 5, 6]\nrandom.shuffle(x)\n"
