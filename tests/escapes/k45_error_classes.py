@@ -1,0 +1,19 @@
+# id: k45_error_classes
+# kind: walk
+# tries: re.error and JSONDecodeError call methods of what they are given as pattern and document
+# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        for x in (agent, print, math, Counter, 'a'):
+            try:
+                e = re.error('m', x, 0)
+                print(e.pattern); print('CANARY-WALK')
+            except Exception as error:
+                pass
+            try:
+                e = json.JSONDecodeError('m', x, 0)
+                print(e.doc, 'CANARY-WALK')
+            except Exception as error:
+                pass
+        assert True
+

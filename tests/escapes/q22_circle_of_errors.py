@@ -1,0 +1,20 @@
+# id: q22_circle_of_errors
+# kind: exc
+# tries: a chain of contexts in a circle of hundreds, with a recursion error behind it
+# a correct runtime must: end the plan as stopped or failed, whatever the plan does after it; nothing may hide the limit or the assertion
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        errors = [ValueError(i) for i in range(300)]
+        def f(i):
+            try:
+                if i == 299:
+                    def r(): r()
+                    r()
+                f(i + 1)
+            finally:
+                raise errors[i] from errors[i - 1]
+        try: f(0)
+        except Exception: pass
+        print('CANARY-SWALLOWED')
+        assert True
+
