@@ -59,7 +59,7 @@ class Execution:
                 turns=self._limits.turns,
                 seed=self._job.seed,
                 start_from=self._job.start_from,
-                variables=variables,
+                variables={name: value for name, value in variables.items() if program.keeps(name)},
                 dropped=self._dropped,
             )
             self._segments(program)

@@ -12,6 +12,7 @@ from types import CodeType
 from codeplan.sandbox.language.flow import Flow, flow
 from codeplan.sandbox.language.guarding import PlanTransformer
 from codeplan.sandbox.language.imports import Binding, Statement, bindings, imports
+from codeplan.sandbox.language.names import GIVEN
 from codeplan.sandbox.language.nodes import at, call, place_below, walk
 from codeplan.sandbox.language.outline import Outline, Part, outline
 from codeplan.sandbox.language.refusals import PlanRefused, Refusals
@@ -38,13 +39,14 @@ class Segment:
 
 @dataclass(frozen=True)
 class Program:
-    """A compiled plan: its segments in the order in which they run."""
+    """A compiled plan: its segments in the order in which they run, and the names that it binds somewhere."""
 
     segments: tuple[Segment, ...]
+    binds: frozenset[str] = frozenset()
 
     def packed(self) -> bytes:
         """The program as bytes that another process of the same Python can read."""
-        return marshal.dumps([(s.step, s.line, s.code) for s in self.segments])
+        return marshal.dumps(([(s.step, s.line, s.code) for s in self.segments], self.binds))
 
     @classmethod
     def unpacked(cls, packed: bytes) -> Program:
@@ -52,7 +54,14 @@ class Program:
 
         Raises ValueError, EOFError, TypeError.
         """
-        return cls(tuple(Segment(*part) for part in marshal.loads(packed)))
+        segments, binds = marshal.loads(packed)
+        return cls(tuple(Segment(*part) for part in segments), binds)
+
+    def keeps(self, name: str) -> bool:
+        """Whether a saved variable of this name is one of the plan's: what it never binds is not, where the runtime
+        gives something of that name.
+        """
+        return name in self.binds or name not in GIVEN
 
 
 def compile_plan(source: str) -> Program:
@@ -86,7 +95,7 @@ def build(imported: list[Statement], parts: Outline, flows: list[Flow], refusals
         segments += [Segment(p.step, p.node.lineno, _code(body, p.node)) for p, body in bodies if body]
     except SyntaxError as error:
         refusals.add_at(error.lineno or 0, 0, "syntax", str(error.msg))
-    return Program(tuple(segments))
+    return Program(tuple(segments), rebound)
 
 
 def _check_solution(parts: Outline, refusals: Refusals) -> None:

@@ -176,3 +176,12 @@ def test_a_zygote_that_died_is_replaced():
     os.kill(dead, 9)
     assert finished(run("print('again')")).output == "again\n"
     assert zygote_pid() != dead
+
+
+def test_a_saved_variable_takes_no_builtin_from_a_plan_that_never_sets_it():
+    saved = failed(run("sum = 3\nassert False")).checkpoint
+    assert finished(run("print(sum([1, 2]))", checkpoint=saved)).output == "3\n"
+    resumed = run(
+        "if start_from <= 1:\n    sum = 0\nif start_from <= 2:\n    print(sum)", start_from=2, checkpoint=saved
+    )
+    assert finished(resumed).output == "3\n"
