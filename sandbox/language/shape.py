@@ -27,7 +27,7 @@ def shape(source: str, arguments: dict[str, Any]) -> str:
     blank = _parameter_lines(source)
     own = bound_names(tree.body).union(*(_own(node) for node in walk(tree)))
     own -= {"solution", "agent", "start_from"}
-    text = _written(tree, {}, own, blank)
+    text = _Writer(own, blank).written(tree)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
 
 
@@ -36,7 +36,7 @@ def _parameter_lines(source: str) -> range:
     lines = [line.strip() for line in re.split(r"\r\n|\r|\n", source)]
     first = next((i for i, line in enumerate(lines, 1) if line.startswith(OPENING)), 0)
     last = next((i for i, line in enumerate(lines, 1) if line == CLOSING), 0)
-    return range(first, last)
+    return range(first, last) if first else range(0)
 
 
 def _own(node: ast.AST) -> frozenset[str]:
@@ -48,22 +48,50 @@ def _own(node: ast.AST) -> frozenset[str]:
     return frozenset()
 
 
-def _written(node: object, numbers: dict[str, str], own: frozenset[str], blank: range) -> str:
-    """The tree as text: names by their numbers; strings that stand alone, and the parameters' values, left out."""
-    if isinstance(node, list):
-        return "[" + ",".join(_written(n, numbers, own, blank) for n in node if not _does_nothing(n)) + "]"
-    if isinstance(node, str):
-        return numbers.setdefault(node, f"name{len(numbers)}") if node in own else repr(node)
-    if not isinstance(node, ast.AST):
-        return f"{type(node).__name__}:{node!r}"
-    if isinstance(node, ast.Constant):
-        return f"constant:{node.value!r}"
-    if isinstance(node, ast.Assign) and node.lineno in blank:
-        return f"parameter({_written(node.targets, numbers, own, blank)})"
-    parts = (
-        _written(v, numbers, own, blank) for n, v in ast.iter_fields(node) if n not in ("ctx", "kind", "type_comment")
-    )
-    return f"{type(node).__name__}({','.join(parts)})"
+class _Writer:
+    """Writes a tree as text: names by their numbers; strings that stand alone, and the parameters' values, left out."""
+
+    def __init__(self, own: frozenset[str], blank: range) -> None:
+        self._own, self._blank = own, blank
+        self._numbers: dict[str, str] = {}
+
+    def written(self, node: object) -> str:
+        """The text of a node, or of a list of them."""
+        if isinstance(node, list):
+            return "[" + ",".join(self.written(n) for n in node if not _does_nothing(n)) + "]"
+        if isinstance(node, str):
+            return self._name(node)
+        if not isinstance(node, ast.AST):
+            return f"{type(node).__name__}:{node!r}"
+        if isinstance(node, ast.Constant):
+            return f"constant:{node.value!r}"
+        if isinstance(node, ast.Assign) and node.lineno in self._blank and _is_value(node.value):
+            return f"parameter({self.written(node.targets)})"
+        if isinstance(node, ast.Attribute):  # what follows a dot is no name of the plan's
+            return f"Attribute({self.written(node.value)},{node.attr!r})"
+        if isinstance(node, ast.Call):
+            return self._call(node)
+        parts = (self.written(v) for n, v in ast.iter_fields(node) if n not in ("ctx", "kind", "type_comment"))
+        return f"{type(node).__name__}({','.join(parts)})"
+
+    def _call(self, call: ast.Call) -> str:
+        """A call; the names of its arguments are the plan's where the function is."""
+        own = isinstance(call.func, ast.Name) and call.func.id in self._own
+        head = f"{self.written(call.func)},{self.written(call.args)}"
+        named = [f"keyword({self._argument(k.arg, own)},{self.written(k.value)})" for k in call.keywords]
+        return f"Call({head},[{','.join(named)}])"
+
+    def _argument(self, name: str | None, own: bool) -> str:
+        return self.written(name) if own or name is None else repr(name)
+
+    def _name(self, name: str) -> str:
+        return self._numbers.setdefault(name, f"name{len(self._numbers)}") if name in self._own else repr(name)
+
+
+def _is_value(node: ast.expr) -> bool:
+    """Whether it is what a parameter may have as its value: a text, or a list of texts."""
+    parts = node.elts if isinstance(node, ast.List) else [node]
+    return all(isinstance(p, ast.Constant) and isinstance(p.value, str) for p in parts)
 
 
 def _does_nothing(node: object) -> bool:

@@ -7,6 +7,7 @@ import pytest
 from codeplan import UsageError, envs
 from codeplan.llm.scripted.household import understand, write_plan
 from codeplan.sandbox import Sandbox
+from codeplan.sandbox.language.head import CLOSING, OPENING
 from codeplan.types import Plan, Rejected
 
 SANDBOX = Sandbox()
@@ -149,3 +150,22 @@ def test_names_and_layout_do_not_make_a_shape_but_code_does():
     swapped = "def solution(agent, start_from=1):\n    found = agent.find('a')\n    print(agent)\n"
     assert shape(one) == shape(renamed)
     assert len({shape(one), shape(other), shape(swapped)}) == 3
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("take = 'mug'\n    agent.take(take)", "goto = 'mug'\n    agent.goto(goto)"),
+        ("lower = 'a'\n    print(lower.lower())", "upper = 'a'\n    print(upper.upper())"),
+        ("place = 'a'\n    agent.find(place=1)", "item = 'a'\n    agent.find(item=1)"),
+        (f"{OPENING}\n    a = agent.find('a')\n    {CLOSING}", f"{OPENING}\n    a = agent.open('b')\n    {CLOSING}"),
+        (f"a = agent.find('a')\n    {CLOSING}", f"a = agent.open('b')\n    {CLOSING}"),
+    ],
+)
+def test_plans_that_do_different_things_are_of_different_shapes(one, other):
+    assert len({shape(f"def solution(agent, start_from=1):\n    {body}\n") for body in (one, other)}) == 2
+
+
+def test_arguments_are_named_by_the_plan_where_the_function_is_its_own():
+    plan = "def solution(agent, start_from=1):\n    def f({0}):\n        return {0}\n    print(f({0}=1), sep='')\n"
+    assert shape(plan.format("a")) == shape(plan.format("b"))
