@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import libcst as cst
 
@@ -45,11 +45,13 @@ def generalise(source: str, arguments: dict[str, Any]) -> Found:
     taken = {n.value for n in walk(module) if isinstance(n, cst.Name)}
     found = parameters([(about, node) for about, node in pieces], told, taken)
     questions = _Questions(found, told, taken | {p.name for p in found})
-    replaced = module.with_deep_changes(solution, body=questions.asked_in(solution.body))
-    replaced = replaced.visit(_Replacer(found, questions.names))
-    text = _with_head(replaced.code, told.goal, found)
+    asking = solution.with_changes(body=questions.asked_in(solution.body))
+    replacer = _Replacer(found, questions.names)
+    general = _with_head(_replaced(asking, replacer), told.goal, found)
+    body = [general if s is solution else _replaced(s, replacer) for s in module.body]
+    code = module.with_changes(header=[line.visit(replacer) for line in module.header], body=body).code
     shown = [{"name": p.name, "value": p.value, "about": p.about} for p in found]
-    return {"source": text, "parameters": shown, "asks": sorted(questions.names.values())}
+    return {"source": code, "parameters": shown, "asks": sorted(questions.names.values())}
 
 
 def _told(arguments: dict[str, Any]) -> Told:
@@ -108,12 +110,22 @@ class _Replacer(cst.CSTTransformer):
         self._texts = dict(sorted(texts.items(), key=lambda item: -len(item[0])))
         choices = "|".join(re.escape(t) for t in self._texts)
         self._within = re.compile(rf"(?<![\w\\]){'(?:' + choices + ')'}(?!\w)") if choices else None
+        self._joined = 0  # how many concatenations of texts this is within
 
     def visit_MatchCase(self, node: cst.MatchCase) -> bool:
         return False  # a name there would not be a value
 
     def visit_FormattedStringExpression(self, node: cst.FormattedStringExpression) -> bool:
         return False  # what is computed there is not touched: older Pythons allow little in it
+
+    def visit_ConcatenatedString(self, node: cst.ConcatenatedString) -> None:
+        self._joined += 1
+
+    def leave_ConcatenatedString(
+        self, original_node: cst.ConcatenatedString, updated_node: cst.ConcatenatedString
+    ) -> cst.BaseExpression:
+        self._joined -= 1
+        return updated_node
 
     def leave_List(self, original_node: cst.List, updated_node: cst.List) -> cst.BaseExpression:
         return self._for_list(original_node) or updated_node
@@ -129,7 +141,8 @@ class _Replacer(cst.CSTTransformer):
         if text is None:
             return updated_node
         if text in self._texts:
-            return cst.Name(self._texts[text])
+            name = self._texts[text]
+            return cst.parse_expression(f'f"{{{name}}}"') if self._joined else cst.Name(name)
         inner = original_node.raw_value
         if self._within is None or not self._within.search(inner) or "\\N{" in inner:
             return updated_node
@@ -167,18 +180,28 @@ class _Replacer(cst.CSTTransformer):
         return next((cst.Name(name) for value, name in self._lists if texts == value), None) if texts else None
 
 
-def _with_head(code: str, goal: str, found: Sequence[Parameter]) -> str:
-    """The plan with its parameters at the head of ``solution``."""
-    if not found:
-        return code
-    shown = " ".join(goal.split())[:300]
-    lines = [f"{OPENING} {shown}"]
+_Statement = TypeVar("_Statement", bound=cst.CSTNode)
+
+
+def _replaced(statement: _Statement, replacer: _Replacer) -> _Statement:
+    """A statement of the module with names for values, in a function's body only: all else runs before the head."""
+    if not isinstance(statement, cst.FunctionDef):
+        return statement
+    made = statement.visit(replacer)
+    assert isinstance(made, cst.FunctionDef), "no statement is taken out"
+    return made.with_changes(params=statement.params)
+
+
+def _with_head(solution: cst.FunctionDef, goal: str, found: Sequence[Parameter]) -> cst.FunctionDef:
+    """``solution`` with its parameters at the head of its body."""
+    if not found or not isinstance(solution.body, cst.IndentedBlock):
+        return solution
+    lines = [f"{OPENING} {' '.join(goal.split())[:300]}"]
     for p in found:
         lines += [f"# {p.name}: {' '.join(p.about.split())[:200]}", f"{p.name} = {p.literal}"]
-    header = re.search(r"^def solution\(.*\)[^\n]*:[ \t]*(?:#[^\n]*)?\n", code, re.MULTILINE)
-    if header is None:
-        return code
-    indent = re.search(r"^[ \t]+(?=\S)", code[header.end() :], re.MULTILINE)
-    margin = indent[0] if indent else "    "
-    head = "".join(f"{margin}{line}\n" for line in [*lines, CLOSING])
-    return code[: header.end()] + head + code[header.end() :]
+    _, *head = cst.parse_module("\n".join(["pass", *lines, ""])).body  # a comment at a module's head is no statement's
+    first, *rest = solution.body.body
+    assert isinstance(first, (cst.SimpleStatementLine, cst.BaseCompoundStatement)), "there is no other statement"
+    closing = cst.EmptyLine(comment=cst.Comment(CLOSING))
+    first = first.with_changes(leading_lines=[closing, *first.leading_lines])
+    return solution.with_changes(body=solution.body.with_changes(body=[*head, first, *rest]))

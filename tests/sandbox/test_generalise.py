@@ -125,6 +125,23 @@ def test_plans_for_a_household_pass_the_check_when_they_are_general(kind):
     assert len(found["parameters"]) >= 3
 
 
+def test_a_part_of_a_text_in_several_parts_is_replaced_within_it():
+    found = general(["x = 'mug' ' is here'", "y = f'the ' 'mug'"])
+    assert step(found) == "        x = f\"{the_item}\" ' is here'\n        y = f'the ' f\"{the_item}\"\n"
+
+
+def test_what_runs_before_the_head_keeps_its_values_and_helpers_take_names():
+    source = (
+        "PLACES = ['desk 1', 'x']\ndef look(agent, p='desk 1'):\n    return agent.goto('desk 1')\n"
+        "def solution(\n    agent,\n    start_from=1,\n):\n    # about\n    if start_from <= 1:\n        agent.goto('desk 1')\n"
+    )
+    found = SANDBOX.study("generalise", source, {"goal": "put a mug in safe.", "first": FIRST, "later": ""})["source"]
+    before, after = found.split("    # about\n")
+    assert before.startswith(source.split("    return")[0] + "    return agent.goto(the_desk)\ndef solution(\n")
+    assert before.endswith('    the_desk = "desk 1"\n    # End of the parameters.\n')
+    assert after == "    if start_from <= 1:\n        agent.goto(the_desk)\n"
+
+
 # ------------------------------------------------------------------ shape
 
 
@@ -153,7 +170,7 @@ def test_names_and_layout_do_not_make_a_shape_but_code_does():
 
 
 @pytest.mark.parametrize(
-    "one, other",
+    ("one", "other"),
     [
         ("take = 'mug'\n    agent.take(take)", "goto = 'mug'\n    agent.goto(goto)"),
         ("lower = 'a'\n    print(lower.lower())", "upper = 'a'\n    print(upper.upper())"),
