@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
+import io
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,6 +36,15 @@ def write(path: Path, text: str) -> None:
         temporary.unlink(missing_ok=True)
         raise
     sync(path.parent)
+
+
+def opened(path: str) -> io.FileIO:
+    """A file, to be read. Raises OSError where it cannot be, or is none: a pipe would be waited for."""
+    file = io.FileIO(path, opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "it is a pipe or a device, and no file")
+    return file
 
 
 def append(path: Path, line: bytes) -> None:

@@ -56,7 +56,7 @@ def read_version(folder: Path, version: int) -> Skill:
 def trials(folder: Path) -> tuple[list[Trial], list[int]]:
     """The trials, and the numbers of the lines that hold none. Raises DamagedSkill where the file cannot be read."""
     try:
-        with open(f"{folder}/{EVIDENCE}", "rb") as file:
+        with files.opened(f"{folder}/{EVIDENCE}") as file:
             return evidence.decode(file.read())
     except FileNotFoundError:
         return [], []
@@ -173,7 +173,7 @@ def _version_file(folder: Path, version: int) -> Path:
 def _text(path: Path | str, most: int) -> str:
     """The text of a file as it is, line ends included. Raises DamagedSkill."""
     try:
-        with open(path, "rb", buffering=0) as file:
+        with files.opened(str(path)) as file:
             data = file.read(min(os.fstat(file.fileno()).st_size, most) + 1)  # room is made for all that is asked for
     except OSError as e:
         raise DamagedSkill(f"{path}: {e.strerror}") from None

@@ -80,16 +80,16 @@ def digest(plan: str) -> str:
 
 def read(text: str) -> Manifest:
     """The front matter of a file's text. Raises DamagedSkill with the reason."""
-    opening, _, rest = text.partition("\n")
-    head, closing, _ = rest.partition(f"\n{FENCE}\n")
-    if opening.strip() != FENCE or not closing:
+    lines = text.removeprefix("\ufeff").split("\n")
+    fences = [i for i, line in enumerate(lines) if line.strip() == FENCE][:2]
+    if len(fences) < 2 or fences[0]:
         raise DamagedSkill(f"it does not begin with TOML between two lines of {FENCE}")
     try:
-        return msgspec.convert(tomllib.loads(head), Manifest)
-    except (tomllib.TOMLDecodeError, RecursionError) as e:
-        raise DamagedSkill(f"its front matter is not TOML: {e}") from None
+        return msgspec.convert(tomllib.loads("\n".join([*lines[1 : fences[1]], ""])), Manifest)
     except msgspec.ValidationError as e:
         raise DamagedSkill(f"its front matter does not fit: {e}") from None
+    except (ValueError, RecursionError) as e:  # a number of thousands of digits is a ValueError, too
+        raise DamagedSkill(f"its front matter is not TOML: {e}") from None
 
 
 def written(skill: Skill) -> str:

@@ -140,7 +140,12 @@ class Mirror:
 
 
 def _folders_in(path: str) -> list[str]:
-    """The names of the folders in a folder, hidden ones left out; none where it is not there."""
+    """The names of the folders in a folder; none where it is not there. Left out is what is hidden, or is no text."""
     with contextlib.suppress(FileNotFoundError), os.scandir(path) as found:
-        return [entry.name for entry in found if entry.name[0] != "." and entry.is_dir()]
+        return [entry.name for entry in found if entry.name[0] != "." and _is_text(entry.name) and entry.is_dir()]
     return []
+
+
+def _is_text(name: str) -> bool:
+    """Whether a file's name is UTF-8: an index can hold no other, and no skill has one."""
+    return not any("\ud800" <= character <= "\udfff" for character in name)

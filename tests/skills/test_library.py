@@ -1,5 +1,6 @@
 """The store: folders are the truth, the index follows them, and nothing that is written is ever lost."""
 
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -94,6 +95,7 @@ def test_a_folder_with_a_name_that_steers_a_terminal_is_left_out(library):
         ("SKILL.md", b"\xff\xfe", "not UTF-8"),
         ("SKILL.md", b'+++\nname = "heat-1"\n+++\n', "does not fit"),
         ("SKILL.md", b"+++\n" + b"a=[" * 5000 + b"\n+++\n", "not TOML"),
+        ("SKILL.md", b"+++\nversion = " + b"9" * 5000 + b"\n+++\n", "not TOML"),
         ("plan.py", None, "there is no such file"),
         ("plan.py", b"def solution(): pass", "not the plan of version 1"),
         ("plan.py", b"x" * 2_000_000, "larger than"),
@@ -110,6 +112,30 @@ def test_a_damaged_skill_is_named_and_skipped_and_stays(library, file, content, 
     assert str(path) in fault
     assert why in fault
     assert content is None or path.read_bytes() == content
+
+
+@pytest.mark.parametrize("file", ["SKILL.md", "plan.py", "evidence.jsonl"])
+def test_a_pipe_in_place_of_a_file_is_named_and_nobody_waits_for_it(library, file):
+    library.add(skill())
+    path = library.path / "household" / "heat-1" / file
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    library.refresh()
+    assert library.faults() == [f"{path}: it is a pipe or a device, and no file"]
+
+
+def test_a_folder_whose_name_is_no_text_is_left_out(library):
+    library.add(skill())
+    os.mkdir(os.fsencode(library.path / "household") + b"/\xff")
+    assert names(Library(library.path).entries()) == ["heat-1"]
+    assert library.rebuild() == 1
+
+
+@pytest.mark.parametrize(
+    "edit", [lambda t: t.replace("\n", "\r\n"), lambda t: "\ufeff" + t, lambda t: t[: t.rindex("+++") + 3]]
+)
+def test_what_an_editor_does_to_the_ends_of_lines_damages_no_front_matter(edit):
+    assert read(edit(written(skill()))) == read(written(skill()))
 
 
 def test_a_torn_line_of_evidence_is_named_and_the_rest_counts(library):
