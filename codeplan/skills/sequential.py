@@ -16,6 +16,7 @@ and safe anytime-valid inference" (2023), sections 2 and 4.
 from __future__ import annotations
 
 import math
+import sys
 from typing import Literal
 
 Verdict = Literal["helps", "harms", "open"]
@@ -25,13 +26,17 @@ def e_value(wins: int, losses: int) -> float:
     """The evidence that a win is likelier than a loss: 1 at the start; 20 is as good as p = 0.05 at a look of one's
     own choice.
 
-    The integral is a sum of binomial coefficients, computed exactly. Raises ValueError for negative counts.
+    The integral is a sum of binomial coefficients, computed exactly; what is more than the largest float is that float.
+    Raises ValueError for negative counts.
     """
     if wins < 0 or losses < 0:
         raise ValueError("counts are not negative")
     n = wins + losses
-    upper = sum(math.comb(n + 1, j) for j in range(wins + 1))
-    return upper / ((n + 1) * math.comb(n, wins))
+    upper, unit = sum(math.comb(n + 1, j) for j in range(wins + 1)), (n + 1) * math.comb(n, wins)
+    try:
+        return upper / unit
+    except OverflowError:
+        return sys.float_info.max
 
 
 def verdict(wins: int, losses: int, level: float = 0.05) -> Verdict:

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import sys
 from fractions import Fraction
 from math import comb, isclose
 
@@ -20,6 +21,12 @@ def test_it_is_the_integral_that_it_says_it_is():
 
     for wins, losses in itertools.product(range(7), repeat=2):
         assert isclose(e_value(wins, losses), integral(wins, losses), rel_tol=1e-5)
+
+
+def test_no_number_of_wins_is_too_much_for_it():
+    assert 1e300 < e_value(1_015, 0) < e_value(1_200, 0) == e_value(2_000, 0) == sys.float_info.max
+    assert verdict(2_000, 5) == "helps"
+    assert reachable(0, 0, 2_000)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 12])
