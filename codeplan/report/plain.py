@@ -55,12 +55,15 @@ def _variables(checkpoint: Checkpoint | None) -> Any:
 
 
 def fields(value: Any) -> Any:
-    """A frozen value, and those within it, as plain data with all fields: those at their defaults too."""
+    """A frozen value, and those within it, as plain data with all fields: those at their defaults too.
+
+    JSON has no number that is none, nor one without end: they become None.
+    """
     if isinstance(value, msgspec.Struct):
         return {name: fields(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, list | tuple):
         return [fields(v) for v in value]
-    return value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def as_json(value: object) -> Any:

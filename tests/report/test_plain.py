@@ -42,6 +42,11 @@ def test_what_json_lacks_is_shown_as_python_writes_it(value: object, shown: Any)
     assert as_json(value) == shown
 
 
+def test_a_value_s_fields_have_none_for_a_number_that_is_none() -> None:
+    shown = fields([Spent(float("nan"), float("-inf"))])
+    assert (shown[0]["wall"], shown[0]["cpu"]) == (None, None)
+
+
 def test_a_number_too_long_for_decimal_digits_is_shown_all_the_same() -> None:
     assert as_json([2**20_000]) == [hex(2**20_000)]
     assert as_json({2**20_000}) == "<set>"

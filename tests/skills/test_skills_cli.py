@@ -133,6 +133,13 @@ def test_without_a_library_looking_says_so(tmp_path):
     assert "there is no skill library" in err
 
 
+def test_a_candidate_that_was_tried_on_no_pair_is_told_in_json(library):
+    library.add(skill("bad-1", "candidate", plan="def solution(agent, start_from=1):\n    agent.goto('x')\n"))
+    code, out, _ = codeplan(library, "filter", "household", "--skill", "bad-1", "--alone", "1", "--json")
+    assert "NaN" not in out
+    assert (code, json.loads(out)["filtered"][0]["difference"]["value"]) == (0, None)
+
+
 def test_filter_and_check_run_episodes_and_tell_by_their_exit_code(library):
     library.rebuild()
     library.add(made("heat", name="heat-good"))
