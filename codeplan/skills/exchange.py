@@ -6,10 +6,13 @@ left alone. A plan that comes in is checked in the cage; as a candidate it is no
 
 from __future__ import annotations
 
+import itertools
+import lzma
 import os
 import re
 import secrets
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -28,6 +31,11 @@ from codeplan.types import Rejected, Value
 
 MOST_SKILLS = 20_000
 _MEMBER = re.compile(r"([a-z0-9][a-z0-9_-]*)/([a-z0-9][a-z0-9_-]*)/(SKILL\.md|plan\.py|evidence\.jsonl)")
+_UNREADABLE = (
+    *(OSError, EOFError, UnicodeDecodeError, zlib.error, lzma.LZMAError),
+    *(zipfile.BadZipFile, NotImplementedError, RuntimeError),
+)
+"""What reading a damaged, an encrypted, or a strangely packed archive raises."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -86,13 +94,18 @@ def _taken(library: Library, source: str, found: Skill | str, sandbox: Sandbox) 
     if why or isinstance(found, str):
         return Imported(source, "", why)
     skill = _as_candidate(found, source)
-    names = {e.name: e.digest for e in library.entries(skill.env)}
     digest = manifest.digest(skill.plan)
-    if digest in names.values():
+    if any(e.digest == digest for e in library.entries(skill.env)):
         return Imported(source, "", "a skill with this plan is here already")
-    if skill.name in names:
-        skill = msgspec.structs.replace(skill, name=f"{skill.name[:70]}-{digest[:8]}")
-    return Imported(source, library.add(skill).name)
+    free = (name for name in _names(skill.name, digest) if not (library.path / skill.env / name).exists())
+    return Imported(source, library.add(msgspec.structs.replace(skill, name=next(free))).name)
+
+
+def _names(name: str, digest: str) -> Iterator[str]:
+    """What a skill may be called here: its own name, one with its plan's digest, or that with a number."""
+    yield name
+    yield f"{name[:70]}-{digest[:8]}"
+    yield from (f"{name[:60]}-{digest[:8]}-{number}" for number in itertools.count(2))
 
 
 def _as_candidate(skill: Skill, source: str) -> Skill:
@@ -134,7 +147,7 @@ def _in_zip(path: Path) -> Iterator[tuple[str, Skill | str]]:
                 raise UsageError(f"{path} holds more than {MOST_SKILLS:,} skills; split it")
             for source in sources:
                 yield source, _read(archive, members, source)
-    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as e:
+    except _UNREADABLE as e:
         raise UsageError(f"{path} cannot be read as a zip file of skills: {e}") from None
 
 
@@ -148,6 +161,8 @@ def _read(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], source:
         found = manifest.read(texts[0])
     except DamagedSkill as e:
         return str(e)
+    except _UNREADABLE as e:
+        return f"it cannot be unpacked: {e}"
     if f"{found.environment}/{found.name}" != source:
         return f"its {folder.MANIFEST} is of another skill, {found.environment}/{found.name}"
     return found.skill(texts[1])

@@ -73,6 +73,19 @@ def test_a_name_that_is_taken_is_not_overwritten(library, tmp_path):
     assert library.named("heat-1").status == "active"
 
 
+def test_no_name_that_is_taken_in_any_way_keeps_a_skill_out(library, tmp_path):
+    library.add(skill())
+    path = foreign(tmp_path / "a.zip", PLAN.replace("apple", "egg"))
+    (row,) = import_(library, path)
+    library.change(library.named(row.name), plan=PLAN.replace("apple", "pan"))
+    (again,) = import_(library, path)
+    assert again.name == f"{row.name}-2"
+    (library.path / "household" / "heat-1" / "SKILL.md").unlink()
+    library.change(library.named(again.name), plan=PLAN.replace("apple", "mug"))
+    library.refresh()
+    assert import_(library, path)[0].name == f"{row.name}-3"
+
+
 def test_a_plan_that_is_here_already_stays_out(library, tmp_path):
     library.add(skill("other-name"))
     (row,) = import_(library, foreign(tmp_path / "a.zip"))
@@ -102,6 +115,22 @@ def test_a_bomb_is_not_unpacked(library, tmp_path):
             file.writestr(name, text)
     (row,) = import_(library, path)
     assert "larger than" in row.why
+
+
+@pytest.mark.parametrize("packed", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_skill_that_cannot_be_unpacked_stays_out_and_the_others_come_in(library, tmp_path, packed):
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w", packed) as file:
+        for name in ("heat-1", "heat-2"):
+            file.writestr(f"household/{name}/SKILL.md", written(skill(name)))
+            file.writestr(f"household/{name}/plan.py", PLAN)
+        torn = file.getinfo("household/heat-1/plan.py").header_offset + 30 + len("household/heat-1/plan.py")
+    data = bytearray(path.read_bytes())
+    data[torn : torn + 40] = b"\xff" * 40
+    path.write_bytes(data)
+    first, second = import_(library, path)
+    assert "cannot be unpacked" in first.why
+    assert second.name == "heat-2"
 
 
 @pytest.mark.parametrize("content", [b"", b"no zip", b"PK\x03\x04" + b"\0" * 40])
