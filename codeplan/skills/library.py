@@ -162,16 +162,19 @@ class Library:
     def merge(self, into: Skill, other: Skill) -> Skill:
         """Let ``into`` stand for both: it takes the origins and the trials of ``other``, which is retired.
 
-        The trials come as those of no version: they are history, and no evidence for another plan. Raises UsageError.
+        Trials of the plan that ``into`` has now come as its evidence, all others as those of no version: history, and
+        no evidence for another plan. What came over before does not come again. Raises UsageError.
         """
         if (into.env, into.name) == (other.env, other.name):
             raise UsageError(f"{into.env}/{into.name} cannot be merged with itself")
         if into.env != other.env:
             raise UsageError(f"{into.env}/{into.name} and {other.env}/{other.name} are for different environments")
         origins = tuple(dict.fromkeys([*into.origins, *other.origins]))
-        same = into.plan == other.plan
+        same, there = into.plan == other.plan, set(self.trials(into))
         for trial in self.trials(other):
-            self.record(into, trial if same else msgspec.structs.replace(trial, version=0))
+            version = into.version if same and trial.version == other.version else 0
+            if (taken := msgspec.structs.replace(trial, version=version)) not in there:
+                self.record(into, taken)
         merged = self.change(into, origins=origins)
         self.change(other, status="retired")
         return merged

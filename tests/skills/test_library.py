@@ -280,6 +280,16 @@ def test_merging_keeps_origins_and_history_and_retires_the_other(library):
     assert library.entries()[0].tally.shown == 0  # of another plan: history, no evidence
 
 
+def test_merging_counts_a_trial_once_and_only_for_the_plan_it_was_made_with(library):
+    into, other = library.add(skill("heat-1")), library.add(skill("heat-2", plan="# worse\n"))
+    library.record(other, Trial("heat/1", 1, "m", True, False, 1))
+    other = library.change(other, plan=PLAN)
+    library.record(other, Trial("heat/1", 1, "m", True, True, 2))
+    for _ in range(2):
+        library.merge(into, other)
+        assert [(t.version, t.success) for t in library.trials(into)] == [(0, False), (1, True)]
+
+
 def test_a_name_in_two_environments_has_to_be_said_in_full(library):
     library.add(skill("heat-1"))
     library.add(skill("heat-1", env="alfworld"))
