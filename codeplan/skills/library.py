@@ -48,6 +48,11 @@ class Library:
     def __repr__(self) -> str:
         return f"Library({str(self.path)!r})"
 
+    @property
+    def writable(self) -> bool:
+        """Whether skills and evidence can be written, as far as the folder's permissions tell."""
+        return not self.path.is_dir() or os.access(self.path, os.W_OK)
+
     def close(self) -> None:
         """Close the index; it is opened again when it is needed."""
         with self._mutex:
@@ -237,7 +242,7 @@ class Library:
     def _lock(self) -> Iterator[None]:
         """Alone in the library, of all threads and processes. Where nothing can be written there is nothing to lock."""
         with self._mutex:
-            if self.path.is_dir() and not os.access(self.path, os.W_OK):
+            if not self.writable:
                 yield
                 return
             self._make()

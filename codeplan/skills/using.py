@@ -15,7 +15,7 @@ from codeplan.llm.routing import embeds
 from codeplan.protocols import SkillStore
 from codeplan.skills.library import Library
 from codeplan.skills.nearest import Embedder, FindsNearest
-from codeplan.skills.only import OnlyThese
+from codeplan.skills.only import OnlyThese, Unrecorded
 from codeplan.skills.values import Skill, Trial
 from codeplan.types import Task
 
@@ -23,7 +23,7 @@ from codeplan.types import Task
 def store(library: SkillStore | str | Path | None, skill: str | None = None) -> SkillStore | None:
     """The store that is meant by a setting: a folder's, or of the one ``skill`` in it. None for none.
 
-    Raises UsageError where there is no such folder or skill.
+    Of a folder that cannot be written to, no evidence is kept. Raises UsageError where there is no such folder or skill.
     """
     if isinstance(library, str | Path):
         if not Path(library).is_dir():
@@ -32,7 +32,7 @@ def store(library: SkillStore | str | Path | None, skill: str | None = None) -> 
     if library is not None and not isinstance(library, SkillStore):
         raise UsageError(f"the setting library is a {type(library).__name__}; give a folder, or a SkillStore")
     if skill is None:
-        return library
+        return library if not isinstance(library, Library) or library.writable else Unrecorded(library)
     if not isinstance(library, Library):
         raise UsageError(f"the skill {skill} is to be taken from a library; name its folder with library=FOLDER")
     return OnlyThese(library.named(skill))

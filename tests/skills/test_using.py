@@ -1,5 +1,6 @@
 """Skills in AdaPlanner's episodes: shown, chosen on the trace, reused without planning, never when retired."""
 
+import os
 import re
 from pathlib import Path
 
@@ -59,6 +60,21 @@ def test_what_came_of_it_is_evidence_with_the_run(library, tmp_path):
     assert (trial.task, trial.shown, trial.success, trial.phase) == ("ball/2", True, True, "use")
     assert trial.run == str(tmp_path / "run")
     assert [e.name for e in library.of_run(str(tmp_path / "run"))] == ["look-1"]
+
+
+def test_a_library_that_cannot_be_written_to_is_used_and_keeps_no_evidence(library):
+    class Sealed(Library):
+        writable = False
+
+        def record(self, skill, trial):
+            raise PermissionError("read-only")
+
+    model = Replies(PLAN)
+    assert run(Boxes(), "ball/2", model=model, library=Sealed(library.path)).success
+    assert "<skill" in model.asked[0][1][0]["content"]
+    assert library.writable
+    library.path.chmod(0o555)
+    assert library.writable == os.access(library.path, os.W_OK)
 
 
 def test_a_replay_shows_the_version_that_was_recorded_and_leaves_no_evidence(library, tmp_path):
