@@ -139,7 +139,7 @@ def _general(source: str, events: Sequence[Event], task: Task, sandbox: Sandbox,
 
 def _skill(plan: Plan, task: Task, ran: Ran, lab: Lab, sandbox: Sandbox) -> Skill:
     shape = sandbox.study("shape", plan.source)
-    kind = "".join(c if c.isalnum() or c in "-_" else "-" for c in task.kind.lower()) or "skill"
+    kind = re.sub(r"[^a-z0-9_-]", "-", task.kind.lower()) or "skill"
     return Skill(
         name=checked_name(f"{kind[:40]}-{str(shape)[:8]}".lstrip("-_")),
         env=lab.env,

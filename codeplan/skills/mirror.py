@@ -91,9 +91,11 @@ class Mirror:
 
     def _index(self) -> Index:
         if self._open is None:
-            writable = os.access(self._path, os.W_OK)
+            file = self._path / INDEX if os.access(self._path, os.W_OK) else None
+            if file is not None and file.is_symlink():  # what it leads to is no index of ours to write to
+                file.unlink()
             try:
-                self._open = Index(self._path / INDEX if writable else None)
+                self._open = Index(file)
             except sqlite3.OperationalError:  # a file system that SQLite cannot work on
                 self._open = Index(None)
         return self._open

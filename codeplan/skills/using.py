@@ -23,7 +23,8 @@ from codeplan.types import Task
 def store(library: SkillStore | str | Path | None, skill: str | None = None) -> SkillStore | None:
     """The store that is meant by a setting: a folder's, or of the one ``skill`` in it. None for none.
 
-    Of a folder that cannot be written to, no evidence is kept. Raises UsageError where there is no such folder or skill.
+    Of a library that cannot be written to, no evidence is kept. Raises UsageError where there is no such folder or
+    skill.
     """
     if isinstance(library, str | Path):
         if not Path(library).is_dir():

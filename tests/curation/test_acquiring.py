@@ -97,6 +97,18 @@ def test_one_shape_is_one_skill_with_all_the_episodes_it_came_from(library, tmp_
     assert [o.task for o in skill.origins] == ["heat/2003", "heat/2004"]
 
 
+@pytest.mark.parametrize("kind", ["Türen öffnen", "扉", "", "../x"])
+def test_a_kind_in_any_script_makes_a_skill_with_a_name(library, kind):
+    class Doors(Lock):
+        def tasks(self, split):
+            return [Task("door/1", "lock", kind, "open the door")]
+
+    lab = Lab(Doors(), Replies(steps("turn", "open")))
+    skill = acquire(lab, library, lab.plan(lab.tasks("test")[0], "first"))
+    assert skill.kind == kind
+    assert library.get("lock", skill.name) == skill
+
+
 def test_a_retired_skill_stays_retired_when_it_is_found_again(library, tmp_path):
     lab, ran = household("heat/2003", tmp_path)
     library.change(acquire(lab, library, ran), status="retired")

@@ -181,6 +181,21 @@ def test_a_missing_or_damaged_index_is_made_anew(library):
         opened.close()
 
 
+def test_an_index_that_leads_to_another_database_leaves_that_alone(library):
+    library.add(skill())
+    library.close()
+    precious, index = library.path.parent / "precious.db", library.path / ".index.sqlite"
+    with sqlite3.connect(precious) as db:
+        db.execute("create table bookmarks (url)")
+    db.close()
+    before = precious.read_bytes()
+    for file in library.path.glob(".index.sqlite*"):
+        file.unlink()
+    index.symlink_to(precious)
+    assert names(Library(library.path).entries()) == ["heat-1"]
+    assert precious.read_bytes() == before
+
+
 def test_an_index_that_is_damaged_meanwhile_is_made_anew(library):
     library.add(skill())
     db = sqlite3.connect(library.path / ".index.sqlite")
