@@ -5,6 +5,8 @@ The plan that won is made whole, so that it runs from step 1, and general; and i
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -62,7 +64,7 @@ def acquire(lab: Lab, library: Library, ran: Ran, sandbox: Sandbox | None = None
         again = lab.execute(plan.source, task, "again") if plan else None
         if plan and again and again.result.success:
             skill = _skill(plan, task, ran, lab, sandbox)
-            kept = _kept(library, skill)
+            kept = _kept(library, skill, sandbox)
             trial = Trial(task.id, task.seed, lab.model, True, True, kept.version, "acquire", again.run)
             library.record(kept, trial)
             return kept
@@ -157,11 +159,29 @@ def _description(plan: Plan) -> str:
     return (own[1] if own else "; ".join(s.title for s in plan.steps if s.title))[:500]
 
 
-def _kept(library: Library, skill: Skill) -> Skill:
-    """The skill in the library: the one of the same shape that was there, with one more origin, or this one, new."""
-    try:
-        return library.add(skill)
-    except UsageError:
+def _kept(library: Library, skill: Skill, sandbox: Sandbox) -> Skill:
+    """The skill in the library: the one of its shape that was there, with one more origin, or this one, new.
+
+    A name whose skill is of another kind or shape by now, or damaged, is left to that.
+    """
+    named = skill
+    for number in itertools.count(2):
+        try:
+            return library.add(named)
+        except UsageError:
+            if not (library.path / named.env / named.name).exists():
+                raise
+        if there := _alike(library, named, sandbox):
+            origins = tuple(dict.fromkeys([*there.origins, *skill.origins]))[:MOST_ORIGINS]
+            return library.change(there, origins=origins) if origins != there.origins else there
+        named = msgspec.structs.replace(skill, name=f"{skill.name}-{number}")
+    raise AssertionError("counting has no end")
+
+
+def _alike(library: Library, skill: Skill, sandbox: Sandbox) -> Skill | None:
+    """The skill of this name in the library; None where it is of another kind or shape, or cannot be read."""
+    with contextlib.suppress(UsageError):
         there = library.get(skill.env, skill.name)
-    origins = tuple(dict.fromkeys([*there.origins, *skill.origins]))[:MOST_ORIGINS]
-    return library.change(there, origins=origins) if origins != there.origins else there
+        if there.kind == skill.kind and sandbox.study("shape", there.plan) == sandbox.study("shape", skill.plan):
+            return there
+    return None

@@ -109,6 +109,25 @@ def test_a_kind_in_any_script_makes_a_skill_with_a_name(library, kind):
     assert library.get("lock", skill.name) == skill
 
 
+def test_a_skill_whose_plan_became_another_gets_no_evidence_from_the_old_one(library):
+    lab = Lab(Lock(), Replies(*[steps("turn", "open")] * 3))
+    task = lab.tasks("test")[0]
+    first = acquire(lab, library, lab.plan(task, "first"))
+    edited = library.change(first, plan=first.plan.replace("'turn'", "'push'"))
+    second = acquire(lab, library, lab.plan(task, "second"))
+    assert second.name == f"{first.name}-2"
+    assert acquire(lab, library, lab.plan(task, "third")).name == second.name
+    assert [t.version for t in library.trials(edited)] == [1]
+
+
+def test_a_damaged_skill_of_the_same_name_is_no_hindrance(library):
+    lab = Lab(Lock(), Replies(*[steps("turn", "open")] * 2))
+    task = lab.tasks("test")[0]
+    first = acquire(lab, library, lab.plan(task, "first"))
+    (library.path / "lock" / first.name / "plan.py").write_bytes(b"\xff")
+    assert acquire(lab, library, lab.plan(task, "second")).name == f"{first.name}-2"
+
+
 def test_a_retired_skill_stays_retired_when_it_is_found_again(library, tmp_path):
     lab, ran = household("heat/2003", tmp_path)
     library.change(acquire(lab, library, ran), status="retired")
