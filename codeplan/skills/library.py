@@ -124,8 +124,13 @@ class Library:
         return self._ask(lambda index: index.search(words_in(text), limit, env))
 
     def of_run(self, run: str) -> list[Entry]:
-        """The skills that an episode, by its folder, made or tried."""
-        return self._ask(lambda index: index.of_run(run))
+        """The skills that an episode, by its folder, however that is written, made or tried."""
+
+        def found(written: str) -> list[Entry]:
+            return self._ask(lambda index: index.of_run(written))
+
+        forms = (run, os.path.normpath(run), os.path.relpath(run), os.path.abspath(run))
+        return next(filter(None, map(found, forms)), [])
 
     def faults(self) -> list[str]:
         """What cannot be used: the file and the reason, a line each."""

@@ -284,6 +284,18 @@ def test_an_episode_leads_back_to_its_skills(library):
     assert names(library.of_run("runs/9")) == ["heat-2"]
 
 
+def test_the_folder_of_an_episode_may_be_written_in_any_way(library, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    library.record(library.add(skill()), Trial("heat/7", 7, "m", True, True, run="runs/7"))
+    library.record(
+        library.add(skill("heat-2", plan="x")), Trial("heat/8", 8, "m", True, True, run=f"{tmp_path}/runs/8")
+    )
+    for number, name in ((7, "heat-1"), (8, "heat-2")):
+        for written in (f"runs/{number}", f"runs/{number}/", f"./runs//{number}", f"{tmp_path}/runs/{number}"):
+            assert names(library.of_run(written)) == [name]
+    assert library.of_run("runs/9") == []
+
+
 def test_merging_keeps_origins_and_history_and_retires_the_other(library):
     library.add(skill("heat-1"))
     library.add(skill("heat-2", plan=PLAN + "# other\n", origins=(Origin("heat/9", "g"),)))
