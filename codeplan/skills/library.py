@@ -27,6 +27,7 @@ _IGNORED = "# made from the folders, or of the moment\n.index.sqlite*\n.lock\n.*
 
 _T = TypeVar("_T")
 _SPARE = 8
+_MOST = 1_000_000  # whoever asks for more has them all
 
 
 class Library:
@@ -65,13 +66,13 @@ class Library:
 
         Each is read from its folder: what is retired, or damaged, is left out whatever the index says.
         """
-        words = words_in(f"{task.goal} {task.kind}")
+        words, limit = words_in(f"{task.goal} {task.kind}"), min(limit, _MOST)
         return self._active(self._ask(lambda index: index.fitting(task.env, task.kind, words, limit + _SPARE)), limit)
 
     def nearest(self, task: Task, limit: int, embedder: Embedder) -> Sequence[Skill]:
         """As ``find``, but those first whose description and plan are nearest to the task's goal in meaning."""
         entries = self._ask(lambda index: index.sound(task.env, task.kind))
-        return self._active(Ranking(self, embedder, self._read).ranked(task.goal, entries), limit)
+        return self._active(Ranking(self, embedder, self._read).ranked(task.goal, entries), min(limit, _MOST))
 
     def record(self, skill: Skill, trial: Trial) -> None:
         """Add a trial to the skill's evidence, durably. Raises UsageError where there is no such skill."""
@@ -121,7 +122,7 @@ class Library:
 
     def search(self, text: str, limit: int = 20, env: str | None = None) -> list[Entry]:
         """The skills of any status whose name, description or goals have words of the text, best first."""
-        return self._ask(lambda index: index.search(words_in(text), limit, env))
+        return self._ask(lambda index: index.search(words_in(text), min(limit, _MOST), env))
 
     def of_run(self, run: str) -> list[Entry]:
         """The skills that an episode, by its folder, however that is written, made or tried."""
@@ -221,7 +222,10 @@ class Library:
 
     def _ask(self, question: Callable[[Index], list[_T]]) -> list[_T]:
         with self._mutex:
-            return self._mirror.ask(question) if self.path.is_dir() else []
+            try:
+                return self._mirror.ask(question) if self.path.is_dir() else []
+            except UnicodeEncodeError:  # half of a surrogate pair was asked for, and no text has one
+                return []
 
     def _active(self, entries: Sequence[Entry], limit: int) -> list[Skill]:
         """The first skills that are there and active, each with its entry's score."""

@@ -249,6 +249,14 @@ def test_words_of_a_goal_cannot_steer_the_search(library):
         library.search(goal)
 
 
+def test_what_no_text_and_no_number_can_be_finds_nothing_more(library):
+    library.add(skill())
+    odd, endless = "heat \udcff", 10**30
+    assert library.entries(odd) == library.entries(None, odd) == library.of_run(odd) == []
+    assert library.search("heat", endless, odd) == library.find(task(odd), 5) == []
+    assert names(library.search("heat", endless)) == names(library.find(task(), endless)) == ["heat-1"]
+
+
 def test_a_skill_that_fails_of_late_is_not_found(library):
     library.add(skill())
     for _ in range(3):
@@ -291,8 +299,8 @@ def test_the_folder_of_an_episode_may_be_written_in_any_way(library, tmp_path, m
         library.add(skill("heat-2", plan="x")), Trial("heat/8", 8, "m", True, True, run=f"{tmp_path}/runs/8")
     )
     for number, name in ((7, "heat-1"), (8, "heat-2")):
-        for written in (f"runs/{number}", f"runs/{number}/", f"./runs//{number}", f"{tmp_path}/runs/{number}"):
-            assert names(library.of_run(written)) == [name]
+        for spelled in (f"runs/{number}", f"runs/{number}/", f"./runs//{number}", f"{tmp_path}/runs/{number}"):
+            assert names(library.of_run(spelled)) == [name]
     assert library.of_run("runs/9") == []
 
 
