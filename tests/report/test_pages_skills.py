@@ -65,6 +65,16 @@ def test_a_skill_has_its_evidence_by_version_its_changes_and_the_way_to_its_epis
     assert skills.details(library, "household", "none", {}) is None
 
 
+def test_evidence_of_a_run_that_no_folder_can_be_leads_nowhere(place: Path) -> None:
+    library = Library(place / "library")
+    skill = library.get("household", "odd")
+    for run in ("a\0b", "x" * 10_000):
+        library.record(skill, Trial("clean/1", 1, "m", True, True, run=run))
+    told = skills.details(library, "household", "odd", {})
+    assert told is not None
+    assert [trial[-1] for trial in told["trials"]] == [None, None]
+
+
 def test_the_viewer_has_the_library_too(place: Path) -> None:
     shelf = Shelf(Source(place / "runs"), Library(place / "library"))
     assert shelf.overview()["skills"]

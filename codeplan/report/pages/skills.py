@@ -46,7 +46,10 @@ def details(library: Library, env: str, name: str, episodes: Mapping[Path, int])
         return None
 
     def shown(run: str) -> int | None:
-        return episodes.get(Path(run).resolve()) if run else None
+        try:
+            return episodes.get(Path(run).resolve()) if run else None
+        except (OSError, RuntimeError, ValueError):  # a text that no folder can be called
+            return None
 
     return {
         "plan": {"plan": skill.version, **laid_out(skill.plan)},
