@@ -113,3 +113,14 @@ def test_the_library_s_pages_are_clicked_through(chromium: Chromium, axe: str, p
     assert tab.run("window.harmed ?? null") is None
     assert tab.count("main img") == 0
     assert tab.complaints == []
+
+
+def test_trials_of_no_time_that_there_is_are_shown_without_one(chromium: Chromium, place: Path) -> None:
+    library = Library(place / "library")
+    for at in (1e308, -1e300, 1e9):
+        library.record(library.get("household", "odd"), Trial("clean/1", 1, "m", True, True, at=at))
+    archive.write(Source(place / "runs"), place / "page.html", library)
+    tab = chromium.open((place / "page.html").as_uri() + "#/skill/0")
+    tab.until("document.querySelector('h1')?.innerText.startsWith('odd')")
+    assert tab.text("main").count("2001-09-09") == 1
+    assert tab.complaints == []

@@ -214,7 +214,7 @@ function trialTable(skill) {
       h("td", {}, badge(success ? "success" : "failure")),
       h("td", { class: "n" }, String(version)),
       h("td", {}, phase),
-      h("td", {}, when ? new Date(when * 1000).toISOString().slice(0, 16).replace("T", " ") : "–"),
+      h("td", {}, when > 0 && when < 1e11 ? new Date(when * 1000).toISOString().slice(0, 16).replace("T", " ") : "–"),
     );
   return [
     skill.all > skill.trials.length && quietly(`The latest ${number(skill.trials.length)} of ${number(skill.all)}.`),
