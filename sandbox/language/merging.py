@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from codeplan.sandbox.language.bindings import bound_names
+from codeplan.sandbox.language.bindings import bound_names, parameters
 from codeplan.sandbox.language.nodes import load, walk
 from codeplan.sandbox.language.outline import guarded_step, outline
 from codeplan.sandbox.language.syntax import parse
 
 _MOST_PLANS = 20
 _HEADER = "def solution(agent, start_from=1):\n    pass"
+_NAMED = (ast.Name, ast.FunctionDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)
 _S = TypeVar("_S", bound=ast.stmt)
 
 
@@ -72,38 +74,73 @@ def _piece(source: str, steps: Sequence[int]) -> _Piece:
 
 
 def _merged(pieces: Sequence[_Piece]) -> list[ast.stmt]:
-    """Code outside the steps first, then all steps. The last plan keeps its names; earlier ones give way."""
+    """Code outside the steps first, then all steps. The last plan keeps its names; earlier ones give way.
+
+    What two plans have alike outside the steps stands where the earlier one has it, so that what follows finds it.
+    """
     outside: list[ast.stmt] = []
     steps: list[ast.If] = []
-    known: dict[str, str] = {}
     for piece in reversed(pieces):
-        taken = {n.id for s in [*outside, *steps] for n in walk(s) if isinstance(n, ast.Name)} | known.keys()
-        other = {n: _free(n, taken) for n in _clashing(piece.outside, known)}
+        taken = {n.id for s in [*outside, *steps] for n in walk(s) if isinstance(n, ast.Name)} | bound_names(outside)
+        other = {n: _free(n, taken) for n in _clashing(piece.outside, outside)}
         own = [_renamed(s, other) for s in piece.outside]
-        outside = [s for s in own if not _there(s, known)] + outside
-        known |= {name: ast.dump(s) for s in own for name in bound_names([s])}
+        outside = own + _without(outside, own)
         steps = [_renamed(s, other) for s in piece.steps] + steps
     return [*outside, *(_numbered(s, i) for i, s in enumerate(steps, 1))]
 
 
-def _clashing(statements: Iterable[ast.stmt], known: dict[str, str]) -> set[str]:
-    """The names that these statements bind, and others bind to something else."""
-    return {n for s in statements for n in bound_names([s]) if n in known and known[n] != ast.dump(s)}
+def _clashing(statements: Sequence[ast.stmt], later: Sequence[ast.stmt]) -> set[str]:
+    """The names that these statements bind and later ones bind to something else, or to what is made of such a name."""
+    own, others = _binding(statements), _binding(later)
+    shared = own.keys() & others.keys()
+    found = {n for n in shared if [ast.dump(s) for s in own[n]] != [ast.dump(s) for s in others[n]]}
+    while more := {n for n in shared - found if found & {m.id for m in walk(*own[n]) if isinstance(m, ast.Name)}}:
+        found |= more
+    return found
 
 
-def _there(statement: ast.stmt, known: dict[str, str]) -> bool:
-    names = bound_names([statement])
-    return bool(names) and all(known.get(n) == ast.dump(statement) for n in names)
+def _binding(statements: Iterable[ast.stmt]) -> dict[str, list[ast.stmt]]:
+    """The statements that bind each name."""
+    found: dict[str, list[ast.stmt]] = {}
+    for statement in statements:
+        for name in bound_names([statement]):
+            found.setdefault(name, []).append(statement)
+    return found
+
+
+def _without(statements: Iterable[ast.stmt], others: Iterable[ast.stmt]) -> list[ast.stmt]:
+    """The statements that are not among the others, each of which takes away one."""
+    there = Counter(ast.dump(s) for s in others)
+    kept: list[ast.stmt] = []
+    for statement in statements:
+        text = ast.dump(statement)
+        if there[text]:
+            there[text] -= 1
+        else:
+            kept.append(statement)
+    return kept
 
 
 def _renamed(statement: _S, names: dict[str, str]) -> _S:
+    if not names:
+        return statement
     made = copy.deepcopy(statement)
-    for node in walk(made) if names else ():
-        if isinstance(node, ast.Name) and node.id in names:
-            node.id = names[node.id]
-        elif isinstance(node, ast.FunctionDef) and node.name in names:
-            node.name = names[node.name]
+    _rename(made, names)
     return made
+
+
+def _rename(node: ast.AST, names: dict[str, str]) -> None:
+    """Rename wherever the names are bound or read, but in functions that have a parameter of the name."""
+    for field in ("id", "name", "rest") if isinstance(node, _NAMED) else ():
+        name = getattr(node, field, None)
+        if isinstance(name, str):
+            setattr(node, field, names.get(name, name))
+    if isinstance(node, (ast.Global, ast.Nonlocal)):
+        node.names = [names.get(n, n) for n in node.names]
+    own = parameters(node) if isinstance(node, (ast.FunctionDef, ast.Lambda)) else frozenset[str]()
+    inner = {n: new for n, new in names.items() if n not in own}
+    for child in ast.iter_child_nodes(node):
+        _rename(child, names if isinstance(child, ast.arguments) else inner)
 
 
 def _free(name: str, taken: Iterable[str]) -> str:

@@ -66,6 +66,27 @@ def test_helpers_of_one_name_but_different_code_are_both_there_each_for_its_step
     assert said(whole)[0] == ["old a", "new b"]
 
 
+def outside(code, *steps):
+    return plan(*steps, helpers="".join(f"    {line}\n" for line in code.split("\n")))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "said_by"),
+    [
+        ("a = 'a'\nx = a + '1'", "a = 'a'\nx = a + '2'", ["a1", "a2"]),
+        ("xs = []\nxs.append('a')\nx = str(len(xs))", "xs = []\nxs.append('a')\nx = str(len(xs))", ["1", "1"]),
+        ("a = 'a'\nx = a + '1'", "a = 'b'\nx = a + '1'", ["a1", "b1"]),
+        ("y = 'a'\nf = lambda y: y\nx = f('1')", "y = 'b'\nx = y", ["1", "b"]),
+        ("y = 'a'\ndef f(y):\n    return y\nx = f('1')", "y = 'b'\nx = y", ["1", "b"]),
+        ("y = 'a'\ntry:\n    {}['k']\nexcept KeyError as y:\n    x = str(y)", "y = 'b'\nx = y", ["'k'", "b"]),
+        ("y = 'a'\nmatch '1':\n    case y:\n        x = y", "y = 'b'\nx = y", ["1", "b"]),
+    ],
+)
+def test_code_outside_the_steps_means_what_it_meant_in_its_own_plan(one, other, said_by):
+    whole = merged(outside(other, "pass", "agent.say(x)"), [2], (outside(one, "agent.say(x)"), [1]))
+    assert said(whole)[0] == said_by
+
+
 def test_later_steps_read_what_earlier_plans_steps_have_set():
     first, second = plan("x = 'a'"), plan("pass", "agent.say(x)")
     assert said(merged(second, [2], (first, [1])))[0] == ["a"]
