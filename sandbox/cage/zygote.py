@@ -83,7 +83,7 @@ class _Zygote:
         self._woken.setblocking(False)
         wake.setblocking(False)
         signal.set_wakeup_fd(wake.detach(), warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, self._reap)
+        signal.signal(signal.SIGCHLD, _wake)
         gc.freeze()  # not collected before: workers would write into the holes, all over the memory that they share
         gc.disable()
 
@@ -92,7 +92,8 @@ class _Zygote:
         while True:
             readable, _, _ = select.select([self._control, self._woken], [], [], 0 if used else None)
             if self._woken in readable:
-                self._woken.recv(4096)  # a worker has ended, and _reap has run
+                self._woken.recv(4096)
+                self._reap()
             if self._control in readable:
                 self._request()
                 used = True
@@ -122,6 +123,7 @@ class _Zygote:
 
     def _taken(self) -> _Forked | None:
         """The worker that was forked ahead, where there is one and it still lives."""
+        self._reap()
         worker, self._ahead = self._ahead, None
         if worker is not None and worker.pid in self._ended:
             worker.close()
@@ -146,6 +148,7 @@ class _Zygote:
                 raise
             if pid == 0:
                 self._become_worker(theirs.fileno())
+        self._ended.pop(pid, None)  # of an earlier worker with this number
         return _Forked(pid, ours, _handle(pid))
 
     def _become_worker(self, job_fd: int) -> NoReturn:
@@ -159,8 +162,11 @@ class _Zygote:
             os._exit(1)
         os._exit(0)
 
-    def _reap(self, signum: int, frame: FrameType | None) -> None:
-        """Collect every worker that has ended, so that none stays as a zombie."""
+    def _reap(self) -> None:
+        """Collect every worker that has ended, so that none stays as a zombie.
+
+        Never from a signal's handler, which would come in between, and upon another handler.
+        """
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -173,8 +179,12 @@ class _Zygote:
                 del self._ended[next(iter(self._ended))]
 
     def _status(self, pid: int) -> int:
-        self._reap(signal.SIGCHLD, None)
+        self._reap()
         return self._ended.get(pid, UNKNOWN)
+
+
+def _wake(signum: int, frame: FrameType | None) -> None:
+    """What a worker's end does: nothing but to write to the wake-up descriptor, as every handled signal does."""
 
 
 def _handle(pid: int) -> int | None:

@@ -233,6 +233,19 @@ def test_a_worker_dies_with_the_zygote():
     worker.end()
 
 
+def test_the_zygote_outlives_workers_that_end_by_the_hundred_at_once():
+    launcher.runs.spawn().end()
+    zygote = zygote_pid(launcher.runs)
+    for _ in range(12):
+        workers = [launcher.runs.spawn() for _ in range(64)]
+        for worker in workers:
+            os.kill(worker.pid, signal.SIGKILL)
+        for worker in workers:
+            worker.end()
+    launcher.runs.spawn().end()
+    assert zygote_pid(launcher.runs) == zygote
+
+
 def test_when_the_host_is_killed_its_zygote_and_workers_are_gone(tmp_path):
     script = textwrap.dedent(
         """
