@@ -12,12 +12,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from codeplan import telemetry
+from codeplan.cast import Cast, Silent, takes
 from codeplan.errors import UsageError
 from codeplan.events import Asked, EpisodeEnded, EpisodeStarted, Event, Listener, PlanDrafted
 from codeplan.llm import endpoint
 from codeplan.methods.given import GivenPlan
 from codeplan.protocols import LLM, Environment, Method
-from codeplan.runner import TRACE, Cast, Silent, takes
+from codeplan.runner import TRACE
 from codeplan.sandbox import Limits
 from codeplan.trace import Trace, write_new
 from codeplan.types import Result

@@ -31,3 +31,15 @@ def test_what_cannot_be_learnt_is_told_in_one_line(tmp_path, monkeypatch, capsys
     said = capsys.readouterr().err
     assert told in said
     assert len(said.strip().splitlines()) == 1
+
+
+def test_a_training_is_played_again_from_its_tape_into_another_folder(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    training = ["learn", "textcraft", "-n", "2", "--set", "weakness=forgetful"]
+    assert main([*training, "--out", "learnt", "--record", "tape"]) == 0
+    assert main([*training, "--out", "again", "--replay", "tape"]) == 0
+    kept = {f.name: f.read_text() for f in (tmp_path / "again").iterdir()}
+    assert kept == {f.name: f.read_text() for f in (tmp_path / "learnt").iterdir() if f.is_file()}
+    capsys.readouterr()
+    assert main([*training, "--out", "more", "--replay", "tape", "--set", "batch=1"]) == 1
+    assert "is not what was recorded" in capsys.readouterr().err

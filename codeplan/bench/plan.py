@@ -29,9 +29,9 @@ import codeplan
 from codeplan.bench import suites
 from codeplan.bench.store import Cell, Grid
 from codeplan.budget import Budget
+from codeplan.cast import Cast
 from codeplan.errors import UsageError
 from codeplan.masking import without_secrets
-from codeplan.runner import Cast
 from codeplan.types import Task
 
 Entry = str | dict[str, Any]

@@ -34,6 +34,8 @@ def learn(
     base_url: options.BaseUrl = None,
     executor_model: options.ExecutorModel = None,
     more: options.Set = None,
+    record: options.Record = None,
+    replay: options.Replay = None,
 ) -> None:
     """Have a method learn from tasks: autoplan writes a plan in words, better from batch to batch.
 
@@ -47,7 +49,10 @@ def learn(
     model, given = options.chosen(found, model, given)
     tasks = _tasks(env, split, kind, n, given)
     given |= {"folder": out} if _takes_a_folder(method) else {}
-    learnt: Any = learn_from(env, tasks, method, model, out=out / "episodes", budget=options.budget(found), **given)
+    given["budget"] = options.budget(found)
+    with options.tapes(record, replay) as tapes:
+        learnt: Any = learn_from(env, tasks, method, model, out=out / "episodes", **tapes, **given)
+    out.mkdir(parents=True, exist_ok=True)
     file = out / "plan.txt"
     file.write_text(f"{learnt.plan}\n", encoding="utf-8")
     typer.echo(f"{learnt.plan}\n\nlearnt from {len(tasks)} tasks; the plan is in {file}")

@@ -32,7 +32,7 @@ Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Episodes at a ti
 
 def add_to(group: typer.Typer) -> None:
     """Add this module's commands to the group."""
-    example = "Example: codeplan skills discover household -n 8 --set gaps=0.8 --set sample_kinds=pick"
+    example = "Example: codeplan skills discover household -n 16 --pairs 24 --set gaps=0.8 --set sample_kinds=pick"
     group.command("discover", epilog=example)(discover)
     group.command("filter", epilog="Example: codeplan skills filter household --pairs 30 --test fixed")(filter_skills)
     group.command("check", epilog="Example: codeplan skills check --library skills")(check)
@@ -55,6 +55,8 @@ def discover(
     more: options.Set = None,
     jobs: Jobs = 2,
     out: options.Out = None,
+    record: options.Record = None,
+    replay: options.Replay = None,
     library: LibraryFolder = FOLDER,
     as_json: options.Json = False,
 ) -> None:
@@ -69,7 +71,7 @@ def discover(
     from codeplan.report.plain import fields
     from codeplan.skills import Library
 
-    with _lab(env, "discover", model, base_url, more, jobs, out) as lab:
+    with options.tapes(record, replay) as tapes, _lab(env, "discover", model, base_url, more, jobs, out, tapes) as lab:
         rule, opened, tasks = _rule(pairs, level, test, alone), Library(library), lab.tasks(split)
         later = of_each_kind(lab.tasks(unseen), shown) if shown else []
         found = run_rounds(lab, opened, tasks, per_kind=n, rounds=rounds, most=most, rule=rule, done=_teller(as_json))
@@ -100,6 +102,8 @@ def filter_skills(
     more: options.Set = None,
     jobs: Jobs = 2,
     out: options.Out = None,
+    record: options.Record = None,
+    replay: options.Replay = None,
     library: LibraryFolder = FOLDER,
     as_json: options.Json = False,
 ) -> None:
@@ -111,7 +115,7 @@ def filter_skills(
 
     opened = open_library(library)
     candidates = [named(opened, name)] if name else candidates_of(opened, env, most)
-    with _lab(env, "filter", model, base_url, more, jobs, out) as lab:
+    with options.tapes(record, replay) as tapes, _lab(env, "filter", model, base_url, more, jobs, out, tapes) as lab:
         rows = filter_candidates(lab, opened, lab.tasks(split), candidates, _rule(pairs, level, test, alone))
     if as_json:
         options.print_json({"filtered": fields(rows), "failures": lab.failures})
@@ -128,6 +132,8 @@ def check(
     more: options.Set = None,
     jobs: Jobs = 2,
     out: options.Out = None,
+    record: options.Record = None,
+    replay: options.Replay = None,
     library: LibraryFolder = FOLDER,
     as_json: options.Json = False,
 ) -> None:
@@ -146,10 +152,11 @@ def check(
     skills = [named(opened, name)] if name else active
     rows: list[Checked] = []
     failures: list[str] = []
-    for env in dict.fromkeys(s.env for s in skills):
-        with _lab(env, "check", model, base_url, more, jobs, out and out / env) as lab:
-            rows += run_again(lab, opened, [s for s in skills if s.env == env], n)
-            failures += lab.failures
+    with options.tapes(record, replay) as tapes:
+        for env in dict.fromkeys(s.env for s in skills):
+            with _lab(env, "check", model, base_url, more, jobs, out and out / env, tapes) as lab:
+                rows += run_again(lab, opened, [s for s in skills if s.env == env], n)
+                failures += lab.failures
     if as_json:
         options.print_json({"checked": fields(rows), "failures": failures})
     else:
@@ -162,16 +169,27 @@ def check(
 
 @contextlib.contextmanager
 def _lab(
-    env: str, what: str, model: str | None, base_url: str | None, more: list[str] | None, jobs: int, out: Path | None
+    env: str,
+    what: str,
+    model: str | None,
+    base_url: str | None,
+    more: list[str] | None,
+    jobs: int,
+    out: Path | None,
+    tapes: dict[str, Any],
 ) -> Iterator[Lab]:
-    """Where the episodes are run, with a folder for their traces."""
+    """Where the episodes are run, with a folder for their traces; those from a tape leave none."""
     from codeplan.curation import Lab
+    from codeplan.errors import UsageError
 
+    if out and tapes["tape"]:
+        raise UsageError("episodes that are played from a tape leave no traces; leave --out or --replay out")
     found = options.configured()
     given: dict[str, Any] = options.settings(more, base_url=base_url)
     name, given = options.chosen(found, model, given)
-    given["budget"] = options.budget(found)
-    with contextlib.nullcontext(out) if out else options.new_folder("skills", what, env) as folder:
+    given |= {"budget": options.budget(found), **tapes}
+    kept = contextlib.nullcontext(out) if out or tapes["tape"] else options.new_folder("skills", what, env)
+    with kept as folder:
         yield Lab(env, name, folder=folder, workers=jobs, **given)
 
 

@@ -13,13 +13,14 @@ from typing import Any, TypeVar
 
 from codeplan import envs, runner
 from codeplan.api import agent_api
+from codeplan.cast import takes
 from codeplan.errors import InfrastructureError, UsageError
 from codeplan.events import Event
 from codeplan.llm import interruptible
 from codeplan.protocols import LLM, Environment
 from codeplan.types import AgentApi, Result, Task, Value
 
-_ANY_PLAN = ("budget", "limits", "allow_weak_sandbox")
+_ANY_PLAN = ("budget", "limits", "allow_weak_sandbox", "record", "tape")
 """Settings that hold for a plan that is given, too."""
 
 _A = TypeVar("_A")
@@ -59,7 +60,7 @@ class Lab:
         self._folder, self._settings = folder, settings
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
-        taken = runner.takes({"env": env, "model": model})
+        taken = takes({"env": env, "model": model})
         self._world = {n: v for n, v in settings.items() if n in taken["env"]}
         self._planless = {n: v for n, v in settings.items() if n in (*taken["env"], *taken["model"], *_ANY_PLAN)}
 

@@ -18,7 +18,8 @@ class Unrecorded:
         self._library = library
 
     def __repr__(self) -> str:
-        return repr(self._library)
+        """Without the library's place: what is discovered may be played from a tape into another."""
+        return "Unrecorded(Library)"
 
     def find(self, task: Task, limit: int) -> Sequence[Skill]:
         """What the library finds."""

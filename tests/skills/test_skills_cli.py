@@ -1,6 +1,7 @@
 """``codeplan skills``: tables for people, JSON for scripts, one sentence for what is wrong."""
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -152,3 +153,23 @@ def test_filter_and_check_run_episodes_and_tell_by_their_exit_code(library):
     assert list((library.path.parent / "runs").iterdir())
     code, found = as_json(library, "check", "--skill", "heat-good", "-n", "2")
     assert (code, found["checked"][0]["solved"]) == (0, 2)
+
+
+def test_filter_and_check_are_played_again_from_tapes_with_the_library_as_it_was(library, tmp_path):
+    library.add(made("heat", name="heat-good"))
+    shutil.copytree(library.path, tmp_path / "later" / "skills")
+    later = Library(tmp_path / "later" / "skills")
+    flags = ["--set", "gaps=1.0", "--set", "sample_kinds=pick", "--skill", "heat-good"]
+    filtering = ["filter", "household", "--pairs", "8", "--alone", "1", *flags]
+    for command in (filtering, ["check", "--skill", "heat-good", "-n", "2"]):
+        tape = str(tmp_path / command[0])
+        assert as_json(later, *command, "--record", tape) == as_json(library, *command, "--replay", tape)
+    assert [s.status for s in library.entries() if s.name == "heat-good"] == ["active"]
+    assert not (tmp_path / "runs").exists()
+    code, _, err = codeplan(library, *filtering, "--replay", str(tmp_path / "check"))
+    assert (code, err.count("\n")) == (1, 1)
+    code, _, err = codeplan(library, *filtering, "--replay", str(tmp_path / "check"), "--out", "x")
+    assert (code, err) == (
+        2,
+        "codeplan: episodes that are played from a tape leave no traces; leave --out or --replay out\n",
+    )

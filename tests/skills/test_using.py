@@ -81,7 +81,7 @@ def test_a_replay_shows_the_version_that_was_recorded_and_leaves_no_evidence(lib
     run(Boxes(), "ball/2", model=Replies(PLAN), library=library, out=tmp_path / "run")
     library.change(library.named("look-1"), plan=LOOK + "# newer\n")
     before = len(library.trials(library.named("look-1")))
-    from codeplan.runner import Cast
+    from codeplan.cast import Cast
 
     recorded = Trace.read(tmp_path / "run" / "trace.jsonl")
     with Cast(Boxes(), "adaplanner", Replies(), {"library": library}) as cast:
