@@ -1,5 +1,7 @@
 import pytest
 from boxes import Boxes, Replies
+from hypothesis import HealthCheck, given, settings
+from hypothesis.strategies import data, integers, sampled_from
 
 from codeplan import Diverged, UsageError, envs, run
 from codeplan.bench import Suite
@@ -91,6 +93,22 @@ def test_a_line_that_is_missing_or_out_of_its_place_is_named(tmp_path, change, l
     number = len(lines) if line == "last" else line
     with pytest.raises(UsageError, match=f"line {number} is out of its place"):
         Tape(tmp_path / "tape")
+
+
+@given(data())
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_character_that_was_changed_is_found_in_its_line(tmp_path, data):
+    tape, changed = tmp_path / "tape", tmp_path / "changed"
+    if not tape.exists():
+        recorded(tape, [OPEN.format(1), OPEN.format(2)])
+    lines = tape.read_text().splitlines()
+    number = data.draw(integers(0, len(lines) - 1))
+    at = data.draw(integers(0, len(lines[number]) - 1))
+    other = data.draw(sampled_from(sorted(set('0123456789abcxyzE{}[]",:. \u00e9') - {lines[number][at]})))
+    lines[number] = f"{lines[number][:at]}{other}{lines[number][at + 1 :]}"
+    changed.write_text("\n".join(lines) + "\n")
+    with pytest.raises(UsageError, match=rf", line {number + 1} (was changed|is no line|is out of its place)"):
+        Tape(changed)
 
 
 def test_a_tape_is_not_overwritten_and_a_damaged_line_is_named(tmp_path):
