@@ -80,6 +80,16 @@ def test_a_tape_is_recorded_and_played_without_a_folder(capsys: pytest.CaptureFi
         assert main([*ONE, *wrong]) == 2
 
 
+def test_attempts_that_broke_off_are_played_again_from_the_tape(capsys: pytest.CaptureFixture[str]) -> None:
+    dead = ["--model", "tiny", "--base-url", "http://127.0.0.1:9/v1", "--set", "max_retries=0", "--retries", "1"]
+    assert main([*ONE, *dead, "--record", "tape", "--out", "dead"]) == 4
+    told = capsys.readouterr().err
+    assert Path("tape").read_text().count('"broken_off":true') == 2
+    assert main([*ONE, *dead, "--replay", "tape"]) == 4
+    assert "0 of 1 episodes ended" in told
+    assert "0 of 1 episodes ended" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

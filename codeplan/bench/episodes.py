@@ -74,7 +74,8 @@ class Player(msgspec.Struct, frozen=True, kw_only=True):
             failures += broken
             if not broken or failures > self.retries:
                 return _ended(job, run, result, broken=broken, failures=failures)
-            time.sleep(self.pause * 2 ** (failures - 1))
+            if not self.tapes.get("tape"):
+                time.sleep(self.pause * 2 ** (failures - 1))
 
     def _once(self, job: Job, folder: Path | None, hear: Listener) -> Result:
         """Play the job, from where its trace ends if there is one that can be gone on with."""
@@ -82,10 +83,24 @@ class Player(msgspec.Struct, frozen=True, kw_only=True):
         if folder and (folder / runner.TRACE).exists():
             if _has_begun(folder):
                 with contextlib.suppress(Diverged):
-                    return recordings.resume(folder, listen=hear, **settings)
-            _set_aside(folder)
+                    return self._resumed(folder, hear, settings)
+            else:
+                _set_aside(folder)
         given = {**settings, **self.tapes, "budget": job.cell.budget, "out": folder, "listen": hear}
         return runner.run(job.cell.env, job.task, job.cell.method, job.cell.model, **given)
+
+    def _resumed(self, folder: Path, hear: Listener, settings: dict[str, Any]) -> Result:
+        """Go on with a trace; it is set aside where that differs. A tape gets all of it, as one more attempt."""
+        try:
+            return recordings.resume(folder, listen=hear, **settings)
+        except Diverged:
+            _set_aside(folder)
+            raise
+        finally:
+            if (recorder := self.tapes.get("record")) and (folder / runner.TRACE).exists():
+                put = recorder.listener()
+                for event in Trace.read(folder / runner.TRACE):
+                    put(event)
 
 
 def attempt(task: Task, play: Callable[[Listener], Result], method: str, model: str) -> tuple[Result, bool]:
