@@ -20,6 +20,7 @@ from codeplan.methods.given import GivenPlan
 from codeplan.protocols import LLM, Environment, Method
 from codeplan.runner import TRACE
 from codeplan.sandbox import Limits
+from codeplan.skills import Elsewhere
 from codeplan.trace import Trace, write_new
 from codeplan.types import Result
 
@@ -159,11 +160,19 @@ def _cast(
     who["model"] = model or _model(header)
     taken = takes(who)
     known = {n: v for n, v in recorded.items() if any(n in names for names in taken.values())}
+    if "library" in taken["method"] and "library" in known:
+        known["library"] = _library(known["library"], live=not isinstance(model, Silent))
     known |= {n: v for n, v in beside.items() if n in taken["model"]}
     known |= settings
     if "base_url" in taken["model"] and "base_url" not in known:
         known |= _address(header, known)
     return Cast(**who, settings=known)
+
+
+def _library(recorded: object, *, live: bool) -> object:
+    """The skill library that the episode had, or, where that is not here or nothing is live, one in its place."""
+    here = live and isinstance(recorded, str) and Path(recorded).is_dir()
+    return recorded if here or recorded is None else Elsewhere(str(recorded))
 
 
 def _model(header: EpisodeStarted) -> str:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from codeplan.skills.evidence import Tally, tally
 from codeplan.skills.files import DamagedSkill
 from codeplan.skills.library import Library
-from codeplan.skills.only import OnlyThese, Unrecorded
+from codeplan.skills.only import Elsewhere, OnlyThese, Unrecorded
 from codeplan.skills.values import Origin, Phase, Skill, Status, Trial
 
 __all__ = [
     "DamagedSkill",
+    "Elsewhere",
     "Library",
     "OnlyThese",
     "Origin",

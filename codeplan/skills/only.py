@@ -1,4 +1,6 @@
-"""Stores that keep no evidence: of certain skills, whatever their status, and of a library that is only read."""
+"""Stores that keep no evidence: of certain skills, whatever their status; of a library that is only read, or is
+elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -63,3 +65,28 @@ class OnlyThese:
 
     def record(self, skill: Skill, trial: Trial) -> None:
         """Nothing is kept: whoever made this store keeps the trials."""
+
+
+class Elsewhere:
+    """The SkillStore of an episode that is done again without its library: what that chose is on the trace.
+
+    Raises UsageError where the episode goes on to ask for skills.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def find(self, task: Task, limit: int) -> Sequence[Skill]:
+        """There are none."""
+        raise UsageError(f"the episode's skill library, {self._name}, is not here; name it, as in --set library=FOLDER")
+
+    def nearest(self, task: Task, limit: int, embedder: Embedder) -> Sequence[Skill]:
+        """There are none."""
+        return self.find(task, limit)
+
+    def get(self, env: str, name: str, version: int | None = None) -> Skill:
+        """There are none."""
+        raise UsageError(f"the skill {env}/{name} is not here; name its library, as in --set library=FOLDER")
+
+    def record(self, skill: Skill, trial: Trial) -> None:
+        """There is no place for it."""

@@ -15,7 +15,7 @@ from codeplan.llm.routing import embeds
 from codeplan.protocols import SkillStore
 from codeplan.skills.library import Library
 from codeplan.skills.nearest import Embedder, FindsNearest
-from codeplan.skills.only import OnlyThese, Unrecorded
+from codeplan.skills.only import Elsewhere, OnlyThese, Unrecorded
 from codeplan.skills.values import Skill, Trial
 from codeplan.types import Task
 
@@ -32,7 +32,7 @@ def store(library: SkillStore | str | Path | None, skill: str | None = None) -> 
         library = Library(library)
     if library is not None and not isinstance(library, SkillStore):
         raise UsageError(f"the setting library is a {type(library).__name__}; give a folder, or a SkillStore")
-    if skill is None:
+    if skill is None or isinstance(library, Elsewhere):
         return library if not isinstance(library, Library) or library.writable else Unrecorded(library)
     if not isinstance(library, Library):
         raise UsageError(f"the skill {skill} is to be taken from a library; name its folder with library=FOLDER")

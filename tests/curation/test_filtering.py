@@ -4,7 +4,7 @@ import pytest
 from boxes import Boxes, Replies
 from curation.made import made, poisoned
 
-from codeplan import UsageError
+from codeplan import UsageError, replay, resume
 from codeplan.curation import Lab, Rule, check, filter_candidates
 from codeplan.curation.filtering import candidates_of
 from codeplan.skills import Library, Skill
@@ -37,6 +37,20 @@ def test_a_skill_that_raises_success_is_promoted_with_its_figures(lab, library):
     assert row.e >= 1 / row.level
     assert row.difference.low > 0
     assert (row.alone, row.alone_solved) == (5, 5)
+
+
+def test_each_episode_can_be_done_again_offline_though_its_library_is_not_there(library, tmp_path):
+    lab = Lab("household", folder=tmp_path / "runs", **GAPS)
+    tried(lab, library, made("heat"), pairs=8, alone=1)
+    (tmp_path / "skills").rename(tmp_path / "elsewhere")
+    runs = sorted((tmp_path / "runs").iterdir())
+    assert {r.name.split("-")[-3] for r in runs} >= {"with", "alone"}
+    for run in runs:
+        replay(run)
+    trace = runs[0] / "trace.jsonl"
+    trace.write_bytes(trace.read_bytes().split(b"\n")[0] + b"\n")
+    with pytest.raises(UsageError, match="skill library, OnlyThese.*, is not here; name it"):
+        resume(runs[0])
 
 
 def test_every_episode_is_evidence_and_none_is_on_the_task_it_came_from(lab, library):
