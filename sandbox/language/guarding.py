@@ -120,7 +120,7 @@ class PlanTransformer(LanguagePolicy):
         """A failed assertion cannot be caught, and an error in its message does not take its place."""
         node = self.node_contents_visit(node)
         fail: ast.stmt = ast.Expr(call("_fail_", *([node.msg] if node.msg else [])))
-        if not isinstance(node.msg, (ast.Constant, type(None))):
+        if node.msg and not (isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str)):
             handler = ast.ExceptHandler(load("_exception_"), None, [ast.Expr(call("_fail_unsaid_"))])
             fail = ast.Try(body=[fail], handlers=[handler], orelse=[], finalbody=[])
         return at(node, ast.If(ast.UnaryOp(ast.Not(), node.test), [fail], []))

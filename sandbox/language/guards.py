@@ -95,7 +95,7 @@ def make_guards(stops: Stops, growth: Growth, space: MutableMapping[str, Any], t
     def fail_unsaid() -> NoReturn:
         """The assertion's message raised an error: that is told in its place, and the assertion fails all the same."""
         error = sys.exception()
-        stops.stop(PlanAssertion(_cut(f"(the message itself could not be made: {type(error).__name__}: {error})")))
+        stops.stop(PlanAssertion(_cut(f"(the message itself could not be made: {type(error).__name__}{_said(error)})")))
 
     def inplace(name: str, old: object, value: object) -> object:
         growth.weigh(name, old, value)
@@ -145,6 +145,14 @@ def item_of(owner: Any, index: object) -> tuple[Any, object, object]:
 def type_name(value: object) -> str:
     """The name of a value's type, for messages."""
     return type(value).__name__
+
+
+def _said(error: BaseException | None) -> str:
+    """What an error says, after a colon; nothing where it cannot even say that, as of a number too long to write."""
+    try:
+        return f": {error}"
+    except Exception:
+        return ""
 
 
 def _cut(text: str) -> str:

@@ -45,6 +45,12 @@ ASSERTIONS = {
     "in a sort key": (
         "def f(x):\n    assert False, 'no'\ntry:\n    sorted([1, 2], key=f)\nexcept Exception:\n    print('caught')"
     ),
+    "with a message that fails with an error that has no text": (
+        "try:\n    assert False, {}[10 ** 5000]\nexcept Exception:\n    print('caught')"
+    ),
+    "with a number as its message that is too long to be written": (
+        f"try:\n    assert False, 0x{'f' * 5000}\nexcept Exception:\n    print('caught')"
+    ),
     "with a message that fails where Exception is another class": (
         "Exception = KeyError\ntry:\n    assert False, f'{1 // 0}'\nexcept ZeroDivisionError:\n    print('caught')"
     ),
