@@ -23,9 +23,9 @@ class Flow:
     """What a run of statements does with names; nodes are those where a name is met first.
 
     ``reads`` are read as the statements run, ``early`` those of them that may be read before they are set;
-    ``deferred`` are read by functions defined here, when these are called, ``lazy`` by generator expressions, when they
-    are asked; ``sets`` are surely set at the end, ``binds`` on some path; ``functions`` are bound by ``def``, or to a
-    lambda; ``unsteady`` may be unset again (``del``, ``except … as``).
+    ``deferred`` are read by functions defined here, when these are called, ``lazy`` are read or bound by generator
+    expressions, when they are asked; ``sets`` are surely set at the end, ``binds`` on some path; ``functions`` are
+    bound by ``def``, or to a lambda; ``unsteady`` may be unset again (``del``, ``except … as``).
     """
 
     reads: dict[str, ast.AST]
@@ -182,7 +182,11 @@ class Walker:
 
     def _GeneratorExp(self, node: ast.GeneratorExp) -> None:
         self._comprehension_of(node)
-        self.lazy.update(n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+        for n in walk(node):
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load):
+                self.lazy.add(n.id)
+            elif isinstance(n, ast.NamedExpr):
+                self.lazy.add(n.target.id)
 
 
 class _Methods(dict[type[ast.AST], Callable[[Walker, Any], None] | None]):

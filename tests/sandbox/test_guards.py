@@ -412,6 +412,14 @@ def test_a_generator_that_crosses_a_step_reads_what_its_names_stand_for_then() -
     assert run(source).output == "[0, 1, 2, 3, 4]\n"
 
 
+def test_a_generator_that_crosses_a_step_sets_what_the_later_step_reads() -> None:
+    source = (
+        "def solution(agent, start_from=1):\n    if start_from <= 1:\n        few = (last := n for n in [1, 2])\n"
+        "        assert next(few)\n    if start_from <= 2:\n        print(next(few), last)\n        assert few\n"
+    )
+    assert run(source).output == "2 2\n"
+
+
 def test_a_step_resumes_with_restored_variables() -> None:
     ran = run(
         STEPS, start_from=2, variables={"seen": ["cup"], "total": 5, "i": 9, "agent": 1, "_x": 2, "__builtins__": {}}
