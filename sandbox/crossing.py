@@ -6,7 +6,7 @@ arrives is a copy, whatever the other side sent.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 DEEPEST: Final = 32
 """Containers within one another."""
@@ -16,6 +16,20 @@ MOST_VALUES: Final = 20_000
 
 _WORD: Final = 2**63
 _AS_THEY_ARE: Final = frozenset({type(None), str, bool, int, float})
+
+
+def _lists(deepest: int) -> Any:
+    kind: Any = bool | int | float | str | None
+    for _ in range(deepest):
+        kind = bool | int | float | str | list[kind] | None
+    return kind
+
+
+if TYPE_CHECKING:
+    Crossing: TypeAlias = Any
+else:
+    Crossing = _lists(DEEPEST + 1)  # the innermost may be a number or a text with its tag
+"""What crosses, as a type for decoding: scalars, and lists within lists. Whoever decodes it has nothing to hash."""
 
 
 class NotPlain(Exception):

@@ -15,6 +15,7 @@ import msgspec
 
 from codeplan.sandbox.cage.lockdown import Layer
 from codeplan.sandbox.codec import Node
+from codeplan.sandbox.crossing import Crossing
 from codeplan.sandbox.limits import MESSAGE_CHARS, MOST_ARCS, MOST_TOLD, NAME_CHARS, Limits
 from codeplan.sandbox.table import MOST_NAMES, MOST_NODES, MOST_REASON
 from codeplan.types import AgentApi, Checkpoint, Diagnostic, Plan
@@ -174,8 +175,8 @@ class Call(Frame, frozen=True):
     """The plan calls a method of the agent; arguments in the form of ``crossing``."""
 
     method: str
-    args: list[Any]
-    kwargs: dict[str, Any]
+    args: list[Crossing]
+    kwargs: dict[str, Crossing]
 
 
 class Read(Frame, frozen=True):

@@ -166,6 +166,21 @@ def test_arguments_that_no_worker_of_ours_sends_are_a_protocol_error():
             port.answer(wire.Call("goto", [argument], {}))
 
 
+@pytest.mark.parametrize("argument", [{}, {"a": 1}, ["dict", {}], [[{(1, 2): 3}]]])
+def test_arguments_hold_no_maps_of_the_wires_own_whose_keys_the_host_would_have_to_hash(argument):
+    for call in (wire.Call("goto", [argument], {}), wire.Call("goto", [], {"place": argument})):
+        with pytest.raises(wire.ProtocolError, match="not of a known form"):
+            wire.from_worker(wire.pack(call)[wire.HEADER_BYTES :])
+
+
+def test_arguments_may_be_as_deep_as_they_cross():
+    argument = 2**70
+    for _ in range(DEEPEST):
+        argument = [argument]
+    call = wire.Call("goto", [to_wire(argument)], {"place": to_wire(argument)})
+    assert wire.from_worker(wire.pack(call)[wire.HEADER_BYTES :]) == call
+
+
 def test_only_the_agents_own_work_is_kept_from_the_plans_time():
     port, done = AgentPort(Home(lambda action: None), str), []
 
