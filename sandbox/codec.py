@@ -116,6 +116,8 @@ class _Table:
         known = self._seen.get(id(value))
         if known is not None:
             return known
+        if kind in (str, bytes) and len(value) > self._room:
+            self._spend(len(value))  # not written out first: that takes as much memory again
         self._seen[id(value)] = len(self.nodes)
         if kind is str:
             return self._append(_text(value))

@@ -76,9 +76,9 @@ class Execution:
 
     def _run_segment(self, segment: Segment) -> bool:
         """Run one segment; True where the plan returned."""
-        self._step = segment.step
         if segment.step is not None:
             self._enter(segment.step)
+        self._step = segment.step  # not before the host has heard of it
         exec(segment.code, self._namespace)
         function: Any = self._namespace.pop("_segment_")
         self._clock.armed = True

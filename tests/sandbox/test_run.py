@@ -7,6 +7,7 @@ import threading
 import time
 from pathlib import Path
 
+import pytest
 from caged import Home, answer, failed, finished, plan, run, stopped
 
 from codeplan.sandbox import Limits, Sandbox, decode
@@ -119,6 +120,24 @@ def children(pid: int) -> list[str]:
 
 def resident(pid: int) -> int:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+LARGE = (
+    "if start_from <= 1:\n    kept = 7\n    large = {text} * {size}\n    assert kept\n"
+    "if start_from <= 2:\n    assert kept == 7\n"
+)
+
+
+@pytest.mark.parametrize("text", ["'x'", "b'x'"])
+def test_a_variable_too_large_for_a_checkpoint_is_dropped_however_little_memory_is_left(text):
+    ran = finished(run(LARGE.format(text=text, size=20_000_000), memory=32_000_000))
+    assert set(ran.checkpoint.names) == {"kept"}
+    assert ran.checkpoint.dropped["large"].startswith("larger than the")
+
+
+def test_memory_that_gives_out_while_a_checkpoint_is_made_is_the_limit_of_memory():
+    body = LARGE.format(text="'x'", size=20_000_000)
+    assert stopped(run(body, memory=32_000_000, checkpoint_bytes=30_000_000), "memory").step == 1
 
 
 def test_two_hundred_runs_leave_no_process_descriptor_or_memory():
