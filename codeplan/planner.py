@@ -100,6 +100,12 @@ def _samples(episode: Episode, prompts: Prompts, kind: str, count: int, allowed:
 class _Short(reprlib.Repr):
     """Values as text, shortened; what has no text of its own, as a Counter that holds itself, is told by its type."""
 
+    def repr_int(self, x: int, level: int) -> str:
+        try:
+            return super().repr_int(x, level)
+        except ValueError:  # Python refuses to write so many decimal digits
+            return f"<an int of {x.bit_length():,} bits>"
+
     def repr_instance(self, x: object, level: int) -> str:
         try:
             text = repr(x)

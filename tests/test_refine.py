@@ -241,3 +241,13 @@ def test_a_counter_that_holds_itself_is_told_to_the_model_without_an_address():
     run(Boxes(), "ball/2", "adaplanner", model, tries=2)
     shown = model.asked[1][1][-1]["content"]
     assert "mine = <a Counter that cannot be shown>" in shown
+
+
+def test_a_number_too_long_to_be_written_is_told_to_the_model_by_its_size():
+    plan = (
+        "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] count')\n"
+        "        huge = [10 ** 5000]\n        assert agent.open(1) == 'x', 'no'\n"
+    )
+    model = Replies(plan, plan)
+    run(Boxes(), "ball/2", "adaplanner", model, tries=2)
+    assert "huge = [<an int of 16,610 bits>]" in model.asked[1][1][-1]["content"]
