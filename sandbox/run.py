@@ -121,7 +121,8 @@ class Sandbox:
         except (TimeUp, WorkerGone, wire.ProtocolError):
             return Rejected(job.source, (gave_up(),))
         if isinstance(said, wire.Checked) and _unreadable(said.plan.source, self.limits) is None:
-            self._compiled.keep(said.plan.source, said.code)
+            if said.plan.source == job.source:  # else it may be the code of any plan
+                self._compiled.keep(job.source, said.code)
             return said.plan
         if isinstance(said, wire.Refused):
             return Rejected(job.source, tuple(_short(d) for d in said.diagnostics))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pickle
+import socket
 
 from caged import Home, answer, finished, plan
 
-from codeplan.sandbox import Limits, Sandbox
+from codeplan.sandbox import Limits, Sandbox, wire
+from codeplan.sandbox.cage.process import WorkerProcess
 from codeplan.sandbox.compiled import MOST, MOST_BYTES, Compiled
 from codeplan.sandbox.language.program import Program, Segment, compile_plan
-from codeplan.types import Failed, Plan, Rejected
+from codeplan.types import AgentApi, Failed, Plan, Rejected
 
 SOURCE = plan(
     """
@@ -54,6 +56,14 @@ def test_forged_code_ends_its_own_run_and_no_other():
         sandbox._compiled.keep(SOURCE, junk)
         assert isinstance(run(sandbox, SOURCE), Rejected | Failed)
     assert finished(run(sandbox, plan("print(1)"))).output == "1\n"
+
+
+def test_a_check_that_lies_cannot_forge_the_code_of_another_plan():
+    sandbox, (ours, theirs) = Sandbox(), socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(wire.pack(wire.Checked(Plan(SOURCE), b"forged")))
+        assert sandbox._checked(WorkerProcess(ours, 0, None), wire.CheckJob("print(1)", AgentApi())) == Plan(SOURCE)
+    assert sandbox._compiled.code_of(SOURCE) == b""
 
 
 def test_forged_code_that_is_all_of_python_is_in_the_cage_as_any_plan():
