@@ -100,6 +100,9 @@ class Zygote:
             error, pid = REPLY.unpack(reply)
         except (OSError, struct.error) as failure:
             raise _Lost(str(failure)) from failure
+        except BaseException:
+            self._control.close()  # the reply that nobody waited for would be taken for that to the next request
+            raise
         return error, pid, handles
 
     def close(self) -> None:

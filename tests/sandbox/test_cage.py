@@ -246,6 +246,25 @@ def test_the_zygote_outlives_workers_that_end_by_the_hundred_at_once():
     assert zygote_pid(launcher.runs) == zygote
 
 
+def test_a_run_that_was_interrupted_while_it_waited_for_its_worker_does_not_mislead_the_next():
+    def interrupt(signum, frame):
+        raise KeyboardInterrupt
+
+    finished(run("print(1)"))
+    zygote, before = zygote_pid(launcher.runs), signal.signal(signal.SIGALRM, interrupt)
+    os.kill(zygote, signal.SIGSTOP)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(KeyboardInterrupt):
+            run("print(2)")
+    finally:
+        signal.signal(signal.SIGALRM, before)
+        os.kill(zygote, signal.SIGCONT)
+    for _ in range(2):
+        assert "crashed" in stopped(run("x = ()\nfor i in range(1_000_000):\n    x = (x,)\n{x: 1}"), "worker").message
+        assert finished(run("print(3)")).output == "3\n"
+
+
 def test_when_the_host_is_killed_its_zygote_and_workers_are_gone(tmp_path):
     script = textwrap.dedent(
         """
