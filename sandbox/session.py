@@ -15,7 +15,7 @@ from codeplan.sandbox.agent_port import AgentPort
 from codeplan.sandbox.cage import launcher
 from codeplan.sandbox.cage.process import TimeUp, WorkerGone, WorkerProcess
 from codeplan.sandbox.cage.zygote import UNKNOWN
-from codeplan.sandbox.codec import CheckpointError
+from codeplan.sandbox.codec import CheckpointError, decode
 from codeplan.sandbox.limits import ENTRIES, MOST_ARCS, NAMED, Limits, sentence
 from codeplan.sandbox.progress import Covered, Printed, Progress, StepEntered
 from codeplan.sandbox.table import DROPPED_BYTES
@@ -72,7 +72,7 @@ class Session:
         """
         try:
             self._worker.send(job, self._deadline())
-            refused = self._begin()
+            refused = self._begin(job.checkpoint)
             return refused or self._converse()
         except _Over as over:
             return self._stopped(over.limit, over.value, None, None)
@@ -83,7 +83,7 @@ class Session:
         except WorkerGone:
             return self._gone()
 
-    def _begin(self) -> Rejected | None:
+    def _begin(self, checkpoint: Checkpoint | None) -> Rejected | None:
         """What the worker says before the plan's code runs; a plan that it cannot even compile is refused."""
         try:
             said = self._worker.receive(self._deadline())
@@ -91,7 +91,7 @@ class Session:
             return Rejected(self._plan.source, (gave_up(),))
         if isinstance(said, wire.Refused):
             return Rejected(self._plan.source, tuple(said.diagnostics))
-        if isinstance(said, wire.Damaged):
+        if isinstance(said, wire.Damaged) and checkpoint:
             raise CheckpointError(said.message)
         if not isinstance(said, wire.Started):
             raise wire.ProtocolError(f"a {type(said).__name__} before the start")
@@ -167,10 +167,15 @@ class Session:
         self._outside(lambda: cover(Covered(covered.arcs)))
 
     def _taken(self, table: wire.Table) -> Checkpoint:
-        """The checkpoint, where it is no larger than a worker that keeps to its limits makes them."""
+        """The checkpoint, where it is whole, and no larger than a worker that keeps to its limits makes them."""
         if wire.size(table) > self._limits.checkpoint_bytes + _TABLE_EXTRA:
             raise wire.ProtocolError("a checkpoint is larger than it may be")
-        return table.checkpoint()
+        checkpoint = table.checkpoint()
+        try:
+            decode(checkpoint)
+        except CheckpointError as error:
+            raise wire.ProtocolError(str(error)) from None
+        return checkpoint
 
     # ------------------------------------------------------------------ time
 

@@ -115,7 +115,7 @@ class Target:
         try:
             outcome = self._patient.run(HONEST_PLAN, hunt.prey, hunt.ask, checkpoint=checkpoint)
         except CheckpointError:
-            return "an honest plan could not be resumed" if self._checked else ""
+            return "an honest plan could not be resumed"
         except CodeplanError as error:
             return f"an honest plan was not run ({error})"
         well = isinstance(outcome, Finished) and outcome.output == HONEST_OUTPUT

@@ -232,9 +232,11 @@ def play(seed: int) -> int:
     began = time.monotonic()
     try:
         port = AgentPort(home, ask)
-        job = wire.RunJob(PLAN.source, port.methods, port.attributes, 1, None, 0, LIMITS)
+        saved = encode({"x": 1}, 1_000) if seed % 2 else None
+        job = wire.RunJob(PLAN.source, port.methods, port.attributes, 1, saved, 0, LIMITS)
         outcome: Outcome | CheckpointError = Session(worker, PLAN, port, LIMITS, printed.append).run(job)
     except CheckpointError as error:
+        assert job.checkpoint is not None, "damaged is a checkpoint that nobody gave"
         outcome = error
     finally:
         took = time.monotonic() - began
@@ -281,7 +283,7 @@ def _judge_amounts(outcome: Finished | Failed | Stopped, heard: list[Any]) -> No
 
 
 def _judge_saved(outcome: Finished | Failed | Stopped, heard: list[Any]) -> None:
-    entered = [f.step for f in heard if isinstance(f, wire.Entered) and PLAN.step(f.step)]
+    entered = [f.step for f in heard if isinstance(f, wire.Entered) and PLAN.step(f.step) and _is_whole(f.table)]
     assert list(outcome.entries) == list(dict.fromkeys(entered))
     assert outcome.step in (None, *entered)
     for checkpoint in [outcome.checkpoint, *outcome.entries.values()]:
@@ -289,12 +291,17 @@ def _judge_saved(outcome: Finished | Failed | Stopped, heard: list[Any]) -> None
             assert read(checkpoint) == read(msgspec.json.decode(msgspec.json.encode(checkpoint), type=Checkpoint))
 
 
-def read(checkpoint: Checkpoint) -> str:
-    """A checkpoint's variables as text; a word where it is damaged."""
+def _is_whole(table: wire.Table) -> bool:
     try:
-        return repr(decode(checkpoint))
+        decode(table.checkpoint())
     except CheckpointError:
-        return "damaged"
+        return False
+    return True
+
+
+def read(checkpoint: Checkpoint) -> str:
+    """A checkpoint's variables as text. Raises CheckpointError where it is damaged."""
+    return repr(decode(checkpoint))
 
 
 def fuzz_frames(frames: int, seed: int = 0) -> int:

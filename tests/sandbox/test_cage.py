@@ -378,6 +378,7 @@ def test_a_zygote_that_cannot_be_loaded_says_why():
 # ------------------------------------------------------------------ a worker that lies
 
 TABLE = wire.Table.of(encode({"x": 1}, 1_000))
+DANGLING = wire.Table({"x": 0}, [["list", 9]], {})
 SOURCE = plan("if start_from <= 1:\n    pass")
 END = wire.End("finished", None, None, "", "", 0, 0.1, TABLE)
 
@@ -412,7 +413,10 @@ class Forger:
         ([wire.Ready([])], "a Ready before the start"),
         ([END], "a End before the start"),
         ([wire.Started(), wire.Started()], "a Started during the run"),
+        ([wire.Damaged("gone")], "a Damaged before the start"),
         ([wire.Started(), wire.Damaged("gone")], "a Damaged during the run"),
+        ([wire.Started(), wire.Entered(1, DANGLING)], "the checkpoint is damaged: 9 is not the number of a node"),
+        ([wire.Started(), wire.End("failed", None, 1, "E", "", 0, 0, DANGLING)], "the checkpoint is damaged"),
         ([wire.Started(), wire.Refused([])], "not of a known form"),
         ([wire.Started(), wire.Call("_reset", [], {})], "the agent has no method '_reset'"),
         ([wire.Started(), wire.Call("__init__", [], {})], "the agent has no method '__init__'"),
