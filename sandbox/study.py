@@ -60,7 +60,11 @@ def _believed(said: wire.FromWorker, job: wire.StudyJob) -> Any | Rejected:
         raise (UsageError if said.misused else SandboxError)(f"the study {job.topic!r} cannot be had: {said.message}")
     if not isinstance(said, wire.Studied):
         raise SandboxError(f"the study {job.topic!r} answered with a {type(said).__name__}")
-    problem = not_plain(said.found)
+    try:
+        found = msgspec.json.decode(said.found)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise SandboxError(f"the study {job.topic!r} found what cannot be read ({error})") from None
+    problem = not_plain(found)
     if problem is not None:
         raise SandboxError(f"the study {job.topic!r} found {problem}, which is not plain data")
-    return said.found
+    return found

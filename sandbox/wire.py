@@ -130,9 +130,9 @@ class Refused(Frame, frozen=True):
 
 
 class Studied(Frame, frozen=True):
-    """What a study found: plain data, or so it should be."""
+    """What a study found, as JSON: whoever reads that hashes nothing but texts. Plain data, or so it should be."""
 
-    found: Any
+    found: bytes
 
 
 class Unstudied(Frame, frozen=True):

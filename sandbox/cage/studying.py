@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, NoReturn
 
+import msgspec
+
 from codeplan.sandbox import wire
 from codeplan.sandbox.cage import zygote
 from codeplan.sandbox.cage.calls import Clock, Link
@@ -46,6 +48,7 @@ def _studied(job: wire.StudyJob) -> wire.Studied | wire.Unstudied | wire.Refused
     except Exception as error:
         return wire.Unstudied(f"it failed on this source ({type(error).__name__})", misused=False)
     problem = not_plain(found)
-    if problem is None and wire.size(found) > MOST_BYTES:
+    written = b"" if problem else msgspec.json.encode(found)
+    if len(written) > MOST_BYTES:
         problem = f"more than {MOST_BYTES:,} bytes"
-    return wire.Studied(found) if problem is None else wire.Unstudied(f"it found {problem}", misused=False)
+    return wire.Unstudied(f"it found {problem}", misused=False) if problem else wire.Studied(written)

@@ -145,7 +145,7 @@ OUT_OF_ORDER: list[wire.Frame] = [
     wire.Ready([]),
     wire.Started(),
     wire.Checked(PLAN, b"code"),
-    wire.Studied([1]),
+    wire.Studied(b"[1]"),
     wire.Unstudied("no", misused=True),
     wire.Refused([Diagnostic(1, 1, "x", "no")]),
     wire.Damaged("damaged"),

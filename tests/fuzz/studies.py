@@ -31,8 +31,7 @@ _ODD: list[Any] = [
     "é",
     b"x",
     {1: 2},
-    {None: 1},
-    msgspec.msgpack.Ext(5, b"x"),
+    {"1": 10**400, "-": 1e300},
     [[[[]]]],
     {"a": [b""]},
     [0] * 300_000,
@@ -59,9 +58,16 @@ def _send(sock: socket.socket, reply: bytes) -> None:
 
 
 def _reply(pick: random.Random) -> bytes:
-    frames = [wire.Studied(_tree(pick, 0)), wire.Studied(pick.choice(_ODD)), pick.choice(OUT_OF_ORDER)]
+    found = msgspec.json.encode(_tree(pick, 0))
+    frames = [wire.Studied(found), wire.Studied(_broken(pick, found)), pick.choice(OUT_OF_ORDER)]
     frame = wire.pack(pick.choice(frames))
     return break_frame(pick, frame) if pick.random() < 0.4 else frame
+
+
+def _broken(pick: random.Random, found: bytes) -> bytes:
+    at = pick.randrange(len(found) + 1)
+    junk = pick.choice([b"", b"{", b"[" * 100_000, b"9" * 5_000, b"e999", b'"\\ud800"', pick.randbytes(3)])
+    return found[:at] + junk + found[at + pick.choice([0, 1, 9]) :]
 
 
 def _tree(pick: random.Random, depth: int) -> Any:

@@ -173,6 +173,12 @@ def test_arguments_hold_no_maps_of_the_wires_own_whose_keys_the_host_would_have_
             wire.from_worker(wire.pack(call)[wire.HEADER_BYTES :])
 
 
+def test_what_a_study_found_is_no_map_of_the_wires_own_either():
+    for found in ({}, {(1, 2): 3}, [1]):
+        with pytest.raises(wire.ProtocolError, match="not of a known form"):
+            wire.from_worker(msgspec.msgpack.encode(["Studied", found]))
+
+
 def test_arguments_may_be_as_deep_as_they_cross():
     argument = 2**70
     for _ in range(DEEPEST):
