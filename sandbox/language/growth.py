@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import string
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
 Limit = Callable[[str, float, float], NoReturn]
@@ -124,6 +124,25 @@ class SafeFormatter(string.Formatter):
 
     def __init__(self, growth: Growth) -> None:
         self._growth = growth
+        self._counts: bool | None = None
+        self._counted = 0
+
+    def parse(self, format_string: Any) -> Iterator[Any]:
+        """The template's parts, each field with its number where it has none. Raises ValueError."""
+        for literal, name, spec, conversion in super().parse(format_string):
+            yield literal, name if name is None else self._numbered(name), spec, conversion
+
+    def _numbered(self, name: str) -> str:
+        """The base class counts ``{}``, but not ``{[key]}``; so both are counted here."""
+        counts = name[:1] in ("", "[", ".")
+        if counts or name[0].isdigit():
+            if self._counts is (not counts):
+                raise ValueError("format takes fields that are numbered or fields that are not, but not both")
+            self._counts = counts
+        if not counts:
+            return name
+        self._counted += 1
+        return f"{self._counted - 1}{name}"
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
         """A field's value and first key. Raises ValueError for an attribute, TypeError for an item of another type."""

@@ -494,6 +494,26 @@ def test_type_knows_the_containers_of_collections() -> None:
     assert run(plan(body)).output == "[False, False, False, True] True\n"
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "'{[name]} at {[0]}'.format({'name': 'mug'}, ['desk 1'])",
+        "'{:>{}}|{[0]:>{}}'.format('a', 4, [7], 3)",
+        "'{a[b]} {} {{}} {!r:>{w}}'.format(1, 'x', a={'b': 2}, w=5)",
+        "'{0[0]} {0}'.format([1])",
+    ],
+)
+def test_format_counts_its_fields_as_python_does(call: str) -> None:
+    assert run(plan(f"print({call})")).output == eval(call) + "\n"
+
+
+@pytest.mark.parametrize("template", ["{} {0}", "{0} {}", "{[0]} {0[0]}", "{0[0]} {[0]}"])
+def test_format_does_not_mix_fields_that_are_numbered_with_fields_that_are_not(template: str) -> None:
+    with pytest.raises(ValueError, match="cannot switch"):
+        template.format([1])
+    assert isinstance(run(plan(f"{template!r}.format([1])")).error, ValueError)
+
+
 def test_random_numbers_are_the_same_for_the_same_seed() -> None:
     body = (
         "import random\nx = [1, 2, 3, 4, 5, 6]\nrandom.shuffle(x)\n"
