@@ -32,7 +32,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     The defaults are meant never to be met by an honest plan. Times leave out what the agent and ``ask`` take. A check
     is held to ``wall``, ``cpu``, ``memory`` and ``source_bytes``.
 
-    Raises UsageError where a value is not a finite number above zero (counts may be zero).
+    Raises UsageError where a value is not a finite number above zero (counts may be zero), or beyond all measure.
     """
 
     wall: float = 5.0
@@ -79,6 +79,10 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
             _check(name, getattr(self, name), zero_ok=name in _COUNTS)
 
 
+_MOST_WHOLE: Final = 2**62
+_MOST: Final = {"wall": 10**9, "cpu": 10**9, "recursion": 2**30}
+"""What the kernel's timers, its limits and the interpreter can still count."""
+
 _COUNTS: Final = frozenset({"output", "calls", "reads", "asks", "turns"})
 
 _SENTENCES: Final = {
@@ -115,3 +119,6 @@ def _check(name: str, value: float, *, zero_ok: bool) -> None:
     if not number or not whole or value < 0 or (value == 0 and not zero_ok):
         kind = "a number" if name in {"wall", "cpu"} else "a whole number"
         raise UsageError(f"the limit {name} must be {kind} {'of at least' if zero_ok else 'above'} 0, not {value!r}")
+    most = _MOST.get(name, _MOST_WHOLE)
+    if value > most:
+        raise UsageError(f"the limit {name} may be {most:,} at most, not {value!r}")

@@ -9,6 +9,7 @@ import pytest
 from codeplan.errors import UsageError
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.limits import NAMED, sentence, shorten
+from codeplan.types import Finished
 
 
 @pytest.mark.parametrize("value", [0, -1, math.nan, math.inf, "5", True, None])
@@ -21,6 +22,18 @@ def test_a_wall_limit_that_is_no_time_is_refused_by_name(value):
 def test_a_count_that_is_not_whole_is_refused(name):
     with pytest.raises(UsageError, match=f"the limit {name} must be a whole number"):
         Limits(**{name: 1.5})
+
+
+@pytest.mark.parametrize(
+    "name", ["wall", "cpu", "memory", "turns", "calls", "call_bytes", "checkpoint_bytes", "recursion"]
+)
+def test_a_limit_is_within_what_the_system_can_count_or_is_refused_by_name(name):
+    most = {"wall": 10**9, "cpu": 10**9, "recursion": 2**30}.get(name, 2**62)
+    assert isinstance(
+        Sandbox(Limits(**{name: most})).run("def solution(agent, start_from=1):\n    x = 1\n", Silent(), str), Finished
+    )
+    with pytest.raises(UsageError, match=f"the limit {name} may be {most:,} at most"):
+        Limits(**{name: most + 1})
 
 
 def test_no_asks_and_no_calls_may_be_allowed_at_all():
