@@ -177,8 +177,8 @@ class Launcher:
         zygote = self._started()
         try:
             zygote.await_ready()
-        except SandboxError:
-            self._zygote = None
+        except BaseException:  # interrupted, too: whether it has said that it is ready cannot be known any more
+            self._drop()
             raise
         return zygote.worker()
 
@@ -205,9 +205,9 @@ class Launcher:
             self._drop()
 
     def _drop(self) -> None:
-        if self._zygote is not None:
-            self._zygote.close()
-        self._zygote = None
+        zygote, self._zygote = self._zygote, None
+        if zygote is not None:
+            zygote.close()
 
     def after_fork(self) -> None:
         """In a forked child: the lock may be held by a thread that is not there, and the zygote is the parent's."""

@@ -246,6 +246,23 @@ def test_the_zygote_outlives_workers_that_end_by_the_hundred_at_once():
     assert zygote_pid(launcher.runs) == zygote
 
 
+def test_a_zygote_whose_start_was_interrupted_is_given_up():
+    def interrupt(signum, frame):
+        raise KeyboardInterrupt
+
+    launcher.runs.close()
+    launcher.runs.start()
+    first, before = zygote_pid(launcher.runs), signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.005)
+        with pytest.raises(KeyboardInterrupt):
+            run("print(1)")
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert finished(run("print(2)")).output == "2\n"
+    assert zygote_pid(launcher.runs) != first
+
+
 def test_a_run_that_was_interrupted_while_it_waited_for_its_worker_does_not_mislead_the_next():
     def interrupt(signum, frame):
         raise KeyboardInterrupt
