@@ -131,10 +131,14 @@ def make_guards(stops: Stops, growth: Growth, space: MutableMapping[str, Any], t
 
 
 def write(owner: Any) -> Any:
-    """Pass an object whose items a plan may set. Raises TypeError for any other."""
-    if type(owner) in WRITABLE:
+    """Pass an object whose items a plan may set, or nobody: then Python itself refuses, and in its own words.
+
+    Raises TypeError for any other.
+    """
+    kind = type(owner)
+    if kind in WRITABLE or not (hasattr(kind, "__setitem__") or hasattr(kind, "__delitem__")):
         return owner
-    raise TypeError(f"'{type(owner).__name__}' object does not support item assignment")
+    raise TypeError(f"'{kind.__name__}' object does not support item assignment")
 
 
 def item_of(owner: Any, index: object) -> tuple[Any, object, object]:

@@ -528,6 +528,26 @@ def test_an_item_is_read_before_the_value_that_changes_it_is_computed(sign: str)
     assert ran.variables["a"] == [eval(f"5 {sign} 2")]
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("t = (1, 2)\ndel t[0]", "TypeError 'tuple' object doesn't support item deletion"),
+        ("t = (1, 2)\nt[0] = 5", "TypeError 'tuple' object does not support item assignment"),
+        ("t = 5\ndel t[0]", "TypeError 'int' object does not support item deletion"),
+        ("t = None\nt['k'] += 1", "TypeError 'NoneType' object is not subscriptable"),
+        ("t = 5\nt['k'] *= 2", "TypeError 'int' object is not subscriptable"),
+        ("t = ()\nt[0] += 1", "IndexError tuple index out of range"),
+        ("agent[0] = 1", "TypeError 'Agent' object does not support item assignment"),
+    ],
+)
+def test_what_has_no_items_to_change_is_refused_in_the_words_of_python(body: str, said: str) -> None:
+    assert message(body) == said
+
+
+def test_a_list_in_a_tuple_grows_before_the_tuple_refuses() -> None:
+    assert message("t = ([1],)\ntry:\n    t[0] += [2]\nfinally:\n    print(t)").startswith("([1, 2],)\nTypeError")
+
+
 def test_return_ends_the_plan_and_says_so() -> None:
     assert run(plan("x = 1\nreturn x")).over is True
     assert run(plan("x = 1")).over is False
