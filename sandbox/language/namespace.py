@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from io import StringIO
 from typing import Any, Protocol
 
 from codeplan.sandbox.language.attributes import Agent, make_getattr
@@ -13,6 +14,7 @@ from codeplan.sandbox.language.guards import Stops, make_guards
 from codeplan.sandbox.language.literals import literal_eval
 from codeplan.sandbox.language.names import RESERVED
 from codeplan.sandbox.language.plain import plain
+from codeplan.sandbox.language.qualnames import called
 from codeplan.sandbox.language.safe_builtins import make_builtins
 
 
@@ -140,8 +142,7 @@ def _agent_reader(host: HostCalls, stops: Stops) -> Callable[[str], object]:
                 method, tuple(plain(a, what) for a in args), {k: plain(v, what) for k, v in kwargs.items()}
             )
 
-        call.__qualname__ = call.__name__ = method
-        return call
+        return called(method, call)
 
     def read(name: str) -> object:
         if name in methods:
@@ -164,19 +165,16 @@ def _asker(host: HostCalls, stops: Stops) -> Callable[[str], str]:
         stops.check()
         return host.ask(question)
 
-    return ask_llm
+    return called("ask_llm", ask_llm)
 
 
 def _printer(host: HostCalls, stops: Stops) -> Callable[..., None]:
-    def print_(
-        *values: object, sep: str | None = " ", end: str | None = "\n", file: None = None, flush: bool = False
-    ) -> None:
+    def print_(*values: object, file: None = None, **named: Any) -> None:
         if file is not None:
             raise TypeError("print writes to the plan's output only; leave out file=")
-        between, last = " " if sep is None else sep, "\n" if end is None else end
-        if type(between) is not str or type(last) is not str:
-            raise TypeError("print takes texts as sep= and end=")
+        text = StringIO()
+        print(*values, file=text, **named)
         stops.check()
-        host.print(between.join(map(str, values)) + last)
+        host.print(text.getvalue())
 
-    return print_
+    return called("print", print_)

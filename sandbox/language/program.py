@@ -15,6 +15,7 @@ from codeplan.sandbox.language.imports import Binding, Statement, bindings, impo
 from codeplan.sandbox.language.names import GIVEN
 from codeplan.sandbox.language.nodes import at, call, place_below, walk
 from codeplan.sandbox.language.outline import Outline, Part, outline
+from codeplan.sandbox.language.qualnames import named
 from codeplan.sandbox.language.refusals import PlanRefused, Refusals
 from codeplan.sandbox.language.syntax import parse
 
@@ -92,7 +93,9 @@ def build(imported: list[Statement], parts: Outline, flows: list[Flow], refusals
         return Program(())
     segments = [_import_segment(given)] if given else []
     try:
-        segments += [Segment(p.step, p.node.lineno, _code(body, p.node)) for p, body in bodies if body]
+        for p, body in bodies:
+            if body:
+                segments.append(Segment(p.step, p.node.lineno, named(_code(body, p.node), parts.solution)))
     except SyntaxError as error:
         refusals.add_at(error.lineno or 0, 0, "syntax", str(error.msg))
     return Program(tuple(segments), rebound)

@@ -104,3 +104,15 @@ def refused(source: str) -> Rejected:
     result = check(source)
     assert isinstance(result, Rejected), "the plan was accepted"
     return result
+
+
+def message(body: str) -> str:
+    """What the statements' own handler is told."""
+    wrapped = (
+        "try:\n"
+        + "\n".join(f"    {line}" for line in body.split("\n"))
+        + "\nexcept Exception as e:\n    print(type(e).__name__, e)"
+    )
+    ran = run(plan(wrapped))
+    assert ran.error is None
+    return ran.output.strip()

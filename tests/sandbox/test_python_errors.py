@@ -1,0 +1,72 @@
+"""What goes wrong in a plan is told as Python tells it: a model mends its plan by these words."""
+
+from __future__ import annotations
+
+import pytest
+from plan_bench import message, run
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("t = (1, 2)\ndel t[0]", "TypeError 'tuple' object doesn't support item deletion"),
+        ("t = (1, 2)\nt[0] = 5", "TypeError 'tuple' object does not support item assignment"),
+        ("t = 5\ndel t[0]", "TypeError 'int' object does not support item deletion"),
+        ("t = None\nt['k'] += 1", "TypeError 'NoneType' object is not subscriptable"),
+        ("t = 5\nt['k'] *= 2", "TypeError 'int' object is not subscriptable"),
+        ("t = ()\nt[0] += 1", "IndexError tuple index out of range"),
+        ("agent[0] = 1", "TypeError 'Agent' object does not support item assignment"),
+    ],
+)
+def test_what_has_no_items_to_change_is_refused_in_the_words_of_python(body: str, said: str) -> None:
+    assert message(body) == said
+
+
+def test_a_list_in_a_tuple_grows_before_the_tuple_refuses() -> None:
+    assert message("t = ([1],)\ntry:\n    t[0] += [2]\nfinally:\n    print(t)").startswith("([1, 2],)\nTypeError")
+
+
+NAMED = """
+def outside(x):
+    def within(y):
+        return y
+    return within
+def solution(agent, start_from=1):
+    def early():
+        return late
+    def helper(x):
+        return lambda y: y
+    late = helper
+    if start_from <= 1:
+        def local(x):
+            return x
+        for wrong in (outside, outside(1), early()(1), helper, local, print):
+            try:
+                wrong() if wrong is not print else wrong(sep=5)
+            except TypeError as e:
+                print(e)
+        print(str(local).split(' at ')[0])
+        assert late
+"""
+
+
+def test_errors_call_a_plans_functions_as_python_does() -> None:
+    assert run(NAMED).output.splitlines() == [
+        "outside() missing 1 required positional argument: 'x'",
+        "outside.<locals>.within() missing 1 required positional argument: 'y'",
+        "solution.<locals>.helper.<locals>.<lambda>() missing 1 required positional argument: 'y'",
+        "solution.<locals>.helper() missing 1 required positional argument: 'x'",
+        "solution.<locals>.local() missing 1 required positional argument: 'x'",
+        "sep must be None or a string, not int",
+        "<function solution.<locals>.local",
+    ]
+
+
+@pytest.mark.parametrize("arguments", ["x=1", "sep=5", "'a', end=[]", "1, sep=None, end=None", "1, 2, sep='', end='-'"])
+def test_print_takes_what_print_takes(arguments: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        eval(f"print({arguments})")
+        expected = capsys.readouterr().out.strip()
+    except TypeError as error:
+        expected = f"TypeError {error}"
+    assert message(f"print({arguments})") == expected
