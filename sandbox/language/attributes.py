@@ -10,6 +10,7 @@ from types import FunctionType
 from typing import Any
 
 from codeplan.sandbox.language.growth import Growth, format_text
+from codeplan.sandbox.language.qualnames import called
 
 _NOTHING = object()
 
@@ -164,11 +165,11 @@ def text_methods(growth: Growth) -> dict[type, dict[str, Callable[..., object]]]
             "format_map": lambda text, mapping, /: format_text(
                 growth, _exactly(text, str), (), _exactly(mapping, dict)
             ),
-            "encode": lambda text, encoding="utf-8", errors="strict": str.encode(text, _codec(encoding), errors),
+            "encode": _coded(str.encode),
             **_padding(str, growth),
         },
         bytes: {
-            "decode": lambda data, encoding="utf-8", errors="strict": bytes.decode(data, _codec(encoding), errors),
+            "decode": _coded(bytes.decode),
             **_padding(bytes, growth),
         },
     }
@@ -178,19 +179,26 @@ def _padding(kind: type, growth: Growth) -> dict[str, Callable[..., object]]:
     def padded(name: str) -> Callable[..., object]:
         method = getattr(kind, name)
 
-        def pad(text: object, width: object = 8, *fill: object, **named: object) -> object:
-            growth.weigh_width(named.get("tabsize", width))
-            return method(text, *(() if named else (width,)), *fill, **named)
+        def pad(*args: object, **named: object) -> object:
+            for width in (*args[1:2], *named.values()):
+                growth.weigh_width(width)
+            return method(*args, **named)
 
-        return pad
+        return called(name, pad)
 
     return {name: padded(name) for name in ("ljust", "rjust", "center", "zfill", "expandtabs")}
 
 
-def _codec(name: object) -> str:
-    if type(name) is str and name.lower() in _CODECS:
-        return name
-    raise LookupError(f"unknown encoding: {name!r}; use one of {', '.join(sorted(_CODECS))}")
+def _coded(method: Callable[..., object]) -> Callable[..., object]:
+    """``str.encode`` or ``bytes.decode`` with the few codecs that need no loading."""
+
+    def coded(*args: object, **named: object) -> object:
+        for encoding in (*args[1:2], named.get("encoding")):
+            if isinstance(encoding, str) and encoding.lower() not in _CODECS:
+                raise LookupError(f"unknown encoding: {encoding!r}; use one of {', '.join(sorted(_CODECS))}")
+        return method(*args, **named)
+
+    return called(method.__name__, coded)
 
 
 def _exactly(value: Any, kind: type) -> Any:

@@ -49,14 +49,9 @@ class Growth:
         self._weigh_mul(a, b)
         return a * b
 
-    def pow(self, a: Any, b: Any, modulus: Any = None) -> Any:
-        """``a ** b``, or ``pow(a, b, modulus)``"""
-        if modulus is not None:
-            for number in (a, b, modulus):
-                self._weigh_bits(number.bit_length() if type(number) is int else 0)
-            return pow(a, b, modulus)
-        if type(a) is int and type(b) is int and b > 0:
-            self._weigh_bits(a.bit_length() * b)
+    def pow(self, a: Any, b: Any) -> Any:
+        """``a ** b``"""
+        self.weigh_power(a, b)
         return a**b
 
     def lshift(self, a: Any, b: Any) -> Any:
@@ -82,12 +77,20 @@ class Growth:
         """Weigh an operation, named by its guard, without doing it."""
         if guard == "_mul_":
             self._weigh_mul(a, b)
-        elif guard == "_pow_" and type(a) is int and type(b) is int and b > 0:
-            self._weigh_bits(a.bit_length() * b)
+        elif guard == "_pow_":
+            self.weigh_power(a, b)
         elif guard == "_lshift_" and type(a) is int and type(b) is int and a:
             self._weigh_bits(a.bit_length() + b)
         elif guard == "_mod_" and isinstance(a, (str, bytes)):
             self._weigh_percent(a, b)
+
+    def weigh_power(self, a: Any, b: Any, modulus: Any = None) -> None:
+        """Weigh ``pow(a, b, modulus)``."""
+        if modulus is not None:
+            for number in (a, b, modulus):
+                self._weigh_bits(number.bit_length() if type(number) is int else 0)
+        elif type(a) is int and type(b) is int and b > 0:
+            self._weigh_bits(a.bit_length() * b)
 
     def weigh_width(self, width: Any) -> None:
         """Weigh the width that a text is to be padded to."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from codeplan.sandbox.language.growth import Growth
 from codeplan.sandbox.language.names import EXCEPTIONS, PLAIN_BUILTINS
+from codeplan.sandbox.language.qualnames import called
 
 _PLAIN = {name: getattr(builtins, name) for name in PLAIN_BUILTINS | EXCEPTIONS}
 
@@ -25,7 +26,7 @@ def make_builtins(guarded_getattr: Callable[[Any, str], Any], growth: Growth) ->
     """The builtins of one run, by name."""
 
     def getattr_(value: Any, name: str, default: Any = _NOTHING, /) -> Any:
-        _check_attribute_name(name)
+        _check_attribute_name(getattr, name)
         try:
             return guarded_getattr(value, name)
         except AttributeError:
@@ -34,37 +35,54 @@ def make_builtins(guarded_getattr: Callable[[Any, str], Any], growth: Growth) ->
             return default
 
     def hasattr_(value: Any, name: str, /) -> bool:
+        _check_attribute_name(hasattr, name)
         return getattr_(value, name, _NOTHING_THERE) is not _NOTHING_THERE
 
-    def pow_(base: Any, exp: Any, mod: Any = None) -> Any:
-        return growth.pow(base, exp, mod)
+    def pow_(*args: Any, **named: Any) -> Any:
+        given = dict(zip(("base", "exp", "mod"), args, strict=False)) | named
+        growth.weigh_power(given.get("base"), given.get("exp"), given.get("mod"))
+        return pow(*args, **named)
 
     def format_(value: Any, format_spec: Any = "", /) -> str:
         return growth.format(value, format_spec)
 
     return {
         **_PLAIN,
-        "getattr": getattr_,
-        "hasattr": hasattr_,
-        "pow": pow_,
-        "format": format_,
-        "type": type_,
-        "iter": iter_,
+        "getattr": _counted(getattr, getattr_, 2, 3),
+        "hasattr": _counted(hasattr, hasattr_, 2, 2),
+        "pow": called("pow", pow_),
+        "format": _counted(format, format_, 1, 2),
+        "type": _counted(type, type_, 1, 3),
+        "iter": _counted(iter, iter_, 1, 2),
     }
+
+
+def _counted(builtin: Callable[..., Any], guarded: Callable[..., Any], fewest: int, most: int) -> Callable[..., Any]:
+    """The guarded version; given a wrong number of arguments, it raises what the builtin raises for so many."""
+
+    def call(*args: Any, **named: Any) -> Any:
+        if named or not fewest <= len(args) <= most:
+            builtin(*[None] * len(args), **dict.fromkeys(named))
+        return guarded(*args, **named)
+
+    return called(builtin.__name__, call)
 
 
 _NOTHING_THERE = object()
 
 
-def _check_attribute_name(name: object) -> None:
+def _check_attribute_name(builtin: Callable[..., Any], name: Any) -> None:
     if type(name) is not str:
+        builtin(None, name)  # raises, in the builtin's words
         raise TypeError("an attribute's name must be a text")
     if name.startswith("_"):
         raise AttributeError(f"'{name}' is private; use public methods and attributes only")
 
 
-def type_(value: Any, /) -> type:
+def type_(value: Any, /, *more: object) -> type:
     """The type of plain data. Raises TypeError for anything else."""
+    if more:
+        raise TypeError("type() takes one argument here; plans have no classes")
     kind = type(value)
     if kind in PLAIN_TYPES:
         return kind
@@ -73,6 +91,8 @@ def type_(value: Any, /) -> type:
     )
 
 
-def iter_(values: Any, /) -> Iterator[Any]:
+def iter_(values: Any, /, *sentinel: object) -> Iterator[Any]:
     """``iter`` of one argument: the form with a sentinel never ends by itself."""
+    if sentinel:
+        raise TypeError("iter() takes one argument here; write a loop that ends at the sentinel")
     return iter(values)

@@ -70,3 +70,45 @@ def test_print_takes_what_print_takes(arguments: str, capsys: pytest.CaptureFixt
     except TypeError as error:
         expected = f"TypeError {error}"
     assert message(f"print({arguments})") == expected
+
+
+WRONG_CALLS = (
+    "'a'.ljust()",
+    "'a'.center(3, 'xy')",
+    "'a'.zfill()",
+    "b'a'.rjust('x')",
+    "'a'.expandtabs(1, 2)",
+    "'a'.encode(5)",
+    "'a'.encode('ascii', 'strict', 1)",
+    "'é'.encode('ascii')",
+    "b'a'.decode(encoding=None)",
+    "pow()",
+    "pow(2)",
+    "pow(2, 'a')",
+    "pow(2, -1, 4)",
+    "pow(2, 3, x=1)",
+    "getattr('a')",
+    "getattr('a', 5)",
+    "getattr('a', 'nothing')",
+    "getattr('a', 'upper', None, 1)",
+    "hasattr('a')",
+    "hasattr('a', None)",
+    "format()",
+    "format(1, 2)",
+    "format(1, 'q')",
+    "type()",
+    "iter()",
+    "iter(5)",
+)
+
+
+@pytest.mark.parametrize("wrong", WRONG_CALLS)
+def test_guarded_builtins_and_methods_raise_what_pythons_raise(wrong: str) -> None:
+    with pytest.raises(Exception) as raised:  # whatever Python raises
+        eval(wrong)
+    assert message(wrong) == f"{type(raised.value).__name__} {raised.value}"
+
+
+def test_what_guarded_builtins_do_not_do_here_says_so() -> None:
+    assert message("iter(int, 1)") == "TypeError iter() takes one argument here; write a loop that ends at the sentinel"
+    assert message("type('A', (), {})") == "TypeError type() takes one argument here; plans have no classes"
