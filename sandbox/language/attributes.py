@@ -9,7 +9,8 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
-from codeplan.sandbox.language.growth import Growth, format_text
+from codeplan.sandbox.language.formatting import format_text
+from codeplan.sandbox.language.growth import Growth
 from codeplan.sandbox.language.qualnames import called
 
 _NOTHING = object()
@@ -162,9 +163,7 @@ def text_methods(growth: Growth) -> dict[type, dict[str, Callable[..., object]]]
     return {
         str: {
             "format": lambda text, /, *args, **kwargs: format_text(growth, _exactly(text, str), args, kwargs),
-            "format_map": lambda text, mapping, /: format_text(
-                growth, _exactly(text, str), (), _exactly(mapping, dict)
-            ),
+            "format_map": _format_map(growth),
             "encode": _coded(str.encode),
             **_padding(str, growth),
         },
@@ -173,6 +172,15 @@ def text_methods(growth: Growth) -> dict[type, dict[str, Callable[..., object]]]
             **_padding(bytes, growth),
         },
     }
+
+
+def _format_map(growth: Growth) -> Callable[..., object]:
+    def format_map(text: object, /, *args: Any, **named: Any) -> object:
+        if named or len(args) != 1:
+            return "".format_map(*args, **named)  # raises, in Python's words
+        return format_text(growth, _exactly(text, str), None, args[0])
+
+    return called("format_map", format_map)
 
 
 def _padding(kind: type, growth: Growth) -> dict[str, Callable[..., object]]:

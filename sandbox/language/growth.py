@@ -6,9 +6,8 @@ These are quick and clear refusals for the cheap bombs. What grows by other ways
 from __future__ import annotations
 
 import re
-import string
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 Limit = Callable[[str, float, float], NoReturn]
@@ -26,8 +25,6 @@ MAX_WIDTH = 10_000
 """The largest width or precision in a format."""
 
 _SMALL = 2**64
-_LOOKUP = re.compile(r"\.([^.\[]+)|\[([^\]]+)\]")
-_FIELD = re.compile(r"[^.\[\]]*(?:\.[^.\[]+|\[[^\]]+\])*+")
 _NUMBER = re.compile(r"\d{5,}")
 _PERCENT_STAR = re.compile(r"%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?")
 _LENGTHS: dict[type, int] = {str: MAX_TEXT, bytes: MAX_TEXT, list: MAX_ITEMS, tuple: MAX_ITEMS, deque: MAX_ITEMS}
@@ -120,64 +117,3 @@ class Growth:
         if any("*" in s for s in specs):
             for value in values if type(values) is tuple else (values,):
                 self.weigh_width(value)
-
-
-class SafeFormatter(string.Formatter):
-    """``str.format`` that looks up no attributes, and items of dicts, lists and tuples only."""
-
-    def __init__(self, growth: Growth) -> None:
-        self._growth = growth
-        self._counts: bool | None = None
-        self._counted = 0
-
-    def parse(self, format_string: Any) -> Iterator[Any]:
-        """The template's parts, each field with its number where it has none. Raises ValueError."""
-        for literal, name, spec, conversion in super().parse(format_string):
-            yield literal, name if name is None else self._numbered(name), spec, conversion
-
-    def _numbered(self, name: str) -> str:
-        """The base class counts ``{}``, but not ``{[key]}``; so both are counted here."""
-        counts = name[:1] in ("", "[", ".")
-        if counts or name[0].isdigit():
-            if self._counts is (not counts):
-                raise ValueError("format takes fields that are numbered or fields that are not, but not both")
-            self._counts = counts
-        if not counts:
-            return name
-        self._counted += 1
-        return f"{self._counted - 1}{name}"
-
-    def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
-        """A field's value and first key. Raises ValueError for an attribute, TypeError for an item of another type."""
-        first, rest = _split_field(field_name)
-        value = self.get_value(first, args, kwargs)
-        for is_attribute, key in rest:
-            if is_attribute:
-                raise ValueError(f"format looks up no attributes here ({field_name!r}); use an f-string")
-            if type(value) not in (dict, list, tuple):
-                raise TypeError(
-                    f"format looks up items of dicts, lists and tuples only ({field_name!r}); use an f-string"
-                )
-            value = value[key]
-        return value, first
-
-    def format_field(self, value: Any, format_spec: str) -> Any:
-        """The value's text by its format, within the limits of growth."""
-        return self._growth.format(value, format_spec)
-
-
-def format_text(growth: Growth, template: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
-    """``template.format(*args, **kwargs)`` within the rules of SafeFormatter."""
-    return SafeFormatter(growth).vformat(template, args, kwargs)
-
-
-def _split_field(name: str) -> tuple[Any, list[tuple[bool, Any]]]:
-    """A field name such as ``0[key]`` taken apart, as the str type does it. Raises ValueError for any other form."""
-    if not _FIELD.fullmatch(name):
-        raise ValueError(f"{name!r} is no field for format; use an f-string")
-    first, *_ = re.split(r"[.\[]", name, maxsplit=1)
-    rest = [
-        (bool(attribute), int(item) if item.isdigit() else attribute or item)
-        for attribute, item in _LOOKUP.findall(name[len(first) :])
-    ]
-    return int(first) if first.isdigit() else first, rest

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+
 import pytest
 from plan_bench import message, run
 
@@ -112,3 +114,41 @@ def test_guarded_builtins_and_methods_raise_what_pythons_raise(wrong: str) -> No
 def test_what_guarded_builtins_do_not_do_here_says_so() -> None:
     assert message("iter(int, 1)") == "TypeError iter() takes one argument here; write a loop that ends at the sentinel"
     assert message("type('A', (), {})") == "TypeError type() takes one argument here; plans have no classes"
+
+
+FORMATS = (
+    "'{} {}'.format(1)",
+    "'{0} {}'.format(1, 2)",
+    "'{} {0}'.format(1, 2)",
+    "'{a}'.format(1)",
+    "'{a} {}'.format(a=1)",
+    "'{[0]} {[k]}'.format('ab', {'k': 1})",
+    "'{0[0][k]}'.format([{'k': 1}])",
+    "'{0[a]}'.format([1])",
+    "'{0[]}'.format([1])",
+    "'{0[0]x}'.format([1])",
+    "'{:>{}}|{:<{w}}|'.format(1, 5, 2, w=3)",
+    "'{:{:{}}}'.format(1, 2, 3)",
+    "'{!r:>8} {!s}'.format('a', 'b')",
+    "'{!x}'.format(1)",
+    "'{'.format()",
+    "'}'.format()",
+    "'{:d}'.format('a')",
+    "'{99999999999999999999}'.format(1)",
+    "'{\u00b2}'.format(1)",
+    "'{a} {b}'.format_map({'a': 1})",
+    "'{a}{b}'.format_map(defaultdict(int))",
+    "'{a}'.format_map(Counter('aa'))",
+    "'{}'.format_map({})",
+    "'{a}'.format_map(5)",
+    "'{}'.format_map()",
+)
+
+
+@pytest.mark.parametrize("call", FORMATS)
+def test_format_does_and_raises_what_pythons_does(call: str) -> None:
+    try:
+        expected = eval(call, {"defaultdict": defaultdict, "Counter": Counter}).strip()
+    except Exception as error:
+        expected = f"{type(error).__name__} {error}"
+    assert message(f"print({call})") == expected
