@@ -20,17 +20,19 @@ _SIGNS = re.compile(r"(?:[-+~][ \t]*+){8}")
 def literal_eval(text: object) -> object:
     """The value of a Python literal (a string, number, list, dict, tuple, set, True, False or None) in ``text``.
 
-    White space around it does not count. Raises TypeError for what is not a str, and ValueError, with the start of the
-    text, for anything that is not a literal.
+    White space around it does not count. For anything that is not a literal it raises what ``ast.literal_eval`` raises
+    (SyntaxError, ValueError, or TypeError for a list as a key), with the start of the text, and ValueError for what is
+    not a str.
     """
     if type(text) is not str:
-        raise TypeError(f"literal_eval takes a text, not {type(text).__name__}; the value needs no reading")
-    problem = _too_much(text)
+        raise ValueError(f"literal_eval takes a text, not {type(text).__name__}; the value needs no reading")
+    problem: str | None = _too_much(text)
+    raised: type[Exception] = ValueError
     if problem is None:
-        problem, value = _read(text.strip())
+        raised, problem, value = _read(text.strip())
         if problem is None:
             return value
-    raise ValueError(f"literal_eval cannot read {_shown(text)}: {problem}")
+    raise raised(f"literal_eval cannot read {_shown(text)}: {problem}")
 
 
 def _too_much(text: str) -> str | None:
@@ -48,16 +50,19 @@ def _too_much(text: str) -> str | None:
     return None
 
 
-def _read(text: str) -> tuple[str | None, object]:
-    """The problem, or None and the value. Errors are told, not raised, so that none is left behind as a context."""
+def _read(text: str) -> tuple[type[Exception], str | None, object]:
+    """The problem with its exception, or None and the value. Errors are told, not raised, so that none is left behind
+    as a context.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return None, ast.literal_eval(text)
+            return ValueError, None, ast.literal_eval(text)
     except (MemoryError, RecursionError):
-        return "it is nested too deeply", None
-    except (SyntaxError, ValueError, TypeError):
-        return "it is not a Python literal such as 'text', 3, ['a', 'b'] or {'a': 1}", None
+        return ValueError, "it is nested too deeply", None
+    except (SyntaxError, ValueError, TypeError) as error:
+        raised = next(kind for kind in (SyntaxError, ValueError, TypeError) if isinstance(error, kind))
+        return raised, "it is not a Python literal such as 'text', 3, ['a', 'b'] or {'a': 1}", None
 
 
 def _shown(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 
 import pytest
@@ -345,16 +346,33 @@ def test_hostile_literals_end_in_a_plain_error(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "desk 1", "['a'", "f()", "{[]: 1}", "a\0b", "__import__('os')", "The answer is ['a']"]
+    "text",
+    [
+        "",
+        "desk 1",
+        "['a'",
+        "f()",
+        "desk",
+        "1 + 1",
+        "{[]: 1}",
+        "a\0b",
+        "__import__('os')",
+        "The answer is ['a']",
+        "'\\x'",
+    ],
 )
-def test_what_is_no_literal_is_told_with_its_start(text: str) -> None:
-    with pytest.raises(ValueError, match="it is not a Python literal"):
+def test_what_is_no_literal_is_told_with_its_start_by_the_exception_of_python(text: str) -> None:
+    with pytest.raises(Exception) as python:
+        ast.literal_eval(text)
+    with pytest.raises(Exception, match="it is not a Python literal") as ours:
         literal_eval(text)
+    assert ours.type is python.type
 
 
-def test_literal_eval_says_that_a_value_needs_no_reading() -> None:
-    with pytest.raises(TypeError, match="takes a text, not list"):
-        literal_eval(["a"])
+@pytest.mark.parametrize("value", [["a"], 3, None])
+def test_literal_eval_says_that_a_value_needs_no_reading(value: object) -> None:
+    with pytest.raises(ValueError, match=f"takes a text, not {type(value).__name__}"):
+        literal_eval(value)
 
 
 # ---------------------------------------------------------------------- the namespace
