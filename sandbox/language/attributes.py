@@ -80,6 +80,9 @@ TYPE_ATTRIBUTES: dict[type, frozenset[str]] = {
 }
 """Attributes of types, as in ``map(str.strip, lines)`` and ``dict.fromkeys(names)``."""
 
+_FULL = {kind: f"{kind.__module__}.{kind.__name__}" for kind in (defaultdict, OrderedDict, deque, re.Pattern, re.Match)}
+"""What Python calls types that are written in C and belong to a module."""
+
 _CODECS = frozenset({"utf-8", "utf8", "ascii", "latin-1"})
 
 
@@ -147,7 +150,8 @@ def _unusual(value: Any, name: str, texts: dict[type, dict[str, Callable[..., ob
     if isinstance(value, Exception) and name == "args":
         return value.args
     hint = "; use str() for its message" if isinstance(value, BaseException) else ""
-    raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'{hint}")
+    owner = f"type object '{value.__name__}'" if kind is type else f"'{_FULL.get(kind, kind.__name__)}' object"
+    raise AttributeError(f"{owner} has no attribute '{name}'{hint}")
 
 
 def _method_of(kind: type, name: str) -> object:

@@ -14,6 +14,7 @@ from typing import Any
 from codeplan.sandbox.language.attributes import Facade
 from codeplan.sandbox.language.growth import Growth
 from codeplan.sandbox.language.names import MODULES
+from codeplan.sandbox.language.qualnames import called
 
 MAX_INDENT = 16
 """The widest indent of ``json.dumps``."""
@@ -32,7 +33,11 @@ def make_modules(
     members: dict[str, dict[str, object]] = {
         "ast": {"literal_eval": literal_eval},
         "collections": {"Counter": Counter, "OrderedDict": OrderedDict, "defaultdict": defaultdict, "deque": deque},
-        "json": {"JSONDecodeError": json.JSONDecodeError, "dumps": _dumps, "loads": _loads},
+        "json": {
+            "JSONDecodeError": json.JSONDecodeError,
+            "dumps": called("dumps", _dumps),
+            "loads": called("loads", _loads),
+        },
         "large_language_model": {"ask": ask, "ask_llm": ask},
         "math": _math(growth),
         "random": _random(seed),
@@ -51,7 +56,7 @@ def _math(growth: Growth) -> dict[str, object]:
                 raise OverflowError(f"{function.__name__} takes numbers up to {MAX_FACTORIAL} here")
             return function(*numbers)
 
-        return call
+        return called(function.__name__, call)
 
     def prod(iterable: Any, *, start: Any = 1) -> Any:
         result = start
@@ -61,7 +66,7 @@ def _math(growth: Growth) -> dict[str, object]:
 
     for name in ("factorial", "comb", "perm"):
         members[name] = bounded(getattr(math, name))
-    members["prod"] = prod
+    members["prod"] = called("prod", prod)
     return members
 
 
@@ -75,7 +80,7 @@ def _random(seed: int) -> dict[str, object]:
             raise TypeError(f"seed takes a number or a text, not {type(value).__name__}")
         generator.seed(seed if value is None else value)
 
-    members["seed"] = reseed
+    members["seed"] = called("seed", reseed)
     return members
 
 
@@ -91,7 +96,7 @@ def _re() -> dict[str, object]:
                 named["flags"] = _flags(named["flags"])
             return function(*args, **named)
 
-        return call
+        return called(function.__name__, call)
 
     for name, position in {"compile": 1, "sub": 4, "subn": 4, "split": 3}.items():
         members[name] = without_debug(getattr(re, name), position)
@@ -105,8 +110,10 @@ def _flags(flags: Any) -> Any:
 
 
 def _dumps(
-    value: Any,
+    obj: Any,
     *,
+    skipkeys: bool = False,
+    allow_nan: bool = True,
     indent: int | str | None = None,
     sort_keys: bool = False,
     ensure_ascii: bool = True,
@@ -116,11 +123,18 @@ def _dumps(
     if (type(indent) is int and indent > MAX_INDENT) or (type(indent) is str and len(indent) > MAX_INDENT):
         raise ValueError(f"indent may be {MAX_INDENT} at most")
     return json.dumps(
-        value, indent=indent, sort_keys=sort_keys, ensure_ascii=ensure_ascii, separators=separators, default=default
+        obj,
+        skipkeys=skipkeys,
+        allow_nan=allow_nan,
+        indent=indent,
+        sort_keys=sort_keys,
+        ensure_ascii=ensure_ascii,
+        separators=separators,
+        default=default,
     )
 
 
-def _loads(text: Any) -> Any:
-    if type(text) not in (str, bytes):
-        raise TypeError(f"loads takes a text, not {type(text).__name__}")
-    return json.loads(text)
+def _loads(s: Any) -> Any:
+    if type(s) not in (str, bytes):
+        raise TypeError(f"the JSON object must be str, bytes or bytearray, not {type(s).__name__}")
+    return json.loads(s)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import math
+import re
 from collections import Counter, defaultdict
 
 import pytest
@@ -152,3 +155,33 @@ def test_format_does_and_raises_what_pythons_does(call: str) -> None:
     except Exception as error:
         expected = f"{type(error).__name__} {error}"
     assert message(f"print({call})") == expected
+
+
+ELSEWHERE = (
+    "json.loads(5)",
+    "json.loads()",
+    "json.loads('{')",
+    "json.dumps()",
+    "json.dumps({1})",
+    "json.dumps({(1, 2): 3}, skipkeys=True)",
+    "json.dumps(float('nan'), allow_nan=False)",
+    "math.factorial(-1)",
+    "math.comb(2)",
+    "re.sub('a', 'b')",
+    "re.match(5, 'a')",
+    "defaultdict(int).nothing",
+    "Counter().nothing",
+    "re.compile('a').nothing",
+    "str.nothing",
+    "(1).nothing",
+)
+
+
+@pytest.mark.parametrize("wrong", ELSEWHERE)
+def test_modules_and_missing_attributes_are_told_of_as_python_does(wrong: str) -> None:
+    names = {"json": json, "math": math, "re": re, "defaultdict": defaultdict, "Counter": Counter}
+    try:
+        expected = str(eval(wrong, names))
+    except Exception as error:
+        expected = f"{type(error).__name__} {error}"
+    assert message(f"print({wrong})") == expected
