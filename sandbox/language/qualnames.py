@@ -13,6 +13,7 @@ _Function = TypeVar("_Function", bound=Callable[..., object])
 def called(name: str, function: _Function) -> _Function:
     """The function, called by this name in errors and when it is shown."""
     function.__qualname__ = function.__name__ = name
+    function.__module__ = "builtins"
     return function
 
 

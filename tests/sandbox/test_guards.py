@@ -561,3 +561,8 @@ def test_compiling_alone_refuses_what_the_language_has_not() -> None:
 
 def test_control_is_nothing_that_a_plan_can_name() -> None:
     assert not issubclass(Control, Exception)
+
+
+def test_a_bool_has_the_methods_of_a_number_but_those_that_make_bytes() -> None:
+    assert run(plan("print(True.bit_length(), (6).as_integer_ratio(), False.conjugate())")).output == "1 (6, 1) 0\n"
+    assert message("True.to_bytes(1, 'big')") == "AttributeError 'bool' object has no attribute 'to_bytes'"
