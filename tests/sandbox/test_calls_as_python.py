@@ -1,4 +1,4 @@
-"""Nineteen thousand calls, right and wrong, each in a plan and in plain Python: the same result, or the same error."""
+"""Twenty thousand calls, right and wrong, each in a plan and in plain Python: the same result, or the same error."""
 
 from __future__ import annotations
 
@@ -91,6 +91,17 @@ TEXTS = (
     "'1.'",
 )
 
+STATEMENTS = apart(
+    " | ",
+    "a, b = v | a, *b = v | [a, (b, c)] = v | *a, b, c, d = v | for a in v: pass | for a, b in v: pass | raise v | raise OSError from v"
+    " | del v[0] | del v['zz'] | del v[:1] | v[0] = 1 | v['k'] = 1 | v[9] = 1 | v[1:2] = [5] | v[1:2] = 5 | v[0][0] = 1 | v[0, 1] += 1"
+    " | v['k'] += 1 | v[0] += 1 | v[0] *= 2 | v[0] -= 'a' | v[0] **= 2 | v[0] %= 2 | v[0] <<= 2 | v[:1] *= 'a' | v[::2] += [1]"
+    " | v += 1 | v -= 1 | v *= 2 | v *= 'a' | v /= 2 | v %= 3 | v %= 'a' | v **= 2 | v **= 'a' | v <<= 1 | v |= {1: 2} | v += [1]"
+    " | v = f'{v:>5}' | v = f'{v!r:d}' | v = s0(v) | v = s0(*v) | v = s0(**v) | v = s0(1, *v) | v = s0(w=v) | v = v(1) | v = [*v]"
+    " | v = {**v} | v = {a: b for a, b in v} | v = v[0] | v = v['a'] | v = v < 1 | v = 1 in v | v = late | v = -v",
+)
+"""What is done with a value ``v``: ``s0(value)`` does the first."""
+
 OWN_WORDS = {"iter", "type", "math.prod", "random.seed", "literal_eval", "ast.literal_eval"}
 """What has a reason to fail in words of its own."""
 
@@ -170,17 +181,26 @@ def of_modules() -> Iterator[str]:
     yield from (f"json.loads({text})" for text in (*TEXTS, *VALUES))
 
 
-FAMILIES = {f.__name__: f for f in (of_builtins, of_methods, of_operators, of_formats, of_modules)}
+def of_statements() -> Iterator[str]:
+    yield from (f"s{i}({value})" for i, value in product(range(len(STATEMENTS)), VALUES))
+
+
+FAMILIES = {f.__name__: f for f in (of_builtins, of_methods, of_operators, of_formats, of_modules, of_statements)}
 
 
 def plan_of(calls: list[str]) -> str:
     """A plan that tells of each call what it gives."""
     told = "".join(f"    tell({i}, lambda: {call})\n" for i, call in enumerate(calls))
+    done = "".join(f"    def s{i}(v):\n        {s}\n        return v\n" for i, s in enumerate(STATEMENTS))
     return (
-        "def solution(agent, start_from=1):\n"
-        "    def tell(i, call):\n        try:\n            x = call()\n            said = f'{type(x).__name__} {x!r}'\n"
-        "        except Exception as e:\n            said = f'{type(e).__name__}: {e} {e.args}'\n        print(repr(said))\n"
-    ) + told
+        (
+            "def solution(agent, start_from=1):\n"
+            "    def tell(i, call):\n        try:\n            x = call()\n            said = f'{type(x).__name__} {x!r}'\n"
+            "        except Exception as e:\n            said = f'{type(e).__name__}: {e} {e.args}'\n        print(repr(said))\n"
+        )
+        + done
+        + told
+    )
 
 
 def in_python(source: str) -> list[str]:
