@@ -159,14 +159,22 @@ def _method_of(kind: type, name: str) -> object:
     method = getattr(kind, name)
     if type(method) is not FunctionType:
         return method
-    return lambda self, /, *args, **kwargs: method(_exactly(self, kind), *args, **kwargs)
+
+    def exact(self: object, /, *args: Any, **named: Any) -> object:
+        return method(_exactly(self, kind), *args, **named)
+
+    return called(f"{kind.__name__}.{name}", exact)
 
 
 def text_methods(growth: Growth) -> dict[type, dict[str, Callable[..., object]]]:
     """The replaced methods of str and bytes, as functions of the text and the arguments."""
+
+    def format_(text: object, /, *args: Any, **named: Any) -> str:
+        return format_text(growth, _exactly(text, str), args, named)
+
     return {
         str: {
-            "format": lambda text, /, *args, **kwargs: format_text(growth, _exactly(text, str), args, kwargs),
+            "format": called("format", format_),
             "format_map": _format_map(growth),
             "encode": _coded(str.encode),
             **_padding(str, growth),

@@ -174,6 +174,8 @@ ELSEWHERE = (
     "re.compile('a').nothing",
     "str.nothing",
     "(1).nothing",
+    "Counter.copy()",
+    "Counter.most_common(Counter('ab'), 1, 2)",
 )
 
 
