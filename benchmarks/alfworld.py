@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from codeplan import envs
-from codeplan.envs.alfworld import ALFWorld
+from codeplan.envs.alfworld.environment import ALFWorld
 from codeplan.envs.alfworld.official import TextWorld
 from codeplan.errors import EnvironmentFailure
 from codeplan.types import Task

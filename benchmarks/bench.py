@@ -28,9 +28,9 @@ from typing import Any
 import msgspec
 
 import codeplan
-from codeplan.bench import Bench, conduct, engines, read
+from codeplan.bench import conduct, engines
 from codeplan.bench.plan import Asked, Planned, planned
-from codeplan.bench.store import RESULTS, Ended
+from codeplan.bench.store import RESULTS, Bench, Ended, read
 
 KILLS = 20
 SEED = 2023

@@ -23,10 +23,13 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from codeplan import CodeplanError, Trace, envs, resume, run
-from codeplan.errors import UsageError
-from codeplan.events import EpisodeEnded, Event
-from codeplan.journal import difference
+from codeplan import envs
+from codeplan.errors import CodeplanError, UsageError
+from codeplan.recording.comparison import difference
+from codeplan.recording.events import EpisodeEnded, Event
+from codeplan.recording.trace import Trace
+from codeplan.runner.live import run
+from codeplan.runner.recorded import resume
 
 ROUNDS = 500
 PLAYED = ["household", "textcraft"]

@@ -15,8 +15,12 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from codeplan import Budget, Method, Result, Task, envs, learn, run
-from codeplan.methods import make
+from codeplan import envs
+from codeplan.budget import Budget
+from codeplan.episode.method import Method
+from codeplan.methods.registry import make
+from codeplan.runner.live import learn, run
+from codeplan.types import Result, Task
 
 PER_KIND = 10
 LEARNT_FROM = 6

@@ -10,8 +10,9 @@ import sys
 import time
 from pathlib import Path
 
-from codeplan.envs.miniwob import MiniWob, found
+from codeplan.envs.miniwob import found
 from codeplan.envs.miniwob.browser import Browser, shut
+from codeplan.envs.miniwob.environment import MiniWob
 from codeplan.envs.miniwob.pages import Pages
 from codeplan.types import Observation
 

@@ -8,7 +8,7 @@ the success rates say nothing about models.
 from __future__ import annotations
 
 from codeplan import envs
-from codeplan.bench import Row, Suite, summarise
+from codeplan.bench.suite import Row, Suite, summarise
 
 PAPER = {"code_check": "always", "resume_by": "model"}
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import codeplan
 from codeplan import envs
-from codeplan.events import Acted, Asked, PlanDrafted
-from codeplan.trace import Trace
+from codeplan.recording.events import Acted, Asked, PlanDrafted
+from codeplan.recording.trace import Trace
 
 EPISODES = 60
 LIMIT_MS = 50

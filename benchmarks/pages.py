@@ -15,11 +15,11 @@ from typing import TypeVar
 
 import msgspec
 
-from codeplan.events import Acted, EpisodeStarted, StepEntered
+from codeplan.recording.events import Acted, EpisodeStarted, StepEntered
 from codeplan.report.pages import archive
 from codeplan.report.pages.index import Index
 from codeplan.report.pages.runs import Source
-from codeplan.sandbox import encode
+from codeplan.sandbox.protocol.codec import encode
 from codeplan.types import Observation, Task
 
 _T = TypeVar("_T")

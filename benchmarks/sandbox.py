@@ -20,8 +20,9 @@ from functools import partial
 from sandbox_plans import CALLS, LONG, MANY_CALLS, THREE_STEPS, TRIVIAL, Home, accepted, caged, plainly, plan, runners
 from sandbox_use import crowd, leaks, memory
 
-from codeplan.sandbox import Limits, Sandbox
-from codeplan.sandbox.cage import launcher
+from codeplan.sandbox.host import launcher
+from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.sandbox.limits import Limits
 from codeplan.types import Plan, Stopped
 
 TURNS = 1_000_000

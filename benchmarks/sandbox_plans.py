@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 
-from codeplan.sandbox import Sandbox
+from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.types import Finished, Plan
 
 CALLS = 400

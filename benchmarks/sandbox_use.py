@@ -10,7 +10,8 @@ from pathlib import Path
 
 from sandbox_plans import THREE_STEPS, Home, accepted, caged, plan
 
-from codeplan.sandbox import Limits, Sandbox
+from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.sandbox.limits import Limits
 from codeplan.types import Finished, Plan
 
 

@@ -21,14 +21,19 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from codeplan import Task, envs
-from codeplan.curation import Lab, Rule, filter_candidates
+from codeplan import envs
 from codeplan.curation.checking import run_alone
-from codeplan.skills import Library, Origin, Trial, evidence, manifest
+from codeplan.curation.episodes import Lab
+from codeplan.curation.filtering import Rule, filter_candidates
+from codeplan.skills import evidence, manifest
+from codeplan.skills.library import Library
+from codeplan.skills.values import Origin, Trial
+from codeplan.types import Task
 
 TESTS = Path(__file__).parents[1] / "tests"
-sys.path[:0] = [str(TESTS / "skills"), str(TESTS / "curation")]
-made, shelf = importlib.import_module("made"), importlib.import_module("shelf")
+sys.path[:0] = [str(TESTS)]
+made = importlib.import_module("support.curation_samples")
+shelf = importlib.import_module("support.skill_samples")
 
 SKILLS = 10_000
 KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")

@@ -29,12 +29,13 @@ from pathlib import Path
 import msgspec
 
 import codeplan
-from codeplan import Episode, Result, Task, Usage, envs
+from codeplan import envs
+from codeplan.episode.episode import Episode
 from codeplan.errors import InfrastructureError, ModelError
-from codeplan.events import Asked, EpisodeEnded, Event
-from codeplan.prompts import Prompts
-from codeplan.sandbox.cage import launcher
-from codeplan.types import NOTHING
+from codeplan.prompts.templates import Prompts
+from codeplan.recording.events import Asked, EpisodeEnded, Event
+from codeplan.sandbox.host import launcher
+from codeplan.types import NOTHING, Result, Task, Usage
 
 RETRY_AFTER = 1.0
 LEAST_PAUSE = 0.25

@@ -10,7 +10,7 @@ import statistics
 import time
 from collections.abc import Callable
 
-from codeplan.envs.textcraft import TextCraft
+from codeplan.envs.textcraft.environment import TextCraft
 
 WORLDS = 1000
 

@@ -24,8 +24,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from codeplan.envs.webshop import Rules, WebShop, catalogue, tantivy_index
+from codeplan.envs.webshop import catalogue, tantivy_index
 from codeplan.envs.webshop.catalogue import Catalogue, Instruction, Listed
+from codeplan.envs.webshop.environment import Rules, WebShop
 from codeplan.envs.webshop.loading import Shop, opened
 from codeplan.envs.webshop.products import Product
 

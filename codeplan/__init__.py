@@ -8,13 +8,15 @@ Everything public is listed in ``__all__`` and loaded when it is first used; imp
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from codeplan.lazy import lazy_names
+from codeplan.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from codeplan.api import agent_api
+    from codeplan.agent_api import agent_api
     from codeplan.budget import Budget
-    from codeplan.episode import Episode
+    from codeplan.episode import Episode, Learner, Method
     from codeplan.errors import (
         AgentError,
         BudgetExceeded,
@@ -28,40 +30,64 @@ if TYPE_CHECKING:
         TraceFailure,
         UsageError,
     )
-    from codeplan.events import Event
-    from codeplan.protocols import LLM, Agent, Environment, GeneratesTasks, Learner, Method
-    from codeplan.recordings import fork, replay, resume
-    from codeplan.runner import Execution, execute, learn, run
-    from codeplan.trace import Trace
+    from codeplan.protocols import LLM, Agent, Environment, GeneratesTasks
+    from codeplan.recording import Event, Trace
+    from codeplan.runner import Execution, execute, fork, learn, replay, resume, run
     from codeplan.types import ActionSpace, Completion, Message, Observation, Result, Task, Usage
 
-__version__ = "0.1.0"
-
-_HOMES = {
-    "api": ("agent_api",),
-    "budget": ("Budget",),
-    "episode": ("Episode",),
-    "errors": (
-        "AgentError",
-        "BudgetExceeded",
-        "CodeplanError",
-        "Diverged",
-        "EnvironmentFailure",
-        "EpisodeOver",
-        "InfrastructureError",
-        "ModelError",
-        "SandboxError",
-        "TraceFailure",
-        "UsageError",
-    ),
-    "events": ("Event",),
-    "protocols": ("LLM", "Agent", "Environment", "GeneratesTasks", "Learner", "Method"),
-    "recordings": ("fork", "replay", "resume"),
-    "runner": ("Execution", "execute", "learn", "run"),
-    "trace": ("Trace",),
-    "types": ("ActionSpace", "Completion", "Message", "Observation", "Result", "Task", "Usage"),
-}
-_HOME_OF = {name: f"codeplan.{home}" for home, names in _HOMES.items() for name in names}
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "agent_api": ("agent_api",),
+        "budget": ("Budget",),
+        "episode": (
+            "Episode",
+            "Learner",
+            "Method",
+        ),
+        "errors": (
+            "AgentError",
+            "BudgetExceeded",
+            "CodeplanError",
+            "Diverged",
+            "EnvironmentFailure",
+            "EpisodeOver",
+            "InfrastructureError",
+            "ModelError",
+            "SandboxError",
+            "TraceFailure",
+            "UsageError",
+        ),
+        "protocols": (
+            "Agent",
+            "Environment",
+            "GeneratesTasks",
+            "LLM",
+        ),
+        "recording": (
+            "Event",
+            "Trace",
+        ),
+        "runner": (
+            "Execution",
+            "execute",
+            "fork",
+            "learn",
+            "replay",
+            "resume",
+            "run",
+        ),
+        "types": (
+            "ActionSpace",
+            "Completion",
+            "Message",
+            "Observation",
+            "Result",
+            "Task",
+            "Usage",
+        ),
+    },
+)
 
 __all__ = [
     "LLM",
@@ -102,13 +128,3 @@ __all__ = [
     "resume",
     "run",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module 'codeplan' has no attribute {name!r}")
-    return getattr(import_module(_HOME_OF[name]), name)
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -12,7 +12,8 @@ from typing import Literal
 import msgspec
 
 from codeplan.errors import CodeplanError
-from codeplan.llm import OpenAIModel, endpoint
+from codeplan.llm import endpoint
+from codeplan.llm.openai_client import OpenAIModel
 
 _SANDBOX = "Sandbox"
 _LOCKED = "locked run"
@@ -116,7 +117,7 @@ def _version(name: str) -> str:
 
 def _sandbox() -> Iterator[Finding]:
     """The layers of the cage, and a plan that is really run with every one of them asked for."""
-    from codeplan.sandbox import Sandbox, layers
+    from codeplan.sandbox.host.sandbox import Sandbox, layers
     from codeplan.types import Finished
 
     try:

@@ -5,14 +5,12 @@ implement them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from codeplan.types import ActionSpace, Checkpoint, Completion, Embeddings, Message, Observation, Purpose, Result, Task
+from codeplan.types import ActionSpace, Completion, Embeddings, Message, Observation, Purpose, Task
 
 if TYPE_CHECKING:
-    from codeplan.episode import Episode
-    from codeplan.skills import Skill, Trial
+    pass
 
 Act = Callable[[str], Observation]
 """Does one action in the environment and returns what it answered; an Agent is built with one."""
@@ -113,68 +111,4 @@ class Embeds(Protocol):
 
         Raises ModelError where there are not as many sound vectors, and UsageError where this cannot be done at all.
         """
-        ...
-
-
-@runtime_checkable
-class Method(Protocol):
-    """A way to solve tasks: AdaPlanner and its rivals. It touches the world and the model through the episode alone."""
-
-    name: str
-
-    def solve(self, task: Task, episode: Episode) -> Result:
-        """Work on the task until it is won or given up.
-
-        The task may be the episode's own, or a part of it that another method hands on: then ``task.goal`` is that
-        part's, and the environment has no word on whether it is reached. A method that can tell says so in ``claim``.
-        """
-        ...
-
-
-class Author(Protocol):
-    """Who writes the plans. Every method returns a plan's source, except ``resume_step``."""
-
-    def draft(self) -> str:
-        """The first plan."""
-        ...
-
-    def repair(self, source: str, errors: str) -> str:
-        """The same plan without the errors that the check found; ``errors`` is empty when it is to look for them."""
-        ...
-
-    def refine(self, source: str, feedback: str, variables: Checkpoint) -> str:
-        """A better plan, given what happened and the variables at that moment."""
-        ...
-
-    def resume_step(self, previous: str, revised: str) -> int | None:
-        """The author's own word on the step to resume at; None where it gives none."""
-        ...
-
-
-OpenEpisode = Callable[[Task], AbstractContextManager["Episode"]]
-"""Opens an episode of a task, with a trace of its own, that ends when the context does. A spent budget leaves the
-context quietly: such an episode teaches nothing more."""
-
-
-@runtime_checkable
-class Learner(Protocol):
-    """A method that learns from tasks before it solves others."""
-
-    name: str
-
-    def fit(self, tasks: Sequence[Task], open_episode: OpenEpisode) -> Method:
-        """Work on the tasks, and return the method that has learnt from them."""
-        ...
-
-
-@runtime_checkable
-class SkillStore(Protocol):
-    """Skills for tasks: plans that solved others like them."""
-
-    def find(self, task: Task, limit: int) -> Sequence[Skill]:
-        """The skills to be shown for the task, best first, at most ``limit``; never one that is retired or failing."""
-        ...
-
-    def record(self, skill: Skill, trial: Trial) -> None:
-        """Keep what came of an episode with the skill, or without it, as evidence."""
         ...

@@ -7,10 +7,26 @@ callable which takes settings by keyword and returns an Environment; those of ot
 
 from __future__ import annotations
 
-if not __name__.startswith("codeplan."):
-    raise ImportError("import codeplan.envs, not envs: a second copy of this package would be loaded")
+from typing import TYPE_CHECKING
 
-from codeplan.envs.registry import make, names
-from codeplan.envs.selection import select, splits
+from codeplan.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from codeplan.envs.registry import make, names
+    from codeplan.envs.selection import select, splits
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "registry": (
+            "make",
+            "names",
+        ),
+        "selection": (
+            "select",
+            "splits",
+        ),
+    },
+)
 
 __all__ = ["make", "names", "select", "splits"]

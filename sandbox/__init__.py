@@ -16,34 +16,41 @@ Names are loaded when they are first used.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-if not __name__.startswith("codeplan."):
-    raise ImportError("import codeplan.sandbox, not sandbox: a second copy of this package would be loaded")
-
-# At once, not when first used: the function has its module's name, and must be bound after the module is.
-from codeplan.sandbox.language.extract import extract
+from codeplan.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from codeplan.sandbox.cage.lockdown import Layer
-    from codeplan.sandbox.codec import CheckpointError, decode, encode
+    from codeplan.sandbox.host.sandbox import Sandbox, layers
+    from codeplan.sandbox.language.extraction import extract
     from codeplan.sandbox.limits import Limits
-    from codeplan.sandbox.progress import Printed, Progress, StepEntered
-    from codeplan.sandbox.run import Sandbox, layers
+    from codeplan.sandbox.protocol.codec import decode, encode
+    from codeplan.sandbox.protocol.decoder import CheckpointError
+    from codeplan.sandbox.protocol.layers import Layer
+    from codeplan.sandbox.protocol.progress import Printed, Progress, StepEntered
 
-_HOME_OF = {
-    "CheckpointError": "codec",
-    "Layer": "cage.lockdown",
-    "Limits": "limits",
-    "Printed": "progress",
-    "Progress": "progress",
-    "Sandbox": "run",
-    "StepEntered": "progress",
-    "decode": "codec",
-    "encode": "codec",
-    "layers": "run",
-}
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "host.sandbox": (
+            "Sandbox",
+            "layers",
+        ),
+        "language.extraction": ("extract",),
+        "limits": ("Limits",),
+        "protocol.codec": (
+            "decode",
+            "encode",
+        ),
+        "protocol.decoder": ("CheckpointError",),
+        "protocol.layers": ("Layer",),
+        "protocol.progress": (
+            "Printed",
+            "Progress",
+            "StepEntered",
+        ),
+    },
+)
 
 __all__ = [
     "CheckpointError",
@@ -58,15 +65,3 @@ __all__ = [
     "extract",
     "layers",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from codeplan.cli import main
-from codeplan.events import Asked, EpisodeEnded, PlanDrafted, PlanFailed, PlanStarted
-from codeplan.trace import Trace
+from codeplan.recording.events import Asked, EpisodeEnded, PlanDrafted, PlanFailed, PlanStarted
+from codeplan.recording.trace import Trace
 
 MAKEFILE = Path(__file__).parent.parent / "Makefile"
 

@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 from codeplan import envs
-from codeplan.envs.household import Household
+from codeplan.envs.household.environment import Household
 from codeplan.errors import UsageError
 
 WHY = "gymnasium is not installed: pip install 'codeplan[gym]'"

@@ -5,10 +5,11 @@ from typing import Literal
 
 import pytest
 
-from codeplan import plugins, run
+from codeplan import plugins
 from codeplan.cli import main
 from codeplan.errors import UsageError
 from codeplan.methods.adaplanner import AdaPlanner
+from codeplan.runner.live import run
 
 Size = Literal["small", "large"]
 

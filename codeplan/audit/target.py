@@ -17,8 +17,10 @@ import msgspec
 
 from codeplan.audit.prey import HONEST_OUTPUT, HONEST_PLAN, Hunt, state
 from codeplan.errors import CodeplanError
-from codeplan.sandbox import CheckpointError, Limits, Sandbox
-from codeplan.sandbox.cage import launcher
+from codeplan.sandbox.host import launcher
+from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.sandbox.limits import Limits
+from codeplan.sandbox.protocol.codec import CheckpointError
 from codeplan.types import Checkpoint, Failed, Finished, Plan, Rejected, Step, Stopped
 
 LIMITS: Final = Limits(wall=1.0, cpu=0.5)

@@ -21,7 +21,7 @@ import msgspec
 
 from codeplan.audit.target import KEY, Report, Shot
 from codeplan.errors import SandboxError
-from codeplan.sandbox.cage.launcher import import_path
+from codeplan.sandbox.host.launcher import import_path
 
 MOST_SECONDS: Final = 8.0
 """A host that does not answer for longer hangs."""

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from codeplan.bench import storage
-from codeplan.bench.engines import Engine
+from codeplan.bench.engines.engine import Engine
 from codeplan.bench.episodes import Job, Player
 from codeplan.bench.plan import Planned
 from codeplan.bench.store import Bench, Ended, Grid, Store, in_order, read

@@ -11,12 +11,12 @@ from typing import Any
 
 import msgspec
 
-from codeplan import llm, recordings, runner
 from codeplan.bench import storage
 from codeplan.bench.store import Cell, Ended, run_folder
 from codeplan.errors import Diverged, InfrastructureError, UsageError
-from codeplan.events import EpisodeEnded, EpisodeStarted, Event, Listener
-from codeplan.trace import Trace
+from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, Listener
+from codeplan.recording.trace import Trace
+from codeplan.runner import live, models, recorded
 from codeplan.types import Result, Task, Value
 
 RETRIES = 2
@@ -80,26 +80,26 @@ class Player(msgspec.Struct, frozen=True, kw_only=True):
     def _once(self, job: Job, folder: Path | None, hear: Listener) -> Result:
         """Play the job, from where its trace ends if there is one that can be gone on with."""
         settings = _seeded(job, self.settings.get(job.cell.name, job.cell.settings))
-        if folder and (folder / runner.TRACE).exists():
+        if folder and (folder / live.TRACE).exists():
             if _has_begun(folder):
                 with contextlib.suppress(Diverged):
                     return self._resumed(folder, hear, settings)
             else:
                 _set_aside(folder)
         given = {**settings, **self.tapes, "budget": job.cell.budget, "out": folder, "listen": hear}
-        return runner.run(job.cell.env, job.task, job.cell.method, job.cell.model, **given)
+        return live.run(job.cell.env, job.task, job.cell.method, job.cell.model, **given)
 
     def _resumed(self, folder: Path, hear: Listener, settings: dict[str, Any]) -> Result:
         """Go on with a trace; it is set aside where that differs. A tape gets all of it, as one more attempt."""
         try:
-            return recordings.resume(folder, listen=hear, **settings)
+            return recorded.resume(folder, listen=hear, **settings)
         except Diverged:
             _set_aside(folder)
             raise
         finally:
-            if (recorder := self.tapes.get("record")) and (folder / runner.TRACE).exists():
+            if (recorder := self.tapes.get("record")) and (folder / live.TRACE).exists():
                 put = recorder.listener()
-                for event in Trace.read(folder / runner.TRACE):
+                for event in Trace.read(folder / live.TRACE):
                     put(event)
 
 
@@ -127,7 +127,7 @@ def attempt(task: Task, play: Callable[[Listener], Result], method: str, model: 
 
 def _ended(job: Job, run: str, result: Result, *, broken: bool = False, failures: int = 0) -> Ended:
     """The end of a job; its trace is told relative to the bench's folder."""
-    trace = f"{run}/{runner.TRACE}" if run and result.trace else None
+    trace = f"{run}/{live.TRACE}" if run and result.trace else None
     told = msgspec.structs.replace(result, trace=trace)
     return Ended(job.cell.name, job.task, job.repeat, run, told, broken, failures)
 
@@ -138,7 +138,7 @@ def _nothing(job: Job, reason: str) -> Result:
 
 def _seeded(job: Job, settings: dict[str, Any]) -> dict[str, Any]:
     """The settings with the repeat's seed: the first has the seed as given, each further one the next."""
-    if not job.repeat or "model_seed" not in llm.settings(job.cell.model):
+    if not job.repeat or "model_seed" not in models.settings(job.cell.model):
         return settings
     return {**settings, "model_seed": (settings.get("model_seed") or 0) + job.repeat}
 
@@ -146,7 +146,7 @@ def _seeded(job: Job, settings: dict[str, Any]) -> dict[str, Any]:
 def _has_begun(folder: Path) -> bool:
     """Whether the trace can be gone on with: it can be read, and has a beginning."""
     try:
-        events = Trace.read(folder / runner.TRACE)
+        events = Trace.read(folder / live.TRACE)
     except UsageError:
         return False
     return bool(events) and isinstance(events[0], EpisodeStarted)
@@ -157,4 +157,4 @@ def _set_aside(folder: Path) -> None:
     number = 1
     while (folder / f"died-{number}.jsonl").exists():
         number += 1
-    (folder / runner.TRACE).rename(folder / f"died-{number}.jsonl")
+    (folder / live.TRACE).rename(folder / f"died-{number}.jsonl")

@@ -9,7 +9,7 @@ from statistics import fmean
 import msgspec
 
 from codeplan.bench.store import Bench, Cell, Ended
-from codeplan.runner import TRACE
+from codeplan.runner.live import TRACE
 from codeplan.statistics import pass_at_k, wilson
 from codeplan.types import Value
 

@@ -25,14 +25,14 @@ from typing import Any
 
 import msgspec
 
-import codeplan
 from codeplan.bench import suites
 from codeplan.bench.store import Cell, Grid
 from codeplan.budget import Budget
-from codeplan.cast import Cast
 from codeplan.errors import UsageError
-from codeplan.masking import without_secrets
+from codeplan.recording.redaction import without_secrets
+from codeplan.runner.setup import Cast
 from codeplan.types import Task
+from codeplan.version import VERSION
 
 Entry = str | dict[str, Any]
 """A name, or a table of ``name`` and settings; ``label`` is what the cell's name calls it."""
@@ -106,7 +106,7 @@ def planned(
         cells[cell.name], given[cell.name] = cell, settings
         if tasks.setdefault(suite, there) != there:
             raise UsageError(f"the cells of this bench have different tasks of {suite}; give them the same data")
-    return Planned(Grid(tuple(cells.values()), tasks, asked.repeats, codeplan.__version__), given)
+    return Planned(Grid(tuple(cells.values()), tasks, asked.repeats, VERSION), given)
 
 
 class _Names(msgspec.Struct, frozen=True):

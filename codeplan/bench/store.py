@@ -20,7 +20,7 @@ import msgspec
 
 from codeplan.budget import Budget
 from codeplan.errors import TraceFailure, UsageError
-from codeplan.locks import held_alone
+from codeplan.recording.file_lock import held_alone
 from codeplan.types import Result, Task, Value
 
 GRID = "bench.json"

@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from codeplan import __version__
 from codeplan.cli import (
     bench,
     compare,
@@ -26,6 +25,7 @@ from codeplan.cli import (
     testing,
     webshop,
 )
+from codeplan.version import VERSION
 
 INTERRUPTED = 130
 
@@ -42,7 +42,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"codeplan {__version__}")
+        typer.echo(f"codeplan {VERSION}")
         raise typer.Exit
 
 

@@ -12,9 +12,10 @@ import typer
 from codeplan.cli import options
 
 if TYPE_CHECKING:
-    from codeplan.bench import Bench, Cell, Conducted
+    from codeplan.bench.conduct import Conducted
     from codeplan.bench.plan import Asked
-    from codeplan.llm.config import Found
+    from codeplan.bench.store import Bench, Cell
+    from codeplan.runner.configuration import Found
 
 SuiteName = Annotated[
     str,
@@ -174,7 +175,8 @@ def _conducted(
     engine: tuple[str, int, str | None],
     player: dict[str, Any],
 ) -> Conducted:
-    from codeplan.bench import Allowance, conduct, engines
+    from codeplan.bench import conduct, engines
+    from codeplan.bench.conduct import Allowance
     from codeplan.bench.plan import planned
     from codeplan.cli.progress import watching
     from codeplan.errors import UsageError
@@ -210,7 +212,7 @@ def _show(bench: Bench, folder: Path | None, as_json: bool) -> None:
 
 
 def _print_json(bench: Bench) -> None:
-    from codeplan.bench import summarise
+    from codeplan.bench.suite import summarise
     from codeplan.report.plain import fields
 
     def cell(one: Cell) -> dict[str, Any]:

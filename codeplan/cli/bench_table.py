@@ -10,8 +10,9 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
-from codeplan.bench import Bench, Cell, Row, summarise
 from codeplan.bench.papers import published
+from codeplan.bench.store import Bench, Cell
+from codeplan.bench.suite import Row, summarise
 from codeplan.report.text import one_line
 
 _WIDEST = 1_000

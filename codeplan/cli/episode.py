@@ -13,7 +13,7 @@ from codeplan.cli import options
 from codeplan.errors import CodeplanError
 
 if TYPE_CHECKING:
-    from codeplan.events import EpisodeStarted, Event
+    from codeplan.recording.events import EpisodeStarted, Event
 
 Method = Annotated[str, typer.Option(metavar="NAME", help="How to solve it; 'codeplan methods' lists them.")]
 Tries = Annotated[int | None, typer.Option(metavar="N", help="Runs of a plan at most. [6]")]
@@ -87,8 +87,8 @@ def run(
 
 def _play(folder: Path, as_json: bool, quiet: bool, **arguments: Any) -> None:
     from codeplan.report.plain import fields
-    from codeplan.runner import TRACE
-    from codeplan.runner import run as run_episode
+    from codeplan.runner.live import TRACE
+    from codeplan.runner.live import run as run_episode
 
     try:
         result = run_episode(out=folder, listen=listener(as_json, quiet), **arguments)
@@ -104,7 +104,7 @@ def listener(as_json: bool, quiet: bool) -> Callable[[Event], None]:
 
     A budget that cannot hold is told on stderr in any case.
     """
-    from codeplan.events import EpisodeStarted
+    from codeplan.recording.events import EpisodeStarted
 
     show = None if as_json else _display(quiet)
 

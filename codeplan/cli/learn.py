@@ -42,7 +42,7 @@ def learn(
     A training that was broken off goes on where it ended when it is started again. Use what was learnt by
     `codeplan run ENV --method autoplan --set plan=FOLDER/plan.txt`.
     """
-    from codeplan.runner import learn as learn_from
+    from codeplan.runner.live import learn as learn_from
 
     given = options.settings(more, data=data, base_url=base_url, executor_model=executor_model)
     found = options.configured()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from codeplan.budget import Budget
-    from codeplan.llm.config import Found
+    from codeplan.runner.configuration import Found
     from codeplan.types import Result
 
 RUNS = Path("runs")
@@ -121,14 +121,14 @@ def configured() -> Found:
     """What the environment and the current folder's file set; flags go before it."""
     import os
 
-    from codeplan.llm.config import read
+    from codeplan.runner.configuration import read
 
     return read(Path(), os.environ)
 
 
 def chosen(found: Found, model: str | None, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """The model's name, and the settings that were given with those that were found and fit the model."""
-    from codeplan.llm.config import fitting
+    from codeplan.runner.configuration import fitting
 
     name = (found.model or "scripted") if model is None else model
     return name, {**fitting(name, found.settings), **given}
@@ -150,7 +150,7 @@ def budget_of(context: typer.Context, found: Found) -> Budget:
 @contextlib.contextmanager
 def tapes(record: Path | None, replay: Path | None) -> Iterator[dict[str, Any]]:
     """The arguments of a run that is to be put on a tape, or played from one."""
-    from codeplan.tape import Recorder, Tape
+    from codeplan.recording.tape import Recorder, Tape
 
     recorder = Recorder(record) if record else None
     try:

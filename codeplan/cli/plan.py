@@ -12,7 +12,7 @@ from codeplan.cli import options
 from codeplan.cli.episode import listener
 
 if TYPE_CHECKING:
-    from codeplan.runner import Execution
+    from codeplan.runner.live import Execution
     from codeplan.types import Plan, Rejected
 
 MAX_BYTES = 1_000_000
@@ -89,7 +89,7 @@ def execute(
     Exit code 0 success, 1 not solved, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted.
     A trace is written where --out names a folder.
     """
-    from codeplan.runner import execute as execute_plan
+    from codeplan.runner.live import execute as execute_plan
 
     source = read_plan(plan)
     given = options.settings_of(context)
@@ -140,8 +140,9 @@ def _checked(source: str, env: str, allow_weak: bool) -> Plan | Rejected:
     from contextlib import closing
 
     from codeplan import envs
-    from codeplan.api import agent_api, agent_class
-    from codeplan.sandbox import Sandbox
+    from codeplan.agent_api import agent_api
+    from codeplan.episode.agent import agent_class
+    from codeplan.sandbox.host.sandbox import Sandbox
 
     with closing(envs.make(env)) as world:
         return Sandbox(allow_weak=allow_weak).check(source, agent_api(agent_class(world)))

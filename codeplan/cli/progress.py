@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
-    from codeplan.bench import Bench, Ended
+    from codeplan.bench.store import Bench, Ended
 
 EVERY = 10.0
 """Seconds between two plain lines."""

@@ -47,7 +47,7 @@ def resume(
 
     Exit codes as for run; 1 too where the world or the method does something else than was recorded.
     """
-    from codeplan.recordings import resume as resume_episode
+    from codeplan.runner.recorded import resume as resume_episode
 
     given = options.settings(more, base_url=base_url, allow_weak_sandbox=allow_weak_sandbox)
     _end(resume_episode(folder, listen=listener(as_json, quiet), beside=_beside(), **given), as_json)
@@ -65,7 +65,7 @@ def replay(
 
     Exit code 0 identical, 1 different, 2 usage.
     """
-    from codeplan.recordings import replay as replay_episode
+    from codeplan.runner.recorded import replay as replay_episode
 
     count = 0
 
@@ -101,7 +101,7 @@ def fork(
     Exit codes as for run.
     """
     from codeplan.cli.plan import read_plan
-    from codeplan.recordings import fork as fork_episode
+    from codeplan.runner.recorded import fork as fork_episode
 
     given = options.settings(more, base_url=base_url, allow_weak_sandbox=allow_weak_sandbox)
     source = read_plan(plan) if plan else None
@@ -112,7 +112,7 @@ def fork(
 
 def _beside() -> dict[str, Any]:
     """What the environment and the current folder's file say today of how the model is reached."""
-    from codeplan.llm.config import of_the_endpoint
+    from codeplan.runner.configuration import of_the_endpoint
 
     return of_the_endpoint(options.configured())
 

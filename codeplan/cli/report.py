@@ -11,7 +11,7 @@ import typer
 from codeplan.cli import options
 
 if TYPE_CHECKING:
-    from codeplan.skills import Library
+    from codeplan.skills.library import Library
 
 Runs = Annotated[Path, typer.Argument(metavar="RUNS", help="A bench's folder, a folder of runs, or one run's.")]
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page to write.")]
@@ -62,7 +62,7 @@ def view(runs: Runs, port: options.Port = 0, library: Skills = None) -> None:
 def _opened(library: Path | None) -> Library | None:
     """The library of skills, where one is named. Raises UsageError where there is none."""
     from codeplan.errors import UsageError
-    from codeplan.skills import Library
+    from codeplan.skills.library import Library
 
     if library is not None and not library.is_dir():
         raise UsageError(f"there is no folder {library}; name a library of skills")

@@ -13,7 +13,7 @@ import typer
 from codeplan.cli import options
 
 if TYPE_CHECKING:
-    from codeplan.audit import Verdict
+    from codeplan.audit.auditor import Verdict
 
 Corpus = Annotated[
     Path | None,

@@ -10,7 +10,7 @@ import typer
 from codeplan.cli import options
 
 if TYPE_CHECKING:
-    from codeplan.llm.serve import Endpoint
+    from codeplan.standin.server import Endpoint
 
 Latency = Annotated[float, typer.Option(min=0, metavar="MS", help="Milliseconds that each answer takes.")]
 FaultSpec = Annotated[
@@ -48,12 +48,12 @@ def serve(
     """
     import asyncio
 
-    from codeplan import llm
-    from codeplan.llm.serve import Endpoint
-    from codeplan.llm.serve_faults import Faults
+    from codeplan.runner import models
+    from codeplan.standin.server import Endpoint
+    from codeplan.standin.server_faults import Faults
 
     given = options.settings(None, mistakes=mistakes, model_seed=model_seed)
-    model = llm.connect("scripted", **given)
+    model = models.connect("scripted", **given)
     endpoint = Endpoint(model, latency=latency / 1000, faults=Faults.parse(faults), log=log)
     try:
         asyncio.run(_run(endpoint, port))

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from codeplan.report.text import clean, one_line
 
 if TYPE_CHECKING:
-    from codeplan.curation import Checked, Compared, Filtered
-    from codeplan.skills import Skill, Trial
+    from codeplan.curation.checking import Checked
+    from codeplan.curation.comparing import Compared
+    from codeplan.curation.filtering import Filtered
     from codeplan.skills.figures import Figures
     from codeplan.skills.index import Entry
+    from codeplan.skills.values import Skill, Trial
 
 _MOST_TRIALS = 40
 

@@ -10,9 +10,10 @@ import typer
 from codeplan.cli import options
 
 if TYPE_CHECKING:
-    from codeplan.skills import Library, Skill
-    from codeplan.skills import Status as SkillStatus
     from codeplan.skills.figures import Figures
+    from codeplan.skills.library import Library
+    from codeplan.skills.values import Skill
+    from codeplan.skills.values import Status as SkillStatus
 
 LibraryFolder = Annotated[Path, typer.Option("--library", metavar="DIR", help="The library's folder. [skills]")]
 Name = Annotated[str, typer.Argument(metavar="SKILL", help="The skill's name, or environment/name.")]
@@ -223,8 +224,8 @@ def import_skills(
     from codeplan.errors import UsageError
     from codeplan.report.plain import fields
     from codeplan.report.text import one_line
-    from codeplan.skills import Library
     from codeplan.skills.exchange import import_
+    from codeplan.skills.library import Library
 
     rows = import_(Library(library), file)
     if not rows:
@@ -245,7 +246,7 @@ def import_skills(
 def open_library(folder: Path) -> Library:
     """The library. Raises UsageError where there is none."""
     from codeplan.errors import UsageError
-    from codeplan.skills import Library
+    from codeplan.skills.library import Library
 
     if not folder.is_dir():
         raise UsageError(f"there is no skill library at {folder}; name one with --library, or make one with discover")

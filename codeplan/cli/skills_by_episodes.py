@@ -13,7 +13,8 @@ from codeplan.cli import options
 from codeplan.cli.skills import FOLDER, LibraryFolder, named, open_library
 
 if TYPE_CHECKING:
-    from codeplan.curation import Lab, Rule
+    from codeplan.curation.episodes import Lab
+    from codeplan.curation.filtering import Rule
 
 Split = Annotated[str, typer.Option(metavar="SPLIT", help="The split whose tasks are played. [train]")]
 Pairs = Annotated[
@@ -65,11 +66,11 @@ def discover(
     At the end tasks of another split are played with the library and without.
     """
     from codeplan.cli.skill_tables import compared_table, filtered_table
-    from codeplan.curation import compare
-    from codeplan.curation import discover as run_rounds
+    from codeplan.curation.comparing import compare
+    from codeplan.curation.discovering import discover as run_rounds
     from codeplan.curation.episodes import of_each_kind
     from codeplan.report.plain import fields
-    from codeplan.skills import Library
+    from codeplan.skills.library import Library
 
     with options.tapes(record, replay) as tapes, _lab(env, "discover", model, base_url, more, jobs, out, tapes) as lab:
         rule, opened, tasks = _rule(pairs, level, test, alone), Library(library), lab.tasks(split)
@@ -109,8 +110,7 @@ def filter_skills(
 ) -> None:
     """Try candidates with and without, on paired tasks that they do not come from; promote and retire by the test."""
     from codeplan.cli.skill_tables import filtered_table
-    from codeplan.curation import filter_candidates
-    from codeplan.curation.filtering import candidates_of
+    from codeplan.curation.filtering import candidates_of, filter_candidates
     from codeplan.report.plain import fields
 
     opened = open_library(library)
@@ -143,8 +143,8 @@ def check(
     solved.
     """
     from codeplan.cli.skill_tables import checked_table
-    from codeplan.curation import Checked
-    from codeplan.curation import check as run_again
+    from codeplan.curation.checking import Checked
+    from codeplan.curation.checking import check as run_again
     from codeplan.report.plain import fields
 
     opened = open_library(library)
@@ -179,7 +179,7 @@ def _lab(
     tapes: dict[str, Any],
 ) -> Iterator[Lab]:
     """Where the episodes are run, with a folder for their traces; those from a tape leave none."""
-    from codeplan.curation import Lab
+    from codeplan.curation.episodes import Lab
     from codeplan.errors import UsageError
 
     if out and tapes["tape"]:
@@ -194,7 +194,7 @@ def _lab(
 
 
 def _rule(pairs: int, level: float, test: str, alone: int) -> Rule:
-    from codeplan.curation import Rule
+    from codeplan.curation.filtering import Rule
     from codeplan.errors import UsageError
 
     if test not in ("sequential", "fixed"):

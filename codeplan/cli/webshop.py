@@ -29,8 +29,8 @@ def serve(port: options.Port = 0, task: TaskId = None, data: options.Data = None
     The first line on standard output is the address to open in a browser. Pages, goals and reward are the agent's.
     """
     from codeplan import envs
-    from codeplan.envs.webshop import WebShop
     from codeplan.envs.webshop.browser import ShopServer
+    from codeplan.envs.webshop.environment import WebShop
     from codeplan.errors import UsageError
 
     env = envs.make("webshop", **options.settings(set, data=data))

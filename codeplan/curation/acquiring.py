@@ -14,7 +14,7 @@ import msgspec
 
 from codeplan.curation.episodes import Lab, Ran
 from codeplan.errors import SandboxError, UsageError
-from codeplan.events import (
+from codeplan.recording.events import (
     Acted,
     EnvironmentReset,
     Event,
@@ -24,10 +24,11 @@ from codeplan.events import (
     PlanStopped,
     StepEntered,
 )
-from codeplan.sandbox import Sandbox
-from codeplan.skills import Library, Origin, Skill, Trial
+from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.skills.binding import head
+from codeplan.skills.library import Library
 from codeplan.skills.manifest import checked_name
+from codeplan.skills.values import Origin, Skill, Trial
 from codeplan.types import AgentApi, Plan, Rejected, Task
 
 _MOST_LATER = 200_000

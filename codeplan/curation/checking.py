@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 
 from codeplan.curation.episodes import Lab
 from codeplan.errors import UsageError
-from codeplan.skills import Library, OnlyThese, Skill, Trial
+from codeplan.skills.library import Library
+from codeplan.skills.only import OnlyThese
+from codeplan.skills.values import Skill, Trial
 from codeplan.types import Task, Value
 
 

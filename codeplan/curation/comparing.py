@@ -8,7 +8,8 @@ import msgspec
 
 from codeplan.curation.episodes import Lab
 from codeplan.curation.pairs import Paired, paired
-from codeplan.skills import Library, Unrecorded
+from codeplan.skills.library import Library
+from codeplan.skills.only import Unrecorded
 from codeplan.types import Task
 
 

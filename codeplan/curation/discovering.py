@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from codeplan.curation.acquiring import acquire
 from codeplan.curation.episodes import Lab, Ran, of_each_kind
 from codeplan.curation.filtering import Filtered, Rule, candidates_of, filter_candidates
-from codeplan.sandbox import Sandbox
-from codeplan.skills import Library, Unrecorded
+from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.skills.library import Library
+from codeplan.skills.only import Unrecorded
 from codeplan.types import Task, Value
 
 

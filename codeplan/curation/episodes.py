@@ -11,13 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from codeplan import envs, runner
-from codeplan.api import agent_api
-from codeplan.cast import takes
+from codeplan import envs
+from codeplan.agent_api import agent_api
 from codeplan.errors import InfrastructureError, UsageError
-from codeplan.events import Event
-from codeplan.llm import interruptible
+from codeplan.llm.background import interruptible
 from codeplan.protocols import LLM, Environment
+from codeplan.recording.events import Event
+from codeplan.runner import live
+from codeplan.runner.setup import takes
 from codeplan.types import AgentApi, Result, Task, Value
 
 _ANY_PLAN = ("budget", "limits", "allow_weak_sandbox", "record", "tape")
@@ -84,13 +85,13 @@ class Lab:
     def plan(self, task: Task, what: str, **more: Any) -> Ran | None:
         """An episode in which the model plans; ``more`` are settings that come on top."""
         given = {**self._settings, **more}
-        return self._run(task, what, partial(runner.run, self._env, task, "adaplanner", self._model, **given))
+        return self._run(task, what, partial(live.run, self._env, task, "adaplanner", self._model, **given))
 
     def execute(self, source: str, task: Task, what: str) -> Ran | None:
         """An episode that runs a plan from step 1 on, once; the model answers its questions."""
 
         def run(**kept: Any) -> Result:
-            return runner.execute(source, self._env, task, self._model, **kept, **self._planless).result
+            return live.execute(source, self._env, task, self._model, **kept, **self._planless).result
 
         return self._run(task, what, run)
 

@@ -15,8 +15,11 @@ from codeplan.curation.checking import run_alone
 from codeplan.curation.episodes import Lab, Ran
 from codeplan.curation.pairs import Pair, Paired, discordant, paired
 from codeplan.errors import UsageError
-from codeplan.skills import Library, OnlyThese, Skill, Trial, evidence
+from codeplan.skills import evidence
+from codeplan.skills.library import Library
+from codeplan.skills.only import OnlyThese
 from codeplan.skills.sequential import Verdict, e_value, reachable, verdict
+from codeplan.skills.values import Skill, Trial
 from codeplan.statistics import mcnemar_exact
 from codeplan.types import Task, Value
 

@@ -2,87 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-from urllib.parse import urlsplit
-
-from codeplan import plugins
-from codeplan.errors import UsageError
 from codeplan.llm.background import interruptible
 from codeplan.llm.openai_client import OpenAIModel
-from codeplan.llm.routing import ROUTES, Routed
-from codeplan.protocols import LLM
+from codeplan.llm.routing import Routed
 
-__all__ = ["OpenAIModel", "Routed", "connect", "interruptible", "settings"]
-
-
-def settings(name: str) -> tuple[str, ...]:
-    """The names of the settings that ``connect`` takes for the model of this name."""
-    return (*(s for s in plugins.accepted(_model_class(name)) if s != "name"), *ROUTES)
-
-
-def connect(name: str, **given: Any) -> LLM:
-    """The model of this name: ``"scripted"`` is the stand-in without a network; any other is asked for at an endpoint.
-
-    Settings are those of the model's class; ``model_seed`` is the stand-in's, or that of the requests (best effort).
-    ``ask_model``, ``refine_model`` and ``executor_model`` name another model for those purposes, with the same settings
-    as far as it takes them; ``NAME@URL`` is one at another endpoint, whose key is in ``CODEPLAN_ASK_API_KEY``
-    (``…REFINE…``, ``…EXECUTOR…``): keys go to no endpoint but their own.
-
-    Nothing is sent yet. Raises UsageError for an empty name, a missing key, or a setting that the model does not take,
-    or not of that type.
-    """
-    for key in given:
-        if key not in settings(name):
-            raise UsageError(f"the model {name!r} has no setting {key!r}; {plugins.choices(key, settings(name))}")
-    common = {key: value for key, value in given.items() if key not in ROUTES}
-    main = _made(name, common)
-    routed = {route: _other(route, given[route], common) for route in ROUTES if given.get(route) is not None}
-    if not routed:
-        return main
-    return Routed(main, {purpose: model for route, model in routed.items() for purpose in ROUTES[route]})
-
-
-def _made(name: str, given: dict[str, Any]) -> LLM:
-    named = {} if name == "scripted" else {"name": name}
-    model: LLM = plugins.build(_model_class(name), {**named, **given}, f"the model {name!r}")
-    return model
-
-
-def _other(route: str, spec: object, common: dict[str, Any]) -> LLM:
-    """The model of one route, from ``NAME`` or ``NAME@URL``."""
-    if not isinstance(spec, str):
-        raise UsageError(f"the setting {route} is {spec!r}; give a model's name, or NAME@URL")
-    name, url = _apart(spec)
-    takes = plugins.accepted(_model_class(name))
-    given = {key: value for key, value in common.items() if key in takes}
-    if url:
-        address = urlsplit(url)
-        if address.username is not None or address.query or address.fragment:
-            raise UsageError(
-                f"the address in {route} has a login or a query in it; put a key into {_variable(route)} instead"
-            )
-        given |= {"base_url": url, "key_variable": _variable(route)}
-        given.pop("api_key", None)
-    return _made(name, given)
-
-
-def _apart(spec: str) -> tuple[str, str]:
-    """Name and address; a model's name may have an @ of its own."""
-    for scheme in ("@https://", "@http://"):
-        name, found, rest = spec.partition(scheme)
-        if found:
-            return name, scheme[1:] + rest
-    return spec, ""
-
-
-def _variable(route: str) -> str:
-    return f"CODEPLAN_{route.removesuffix('_model').upper()}_API_KEY"
-
-
-def _model_class(name: str) -> Callable[..., LLM]:
-    if name != "scripted":
-        return OpenAIModel
-    from codeplan.llm.scripted import ScriptedModel
-
-    return ScriptedModel
+__all__ = ["OpenAIModel", "Routed", "interruptible"]

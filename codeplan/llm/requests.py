@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from codeplan.errors import UsageError
-from codeplan.masking import without_secrets
+from codeplan.recording.redaction import without_secrets
 from codeplan.types import Message
 
 EMBEDDINGS = "/embeddings"

@@ -9,40 +9,6 @@ table of a name and its settings.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from codeplan import plugins
-from codeplan.errors import UsageError
-from codeplan.protocols import Method
+from codeplan.methods.registry import Executor, executor, make, names
 
 __all__ = ["Executor", "executor", "make", "names"]
-
-Executor = Method | str | Mapping[str, Any]
-"""How a method that is to be handed tasks is named: a Method, a name, or a table with ``name`` and its settings."""
-
-
-def names() -> tuple[str, ...]:
-    """The names of all methods there are."""
-    return plugins.names("codeplan.methods")
-
-
-def make(name: str, **settings: Any) -> Method:
-    """A method by name. Raises UsageError for an unknown name or setting."""
-    method: Method = plugins.build(plugins.load("codeplan.methods", name), settings, f"the method {name}")
-    return method
-
-
-def executor(of: str, given: Executor) -> Method:
-    """The executor that was given to the method ``of``. Raises UsageError where it is none."""
-    if isinstance(given, str):
-        return make(given)
-    if isinstance(given, Mapping):
-        settings = dict(given)
-        name = settings.pop("name", None)
-        if not isinstance(name, str):
-            raise UsageError(f"the executor of the method {of} has no name: {dict(given)}; for instance name = 'react'")
-        return make(name, **settings)
-    if isinstance(given, Method):
-        return given
-    raise UsageError(f"the executor of the method {of} is a {type(given).__name__}; give a method, or the name of one")

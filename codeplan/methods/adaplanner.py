@@ -8,21 +8,22 @@ from typing import Any
 import msgspec
 
 from codeplan import plugins
-from codeplan.episode import Episode
+from codeplan.episode.episode import Episode
 from codeplan.errors import UsageError
-from codeplan.events import Warned
-from codeplan.planner import Planner
-from codeplan.prompted import prompts_of
-from codeplan.protocols import SkillStore
-from codeplan.refine import Loop, PlanLoop
-from codeplan.sandbox import Limits, Sandbox
+from codeplan.planning.planner import Planner
+from codeplan.planning.prompting import prompts_of
+from codeplan.planning.refinement import Loop, PlanLoop
+from codeplan.recording.events import Warned
+from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.sandbox.limits import Limits
 from codeplan.skills.reusing import Reusing
+from codeplan.skills.skill_store import SkillStore
 from codeplan.skills.using import Shelf, store
 from codeplan.types import Result, Task
 
 
 class AdaPlanner:
-    """The method. For ``tries`` to ``after_failure`` see ``codeplan.refine.Loop``.
+    """The method. For ``tries`` to ``after_failure`` see ``codeplan.planning.refinement.Loop``.
 
     ``samples`` is how many worked examples the prompts show (Table 6); without ``asks`` a plan cannot ask the model, so
     that all refinement is out of plan. With ``tries=1`` there is none (open loop).

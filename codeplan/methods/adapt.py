@@ -8,14 +8,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from codeplan.decompose import Decomposer, handover, part_of
-from codeplan.episode import Episode
+from codeplan.episode.episode import Episode
+from codeplan.episode.rewind import actions_since_reset, rewind
 from codeplan.errors import UsageError
-from codeplan.methods import Executor
-from codeplan.methods import executor as method
-from codeplan.prompted import prompts_of
-from codeplan.rewind import actions_since_reset, rewind
-from codeplan.subtasks import evaluate
+from codeplan.methods.registry import Executor
+from codeplan.methods.registry import executor as method
+from codeplan.planning.decomposition import Decomposer, handover, part_of
+from codeplan.planning.prompting import prompts_of
+from codeplan.planning.subtasks import evaluate
 from codeplan.types import Result, Task
 
 

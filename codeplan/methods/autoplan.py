@@ -12,13 +12,13 @@ from pathlib import Path
 
 import msgspec
 
-from codeplan.episode import Episode
+from codeplan.episode.episode import Episode
+from codeplan.episode.method import OpenEpisode
 from codeplan.errors import UsageError
-from codeplan.methods import Executor
-from codeplan.methods import executor as method
-from codeplan.prompted import prompted, prompts_of
-from codeplan.protocols import OpenEpisode
-from codeplan.turns import told, turns
+from codeplan.methods.registry import Executor
+from codeplan.methods.registry import executor as method
+from codeplan.planning.prompting import prompted, prompts_of
+from codeplan.planning.turns import told, turns
 from codeplan.types import Result, Task, Value
 
 

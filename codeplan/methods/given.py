@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from codeplan.episode import Episode
-from codeplan.events import PlanDrafted, PlanRejected, PlanStarted
-from codeplan.plan_run import run_plan
-from codeplan.planner import Planner
-from codeplan.prompts import Prompts
-from codeplan.sandbox import Limits, Sandbox
+from codeplan.episode.episode import Episode
+from codeplan.planning.plan_run import run_plan
+from codeplan.planning.planner import Planner
+from codeplan.prompts.templates import Prompts
+from codeplan.recording.events import PlanDrafted, PlanRejected, PlanStarted
+from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.sandbox.limits import Limits
 from codeplan.types import Failed, Finished, Outcome, Rejected, Result, Stopped, Task
 
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from codeplan.decompose import Decomposer, handover, part_of
-from codeplan.episode import Episode
-from codeplan.methods import Executor
-from codeplan.methods import executor as method
-from codeplan.prompted import prompts_of
-from codeplan.subtasks import evaluate
+from codeplan.episode.episode import Episode
+from codeplan.methods.registry import Executor
+from codeplan.methods.registry import executor as method
+from codeplan.planning.decomposition import Decomposer, handover, part_of
+from codeplan.planning.prompting import prompts_of
+from codeplan.planning.subtasks import evaluate
 from codeplan.types import Result, Task
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from codeplan.episode import Episode
+from codeplan.episode.episode import Episode
 from codeplan.errors import UsageError
-from codeplan.prompted import prompted, prompts_of
-from codeplan.turns import HEARD, Turn, claim, formed, is_thought, spoken, told
+from codeplan.planning.prompting import prompted, prompts_of
+from codeplan.planning.turns import HEARD, Turn, claim, formed, is_thought, spoken, told
 from codeplan.types import ActionSpace, Result, Task
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import msgspec
 
-from codeplan.episode import Episode
+from codeplan.episode.episode import Episode
+from codeplan.episode.rewind import actions_since_reset, rewind
 from codeplan.errors import UsageError
-from codeplan.methods import Executor
-from codeplan.methods import executor as method
-from codeplan.prompted import prompted, prompts_of
-from codeplan.rewind import actions_since_reset, rewind
-from codeplan.turns import told, turns
+from codeplan.methods.registry import Executor
+from codeplan.methods.registry import executor as method
+from codeplan.planning.prompting import prompted, prompts_of
+from codeplan.planning.turns import told, turns
 from codeplan.types import Result, Task
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import msgspec
 
-from codeplan.episode import Episode
+from codeplan.episode.episode import Episode
+from codeplan.episode.rewind import actions_since_reset, rewind
 from codeplan.errors import UsageError
-from codeplan.methods import Executor
-from codeplan.methods import executor as method
-from codeplan.rewind import actions_since_reset, rewind
+from codeplan.methods.registry import Executor
+from codeplan.methods.registry import executor as method
 from codeplan.types import Result, Task
 
 

@@ -10,7 +10,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from codeplan.errors import InfrastructureError
-from codeplan.events import (
+from codeplan.recording.events import (
     Acted,
     Asked,
     Embedded,

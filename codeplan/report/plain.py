@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from codeplan.sandbox import decode
+from codeplan.sandbox.protocol.codec import decode
 from codeplan.types import Checkpoint, Failed, Finished, Outcome, Rejected, Stopped
 
 _MAX_DEPTH = 40

@@ -13,7 +13,7 @@ from typing import Annotated, TypeAlias
 
 import msgspec
 
-from codeplan.sandbox.language.head import CLOSING, OPENING
+from codeplan.sandbox.analysis.head import CLOSING, OPENING
 from codeplan.types import Value as Frozen
 
 _Text = Annotated[str, msgspec.Meta(max_length=2_000)]

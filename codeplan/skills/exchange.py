@@ -21,7 +21,7 @@ import msgspec
 
 from codeplan import envs
 from codeplan.errors import UsageError
-from codeplan.sandbox import Sandbox
+from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.skills import folder, manifest
 from codeplan.skills.binding import head
 from codeplan.skills.files import DamagedSkill

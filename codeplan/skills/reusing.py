@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from codeplan.protocols import Author
+from codeplan.planning.plan_writer import Author
 from codeplan.skills.binding import Head, Unbound, bound, head, values_in
 from codeplan.skills.values import Skill
 from codeplan.types import Checkpoint

@@ -8,14 +8,14 @@ from typing import Literal
 
 import msgspec
 
-from codeplan.episode import Episode
+from codeplan.episode.episode import Episode
 from codeplan.errors import UsageError
-from codeplan.events import Choice, SkillsChosen
 from codeplan.llm.routing import embeds
-from codeplan.protocols import SkillStore
+from codeplan.recording.events import Choice, SkillsChosen
 from codeplan.skills.library import Library
 from codeplan.skills.nearest import Embedder, FindsNearest
 from codeplan.skills.only import Elsewhere, OnlyThese, Unrecorded
+from codeplan.skills.skill_store import SkillStore
 from codeplan.skills.values import Skill, Trial
 from codeplan.types import Task
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
-from codeplan.sandbox.executor import Capability
+from codeplan.sandbox.host.backend import Capability
 from codeplan.testing.pages import Library, Page, Shop
 from codeplan.testing.world import Call, World, asker, history
 from codeplan.testing.worlds import Kitchen, Walker, Workbench

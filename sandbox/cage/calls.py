@@ -10,9 +10,9 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, Final, Protocol
 
-from codeplan.sandbox import crossing, wire
 from codeplan.sandbox.cage.tracing import Tracer
-from codeplan.sandbox.language.control import LimitReached, PlanAssertion
+from codeplan.sandbox.protocol import frames, values
+from codeplan.sandbox.runtime.control import LimitReached, PlanAssertion
 
 _TICK_SECONDS: Final = 0.01
 _FLUSH_CHARS: Final = 4_096
@@ -22,11 +22,11 @@ _FLUSH_SECONDS: Final = 0.05
 class Link(Protocol):
     """The connection to the host."""
 
-    def send(self, frame: wire.Frame) -> int:
+    def send(self, frame: frames.Frame) -> int:
         """Send the frame; returns its bytes."""
         ...
 
-    def receive(self) -> wire.FromHost:
+    def receive(self) -> frames.FromHost:
         """The host's next frame."""
         ...
 
@@ -89,7 +89,7 @@ class Calls:
     the line.
     """
 
-    def __init__(self, link: Link, job: wire.RunJob, clock: Clock) -> None:
+    def __init__(self, link: Link, job: frames.RunJob, clock: Clock) -> None:
         self.methods, self.attributes = job.methods, job.attributes
         self.failure: PlanAssertion | LimitReached | None = None
         self._link, self._limits, self._clock = link, job.limits, clock
@@ -106,15 +106,15 @@ class Calls:
         """
         self._calls += 1
         self._allow("calls", self._calls, self._limits.calls)
-        frame = wire.Call(method, [_pack(method, a) for a in args], {k: _pack(method, v) for k, v in kwargs.items()})
-        self._allow("call_bytes", wire.size(frame), self._limits.call_bytes)
+        frame = frames.Call(method, [_pack(method, a) for a in args], {k: _pack(method, v) for k, v in kwargs.items()})
+        self._allow("call_bytes", frames.size(frame), self._limits.call_bytes)
         return self._exchange(frame)
 
     def read(self, attribute: str) -> object:
         """The value of the agent's attribute. Raises RuntimeError where it could not be read."""
         self._reads += 1
         self._allow("reads", self._reads, self._limits.reads)
-        return self._exchange(wire.Read(attribute))
+        return self._exchange(frames.Read(attribute))
 
     def ask(self, question: str) -> str:
         """The answer to a question. Raises TypeError for what is not text, RuntimeError where asking failed."""
@@ -122,14 +122,14 @@ class Calls:
             raise TypeError("ask_llm takes one text")
         self._asks += 1
         self._allow("asks", self._asks, self._limits.asks)
-        text = crossing.printable(question)
+        text = values.printable(question)
         self._allow("ask_bytes", len(text.encode()), self._limits.ask_bytes)
-        return str(self._exchange(wire.Ask(text)))
+        return str(self._exchange(frames.Ask(text)))
 
     def print(self, text: str) -> None:
         """Add to the output, as much of it as is allowed."""
         self._refuse_after_failure()
-        text = crossing.printable(text)
+        text = values.printable(text)
         room = self._limits.output - self._output
         self._output += len(text)
         self._hold(text[:room])
@@ -138,9 +138,9 @@ class Calls:
     def flush(self) -> None:
         """Send what was printed, and which lines ran. Only with the clock not armed: a frame must not be cut short."""
         if self._held:
-            self._link.send(wire.Printed("".join(self._printed)))
+            self._link.send(frames.Printed("".join(self._printed)))
         if self.tracer is not None and (arcs := self.tracer.take()):
-            self._link.send(wire.Covered(arcs))
+            self._link.send(frames.Covered(arcs))
         self._printed.clear()
         self._held, self._flushed = 0, time.monotonic()
 
@@ -152,7 +152,7 @@ class Calls:
             self.flush()
             self._clock.armed = True
 
-    def _exchange(self, frame: wire.Frame) -> object:
+    def _exchange(self, frame: frames.Frame) -> object:
         self._clock.armed = False
         began = time.monotonic()
         try:
@@ -165,9 +165,9 @@ class Calls:
         finally:
             self._clock.waited += time.monotonic() - began
             self._clock.armed = True
-        if isinstance(reply, wire.Answer):
-            return crossing.from_wire(reply.value)
-        raise RuntimeError(reply.message if isinstance(reply, wire.Raised) else "the host gave no answer")
+        if isinstance(reply, frames.Answer):
+            return values.from_wire(reply.value)
+        raise RuntimeError(reply.message if isinstance(reply, frames.Raised) else "the host gave no answer")
 
     def _allow(self, limit: str, value: int, allowed: int) -> None:
         self._refuse_after_failure()
@@ -186,6 +186,6 @@ class Calls:
 
 def _pack(method: str, value: object) -> object:
     try:
-        return crossing.to_wire(value)
-    except crossing.NotPlain as reason:
+        return values.to_wire(value)
+    except values.NotPlain as reason:
         raise TypeError(f"{method} was given {reason}; give it texts, numbers, lists, tuples and dicts") from None

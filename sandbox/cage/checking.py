@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final, NoReturn
 
-from codeplan.sandbox import wire
 from codeplan.sandbox.cage import zygote
 from codeplan.sandbox.cage.calls import Clock, Link
 from codeplan.sandbox.cage.worker import Job, Trade
 from codeplan.sandbox.language.check import check_and_compile
+from codeplan.sandbox.protocol import frames
 from codeplan.types import AgentApi, AgentAttribute, AgentMethod, Parameter, Rejected
 
 _SAMPLE: Final = """\
@@ -51,16 +51,16 @@ _API: Final = AgentApi(
 
 def main(control_fd: int) -> NoReturn:
     """Be the zygote whose workers check plans."""
-    zygote.main(control_fd, Trade(wire.CheckJob(_SAMPLE, _API), check))
+    zygote.main(control_fd, Trade(frames.CheckJob(_SAMPLE, _API), check))
 
 
 def check(link: Link, job: Job, clock: Clock) -> None:
     """Answer a CheckJob; any other job gets no answer."""
-    if not isinstance(job, wire.CheckJob):
+    if not isinstance(job, frames.CheckJob):
         return
     found = check_and_compile(job.source, job.api)
     if isinstance(found, Rejected):
-        link.send(wire.Refused(list(found.diagnostics)))
+        link.send(frames.Refused(list(found.diagnostics)))
         return
     plan, program = found
-    link.send(wire.Checked(plan, program.packed()))
+    link.send(frames.Checked(plan, program.packed()))

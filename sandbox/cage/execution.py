@@ -6,14 +6,14 @@ import sys
 from types import FrameType, TracebackType
 from typing import Any, Final
 
-from codeplan.sandbox import crossing, wire
 from codeplan.sandbox.cage.calls import Calls, Clock, Link
 from codeplan.sandbox.cage.tracing import Tracer
-from codeplan.sandbox.codec import encode
-from codeplan.sandbox.language.control import LimitReached, PlanAssertion, limit_of
-from codeplan.sandbox.language.namespace import make_namespace, namespace_variables
 from codeplan.sandbox.language.program import Program, Segment
 from codeplan.sandbox.limits import ENTRIES, NAME_CHARS, Limits, shorten
+from codeplan.sandbox.protocol import frames, values
+from codeplan.sandbox.protocol.codec import encode
+from codeplan.sandbox.runtime.control import LimitReached, PlanAssertion, limit_of
+from codeplan.sandbox.runtime.namespace import make_namespace, namespace_variables
 
 PLAN_FILE: Final = "<plan>"
 """The file name that compiled plans carry in tracebacks."""
@@ -25,7 +25,7 @@ _OWN_FRAMES: Final = 30
 class Execution:
     """One run of a compiled plan."""
 
-    def __init__(self, link: Link, job: wire.RunJob, clock: Clock) -> None:
+    def __init__(self, link: Link, job: frames.RunJob, clock: Clock) -> None:
         self._link, self._job, self._clock = link, job, clock
         self._limits: Limits = job.limits
         self._calls = Calls(link, job, clock)
@@ -89,12 +89,12 @@ class Execution:
     def _enter(self, step: int) -> None:
         self._calls.flush()
         table = self._table(min(self._limits.checkpoint_bytes, self._room))
-        self._room = max(0, self._room - self._link.send(wire.Entered(step, table)))
+        self._room = max(0, self._room - self._link.send(frames.Entered(step, table)))
 
-    def _table(self, most: int) -> wire.Table:
+    def _table(self, most: int) -> frames.Table:
         checkpoint = encode(namespace_variables(self._namespace), most)
         lost = {n: why for n, why in self._dropped.items() if n not in checkpoint.names}
-        return wire.Table(checkpoint.names, checkpoint.nodes, lost | checkpoint.dropped)
+        return frames.Table(checkpoint.names, checkpoint.nodes, lost | checkpoint.dropped)
 
     def _send_end(self, failure: BaseException | None) -> None:
         status, error, message, value = _verdict(failure, self._limits)
@@ -105,7 +105,7 @@ class Execution:
         except MemoryError:
             self._namespace.clear()
             status, error, message, value, table = "stopped", "memory", "", float(self._limits.memory), None
-        self._link.send(wire.End(status, self._step, line, error, message, value, self._clock.cpu(), table))
+        self._link.send(frames.End(status, self._step, line, error, message, value, self._clock.cpu(), table))
 
 
 def _verdict(failure: BaseException | None, limits: Limits) -> tuple[Any, str, str, float]:
@@ -134,7 +134,7 @@ def _text(error: BaseException) -> str:
 
 
 def _cut(text: str) -> str:
-    return crossing.printable(shorten(text))
+    return values.printable(shorten(text))
 
 
 def _line(failure: BaseException | None) -> int | None:

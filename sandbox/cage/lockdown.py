@@ -15,9 +15,8 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
-import msgspec
-
 from codeplan.sandbox.cage import landlock, seccomp
+from codeplan.sandbox.protocol.layers import Layer
 
 LAYERS: Final = ("user", "not-dumpable", "death-signal", "no-new-privileges", "landlock", "limits", "seccomp")
 """The layers' names, in the order in which they are put on."""
@@ -27,14 +26,6 @@ SOCKET_FD: Final = 3
 
 _NOBODY: Final = 65534
 _SET_DEATH_SIGNAL, _SET_DUMPABLE, _SET_NO_NEW_PRIVILEGES = 1, 4, 38
-
-
-class Layer(msgspec.Struct, frozen=True):
-    """One layer of the cage on this machine: whether it is there, and how it looks or why it is missing."""
-
-    name: str
-    present: bool
-    detail: str
 
 
 class Cage:

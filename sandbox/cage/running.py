@@ -9,14 +9,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, NoReturn, TypeAlias
 
-from codeplan.sandbox import wire
 from codeplan.sandbox.cage import zygote
 from codeplan.sandbox.cage.calls import Clock, Link
 from codeplan.sandbox.cage.execution import Execution
 from codeplan.sandbox.cage.worker import Job, Trade
-from codeplan.sandbox.codec import CheckpointError, decode, encode
 from codeplan.sandbox.language.program import PlanRefused, Program, compile_plan
 from codeplan.sandbox.limits import Limits, shorten
+from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
 
 Compile: TypeAlias = Callable[[str], Program]
 """What makes a program of a plan's source."""
@@ -36,7 +36,7 @@ def main(control_fd: int, compiled: Compile = compile_plan) -> NoReturn:
     _load_the_rest()
     code = [compiled(_SAMPLE).packed() for _ in range(zygote.PRACTICE)][-1]  # some plans come without their code
     saved = encode({"x": [1]}, 1_000)
-    job = wire.RunJob(_SAMPLE, frozenset({"report"}), frozenset(), 1, saved, 0, Limits(), code=code)
+    job = frames.RunJob(_SAMPLE, frozenset({"report"}), frozenset(), 1, saved, 0, Limits(), code=code)
     zygote.main(control_fd, Trade(job, partial(run, compiled=compiled), rehearsed=True))
 
 
@@ -49,16 +49,16 @@ def _load_the_rest() -> None:
 
 def run(link: Link, job: Job, clock: Clock, compiled: Compile) -> None:
     """Answer a RunJob; any other job gets no answer."""
-    if not isinstance(job, wire.RunJob):
+    if not isinstance(job, frames.RunJob):
         return
     try:
         program = Program.unpacked(job.code) if job.code else compiled(job.source)
         variables = decode(job.checkpoint) if job.checkpoint else {}
     except PlanRefused as refused:
-        link.send(wire.Refused(list(refused.diagnostics)))
+        link.send(frames.Refused(list(refused.diagnostics)))
         return
     except CheckpointError as error:
-        link.send(wire.Damaged(shorten(str(error))))
+        link.send(frames.Damaged(shorten(str(error))))
         return
-    link.send(wire.Started())
+    link.send(frames.Started())
     Execution(link, job, clock).run(program, variables)

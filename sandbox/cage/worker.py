@@ -7,14 +7,14 @@ import select
 from collections.abc import Callable
 from typing import Final, NamedTuple, TypeAlias
 
-from codeplan.sandbox import wire
 from codeplan.sandbox.cage.calls import Clock, Link
 from codeplan.sandbox.cage.lockdown import SOCKET_FD, Cage
+from codeplan.sandbox.protocol import frames
 
 _HIGHEST_FD: Final = 1 << 16
 _READ_BYTES: Final = 1 << 20
 
-Job: TypeAlias = wire.CheckJob | wire.StudyJob | wire.RunJob
+Job: TypeAlias = frames.CheckJob | frames.StudyJob | frames.RunJob
 
 
 class Trade(NamedTuple):
@@ -34,7 +34,7 @@ def practise(trade: Trade) -> None:
 
     A fork shares its memory until it writes there, and each first write to a page costs a fault of some microseconds.
     """
-    wire.from_host(wire.pack(trade.sample)[wire.HEADER_BYTES :])
+    frames.from_host(frames.pack(trade.sample)[frames.HEADER_BYTES :])
     trade.serve(_Nowhere(), trade.sample, Clock())
 
 
@@ -53,10 +53,10 @@ def work(job_fd: int, cage: Cage, trade: Trade) -> None:
     if trade.rehearsed and not channel.waits():
         practise(trade)
     setup = channel.receive()
-    if not isinstance(setup, wire.Setup):
+    if not isinstance(setup, frames.Setup):
         return
     clock.wind(setup.wall, setup.cpu)
-    channel.send(wire.Ready([*inner, *cage.close_on(setup.memory, setup.cpu)]))
+    channel.send(frames.Ready([*inner, *cage.close_on(setup.memory, setup.cpu)]))
     job = channel.receive()
     clock.start()
     if isinstance(job, Job):
@@ -66,11 +66,11 @@ def work(job_fd: int, cage: Cage, trade: Trade) -> None:
 class _Nowhere:
     """The link of a job that is only practice: the agent and the model answer with an empty text."""
 
-    def send(self, frame: wire.Frame) -> int:
-        return len(wire.pack(frame))
+    def send(self, frame: frames.Frame) -> int:
+        return len(frames.pack(frame))
 
-    def receive(self) -> wire.FromHost:
-        return wire.Answer("")
+    def receive(self) -> frames.FromHost:
+        return frames.Answer("")
 
 
 class Channel:
@@ -79,9 +79,9 @@ class Channel:
     def __init__(self, fd: int) -> None:
         self._fd = fd
 
-    def send(self, frame: wire.Frame) -> int:
+    def send(self, frame: frames.Frame) -> int:
         """Send the frame; returns its bytes."""
-        packed = wire.pack(frame)
+        packed = frames.pack(frame)
         rest = memoryview(packed)
         while rest:
             rest = rest[os.write(self._fd, rest) :]
@@ -91,10 +91,10 @@ class Channel:
         """Whether the host has said something that was not received yet."""
         return bool(select.select([self._fd], [], [], 0)[0])
 
-    def receive(self) -> wire.FromHost:
+    def receive(self) -> frames.FromHost:
         """The host's next frame."""
-        length = int.from_bytes(self._exactly(wire.HEADER_BYTES), "big")
-        return wire.from_host(self._exactly(length))
+        length = int.from_bytes(self._exactly(frames.HEADER_BYTES), "big")
+        return frames.from_host(self._exactly(length))
 
     def _exactly(self, count: int) -> bytes:
         parts = []

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from codeplan.sandbox.language.names import DROPPED_MODULES, GIVEN, MODULES, RESERVED
+from codeplan.sandbox.runtime.names import DROPPED_MODULES, GIVEN, MODULES, RESERVED
 
 Statement = ast.Import | ast.ImportFrom
 

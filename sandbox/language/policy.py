@@ -13,10 +13,10 @@ from typing import TypeVar
 from RestrictedPython.transformer import RestrictingNodeTransformer
 
 from codeplan.sandbox.language.imports import import_problem
-from codeplan.sandbox.language.names import RESERVED
 from codeplan.sandbox.language.nodes import at
 from codeplan.sandbox.language.refusals import Refusals
 from codeplan.sandbox.language.wording import REFUSED
+from codeplan.sandbox.runtime.names import RESERVED
 
 _T = TypeVar("_T", bound=ast.AST)
 Visited = ast.AST | list[ast.stmt] | None

@@ -12,12 +12,12 @@ from types import CodeType
 from codeplan.sandbox.language.flow import Flow, flow
 from codeplan.sandbox.language.guarding import PlanTransformer
 from codeplan.sandbox.language.imports import Binding, Statement, bindings, imports
-from codeplan.sandbox.language.names import GIVEN
 from codeplan.sandbox.language.nodes import at, call, place_below, walk
 from codeplan.sandbox.language.outline import Outline, Part, outline
-from codeplan.sandbox.language.qualnames import named
 from codeplan.sandbox.language.refusals import PlanRefused, Refusals
 from codeplan.sandbox.language.syntax import parse
+from codeplan.sandbox.runtime.names import GIVEN
+from codeplan.sandbox.runtime.qualnames import named
 
 __all__ = ["PlanRefused", "Program", "Segment", "build", "compile_plan"]
 

@@ -7,9 +7,9 @@ import difflib
 
 from codeplan.sandbox.language.flow import Flow
 from codeplan.sandbox.language.imports import Statement
-from codeplan.sandbox.language.names import GIVEN, RUNTIME, advice
 from codeplan.sandbox.language.outline import Outline, Part
 from codeplan.sandbox.language.refusals import Refusals
+from codeplan.sandbox.runtime.names import GIVEN, RUNTIME, advice
 
 
 class Names:

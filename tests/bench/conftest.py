@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benches import Play
+from support.bench_samples import Play
 
-from codeplan.bench import Conducted, conduct, engines
+from codeplan.bench import conduct, engines
+from codeplan.bench.conduct import Conducted
 from codeplan.bench.plan import Planned
 
 

@@ -1,5 +1,5 @@
 from codeplan import envs
-from codeplan.bench import Suite, summarise
+from codeplan.bench.suite import Suite, summarise
 from codeplan.types import Result, Task
 
 

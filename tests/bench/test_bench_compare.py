@@ -7,7 +7,7 @@ import io
 from pathlib import Path
 
 import pytest
-from benches import Play, plan
+from support.bench_samples import Play, plan
 
 from codeplan.bench.compare import overview
 from codeplan.bench.measures import measure, measured

@@ -9,14 +9,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from benches import Play, bare, plan
+from support.bench_samples import Play, bare, plan
 
-from codeplan.bench import Allowance, read
+from codeplan.bench.conduct import Allowance
+from codeplan.bench.store import read
 from codeplan.errors import UsageError
-from codeplan.events import EpisodeEnded
-from codeplan.llm.scripted import ScriptedModel
-from codeplan.llm.serve import Endpoint
-from codeplan.trace import Trace
+from codeplan.recording.events import EpisodeEnded
+from codeplan.recording.trace import Trace
+from codeplan.standin.model import ScriptedModel
+from codeplan.standin.server import Endpoint
 
 DEAD = "http://127.0.0.1:9/v1"
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from benches import Play, bare, plan
+from support.bench_samples import Play, bare, plan
 
-from codeplan.bench import Bench, engines
+from codeplan.bench import engines
 from codeplan.bench.conduct import remaining
 from codeplan.bench.engines.processes import shares
 from codeplan.bench.episodes import Player
-from codeplan.bench.store import in_order
+from codeplan.bench.store import Bench, in_order
 from codeplan.errors import InfrastructureError, UsageError
 
 

@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
-from benches import Play, bare, plan
+from support.bench_samples import Play, bare, plan
 
-from codeplan.bench import read
+from codeplan.bench.store import read
 
 COMMAND = [sys.executable, "-m", "codeplan", "bench", "household", "-n", "2"]
 

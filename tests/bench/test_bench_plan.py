@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from benches import plan
+from support.bench_samples import plan
 
 from codeplan.bench.plan import planned, read_file
 from codeplan.bench.suites import NAMED, chosen
-from codeplan.envs import make
+from codeplan.envs.registry import make
 from codeplan.errors import UsageError
 
 FILE = """

@@ -1,13 +1,13 @@
 """Acquisition: a success becomes a candidate when its plan, made whole and general, wins the same task again."""
 
 import pytest
-from boxes import Boxes, Replies
+from support.boxes import Boxes, Replies
 
-from codeplan import Observation, Task
-from codeplan.curation import Lab, acquire
-from codeplan.sandbox import Sandbox
-from codeplan.skills import Library
-from codeplan.types import Plan
+from codeplan.curation.acquiring import acquire
+from codeplan.curation.episodes import Lab
+from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.skills.library import Library
+from codeplan.types import Observation, Plan, Task
 
 
 @pytest.fixture

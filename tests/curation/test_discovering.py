@@ -2,10 +2,12 @@
 
 import pytest
 
-from codeplan.curation import Lab, Rule, compare, discover
 from codeplan.curation.checking import run_alone
-from codeplan.curation.episodes import of_each_kind
-from codeplan.skills import Library
+from codeplan.curation.comparing import compare
+from codeplan.curation.discovering import discover
+from codeplan.curation.episodes import Lab, of_each_kind
+from codeplan.curation.filtering import Rule
+from codeplan.skills.library import Library
 
 KINDS = ("heat", "examine")
 SHOWN = 5

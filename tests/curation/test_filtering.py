@@ -1,13 +1,16 @@
 """Filtering: promoted only when success rises on other tasks; harmful ones retired; the poisoned one never promoted."""
 
 import pytest
-from boxes import Boxes, Replies
 from curation.made import made, poisoned
+from support.boxes import Boxes, Replies
 
-from codeplan import UsageError, replay, resume
-from codeplan.curation import Lab, Rule, check, filter_candidates
-from codeplan.curation.filtering import candidates_of
-from codeplan.skills import Library, Skill
+from codeplan.curation.checking import check
+from codeplan.curation.episodes import Lab
+from codeplan.curation.filtering import Rule, candidates_of, filter_candidates
+from codeplan.errors import UsageError
+from codeplan.runner.recorded import replay, resume
+from codeplan.skills.library import Library
+from codeplan.skills.values import Skill
 
 GAPS = {"gaps": 0.8, "sample_kinds": "pick"}
 

@@ -6,14 +6,15 @@ import re
 import shutil
 
 import pytest
-from alfworld_files import write
+from support.alfworld_files import write
 
-from codeplan import envs, run
-from codeplan.bench import Suite
-from codeplan.envs.alfworld import ALFWorld, make
+from codeplan import envs
+from codeplan.bench.suite import Suite
+from codeplan.envs.alfworld.environment import ALFWorld, make
 from codeplan.envs.household.generator import KINDS
 from codeplan.errors import EnvironmentFailure, UsageError
-from codeplan.testing import EnvironmentContract
+from codeplan.runner.live import run
+from codeplan.testing.environment import EnvironmentContract
 from codeplan.types import Task
 
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from alfworld_files import write
+from support.alfworld_files import write
 
 from codeplan.cli import main
 

@@ -9,9 +9,10 @@ import os
 import random
 
 import pytest
-from alfworld_files import recorded
+from support.alfworld_files import recorded
 
-from codeplan.envs.alfworld import games, make
+from codeplan.envs.alfworld import games
+from codeplan.envs.alfworld.environment import make
 from codeplan.envs.alfworld.official import TextWorld
 from codeplan.envs.household import choices, engine, text
 

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from alfworld_files import contents, grammar, problem, write
+from support.alfworld_files import contents, grammar, problem, write
 
 from codeplan.envs.alfworld import games, goals, pddl
 from codeplan.envs.household.engine import satisfied

@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from alfworld_files import recorded, transcripts
+from support.alfworld_files import recorded, transcripts
 
-from codeplan.envs.alfworld import make
+from codeplan.envs.alfworld.environment import make
 from codeplan.envs.household.walkthrough import walkthrough
 from codeplan.types import Task
 

@@ -1,10 +1,10 @@
 """Environments are found by name, and tasks by what is said of them."""
 
 import pytest
-from boxes import Boxes
+from support.boxes import Boxes
 
 from codeplan import envs
-from codeplan.envs.household import Household
+from codeplan.envs.household.environment import Household
 from codeplan.errors import UsageError
 
 

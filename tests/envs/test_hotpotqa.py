@@ -6,11 +6,11 @@ import random
 import pytest
 
 from codeplan import envs
-from codeplan.envs.hotpotqa import HotpotQA, make
+from codeplan.envs.hotpotqa.environment import HotpotQA, make
 from codeplan.envs.hotpotqa.reading import Reading, lookup, search, sentences
 from codeplan.envs.hotpotqa.wiki import OfflineWiki, Page, Similar
 from codeplan.errors import UsageError
-from codeplan.testing import EnvironmentContract
+from codeplan.testing.environment import EnvironmentContract
 from codeplan.types import Observation, Task
 
 OWN = HotpotQA()

@@ -2,11 +2,12 @@
 
 import pytest
 
-from codeplan import execute
-from codeplan.api import agent_api, describe
-from codeplan.envs.hotpotqa import HotpotQA, HotpotQAAgent
-from codeplan.prompts import Prompts
+from codeplan.agent_api import agent_api, describe
+from codeplan.envs.hotpotqa.agent import HotpotQAAgent
+from codeplan.envs.hotpotqa.environment import HotpotQA
+from codeplan.prompts.templates import Prompts
 from codeplan.protocols import Agent
+from codeplan.runner.live import execute
 from codeplan.types import Finished, Observation, Stopped
 
 EXAMPLES = {"bridge": "bridge/14", "comparison": "comparison/9"}

@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from codeplan import Completion
 from codeplan.envs.hotpotqa.judge import judge
 from codeplan.errors import ModelError
-from codeplan.types import Usage
+from codeplan.types import Completion, Usage
 
 
 class Says:

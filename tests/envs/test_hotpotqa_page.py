@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from codeplan.envs.hotpotqa import HotpotQA
+from codeplan.envs.hotpotqa.environment import HotpotQA
 
 PAGE = (Path(__file__).parents[2] / "docs" / "envs" / "hotpotqa.md").read_text()
 

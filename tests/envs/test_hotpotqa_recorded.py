@@ -10,9 +10,9 @@ import re
 from collections import Counter
 
 import pytest
-from hotpotqa_files import questions, questions_file, transcripts
+from support.hotpotqa_files import questions, questions_file, transcripts
 
-from codeplan.envs.hotpotqa import make
+from codeplan.envs.hotpotqa.environment import make
 
 
 @pytest.fixture(scope="module")

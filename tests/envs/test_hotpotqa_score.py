@@ -4,9 +4,9 @@ import re
 import string
 
 import pytest
-from hotpotqa_files import questions
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.hotpotqa_files import questions
 
 from codeplan.envs.hotpotqa.score import normalize, score
 

@@ -9,15 +9,15 @@ import time
 from contextlib import closing
 
 import pytest
-from mediawiki_server import wiki_server
+from support.mediawiki_server import wiki_server
 
-from codeplan import run
-from codeplan.envs.hotpotqa import make
+from codeplan.envs.hotpotqa.environment import make
 from codeplan.envs.hotpotqa.mediawiki import MediaWiki, seconds
 from codeplan.envs.hotpotqa.paragraphs import paragraphs
 from codeplan.envs.hotpotqa.wiki import Page, Similar
 from codeplan.envs.hotpotqa.wikipedia import Wikipedia
 from codeplan.errors import EnvironmentFailure, UsageError
+from codeplan.runner.live import run
 from codeplan.types import Task
 
 CONTACT = "tests@example.org"

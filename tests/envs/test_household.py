@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from codeplan.envs.household import Household, make
+from codeplan.envs.household.environment import Household, make
 from codeplan.errors import UsageError
 from codeplan.protocols import GeneratesTasks
-from codeplan.testing import EnvironmentContract
+from codeplan.testing.environment import EnvironmentContract
 from codeplan.types import Observation, Task
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from codeplan.api import agent_api
-from codeplan.envs.household import Household
+from codeplan.agent_api import agent_api
 from codeplan.envs.household.agent import HouseholdAgent
+from codeplan.envs.household.environment import Household
 from codeplan.protocols import Agent
 from codeplan.types import Observation, Task
 

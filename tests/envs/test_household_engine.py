@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from small_house import after, answer, house
+from support.small_house import after, answer, house
 
 from codeplan.envs.household.choices import admissible
 from codeplan.envs.household.engine import act, satisfied

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_house import after, house
+from support.small_house import after, house
 
 from codeplan.envs.household import facts
 from codeplan.envs.household.engine import satisfied

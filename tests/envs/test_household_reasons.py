@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_house import after, house
+from support.small_house import after, house
 
-from codeplan.envs.household import Household
 from codeplan.envs.household.engine import act
+from codeplan.envs.household.environment import Household
 from codeplan.envs.household.game import MOVE
 from codeplan.envs.household.generator import KINDS, generate
 from codeplan.envs.household.play import Play

@@ -3,13 +3,13 @@
 import struct
 
 import pytest
-from miniwob_pages import folder_of_pages, needs_browser
+from support.miniwob_pages import folder_of_pages, needs_browser
 
 from codeplan import envs
-from codeplan.envs.miniwob import MiniWob, make
+from codeplan.envs.miniwob.environment import MiniWob, make
 from codeplan.envs.miniwob.pages import FEEDBACK, PAPER
 from codeplan.errors import UsageError
-from codeplan.testing import EnvironmentContract
+from codeplan.testing.environment import EnvironmentContract
 from codeplan.types import Task
 
 pytestmark = needs_browser

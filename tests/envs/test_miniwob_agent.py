@@ -2,9 +2,9 @@
 
 import pytest
 
-from codeplan.api import agent_api
-from codeplan.envs.miniwob import MiniWobAgent
+from codeplan.agent_api import agent_api
 from codeplan.envs.miniwob.actions import Action, parse
+from codeplan.envs.miniwob.agent import MiniWobAgent
 from codeplan.errors import AgentError
 from codeplan.types import Observation
 

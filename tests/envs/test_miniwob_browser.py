@@ -12,10 +12,11 @@ import time
 from pathlib import Path
 
 import pytest
-from miniwob_pages import folder_of_pages, needs_browser
+from support.miniwob_pages import folder_of_pages, needs_browser
 
-from codeplan.envs.miniwob import MiniWob, found
+from codeplan.envs.miniwob import found
 from codeplan.envs.miniwob.browser import Browser, shut
+from codeplan.envs.miniwob.environment import MiniWob
 from codeplan.envs.miniwob.pages import Pages
 from codeplan.errors import EnvironmentFailure
 

@@ -4,9 +4,10 @@ import subprocess
 import sys
 
 import pytest
-from miniwob_pages import folder_of_pages
+from support.miniwob_pages import folder_of_pages
 
-from codeplan.envs.miniwob import MiniWob, found
+from codeplan.envs.miniwob import found
+from codeplan.envs.miniwob.environment import MiniWob
 from codeplan.envs.miniwob.pages import PAPER, Pages
 from codeplan.errors import UsageError
 from codeplan.types import Task

@@ -6,9 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from miniwob_pages import needs_browser
+from support.miniwob_pages import needs_browser
 
-from codeplan.envs.miniwob import MiniWob, make
+from codeplan.envs.miniwob.environment import MiniWob, make
 from codeplan.envs.miniwob.pages import DRAWN_ANEW
 from codeplan.plugins import accepted
 

@@ -1,11 +1,12 @@
 """An episode of MiniWoB++ is the same whenever, wherever and after whatever it is played."""
 
 import pytest
-from miniwob_pages import needs_browser
+from support.miniwob_pages import needs_browser
 
-from codeplan import replay, resume, run
-from codeplan.envs.miniwob import MiniWob
+from codeplan.envs.miniwob.environment import MiniWob
 from codeplan.envs.miniwob.pages import DRAWN_ANEW
+from codeplan.runner.live import run
+from codeplan.runner.recorded import replay, resume
 
 pytestmark = needs_browser
 

@@ -3,14 +3,15 @@
 import re
 
 import pytest
-from miniwob_pages import needs_browser
+from support.miniwob_pages import needs_browser
 
-from codeplan import execute
-from codeplan.api import agent_api
-from codeplan.envs.miniwob import MiniWob, MiniWobAgent
+from codeplan.agent_api import agent_api
+from codeplan.envs.miniwob.agent import MiniWobAgent
+from codeplan.envs.miniwob.environment import MiniWob
 from codeplan.envs.miniwob.pages import FEEDBACK
-from codeplan.prompts import Prompts
-from codeplan.sandbox import Sandbox
+from codeplan.prompts.templates import Prompts
+from codeplan.runner.live import execute
+from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.types import Plan
 
 SEEDS = {

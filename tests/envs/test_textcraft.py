@@ -9,12 +9,12 @@ import time
 import pytest
 
 from codeplan import envs
-from codeplan.envs.textcraft import TextCraft, make
 from codeplan.envs.textcraft.commands import drawn_commands
+from codeplan.envs.textcraft.environment import TextCraft, make
 from codeplan.envs.textcraft.recipes import book
 from codeplan.envs.textcraft.tasks import goal_of
 from codeplan.errors import UsageError
-from codeplan.testing import EnvironmentContract
+from codeplan.testing.environment import EnvironmentContract
 from codeplan.types import Observation, Task
 
 TASKS = TextCraft().tasks("test")

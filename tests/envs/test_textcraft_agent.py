@@ -2,14 +2,15 @@
 
 import pytest
 
-from codeplan import execute
-from codeplan.api import agent_api, describe
-from codeplan.envs.textcraft import TextCraft, TextCraftAgent
+from codeplan.agent_api import agent_api, describe
+from codeplan.envs.textcraft.agent import TextCraftAgent
+from codeplan.envs.textcraft.environment import TextCraft
 from codeplan.envs.textcraft.recipes import book
 from codeplan.errors import AgentError
-from codeplan.llm.scripted import ScriptedModel
-from codeplan.prompts import Prompts
+from codeplan.prompts.templates import Prompts
 from codeplan.protocols import Agent
+from codeplan.runner.live import execute
+from codeplan.standin.model import ScriptedModel
 from codeplan.types import Finished, Observation
 
 FIRST = Observation(

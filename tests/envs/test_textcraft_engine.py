@@ -10,8 +10,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from codeplan.envs.textcraft import Moment, TextCraft
 from codeplan.envs.textcraft.engine import act
+from codeplan.envs.textcraft.environment import Moment, TextCraft
 from codeplan.envs.textcraft.recipes import UNCRAFTED, Book, Input, Recipe, book, data
 from codeplan.types import Task
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from codeplan.envs.textcraft import TextCraft
+from codeplan.envs.textcraft.environment import TextCraft
 
 PAGE = (Path(__file__).parents[2] / "docs" / "envs" / "textcraft.md").read_text()
 

@@ -7,14 +7,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from webshop_goods import BOTTLE, MUG, listed, record, shop, write_files
+from support.webshop_goods import BOTTLE, MUG, listed, record, shop, write_files
 
 from codeplan import envs
-from codeplan.envs.webshop import Rules, WebShop, make
+from codeplan.envs.webshop.environment import Rules, WebShop
+from codeplan.envs.webshop.factory import make
 from codeplan.envs.webshop.goals import Goal
 from codeplan.envs.webshop.products import Product
 from codeplan.errors import UsageError
-from codeplan.testing import EnvironmentContract
+from codeplan.testing.environment import EnvironmentContract
 from codeplan.types import Observation, Task
 
 ENV = make()

@@ -1,16 +1,17 @@
 """WebShop's agent, and the worked example that shows how plans use it."""
 
 import pytest
-from webshop_goods import BOTTLE, MUG, listed, shop
+from support.webshop_goods import BOTTLE, MUG, listed, shop
 
-from codeplan import execute
-from codeplan.api import agent_api, describe
-from codeplan.envs.webshop import Rules, WebShop, WebShopAgent
+from codeplan.agent_api import agent_api, describe
+from codeplan.envs.webshop.agent import WebShopAgent
+from codeplan.envs.webshop.environment import Rules, WebShop
 from codeplan.envs.webshop.products import Product
 from codeplan.errors import AgentError
-from codeplan.llm.scripted import ScriptedModel
-from codeplan.prompts import Prompts
+from codeplan.prompts.templates import Prompts
 from codeplan.protocols import Agent
+from codeplan.runner.live import execute
+from codeplan.standin.model import ScriptedModel
 from codeplan.types import Finished
 
 

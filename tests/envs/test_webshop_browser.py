@@ -9,11 +9,11 @@ import threading
 from urllib.parse import urlencode
 
 import pytest
-from webshop_goods import MUG, listed, shop
+from support.webshop_goods import MUG, listed, shop
 
 from codeplan.cli import main
-from codeplan.envs.webshop import WebShop
 from codeplan.envs.webshop.browser import ShopServer
+from codeplan.envs.webshop.environment import WebShop
 from codeplan.envs.webshop.products import Product
 from codeplan.errors import UsageError
 from codeplan.types import Task

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from webshop_goods import BOTTLE, MUG, listed, record, shop, write_files
+from support.webshop_goods import BOTTLE, MUG, listed, record, shop, write_files
 
-from codeplan.envs.webshop import files, make
+from codeplan.envs.webshop import files
 from codeplan.envs.webshop.catalogue import Catalogue
+from codeplan.envs.webshop.factory import make
 from codeplan.envs.webshop.loading import embedded, opened
 from codeplan.envs.webshop.search import find, words_of
 from codeplan.errors import EnvironmentFailure, UsageError

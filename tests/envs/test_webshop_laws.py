@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from msgspec.structs import replace
 
-from codeplan.envs.webshop import Rules, WebShop, session
+from codeplan.envs.webshop import session
+from codeplan.envs.webshop.environment import Rules, WebShop
 from codeplan.envs.webshop.loading import embedded
 from codeplan.envs.webshop.pages import BACK, SEARCH
 from codeplan.types import Observation

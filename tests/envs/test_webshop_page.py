@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from codeplan.envs.webshop import make
+from codeplan.envs.webshop.factory import make
 
 PAGE = (Path(__file__).parents[2] / "docs" / "envs" / "webshop.md").read_text()
 

@@ -6,10 +6,11 @@ from functools import cache
 
 import pytest
 from msgspec import structs
-from webshop_goods import SHARED, shop
+from support.webshop_goods import SHARED, shop
 
-from codeplan.envs.webshop import Rules, WebShop, session
+from codeplan.envs.webshop import session
 from codeplan.envs.webshop.catalogue import Instruction, Listed
+from codeplan.envs.webshop.environment import Rules, WebShop
 from codeplan.envs.webshop.goals import NO_CAP, Goal, sampled_price
 from codeplan.envs.webshop.products import Product, prices_in
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from webshop_goods import BOTTLE, MUG, record
+from support.webshop_goods import BOTTLE, MUG, record
 
 from codeplan.envs.webshop.colours import COLOURS, colour_or_text
 from codeplan.envs.webshop.goals import (

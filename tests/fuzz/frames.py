@@ -16,12 +16,12 @@ from typing import Any
 
 import msgspec
 
-from codeplan.sandbox import wire
-from codeplan.sandbox.agent_port import AgentPort
-from codeplan.sandbox.cage.process import WorkerProcess
-from codeplan.sandbox.codec import CheckpointError, decode, encode
+from codeplan.sandbox.host.agent_port import AgentPort
+from codeplan.sandbox.host.process import WorkerProcess
+from codeplan.sandbox.host.session import GRACE_SECONDS, Session
 from codeplan.sandbox.limits import Limits
-from codeplan.sandbox.session import GRACE_SECONDS, Session
+from codeplan.sandbox.protocol import frames as wire
+from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
 from codeplan.testing.home import Home
 from codeplan.types import Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, Step, Stopped
 

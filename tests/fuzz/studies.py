@@ -13,10 +13,10 @@ import msgspec
 from frames import OUT_OF_ORDER, SLACK_SECONDS, break_frame
 
 from codeplan.errors import SandboxError, UsageError
-from codeplan.sandbox import wire
-from codeplan.sandbox.cage.process import WorkerProcess
+from codeplan.sandbox.host.process import WorkerProcess
+from codeplan.sandbox.host.study import conduct, job
 from codeplan.sandbox.limits import Limits
-from codeplan.sandbox.study import conduct, job
+from codeplan.sandbox.protocol import frames as wire
 from codeplan.types import Rejected
 
 LIMITS = Limits(wall=0.05)

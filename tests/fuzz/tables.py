@@ -7,7 +7,7 @@ import time
 import msgspec
 from hypothesis import strategies as st
 
-from codeplan.sandbox.codec import CheckpointError, decode, encode
+from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
 from codeplan.types import Checkpoint
 
 SECONDS = 5.0

@@ -13,10 +13,11 @@ from types import CodeType
 
 from hypothesis import strategies as st
 
-from codeplan.api import agent_api
-from codeplan.sandbox import Limits, Sandbox
+from codeplan.agent_api import agent_api
+from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.language.check import check_source
 from codeplan.sandbox.language.program import compile_plan
+from codeplan.sandbox.limits import Limits
 from codeplan.testing.samples import attempts, samples
 from codeplan.testing.world import asker
 from codeplan.testing.worlds import Walker

@@ -1,45 +1,5 @@
 """The served endpoint, for tests of what asks it."""
 
-from __future__ import annotations
+from support.endpoint import no_settings_of_this_machine, serve
 
-import asyncio
-import threading
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-from served import Serve, Served
-
-from codeplan.llm.scripted import ScriptedModel
-from codeplan.llm.serve import Endpoint
-from codeplan.llm.serve_faults import Faults
-
-VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE", "HTTP_PROXY", "http_proxy", "ALL_PROXY")
-
-
-@pytest.fixture(autouse=True)
-def no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Serve]:
-    """Starts endpoints: ``serve(faults="500=0.1", latency=0.01)``; they end with the test."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-    endpoints: list[Endpoint] = []
-
-    def start(faults: str = "", latency: float = 0.0, mistakes: str = "none") -> Served:
-        log = tmp_path / f"requests-{len(endpoints)}.jsonl"
-        endpoint = Endpoint(ScriptedModel(mistakes=mistakes), latency=latency, faults=Faults.parse(faults), log=log)
-        endpoints.append(endpoint)
-        return Served(asyncio.run_coroutine_threadsafe(endpoint.start(), loop).result(10), log)
-
-    yield start
-    for endpoint in endpoints:
-        asyncio.run_coroutine_threadsafe(endpoint.stop(), loop).result(10)
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join()
-    loop.close()
+__all__ = ["no_settings_of_this_machine", "serve"]

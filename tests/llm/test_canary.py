@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from served import Serve
+from support.served import Serve
 from test_serve import ASK
 
 import codeplan
 from codeplan.errors import ModelError, UsageError
-from codeplan.llm import OpenAIModel, connect
+from codeplan.llm.openai_client import OpenAIModel
+from codeplan.runner.models import connect
 
 KEY = "sk-CANARY-0123456789abcdef"
 ROOT = Path(__file__).parents[2]

@@ -8,14 +8,17 @@ from typing import Any
 
 import openai
 import pytest
-from boxes import Replies
-from served import Serve
+from support.boxes import Replies
+from support.served import Serve
 
-from codeplan.budget import Budget, Meter
+from codeplan.budget import Budget
+from codeplan.episode.meter import Meter
 from codeplan.errors import BudgetExceeded, ModelError, UsageError
-from codeplan.llm import OpenAIModel, Routed, replies
-from codeplan.llm.serve_embeddings import DIMENSIONS, vector
+from codeplan.llm import replies
+from codeplan.llm.openai_client import OpenAIModel
+from codeplan.llm.routing import Routed
 from codeplan.protocols import Embeds
+from codeplan.standin.server_embeddings import DIMENSIONS, vector
 from codeplan.types import Usage
 
 TEXTS = ["heat an apple", "cool a mug", "heat an apple"]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from served import Serve
+from support.served import Serve
 
 ROOT = Path(__file__).parents[2]
 ONE = """

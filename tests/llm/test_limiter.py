@@ -6,11 +6,11 @@ import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from served import Serve
+from support.served import Serve
 from test_serve import ASK
 
-from codeplan.llm import OpenAIModel
 from codeplan.llm.limiter import Limiter
+from codeplan.llm.openai_client import OpenAIModel
 
 WINDOW = 0.2
 

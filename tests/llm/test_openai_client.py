@@ -15,12 +15,14 @@ from typing import Any
 
 import pytest
 
-from codeplan.budget import Budget, Meter
+from codeplan.budget import Budget
+from codeplan.episode.meter import Meter
 from codeplan.errors import BudgetExceeded, ModelError, UsageError
-from codeplan.llm import OpenAIModel, connect
 from codeplan.llm.attempts import Patience
 from codeplan.llm.faults import Fault, retry_after
+from codeplan.llm.openai_client import OpenAIModel
 from codeplan.protocols import LLM
+from codeplan.runner.models import connect
 from codeplan.types import Message, Usage
 
 KEY = "sk-very-secret-0123456789"

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import pytest
-from boxes import Replies
-from served import Serve
+from support.boxes import Replies
+from support.served import Serve
 
 import codeplan
 from codeplan.errors import UsageError
-from codeplan.events import EpisodeStarted
-from codeplan.llm import OpenAIModel, Routed, connect
+from codeplan.llm.openai_client import OpenAIModel
 from codeplan.llm.prices import unpriced
+from codeplan.llm.routing import Routed
 from codeplan.protocols import LLM
+from codeplan.recording.events import EpisodeStarted
+from codeplan.runner.models import connect
 from codeplan.types import Purpose
 
 

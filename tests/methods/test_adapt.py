@@ -2,14 +2,14 @@
 
 import random
 
-from boxes import Boxes, Replies
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.boxes import Boxes, Replies
 
-from codeplan import ActionSpace, Observation, Task, run
-from codeplan.events import SpanOpened, Warned
 from codeplan.methods.adapt import Adapt
-from codeplan.types import Completion
+from codeplan.recording.events import SpanOpened, Warned
+from codeplan.runner.live import run
+from codeplan.types import ActionSpace, Completion, Observation, Task
 
 SPACE = ActionSpace(forms=("open NUMBER",), futile=("It is empty",))
 

@@ -1,11 +1,14 @@
 """AutoPlan: plans learnt batch by batch, from train tasks only, and followed by any executor."""
 
 import pytest
-from boxes import Boxes, Replies
+from support.boxes import Boxes, Replies
 
-from codeplan import ActionSpace, ModelError, Trace, UsageError, learn, run
-from codeplan.events import SpanOpened
+from codeplan.errors import ModelError, UsageError
 from codeplan.methods.autoplan import AutoPlan
+from codeplan.recording.events import SpanOpened
+from codeplan.recording.trace import Trace
+from codeplan.runner.live import learn, run
+from codeplan.types import ActionSpace
 
 GIVE_UP = "think: Task failed!"
 REVIEW = ["it opened box 1", "it gave up too early"]

@@ -4,9 +4,13 @@ import random
 
 import pytest
 
-from codeplan import Budget, Trace, methods, replay, resume, run
-from codeplan.events import Acted, Asked, EpisodeEnded, SpanClosed, SpanOpened
-from codeplan.journal import difference
+from codeplan import methods
+from codeplan.budget import Budget
+from codeplan.recording.comparison import difference
+from codeplan.recording.events import Acted, Asked, EpisodeEnded, SpanClosed, SpanOpened
+from codeplan.recording.trace import Trace
+from codeplan.runner.live import run
+from codeplan.runner.recorded import replay, resume
 
 EVERY = {
     "react": {},

@@ -1,11 +1,13 @@
 """ReAct: turns of thoughts and actions, and what ends them."""
 
 import pytest
-from boxes import Boxes, Replies
+from support.boxes import Boxes, Replies
 
-from codeplan import ActionSpace, UsageError, run
+from codeplan.errors import UsageError
 from codeplan.methods.react import ReAct
-from codeplan.turns import claim, formed, is_thought, spoken
+from codeplan.planning.turns import claim, formed, is_thought, spoken
+from codeplan.runner.live import run
+from codeplan.types import ActionSpace
 
 
 class Told(Boxes):

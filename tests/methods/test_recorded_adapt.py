@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from codeplan import envs, run
+from codeplan import envs
 from codeplan.budget import Budget
-from codeplan.events import Acted
 from codeplan.methods.adapt import Adapt
 from codeplan.methods.react import ReAct
+from codeplan.recording.events import Acted
+from codeplan.runner.live import run
 from codeplan.types import Completion
 
 RECORDS = Path(__file__).parents[2] / ".." / "shared" / "fixtures" / "textcraft_transcripts.jsonl"

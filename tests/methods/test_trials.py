@@ -1,15 +1,17 @@
 """Try-Again and Reflexion: trials from the start, and what is kept of them. Plan-and-Execute: one plan, step by step."""
 
 import pytest
-from boxes import Boxes, Replies
+from support.boxes import Boxes, Replies
 
-from codeplan import ActionSpace, UsageError, run
-from codeplan.events import SpanOpened
-from codeplan.methods import make
+from codeplan.errors import UsageError
 from codeplan.methods.adapt import Adapt
 from codeplan.methods.plan_and_execute import PlanAndExecute
 from codeplan.methods.reflexion import Reflexion
+from codeplan.methods.registry import make
 from codeplan.methods.try_again import TryAgain
+from codeplan.recording.events import SpanOpened
+from codeplan.runner.live import run
+from codeplan.types import ActionSpace
 
 
 class Told(Boxes):

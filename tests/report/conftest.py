@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from chromium import Chromium
+from support.chromium import Chromium
 
 from codeplan.cli import main
 from codeplan.envs.miniwob.found import browser as found_browser

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 from rich.console import Console
 
-from codeplan.events import (
+from codeplan.recording.events import (
     Acted,
     Asked,
     Embedded,

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from traces import PNG, acted, ended, hostile, started, write
+from support.trace_samples import PNG, acted, ended, hostile, started, write
 
 from codeplan.cli import main
 from codeplan.errors import UsageError
-from codeplan.events import Pictured
+from codeplan.recording.events import Pictured
 from codeplan.report.pages import archive
 from codeplan.report.pages.runs import Source
 

@@ -8,11 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chromium import Chromium, Tab
+from support.chromium import Chromium, Tab
+from support.trace_samples import PLAN, PNG, acted, ended, hostile, started, state, write
 from test_pages_server import served
-from traces import PLAN, PNG, acted, ended, hostile, started, state, write
 
-from codeplan.events import Pictured, PlanDrafted, PlanFailed, PlanStarted, SpanClosed, SpanOpened, StepEntered
+from codeplan.recording.events import (
+    Pictured,
+    PlanDrafted,
+    PlanFailed,
+    PlanStarted,
+    SpanClosed,
+    SpanOpened,
+    StepEntered,
+)
 from codeplan.report.pages import archive
 from codeplan.report.pages.runs import Source
 from codeplan.report.pages.shelf import TEXT_CHARACTERS

@@ -5,12 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from traces import PLAN, acted, ended, started, state, write
+from support.trace_samples import PLAN, acted, ended, started, state, write
 
 from codeplan.errors import UsageError
-from codeplan.events import Acted, EpisodeStarted, PlanDrafted, PlanStarted, SpanClosed, SpanOpened, StepEntered
+from codeplan.recording.events import (
+    Acted,
+    EpisodeStarted,
+    PlanDrafted,
+    PlanStarted,
+    SpanClosed,
+    SpanOpened,
+    StepEntered,
+)
+from codeplan.recording.trace import Trace
 from codeplan.report.pages.index import MOST_EVENT_BYTES, PAGE_EVENTS, Index, Unreadable
-from codeplan.trace import Trace
 
 
 def test_the_pages_hold_every_event_once_and_in_order(tmp_path: Path) -> None:

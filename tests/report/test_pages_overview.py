@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from traces import acted, ended, hostile, started, write
+from support.trace_samples import acted, ended, hostile, started, write
 
 from codeplan.bench import store
 from codeplan.bench.measures import Measures

@@ -7,9 +7,17 @@ from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
-from traces import PLAN, started, state, write
+from support.trace_samples import PLAN, started, state, write
 
-from codeplan.events import PlanDrafted, PlanFailed, PlanFinished, PlanRejected, PlanStarted, SpanOpened, StepEntered
+from codeplan.recording.events import (
+    PlanDrafted,
+    PlanFailed,
+    PlanFinished,
+    PlanRejected,
+    PlanStarted,
+    SpanOpened,
+    StepEntered,
+)
 from codeplan.report.pages import course
 from codeplan.report.pages.index import Index
 from codeplan.report.pages.plans import MOST_LINES, changed, laid_out

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from traces import PNG, acted, ended, hostile, started, write
+from support.trace_samples import PNG, acted, ended, hostile, started, write
 
 from codeplan.errors import UsageError
-from codeplan.events import Pictured
+from codeplan.recording.events import Pictured
 from codeplan.report.pages.runs import Source
 from codeplan.report.pages.server import serve
 from codeplan.report.pages.shelf import TEXT_CHARACTERS, Shelf

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from codeplan.report.pages.shown import clip, label, visible
 from codeplan.report.pages.values import dropped, variables, written
-from codeplan.sandbox import encode
+from codeplan.sandbox.protocol.codec import encode
 from codeplan.types import Checkpoint
 
 

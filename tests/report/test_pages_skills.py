@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from chromium import Chromium
+from support.chromium import Chromium
+from support.trace_samples import HOSTILE, PLAN, ended, started, write
 from test_pages_browser import violations
-from traces import HOSTILE, PLAN, ended, started, write
 
 from codeplan.cli import main
 from codeplan.report.pages import archive, skills
 from codeplan.report.pages.runs import Source
 from codeplan.report.pages.shelf import Shelf
-from codeplan.skills import Library, Origin, Skill, Trial
+from codeplan.skills.library import Library
+from codeplan.skills.values import Origin, Skill, Trial
 from codeplan.statistics import mcnemar_exact, wilson
 
 HARM = HOSTILE.replace("\ud800", "")

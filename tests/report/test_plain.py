@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from codeplan.report.plain import as_json, fields, outcome_as_json
-from codeplan.sandbox import encode
+from codeplan.sandbox.protocol.codec import encode
 from codeplan.types import Diagnostic, Failed, Finished, Rejected, Result, Spent, Stopped, Task
 
 STATE = encode({"found": "mug 1", "seen": ("desk 1", 2)}, 10_000)

@@ -10,20 +10,27 @@ import threading
 from contextlib import contextmanager
 
 import pytest
-from boxes import Boxes, Replies
 from msgspec.structs import replace
-from shelf import skill, task
+from support.boxes import Boxes, Replies
+from support.skill_samples import skill, task
 
-from codeplan import Budget, ModelError, Trace, UsageError, replay, resume, run
-from codeplan.events import Asked, AskFailed, Embedded, SkillsChosen
-from codeplan.journal import difference
-from codeplan.llm import OpenAIModel, Routed
-from codeplan.llm.scripted import ScriptedModel
-from codeplan.llm.serve import Endpoint
-from codeplan.llm.serve_embeddings import vector
-from codeplan.llm.serve_faults import Faults
-from codeplan.skills import Library, OnlyThese, Skill, Unrecorded
+from codeplan.budget import Budget
+from codeplan.errors import ModelError, UsageError
+from codeplan.llm.openai_client import OpenAIModel
+from codeplan.llm.routing import Routed
+from codeplan.recording.comparison import difference
+from codeplan.recording.events import Asked, AskFailed, Embedded, SkillsChosen
+from codeplan.recording.trace import Trace
+from codeplan.runner.live import run
+from codeplan.runner.recorded import replay, resume
+from codeplan.skills.library import Library
 from codeplan.skills.nearest import MOST_CHARACTERS, Embedder
+from codeplan.skills.only import OnlyThese, Unrecorded
+from codeplan.skills.values import Skill
+from codeplan.standin.model import ScriptedModel
+from codeplan.standin.server import Endpoint
+from codeplan.standin.server_embeddings import vector
+from codeplan.standin.server_faults import Faults
 from codeplan.types import Usage
 
 PLAN = """def solution(agent, start_from=1):

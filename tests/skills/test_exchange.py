@@ -5,10 +5,11 @@ import zipfile
 import pytest
 from skills.shelf import PLAN, skill
 
-from codeplan import UsageError
-from codeplan.skills import Library, Trial
+from codeplan.errors import UsageError
 from codeplan.skills.exchange import export, import_
+from codeplan.skills.library import Library
 from codeplan.skills.manifest import written
+from codeplan.skills.values import Trial
 
 
 @pytest.fixture

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from skills.shelf import PLAN, skill, task
 
-from codeplan import UsageError
-from codeplan.skills import Library, Origin, Skill, Trial
+from codeplan.errors import UsageError
+from codeplan.skills.library import Library
 from codeplan.skills.manifest import read, written
+from codeplan.skills.values import Origin, Skill, Trial
 
 WITH = Trial("heat/7", 7, "scripted", True, True, phase="filter")
 
@@ -337,7 +338,7 @@ def test_a_name_in_two_environments_has_to_be_said_in_full(library):
 
 
 def scripted(*arguments):
-    script = Path(__file__).parent / "writers.py"
+    script = Path(__file__).parents[1] / "support" / "skill_writers.py"
     return subprocess.run([sys.executable, script, *map(str, arguments)], capture_output=True, text=True, check=False)
 
 

@@ -9,7 +9,8 @@ import pytest
 from curation.made import made
 from skills.shelf import PLAN, skill
 
-from codeplan.skills import Library, Trial
+from codeplan.skills.library import Library
+from codeplan.skills.values import Trial
 
 
 @pytest.fixture

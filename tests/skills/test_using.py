@@ -5,11 +5,15 @@ import re
 from pathlib import Path
 
 import pytest
-from boxes import Boxes, Replies
+from support.boxes import Boxes, Replies
 
-from codeplan import Trace, UsageError, replay, run
-from codeplan.events import Asked, SkillsChosen
-from codeplan.skills import Library, Origin, Skill
+from codeplan.errors import UsageError
+from codeplan.recording.events import Asked, SkillsChosen
+from codeplan.recording.trace import Trace
+from codeplan.runner.live import run
+from codeplan.runner.recorded import replay
+from codeplan.skills.library import Library
+from codeplan.skills.values import Origin, Skill
 
 LOOK = """def solution(agent, start_from=1):
     # Parameters, with their values for the task: find the ball
@@ -81,7 +85,7 @@ def test_a_replay_shows_the_version_that_was_recorded_and_leaves_no_evidence(lib
     run(Boxes(), "ball/2", model=Replies(PLAN), library=library, out=tmp_path / "run")
     library.change(library.named("look-1"), plan=LOOK + "# newer\n")
     before = len(library.trials(library.named("look-1")))
-    from codeplan.cast import Cast
+    from codeplan.runner.setup import Cast
 
     recorded = Trace.read(tmp_path / "run" / "trace.jsonl")
     with Cast(Boxes(), "adaplanner", Replies(), {"library": library}) as cast:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from testing.houses import CLEANS, MANIFEST, TAKES, clean_plan, messages, verdicts, write
 
-from codeplan.sandbox.language.head import CLOSING, OPENING
-from codeplan.skills import Library, Skill
+from codeplan.sandbox.analysis.head import CLOSING, OPENING
+from codeplan.skills.library import Library
+from codeplan.skills.values import Skill
 from codeplan.testing.cases.faults import FAULTS, wrong
 from codeplan.testing.cases.reading import ManifestError
 

@@ -7,12 +7,13 @@ import socket
 
 import pytest
 
-from codeplan.sandbox import Limits, Sandbox, wire
-from codeplan.sandbox.agent_port import AgentPort
-from codeplan.sandbox.cage.process import WorkerProcess
-from codeplan.sandbox.limits import MOST_ARCS
-from codeplan.sandbox.progress import Covered
-from codeplan.sandbox.session import Session
+from codeplan.sandbox.host.agent_port import AgentPort
+from codeplan.sandbox.host.process import WorkerProcess
+from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.sandbox.host.session import Session
+from codeplan.sandbox.limits import MOST_ARCS, Limits
+from codeplan.sandbox.protocol import frames as wire
+from codeplan.sandbox.protocol.progress import Covered
 from codeplan.testing.cases.coverage import Coverage, Missed, percent, table
 from codeplan.types import Finished, Plan, Stopped
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from importlib import import_module
 from typing import Any, TypeVar
 
-from codeplan.bench.engines import Work
+from codeplan.bench.engines.engine import Work
 from codeplan.bench.engines.window import windowed
 from codeplan.errors import InfrastructureError
 

@@ -13,7 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection
 from typing import Generic, TypeVar
 
-from codeplan.bench.engines import LOSSES, Work
+from codeplan.bench.engines.engine import LOSSES, Work
 from codeplan.bench.engines.threads import in_threads
 
 J = TypeVar("J")

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable, Sequence
 from importlib import import_module
 from typing import Any, TypeVar
 
-from codeplan.bench.engines import LOSSES, Work
+from codeplan.bench.engines.engine import LOSSES, Work
 from codeplan.bench.engines.window import windowed
 from codeplan.errors import InfrastructureError
 

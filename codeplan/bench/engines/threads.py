@@ -7,9 +7,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from typing import Any, TypeVar
 
-from codeplan.bench.engines import Work
+from codeplan.bench.engines.engine import Work
 from codeplan.bench.engines.window import windowed
-from codeplan.llm import interruptible
+from codeplan.llm.background import interruptible
 
 J = TypeVar("J")
 R = TypeVar("R")

@@ -18,7 +18,7 @@ from codeplan.report.pages.overview import overview
 from codeplan.report.pages.page import MARK, page
 from codeplan.report.pages.pictures import inlined
 from codeplan.report.pages.runs import Run, Source
-from codeplan.skills import Library
+from codeplan.skills.library import Library
 
 FILE_BYTES = 48 << 20
 """What the episodes may take, compressed; where they would take more, the middle of long ones is left out."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from codeplan.events import Event
+from codeplan.recording.events import Event
 from codeplan.report.pages import course
 from codeplan.report.pages.index import Index, Unreadable
 from codeplan.report.pages.items import Item, Picture, Teller, str_of
 from codeplan.report.pages.plans import laid_out
 from codeplan.report.pages.runs import Run
 from codeplan.report.plain import fields
-from codeplan.runner import TRACE
+from codeplan.runner.live import TRACE
 
 
 class Told:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import msgspec
 
-from codeplan.events import EpisodeEnded, EpisodeStarted, Event
+from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event
 from codeplan.report.pages.index import Unreadable, event_of
-from codeplan.runner import TRACE
+from codeplan.runner.live import TRACE
 
 _MOST_DEPTH = 4
 _HEAD_BYTES = 4 << 20

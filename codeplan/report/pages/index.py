@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from codeplan.errors import UsageError
-from codeplan.events import Event, PlanDrafted
+from codeplan.recording.events import Event, PlanDrafted
 from codeplan.report.pages.shown import label
 
 PAGE_EVENTS = 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from codeplan.events import (
+from codeplan.recording.events import (
     Acted,
     Asked,
     AskFailed,

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-import codeplan
 from codeplan.report.pages.shown import label
+from codeplan.version import VERSION
 
 MARK = b"<!doctype html>\n<!-- codeplan report -->"
 """What every page begins with."""
@@ -42,7 +42,7 @@ def page(title: str, overview: dict[str, Any] | None, blocks: str = "") -> str:
     parts = {
         "policy": html.escape(policy(served=overview is None)),
         "source": "server" if overview is None else "file",
-        "version": html.escape(codeplan.__version__),
+        "version": html.escape(VERSION),
         "title": html.escape(label(title)),
         "style": style(),
         "overview": "" if overview is None else _island(overview),

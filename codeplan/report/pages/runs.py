@@ -13,9 +13,9 @@ from codeplan.bench.measures import Measures, measure
 from codeplan.bench.papers import Published, published
 from codeplan.bench.store import Cell, Ended
 from codeplan.errors import UsageError
-from codeplan.events import EpisodeEnded, EpisodeStarted
+from codeplan.recording.events import EpisodeEnded, EpisodeStarted
 from codeplan.report.pages import folders
-from codeplan.runner import TRACE
+from codeplan.runner.live import TRACE
 from codeplan.types import Result, Task
 
 State = Literal["success", "failure", "broken", "open"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from codeplan.errors import UsageError
-from codeplan.events import Pictured
+from codeplan.recording.events import Pictured
 from codeplan.report.pages.page import page, policy
 from codeplan.report.pages.pictures import png
 from codeplan.report.pages.shelf import Shelf

@@ -7,13 +7,13 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
-from codeplan.events import Event
+from codeplan.recording.events import Event
 from codeplan.report.pages import skills
 from codeplan.report.pages.episode import Told
 from codeplan.report.pages.index import Unreadable
 from codeplan.report.pages.overview import overview
 from codeplan.report.pages.runs import Run, Runs, Source
-from codeplan.skills import Library
+from codeplan.skills.library import Library
 
 TEXT_CHARACTERS = 50_000
 WHOLE_CHARACTERS = 4_000_000

@@ -10,7 +10,9 @@ from codeplan.errors import UsageError
 from codeplan.report.pages.plans import changed, laid_out
 from codeplan.report.pages.runs import SCRIPTED
 from codeplan.report.pages.shown import label
-from codeplan.skills import Library, Skill, Tally, tally
+from codeplan.skills.evidence import Tally, tally
+from codeplan.skills.library import Library
+from codeplan.skills.values import Skill
 from codeplan.statistics import mcnemar_exact, wilson
 
 _MOST_TRIALS = 300

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from codeplan.report.pages.shown import visible
-from codeplan.sandbox import CheckpointError, decode
+from codeplan.sandbox.protocol.codec import CheckpointError, decode
 from codeplan.types import Checkpoint
 
 _MOST_DEPTH = 30

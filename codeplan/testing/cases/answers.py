@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from codeplan.errors import ModelError
-from codeplan.events import Asked
 from codeplan.protocols import LLM
-from codeplan.tape import read_tape
+from codeplan.recording.events import Asked
+from codeplan.recording.tape import read_tape
 from codeplan.types import Completion, Message, Purpose
 
 Say = Callable[[str], str | None]

@@ -7,9 +7,10 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from codeplan import envs, llm
+from codeplan import envs
 from codeplan.protocols import LLM, Environment
-from codeplan.sandbox import Limits
+from codeplan.runner.models import connect
+from codeplan.sandbox.limits import Limits
 from codeplan.skills import folder
 from codeplan.testing.cases import expectations, reading
 from codeplan.testing.cases.answers import FirstToAnswer, scripted_llm, taped_llm
@@ -199,7 +200,7 @@ def answers(given: Answers, near: Path) -> LLM:
     if given.fixed is not None:
         models.append(scripted_llm(given.fixed))
     if given.model is not None or not models:
-        models.append(llm.connect(given.model or "scripted"))
+        models.append(connect(given.model or "scripted"))
     return models[0] if len(models) == 1 else FirstToAnswer(*models)
 
 

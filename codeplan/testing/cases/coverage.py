@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from codeplan.sandbox import Sandbox
+from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.types import Rejected
 
 Arc = tuple[int, int]

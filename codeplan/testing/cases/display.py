@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from codeplan.report.plain import as_json
 from codeplan.report.text import clean, located, one_line
-from codeplan.sandbox import decode
+from codeplan.sandbox.protocol.codec import decode
 from codeplan.testing.cases.running import PlanRun
 from codeplan.types import Checkpoint, Failed, Outcome, Rejected, Stopped
 

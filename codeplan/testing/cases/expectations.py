@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from codeplan.report.plain import as_json
-from codeplan.sandbox import decode
+from codeplan.sandbox.protocol.codec import decode
 from codeplan.testing.cases.manifest import Expect, Refusal
 from codeplan.testing.cases.running import PlanRun
 from codeplan.types import Rejected

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from codeplan import envs, plugins
-from codeplan.api import agent_api, agent_class
+from codeplan.agent_api import agent_api
+from codeplan.episode.agent import agent_class
 from codeplan.errors import AgentError, UsageError
 from codeplan.protocols import Environment
 from codeplan.types import AgentMethod

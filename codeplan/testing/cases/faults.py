@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
-from codeplan.events import Acted
 from codeplan.protocols import LLM, Environment, TakesActions
+from codeplan.recording.events import Acted
 from codeplan.testing.cases import household_faults
 from codeplan.testing.cases.running import PlanRun
 from codeplan.types import Completion, Message, Observation, Purpose, Task

@@ -7,11 +7,12 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, Protocol
 
-from codeplan import envs, llm
+from codeplan import envs
 from codeplan.errors import UsageError
 from codeplan.protocols import LLM, Environment
-from codeplan.sandbox import Limits
-from codeplan.tape import Recorder, Tape
+from codeplan.recording.tape import Recorder, Tape
+from codeplan.runner import models
+from codeplan.sandbox.limits import Limits
 from codeplan.testing.cases import expectations
 from codeplan.testing.cases.answers import ScriptedLLM
 from codeplan.testing.cases.display import report
@@ -48,7 +49,7 @@ class PlanRunner:
             if isinstance(world, str):
                 world = stack.enter_context(closing(envs.make(world, **settings)))
             chosen = task if isinstance(task, Task) else envs.select(world, id=task, kind=kind, seed=seed)
-            answering = llm.connect(model) if isinstance(model, str) else model
+            answering = models.connect(model) if isinstance(model, str) else model
             return run_once(_text(plan), world, chosen, answering, limits=limits, pause_at=pause_at)
 
     def with_agent(

@@ -15,7 +15,8 @@ import msgspec
 
 from codeplan.errors import ModelError, UsageError
 from codeplan.report.text import one_line
-from codeplan.sandbox import Limits, Sandbox
+from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.sandbox.limits import Limits
 from codeplan.testing.cases.case import RESUME, Case, Stage
 from codeplan.testing.cases.expectations import complaints
 from codeplan.testing.cases.faults import FAULTS, struck

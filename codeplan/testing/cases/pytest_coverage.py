@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from codeplan.sandbox.progress import Covered
+from codeplan.sandbox.protocol.progress import Covered
 from codeplan.testing.cases import coverage_page
 from codeplan.testing.cases.case import Suite
 from codeplan.testing.cases.coverage import Arc, Coverage, percent, table

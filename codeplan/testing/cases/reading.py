@@ -11,19 +11,11 @@ import msgspec
 
 from codeplan import plugins
 from codeplan.errors import UsageError
-from codeplan.prompts import Prompts
-from codeplan.skills import DamagedSkill, folder
+from codeplan.prompts.templates import Prompts
+from codeplan.skills import folder
+from codeplan.skills.files import DamagedSkill
 from codeplan.testing.cases.faults import FAULTS
-from codeplan.testing.cases.manifest import (
-    Answers,
-    Expect,
-    Manifest,
-    Mutation,
-    PatternAnswer,
-    Refusal,
-    Tasks,
-    seeds_of,
-)
+from codeplan.testing.cases.manifest import Answers, Expect, Manifest, Mutation, PatternAnswer, Refusal, Tasks, seeds_of
 from codeplan.testing.cases.toml_lines import Key, line_of
 
 _MOST_BYTES = 1_000_000

@@ -8,18 +8,20 @@ from typing import Any
 
 import msgspec
 
-from codeplan.api import agent_api, agent_class
-from codeplan.episode import Episode
+from codeplan.agent_api import agent_api
+from codeplan.episode.agent import agent_class
+from codeplan.episode.episode import Episode
 from codeplan.errors import CodeplanError
-from codeplan.events import Acted, Asked, Event, PlanDrafted, PlanRejected, PlanStarted, StepEntered
-from codeplan.plan_run import run_plan
-from codeplan.planner import Planner
-from codeplan.prompts import Prompts
+from codeplan.planning.plan_run import run_plan
+from codeplan.planning.planner import Planner
+from codeplan.prompts.templates import Prompts
 from codeplan.protocols import LLM, Environment
-from codeplan.runner import run
-from codeplan.sandbox import Limits, Progress, Sandbox
-from codeplan.sandbox import StepEntered as Entered
-from codeplan.sandbox.progress import Covered
+from codeplan.recording.events import Acted, Asked, Event, PlanDrafted, PlanRejected, PlanStarted, StepEntered
+from codeplan.runner.live import run
+from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.sandbox.limits import Limits
+from codeplan.sandbox.protocol.progress import Covered, Progress
+from codeplan.sandbox.protocol.progress import StepEntered as Entered
 from codeplan.testing.cases.ending import ending
 from codeplan.types import AgentApi, Checkpoint, Failed, Finished, Outcome, Plan, Rejected, Result, Stopped, Task
 

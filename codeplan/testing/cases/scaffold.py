@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 from codeplan.errors import UsageError
-from codeplan.events import Asked, EpisodeEnded, EpisodeStarted, Event, StepEntered
-from codeplan.runner import TRACE
-from codeplan.tape import Recorder
+from codeplan.recording.events import Asked, EpisodeEnded, EpisodeStarted, Event, StepEntered
+from codeplan.recording.tape import Recorder
+from codeplan.recording.trace import Trace
+from codeplan.runner.live import TRACE
 from codeplan.testing.cases.manifest import ENDING
-from codeplan.trace import Trace
 from codeplan.types import Result
 
 _MANIFEST = """\

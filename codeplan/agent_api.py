@@ -1,0 +1,98 @@
+"""An environment's Agent class: an agent made of it, and its API as data.
+
+The API is read off the class once, for the prompt, the checker and the sandbox alike.
+"""
+
+from __future__ import annotations
+
+import dis
+import inspect
+from collections.abc import Iterator
+from functools import lru_cache
+
+from codeplan.types import AgentApi, AgentAttribute, AgentMethod, Parameter
+
+
+@lru_cache(maxsize=64)
+def agent_api(agent: type) -> AgentApi:
+    """The public methods and attributes of an Agent class, in the order of their definition.
+
+    Public is what does not begin with an underscore. Attributes are annotations, properties and plain
+    class values, and what ``__init__`` sets on ``self`` (the callable that acts, its first parameter, excepted).
+    """
+    methods = tuple(_method(name, f) for name, f in _members(agent) if inspect.isfunction(f))
+    return AgentApi(methods, tuple(_attributes(agent)), inspect.getdoc(agent) or "")
+
+
+def describe(api: AgentApi) -> str:
+    """The API as the class stub that prompts show: signatures and docstrings, no bodies."""
+    lines = ["class Agent:"]
+    lines += [f"    {line}".rstrip() for line in _docstring(api.doc)]
+    for a in api.attributes:
+        note = f"  # {a.doc}" if a.doc else ""
+        lines.append(f"    {a.name}: {a.type or 'object'}{note}")
+    for m in api.methods:
+        lines += ["", f"    def {m.name}{_with_self(m.signature)}:"]
+        lines += [f"        {line}".rstrip() for line in _docstring(m.doc) or ["..."]]
+    return "\n".join(lines)
+
+
+def _members(agent: type) -> Iterator[tuple[str, object]]:
+    """Public names with their values, base classes first, each at its first definition, with its last value."""
+    seen: dict[str, object] = {}
+    for cls in reversed(agent.__mro__[:-1]):
+        seen.update((n, v) for n, v in vars(cls).items() if not n.startswith("_"))
+    return iter(seen.items())
+
+
+def _method(name: str, function: object) -> AgentMethod:
+    signature = inspect.signature(function)  # type: ignore[arg-type]  # isfunction() does not narrow
+    parameters = list(signature.parameters.values())[1:]
+    shown = str(signature.replace(parameters=parameters)).replace("'", "")
+    return AgentMethod(name, shown, inspect.getdoc(function) or "", tuple(_parameter(p) for p in parameters))
+
+
+def _parameter(p: inspect.Parameter) -> Parameter:
+    variadic = p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    return Parameter(p.name, p.kind.name, required=p.default is p.empty and not variadic)  # type: ignore[arg-type]
+
+
+def _attributes(agent: type) -> Iterator[AgentAttribute]:
+    types = {n: _type_name(t) for c in reversed(agent.__mro__[:-1]) for n, t in inspect.get_annotations(c).items()}
+    found: dict[str, AgentAttribute] = {n: AgentAttribute(n, t) for n, t in types.items() if not n.startswith("_")}
+    for name, value in _members(agent):
+        if isinstance(value, property):
+            returns = getattr(value.fget, "__annotations__", {}).get("return", "")
+            found[name] = AgentAttribute(name, _type_name(returns), _first_line(inspect.getdoc(value)))
+        elif not callable(value) and not isinstance(value, (staticmethod, classmethod)):
+            found.setdefault(name, AgentAttribute(name, type(value).__name__))
+    for name in _set_in_init(agent):
+        found.setdefault(name, AgentAttribute(name))
+    return iter(found.values())
+
+
+def _set_in_init(agent: type) -> Iterator[str]:
+    """Public names that ``__init__`` stores on ``self``, read off its bytecode."""
+    init = vars(agent).get("__init__")
+    if not inspect.isfunction(init):
+        return
+    act = next(iter(list(inspect.signature(init).parameters)[1:]), None)
+    for i in dis.get_instructions(init):
+        if i.opname == "STORE_ATTR" and not i.argval.startswith("_") and i.argval != act:
+            yield i.argval
+
+
+def _type_name(annotation: object) -> str:
+    return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+
+
+def _first_line(doc: str | None) -> str:
+    return (doc or "").split("\n", 1)[0]
+
+
+def _with_self(signature: str) -> str:
+    return "(self, " + signature[1:] if not signature.startswith("()") else "(self)" + signature[2:]
+
+
+def _docstring(doc: str) -> list[str]:
+    return [*f'"""{doc}'.splitlines(), '"""'] if "\n" in doc else [f'"""{doc}"""'] if doc else []

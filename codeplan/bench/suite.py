@@ -1,0 +1,105 @@
+"""Many episodes: cells of environment, method and model over lists of tasks, on the engine of one's choice.
+
+``plan``      what is to be played, from flags or a file       ``store``     the folder: what has ended
+``conduct``   playing what is left, within a budget            ``engines``   threads, processes, Dask, Ray
+``compare``   two cells, task by task                          ``papers``    what others have published
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import msgspec
+
+from codeplan.bench.episodes import attempt
+from codeplan.llm.background import interruptible
+from codeplan.recording.events import Listener
+from codeplan.runner.live import run
+from codeplan.statistics import wilson
+from codeplan.types import NOTHING, Result, Task
+
+
+class Suite(msgspec.Struct, frozen=True, kw_only=True):
+    """Tasks of one environment, played in threads without a folder: ``workers`` at a time.
+
+    ``settings`` are those of ``codeplan.run``.
+    """
+
+    env: str
+    tasks: Sequence[Task]
+    method: str = "adaplanner"
+    model: str = "scripted"
+    workers: int = 1
+    settings: dict[str, Any] = {}
+
+    def run(self, done: Callable[[Result], None] = lambda result: None) -> list[Result]:
+        """Every task's Result, in the order of the tasks; ``done`` is called with each as it comes.
+
+        A failure of infrastructure is a Result too, with a reason that begins with ``infrastructure``. An interrupt
+        ends the model calls of all workers at once.
+        """
+        with interruptible(), ThreadPoolExecutor(self.workers) as pool:
+            return list(self._collected(pool.map(self._one, self.tasks), done))
+
+    def _collected(self, results: Iterator[Result], done: Callable[[Result], None]) -> Iterator[Result]:
+        for result in results:
+            done(result)
+            yield result
+
+    def _one(self, task: Task) -> Result:
+        def play(hear: Listener) -> Result:
+            return run(self.env, task, self.method, self.model, listen=hear, **self.settings)
+
+        return attempt(task, play, self.method, self.model)[0]
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One kind of task: counts over its ``episodes``; the others are sums, ``seconds`` included.
+
+    ``low`` and ``high`` bound the success rate: the Wilson interval at 95 %. ``tokens`` and ``money`` (US dollars) are
+    None where one episode's are not known.
+    """
+
+    kind: str
+    episodes: int
+    successes: int
+    actions: int
+    asks: int
+    refinements: int
+    model_calls: int
+    seconds: float
+    reasons: dict[str, int]
+    low: float = 0.0
+    high: float = 1.0
+    tokens: int | None = None
+    money: float | None = None
+
+
+def summarise(results: Sequence[Result]) -> list[Row]:
+    """One row per kind in the order of first appearance, then one for all, of kind ``"all"``."""
+    kinds = list(dict.fromkeys(r.task.kind for r in results))
+    return [_row(k, [r for r in results if r.task.kind == k]) for k in kinds] + [_row("all", results)]
+
+
+def _row(kind: str, results: Sequence[Result]) -> Row:
+    reasons: dict[str, int] = {}
+    for r in results:
+        reasons[r.reason] = reasons.get(r.reason, 0) + 1
+    successes = sum(r.success for r in results)
+    usage = sum((r.usage for r in results), NOTHING)
+    return Row(
+        kind,
+        len(results),
+        successes,
+        sum(r.actions for r in results),
+        sum(r.asks for r in results),
+        sum(r.refinements for r in results),
+        sum(r.model_calls for r in results),
+        sum(r.seconds for r in results),
+        reasons,
+        *wilson(successes, len(results)),
+        usage.total_tokens,
+        usage.money,
+    )

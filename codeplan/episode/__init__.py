@@ -1,0 +1,10 @@
+"""One attempt at one task: the only gate to the environment and the model."""
+
+from __future__ import annotations
+
+from codeplan.episode.agent import agent_class, new_agent
+from codeplan.episode.episode import Episode
+from codeplan.episode.meter import Meter
+from codeplan.episode.method import Learner, Method, OpenEpisode
+
+__all__ = ["Episode", "Learner", "Meter", "Method", "OpenEpisode", "agent_class", "new_agent"]

@@ -1,0 +1,111 @@
+"""Counts what an episode spends, and refuses what its budget does not allow."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from codeplan.budget import Budget, deadline_in
+from codeplan.errors import BudgetExceeded, ModelError
+from codeplan.types import NOTHING, Usage
+
+_TICK = 0.001  # two clocks may differ by so much about whether a moment has come
+
+
+class Meter:
+    """Counts what an episode spends. Reserve before each act or call; settle what only the answer tells.
+
+    ``clock`` tells the time in seconds from any origin. Safe to use from several threads.
+    """
+
+    def __init__(self, budget: Budget | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self.budget = budget or Budget()
+        self.usage = NOTHING
+        self._known = {"tokens": 0.0, "money": 0.0}
+        self._counts = {"actions": 0, "model_calls": 0, "refinements": 0}
+        self._by_purpose: dict[str, int] = {}
+        self._clock = clock
+        self._started = clock()
+        self._lock = threading.Lock()
+
+    @property
+    def seconds(self) -> float:
+        """Wall time since the episode began."""
+        return self._clock() - self._started
+
+    @property
+    def actions(self) -> int:
+        """The actions begun so far."""
+        return self._counts["actions"]
+
+    @property
+    def model_calls(self) -> int:
+        """The model calls begun so far, of any purpose."""
+        return self._counts["model_calls"]
+
+    @property
+    def refinements(self) -> int:
+        """The refinements asked for so far."""
+        return self._counts["refinements"]
+
+    def calls_for(self, purpose: str) -> int:
+        """How many model calls were made for one purpose."""
+        return self._by_purpose.get(purpose, 0)
+
+    def reserve_action(self) -> None:
+        """Count an action before it is done. Raises BudgetExceeded, and then nothing is counted."""
+        self._reserve("actions")
+
+    def reserve_refinement(self) -> None:
+        """Count a refinement before it is asked for. Raises BudgetExceeded, and then nothing is counted."""
+        self._reserve("refinements")
+
+    @contextmanager
+    def call(self, purpose: str) -> Iterator[Callable[[Usage], None]]:
+        """Around one model call: counts it before, and yields ``settle`` for the usage that its answer tells.
+
+        Inside, ``seconds_left`` tells the model's client how long it may take. A call that fails is settled with the
+        ``usage`` that its error carries, if any. Raises BudgetExceeded where nothing is left before the call, and where
+        the time has passed in a call that fails.
+        """
+        self.reserve_call(purpose)
+        allowed = self.budget.seconds
+        try:
+            with deadline_in(None if allowed is None else allowed - self.seconds):
+                yield self.settle
+        except ModelError as error:
+            self.settle(error.usage or NOTHING)
+            if allowed is not None and self.seconds > allowed - _TICK:
+                raise BudgetExceeded("seconds", self.seconds, allowed) from None
+            raise
+
+    def reserve_call(self, purpose: str) -> None:
+        """Count a model call before it is made. Raises BudgetExceeded, and then nothing is counted."""
+        for kind, spent in self._known.items():
+            limit = getattr(self.budget, kind)
+            if limit is not None and spent >= limit:
+                raise BudgetExceeded(kind, spent, limit)
+        self._reserve("model_calls")
+        with self._lock:
+            self._by_purpose[purpose] = self._by_purpose.get(purpose, 0) + 1
+
+    def settle(self, usage: Usage) -> None:
+        """Add the usage of a call that was answered."""
+        with self._lock:
+            self.usage = self.usage + usage
+            self._known["tokens"] += (usage.input_tokens or 0) + (usage.output_tokens or 0)
+            self._known["money"] += usage.money or 0.0
+
+    def _reserve(self, kind: str) -> None:
+        self._check_time()
+        with self._lock:
+            limit = getattr(self.budget, kind)
+            if limit is not None and self._counts[kind] >= limit:
+                raise BudgetExceeded(kind, self._counts[kind] + 1, limit)
+            self._counts[kind] += 1
+
+    def _check_time(self) -> None:
+        if self.budget.seconds is not None and self.seconds > self.budget.seconds:
+            raise BudgetExceeded("seconds", self.seconds, self.budget.seconds)

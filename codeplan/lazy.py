@@ -1,0 +1,27 @@
+"""Lets a package hand on public names whose modules are loaded at the first use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+
+def lazy_names(
+    package: str, homes: Mapping[str, Sequence[str]]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The ``__getattr__`` and ``__dir__`` of a package; ``homes`` maps a module, relative to it, to names of it.
+
+    Raises ImportError where a package that belongs into codeplan is imported by its short name: that would load a
+    second copy of it.
+    """
+    if package.partition(".")[0] != "codeplan":
+        raise ImportError(f"import codeplan.{package}, not {package}: a second copy of this package would be loaded")
+    home_of = {name: f"{package}.{module}" for module, names in homes.items() for name in names}
+
+    def load(name: str) -> Any:
+        if name not in home_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(home_of[name]), name)
+
+    return load, lambda: sorted(home_of)

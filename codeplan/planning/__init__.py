@@ -1,0 +1,1 @@
+"""The refine-and-resume loop, and everything that turns prompts into plans."""

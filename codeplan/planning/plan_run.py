@@ -1,0 +1,58 @@
+"""One run of a plan: in the sandbox, against an episode, with its steps, its prints and its end in the trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from codeplan.episode.episode import Episode
+from codeplan.errors import EpisodeOver, SandboxError
+from codeplan.recording.events import PlanFailed, PlanFinished, PlanStopped, Printed, StepEntered
+from codeplan.sandbox.host.sandbox import Progress, Sandbox
+from codeplan.sandbox.host.sandbox import StepEntered as Entered
+from codeplan.types import Checkpoint, Failed, Finished, Outcome, Plan, Rejected, Spent, Stopped
+
+
+def run_plan(
+    sandbox: Sandbox,
+    episode: Episode,
+    plan: Plan,
+    agent: Any,
+    ask: Callable[[str], str],
+    start_from: int = 1,
+    checkpoint: Checkpoint | None = None,
+) -> Outcome:
+    """Run a plan in the sandbox against an episode, every step and print in its trace.
+
+    A plan that goes on acting after the environment has said done is stopped, with limit ``"episode"``.
+    """
+
+    def listen(progress: Progress) -> None:
+        if isinstance(progress, Entered):
+            step = plan.step(progress.step)
+            title = step.title if step else ""
+            episode.record(StepEntered(step=progress.step, title=title, checkpoint=progress.checkpoint))
+            entries[progress.step] = progress.checkpoint
+        else:
+            episode.record(Printed(text=progress.text))
+
+    entries: dict[int, Checkpoint] = {}
+    try:
+        outcome = sandbox.run(plan, agent, ask, start_from, checkpoint, listen=listen, seed=episode.task.seed)
+    except EpisodeOver as over:
+        step = max(entries, default=None)
+        outcome = Stopped("episode", 0, 0, step, None, str(over), "", None, entries, Spent())
+    if isinstance(outcome, Rejected):
+        raise SandboxError(f"a plan that passed the check was refused when it was to run: {outcome.diagnostics[0]}")
+    episode.record(_event(outcome))
+    return outcome
+
+
+def _event(outcome: Outcome) -> PlanFailed | PlanStopped | PlanFinished:
+    match outcome:
+        case Failed(step=step, line=line, error=error, message=message, checkpoint=checkpoint):
+            return PlanFailed(step=step, line=line, error=error, message=message, checkpoint=checkpoint)
+        case Stopped(limit=limit, value=value, allowed=allowed, step=step, line=line, message=message):
+            return PlanStopped(limit=limit, value=value, allowed=allowed, step=step, line=line, message=message)
+        case Finished(step=step):
+            return PlanFinished(step=step)

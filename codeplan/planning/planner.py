@@ -1,0 +1,126 @@
+"""Writes plans by asking the model: prompts in, plan sources out. What happens to them is not known here."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import reprlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from codeplan.agent_api import describe
+from codeplan.episode.episode import Episode
+from codeplan.planning.prompting import prompted
+from codeplan.prompts.templates import Prompts
+from codeplan.sandbox.language.extraction import extract
+from codeplan.sandbox.protocol.codec import decode
+from codeplan.types import Checkpoint, Purpose, Task
+
+if TYPE_CHECKING:
+    from codeplan.skills.binding import Head
+    from codeplan.skills.values import Skill
+
+
+class Planner:
+    """The Author of one episode's plans (see ``codeplan.protocols``); ``answer`` is what a plan's ``ask_llm`` calls.
+
+    ``task`` is the episode's own, or a part of it. ``samples`` is how many worked examples the prompts show, that of
+    the task's kind first, and only of ``sample_kinds`` where there are any; ``skills`` are shown after them. Without
+    ``asks`` the prompts say nothing of ``ask_llm``.
+    """
+
+    def __init__(
+        self,
+        episode: Episode,
+        prompts: Prompts,
+        task: Task | None = None,
+        *,
+        samples: int = 1,
+        sample_kinds: Sequence[str] = (),
+        skills: Sequence[Skill] = (),
+        asks: bool = True,
+    ) -> None:
+        self._episode, self._prompts = episode, prompts
+        task = task or episode.task
+        self._asks = asks
+        self._about = {
+            "api": describe(episode.api),
+            "sample": _samples(episode, prompts, task.kind, samples, sample_kinds),
+            "skills": skills,
+            "observation": episode.first.text,
+            "goal": task.goal,
+            "notes": task.notes,
+            "asks": asks,
+        }
+
+    def draft(self) -> str:
+        return extract(self._ask("plan", **self._about))
+
+    def repair(self, source: str, errors: str) -> str:
+        return extract(self._ask("check", source=source, errors=errors, asks=self._asks))
+
+    def refine(self, source: str, feedback: str, variables: Checkpoint) -> str:
+        return extract(
+            self._ask("refine", **self._about, source=source, feedback=feedback, variables=_listed(variables))
+        )
+
+    def resume_step(self, previous: str, revised: str) -> int | None:
+        number = re.search(r"\d{1,4}", self._ask("resume", previous=previous, revised=revised))
+        return int(number.group()) if number else None
+
+    def bind(self, head: Head) -> str:
+        """The model's reply to the question which values a plan's parameters have for this task."""
+        about: dict[str, Any] = {name: self._about[name] for name in ("observation", "goal")}
+        return prompted(
+            self._episode,
+            self._prompts,
+            "adaplanner/bind",
+            "ask",
+            earlier=head.goal,
+            parameters=head.parameters,
+            **about,
+        )
+
+    def answer(self, question: str) -> str:
+        """The model's answer to a question that a plan asks."""
+        return self._ask("ask", question=question).strip()
+
+    def _ask(self, purpose: Purpose, **values: Any) -> str:
+        return prompted(self._episode, self._prompts, f"adaplanner/{purpose}", purpose, **values)
+
+
+def _samples(episode: Episode, prompts: Prompts, kind: str, count: int, allowed: Sequence[str]) -> str | None:
+    """The worked examples to show, as one text: of the task's kind, then of the environment's others; None for none."""
+    kinds = dict.fromkeys((kind, *getattr(episode.env, "kinds", ())))
+    found = (
+        text for each in kinds if (not allowed or each in allowed) and (text := prompts.sample(episode.env.name, each))
+    )
+    return "\n\n\n".join(itertools.islice(found, count)) or None
+
+
+class _Short(reprlib.Repr):
+    """Values as text, shortened; what has no text of its own, as a Counter that holds itself, is told by its type."""
+
+    def repr_int(self, x: int, level: int) -> str:
+        try:
+            return super().repr_int(x, level)
+        except ValueError:  # Python refuses to write so many decimal digits
+            return f"<an int of {x.bit_length():,} bits>"
+
+    def repr_instance(self, x: object, level: int) -> str:
+        try:
+            text = repr(x)
+        except Exception:
+            return f"<a {type(x).__name__} that cannot be shown>"
+        return text if len(text) <= self.maxother else f"{text[: self.maxother - 3]}..."
+
+
+_SHORT = _Short()
+_SHORT.maxstring = _SHORT.maxother = 120
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = 12
+
+
+def _listed(variables: Checkpoint) -> str:
+    """The saved variables as lines ``name = value``, long values shortened, and what could not be saved."""
+    saved = [f"{name} = {_SHORT.repr(value)}" for name, value in decode(variables).items()]
+    return "\n".join(saved + [f"{name} was not saved ({why})" for name, why in variables.dropped.items()])

@@ -1,0 +1,204 @@
+"""Draft a plan, run it, refine it from what went wrong, resume it.
+
+This is AdaPlanner's loop (Sun et al., NeurIPS 2023, section 3 and Algorithm 1), and the only place that knows how a
+refined plan resumes; at which step, ``resumption`` tells it. Who writes the plans is the ``Author``'s business; what
+happens in the world is the Episode's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+from codeplan.episode.episode import Episode
+from codeplan.episode.rewind import actions_since_reset, rewind
+from codeplan.errors import UsageError
+from codeplan.planning.plan_run import run_plan
+from codeplan.planning.plan_writer import Author
+from codeplan.planning.resume_point import resume_point
+from codeplan.recording.events import PlanDrafted, PlanRejected, PlanStarted
+from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.types import Checkpoint, Failed, Finished, Outcome, Plan, Purpose, Rejected, Stopped
+
+REPAIRS = 2
+"""How often a refused plan goes back to its author before that counts as a try."""
+
+
+class Loop(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the loop goes. The defaults are the paper's limits, with the calls saved that need no model.
+
+    ``tries`` runs of a plan at most; from try number ``start_over_from`` on, plans start at step 1 again.
+    ``resume_by`` says who finds the step to resume at: a comparison of syntax, or the model, as in the paper.
+    ``code_check`` says when a drafted plan goes back for repair: when the check refuses it, or always, as in the
+    paper (whose only remedy for what that misses is refinement). ``resume_state`` is what a plan that resumes at the
+    step that failed starts with: the variables at the failure, or those at the step's entry.
+    ``after_failure="restart"`` has no resumption at all, for comparison: the world begins anew, and so does each plan.
+    """
+
+    tries: int = 6
+    start_over_from: int = 4
+    resume_by: Literal["syntax", "model"] = "syntax"
+    code_check: Literal["on-error", "always"] = "on-error"
+    resume_state: Literal["failure", "entry"] = "failure"
+    after_failure: Literal["resume", "restart"] = "resume"
+
+    def __post_init__(self) -> None:
+        if self.tries < 1 or self.start_over_from < 1:
+            raise UsageError(f"tries and start_over_from count from 1, not {self.tries} and {self.start_over_from}")
+
+
+class Ran(msgspec.Struct, frozen=True):
+    """A plan that ran, how it ended, and the state it left to resume from."""
+
+    plan: Plan
+    outcome: Outcome
+    entries: dict[int, Checkpoint]
+
+
+class PlanLoop:
+    """One episode's loop. ``source`` is the latest plan's text; ``solve`` returns the reason why it ended.
+
+    ``part`` says that the task is a part of the episode's: a plan that runs to its end has then done it, as far as
+    anybody can tell. ``claim`` is whether the last plan ran to its end.
+    """
+
+    def __init__(
+        self,
+        episode: Episode,
+        author: Author,
+        ask: Callable[[str], str],
+        sandbox: Sandbox,
+        loop: Loop,
+        part: bool = False,
+    ) -> None:
+        self.episode, self.author, self.ask, self.sandbox, self.loop = episode, author, ask, sandbox, loop
+        self.agent = episode.agent()
+        self.source = ""
+        self.claim = False
+        self._part, self._begun = part, actions_since_reset(episode)
+        self._plans = 0
+
+    def solve(self) -> str:
+        """Draft, run, refine, resume, until the environment says success or done, or no try is left."""
+        ran: Ran | None = None
+        checked = self._draft()
+        for number in range(1, self.loop.tries + 1):
+            if isinstance(checked, Plan):
+                ran = self._run(checked, ran, number)
+                self.claim = isinstance(ran.outcome, Finished)
+                if self.episode.success or self.episode.observation.done:
+                    return "the environment ended the episode"
+                if self._part and self.claim:
+                    return "the plan ran to its end"
+            if number < self.loop.tries:
+                checked = self._refine(checked, ran)
+        if isinstance(checked, Rejected):
+            return f"the last plan was refused: {checked.diagnostics[0]}"
+        return f"no success in {self.loop.tries} tries"
+
+    # -------------------------------------------------------------- writing
+
+    def _draft(self) -> Plan | Rejected:
+        self._take(self.author.draft(), "plan")
+        if self.loop.code_check == "always":
+            self._take(self.author.repair(self.source, ""), "check")
+        return self._check()
+
+    def _refine(self, checked: Plan | Rejected, ran: Ran | None) -> Plan | Rejected:
+        self.episode.meter.reserve_refinement()
+        if isinstance(checked, Rejected):
+            feedback, variables = _errors(checked), Checkpoint()
+        else:
+            assert ran is not None, "a plan that passed the check has run"
+            feedback, variables = self._feedback(ran.outcome), _state(ran.outcome)
+        self._take(self.author.refine(self.source, feedback, variables), "refine")
+        return self._check()
+
+    def _check(self) -> Plan | Rejected:
+        """Check the latest plan; have it repaired while it is refused, unless the model alone is to check."""
+        checked = self._checked()
+        for _ in range(REPAIRS if self.loop.code_check == "on-error" else 0):
+            if isinstance(checked, Plan):
+                break
+            self._take(self.author.repair(self.source, _errors(checked)), "check")
+            checked = self._checked()
+        return checked
+
+    def _checked(self) -> Plan | Rejected:
+        checked = self.sandbox.check(self.source, self.episode.api)
+        if isinstance(checked, Rejected):
+            self.episode.record(PlanRejected(number=self._plans, diagnostics=checked.diagnostics))
+        return checked
+
+    def _take(self, source: str, origin: Purpose) -> None:
+        self._plans += 1
+        self.source = source
+        self.episode.record(PlanDrafted(number=self._plans, origin=origin, source=source))
+
+    def _feedback(self, outcome: Outcome) -> str:
+        match outcome:
+            case Failed():
+                where = f"[Step {outcome.step}]" if outcome.step else "code outside the steps"
+                return f"{where}, line {outcome.line} raised {outcome.error}: {outcome.message}"
+            case Stopped():
+                where = f" in [Step {outcome.step}]" if outcome.step else ""
+                return f"The plan was stopped{where}: {outcome.message}"
+            case Finished():
+                return f"The plan ran to its end without an error, but the task is not done. {self.agent.report()}"
+
+    # -------------------------------------------------------------- running
+
+    def _run(self, plan: Plan, before: Ran | None, number: int) -> Ran:
+        start, checkpoint = self._resume_at(plan, before, number)
+        self.episode.record(_started(self._plans, plan, start, checkpoint or Checkpoint()))
+        outcome = run_plan(self.sandbox, self.episode, plan, self.agent, self.ask, start, checkpoint)
+        kept = {k: c for k, c in before.entries.items() if k < start} if before else {}
+        return Ran(plan, outcome, kept | outcome.entries)
+
+    def _resume_at(self, plan: Plan, before: Ran | None, number: int) -> tuple[int, Checkpoint | None]:
+        """The step to start from, with the variables to start with; where nothing is resumed, the world is new."""
+        first = plan.steps[0].number if plan.steps else 1
+        if before is not None and self.loop.after_failure == "restart":
+            rewind(self.episode, self._begun)
+            self.agent = self.episode.agent()
+            return first, None
+        if before is None or number >= self.loop.start_over_from:
+            return first, None
+        failed = None if isinstance(before.outcome, Finished) else before.outcome.step
+        states = before.entries | self._last_state(plan, before)
+        named = None
+        if self.loop.resume_by == "model":
+            named = self.author.resume_step(before.plan.source, plan.source)
+        step = resume_point(before.plan, plan, failed, states, named)
+        return step, states.get(step)
+
+    def _last_state(self, plan: Plan, before: Ran) -> dict[int, Checkpoint]:
+        """The state at the end of the run before, under the step that it is the state for.
+
+        That is the step that failed or, after a run to the end, the first one that ``plan`` adds.
+        """
+        state, last = before.outcome.checkpoint, before.outcome.step
+        if state is None or last is None:
+            return {}
+        if isinstance(before.outcome, Finished):
+            return {s.number: state for s in plan.steps if s.number == last + 1}
+        return {last: state} if self.loop.resume_state == "failure" else {}
+
+
+def _started(number: int, plan: Plan, start: int, state: Checkpoint) -> PlanStarted:
+    """The event; helper functions are never saved, and no loss, since the plan itself provides them anew."""
+    lost = {name: why for name, why in state.dropped.items() if name not in plan.provides}
+    return PlanStarted(number=number, start_from=start, restored=tuple(sorted(state.names)), dropped=lost)
+
+
+def _errors(rejected: Rejected) -> str:
+    return "\n".join(str(d) for d in rejected.diagnostics)
+
+
+def _state(outcome: Outcome) -> Checkpoint:
+    """The variables at the end of a run; those at the last step's entry where the worker had to be killed."""
+    if outcome.checkpoint is not None:
+        return outcome.checkpoint
+    return outcome.entries[max(outcome.entries)] if outcome.entries else Checkpoint()

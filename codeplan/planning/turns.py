@@ -1,0 +1,82 @@
+"""The turns of an executor: what the model says, line by line, and what it is answered.
+
+A line that begins with ``think:`` is a thought, and is answered ``OK.`` without the environment; any other is an action
+(ReAct, Yao et al., ICLR 2023, in the form that ADaPT's executors give it: Prasad et al., 2024, appendix A).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from codeplan.recording.events import Acted, Asked, Event, PlanFailed, PlanStopped
+from codeplan.types import ActionSpace, Value
+
+HEARD = "OK."
+"""What a thought is answered."""
+
+_PREFIX = re.compile(r"^(?:>+|action\s*\d*\s*:)\s*", re.IGNORECASE)
+_THOUGHT = re.compile(r"^(?:think|thought)\s*\d*\s*:\s*", re.IGNORECASE)
+_DONE = re.compile(r"\btask completed\b", re.IGNORECASE)
+_FAILED = re.compile(r"\btask failed\b", re.IGNORECASE)
+
+
+class Turn(Value, frozen=True):
+    """One line of the model, and the answer to it."""
+
+    said: str
+    answer: str
+
+    def __str__(self) -> str:
+        return f"> {self.said}\n{self.answer}"
+
+
+def spoken(reply: str) -> str:
+    """The line that a reply says: the first that is not empty, without a prompt's sign before it; empty for none."""
+    line = next((each.strip() for each in reply.splitlines() if each.strip()), "")
+    while (bare := _PREFIX.sub("", line)) != line:
+        line = bare
+    return line
+
+
+def is_thought(line: str) -> bool:
+    """Whether the line is a thought, rather than an action."""
+    return _THOUGHT.match(line) is not None
+
+
+def claim(line: str) -> bool | None:
+    """True where the line says ``task completed``, False where it says ``task failed``; None for any other."""
+    if _DONE.search(line):
+        return True
+    return False if _FAILED.search(line) else None
+
+
+def formed(line: str, space: ActionSpace) -> str:
+    """The action with the slips of form put right that the environment names."""
+    for pattern, replacement in space.rewrites:
+        line = re.sub(pattern, replacement, line)
+    return line
+
+
+def turns(events: Sequence[Event]) -> list[Turn]:
+    """What an executor thought and did in these events, in order; failures of plans are told between them."""
+    return [turn for event in events if (turn := _turn(event))]
+
+
+def told(turns: Sequence[Turn]) -> str:
+    """The turns as a transcript."""
+    return "\n".join(map(str, turns))
+
+
+def _turn(event: Event) -> Turn | None:
+    match event:
+        case Acted():
+            return Turn(event.action, event.observation.text)
+        case Asked(purpose="act") if is_thought(line := spoken(event.completion.text)):
+            return Turn(line, HEARD)
+        case PlanFailed():
+            return Turn("think: my plan failed.", f"{event.error}: {event.message}")
+        case PlanStopped():
+            return Turn("think: my plan was stopped.", event.message)
+        case _:
+            return None

@@ -1,0 +1,69 @@
+"""Whether an event is the one that was recorded, and in what it differs where it is not."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+import msgspec
+
+from codeplan.recording.events import EpisodeEnded, Event, PlanStopped
+
+_BY_THE_CLOCK = frozenset({"wall", "cpu", "memory"})
+"""Limits that the same plan need not reach at the same place twice."""
+
+_SHOWN = 300
+
+
+def difference(recorded: Event, event: Event) -> str:
+    """In what ``event`` differs from ``recorded``, times aside, in words; empty where it does not."""
+    was, now = _timeless(recorded), _timeless(event)
+    if was == now:
+        return ""
+    if type(was) is not type(now):
+        return of_another_kind(was, type(now))
+    fields = [f for f in was.__struct_fields__ if getattr(was, f) != getattr(now, f)]
+    return "; ".join(f"{f} {_change(getattr(was, f), getattr(now, f))}" for f in fields)
+
+
+def of_another_kind(recorded: Event, kind: type) -> str:
+    """That an event of ``kind`` comes where ``recorded`` came before."""
+    return f"it was {_named(recorded)}, and is now {kind.__name__}"
+
+
+def _timeless(event: Event) -> Event:
+    """The event without what may differ from run to run."""
+    changes: dict[str, Any] = {"seq": 0, "at": 0.0}
+    if "seconds" in event.__struct_fields__:
+        changes["seconds"] = 0.0
+    if isinstance(event, EpisodeEnded):
+        changes["result"] = msgspec.structs.replace(event.result, seconds=0.0, trace=None)
+    if isinstance(event, PlanStopped) and event.limit in _BY_THE_CLOCK:
+        changes |= {"value": 0.0, "line": None}
+    return msgspec.structs.replace(event, **changes)
+
+
+def _named(event: Event) -> str:
+    what = getattr(event, "action", None) or getattr(event, "purpose", None) or getattr(event, "step", None)
+    return type(event).__name__ + (f" ({what})" if what else "")
+
+
+def _change(was: object, now: object) -> str:
+    if isinstance(was, list) and isinstance(now, list):
+        return "differs:\n" + _diff(_text(was), _text(now))
+    if isinstance(was, str) and isinstance(now, str) and "\n" in was + now:
+        return "differs:\n" + _diff(was, now)
+    return f"was {_short(was)}, and is now {_short(now)}"
+
+
+def _text(messages: list[Any]) -> str:
+    return "\n".join(str(m["content"]) if isinstance(m, dict) and "content" in m else str(m) for m in messages)
+
+
+def _diff(was: str, now: str) -> str:
+    return "\n".join(difflib.unified_diff(was.splitlines(), now.splitlines(), "recorded", "now", lineterm="", n=1))
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -1,0 +1,227 @@
+"""What happens in an episode, as values. ``codeplan.recording.trace`` keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import msgspec
+
+from codeplan.budget import Budget
+from codeplan.types import Checkpoint, Completion, Diagnostic, Message, Observation, Purpose, Result, Task, Usage
+
+
+class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_defaults=True):
+    """Base of the events: ``seq`` counts from 0, ``at`` is Unix time, ``span`` the innermost open span or None."""
+
+    seq: int = -1
+    at: float = 0.0
+    span: int | None = None
+
+
+class EpisodeStarted(_Event, frozen=True, tag="episode_started"):
+    """The head of a trace: what is run, with what, so that it can be run again.
+
+    ``settings`` are those that were given by name, ``model_settings`` the model's own account; neither holds a secret.
+    """
+
+    task: Task
+    env: str
+    method: str
+    model: str
+    codeplan: str
+    settings: dict[str, Any] = {}
+    model_settings: dict[str, Any] = {}
+    budget: Budget = Budget()
+
+
+class EnvironmentReset(_Event, frozen=True, tag="environment_reset"):
+    """The environment began the task (anew, where it is not the first event of its kind)."""
+
+    observation: Observation
+
+
+class Acted(_Event, frozen=True, tag="acted"):
+    """One action and what the environment answered; ``seconds`` is the environment's time."""
+
+    action: str
+    observation: Observation
+    seconds: float
+
+
+class Asked(_Event, frozen=True, tag="asked"):
+    """One model call, whole. ``prompt`` names the template and its digest; empty where none was used."""
+
+    purpose: Purpose
+    messages: list[Message]
+    completion: Completion
+    seconds: float
+    prompt: str = ""
+
+
+class AskFailed(_Event, frozen=True, tag="ask_failed"):
+    """One model call without an answer: ``error`` says why; ``usage`` is what it spent all the same."""
+
+    purpose: Purpose
+    messages: list[Message]
+    error: str
+    seconds: float
+    usage: Usage = Usage()
+    prompt: str = ""
+
+
+class Embedded(_Event, frozen=True, tag="embedded"):
+    """One call for embeddings: how many texts went to which embedding model, and a digest of them.
+
+    The vectors are not kept: what was made of them follows on the trace. A call that fails is an AskFailed.
+    """
+
+    model: str
+    texts: int
+    digest: str
+    seconds: float
+    usage: Usage = Usage()
+
+
+class PlanDrafted(_Event, frozen=True, tag="plan_drafted"):
+    """A plan's text as it was read out of a reply. ``number`` counts the plans of this episode from 1."""
+
+    number: int
+    origin: Purpose
+    source: str
+
+
+class PlanRejected(_Event, frozen=True, tag="plan_rejected"):
+    """The check refused the plan; none of it ran."""
+
+    number: int
+    diagnostics: tuple[Diagnostic, ...]
+
+
+class PlanStarted(_Event, frozen=True, tag="plan_started"):
+    """A plan starts, or resumes at ``start_from`` with the variables named in ``restored``."""
+
+    number: int
+    start_from: int
+    restored: tuple[str, ...] = ()
+    dropped: dict[str, str] = {}
+
+
+class StepEntered(_Event, frozen=True, tag="step_entered"):
+    """The plan enters a step; ``checkpoint`` holds its variables at that moment."""
+
+    step: int
+    title: str
+    checkpoint: Checkpoint
+
+
+class Printed(_Event, frozen=True, tag="printed"):
+    """Text that the plan printed. Untrusted."""
+
+    text: str
+
+
+class PlanFailed(_Event, frozen=True, tag="plan_failed"):
+    """An assertion failed, or the plan raised: ``error`` names the exception."""
+
+    step: int | None
+    line: int | None
+    error: str
+    message: str
+    checkpoint: Checkpoint
+
+
+class PlanStopped(_Event, frozen=True, tag="plan_stopped"):
+    """A limit of the sandbox ended the plan."""
+
+    limit: str
+    value: float
+    allowed: float
+    step: int | None
+    line: int | None
+    message: str
+
+
+class PlanFinished(_Event, frozen=True, tag="plan_finished"):
+    """The plan ran to its end. Whether the task is done is the environment's word."""
+
+    step: int | None
+
+
+class SpanOpened(_Event, frozen=True, tag="span_opened"):
+    """A part of the episode begins: a trial, a sub-task, a batch. Events up to its end bear its ``id``."""
+
+    id: int
+    kind: str
+    name: str
+
+
+class SpanClosed(_Event, frozen=True, tag="span_closed"):
+    """The part with this ``id`` ended."""
+
+    id: int
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """A skill that was chosen for a prompt, or to be run, with its plan as it was then: higher scores fit better."""
+
+    name: str
+    version: int
+    score: float
+    plan: str
+
+
+class SkillsChosen(_Event, frozen=True, tag="skills_chosen"):
+    """The skills that were found for the task, best first; ``purpose`` says what they were chosen for."""
+
+    purpose: Purpose | Literal["reuse"]
+    chosen: tuple[Choice, ...]
+
+
+class Pictured(_Event, frozen=True, tag="pictured"):
+    """A picture of the environment after the latest action or reset: a PNG file, its path relative to the trace."""
+
+    file: str
+
+
+class Warned(_Event, frozen=True, tag="warned"):
+    """Something a reader of the figures must know, such as a sandbox weaker than asked for."""
+
+    message: str
+
+
+class EpisodeEnded(_Event, frozen=True, tag="episode_ended"):
+    """The last event: the result. A trace without it is of an episode that died.
+
+    ``broken_off`` says that the episode was cut off from outside (interrupted, or its infrastructure failed): it says
+    nothing of the method, and may be resumed.
+    """
+
+    result: Result
+    broken_off: bool = False
+
+
+Event = (
+    EpisodeStarted
+    | EnvironmentReset
+    | Acted
+    | Asked
+    | AskFailed
+    | Embedded
+    | PlanDrafted
+    | PlanRejected
+    | PlanStarted
+    | StepEntered
+    | Printed
+    | PlanFailed
+    | PlanStopped
+    | PlanFinished
+    | SpanOpened
+    | SpanClosed
+    | SkillsChosen
+    | Pictured
+    | Warned
+    | EpisodeEnded
+)
+
+Listener = Callable[[Event], None]

@@ -1,0 +1,9 @@
+"""One episode from names: run, resume, replay, fork."""
+
+from __future__ import annotations
+
+from codeplan.runner.live import Execution, execute, learn, run
+from codeplan.runner.models import connect
+from codeplan.runner.recorded import fork, replay, resume
+
+__all__ = ["Execution", "connect", "execute", "fork", "learn", "replay", "resume", "run"]

@@ -1,0 +1,85 @@
+"""What all parts of the contract use: an executor to try, and outcomes that must be of a kind."""
+
+from __future__ import annotations
+
+import pytest
+
+from codeplan.sandbox.host.backend import Capability, Differs, Executor
+from codeplan.sandbox.limits import Limits
+from codeplan.sandbox.protocol.codec import decode
+from codeplan.testing.home import Home
+from codeplan.testing.samples import as_plan
+from codeplan.types import Checkpoint, Failed, Finished, Rejected, Stopped
+
+TWO_STEPS = """
+    if start_from <= 1:
+        print('[Step 1] look')
+        seen = [agent.goto('shelf 1')]
+        count = 1
+        assert seen
+    if start_from <= 2:
+        print('[Step 2] think')
+        count += 1
+        seen.append(count)
+        assert count > 5, 'Error in [Step 2]: too few'
+"""
+
+
+def answer(question: str) -> str:
+    """A model that repeats."""
+    return f"re: {question}"
+
+
+class Bench:
+    """One executor, tried."""
+
+    def make(self, limits: Limits) -> Executor:
+        """A new executor with these limits."""
+        raise NotImplementedError
+
+    def needs(self, *capabilities: Capability) -> None:
+        """Skip this test where the executor declares to lack one of these."""
+        executor = self.make(Limits())
+        differences = executor.differences if isinstance(executor, Differs) else {}
+        for capability in sorted(capabilities):
+            if capability in differences:
+                pytest.skip(f"{capability}: {differences[capability]}")
+
+    def run(
+        self,
+        body: str,
+        home: Home | None = None,
+        start_from: int = 1,
+        checkpoint: Checkpoint | None = None,
+        *,
+        seed: int = 0,
+        limits: Limits | None = None,
+    ) -> Finished | Failed | Stopped | Rejected:
+        """Run a plan with this body, within these limits."""
+        executor = self.make(limits or Limits())
+        return executor.run(as_plan(body), home or Home(print), answer, start_from, checkpoint, seed=seed)
+
+
+def values(checkpoint: Checkpoint | None) -> dict[str, object]:
+    """The variables in a checkpoint, which must be there."""
+    assert checkpoint is not None
+    return decode(checkpoint)
+
+
+def finished(outcome: object) -> Finished:
+    """The outcome, which must be that the plan came to its end."""
+    assert isinstance(outcome, Finished), outcome
+    return outcome
+
+
+def failed(outcome: object) -> Failed:
+    """The outcome, which must be a failure of the plan."""
+    assert isinstance(outcome, Failed), outcome
+    return outcome
+
+
+def stopped(outcome: object, limit: str) -> Stopped:
+    """The outcome, which must be a stop at this limit."""
+    assert isinstance(outcome, Stopped), outcome
+    assert outcome.limit == limit, outcome
+    return outcome

@@ -1,0 +1,42 @@
+"""The values that travel through codeplan: frozen plain data (msgspec structs), one module a subject.
+
+Plain data can be written to a trace, sent to a worker or compared without running anybody's code.
+"""
+
+from __future__ import annotations
+
+from codeplan.types.agent import AgentApi, AgentAttribute, AgentMethod, Parameter
+from codeplan.types.model import NOTHING, Completion, Embeddings, Message, Purpose, Usage
+from codeplan.types.plan import Checkpoint, Diagnostic, Plan, Rejected, Step
+from codeplan.types.result import Result
+from codeplan.types.run import Failed, Finished, Outcome, Spent, Stopped
+from codeplan.types.task import ActionSpace, Observation, Task
+from codeplan.types.value import Value
+
+__all__ = [
+    "NOTHING",
+    "ActionSpace",
+    "AgentApi",
+    "AgentAttribute",
+    "AgentMethod",
+    "Checkpoint",
+    "Completion",
+    "Diagnostic",
+    "Embeddings",
+    "Failed",
+    "Finished",
+    "Message",
+    "Observation",
+    "Outcome",
+    "Parameter",
+    "Plan",
+    "Purpose",
+    "Rejected",
+    "Result",
+    "Spent",
+    "Step",
+    "Stopped",
+    "Task",
+    "Usage",
+    "Value",
+]

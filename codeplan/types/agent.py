@@ -1,0 +1,47 @@
+"""An agent's API as data."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from codeplan.types.value import Value
+
+
+class Parameter(Value, frozen=True):
+    """One parameter of an agent's method; ``kind`` is the name of an ``inspect`` parameter kind."""
+
+    name: str
+    kind: Literal["POSITIONAL_ONLY", "POSITIONAL_OR_KEYWORD", "VAR_POSITIONAL", "KEYWORD_ONLY", "VAR_KEYWORD"] = (
+        "POSITIONAL_OR_KEYWORD"
+    )
+    required: bool = True
+
+
+class AgentMethod(Value, frozen=True):
+    """A public method: ``signature`` as Python writes it without ``self``, ``doc`` its whole docstring."""
+
+    name: str
+    signature: str
+    doc: str = ""
+    parameters: tuple[Parameter, ...] = ()
+
+
+class AgentAttribute(Value, frozen=True):
+    """A public attribute that a plan may read; ``type`` is the annotation's text, or empty."""
+
+    name: str
+    type: str = ""
+    doc: str = ""
+
+
+class AgentApi(Value, frozen=True):
+    """All that a plan may use of an agent. Made by ``codeplan.agent_api.agent_api``, and nowhere else."""
+
+    methods: tuple[AgentMethod, ...] = ()
+    attributes: tuple[AgentAttribute, ...] = ()
+    doc: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every public name: methods first, then attributes."""
+        return tuple(m.name for m in self.methods) + tuple(a.name for a in self.attributes)

@@ -1,0 +1,1 @@
+"""Transformations of plan text: generalisation, merging, mutants."""

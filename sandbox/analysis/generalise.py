@@ -1,0 +1,207 @@
+"""A study of a plan: the same plan made general. What belongs to one episode becomes parameters, or questions.
+
+A text that the goal or the first observation has can be told before a plan runs: it becomes a parameter, assigned at
+the plan's head. A thing that only a later observation has cannot: the plan asks for it where it is used first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, TypeAlias, TypeVar
+
+import libcst as cst
+
+from codeplan.sandbox.analysis.head import CLOSING, OPENING
+from codeplan.sandbox.analysis.specifics import Parameter, Told, asked, free_name, listed, parameters, text_of, walk
+from codeplan.sandbox.language.digest import title
+from codeplan.sandbox.language.outline import guarded_step, outline
+from codeplan.sandbox.language.syntax import parse
+
+Found: TypeAlias = dict[str, Any]
+
+cst.parse_module("")  # it loads its parser when it first parses; in the cage nothing can be loaded any more
+
+_ARGUMENTS = ("goal", "first", "later")
+
+
+def generalise(source: str, arguments: dict[str, Any]) -> Found:
+    """The plan with parameters and questions in place of what belongs to one episode.
+
+    ``arguments``: ``goal`` the task's sentence, ``first`` the first observation, ``later`` all others, one after
+    another. The dict that is returned has ``source``; ``parameters``, each with ``name``, ``value`` (a text or a list
+    of texts) and ``about``; ``asks``, the names of what is asked for. A plan that has nothing of the kind, or
+    has parameters already, comes back as it is. Raises PlanRefused for what is not Python, ValueError where an argument
+    is missing.
+    """
+    told = _told(arguments)
+    tree = parse(source)
+    module = cst.parse_module(source)
+    solution = next((s for s in module.body if isinstance(s, cst.FunctionDef) and s.name.value == "solution"), None)
+    if solution is None or not isinstance(solution.body, cst.IndentedBlock) or OPENING in source:
+        return {"source": source, "parameters": [], "asks": []}
+    titles = {p.step: title(p) for p in outline(tree).steps if p.step is not None}
+    pieces = [_piece(s, titles) for s in solution.body.body]
+    taken = {n.value for n in walk(module) if isinstance(n, cst.Name)}
+    found = parameters([(about, node) for about, node in pieces], told, taken)
+    questions = _Questions(found, told, taken | {p.name for p in found})
+    asking = solution.with_changes(body=questions.asked_in(solution.body))
+    replacer = _Replacer(found, questions.names)
+    general = _with_head(_replaced(asking, replacer), told.goal, found)
+    body = [general if s is solution else _replaced(s, replacer) for s in module.body]
+    code = module.with_changes(header=[line.visit(replacer) for line in module.header], body=body).code
+    shown = [{"name": p.name, "value": p.value, "about": p.about} for p in found]
+    return {"source": code, "parameters": shown, "asks": sorted(questions.names.values())}
+
+
+def _told(arguments: dict[str, Any]) -> Told:
+    for name in _ARGUMENTS:
+        if not isinstance(arguments.get(name), str):
+            raise ValueError(f"the argument {name!r} is missing; give it as a text")
+    return Told(*(arguments[name] for name in _ARGUMENTS))
+
+
+def _piece(statement: cst.CSTNode, titles: dict[int, str]) -> tuple[str, cst.CSTNode]:
+    """A statement of ``solution`` with what it is for: the title of the step that it is."""
+    if isinstance(statement, cst.If):
+        step = guarded_step(parse(cst.Module([statement]).code).body[0])
+        if step is not None:
+            return f"step {step}: {titles.get(step, '')}", statement
+    return "the whole plan", statement
+
+
+class _Questions:
+    """Puts questions before the first use, in a step, of what was seen only there."""
+
+    def __init__(self, found: Sequence[Parameter], told: Told, taken: set[str]) -> None:
+        self._found, self._told, self._taken = found, told, taken
+        self.names: dict[str, str] = {}
+
+    def asked_in(self, body: cst.IndentedBlock) -> cst.IndentedBlock:
+        """The body of ``solution`` with the questions in its steps."""
+        return body.with_changes(body=[self._step(s) if isinstance(s, cst.If) else s for s in body.body])
+
+    def _step(self, step: cst.If) -> cst.If:
+        if not isinstance(step.body, cst.IndentedBlock):
+            return step
+        statements: list[cst.BaseStatement] = []
+        for statement in step.body.body:
+            new = [name for name in asked(statement, self._told) if name not in self.names]
+            statements += [*map(self._question, new), statement]
+        return step.with_changes(body=step.body.with_changes(body=statements))
+
+    def _question(self, name: str) -> cst.BaseStatement:
+        sort = name.rpartition(" ")[0]
+        variable = self.names[name] = free_name(sort, self._taken)
+        self._taken.add(variable)
+        known = next((p.name for p in self._found if p.value == sort), None)
+        sort = f"{{{known}}}" if known else sort
+        question = f"Which {sort} is to be used now? {{agent.report()}} Answer with its name as a Python string."
+        return cst.parse_statement(f"{variable} = literal_eval(ask_llm(f{question!r}))")
+
+
+class _Replacer(cst.CSTTransformer):
+    """Puts names where values were; in longer texts, and in comments, too."""
+
+    def __init__(self, found: Sequence[Parameter], asked_for: dict[str, str]) -> None:
+        super().__init__()
+        self._lists = [(p.value, p.name) for p in found if isinstance(p.value, list)]
+        texts = {p.value: p.name for p in found if isinstance(p.value, str)} | asked_for
+        self._texts = dict(sorted(texts.items(), key=lambda item: -len(item[0])))
+        choices = "|".join(re.escape(t) for t in self._texts)
+        self._within = re.compile(rf"(?<![\w\\]){'(?:' + choices + ')'}(?!\w)") if choices else None
+        self._joined = 0  # how many concatenations of texts this is within
+
+    def visit_MatchCase(self, node: cst.MatchCase) -> bool:
+        return False  # a name there would not be a value
+
+    def visit_FormattedStringExpression(self, node: cst.FormattedStringExpression) -> bool:
+        return False  # what is computed there is not touched: older Pythons allow little in it
+
+    def visit_ConcatenatedString(self, node: cst.ConcatenatedString) -> None:
+        self._joined += 1
+
+    def leave_ConcatenatedString(
+        self, original_node: cst.ConcatenatedString, updated_node: cst.ConcatenatedString
+    ) -> cst.BaseExpression:
+        self._joined -= 1
+        return updated_node
+
+    def leave_List(self, original_node: cst.List, updated_node: cst.List) -> cst.BaseExpression:
+        return self._for_list(original_node) or updated_node
+
+    def leave_Tuple(self, original_node: cst.Tuple, updated_node: cst.Tuple) -> cst.BaseExpression:
+        return self._for_list(original_node) or updated_node
+
+    def leave_Set(self, original_node: cst.Set, updated_node: cst.Set) -> cst.BaseExpression:
+        return self._for_list(original_node) or updated_node
+
+    def leave_SimpleString(self, original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.BaseExpression:
+        text = text_of(original_node)
+        if text is None:
+            return updated_node
+        if text in self._texts:
+            name = self._texts[text]
+            return cst.parse_expression(f'f"{{{name}}}"') if self._joined else cst.Name(name)
+        inner = original_node.raw_value
+        if self._within is None or not self._within.search(inner) or "\\N{" in inner:
+            return updated_node
+        body = self._within.sub(lambda m: f"\0{self._texts[m[0]]}\1", inner)
+        body = body.replace("{", "{{").replace("}", "}}").replace("\0", "{").replace("\1", "}")
+        quote = original_node.quote
+        return cst.parse_expression(f"f{original_node.prefix}{quote}{body}{quote}")
+
+    def leave_FormattedStringText(
+        self, original_node: cst.FormattedStringText, updated_node: cst.FormattedStringText
+    ) -> cst.BaseFormattedStringContent | cst.FlattenSentinel[cst.BaseFormattedStringContent]:
+        text = original_node.value
+        if self._within is None or not self._within.search(text):
+            return updated_node
+        parts: list[cst.BaseFormattedStringContent] = []
+        end = 0
+        for found in self._within.finditer(text):
+            parts += [cst.FormattedStringText(text[end : found.start()])] if found.start() > end else []
+            parts.append(cst.FormattedStringExpression(cst.Name(self._texts[found[0]])))
+            end = found.end()
+        parts += [cst.FormattedStringText(text[end:])] if text[end:] else []
+        return cst.FlattenSentinel(parts)
+
+    def leave_Expr(self, original_node: cst.Expr, updated_node: cst.Expr) -> cst.Expr:
+        alone = isinstance(original_node.value, (cst.SimpleString, cst.ConcatenatedString))
+        return original_node if alone else updated_node
+
+    def leave_Comment(self, original_node: cst.Comment, updated_node: cst.Comment) -> cst.Comment:
+        if self._within is None:
+            return updated_node
+        return cst.Comment(self._within.sub(lambda m: f"<{self._texts[m[0]]}>", original_node.value))
+
+    def _for_list(self, node: cst.BaseExpression) -> cst.Name | None:
+        texts = listed(node)
+        return next((cst.Name(name) for value, name in self._lists if texts == value), None) if texts else None
+
+
+_Statement = TypeVar("_Statement", bound=cst.CSTNode)
+
+
+def _replaced(statement: _Statement, replacer: _Replacer) -> _Statement:
+    """A statement of the module with names for values, in a function's body only: all else runs before the head."""
+    if not isinstance(statement, cst.FunctionDef):
+        return statement
+    made = statement.visit(replacer)
+    assert isinstance(made, cst.FunctionDef), "no statement is taken out"
+    return made.with_changes(params=statement.params)
+
+
+def _with_head(solution: cst.FunctionDef, goal: str, found: Sequence[Parameter]) -> cst.FunctionDef:
+    """``solution`` with its parameters at the head of its body."""
+    if not found or not isinstance(solution.body, cst.IndentedBlock):
+        return solution
+    lines = [f"{OPENING} {' '.join(goal.split())[:300]}"]
+    for p in found:
+        lines += [f"# {p.name}: {' '.join(p.about.split())[:200]}", f"{p.name} = {p.literal}"]
+    _, *head = cst.parse_module("\n".join(["pass", *lines, ""])).body  # a comment at a module's head is no statement's
+    first, *rest = solution.body.body
+    assert isinstance(first, (cst.SimpleStatementLine, cst.BaseCompoundStatement)), "there is no other statement"
+    closing = cst.EmptyLine(comment=cst.Comment(CLOSING))
+    first = first.with_changes(leading_lines=[closing, *first.leading_lines])
+    return solution.with_changes(body=solution.body.with_changes(body=[*head, first, *rest]))

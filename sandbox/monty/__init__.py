@@ -1,0 +1,1 @@
+"""A second backend, for machines without the Linux cage."""

@@ -1,0 +1,133 @@
+"""A second executor: plans run by Monty, an interpreter of Python written in Rust (the extra ``monty``).
+
+Plans are checked in the locked cage, as ever; what runs them is Monty's process, which has a language of its own and no
+way out of it, but no cage around it. It is a second opinion on the contract, and runs where the cage cannot be built;
+``differences`` says what it lacks.
+"""
+
+from __future__ import annotations
+
+import atexit
+import string
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from codeplan.errors import UsageError
+from codeplan.sandbox.host.agent_port import AgentPort
+from codeplan.sandbox.host.backend import Capability
+from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.sandbox.limits import Limits
+from codeplan.sandbox.monty.run import Run, monty
+from codeplan.sandbox.monty.script import NoScript, script
+from codeplan.sandbox.protocol.codec import decode
+from codeplan.sandbox.protocol.progress import Progress
+from codeplan.sandbox.runtime.names import RESERVED
+from codeplan.types import AgentApi, Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, Stopped
+
+_MOST_AT_ONCE: Final = 64
+_MOST_TURNS: Final = 1_000_000
+_STRING: Final = ("ascii_letters", "ascii_lowercase", "ascii_uppercase", "digits", "hexdigits", "octdigits")
+_MARKS: Final = ("printable", "punctuation", "whitespace")
+
+DIFFERENCES: Final[Mapping[Capability, str]] = {
+    Capability.ASSERTIONS: "in Monty a failed assertion is an exception, which `except Exception` catches",
+    Capability.TURNS: "Monty counts no turns of loops; a loop meets the limits of time",
+    Capability.RECURSION: "in Monty too deep a recursion is an exception, which `except Exception` catches",
+    Capability.SAVED_AT_LIMIT: "at a limit Monty's process is given up, with the plan's variables",
+    Capability.SURROGATES: "Monty's texts are UTF-8, and half a surrogate pair becomes a replacement character",
+    Capability.DELETION: "Monty's parser does not know the del statement",
+    Capability.GENERATORS: "in Monty a generator expression is a list, made at once, which next does not take",
+    Capability.IN_PLACE: "in Monty `b *= 2` makes a new list",
+    Capability.BOUND_METHODS: "in Monty a method of a value can be called, but not handed on, as in key=d.get",
+    Capability.MODULES: "Monty's modules lack members: OrderedDict, re.sub with a function, string.capwords, ast",
+    Capability.BUILTINS: "Monty lacks builtins and methods: callable, issubclass, str.format_map, int.bit_length",
+    Capability.ERRORS: "Monty's exceptions take one text at most, and some messages are its own, as those of json",
+    Capability.TYPE_METHODS: "Monty has no methods on types, as in map(str.strip, lines)",
+}
+"""What Monty lacks of the contract of executors."""
+
+
+class MontyExecutor:
+    """Runs plans in Monty. Safe to share between threads; the processes are shared, and each serves one run.
+
+    ``allow_weak`` is for the check, which runs in the locked cage. Raises SandboxError where pydantic-monty is not
+    installed.
+    """
+
+    differences: Mapping[Capability, str] = DIFFERENCES
+
+    def __init__(self, limits: Limits = Limits(), *, allow_weak: bool = False) -> None:  # noqa: B008  # frozen
+        self.limits = limits
+        self._cage = Sandbox(limits, allow_weak=allow_weak)
+        _pool()
+
+    def check(self, source: str, api: AgentApi | type) -> Plan | Rejected:
+        """Whether the source is a plan; the same check as the sandbox's, in the same cage."""
+        return self._cage.check(source, api)
+
+    def run(
+        self,
+        plan: Plan | str,
+        agent: object,
+        ask: Callable[[str], str],
+        start_from: int = 1,
+        checkpoint: Checkpoint | None = None,
+        *,
+        listen: Callable[[Progress], None] | None = None,
+        seed: int = 0,
+    ) -> Finished | Failed | Stopped | Rejected:
+        """Run a plan as ``Sandbox.run`` does; a text is checked first."""
+        for name, value in {"start_from": start_from, "seed": seed}.items():
+            if type(value) is not int:
+                raise UsageError(f"{name} must be a whole number, not {value!r:.80}")
+        if checkpoint is not None:
+            decode(checkpoint)
+        checked = self.check(plan, type(agent)) if isinstance(plan, str) else plan
+        if isinstance(checked, Rejected):
+            return checked
+        saved = {n: at for n, at in (checkpoint.names if checkpoint else {}).items() if not n.startswith("_")}
+        try:
+            text = script(checked, start_from, {n: at for n, at in saved.items() if n not in RESERVED})
+        except NoScript as reason:
+            return Rejected(checked.source, (Diagnostic(0, 0, "executor", str(reason)),))
+        run = Run(checked, text, AgentPort(agent, ask), self.limits, listen or (lambda progress: None), checkpoint)
+        with _pool().checkout(**_settings(self.limits, seed)) as session:
+            return run.go(session)
+
+
+def _settings(limits: Limits, seed: int) -> dict[str, Any]:
+    return {
+        "limits": {
+            "max_feed_duration_secs": min(limits.wall, limits.cpu),
+            "max_memory": limits.memory,
+            "max_recursion_depth": limits.recursion,
+            "max_suspensions": _MOST_TURNS,
+        },
+        "assert_message_annotations": False,
+        "os_policy": {"random_start": {"seed": seed}, "sleep": "zero"},
+        "external_modules": {"string": _string_module()},
+    }
+
+
+def _string_module() -> Any:
+    return monty().ExternalModule({name: getattr(string, name) for name in (*_STRING, *_MARKS)})
+
+
+_lock: Final = threading.Lock()
+_pools: Final[list[Any]] = []
+
+
+def _pool() -> Any:
+    """The pool of Monty's processes that all executors share. Raises SandboxError where Monty is not installed."""
+    with _lock:
+        if not _pools:
+            _pools.append(_opened())
+        return _pools[0]
+
+
+def _opened() -> Any:
+    pool = monty().Monty(max_processes=_MOST_AT_ONCE, max_checkouts_per_worker=1)
+    pool.__enter__()
+    atexit.register(pool.__exit__, None, None, None)
+    return pool

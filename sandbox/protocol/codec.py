@@ -1,0 +1,206 @@
+"""A plan's variables as data, and back: a flat table of tagged nodes that nothing can execute.
+
+Only exact types are saved: None, bool, int, float, str, bytes, list, tuple, dict, set, frozenset, and the containers
+of ``collections`` that plans may use: Counter, OrderedDict, deque, and defaultdict over a builtin type. Aliases and
+cycles are kept, also between variables. A variable that reaches anything else is dropped whole and named, with the
+reason.
+
+A node is None, a bool, an int below 2**53, a finite float or a str as itself; everything else is a list whose first
+item is a tag (see ``table``), followed by the numbers of its parts' nodes, or by one text.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from codeplan.sandbox.limits import NAME_CHARS
+from codeplan.sandbox.protocol.decoder import CheckpointError, decode
+from codeplan.sandbox.protocol.table import (
+    DROPPED_BYTES,
+    FACTORIES,
+    MOST_NAMES,
+    MOST_NODES,
+    MOST_REASON,
+    OTHERS,
+    SAFE_INT,
+    Keys,
+    Node,
+    Unsavable,
+)
+from codeplan.types import Checkpoint
+
+__all__ = ["CheckpointError", "Node", "decode", "encode"]
+
+_BYTES_A_PART: Final = 3
+_TAGS: Final[dict[Any, str]] = {
+    list: "list",
+    tuple: "tuple",
+    dict: "dict",
+    set: "set",
+    frozenset: "frozenset",
+    Counter: "counter",
+    OrderedDict: "ordered",
+    deque: "deque",
+    defaultdict: "default",
+}
+
+
+def encode(variables: dict[str, object], max_bytes: int) -> Checkpoint:
+    """Save the variables in at most ``max_bytes``, as they travel; what cannot be saved is named in ``dropped``.
+
+    Naming them takes no more than ``DROPPED_BYTES``; those for which there is no room are counted under ``OTHERS``.
+    """
+    table = _Table(max_bytes)
+    names: dict[str, int] = {}
+    dropped: dict[str, str] = {}
+    others, room = 0, DROPPED_BYTES
+    for name, value in variables.items():
+        if len(names) + len(dropped) >= MOST_NAMES or len(name) > NAME_CHARS:
+            others += 1
+            continue
+        try:
+            names[name] = table.add(name, value)
+        except Unsavable as reason:
+            why = str(reason)[:MOST_REASON]
+            room -= len(f"{name}{why}".encode()) + 10
+            if room >= 0:
+                dropped[name] = why
+            else:
+                others += 1
+    if others:
+        dropped[OTHERS] = f"{others:,} more variables were not saved: there are too many, or their names are too long"
+    return Checkpoint(names, table.nodes, dropped)
+
+
+class _Table:
+    """The table as it grows. A value that turns out unsavable leaves no trace in it."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self.nodes: list[Any] = []
+        self._max_bytes = max_bytes
+        self._room = max_bytes
+        self._seen: dict[int, int] = {}
+        self._keys = Keys(self.nodes)
+        self._pending: list[tuple[int, Any]] = []
+
+    def add(self, name: str, value: object) -> int:
+        """The number of the value's node. Raises Unsavable."""
+        mark, room, seen = len(self.nodes), self._room, len(self._seen)
+        try:
+            self._spend(len(name) * 4 + 10)
+            root = self._place(value)
+            while self._pending:
+                self._fill(*self._pending.pop())
+            self._keys.check(mark)
+        except Unsavable:
+            self._undo(mark, room, seen)
+            raise
+        return root
+
+    def _undo(self, mark: int, room: int, seen: int) -> None:
+        del self.nodes[mark:]
+        self._room = room
+        self._pending.clear()
+        self._keys.forget(mark)
+        while len(self._seen) > seen:
+            self._seen.popitem()
+
+    def _place(self, value: Any) -> int:
+        """The number of a value's node; a container's is filled later, so that depth and cycles cost no recursion."""
+        kind = type(value)
+        if kind in _SCALARS:
+            return self._append(_SCALARS[kind](value))
+        known = self._seen.get(id(value))
+        if known is not None:
+            return known
+        if kind in (str, bytes) and len(value) > self._room:
+            self._spend(len(value))  # not written out first: that takes as much memory again
+        self._seen[id(value)] = len(self.nodes)
+        if kind is str:
+            return self._append(_text(value))
+        if kind is bytes:
+            return self._append(["bytes", value.hex()])
+        if kind not in _TAGS:
+            raise Unsavable(f"a {kind.__name__} cannot be saved")
+        if len(self.nodes) + len(value) > MOST_NODES:
+            raise Unsavable(f"more than {MOST_NODES:,} values")
+        self._spend(_BYTES_A_PART * len(value) * (2 if isinstance(value, dict) else 1))
+        self._pending.append((len(self.nodes), value))
+        return self._append([_tag(value)])
+
+    def _append(self, node: Node) -> int:
+        self._spend(_size(node))
+        if len(self.nodes) >= MOST_NODES:
+            raise Unsavable(f"more than {MOST_NODES:,} values")
+        self.nodes.append(node)
+        return len(self.nodes) - 1
+
+    def _fill(self, at: int, container: Any) -> None:
+        self.nodes[at].extend(map(self._place, _parts(container)))
+
+    def _spend(self, size: int) -> None:
+        self._room -= size
+        if self._room < 0:
+            raise Unsavable(f"larger than the {self._max_bytes:,} bytes that a checkpoint may take")
+
+
+def _whole(value: int) -> Node:
+    return value if -SAFE_INT < value < SAFE_INT else ["int", hex(value)]
+
+
+def _fraction(value: float) -> Node:
+    return value if math.isfinite(value) else ["float", repr(value)]
+
+
+def _text(value: str) -> Node:
+    """The text itself; one with lone surrogates, which UTF-8 has no form for, as hexadecimal digits."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return ["text", value.encode("utf-8", "surrogatepass").hex()]
+    return value
+
+
+_SCALARS: Final[dict[type, Callable[[Any], Node]]] = {
+    type(None): lambda value: None,
+    bool: lambda value: bool(value),
+    int: _whole,
+    float: _fraction,
+}
+
+
+def _tag(container: Any) -> str:
+    tag = _TAGS[type(container)]
+    if tag == "default":
+        return f"default:{_factory_name(container.default_factory)}"
+    if tag == "deque" and container.maxlen is not None:
+        return f"deque:{container.maxlen}"
+    return tag
+
+
+def _factory_name(factory: object) -> str:
+    if factory is None:
+        return "None"
+    for name, known in FACTORIES.items():
+        if factory is known:
+            return name
+    raise Unsavable("a defaultdict whose factory is not a builtin type cannot be saved")
+
+
+def _parts(container: Any) -> Iterable[object]:
+    if isinstance(container, dict):
+        return (part for item in container.items() for part in item)  # an OrderedDict has an order of its own
+    parts: Iterable[object] = container
+    return parts
+
+
+def _size(node: Node) -> int:
+    """At least the bytes that the node takes as msgpack, without a container's parts."""
+    if isinstance(node, str):
+        return len(node) + 5 if node.isascii() else len(node.encode()) + 5
+    if isinstance(node, list):
+        return 10 + sum(len(part) + 5 for part in node if isinstance(part, str))
+    return 9

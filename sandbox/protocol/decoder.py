@@ -1,0 +1,154 @@
+"""Reading a checkpoint's table: every index, tag, text and key is checked, whoever made it."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict, deque
+from collections.abc import Callable
+from typing import Any, Final
+
+from codeplan.errors import SandboxError
+from codeplan.sandbox.protocol.table import EMPTY, FACTORIES, FIXED, MOST_NODES, SAFE_INT, Keys, Unsavable
+from codeplan.types import Checkpoint
+
+
+class CheckpointError(SandboxError):
+    """A checkpoint is not one that ``encode`` can have made: what is wrong, and with which node."""
+
+
+def decode(checkpoint: Checkpoint) -> dict[str, object]:
+    """The saved variables, as new objects. Raises CheckpointError where the table is damaged."""
+    try:
+        values = _Reader(checkpoint.nodes).values()
+        if not all(type(name) is str and type(reason) is str for name, reason in checkpoint.dropped.items()):
+            raise ValueError("what was dropped is not named by text")
+        return {_name(n): values[_index(i, len(values))] for n, i in checkpoint.names.items()}
+    except (TypeError, ValueError, AttributeError, RecursionError, OverflowError) as error:
+        raise CheckpointError(f"the checkpoint is damaged: {error}") from None
+
+
+class _Reader:
+    """Builds the objects of a table: scalars and empty containers, then tuples bottom-up, then what containers hold."""
+
+    def __init__(self, nodes: list[Any]) -> None:
+        if type(nodes) is not list or len(nodes) > MOST_NODES:
+            raise ValueError(f"its nodes are not a list of at most {MOST_NODES:,}")
+        self._nodes = nodes
+        self._values: list[Any] = [self._shell(at, node) for at, node in enumerate(nodes)]
+
+    def values(self) -> list[Any]:
+        """One object per node."""
+        keys = Keys(self._nodes)
+        try:
+            keys.check()
+        except Unsavable as reason:
+            raise ValueError(f"it holds {reason}") from None
+        for at in keys.order():
+            parts = [self._values[p] for p in self._nodes[at][1:]]
+            self._values[at] = tuple(parts) if self._nodes[at][0] == "tuple" else _frozen(at, parts)
+        for at, node in enumerate(self._nodes):
+            if type(node) is list and isinstance(self._values[at], list | dict | set | deque):
+                self._fill(at, self._values[at], node[1:])
+        return self._values
+
+    def _shell(self, at: int, node: Any) -> Any:
+        if node is None or type(node) in (bool, str):
+            return node
+        if type(node) in (int, float):
+            return _number(at, node)
+        if type(node) is not list or not node or type(node[0]) is not str:
+            raise ValueError(f"node {at} has no known form")
+        tag, parts = node[0], node[1:]
+        if tag in _READERS:
+            return _READERS[tag](_only_text(at, parts))
+        for part in parts:
+            _index(part, len(self._nodes))
+        return _empty(at, tag, len(parts))
+
+    def _fill(self, at: int, container: Any, parts: list[int]) -> None:
+        held = [self._values[p] for p in parts]
+        if isinstance(container, list | deque):
+            container.extend(held)
+        elif isinstance(container, set):
+            container.update(held)
+        else:
+            for key, value in zip(held[::2], held[1::2], strict=True):
+                container[key] = value
+        if len(container) != (len(held) // 2 if isinstance(container, dict) else len(held)):
+            raise ValueError(f"node {at} holds a key twice, or more than it can")
+
+
+def _empty(at: int, tag: str, parts: int) -> Any:
+    """An empty container for the tag; None for a tuple or a frozen set, which is made later."""
+    if tag in FIXED:
+        return None
+    made: Any = None
+    kind, _, detail = tag.partition(":")
+    if tag in EMPTY:
+        made = EMPTY[tag]()
+    elif kind == "deque" and detail.isdecimal() and len(detail) < 20:
+        made = deque(maxlen=int(detail))
+    elif kind == "default" and (detail == "None" or detail in FACTORIES):
+        made = defaultdict(FACTORIES.get(detail))
+    if made is None:
+        raise ValueError(f"node {at} has an unknown tag")
+    if isinstance(made, dict) and parts % 2:
+        raise ValueError(f"node {at} has a key without a value")
+    return made
+
+
+def _frozen(at: int, parts: list[Any]) -> frozenset[Any]:
+    made = frozenset(parts)
+    if len(made) != len(parts):
+        raise ValueError(f"node {at} holds a value twice")
+    return made
+
+
+def _number(at: int, value: float) -> float:
+    """One that JSON keeps; others are texts."""
+    if not -SAFE_INT < value < SAFE_INT if type(value) is int else not math.isfinite(value):
+        raise ValueError(f"node {at} is a number that stands for itself and may not")
+    return value
+
+
+def _read_int(text: str) -> int:
+    value = int(text, 16)
+    if hex(value) != text:
+        raise ValueError("a number is not written as encode writes it")
+    return value
+
+
+def _read_float(text: str) -> float:
+    if text not in ("nan", "inf", "-inf"):
+        raise ValueError("a number is not written as encode writes it")
+    return float(text)
+
+
+def _read_text(text: str) -> str:
+    return bytes.fromhex(text).decode("utf-8", "surrogatepass")
+
+
+_READERS: Final[dict[str, Callable[[str], Any]]] = {
+    "int": _read_int,
+    "float": _read_float,
+    "bytes": bytes.fromhex,
+    "text": _read_text,
+}
+
+
+def _only_text(at: int, parts: list[Any]) -> str:
+    if len(parts) != 1 or type(parts[0]) is not str:
+        raise ValueError(f"node {at} is not one text")
+    return parts[0]
+
+
+def _index(part: Any, count: int) -> int:
+    if type(part) is not int or not 0 <= part < count:
+        raise ValueError(f"{part!r:.40} is not the number of a node")
+    return part
+
+
+def _name(name: Any) -> str:
+    if type(name) is not str or not name.isidentifier():
+        raise ValueError(f"{name!r:.40} is not the name of a variable")
+    return name

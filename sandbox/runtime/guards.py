@@ -1,0 +1,163 @@
+"""The functions that compiled plans call where an operation has to be weighed or watched.
+
+They live in the namespace's builtins under names of the form ``_name_``, which a plan can neither write nor read.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable, MutableMapping
+from itertools import chain, compress, repeat
+from typing import Any, NoReturn, Protocol
+
+from codeplan.sandbox.runtime.control import LimitReached, PlanAssertion, limit_of
+from codeplan.sandbox.runtime.growth import Growth
+
+MESSAGE_CHARS = 20_000
+"""The longest message of an assertion; what is beyond is cut."""
+
+WRITABLE: frozenset[type] = frozenset({list, dict, Counter, defaultdict, OrderedDict, deque})
+"""The types whose items a plan may set and delete."""
+
+_IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
+    "_mul_": operator.imul,
+    "_pow_": operator.ipow,
+    "_lshift_": operator.ilshift,
+    "_mod_": operator.imod,
+}
+
+
+class Failing(Protocol):
+    """What the guards need of the host's side: the place where the first failure is kept."""
+
+    failure: PlanAssertion | LimitReached | None
+
+
+class Stops:
+    """Ends the plan: notes why on the host's side before it raises, so that nothing the plan does can hide it."""
+
+    def __init__(self, host: Failing) -> None:
+        self._host = host
+
+    def note(self, reason: PlanAssertion | LimitReached) -> PlanAssertion | LimitReached:
+        """Put ``reason`` on record, unless there is a failure already; returns the one that counts."""
+        if self._host.failure is None:
+            self._host.failure = reason
+        return self._host.failure
+
+    def stop(self, reason: PlanAssertion | LimitReached) -> NoReturn:
+        """Raise ``reason``, or the failure that came before it."""
+        raise self.note(reason)
+
+    def limit(self, limit: str, value: float, allowed: float) -> NoReturn:
+        """Stop at a limit."""
+        self.stop(LimitReached(limit, value, allowed))
+
+    def check(self) -> None:
+        """Raise the failure where there is one: nothing more is done for a plan that has failed."""
+        if self._host.failure is not None:
+            raise self._host.failure
+
+
+def make_guards(stops: Stops, growth: Growth, space: MutableMapping[str, Any], turns: int) -> dict[str, object]:
+    """The guards of one run, in the namespace ``space``, for at most ``turns`` turns of loops and calls of the plan's
+    functions.
+
+    ``_turns_`` gives that many ones and then stops the plan; each turn takes one.
+    """
+
+    def out_of_turns() -> NoReturn:
+        stops.limit("turns", turns + 1, turns)
+
+    left = chain(repeat(1, turns), iter(out_of_turns, None))
+
+    def guard_exception() -> None:
+        """Stands first in every handler: a limit that the handler caught goes on as what it is."""
+        stops.check()
+        reached = limit_of(sys.exception())
+        if reached is not None:
+            stops.stop(reached)
+
+    def guard_finally() -> None:
+        """Stands first in every ``finally``: what that raises may hide a limit from all handlers, as StopIteration does
+        in a ``map``. The rest of the block still runs.
+        """
+        passing = sys.exception()
+        reached = limit_of(passing)
+        if passing is not None and reached is not None:
+            stops.note(reached.with_traceback(passing.__traceback__))
+
+    def fail(*message: object) -> NoReturn:
+        stops.stop(PlanAssertion(_cut(str(message[0])) if message else ""))
+
+    def fail_unsaid() -> NoReturn:
+        """The assertion's message raised an error: that is told in its place, and the assertion fails all the same."""
+        error = sys.exception()
+        stops.stop(PlanAssertion(_cut(f"(the message itself could not be made: {type(error).__name__}{_said(error)})")))
+
+    def inplace(name: str, old: object, value: object) -> object:
+        growth.weigh(name, old, value)
+        return _IN_PLACE[name](old, value)
+
+    def inplace_item(name: str, item: tuple[Any, object, object], value: object) -> None:
+        owner, index, old = item
+        owner[index] = inplace(name, old, value)
+
+    return {
+        "_turns_": left,
+        "_turn_": left.__next__,
+        "_counted_": compress,
+        "_keep_": space.update,
+        "_locals_": locals,
+        "_exception_": Exception,
+        "_guard_exception_": guard_exception,
+        "_guard_finally_": guard_finally,
+        "_fail_": fail,
+        "_fail_unsaid_": fail_unsaid,
+        "_inplace_": inplace,
+        "_inplace_item_": inplace_item,
+        "_item_": item_of,
+        "_mul_": growth.mul,
+        "_pow_": growth.pow,
+        "_lshift_": growth.lshift,
+        "_mod_": growth.mod,
+        "_format_": growth.format,
+        "_slice_": slice,
+        "_write_": write,
+        "_type_name_": type_name,
+    }
+
+
+def write(owner: Any) -> Any:
+    """Pass an object whose items a plan may set, or nobody: then Python itself refuses, and in its own words.
+
+    Raises TypeError for any other.
+    """
+    kind = type(owner)
+    if kind in WRITABLE or not (hasattr(kind, "__setitem__") or hasattr(kind, "__delitem__")):
+        return owner
+    raise TypeError(f"'{kind.__name__}' object does not support item assignment")
+
+
+def item_of(owner: Any, index: object) -> tuple[Any, object, object]:
+    """An item with its place. It is read before the value that is to change it is computed."""
+    return owner, index, owner[index]
+
+
+def type_name(value: object) -> str:
+    """The name of a value's type, for messages."""
+    return type(value).__name__
+
+
+def _said(error: BaseException | None) -> str:
+    """What an error says, after a colon; nothing where it cannot even say that, as of a number too long to write."""
+    try:
+        return f": {error}"
+    except Exception:
+        return ""
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MESSAGE_CHARS else text[:MESSAGE_CHARS] + " … (cut)"

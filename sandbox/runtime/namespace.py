@@ -1,0 +1,180 @@
+"""The world that a plan sees: the globals its segments run in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import StringIO
+from typing import Any, Protocol
+
+from codeplan.sandbox.runtime.attributes import Agent, make_getattr
+from codeplan.sandbox.runtime.control import LimitReached, PlanAssertion
+from codeplan.sandbox.runtime.facades import make_modules
+from codeplan.sandbox.runtime.growth import Growth
+from codeplan.sandbox.runtime.guards import Stops, make_guards
+from codeplan.sandbox.runtime.literals import literal_eval
+from codeplan.sandbox.runtime.names import RESERVED
+from codeplan.sandbox.runtime.plain import plain
+from codeplan.sandbox.runtime.qualnames import called
+from codeplan.sandbox.runtime.safe_builtins import make_builtins
+
+
+class HostCalls(Protocol):
+    """The host's side of a run, as the namespace uses it.
+
+    ``failure`` is set, before it is raised, to what ended the plan; code that runs after it (a ``finally``) cannot
+    take its place. ``call``, ``read`` and ``ask`` raise RuntimeError with a message that the plan may see.
+    """
+
+    methods: frozenset[str]
+    attributes: frozenset[str]
+    failure: PlanAssertion | LimitReached | None
+
+    def call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
+        """Call a method of the agent with plain data."""
+        ...
+
+    def read(self, attribute: str) -> object:
+        """The present value of an attribute of the agent."""
+        ...
+
+    def ask(self, question: str) -> str:
+        """Ask the model."""
+        ...
+
+    def print(self, text: str) -> None:
+        """Take a piece of the plan's output."""
+        ...
+
+
+class NotSaved(NameError):
+    """A name was read whose value could not be saved when the plan was interrupted."""
+
+
+class _Builtins(dict[str, object]):
+    """Builtins that know which names were dropped; asked only for names that are nowhere else."""
+
+    def __init__(self, names: dict[str, object], dropped: dict[str, str]) -> None:
+        super().__init__(names)
+        self._dropped = dropped
+
+    def __missing__(self, name: str) -> object:
+        if name in self._dropped:
+            raise NotSaved(f"{name} was not saved ({self._dropped[name]}); compute it again in this step")
+        raise KeyError(name)
+
+
+def make_namespace(
+    host: HostCalls, *, turns: int, seed: int, start_from: int, variables: dict[str, object], dropped: dict[str, str]
+) -> dict[str, object]:
+    """The globals for one run of a plan's segments.
+
+    ``turns`` is how many loop turns and calls of its own functions the plan may make; ``variables`` are restored, but
+    for names of the runtime; ``dropped`` names those that could not be saved, and why.
+    """
+    space: dict[str, object] = {name: value for name, value in variables.items() if _is_plans_own(name)}
+    stops = Stops(host)
+    names = _runtime_names(host, stops, space, turns, seed, start_from)
+    # An exact dict keeps the interpreter's quick path for builtins; the other is worth its price only where it can
+    # matter.
+    space["__builtins__"] = _Builtins(names, dropped) if dropped else names
+    names["_import_"] = _importer(space["__builtins__"], names)
+    if dropped:
+        space["__builtins__"]["_import_"] = names["_import_"]  # type: ignore[index]  # a dict, typed as any value
+    return space
+
+
+def namespace_variables(namespace: dict[str, object]) -> dict[str, object]:
+    """The plan's own variables: what a checkpoint saves."""
+    return {name: value for name, value in namespace.items() if _is_plans_own(name)}
+
+
+def _is_plans_own(name: str) -> bool:
+    return not name.startswith("_") and name not in RESERVED
+
+
+def _runtime_names(
+    host: HostCalls, stops: Stops, space: dict[str, object], turns: int, seed: int, start_from: int
+) -> dict[str, object]:
+    growth = Growth(stops.limit)
+    ask = _asker(host, stops)
+    guarded_getattr = make_getattr(_agent_reader(host, stops), growth)
+    modules = make_modules(growth, seed, ask, literal_eval)
+    return {
+        **make_builtins(guarded_getattr, growth),
+        **make_guards(stops, growth, space, turns),
+        **{name: module for name, module in modules.items() if name != "large_language_model"},
+        **modules["collections"].members,
+        "__import__": _nothing_new,
+        "_getattr_": guarded_getattr,
+        "_modules_": modules,
+        "agent": Agent(),
+        "ask_llm": ask,
+        "ask": ask,
+        "literal_eval": literal_eval,
+        "print": _printer(host, stops),
+        "start_from": start_from,
+    }
+
+
+def _nothing_new(*_: object) -> None:
+    """The interpreter's own imports pass through here: its C code (``Pattern.sub`` with a template) imports what is
+    loaded, ignores what this returns, and takes it from ``sys.modules`` itself.
+    """
+
+
+def _importer(names: Any, table: dict[str, Any]) -> Callable[[str, str, str | None], None]:
+    modules = table["_modules_"]
+
+    def import_(name: str, module: str, member: str | None) -> None:
+        names[name] = modules[module] if member is None else modules[module].members[member]
+
+    return import_
+
+
+def _agent_reader(host: HostCalls, stops: Stops) -> Callable[[str], object]:
+    methods: dict[str, Callable[..., object]] = {}
+
+    def bound(method: str) -> Callable[..., object]:
+        def call(*args: object, **kwargs: object) -> object:
+            stops.check()
+            what = f"agent.{method}"
+            return host.call(
+                method, tuple(plain(a, what) for a in args), {k: plain(v, what) for k, v in kwargs.items()}
+            )
+
+        return called(method, call)
+
+    def read(name: str) -> object:
+        if name in methods:
+            return methods[name]
+        if name in host.methods:
+            methods[name] = bound(name)
+            return methods[name]
+        if name in host.attributes:
+            stops.check()
+            return host.read(name)
+        raise AttributeError(f"the agent has no '{name}'; it has: {', '.join(sorted(host.methods | host.attributes))}")
+
+    return read
+
+
+def _asker(host: HostCalls, stops: Stops) -> Callable[[str], str]:
+    def ask_llm(question: str) -> str:
+        if type(question) is not str:
+            raise TypeError(f"ask_llm takes one text, not a {type(question).__name__}; write ask_llm(f'…')")
+        stops.check()
+        return host.ask(question)
+
+    return called("ask_llm", ask_llm)
+
+
+def _printer(host: HostCalls, stops: Stops) -> Callable[..., None]:
+    def print_(*values: object, file: None = None, **named: Any) -> None:
+        if file is not None:
+            raise TypeError("print writes to the plan's output only; leave out file=")
+        text = StringIO()
+        print(*values, file=text, **named)
+        stops.check()
+        host.print(text.getvalue())
+
+    return called("print", print_)

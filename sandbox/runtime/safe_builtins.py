@@ -1,0 +1,98 @@
+"""The builtins that a plan has: the harmless ones as they are, and guarded versions of a few."""
+
+from __future__ import annotations
+
+import builtins
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from codeplan.sandbox.runtime.growth import Growth
+from codeplan.sandbox.runtime.names import EXCEPTIONS, PLAIN_BUILTINS
+from codeplan.sandbox.runtime.qualnames import called
+
+_PLAIN = {name: getattr(builtins, name) for name in PLAIN_BUILTINS | EXCEPTIONS}
+
+PLAIN_TYPES: frozenset[type] = frozenset(
+    {str, bytes, int, float, complex, bool, list, dict, tuple, set, frozenset, range, slice, type(None)}
+    | {Counter, OrderedDict, defaultdict, deque}
+)
+"""The types that ``type(x)`` may return."""
+
+_NOTHING = object()
+
+
+def make_builtins(guarded_getattr: Callable[[Any, str], Any], growth: Growth) -> dict[str, object]:
+    """The builtins of one run, by name."""
+
+    def getattr_(value: Any, name: str, default: Any = _NOTHING, /) -> Any:
+        _check_attribute_name(getattr, name)
+        try:
+            return guarded_getattr(value, name)
+        except AttributeError:
+            if default is _NOTHING:
+                raise
+            return default
+
+    def hasattr_(value: Any, name: str, /) -> bool:
+        _check_attribute_name(hasattr, name)
+        return getattr_(value, name, _NOTHING_THERE) is not _NOTHING_THERE
+
+    def pow_(*args: Any, **named: Any) -> Any:
+        given = dict(zip(("base", "exp", "mod"), args, strict=False)) | named
+        growth.weigh_power(given.get("base"), given.get("exp"), given.get("mod"))
+        return pow(*args, **named)
+
+    def format_(value: Any, format_spec: Any = "", /) -> str:
+        return growth.format(value, format_spec)
+
+    return {
+        **_PLAIN,
+        "getattr": _counted(getattr, getattr_, 2, 3),
+        "hasattr": _counted(hasattr, hasattr_, 2, 2),
+        "pow": called("pow", pow_),
+        "format": _counted(format, format_, 1, 2),
+        "type": _counted(type, type_, 1, 3),
+        "iter": _counted(iter, iter_, 1, 2),
+    }
+
+
+def _counted(builtin: Callable[..., Any], guarded: Callable[..., Any], fewest: int, most: int) -> Callable[..., Any]:
+    """The guarded version; given a wrong number of arguments, it raises what the builtin raises for so many."""
+
+    def call(*args: Any, **named: Any) -> Any:
+        if named or not fewest <= len(args) <= most:
+            builtin(*[None] * len(args), **dict.fromkeys(named))
+        return guarded(*args, **named)
+
+    return called(builtin.__name__, call)
+
+
+_NOTHING_THERE = object()
+
+
+def _check_attribute_name(builtin: Callable[..., Any], name: Any) -> None:
+    if type(name) is not str:
+        builtin(None, name)  # raises, in the builtin's words
+        raise TypeError("an attribute's name must be a text")
+    if name.startswith("_"):
+        raise AttributeError(f"'{name}' is private; use public methods and attributes only")
+
+
+def type_(value: Any, /, *more: object) -> type:
+    """The type of plain data. Raises TypeError for anything else."""
+    if more:
+        raise TypeError("type() takes one argument here; plans have no classes")
+    kind = type(value)
+    if kind in PLAIN_TYPES:
+        return kind
+    raise TypeError(
+        f"type() is for plain data, not for a {kind.__name__}; use isinstance(x, …), or type(x).__name__ for its name"
+    )
+
+
+def iter_(values: Any, /, *sentinel: object) -> Iterator[Any]:
+    """``iter`` of one argument: the form with a sentinel never ends by itself."""
+    if sentinel:
+        raise TypeError("iter() takes one argument here; write a loop that ends at the sentinel")
+    return iter(values)

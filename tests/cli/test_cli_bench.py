@@ -1,0 +1,124 @@
+"""``codeplan bench`` and ``compare`` on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from codeplan.bench.store import read
+from codeplan.cli import main
+
+ONE = ["bench", "household", "--kind", "clean", "-n", "1"]
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_bench_prints_a_table_and_says_where_its_traces_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*ONE, "--out", "first"]) == 0
+    told = capsys.readouterr()
+    assert "household: adaplanner with scripted" in told.out
+    assert "21–100" in told.out
+    assert "say nothing about language models" in told.out
+    assert "Traces and results: first" in told.out
+    assert told.err == ""
+
+
+def test_a_narrow_terminal_cuts_no_figure(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    assert main([*ONE, "--out", "first"]) == 0
+    told = capsys.readouterr().out
+    assert "21–100" in told
+    assert "…" not in told
+
+
+def test_without_a_folder_it_makes_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*ONE, "--json"]) == 0
+    (folder,) = Path("runs").iterdir()
+    document = json.loads(capsys.readouterr().out)
+    (cell,) = document["cells"]
+    assert cell["summary"][-1]["successes"] == cell["summary"][-1]["episodes"] == len(document["ended"]) == 1
+    assert read(folder).ended[0].result.success
+
+
+def test_a_file_is_a_grid_and_flags_that_say_the_same_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("grid.toml").write_text(
+        'suites = ["household"]\nkind = "clean"\nn = 1\nsettings = [{tries = 1}, {tries = 2}]\n'
+    )
+    assert main(["bench", "grid.toml", "--mistakes", "none", "--out", "grid"]) == 0
+    assert [c.settings for c in read("grid").cells] == [
+        {"mistakes": "none", "tries": 1},
+        {"mistakes": "none", "tries": 2},
+    ]
+    capsys.readouterr()
+    assert main(["bench", "grid.toml", "--method", "adaplanner"]) == 2
+    assert "write method there" in capsys.readouterr().err
+    assert main(["compare", "grid", "--format", "json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["comparisons"]) == 1
+    assert main(["compare", "grid"]) == 0
+    assert "McNemar" in capsys.readouterr().out
+
+
+def test_a_spent_budget_and_broken_infrastructure_have_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "household", "-n", "1", "-j", "1", "--max-tokens", "1", "--out", "small"]) == 3
+    assert "1 of 6 episodes ended; start the bench again with the same --out" in capsys.readouterr().err
+    dead = ["--model", "tiny", "--base-url", "http://127.0.0.1:9/v1", "--set", "max_retries=0", "--retries", "0"]
+    assert main([*ONE, *dead, "--out", "dead"]) == 4
+    assert "0 of 1 episodes ended" in capsys.readouterr().err
+
+
+def test_a_tape_is_recorded_and_played_without_a_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*ONE, "--record", "tape", "--out", "live"]) == 0
+    assert main([*ONE, "--replay", "tape", "--json"]) == 0
+    capsys.readouterr()
+    assert sorted(p.name for p in Path().iterdir()) == ["live", "tape"]
+    for wrong in (["--replay", "tape", "--out", "x"], ["--replay", "tape", "--engine", "processes"]):
+        assert main([*ONE, *wrong]) == 2
+
+
+def test_attempts_that_broke_off_are_played_again_from_the_tape(capsys: pytest.CaptureFixture[str]) -> None:
+    dead = ["--model", "tiny", "--base-url", "http://127.0.0.1:9/v1", "--set", "max_retries=0", "--retries", "1"]
+    assert main([*ONE, *dead, "--record", "tape", "--out", "dead"]) == 4
+    told = capsys.readouterr().err
+    assert Path("tape").read_text().count('"broken_off":true') == 2
+    assert main([*ONE, *dead, "--replay", "tape"]) == 4
+    assert "0 of 1 episodes ended" in told
+    assert "0 of 1 episodes ended" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["bench", "houshold"], "did you mean 'household'"),
+        (["bench", "household", "--engine", "thread"], "did you mean 'threads'"),
+        (["bench", "household", "--address", "auto"], "leave --address out"),
+        (["bench", "none.toml"], "cannot be read"),
+        (["bench", "household", "--max-money", "-1"], "budget of money"),
+        (["compare", "nowhere"], "there is no bench"),
+        (["compare", "nowhere", "--format", "word"], "there is no format"),
+    ],
+)
+def test_bad_input_is_told_in_one_line(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    err = capsys.readouterr().err
+    assert told in err and err.count("\n") == 1
+    assert not Path("runs").exists() or not list(Path("runs").iterdir())
+
+
+def test_cells_of_a_suite_stand_side_by_side(tmp_path, capsys):
+    grid = tmp_path / "grid.toml"
+    methods = '["react", {name = "adapt", max_depth = 2}, {name = "adapt", max_depth = 4}]'
+    grid.write_text(f'suites = ["textcraft"]\nn = 1\nmethods = {methods}\n[common]\nweakness = "span"\n')
+    assert main(["bench", str(grid), "--out", str(tmp_path / "out")]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["method,", "model,", "settings", "depth4", "depth3", "depth2", "all", "actions", "calls", "tokens"] in lines
+    rates = {line[0]: line[1:5] for line in lines if line and line[0].endswith(".scripted")}
+    assert rates == {
+        "react.scripted": ["0%", "0%", "0%", "0%"],
+        "adapt,max_depth=2.scripted": ["0%", "0%", "100%", "33%"],
+        "adapt,max_depth=4.scripted": ["100%", "100%", "100%", "100%"],
+    }

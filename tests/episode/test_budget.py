@@ -1,0 +1,137 @@
+import threading
+import time
+
+import pytest
+
+from codeplan.budget import Budget, seconds_left
+from codeplan.episode.meter import Meter
+from codeplan.errors import BudgetExceeded, ModelError, UsageError
+from codeplan.types import Usage
+
+
+def test_an_action_beyond_the_budget_is_refused_and_not_counted():
+    meter = Meter(Budget(actions=2))
+    meter.reserve_action()
+    meter.reserve_action()
+    with pytest.raises(BudgetExceeded) as caught:
+        meter.reserve_action()
+    assert (caught.value.kind, caught.value.value, caught.value.limit) == ("actions", 3, 2)
+    assert str(caught.value) == "the budget of 2 actions is spent"
+    assert meter.actions == 2
+
+
+def test_model_calls_are_counted_by_purpose():
+    meter = Meter(Budget(model_calls=2))
+    meter.reserve_call("plan")
+    meter.reserve_call("ask")
+    with pytest.raises(BudgetExceeded):
+        meter.reserve_call("ask")
+    assert (meter.model_calls, meter.calls_for("ask"), meter.calls_for("refine")) == (2, 1, 0)
+
+
+def test_the_call_after_the_one_that_spent_the_tokens_is_refused():
+    meter = Meter(Budget(tokens=100))
+    meter.reserve_call("plan")
+    meter.settle(Usage(90, 20))
+    with pytest.raises(BudgetExceeded, match="100 tokens"):
+        meter.reserve_call("ask")
+
+
+def test_time_runs_out():
+    meter = Meter(Budget(seconds=0))
+    with pytest.raises(BudgetExceeded, match="seconds"):
+        meter.reserve_action()
+
+
+def test_a_budget_without_limits_never_ends():
+    meter = Meter(Budget(model_calls=None))
+    for _ in range(1000):
+        meter.reserve_call("ask")
+    assert meter.model_calls == 1000
+
+
+def test_a_negative_budget_is_refused_with_its_name():
+    with pytest.raises(UsageError, match="budget actions is -1"):
+        Budget(actions=-1)
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf"])
+def test_a_budget_that_is_not_a_number_or_that_no_trace_could_hold_is_refused(seconds):
+    with pytest.raises(UsageError, match="seconds"):
+        Budget(seconds=float(seconds))
+
+
+def test_threads_cannot_overspend():
+    meter = Meter(Budget(actions=100))
+    refused = []
+
+    def spend() -> None:
+        for _ in range(50):
+            try:
+                meter.reserve_action()
+            except BudgetExceeded:
+                refused.append(1)
+
+    threads = [threading.Thread(target=spend) for _ in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert (meter.actions, len(refused)) == (100, 300)
+
+
+# ------------------------------------------------------------------ money, and what a call may take
+
+
+def test_the_call_after_the_one_that_spent_the_money_is_refused():
+    meter = Meter(Budget(money=0.5))
+    for money in (0.3, 0.3):
+        with meter.call("plan") as settle:
+            settle(Usage(10, 5, money=money))
+    with pytest.raises(BudgetExceeded, match=r"0\.5 "):
+        meter.reserve_call("ask")
+    assert meter.usage.money == pytest.approx(0.6)
+    assert meter.model_calls == 2
+
+
+def test_what_is_not_known_is_not_known_in_sum_and_counts_for_nothing_in_the_budget():
+    meter = Meter(Budget(money=0.5, tokens=100))
+    meter.settle(Usage(None, None))
+    meter.settle(Usage(50, 30, money=0.2))
+    meter.reserve_call("ask")
+    assert (meter.usage.total_tokens, meter.usage.money) == (None, None)
+    meter.settle(Usage(15, 5, money=0.1))
+    with pytest.raises(BudgetExceeded, match="100 tokens"):
+        meter.reserve_call("ask")
+
+
+def test_no_call_costs_nothing():
+    assert Meter().usage == Usage(money=0.0)
+
+
+def test_a_call_knows_how_long_it_may_take():
+    assert seconds_left() is None
+    with Meter(Budget(seconds=60)).call("ask"):
+        left = seconds_left()
+        assert left is not None
+        assert 59 < left <= 60
+    with Meter().call("ask"):
+        assert seconds_left() is None
+    assert seconds_left() is None
+
+
+def test_a_call_that_fails_in_time_is_that_failure_and_one_that_fails_too_late_a_spent_budget():
+    meter = Meter(Budget(seconds=0.1))
+    with pytest.raises(ModelError, match="no"), meter.call("ask"):
+        raise ModelError("no")
+    call = meter.call("ask")
+    call.__enter__()
+    time.sleep(0.1)
+    with pytest.raises(BudgetExceeded, match="seconds"):
+        call.__exit__(ModelError, ModelError("no"), None)
+
+
+def test_a_call_beyond_the_budget_is_not_begun():
+    meter = Meter(Budget(model_calls=0))
+    with pytest.raises(BudgetExceeded), meter.call("ask"):
+        pytest.fail("the call was begun")

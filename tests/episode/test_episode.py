@@ -1,0 +1,131 @@
+import pytest
+from support.boxes import Boxes, Replies
+
+from codeplan.budget import Budget
+from codeplan.episode.episode import Episode
+from codeplan.episode.meter import Meter
+from codeplan.errors import BudgetExceeded, EnvironmentFailure, EpisodeOver, ModelError
+from codeplan.recording.events import Acted, Asked, EnvironmentReset, SpanClosed, SpanOpened
+from codeplan.types import Observation, Task
+
+TASK = Task("ball/2", "boxes", "find", "find the ball", 2)
+HELLO = [{"role": "user", "content": "hello"}]
+
+
+def episode(budget=None, env=None, replies=("hi",)):
+    return Episode(env or Boxes(), TASK, Replies(*replies), Meter(budget))
+
+
+def test_the_episode_begins_with_a_reset():
+    e = episode()
+    assert e.first == e.observation == Observation("There are the boxes 1, 2 and 3. Find the ball.")
+    assert isinstance(e.trace.events[0], EnvironmentReset)
+
+
+def test_each_act_is_charged_and_recorded():
+    e = episode()
+    assert e.act("open 1").text == "It is empty."
+    assert e.meter.actions == 1
+    assert isinstance(e.trace.events[-1], Acted)
+    assert not e.success
+
+
+def test_success_is_the_environments_word_and_nothing_counts_after_it():
+    e = episode()
+    e.act("open 2")
+    assert (e.success, e.reward) == (True, 1.0)
+    with pytest.raises(EpisodeOver):
+        e.act("open 3")
+    assert e.meter.actions == 1
+
+
+def test_an_act_beyond_the_budget_does_not_reach_the_environment():
+    env = Boxes()
+    e = episode(Budget(actions=1), env)
+    e.act("open 1")
+    with pytest.raises(BudgetExceeded):
+        e.act("open 2")
+    assert env.actions == ["open 1"]
+
+
+def test_each_ask_is_charged_and_recorded_whole():
+    e = episode()
+    assert e.ask(HELLO, purpose="ask", prompt="adaplanner/ask 1234").text == "hi"
+    asked = e.trace.events[-1]
+    assert isinstance(asked, Asked)
+    assert (asked.messages, asked.purpose, asked.prompt) == (HELLO, "ask", "adaplanner/ask 1234")
+    assert e.meter.calls_for("ask") == 1
+
+
+def test_a_failure_of_the_model_stays_an_exception():
+    with pytest.raises(ModelError):
+        episode(replies=()).ask(HELLO, purpose="plan")
+
+
+def test_an_environment_that_breaks_is_a_failure_of_infrastructure_that_names_the_action():
+    class Broken(Boxes):
+        def step(self, action):
+            raise KeyError("no such box")
+
+    with pytest.raises(EnvironmentFailure, match=r"boxes broke while doing 'open 9': KeyError"):
+        episode(env=Broken()).act("open 9")
+
+
+def test_an_environment_that_answers_something_else_is_told_what_to_return():
+    class Wrong(Boxes):
+        def step(self, action):
+            return "just text"
+
+    with pytest.raises(EnvironmentFailure, match="must return a codeplan.Observation"):
+        episode(env=Wrong()).act("open 1")
+
+
+def test_a_restart_begins_the_task_again_and_keeps_the_counts():
+    e = episode()
+    e.act("open 2")
+    e.restart()
+    assert (e.success, e.observation.done, e.meter.actions) == (False, False, 1)
+    assert e.act("open 1").text == "It is empty."
+
+
+def test_events_inside_a_span_bear_its_number():
+    e = episode()
+    with e.span("trial", "first"):
+        e.act("open 1")
+        with e.span("sub-task", "inner"):
+            e.act("open 3")
+    opened, one, inner, three, inner_closed, closed = e.trace.events[1:]
+    assert isinstance(opened, SpanOpened) and isinstance(closed, SpanClosed)
+    assert (opened.span, one.span, inner.span, three.span, inner_closed.span, closed.span) == (None, 1, 1, 2, 1, None)
+
+
+def test_the_agent_acts_through_the_episode():
+    e = episode()
+    agent = e.agent()
+    assert agent.open(1) == "It is empty."
+    assert e.meter.actions == 1
+
+
+def test_an_agent_that_wants_it_gets_the_first_observation():
+    class Curious:
+        def __init__(self, act, observation):
+            self.room = observation.text
+
+    class World(Boxes):
+        agent = Curious
+
+    assert episode(env=World()).agent().room.startswith("There are the boxes")
+
+
+def test_the_result_counts_what_was_spent():
+    e = episode()
+    e.ask(HELLO, purpose="ask")
+    e.act("open 1")
+    result = e.result("gave up", "hand")
+    assert (result.success, result.reason, result.actions, result.asks, result.model_calls) == (
+        False,
+        "gave up",
+        1,
+        1,
+        1,
+    )

@@ -1,0 +1,255 @@
+"""The loop on a small world: every plan runs in the real sandbox, the model's replies are given."""
+
+import pytest
+from support.boxes import Boxes, Replies
+
+from codeplan.budget import Budget
+from codeplan.errors import UsageError
+from codeplan.planning.refinement import resume_point
+from codeplan.recording.events import PlanDrafted, PlanFailed, PlanRejected, PlanStarted, StepEntered
+from codeplan.runner.live import run
+from codeplan.types import Checkpoint, Plan, Step
+
+LOOK = """
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        print('[Step 1] think of a box')
+        first = {first}
+        assert first, f'Error in [Step 1]: no box'
+    if start_from <= 2:
+        print('[Step 2] look into it')
+        found = agent.open({box})
+        assert 'ball' in found, f'Error in [Step 2]: no ball in {{first}}. {{agent.report()}}'
+"""
+
+
+def plan(first=1, box="first"):
+    return f"Here it is:\n```python\n{LOOK.format(first=first, box=box)}```\n"
+
+
+def play(*replies, task="ball/2", env=None, **settings):
+    """The result, the model with what it was asked, and the events."""
+    model, events = Replies(*replies), []
+    result = run(env or Boxes(), task, model=model, listen=events.append, **settings)
+    return result, model, events
+
+
+def starts(events):
+    return [e.start_from for e in events if isinstance(e, PlanStarted)]
+
+
+def test_a_plan_that_works_takes_one_model_call():
+    result, model, _ = play(plan(first=2))
+    assert result.success
+    assert (result.actions, result.refinements, model.purposes) == (1, 0, ["plan"])
+
+
+def test_after_a_failed_assertion_the_refined_plan_resumes_at_the_step_that_differs():
+    result, model, events = play(plan(), plan(box="first + 1"))
+    assert result.success
+    assert model.purposes == ["plan", "refine"]
+    assert starts(events) == [1, 2]
+    assert [e.step for e in events if isinstance(e, StepEntered)] == [1, 2, 2]
+
+
+def test_the_variables_of_earlier_steps_are_there_on_resumption():
+    _, _, events = play(plan(), plan(box="first + 1"))
+    resumed = [e for e in events if isinstance(e, PlanStarted)][1]
+    assert "first" in resumed.restored
+
+
+def test_when_an_earlier_step_differs_the_plan_goes_back_to_it():
+    result, _, events = play(plan(), plan(first=2))
+    assert result.success
+    assert starts(events) == [1, 1]
+
+
+def test_the_feedback_names_the_step_the_line_and_the_message():
+    _, model, _ = play(plan(), plan(first=2))
+    asked = "\n".join(m["content"] for m in model.asked[1][1])
+    assert "[Step 2]" in asked
+    assert "no ball in 1. Opened so far: [1]." in asked
+    assert "first = 1" in asked
+
+
+def test_from_the_fourth_try_on_plans_start_over():
+    wrong = [plan(), *[plan(box=f"first + {n} - {n}") for n in range(1, 6)]]
+    result, _, events = play(*wrong, task="ball/3")
+    assert not result.success
+    assert result.reason == "no success in 6 tries"
+    assert result.refinements == 5
+    assert starts(events) == [1, 2, 2, 1, 1, 1]
+
+
+def test_a_refused_plan_is_repaired_before_it_runs():
+    broken = plan(first=2).replace("agent.open", "agent.look_into")
+    result, model, events = play(broken, plan(first=2))
+    assert result.success
+    assert model.purposes == ["plan", "check"]
+    assert "look_into" in "\n".join(m["content"] for m in model.asked[1][1])
+    assert any(isinstance(e, PlanRejected) for e in events)
+    assert [e.origin for e in events if isinstance(e, PlanDrafted)] == ["plan", "check"]
+
+
+def test_a_plan_that_cannot_be_repaired_counts_as_a_try():
+    result, model, _ = play("no code at all", "nor here", "nor here", plan(first=2))
+    assert result.success
+    assert model.purposes == ["plan", "check", "check", "refine"]
+
+
+def test_a_model_that_never_writes_a_plan_ends_in_a_reason():
+    result, _, _ = play(*["sorry"] * 20, tries=2)
+    assert not result.success
+    assert result.reason.startswith("the last plan was refused")
+
+
+def test_the_papers_procedure_asks_for_a_check_and_for_the_step():
+    result, model, events = play(
+        plan(), plan(), plan(box="first + 1"), "Step 2", code_check="always", resume_by="model"
+    )
+    assert result.success
+    assert model.purposes == ["plan", "check", "refine", "resume"]
+    assert starts(events) == [1, 2]
+
+
+def test_the_model_cannot_resume_past_the_step_that_failed():
+    result, _, events = play(plan(), plan(first=2), "9", plan(first=2), "Step 1", resume_by="model")
+    assert starts(events) == [1, 2, 1]
+    assert result.success
+
+
+def test_a_plan_that_ends_without_success_is_refined_too():
+    idle = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        x = 1\n        assert x\n"
+    result, model, events = play(idle, plan(first=2))
+    assert result.success
+    assert "ran to its end" in "\n".join(m["content"] for m in model.asked[1][1])
+
+
+def test_a_step_added_to_a_plan_that_ended_goes_on_from_its_end():
+    head = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        a = agent.open(1)\n        assert a\n"
+    tail = "    if start_from <= 2:\n        assert a == 'It is empty.'\n        assert agent.open(2)\n"
+    result, _, events = play(head, head + tail)
+    assert result.success
+    assert (starts(events), result.actions) == ([1, 2], 2)
+
+
+def test_a_plan_that_raises_is_refined_with_the_error():
+    result, model, events = play(plan(first="[1][7] or 1"), plan(first=2))
+    assert result.success
+    failed = next(e for e in events if isinstance(e, PlanFailed))
+    assert (failed.step, failed.error) == (1, "IndexError")
+    assert "IndexError" in "\n".join(m["content"] for m in model.asked[1][1])
+
+
+def test_a_plan_that_acts_on_after_the_end_is_stopped_and_the_success_stands():
+    greedy = plan(first=2).replace("        assert 'ball'", "        agent.open(1)\n        assert 'ball'")
+    result, _, _ = play(greedy)
+    assert result.success
+    assert result.actions == 1
+
+
+def test_an_environment_that_ends_the_episode_ends_the_loop():
+    result, model, _ = play(plan(), env=Boxes(patience=1))
+    assert not result.success
+    assert result.reason == "the environment ended the episode"
+    assert model.purposes == ["plan"]
+
+
+def test_a_spent_budget_is_a_result_with_its_name():
+    result, _, _ = play(plan(), plan(), budget=Budget(model_calls=1))
+    assert result.reason == "budget: the budget of 1 model calls is spent"
+    result, _, _ = play(plan(), plan(), budget=Budget(refinements=0))
+    assert result.reason == "budget: the budget of 0 refinements is spent"
+
+
+def test_a_plan_asks_the_model_in_plan():
+    asking = plan(first="int(ask_llm('Which box?'))")
+    result, model, _ = play(asking, "2")
+    assert result.success
+    assert (result.asks, model.purposes) == (1, ["plan", "ask"])
+
+
+def test_a_wrong_setting_is_refused_with_what_is_valid():
+    with pytest.raises(UsageError, match="resume_by"):
+        play(plan(), resume_by="magic")
+    with pytest.raises(UsageError, match=r"no setting 'trees'.*did you mean 'tries'"):
+        play(plan(), trees=3)
+    with pytest.raises(UsageError, match="tries"):
+        play(plan(), tries=0)
+
+
+# ------------------------------------------------------------------ the resume point alone
+
+
+def steps(*digests, needs=(), sets=()):
+    needs, sets = dict(needs), dict(sets)
+    return Plan(
+        "",
+        tuple(Step(n, 1, 1, "", d, needs.get(n, ()), sets.get(n, ())) for n, d in enumerate(digests, 1)),
+    )
+
+
+def saved(*numbers, names=()):
+    return {n: Checkpoint(dict.fromkeys(names, 0)) for n in numbers}
+
+
+def test_resumes_at_the_first_step_that_differs():
+    assert resume_point(steps("a", "b", "c"), steps("a", "X", "c"), 3, saved(1, 2, 3)) == 2
+
+
+def test_resumes_at_the_step_that_failed_when_a_later_one_differs_first():
+    assert resume_point(steps("a", "b", "c"), steps("a", "b", "X"), 2, saved(1, 2)) == 2
+
+
+def test_the_same_plan_again_resumes_at_the_step_that_failed():
+    assert resume_point(steps("a", "b", "c"), steps("a", "b", "c"), 2, saved(1, 2)) == 2
+
+
+def test_the_same_plan_after_a_run_to_its_end_starts_over():
+    assert resume_point(steps("a", "b"), steps("a", "b"), None, saved(1, 2)) == 1
+
+
+def test_an_added_step_is_a_difference():
+    assert resume_point(steps("a", "b"), steps("a", "b", "c"), None, saved(1, 2)) == 2
+    assert resume_point(steps("a", "b"), steps("a", "b", "c"), None, saved(1, 2, 3)) == 3
+
+
+def test_a_failure_outside_the_steps_does_not_bind_the_step():
+    assert resume_point(steps("a", "b"), steps("a", "X"), None, saved(1, 2)) == 2
+
+
+def test_goes_back_until_every_name_that_is_needed_is_saved_or_set():
+    old = steps("a", "b", "c")
+    new = steps("a", "b", "X", needs={3: ("x",)}, sets={2: ("x",)})
+    assert resume_point(old, new, 3, saved(1, 2, 3)) == 2
+    assert resume_point(old, new, 3, saved(1, 2, 3, names=("x",))) == 3
+
+
+def test_a_name_that_no_earlier_step_sets_is_no_reason_to_go_back():
+    new = steps("a", "b", "X", needs={3: ("x",)}, sets={3: ("x",)})
+    assert resume_point(steps("a", "b", "c"), new, 3, saved(1, 2, 3)) == 3
+
+
+def test_a_plan_without_steps_starts_at_one():
+    assert resume_point(steps("a"), Plan(""), 1, saved(1)) == 1
+
+
+def test_a_counter_that_holds_itself_is_told_to_the_model_without_an_address():
+    plan = (
+        "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] count')\n"
+        "        mine = Counter()\n        mine['a'] = mine\n        assert agent.open(1) == 'x', 'no'\n"
+    )
+    model = Replies(plan, plan)
+    run(Boxes(), "ball/2", "adaplanner", model, tries=2)
+    shown = model.asked[1][1][-1]["content"]
+    assert "mine = <a Counter that cannot be shown>" in shown
+
+
+def test_a_number_too_long_to_be_written_is_told_to_the_model_by_its_size():
+    plan = (
+        "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] count')\n"
+        "        huge = [10 ** 5000]\n        assert agent.open(1) == 'x', 'no'\n"
+    )
+    model = Replies(plan, plan)
+    run(Boxes(), "ball/2", "adaplanner", model, tries=2)
+    assert "huge = [<an int of 16,610 bits>]" in model.asked[1][1][-1]["content"]

@@ -1,0 +1,132 @@
+"""Plans in sub-tasks: what can be read, what is refused, and what an expression comes to."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codeplan.planning.subtasks import Node, Unreadable, evaluate, expression, numbers, read
+
+PLAN = "Step 1: find a mug\nStep 2: take it\nExecution order: (Step 1 AND Step 2)"
+
+
+def AND(*parts):
+    return Node("AND", parts)
+
+
+def OR(*parts):
+    return Node("OR", parts)
+
+
+def test_a_plan_is_its_steps_and_their_order():
+    plan = read(PLAN)
+    assert plan.steps == {1: "find a mug", 2: "take it"}
+    assert plan.order == AND(1, 2)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        PLAN.upper().replace("FIND A MUG", "find a mug").replace("TAKE IT", "take it"),
+        f"Here is my plan:\n\n{PLAN}\n\nGood luck!",
+        "**Step 1:** find a mug\n- step 2. take it\n**Execution Order:** Step 1 and Step 2.",
+        "Step 1: find a mug\nStep 2: take it\nexecution order: 1 & 2",
+    ],
+)
+def test_small_differences_of_form_do_not_matter(reply):
+    assert read(reply).order == AND(1, 2)
+    assert [s.strip("* ") for s in read(reply).steps.values()] == ["find a mug", "take it"]
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("Step 1", 1),
+        ("(((Step 3)))", 3),
+        ("1 AND 2 OR 3", OR(AND(1, 2), 3)),
+        ("1 OR 2 AND 3", OR(1, AND(2, 3))),
+        ("(step 1 or step 2) and 3", AND(OR(1, 2), 3)),
+        ("(1 && 2) || (3 & 4)", OR(AND(1, 2), AND(3, 4))),
+    ],
+)
+def test_an_expression_is_read_by_a_grammar(text, meant):
+    assert expression(text) == meant
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        ("I would go and find it.", "no line of the form 'Step 1"),
+        ("Step 1: go", "no line of the form 'Execution order"),
+        ("Step 1: go\nExecution order: ", "no line of the form 'Execution order"),
+        ("Step 1: go\nExecution order: (Step 1 AND", "its end where a step"),
+        ("Step 1: go\nStep 2: see\nExecution order: (Step 1 AND Step 2", "its end where a closing bracket"),
+        ("Step 1: go\nStep 2: see\nExecution order: Step 1 AND Step 2)", "goes on with"),
+        ("Step 1: go\nStep 2: see\nExecution order: Step 1, Step 2", "cannot be read from ', Step 2' on"),
+        ("Step 1: go\nExecution order: Step 1 FOR ORANGE", "cannot be read from 'FOR ORANGE' on"),
+        ("Step 1: go\nExecution order: Step 1 AND Step 2", "names step 2, which there is not"),
+        ("Step 1: go\nStep 2: see\nExecution order: Step 1", "leaves out step 2"),
+        ("Step 1: go\nStep 1: see\nExecution order: Step 1", "two steps 1"),
+        ("Step 1: go\nExecution order: " + "(" * 60 + "1" + ")" * 60, "nests more than"),
+        ("\n".join(f"Step {n}: go" for n in range(1, 52)) + "\nExecution order: 1", "51 steps"),
+    ],
+)
+def test_what_leaves_anything_open_is_refused_with_the_reason(reply, why):
+    with pytest.raises(Unreadable, match=why.replace("(", r"\(")):
+        read(reply)
+
+
+def trees(depth=3):
+    leaves = st.integers(1, 9)
+    return st.recursive(
+        leaves,
+        lambda parts: st.builds(
+            lambda op, ps: Node(op, tuple(ps)), st.sampled_from(["AND", "OR"]), st.lists(parts, min_size=2, max_size=4)
+        ),
+        max_leaves=12,
+    )
+
+
+def written(tree):
+    if isinstance(tree, int):
+        return f"Step {tree}"
+    return "(" + f" {tree.operator} ".join(written(p) for p in tree.parts) + ")"
+
+
+def value(tree, truth):
+    if isinstance(tree, int):
+        return truth[tree]
+    return (all if tree.operator == "AND" else any)([value(p, truth) for p in tree.parts])
+
+
+@given(trees())
+def test_what_is_written_is_read_again(tree):
+    assert expression(written(tree)) == tree
+
+
+@given(
+    trees(), st.dictionaries(st.integers(1, 9), st.booleans()).map(lambda d: {n: d.get(n, True) for n in range(1, 10)})
+)
+def test_an_expression_comes_to_its_logical_value(tree, truth):
+    tried = []
+
+    def achieve(number):
+        tried.append(number)
+        return truth[number]
+
+    assert evaluate(tree, achieve) == value(tree, truth)
+    every = list(numbers(tree))
+    assert tried == [n for n in every if n in tried][: len(tried)] or len(tried) <= len(every)
+
+
+def test_nothing_is_tried_once_the_value_is_decided():
+    tried = []
+    assert evaluate(AND(OR(1, 2), 3, 4), lambda n: tried.append(n) or n in (1, 4)) is False
+    assert tried == [1, 3]
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_a_plan_or_refused(text):
+    try:
+        read(text)
+    except Unreadable as e:
+        assert str(e)

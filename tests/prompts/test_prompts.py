@@ -1,0 +1,214 @@
+"""The prompts: strict rendering, values that stay data, an override folder, and worked examples that win."""
+
+import ast
+import re
+import subprocess
+import sys
+
+import pytest
+
+from codeplan import envs
+from codeplan.prompts.templates import PromptError, Prompts
+from codeplan.runner.live import execute
+from codeplan.skills.binding import Parameter
+from codeplan.skills.values import Skill
+from codeplan.standin.household import understand
+from codeplan.standin.model import ScriptedModel
+from codeplan.standin.places import by_likelihood
+from codeplan.types import Finished, Stopped
+
+KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")
+CHATS = {
+    "adaplanner/plan": ("api", "sample", "skills", "observation", "goal", "notes", "asks"),
+    "adaplanner/check": ("source", "errors", "asks"),
+    "adaplanner/refine": (
+        *("api", "sample", "skills", "observation", "goal", "notes", "asks", "source", "feedback", "variables"),
+    ),
+    "adaplanner/resume": ("previous", "revised"),
+    "adaplanner/ask": ("question",),
+    "adaplanner/bind": ("earlier", "parameters", "observation", "goal"),
+}
+PROMPTS = Prompts()
+
+
+def chat(name, **values):
+    """The system's and the user's text, with the value's own name for every value that is not given."""
+    given = {value: f"<{value}>" for value in CHATS[name]} | values
+    if "skills" in given and "skills" not in values:
+        given["skills"] = (Skill("skill-1", "household", "<skills>"),)
+    if "parameters" in given and "parameters" not in values:
+        given["parameters"] = (Parameter("the_item", "<parameters>"),)
+    if "notes" in given and "notes" not in values:
+        given["notes"] = ("<notes>",)
+    system, user = PROMPTS.messages(name, **given)
+    assert (system["role"], user["role"]) == ("system", "user")
+    return system["content"], user["content"]
+
+
+@pytest.mark.parametrize("name", CHATS)
+def test_every_value_of_a_prompt_is_shown(name):
+    shown = "\n".join(chat(name))
+    assert all(f"<{value}>" in shown for value in CHATS[name] if value != "asks")
+
+
+@pytest.mark.parametrize("name", ["adaplanner/plan", "adaplanner/check", "adaplanner/refine"])
+def test_where_plans_may_not_ask_the_prompts_do_not_speak_of_it(name):
+    assert "ask_llm" in "\n".join(chat(name))
+    assert "ask_llm" not in "\n".join(chat(name, asks=False))
+
+
+@pytest.mark.parametrize("name", ["adaplanner/plan", "adaplanner/refine"])
+def test_what_is_the_same_for_every_task_of_a_kind_comes_first(name):
+    this_task = {v: "another" for v in CHATS[name] if v not in ("api", "sample", "skills")}
+    assert chat(name)[0] == chat(name, **this_task)[0]
+
+
+@pytest.mark.parametrize("name", ["adaplanner/plan", "adaplanner/check", "adaplanner/refine"])
+def test_prompts_that_want_a_plan_state_its_form(name):
+    system, _ = chat(name)
+    for words in ("def solution(agent, start_from=1):", "if start_from <= 1:", "print('[Step 1]", "Error in [Step"):
+        assert words in system
+    assert "one fenced python block" in system
+
+
+def test_values_are_data_and_never_templates():
+    question = "{{ 7 * 6 }} {% include 'adaplanner/plan.j2' %} <b> {# x #}"
+    assert chat("adaplanner/ask", question=question)[1] == question
+
+
+def test_a_missing_value_is_named():
+    with pytest.raises(PromptError, match="adaplanner/check needs a value for errors"):
+        PROMPTS.messages("adaplanner/check", source="x", asks=True)
+
+
+def test_a_value_that_a_prompt_does_not_use_is_named_with_those_it_uses():
+    with pytest.raises(PromptError, match="adaplanner/ask does not use goal; it uses question"):
+        PROMPTS.messages("adaplanner/ask", question="x", goal="y")
+
+
+@pytest.mark.parametrize("name", ["adaplanner/nothing", "../../etc/passwd", "/etc/passwd", ""])
+def test_an_unknown_prompt_is_refused_with_those_there_are(name):
+    with pytest.raises(PromptError, match=r"there is no prompt .*adaplanner/ask.*household/pick"):
+        PROMPTS.messages(name)
+
+
+def test_a_plain_template_is_no_chat_prompt():
+    with pytest.raises(PromptError, match="household/pick has no block 'system'"):
+        PROMPTS.messages("household/pick")
+
+
+def test_without_a_sample_or_errors_the_prompt_says_nothing_of_them():
+    assert "worked example" not in chat("adaplanner/plan", sample=None)[0]
+    assert "Not yet checked" in chat("adaplanner/check", errors="")[1]
+
+
+def test_importing_the_prompts_does_not_import_jinja2():
+    code = "import sys, codeplan.prompts; codeplan.prompts.Prompts(); sys.exit('jinja2' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# ------------------------------------------------------------------ the override folder
+
+
+def override(folder, name, text):
+    path = folder / f"{name}.j2"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return Prompts(folder)
+
+
+def test_a_file_in_the_folder_wins_and_the_others_stay(tmp_path):
+    text = "{% block system %}S{% endblock %}{% block user %}mine: {{ question }}{% endblock %}"
+    prompts = override(tmp_path, "adaplanner/ask", text)
+    assert prompts.messages("adaplanner/ask", question="why?")[1]["content"] == "mine: why?"
+    assert prompts.digest("adaplanner/plan") == PROMPTS.digest("adaplanner/plan")
+
+
+def test_the_digest_follows_the_template_and_what_it_includes(tmp_path):
+    prompts = override(tmp_path, "adaplanner/_language", "Speak Python.")
+    assert re.fullmatch("[0-9a-f]{16}", PROMPTS.digest("adaplanner/plan"))
+    assert prompts.digest("adaplanner/plan") != PROMPTS.digest("adaplanner/plan")
+    assert prompts.digest("adaplanner/ask") == PROMPTS.digest("adaplanner/ask")
+
+
+def test_a_folder_may_bring_samples_for_another_environment(tmp_path):
+    prompts = override(tmp_path, "boxes/find", "def solution(agent, start_from=1): ...\n")
+    assert prompts.sample("boxes", "find") == "def solution(agent, start_from=1): ..."
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{% block system %}{{ ", "adaplanner/ask cannot be read: line 1"),
+        (
+            "{% block system %}{% endblock %}{% block user %}{{ question | shout }}{% endblock %}",
+            "No filter named 'shout'",
+        ),
+        (
+            "{% block system %}{% endblock %}{% block user %}{{ question + 1 }}{% endblock %}",
+            "cannot be rendered: .*str",
+        ),
+        (b"\xff\xfe", "adaplanner/ask is not UTF-8"),
+        ("{% block system %}S{% endblock %}", "adaplanner/ask does not use question"),
+        (
+            "{% block system %}{{ question.__class__.__mro__ }}{% endblock %}{% block user %}{% endblock %}",
+            "adaplanner/ask cannot be rendered: access to attribute '__class__'",
+        ),
+    ],
+)
+def test_a_broken_file_in_the_folder_is_one_sentence(tmp_path, text, message):
+    with pytest.raises(PromptError, match=message):
+        override(tmp_path, "adaplanner/ask", text).messages("adaplanner/ask", question="x")
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(PromptError, match=r"no folder of prompts at .*missing"):
+        Prompts(tmp_path / "missing")
+
+
+# ------------------------------------------------------------------ the worked examples
+
+
+def test_there_is_a_sample_for_each_kind_of_household_task_and_none_for_others():
+    assert envs.make("household").kinds == KINDS
+    assert all(PROMPTS.sample("household", kind) for kind in KINDS)
+    assert [PROMPTS.sample(*x) for x in (("household", ""), ("webshop", "pick"), ("adaplanner", "../x"))] == [None] * 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_sample_shows_the_receptacles_and_the_task_that_it_solves(kind):
+    sample = PROMPTS.sample("household", kind)
+    seen, task = sample.split("\n")[:2]
+    chore = understand(task.removeprefix("# Task: "), seen)
+    assert seen.startswith("# You see: a ")
+    assert chore.kind == kind
+    assert (chore.target or chore.lamp) in sample.split("def solution")[1]
+
+
+def fitted(kind, goal, observation):
+    """The sample with another task's names for its own. Only half of the room is searched before it asks."""
+    sample = PROMPTS.sample("household", kind)
+    seen, task, plan = sample.split("\n", 2)
+    own, new = understand(task, seen), understand(goal, observation)
+    for old, name in ((own.target, new.target), (own.appliance, new.appliance), (own.lamp, new.lamp)):
+        plan = re.sub(rf"\b{old}\b", name, plan) if old else plan
+    plan = re.sub(rf"\b{own.thing}\b", new.thing, plan)
+
+    def likely_half(found):
+        places = by_likelihood(found[2], new.room)
+        return f"{found[1]}{places[: len(places) // 2]}"
+
+    return re.sub(r"(search\('(\w+)', )\[.*?\]", likely_half, plan)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_sample_wins_tasks_of_its_kind_once_its_names_fit(kind, seed):
+    household = envs.make("household")
+    task = household.task(kind, seed)
+    plan = fitted(kind, task.goal, household.reset(task).text)
+    ast.parse(plan)
+    done = execute(plan, household, task, model=ScriptedModel())
+    assert done.result.success
+    assert isinstance(done.outcome, Finished | Stopped)
+    assert done.result.actions <= 50

@@ -1,0 +1,71 @@
+import pytest
+
+from codeplan.errors import UsageError
+from codeplan.recording.events import Acted, EpisodeStarted, Printed, SpanOpened, StepEntered
+from codeplan.recording.trace import Trace
+from codeplan.types import Checkpoint, Observation, Task
+
+EVENTS = [
+    EpisodeStarted(task=Task("a"), env="e", method="m", model="x", codeplan="0"),
+    SpanOpened(id=1, kind="trial", name="1"),
+    Acted(action="go", observation=Observation("there", 0.5), seconds=0.1),
+    StepEntered(step=1, title="t", checkpoint=Checkpoint({"x": 0}, [1], {"f": "a function"})),
+    Printed(text="[bold]\x1b[31m"),
+]
+
+
+def written(path):
+    trace = Trace(path)
+    for event in EVENTS:
+        trace.append(event, span=3)
+    trace.close()
+    return trace
+
+
+def test_what_is_written_is_read_back(tmp_path):
+    trace = written(tmp_path / "run" / "trace.jsonl")
+    assert Trace.read(trace.path) == Trace.read(str(trace.path)) == trace.events
+    assert [e.seq for e in trace.events] == [0, 1, 2, 3, 4]
+    assert all(e.span == 3 and e.at > 0 for e in trace.events)
+
+
+def test_events_are_on_disk_before_append_returns(tmp_path):
+    trace = Trace(tmp_path / "t.jsonl")
+    trace.append(EVENTS[0])
+    assert len(Trace.read(trace.path)) == 1
+    trace.close()
+
+
+def test_a_torn_last_line_is_left_out(tmp_path):
+    path = written(tmp_path / "t.jsonl").path
+    path.write_bytes(path.read_bytes()[:-7])
+    assert len(Trace.read(path)) == len(EVENTS) - 1
+
+
+@pytest.mark.parametrize("damaged", [b'{"event":"nonsense"}', b'{"event":"\xff', b"\x00", b"[" * 100_000])
+def test_a_damaged_line_in_the_middle_is_named(tmp_path, damaged):
+    path = written(tmp_path / "t.jsonl").path
+    lines = path.read_bytes().split(b"\n")
+    lines[2] = damaged
+    path.write_bytes(b"\n".join(lines))
+    with pytest.raises(UsageError, match="line 3"):
+        Trace.read(path)
+
+
+def test_a_trace_is_never_overwritten(tmp_path):
+    path = written(tmp_path / "t.jsonl").path
+    with pytest.raises(UsageError, match="exists already"):
+        Trace(path)
+
+
+def test_a_trace_that_cannot_be_written_says_why(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="file"):
+        Trace(tmp_path / "file" / "t.jsonl")
+
+
+def test_a_listener_hears_each_event_as_it_happens():
+    heard = []
+    trace = Trace(listen=heard.append)
+    trace.append(EVENTS[0])
+    assert heard == trace.events

@@ -1,0 +1,5 @@
+"""The served endpoint, for tests of what asks it."""
+
+from support.endpoint import no_settings_of_this_machine, serve
+
+__all__ = ["no_settings_of_this_machine", "serve"]

@@ -1,0 +1,232 @@
+"""Settings from the environment and from the folder's file; flags go before both."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from support.served import Serve
+
+from codeplan.cli import main
+from codeplan.errors import UsageError
+from codeplan.recording.events import EpisodeEnded, EpisodeStarted
+from codeplan.recording.trace import Trace
+from codeplan.runner.configuration import Found, fitting, read
+
+FILE = """
+[tool.codeplan]
+model = "strong"
+ask_model = "cheap"
+temperature = 0
+stop = ["END"]
+extra_body = {top_k = 3}
+
+[tool.codeplan.budget]
+money = 1.5
+model_calls = 7
+"""
+SET = {"ask_model": "cheap", "temperature": 0.0, "stop": ["END"], "extra_body": {"top_k": 3}}
+
+
+def test_settings_stand_in_pyproject_toml(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(FILE)
+    assert read(tmp_path, {}) == Found("strong", SET, {"money": 1.5, "model_calls": 7})
+
+
+def test_a_file_of_its_own_goes_first_with_its_keys_at_the_top_or_not(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.codeplan]\nmodel = 'other'")
+    (tmp_path / "codeplan.toml").write_text(FILE)
+    assert read(tmp_path, {}).model == "strong"
+    (tmp_path / "codeplan.toml").write_text(FILE.replace("tool.codeplan.", "").replace("[tool.codeplan]", ""))
+    assert read(tmp_path, {}) == Found("strong", SET, {"money": 1.5, "model_calls": 7})
+
+
+@pytest.mark.parametrize("text", [None, "", "[project]\nname = 'x'", "[tool.ruff]\nline-length = 120"])
+def test_a_folder_that_says_nothing_sets_nothing(tmp_path: Path, text: str | None) -> None:
+    if text is not None:
+        (tmp_path / "pyproject.toml").write_text(text)
+    assert read(tmp_path, {}) == Found(None, {}, {})
+
+
+def test_a_variable_goes_before_the_file(tmp_path: Path) -> None:
+    (tmp_path / "codeplan.toml").write_text(FILE + "[tool.codeplan.unused]\n" * 0)
+    variables = {
+        "CODEPLAN_MODEL": "other",
+        "CODEPLAN_TEMPERATURE": "0.5",
+        "CODEPLAN_MAX_RETRIES": "9",
+        "CODEPLAN_STOP": '["a", "b"]',
+        "CODEPLAN_BUDGET_MONEY": "3",
+        "CODEPLAN_DEBUG": "1",
+        "CODEPLAN_API": "",
+    }
+    found = read(tmp_path, variables)
+    assert found.model == "other"
+    assert found.settings == SET | {"temperature": 0.5, "max_retries": 9, "stop": ["a", "b"]}
+    assert found.budget == {"money": 3.0, "model_calls": 7}
+
+
+def test_openais_own_variable_for_the_address_goes_before_the_file(tmp_path: Path) -> None:
+    (tmp_path / "codeplan.toml").write_text("base_url = 'http://file/v1'")
+    assert read(tmp_path, {}).settings == {"base_url": "http://file/v1"}
+    assert read(tmp_path, {"OPENAI_BASE_URL": "http://variable/v1"}).settings == {}
+    both = {"OPENAI_BASE_URL": "http://variable/v1", "CODEPLAN_BASE_URL": "http://own/v1"}
+    assert read(tmp_path, both).settings == {"base_url": "http://own/v1"}
+
+
+def test_the_stand_in_takes_what_fits_it_and_asks_nobody_else() -> None:
+    assert fitting("scripted", {"ask_model": "cheap", "temperature": 1.0, "model_seed": 3}) == {"model_seed": 3}
+    assert fitting("strong", {"ask_model": "cheap", "model_seed": 3}) == {"ask_model": "cheap", "model_seed": 3}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("model = ", "codeplan.toml is no TOML: Invalid value (at end of document)"),
+        ("model = 'a'\n=", "codeplan.toml is no TOML: Invalid statement (at line 2, column 1)"),
+        ("temperature = 'hot'", "codeplan.toml: temperature: expected float | null, got str"),
+        ("temprature = 1", "codeplan.toml: there is no key temprature"),
+        ("api = 'telepathy'", "codeplan.toml: api: "),
+        ("[budget]\nmony = 1", "codeplan.toml: budget: there is no key mony"),
+        ("[budget]\nmoney = 'much'", "codeplan.toml: budget.money: expected float"),
+        ("[budget]\nmoney = -1", "codeplan.toml: the budget money is -1"),
+        ("budget = 3", "codeplan.toml: budget: expected object"),
+        ("api_key = 'sk-secret'", "keys do not belong in a file"),
+        ("[tool]\ncodeplan = 3", "codeplan.toml: expected object"),
+        ("tool = 3", "codeplan.toml: tool is no table"),
+        ("model = ''", "codeplan.toml: model is empty"),
+        ("ask_model = ' '", "codeplan.toml: ask_model is empty"),
+        ("key_variable = ''", "codeplan.toml: key_variable is empty"),
+        ("base_url = 'localhost:8000/v1'", "codeplan.toml: the base URL is not one"),
+    ],
+)
+def test_a_mistake_in_the_file_is_one_line_with_the_place(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "codeplan.toml").write_text(text)
+    with pytest.raises(UsageError) as caught:
+        read(tmp_path, {})
+    assert said in str(caught.value)
+    assert "sk-secret" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_no_text_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "codeplan.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UsageError, match="UTF-8"):
+        read(tmp_path, {})
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("CODEPLAN_TEMPERATURE", "hot"),
+        ("CODEPLAN_MAX_RETRIES", "1.5"),
+        ("CODEPLAN_STOP", "END"),
+        ("CODEPLAN_BUDGET_MONEY", "-1"),
+        ("CODEPLAN_MODEL", " "),
+        ("CODEPLAN_BASE_URL", "localhost:8000/v1"),
+        ("CODEPLAN_TIMEOUT", "\udcff"),
+        ("CODEPLAN_BUDGET_SECONDS", "inf"),
+    ],
+)
+def test_a_mistake_in_a_variable_is_one_line_with_its_name(tmp_path: Path, variable: str, value: str) -> None:
+    with pytest.raises(UsageError, match=variable):
+        read(tmp_path, {variable: value})
+
+
+# ------------------------------------------------------------------ on the command line
+
+
+def header(folder: str) -> EpisodeStarted:
+    event = Trace.read(Path(folder) / "trace.jsonl")[0]
+    assert isinstance(event, EpisodeStarted)
+    return event
+
+
+def test_flags_win_over_variables_and_variables_over_the_file(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    address = f"base_url = '{serve().url}'\ntemperature = 0.1\nmodel_seed = 1\nmodel = 'of-the-file'\n"
+    (tmp_path / "codeplan.toml").write_text(address + "[budget]\nmodel_calls = 9\nactions = 80\n")
+    monkeypatch.setenv("CODEPLAN_MODEL_SEED", "2")
+    monkeypatch.setenv("CODEPLAN_TEMPERATURE", "0.2")
+    monkeypatch.setenv("CODEPLAN_BUDGET_ACTIONS", "70")
+    assert main(["run", "household", "--temperature", "0.3", "--max-money", "2", "--out", "one", "--json"]) == 0
+    told = header("one")
+    assert told.model == "of-the-file"
+    assert told.model_settings["temperature"] == 0.3
+    assert told.model_settings["seed"] == 2
+    assert (told.budget.model_calls, told.budget.actions, told.budget.money) == (9, 70, 2.0)
+    capsys.readouterr()
+
+
+def test_an_episode_is_resumed_and_forked_where_the_file_says_today_with_what_was_recorded(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before, today = serve(faults="500=1"), serve()
+    given = ["--model", "strong", "--ask-model", "cheap", "--temperature", "0.3", "--max-model-calls", "9"]
+    given += ["--base-url", before.url, "--set", "max_retries=0", "--set", "code_check=always"]
+    assert main(["run", "household", *given, "--out", "one", "--json"]) == 4
+    (tmp_path / "codeplan.toml").write_text(
+        f"model = 'other'\nask_model = 'other'\ntemperature = 1.0\nmax_tokens = 5\nbase_url = '{today.url}'\n"
+        "extra_body = {top_k = 3}\nprices = 'prices.toml'\n[budget]\nmodel_calls = 1\n"
+    )
+    (tmp_path / "prices.toml").write_text("[models.strong]\ninput = 1000.0\noutput = 1000.0\n")
+    assert main(["resume", "one", "--json"]) == 0
+    assert main(["fork", "one", "--at", "2", "--out", "two", "--json"]) == 0
+    for folder in ("one", "two"):
+        told, *_, end = Trace.read(Path(folder) / "trace.jsonl")
+        assert isinstance(told, EpisodeStarted)
+        assert isinstance(end, EpisodeEnded)
+        assert (told.model, told.budget.model_calls) == ("strong (ask: cheap)", 9)
+        assert told.model_settings["temperature"] == 0.3
+        assert (end.result.model, end.result.success) == ("strong (ask: cheap)", True)
+        assert (end.result.usage.money or 0) > 1
+    assert {"strong"} <= {entry["model"] for entry in today.log} <= {"strong", "cheap"}
+    capsys.readouterr()
+
+
+def test_a_run_with_the_stand_in_needs_nothing_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "codeplan.toml").write_text(FILE)
+    assert main(["run", "household", "--model", "scripted", "--mistakes", "none", "--out", "one", "--json"]) == 0
+    assert header("one").model == "scripted"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "household"],
+        ["bench", "household"],
+        ["exec", "plan.py", "--env", "household"],
+        ["resume", "one"],
+        ["fork", "one", "--at", "2", "--out", "two"],
+    ],
+)
+def test_a_bad_file_ends_every_command_in_one_line(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plan.py").write_text("def solution(agent, start_from=1):\n    print(1)\n")
+    (tmp_path / "codeplan.toml").write_text("temprature = 0")
+    assert main(command) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("codeplan: codeplan.toml: there is no key temprature")
+    assert err.count("\n") == 1
+
+
+def test_a_budget_of_money_that_cannot_hold_is_told(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "prices.toml").write_text("[models.tiny]\ninput = 1000.0\noutput = 1000.0\n")
+    run = ["run", "household", "--model", "tiny", "--base-url", serve().url, "--max-money", "0.001"]
+    assert main([*run, "--out", "one"]) == 0
+    told = capsys.readouterr()
+    assert "no price is known for the model tiny" in told.err
+    assert re.search(r"Money +unknown", told.out)
+    assert main([*run, "--prices", "prices.toml", "--set", "code_check=always", "--out", "two"]) == 3
+    told = capsys.readouterr()
+    assert "price" not in told.err
+    assert re.search(r"Money +\$\d", told.out)

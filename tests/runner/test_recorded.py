@@ -1,0 +1,389 @@
+"""Episodes that are done again: resumed after a crash, replayed offline, forked."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+from support.boxes import Boxes, Replies
+
+from codeplan.budget import Budget
+from codeplan.errors import Diverged, InfrastructureError, ModelError, UsageError
+from codeplan.recording.comparison import difference
+from codeplan.recording.events import Acted, Asked, AskFailed, EpisodeEnded, EpisodeStarted, PlanDrafted, Printed
+from codeplan.recording.trace import Trace
+from codeplan.runner.live import run
+from codeplan.runner.recorded import fork, replay, resume
+
+OPEN = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] look')\n        assert 'ball' in agent.open({}), 'no'\n"
+ASK = OPEN.format("int(ask_llm('Which?'))")
+
+
+def recorded(folder, *replies, task="ball/2", **settings):
+    """A whole episode on disk: three plans, the last of which asks and wins."""
+    replies = replies or (OPEN.format(1), OPEN.format(3), ASK, "2")
+    run(Boxes(), task, model=Replies(*replies), out=folder, **settings)
+    return Trace.read(folder / "trace.jsonl")
+
+
+def cut(folder, lines, torn=b""):
+    """Leave so many lines of a trace, and a piece of the next one."""
+    path = folder / "trace.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:lines]) + torn)
+
+
+def same(events, others):
+    assert [difference(a, b) for a, b in zip(events, others, strict=True)] == [""] * len(events)
+
+
+def test_an_episode_that_died_anywhere_ends_with_the_trace_of_the_undisturbed_one(tmp_path):
+    whole = recorded(tmp_path / "whole")
+    for lines in range(1, len(whole)):
+        folder = tmp_path / str(lines)
+        recorded(folder)
+        cut(folder, lines, torn=b'{"event":"act')
+        asked = sum(isinstance(e, Asked) for e in whole[:lines])
+        left = [OPEN.format(1), OPEN.format(3), ASK, "2"][asked:]
+        model, env = Replies(*left), Boxes()
+        result = resume(folder, env=env, model=model)
+        assert result.success
+        assert len(model.asked) == len(left)
+        after = Trace.read(folder / "trace.jsonl")
+        same(whole, after)
+        live = [e for e in whole[lines:] if isinstance(e, Acted)]
+        assert env.actions == (["open 1", "open 3", "open 2"] if live else [])
+
+
+def test_an_episode_that_ended_is_not_run_again(tmp_path):
+    whole = recorded(tmp_path / "run")
+    heard = []
+    result = resume(tmp_path / "run", env=Boxes(), model=Replies(), listen=heard.append)
+    assert result == whole[-1].result
+    assert heard == [whole[-1]]
+    assert Trace.read(tmp_path / "run" / "trace.jsonl") == whole
+
+
+def test_an_interrupted_episode_goes_on(tmp_path):
+    with pytest.raises(InfrastructureError):
+        run(Boxes(), "ball/2", model=Replies(OPEN.format(1)), out=tmp_path / "run")
+    assert Trace.read(tmp_path / "run" / "trace.jsonl")[-1].broken_off
+    assert resume(tmp_path / "run", env=Boxes(), model=Replies(OPEN.format(2))).success
+    ends = [e for e in Trace.read(tmp_path / "run" / "trace.jsonl") if isinstance(e, EpisodeEnded)]
+    assert [e.broken_off for e in ends] == [False]
+
+
+class Slow(Replies):
+    """Answers once, and then so late that the episode's time is over."""
+
+    def complete(self, messages, **options):
+        if self.replies:
+            return super().complete(messages, **options)
+        time.sleep(0.6)
+        raise ModelError("no answer within the time that was left")
+
+
+def test_a_call_that_outlasts_the_budget_is_on_the_trace_and_replays(tmp_path):
+    result = run(Boxes(), "ball/2", model=Slow(OPEN.format(1)), out=tmp_path / "run", budget=Budget(seconds=0.5))
+    assert result.reason == "budget: the budget of 0.5 seconds is spent"
+    assert result.model_calls == 2
+    failed = Trace.read(tmp_path / "run" / "trace.jsonl")[-2]
+    assert isinstance(failed, AskFailed)
+    assert failed.error == "no answer within the time that was left"
+    assert replay(tmp_path / "run", env=Boxes()) == result
+
+
+def test_a_call_that_failed_is_made_again_on_resumption(tmp_path):
+    with pytest.raises(InfrastructureError):
+        run(Boxes(), "ball/2", model=Replies(OPEN.format(1)), out=tmp_path / "run")
+    assert any(isinstance(e, AskFailed) for e in Trace.read(tmp_path / "run" / "trace.jsonl"))
+    resume(tmp_path / "run", env=Boxes(), model=Replies(OPEN.format(2)))
+    assert not any(isinstance(e, AskFailed) for e in Trace.read(tmp_path / "run" / "trace.jsonl"))
+
+
+def test_budgets_count_what_was_spent_before_the_crash(tmp_path):
+    whole = recorded(tmp_path / "run", budget=Budget(model_calls=2))
+    assert whole[-1].result.reason.startswith("budget")
+    cut(tmp_path / "run", 5)
+    result = resume(tmp_path / "run", env=Boxes(), model=Replies(OPEN.format(3), "never asked"))
+    assert result.reason.startswith("budget")
+    same(whole, Trace.read(tmp_path / "run" / "trace.jsonl"))
+
+
+def test_a_trace_cannot_be_written_by_two_at_once(tmp_path):
+    recorded(tmp_path / "run")
+    cut(tmp_path / "run", 4)
+    one = Trace.resume(tmp_path / "run" / "trace.jsonl")
+    with pytest.raises(UsageError, match="still runs"):
+        Trace.resume(tmp_path / "run" / "trace.jsonl")
+    one.close()
+
+
+def test_a_world_that_answers_differently_now_is_told(tmp_path):
+    recorded(tmp_path / "run")
+    cut(tmp_path / "run", 9)
+
+    class Other(Boxes):
+        def reset(self, task):
+            return msgspec.structs.replace(super().reset(task), text="There is only box 1.")
+
+    with pytest.raises(Diverged, match="There is only box 1"):
+        resume(tmp_path / "run", env=Other(), model=Replies(*[OPEN.format(2)] * 3))
+
+
+def test_a_replay_is_identical_and_touches_neither_world_nor_model(tmp_path):
+    whole = recorded(tmp_path / "run")
+
+    class Untouchable(Boxes):
+        def reset(self, task):
+            raise AssertionError("the world is not to be touched")
+
+        step = reset
+
+    heard = []
+    result = replay(tmp_path / "run", env=Untouchable(), listen=heard.append)
+    assert result == whole[-1].result
+    assert heard == whole
+
+
+def test_a_replay_makes_no_connection(tmp_path):
+    """In a process that may have no socket but the sandbox's own, which are pairs within the machine."""
+    run("household", "clean/22", mistakes="forgotten_walk", out=tmp_path / "run")
+    code = f"""
+import socket, sys
+def refuse(event, arguments):
+    if event in ("socket.connect", "socket.bind", "socket.getaddrinfo", "socket.gethostbyname"):
+        raise RuntimeError(f"no connection is to be made: {{event}} {{arguments}}")
+    if event == "socket.__new__" and arguments[1] not in (socket.AF_UNIX, -1):
+        raise RuntimeError(f"no socket is to be made: {{arguments}}")
+sys.addaudithook(refuse)
+import codeplan
+print(codeplan.replay({str(tmp_path / "run")!r}).success)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "True\n", done.stderr
+
+
+def test_a_replay_by_names_needs_nothing_but_the_folder(tmp_path):
+    run("household", "clean/22", mistakes="forgotten_walk", out=tmp_path / "run")
+    assert replay(tmp_path / "run").success
+
+
+def test_an_episode_goes_on_at_the_address_of_today_with_what_was_recorded(tmp_path):
+    """The model's name, its settings and the budget are the recorded ones; how it is reached is not."""
+    folder = broken_off(tmp_path / "run")
+    heard, today = {}, {"base_url": "http://127.0.0.1:9/v1", "timeout": 9.0}
+    with pytest.raises(ModelError, match="127.0.0.1:9/v1 cannot be reached"):
+        resume(folder, beside=today | {"no_such_setting": 1}, listen=lambda e: heard.update({type(e): e}))
+    started = heard[EpisodeStarted]
+    assert (started.model, started.model_settings["temperature"]) == ("strong (ask: cheap)", 0.5)
+    assert started.budget == Budget(model_calls=7)
+    with pytest.raises(ModelError, match="localhost:1/v1 cannot be reached"):
+        resume(folder, beside=today, base_url="http://localhost:1/v1")
+
+
+def test_a_key_goes_to_no_address_that_the_trace_alone_names(tmp_path, monkeypatch):
+    folder = broken_off(tmp_path / "run")
+    with pytest.raises(ModelError, match="127.0.0.1:1/v1 cannot be reached"):
+        resume(folder)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
+    with pytest.raises(UsageError, match="--base-url http://127.0.0.1:1/v1.* the key in OPENAI_API_KEY") as caught:
+        resume(folder)
+    assert "canary" not in str(caught.value)
+    for named in ({"beside": {"base_url": "http://127.0.0.1:1/v1"}}, {"api_key": "sk-other"}):
+        with pytest.raises(ModelError, match="127.0.0.1:1/v1 cannot be reached"):
+            resume(folder, **named)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:2/v1")
+    with pytest.raises(ModelError, match="127.0.0.1:2/v1 cannot be reached"):
+        resume(folder)
+
+
+@pytest.fixture(autouse=True)
+def no_endpoint_of_this_machine(monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE", "HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def broken_off(folder):
+    """The folder of an episode whose endpoint never answered."""
+    settings = {"base_url": "http://127.0.0.1:1/v1", "ask_model": "cheap", "temperature": 0.5, "max_retries": 0}
+    with pytest.raises(ModelError):
+        run("household", "clean/22", model="strong", out=folder, budget=Budget(model_calls=7), **settings)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "told"),
+    [
+        (Acted, {"action": "open 2"}, "open 2"),
+        (Printed, {"text": "[Step 1] something else"}, "something else"),
+        (PlanDrafted, {"source": "pass"}, "source differs"),
+        (Asked, {"messages": [{"role": "user", "content": "another prompt"}]}, "another prompt"),
+    ],
+)
+def test_a_tampered_trace_is_caught_at_the_event(tmp_path, kind, change, told):
+    events = recorded(tmp_path / "run")
+    at = next(i for i, e in enumerate(events) if isinstance(e, kind))
+    events[at] = msgspec.structs.replace(events[at], **change)
+    path = tmp_path / "run" / "trace.jsonl"
+    path.write_bytes(b"".join(msgspec.json.encode(e) + b"\n" for e in events))
+    with pytest.raises(Diverged, match=f"event {at} ") as caught:
+        replay(tmp_path / "run", env=Boxes())
+    assert told in str(caught.value)
+
+
+def test_a_line_that_is_missing_from_a_trace_is_named(tmp_path):
+    recorded(tmp_path / "run")
+    path = tmp_path / "run" / "trace.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:3], *lines[4:]]))
+    for do in (replay, resume):
+        with pytest.raises(UsageError, match="line 4 is out of its place: it holds event 4, not 3"):
+            do(tmp_path / "run", env=Boxes())
+
+
+def test_what_was_recorded_after_the_end_is_no_part_of_the_episode(tmp_path):
+    events = recorded(tmp_path / "run")
+    won = msgspec.structs.replace(events[-1].result, success=True, reason="success")
+    more = msgspec.structs.replace(events[-1], result=won, seq=len(events))
+    with (tmp_path / "run" / "trace.jsonl").open("ab") as file:
+        file.write(msgspec.json.encode(more) + b"\n")
+    with pytest.raises(Diverged, match=f"event {len(events)} was recorded after the episode's end"):
+        replay(tmp_path / "run", env=Boxes())
+
+
+def test_a_changed_reply_is_caught_where_it_first_makes_a_difference(tmp_path):
+    events = recorded(tmp_path / "run")
+    at = next(i for i, e in enumerate(events) if isinstance(e, Asked))
+    completion = msgspec.structs.replace(events[at].completion, text=OPEN.format(2))
+    events[at] = msgspec.structs.replace(events[at], completion=completion)
+    path = tmp_path / "run" / "trace.jsonl"
+    path.write_bytes(b"".join(msgspec.json.encode(e) + b"\n" for e in events))
+    with pytest.raises(Diverged, match=f"event {at + 1} .*source differs"):
+        replay(tmp_path / "run", env=Boxes())
+
+
+def test_a_replay_of_what_broke_off_says_where(tmp_path):
+    recorded(tmp_path / "run")
+    cut(tmp_path / "run", 8)
+    with pytest.raises(Diverged, match="the recording ends after 8 events"):
+        replay(tmp_path / "run", env=Boxes())
+
+
+def test_a_fork_goes_another_way_from_an_event(tmp_path):
+    whole = recorded(tmp_path / "run")
+    at = [i for i, e in enumerate(whole) if isinstance(e, Asked)][1]
+    result = fork(tmp_path / "run", at, tmp_path / "other", env=Boxes(), model=Replies(OPEN.format(2)))
+    assert (result.success, result.model_calls, result.actions) == (True, 2, 2)
+    branch = Trace.read(tmp_path / "other" / "trace.jsonl")
+    assert branch[:at] == whole[:at]
+    assert Trace.read(tmp_path / "run" / "trace.jsonl") == whole
+
+
+def test_a_fork_takes_a_plan_in_place_of_the_models(tmp_path):
+    recorded(tmp_path / "run")
+    result = fork(tmp_path / "run", 1, tmp_path / "other", plan=OPEN.format(2), env=Boxes(), model=Replies())
+    assert (result.success, result.model_calls, result.actions) == (True, 1, 1)
+
+
+def test_a_fork_takes_a_plan_whole_that_holds_a_fence_itself(tmp_path):
+    recorded(tmp_path / "run")
+    plan = OPEN.format(2) + '    """\n```python\nx = 1\n```\n"""\n'
+    fork(tmp_path / "run", 1, tmp_path / "other", plan=plan, env=Boxes(), model=Replies())
+    drafted = [e for e in Trace.read(tmp_path / "other" / "trace.jsonl") if isinstance(e, PlanDrafted)]
+    assert drafted[0].source == plan
+
+
+def test_a_fork_takes_an_answer_in_place_of_the_models(tmp_path):
+    whole = recorded(tmp_path / "run")
+    at = next(i for i, e in enumerate(whole) if isinstance(e, Asked) and e.purpose == "ask")
+    model = Replies(OPEN.format(2))
+    result = fork(tmp_path / "run", at, tmp_path / "other", answer="3", env=Boxes(), model=model)
+    assert result.success
+    assert model.purposes == ["refine"]
+
+
+def test_a_fork_that_cannot_begin_leaves_nothing_behind(tmp_path):
+    recorded(tmp_path / "run")
+    with pytest.raises(UsageError, match="no_such_setting"):
+        fork(tmp_path / "run", 3, tmp_path / "other", env=Boxes(), model=Replies(), no_such_setting=1)
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize("at", [0, 999])
+def test_a_fork_at_no_event_is_refused(tmp_path, at):
+    recorded(tmp_path / "run")
+    with pytest.raises(UsageError, match=f"no event {at}"):
+        fork(tmp_path / "run", at, tmp_path / "other", env=Boxes(), model=Replies())
+
+
+@pytest.mark.parametrize("content", [None, b"", b'{"event":"printed","text":"x","seq":0,"at":1.0}\n', b"no json\n"])
+def test_a_folder_without_a_proper_trace_is_refused(tmp_path, content):
+    if content is not None:
+        (tmp_path / "trace.jsonl").write_bytes(content)
+    for do in (resume, replay):
+        with pytest.raises(UsageError, match="trace"):
+            do(tmp_path, env=Boxes())
+
+
+def test_a_host_killed_at_random_points_resumes_to_the_same_trace(tmp_path):
+    """A short form of ``make crash``: the process dies by SIGKILL, wherever it is."""
+    whole = tmp_path / "whole"
+    run("household", "clean/22", mistakes="forgotten_walk", out=whole)
+    events = Trace.read(whole / "trace.jsonl")
+    size = (whole / "trace.jsonl").stat().st_size
+    dice = random.Random(7)
+    resumed = 0
+    for i in range(4):
+        folder = tmp_path / str(i)
+        killed_at(folder, dice.randrange(size))
+        if (folder / "trace.jsonl").exists() and Trace.read(folder / "trace.jsonl"):
+            resume(folder)
+            same(events, Trace.read(folder / "trace.jsonl"))
+            resumed += 1
+    assert resumed
+
+
+def killed_at(folder: Path, size: int) -> None:
+    """Run the episode in a process of its own, and kill it when its trace has grown to ``size`` bytes."""
+    command = [
+        "run",
+        "household",
+        "--task",
+        "clean/22",
+        "--mistakes",
+        "forgotten_walk",
+        "--quiet",
+        "--out",
+        str(folder),
+    ]
+    child = subprocess.Popen([sys.executable, "-m", "codeplan", *command], stdout=subprocess.DEVNULL)
+    trace = folder / "trace.jsonl"
+    while child.poll() is None and not (trace.exists() and trace.stat().st_size >= size):
+        pass
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def test_traces_are_lines_of_json_with_an_event_each(tmp_path):
+    recorded(tmp_path / "run")
+    for line in (tmp_path / "run" / "trace.jsonl").read_text().splitlines():
+        assert "event" in json.loads(line)
+
+
+def test_what_guards_this_machine_is_never_taken_from_a_trace(tmp_path):
+    run("household", "pick/1", mistakes="none", out=tmp_path / "run", allow_weak_sandbox=True)
+    trace = tmp_path / "run" / "trace.jsonl"
+    assert b'"allow_weak_sandbox":true' in trace.read_bytes().splitlines()[0]
+    from codeplan.runner.recorded import _cast, _header
+
+    recording = Trace.read(trace)
+    header = _header(recording, tmp_path)
+    for given in ({}, {"allow_weak_sandbox": True}):
+        with _cast(header, recording, None, None, None, given, {}) as cast:
+            assert cast.method.sandbox._allow_weak is bool(given)

@@ -1,0 +1,189 @@
+"""Studies that make a plan general, and tell plans of one shape."""
+
+import ast
+
+import pytest
+
+from codeplan import envs
+from codeplan.errors import UsageError
+from codeplan.sandbox.analysis.head import CLOSING, OPENING
+from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.standin.household import understand, write_plan
+from codeplan.types import Plan, Rejected
+
+SANDBOX = Sandbox()
+FIRST = "You see a bed 1, a desk 1, a desk 2, and a safe 1. Your task is to: put a mug in safe."
+KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")
+
+
+def general(body, goal="put a mug in safe.", first=FIRST, later=""):
+    source = "def solution(agent, start_from=1):\n    if start_from <= 1:\n" + "".join(
+        f"        {line}\n" for line in body
+    )
+    return SANDBOX.study("generalise", source, {"goal": goal, "first": first, "later": later})
+
+
+def step(found):
+    return found["source"].split("if start_from <= 1:\n")[1]
+
+
+def values(found):
+    return {p["name"]: p["value"] for p in found["parameters"]}
+
+
+def household(kind, seed):
+    env = envs.make("household")
+    task = env.task(kind, seed)
+    return task, env.reset(task).text, env.agent
+
+
+# ------------------------------------------------------------------ what becomes a parameter
+
+
+def test_a_word_of_the_goal_and_a_name_of_the_first_observation_become_parameters():
+    found = general(["agent.find('mug')", "agent.goto('safe 1')", "agent.goto('bed 1')"])
+    assert values(found) == {"the_item": "mug", "the_target": "safe 1", "the_bed": "bed 1"}
+    assert step(found).split() == ["agent.find(the_item)", "agent.goto(the_target)", "agent.goto(the_bed)"]
+
+
+def test_a_list_of_such_names_is_one_parameter():
+    found = general(["for place in ['desk 1', 'desk 2']:", "    agent.goto(place)"])
+    assert values(found) == {"the_places": ["desk 1", "desk 2"]}
+
+
+def test_texts_and_comments_and_questions_speak_of_the_parameter():
+    found = general(
+        [
+            "# I need a mug",
+            "print('[Step 1] I need a mug')",
+            "x = 'mug'",
+            "ask_llm(f'Where is a mug, {agent.holding}? {{mug}}')",
+            "assert x, r'no mug \\d+'",
+        ]
+    )
+    assert "# I need a <the_item>" in found["source"]
+    assert "print(f'[Step 1] I need a {the_item}')" in found["source"]
+    assert "f'Where is a {the_item}, {agent.holding}? {{{the_item}}}'" in found["source"]
+    assert "fr'no {the_item} \\d+'" in found["source"]
+
+
+def test_what_belongs_to_no_episode_stays():
+    body = ["x = 'is closed'", "y = 'You see'", "z = 'smug'", "n = 'put'", "m = ''", "d = 'desk'"]
+    assert values(general(body)) == {}
+    assert general(body)["source"].endswith("".join(f"        {line}\n" for line in body))
+
+
+def test_a_name_that_only_later_observations_have_is_asked_for_where_it_is_used_first():
+    found = general(
+        ["agent.goto('desk 1')", "if agent.location:", "    agent.take('mug 2', 'desk 1')", "agent.put('mug 2', 'x')"],
+        later="On the desk 1, you see a mug 2.",
+    )
+    lines = [line.strip() for line in step(found).split("\n")]
+    assert lines[1].startswith("the_mug = literal_eval(ask_llm(f'Which mug is to be used now? {agent.report()}")
+    assert lines[3:5] == ["agent.take(the_mug, the_desk)", "agent.put(the_mug, 'x')"]
+    assert found["asks"] == ["the_mug"]
+
+
+def test_names_of_the_plan_are_not_taken():
+    found = general(["the_item = 1", "the_item_2 = 2", "agent.find('mug')"])
+    assert values(found) == {"the_item_3": "mug"}
+
+
+def test_no_value_of_an_episode_can_break_out_of_the_head():
+    goal = 'put a mug"; agent.steal() # in safe\n    agent.steal()'
+    first = f'{FIRST} a "x\\" 1'
+    found = general(["agent.goto('safe 1')", "agent.goto('x\\\\\" 1')"], goal, first)
+    assert "steal" not in {n.attr for n in ast.walk(ast.parse(found["source"])) if isinstance(n, ast.Attribute)}
+
+
+def test_a_general_plan_stays_as_it_is():
+    once = general(["agent.find('mug')"])["source"]
+    assert (
+        SANDBOX.study("generalise", once, {"goal": "put a mug in safe.", "first": FIRST, "later": ""})["source"] == once
+    )
+
+
+@pytest.mark.parametrize("source", ["", "x = 1\n", "def solution(agent, start_from=1): agent.goto('safe 1')\n"])
+def test_what_is_no_plan_of_the_common_form_comes_back(source):
+    if source:
+        found = SANDBOX.study("generalise", source, {"goal": "safe", "first": FIRST, "later": ""})
+        assert found == {"source": source, "parameters": [], "asks": []}
+
+
+def test_what_is_not_python_is_rejected_and_wrong_arguments_are_named():
+    about = {"goal": "", "first": "", "later": ""}
+    assert isinstance(SANDBOX.study("generalise", "def (", about), Rejected)
+    with pytest.raises(UsageError, match="'later' is missing"):
+        SANDBOX.study("generalise", "x = 1", {"goal": "", "first": ""})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_plans_for_a_household_pass_the_check_when_they_are_general(kind):
+    task, first, agent = household(kind, 2003)
+    plan = write_plan(understand(task.goal, first))
+    found = SANDBOX.study("generalise", plan, {"goal": task.goal, "first": first, "later": ""})
+    assert isinstance(SANDBOX.check(found["source"], agent), Plan)
+    assert len(found["parameters"]) >= 3
+
+
+def test_a_part_of_a_text_in_several_parts_is_replaced_within_it():
+    found = general(["x = 'mug' ' is here'", "y = f'the ' 'mug'"])
+    assert step(found) == "        x = f\"{the_item}\" ' is here'\n        y = f'the ' f\"{the_item}\"\n"
+
+
+def test_what_runs_before_the_head_keeps_its_values_and_helpers_take_names():
+    source = (
+        "PLACES = ['desk 1', 'x']\ndef look(agent, p='desk 1'):\n    return agent.goto('desk 1')\n"
+        "def solution(\n    agent,\n    start_from=1,\n):\n    # about\n    if start_from <= 1:\n        agent.goto('desk 1')\n"
+    )
+    found = SANDBOX.study("generalise", source, {"goal": "put a mug in safe.", "first": FIRST, "later": ""})["source"]
+    before, after = found.split("    # about\n")
+    assert before.startswith(source.split("    return")[0] + "    return agent.goto(the_desk)\ndef solution(\n")
+    assert before.endswith('    the_desk = "desk 1"\n    # End of the parameters.\n')
+    assert after == "    if start_from <= 1:\n        agent.goto(the_desk)\n"
+
+
+# ------------------------------------------------------------------ shape
+
+
+def shape(source):
+    return SANDBOX.study("shape", source)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_general_plans_for_one_kind_of_task_are_of_one_shape(kind):
+    shapes = set()
+    for seed in (2003, 2004, 2005):
+        task, first, _ = household(kind, seed)
+        plan = write_plan(understand(task.goal, first))
+        found = SANDBOX.study("generalise", plan, {"goal": task.goal, "first": first, "later": ""})
+        shapes.add(shape(found["source"]))
+    assert len(shapes) == 1
+
+
+def test_names_and_layout_do_not_make_a_shape_but_code_does():
+    one = "def solution(agent, start_from=1):\n    found = agent.find('a')\n    print(found)\n"
+    renamed = "def solution(agent, start_from=1):\n    # a comment\n    x = agent.find( 'a' )\n\n    print(x)\n"
+    other = "def solution(agent, start_from=1):\n    found = agent.find('b')\n    print(found)\n"
+    swapped = "def solution(agent, start_from=1):\n    found = agent.find('a')\n    print(agent)\n"
+    assert shape(one) == shape(renamed)
+    assert len({shape(one), shape(other), shape(swapped)}) == 3
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("take = 'mug'\n    agent.take(take)", "goto = 'mug'\n    agent.goto(goto)"),
+        ("lower = 'a'\n    print(lower.lower())", "upper = 'a'\n    print(upper.upper())"),
+        ("place = 'a'\n    agent.find(place=1)", "item = 'a'\n    agent.find(item=1)"),
+        (f"{OPENING}\n    a = agent.find('a')\n    {CLOSING}", f"{OPENING}\n    a = agent.open('b')\n    {CLOSING}"),
+        (f"a = agent.find('a')\n    {CLOSING}", f"a = agent.open('b')\n    {CLOSING}"),
+    ],
+)
+def test_plans_that_do_different_things_are_of_different_shapes(one, other):
+    assert len({shape(f"def solution(agent, start_from=1):\n    {body}\n") for body in (one, other)}) == 2
+
+
+def test_arguments_are_named_by_the_plan_where_the_function_is_its_own():
+    plan = "def solution(agent, start_from=1):\n    def f({0}):\n        return {0}\n    print(f({0}=1), sep='')\n"
+    assert shape(plan.format("a")) == shape(plan.format("b"))

@@ -1,0 +1,491 @@
+"""The cage holds without the language: hostile code with all of Python in a locked process gets nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+from support.caged import Home, answer, finished, locked_worker, plan, run, stopped
+
+from codeplan.errors import SandboxError
+from codeplan.sandbox.cage.landlock import ruleset
+from codeplan.sandbox.cage.lockdown import LAYERS
+from codeplan.sandbox.cage.seccomp import program
+from codeplan.sandbox.host import launcher
+from codeplan.sandbox.host.agent_port import AgentPort
+from codeplan.sandbox.host.sandbox import Sandbox, layers
+from codeplan.sandbox.host.session import Session
+from codeplan.sandbox.limits import Limits
+from codeplan.sandbox.protocol import frames as wire
+from codeplan.sandbox.protocol.codec import encode
+from codeplan.types import Finished, Plan, Stopped
+
+SUPPORT = Path(__file__).parents[2] / "support"
+SECRET = "CANARY-ENV-8d2f"
+SIGSYS = f"signal {int(signal.SIGSYS)}"
+
+WHOLE = all(layer.present for layer in layers())
+needs_cage = pytest.mark.skipif(not WHOLE, reason="this machine's cage lacks a layer")
+
+
+# ------------------------------------------------------------------ the layers
+
+
+def test_all_layers_are_looked_for_and_each_says_what_it_found():
+    found = layers()
+    assert tuple(layer.name for layer in found) == LAYERS
+    assert all(layer.detail for layer in found)
+
+
+def test_looking_for_the_layers_changes_nothing_here():
+    def own() -> list[str]:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return [line for line in lines if line.startswith(("Uid", "Gid", "Cap", "NoNewPrivs", "Seccomp"))]
+
+    before = (own(), resource.getrlimit(resource.RLIMIT_AS), resource.getrlimit(resource.RLIMIT_NOFILE))
+    layers()
+    assert (own(), resource.getrlimit(resource.RLIMIT_AS), resource.getrlimit(resource.RLIMIT_NOFILE)) == before
+
+
+def test_the_filters_of_both_architectures_end_in_a_kill_and_check_the_architecture_first():
+    for machine, audit in {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}.items():
+        steps = program(machine)
+        assert (steps[1].operand, steps[2].operand, steps[-1].operand) == (audit, 0x80000000, 0x80000000)
+        jumps = [at + 1 + jump for at, s in enumerate(steps) for jump in (s.jump_true, s.jump_false)]
+        assert max(jumps) <= len(steps)
+
+
+def test_an_unknown_architecture_has_no_filter():
+    with pytest.raises(OSError, match="no table of system calls for riscv64"):
+        program("riscv64")
+
+
+def test_the_rules_grow_with_the_kernels_interface():
+    assert [len(ruleset(abi)) for abi in range(1, 8)] == [8, 8, 8, 16, 16, 24, 24]
+    assert int.from_bytes(ruleset(1), "little") == 2**13 - 1
+    assert int.from_bytes(ruleset(5)[:8], "little") == 2**16 - 1
+
+
+# ------------------------------------------------------------------ hostile code in a locked process
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("hostile")
+    folder.chmod(0o777)
+    marker = folder / "marker"
+    kept = folder / "marker.kept"
+    kept.write_text("here")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        command = [sys.executable, str(SUPPORT / "hostile_worker.py"), str(marker), str(server.getsockname()[1])]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        server.settimeout(0.05)
+        with pytest.raises(TimeoutError):
+            server.accept()
+    assert done.returncode == 0, done.stderr
+    assert not marker.exists()
+    assert kept.exists()
+    return json.loads(done.stdout)
+
+
+REFUSED = {
+    "read a file": "PermissionError",
+    "read the environment": "PermissionError",
+    "read the parent's environment": "PermissionError",
+    "read own memory": "PermissionError",
+    "write a file": "PermissionError",
+    "list a folder": "PermissionError",
+    "stat a file": "PermissionError",
+    "where am I": "PermissionError",
+    "use another descriptor": "OSError",
+    "own the socket's signals": "PermissionError",
+    "null pointer": f"signal {int(signal.SIGSEGV)}",
+    "memory without end": "MemoryError",
+    "lift a limit": "ValueError",
+    "import a module": "ModuleNotFoundError",
+    "compute": "StopIteration",
+}
+
+
+@needs_cage
+def test_hostile_code_in_a_locked_process_is_refused_or_killed_in_every_attempt(outcomes):
+    allowed_errors = {SIGSYS, "PermissionError", "ValueError", "OSError"}
+    wrong = {n: said for n, said in outcomes.items() if said != REFUSED.get(n, said) or said == "got through"}
+    assert wrong == {}
+    assert {n: s for n, s in outcomes.items() if n not in REFUSED and s not in allowed_errors} == {}
+
+
+@needs_cage
+@pytest.mark.parametrize(
+    "attack",
+    ["fork", "thread", "exec", "tcp", "udp", "ptrace", "kill the parent", "executable memory", "x32 call", "io_uring"],
+)
+def test_what_no_plan_ever_needs_kills_the_process(outcomes, attack):
+    assert outcomes[attack] == SIGSYS
+
+
+# ------------------------------------------------------------------ what the worker is born with
+
+
+def test_the_environment_of_the_host_is_nowhere_in_the_zygote(monkeypatch):
+    launcher.runs.close()
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    finished(run("pass"))
+    pid = zygote_pid(launcher.runs)
+    assert Path(f"/proc/{pid}/environ").read_bytes() == b"PYTHONHASHSEED=0\0"
+    assert os.readlink(f"/proc/{pid}/cwd") == "/"
+    assert SECRET.encode() not in memory(pid)
+
+
+def memory(pid: int) -> bytes:
+    """All writable memory of a process, as far as it can be read."""
+    parts = []
+    with open(f"/proc/{pid}/mem", "rb", buffering=0) as mem:
+        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+            start, end = (int(n, 16) for n in line.split()[0].split("-"))
+            if "rw" in line.split()[1]:
+                mem.seek(start)
+                parts.append(mem.read(end - start))
+    return b"".join(parts)
+
+
+def test_the_zygote_imports_nothing_from_the_working_folder(tmp_path, monkeypatch):
+    for name in ("libcst", "msgspec", "RestrictedPython", "codeplan", "socket"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('hijacked')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend("")
+    launcher.runs.close()
+    assert finished(run("print('ran')")).output == "ran\n"
+
+
+def test_a_worker_holds_one_descriptor_and_is_somebody_else():
+    with locked_worker() as worker:
+        status = Path(f"/proc/{worker.pid}/status").read_text()
+        fields = {k: v.split() for k, _, v in (line.partition(":") for line in status.splitlines())}
+        assert fields["NoNewPrivs"] == ["1"]
+        assert fields["Seccomp"] == ["2"]
+        if os.getuid() != 0:
+            with pytest.raises(PermissionError):  # a process that cannot be dumped is nobody's to look into
+                os.listdir(f"/proc/{worker.pid}/fd")
+        else:
+            assert os.listdir(f"/proc/{worker.pid}/fd") == ["3"]
+            assert fields["Uid"] == ["65534"] * 4
+            assert fields["CapEff"] == ["0" * 16]
+
+
+def test_what_only_studies_lean_on_is_in_their_zygote_alone():
+    Sandbox().check(plan("pass"), Home)
+    Sandbox().study("literals", plan("pass"))
+    finished(run("pass"))
+    held = [memory(zygote_pid(workers)) for workers in (launcher.studies, launcher.checks, launcher.runs)]
+    assert [b"sandbox.language.studies" in everything for everything in held] == [True, False, False]
+
+
+def test_a_worker_is_forked_ahead_and_is_locked_before_it_is_asked_for():
+    finished(run("pass"))
+    (ahead,) = ahead_of(launcher.runs)
+    status = Path(f"/proc/{ahead}/status").read_text()
+    fields = {k: v.split() for k, _, v in (line.partition(":") for line in status.splitlines())}
+    assert fields["NoNewPrivs"] == ["1"]
+    assert os.getuid() != 0 or fields["Uid"] == ["65534"] * 4
+    with launcher.runs.spawn() as worker:
+        assert worker.pid == ahead
+
+
+def test_a_worker_that_died_before_it_was_asked_for_is_not_handed_out():
+    finished(run("pass"))
+    (ahead,) = ahead_of(launcher.runs)
+    os.kill(ahead, signal.SIGKILL)
+    time.sleep(0.1)
+    assert finished(run("print(1)")).output == "1\n"
+
+
+def test_no_descriptor_of_a_worker_is_handed_on_to_programs_that_the_host_starts():
+    with locked_worker() as worker:
+        assert worker._handle is not None
+        assert not any(map(os.get_inheritable, (worker._socket.fileno(), worker._handle)))
+
+
+def zygote_pid(workers: launcher.Launcher) -> int:
+    zygote = workers._zygote  # the tests look where no one else should
+    assert zygote is not None
+    return zygote._process.pid
+
+
+def ahead_of(workers: launcher.Launcher) -> list[int]:
+    """The workers of a zygote that is left alone: the one that was forked ahead, locked by now."""
+    time.sleep(0.3)
+    pid = zygote_pid(workers)
+    return [int(worker) for worker in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def test_a_worker_dies_with_the_zygote():
+    worker = locked_worker()
+    launcher.runs.close()
+    assert worker.has_ended(5)
+    worker.end()
+
+
+def test_the_zygote_outlives_workers_that_end_by_the_hundred_at_once():
+    launcher.runs.spawn().end()
+    zygote = zygote_pid(launcher.runs)
+    for _ in range(12):
+        workers = [launcher.runs.spawn() for _ in range(64)]
+        for worker in workers:
+            os.kill(worker.pid, signal.SIGKILL)
+        for worker in workers:
+            worker.end()
+    launcher.runs.spawn().end()
+    assert zygote_pid(launcher.runs) == zygote
+
+
+def test_a_zygote_whose_start_was_interrupted_is_given_up():
+    def interrupt(signum, frame):
+        raise KeyboardInterrupt
+
+    launcher.runs.close()
+    launcher.runs.start()
+    first, before = zygote_pid(launcher.runs), signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.005)
+        with pytest.raises(KeyboardInterrupt):
+            run("print(1)")
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert finished(run("print(2)")).output == "2\n"
+    assert zygote_pid(launcher.runs) != first
+
+
+def test_a_run_that_was_interrupted_while_it_waited_for_its_worker_does_not_mislead_the_next():
+    def interrupt(signum, frame):
+        raise KeyboardInterrupt
+
+    finished(run("print(1)"))
+    zygote, before = zygote_pid(launcher.runs), signal.signal(signal.SIGALRM, interrupt)
+    os.kill(zygote, signal.SIGSTOP)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(KeyboardInterrupt):
+            run("print(2)")
+    finally:
+        signal.signal(signal.SIGALRM, before)
+        os.kill(zygote, signal.SIGCONT)
+    for _ in range(2):
+        assert "crashed" in stopped(run("x = ()\nfor i in range(1_000_000):\n    x = (x,)\n{x: 1}"), "worker").message
+        assert finished(run("print(3)")).output == "3\n"
+
+
+def test_when_the_host_is_killed_its_zygote_and_workers_are_gone(tmp_path):
+    script = textwrap.dedent(
+        """
+        import sys, threading, time
+        sys.path.insert(0, sys.argv[1])
+        from support.caged import Home, answer, plan
+        from codeplan.sandbox import Limits, Sandbox
+        from codeplan.sandbox.cage import launcher
+        loop = plan("while True:\\n    pass")
+        limits = Limits(wall=60.0, cpu=60.0, turns=10**12)
+        threading.Thread(target=Sandbox(limits).run, args=(loop, Home(print), answer), daemon=True).start()
+        while launcher.runs._zygote is None:
+            time.sleep(0.01)
+        time.sleep(0.3)
+        print(launcher.runs._zygote._process.pid, flush=True)
+        time.sleep(60)
+        """
+    )
+    host = subprocess.Popen([sys.executable, "-c", script, str(SUPPORT.parent)], stdout=subprocess.PIPE, text=True)
+    assert host.stdout is not None
+    zygote = int(host.stdout.readline())
+    workers = [int(pid) for pid in Path(f"/proc/{zygote}/task/{zygote}/children").read_text().split()]
+    assert len(workers) == 2  # the one that runs, and the one that was forked ahead
+    host.kill()
+    host.wait()
+    host.stdout.close()
+    deadline = time.monotonic() + 5
+    while any(alive(pid) for pid in (zygote, *workers)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert [pid for pid in (zygote, *workers) if alive(pid)] == []
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_forked_child_of_the_host_has_a_sandbox_of_its_own():
+    script = textwrap.dedent(
+        """
+        import os, sys
+        sys.path.insert(0, sys.argv[1])
+        from support.caged import run, finished
+        finished(run("pass"))
+        pid = os.fork()
+        finished(run("print(1)"))
+        if pid:
+            sys.exit(os.waitpid(pid, 0)[1])
+        """
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script, str(SUPPORT.parent)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+# ------------------------------------------------------------------ a machine without a layer
+
+NO_LANDLOCK = textwrap.dedent(
+    """
+    import ctypes, errno, sys
+    sys.path.insert(0, sys.argv[1])
+    from codeplan.sandbox.cage import seccomp
+    libc = ctypes.CDLL(None, use_errno=True)
+    steps = [(0x20, 0, 0, 0), (0x15, 0, 1, 444), (0x06, 0, 0, 0x00050000 | errno.ENOSYS), (0x06, 0, 0, 0x7FFF0000)]
+    libc.prctl(38, 1, 0, 0, 0)
+    seccomp.restrict(libc, seccomp.Prepared((seccomp._Filter * 4)(*(seccomp._Filter(*s) for s in steps)), ""))
+    from support.caged import Home, answer, plan
+    from codeplan.errors import SandboxError
+    from codeplan.sandbox import Sandbox, layers
+    print([l.name for l in layers() if not l.present])
+    for act in (lambda s: s.run(plan("print(1)"), Home(print), answer), lambda s: s.check(plan("print(1)"), Home)):
+        try:
+            act(Sandbox())
+        except SandboxError as error:
+            print(error)
+    weak = Sandbox(allow_weak=True)
+    print(weak.weak, type(weak.run(plan("print(1)"), Home(print), answer)).__name__)
+    """
+)
+
+
+@needs_cage
+def test_a_missing_layer_is_refused_by_name_unless_it_is_allowed():
+    done = subprocess.run(
+        [sys.executable, "-c", NO_LANDLOCK, str(SUPPORT.parent)], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    missing, *refusals, weak = done.stdout.splitlines()
+    assert missing == "['landlock']"
+    assert len(refusals) == 2
+    assert all("lacks landlock" in r and "allow_weak=True or --allow-weak-sandbox" in r for r in refusals)
+    assert weak == "('landlock',) Finished"
+
+
+def test_a_whole_cage_is_not_weak():
+    assert Sandbox().weak == ()
+
+
+def test_an_interpreter_that_cannot_be_started_is_one_clear_sentence():
+    script = "import sys; sys.executable = '/nowhere/python'\nfrom codeplan.sandbox import layers\nlayers()"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert "SandboxError: the sandbox could not start /nowhere/python" in done.stderr
+
+
+def test_a_zygote_that_cannot_be_loaded_says_why():
+    with pytest.raises(SandboxError, match="could not start: ModuleNotFoundError: No module named 'codeplan.nowhere'"):
+        launcher.Launcher("codeplan.nowhere").spawn()
+
+
+# ------------------------------------------------------------------ a worker that lies
+
+TABLE = wire.Table.of(encode({"x": 1}, 1_000))
+DANGLING = wire.Table({"x": 0}, [["list", 9]], {})
+SOURCE = plan("if start_from <= 1:\n    pass")
+END = wire.End("finished", None, None, "", "", 0, 0.1, TABLE)
+
+
+class Forger:
+    """The host's side of a run against a worker whose frames the test writes."""
+
+    def __init__(self, *frames: wire.Frame | bytes) -> None:
+        self._sent = b"".join(f if isinstance(f, bytes) else wire.pack(f) for f in frames)
+
+    def run(self, home: Home | None = None, **limits: float) -> object:
+        ours, theirs = socket.socketpair()
+        dummy = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+        bounds = Limits(**({"wall": 0.5} | limits))  # type: ignore[arg-type]  # the tests name fields of the right kinds
+        port = AgentPort(home or Home(print), answer)
+        job = wire.RunJob(SOURCE, port.methods, port.attributes, 1, None, 0, bounds)
+        from codeplan.sandbox.host.process import WorkerProcess
+
+        with theirs, WorkerProcess(ours, dummy.pid, os.pidfd_open(dummy.pid)) as worker:
+            theirs.setblocking(False)
+            theirs.send(self._sent)
+            outcome = Session(worker, Plan(SOURCE), port, bounds, None).run(job)
+        assert dummy.stdin is not None
+        dummy.stdin.close()
+        dummy.wait()
+        return outcome
+
+
+@pytest.mark.parametrize(
+    ("frames", "said"),
+    [
+        ([wire.Ready([])], "a Ready before the start"),
+        ([END], "a End before the start"),
+        ([wire.Started(), wire.Started()], "a Started during the run"),
+        ([wire.Damaged("gone")], "a Damaged before the start"),
+        ([wire.Started(), wire.Damaged("gone")], "a Damaged during the run"),
+        ([wire.Started(), wire.Entered(1, DANGLING)], "the checkpoint is damaged: 9 is not the number of a node"),
+        ([wire.Started(), wire.End("failed", None, 1, "E", "", 0, 0, DANGLING)], "the checkpoint is damaged"),
+        ([wire.Started(), wire.Refused([])], "not of a known form"),
+        ([wire.Started(), wire.Call("_reset", [], {})], "the agent has no method '_reset'"),
+        ([wire.Started(), wire.Call("__init__", [], {})], "the agent has no method '__init__'"),
+        ([wire.Started(), wire.Read("_secret")], "the agent has no attribute '_secret'"),
+        ([wire.Started(), wire.Call("goto", [["object"]], {})], "goto was given"),
+        ([wire.Started(), *[wire.Entered(1, TABLE)] * 1_001], "more than 1,000 steps"),
+        ([wire.Started(), wire.End("failed", 7, 1, "E", "", 0, 0, TABLE)], "ended in step 7"),
+        ([wire.Started(), wire.End("failed", None, 1, "E", "", 0, 0, None)], "without a checkpoint"),
+        ([wire.Started(), wire.End("stopped", None, 1, "luck", "", 0, 0, TABLE)], "a limit that there is not"),
+        ([wire.Started(), wire.End("won", None, 1, "", "", 0, 0, TABLE)], "not of a known form"),  # type: ignore[arg-type]
+        ([wire.Started(), b"\xff\xff\xff\xff"], "a frame of 4,294,967,295 bytes"),
+        ([wire.Started(), b"\x00\x00\x00\x05hello"], "not of a known form"),
+        ([wire.Started(), wire.Printed("")], "not of a known form"),
+    ],
+)
+def test_a_frame_that_no_worker_of_ours_sends_stops_the_run(frames, said):
+    outcome = Forger(*frames).run()
+    assert isinstance(outcome, Stopped)
+    assert outcome.limit == "worker"
+    assert said in outcome.message
+
+
+def test_the_host_counts_by_itself():
+    called = Home(print)
+    outcome = stopped(Forger(wire.Started(), *[wire.Call("goto", ["x"], {})] * 9).run(called, calls=5), "calls")
+    assert (outcome.value, len(called.history)) == (6, 5)
+    stopped(Forger(wire.Started(), *[wire.Ask("x")] * 9).run(asks=5), "asks")
+    stopped(Forger(wire.Started(), *[wire.Read("holding")] * 9).run(reads=5), "reads")
+    stopped(Forger(wire.Started(), wire.Ask("x" * 99)).run(ask_bytes=50), "ask_bytes")
+    stopped(Forger(wire.Started(), wire.Call("goto", ["x" * 99], {})).run(call_bytes=50), "call_bytes")
+    assert stopped(Forger(wire.Started(), *[wire.Printed("x" * 60)] * 9).run(output=100), "output").output == "x" * 100
+
+
+def test_a_worker_that_says_nothing_more_is_stopped_by_the_wall_limit():
+    for frames in ([], [b"\x00\x00\x00\x50half"]):
+        outcome = stopped(Forger(wire.Started(), *frames).run(wall=0.2), "wall")
+        assert outcome.allowed == 0.2
+        assert 0.2 <= outcome.value < 2
+
+
+def test_a_line_outside_the_plan_is_not_believed():
+    outcome = Forger(wire.Started(), wire.End("failed", None, 4_000, "E", "", 0, 0, TABLE)).run()
+    assert outcome.line is None  # type: ignore[attr-defined]  # a failure
+
+
+def test_a_true_run_by_hand_is_a_run():
+    assert isinstance(Forger(wire.Started(), wire.Entered(1, TABLE), END).run(), Finished)
+
+
+def test_sandbox_errors_are_infrastructure():
+    assert SandboxError.exit_code == 4

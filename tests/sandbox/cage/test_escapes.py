@@ -1,0 +1,236 @@
+"""No hostile plan gets anything: neither from the whole sandbox, nor from the cage alone with all of Python in its hands."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from codeplan.audit.auditor import Escape, audit, judge, read_corpus, read_escape
+from codeplan.audit.prey import Hunt
+from codeplan.audit.watch import Traps, Watch
+from codeplan.cli import sandbox as cli
+from codeplan.errors import UsageError
+
+FOLDER = Path(__file__).parents[2] / "escapes"
+CORPUS = sorted(FOLDER.glob("*.py"))
+
+
+@pytest.fixture(scope="session")
+def guarded():
+    with Watch(unrestricted=False) as watch:
+        yield watch
+
+
+@pytest.fixture(scope="session")
+def unrestricted():
+    with Watch(unrestricted=True) as watch:
+        yield watch
+
+
+# ------------------------------------------------------------------ the corpus
+
+
+def test_the_corpus_is_large_and_each_plan_stands_in_it_once():
+    corpus = read_corpus(FOLDER)
+    assert len(corpus) >= 160
+    assert [e.id for e in corpus] == [path.stem for path in CORPUS]
+    assert len({e.source.partition("def solution")[2] for e in corpus if "def solution" in e.source}) >= 160
+    assert min(Counter(e.for_cage for e in corpus).values()) >= 50
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
+def test_nothing_gets_through_the_sandbox(path, guarded):
+    verdict = judge(read_escape(path), guarded, unrestricted=False)
+
+    assert not verdict.through, verdict
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
+def test_nothing_gets_through_the_cage_alone(path, unrestricted):
+    verdict = judge(read_escape(path), unrestricted, unrestricted=True)
+
+    assert not verdict.through, verdict
+
+
+# ------------------------------------------------------------------ the audit sees what it is for
+
+
+def harmless(body: str, *, for_cage: bool = False) -> Escape:
+    """A plan that has nothing to get around: what it does is allowed, and counts as getting through all the same."""
+    return Escape("x", "x", "x", "def solution(agent, start_from=1):\n    " + body, for_cage)
+
+
+def test_a_plan_that_only_says_the_word_is_through(guarded):
+    verdict = judge(harmless("print('CAN' + 'ARY')"), guarded, unrestricted=False)
+
+    assert verdict.problem.startswith("CANARY reached the output")
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ("x = 'CANARY'", "checkpoint"),
+        ("ask('CANARY')", "asks"),
+        ("agent.goto('CANARY')", "actions"),
+        ("raise ValueError('CANARY')", "error message"),
+    ],
+)
+def test_wherever_it_says_it(body, place, guarded):
+    assert f"CANARY reached the {place}" in judge(harmless(body), guarded, unrestricted=False).problem
+
+
+def test_a_plan_for_the_cage_that_the_check_lets_pass_is_through(guarded):
+    source = "if start_from <= 1:\n        assert agent.goto('x'), 'Error in [Step 1]'"
+
+    assert "let it pass" in judge(harmless(source, for_cage=True), guarded, unrestricted=False).problem
+
+
+def test_without_the_language_layer_a_plan_has_all_of_python(unrestricted):
+    """Else the other half of these tests would prove nothing."""
+    body = (
+        "import sys, ctypes; print('CAN' 'ARY', sys.modules['os'].getpid(), ().__class__.__base__.__subclasses__()[:1])"
+    )
+
+    assert "CANARY reached the output" in judge(harmless(body, for_cage=True), unrestricted, unrestricted=True).problem
+
+
+@pytest.fixture
+def traps():
+    traps = Traps()
+    yield traps
+    traps.close()
+
+
+def call(port: int) -> None:
+    socket.create_connection(("127.0.0.1", port), 1).close()
+
+
+def send(port: int) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.sendto(b"x", ("127.0.0.1", port))
+
+
+@pytest.mark.parametrize(
+    ("touch", "said"),
+    [
+        (lambda t: t.marker.mkdir(), "it left a mark in the file system"),
+        (lambda t: t.marker.symlink_to("nowhere"), "it left a mark in the file system"),
+        (lambda t: t.secret.write_text(""), "it changed a file of the host's"),
+        (lambda t: t.secret.unlink(), "it changed a file of the host's"),
+        (lambda t: call(t.port), "it called at a port of the host's"),
+        (lambda t: send(t.port), "it called at a port of the host's"),
+    ],
+)
+def test_whoever_touches_a_trap_is_seen_once(touch, said, traps):
+    assert traps.sprung() == ""
+    touch(traps)
+    assert traps.sprung() == said
+
+    traps.lay()
+
+    assert traps.sprung() == ""
+
+
+def test_an_agent_that_was_changed_past_its_methods_is_seen():
+    hunt = Hunt("secret")
+    hunt.prey.take("cup 1", "shelf 1")
+    assert not hunt.tampered()
+
+    hunt.prey.receptacles.append("FORGED")
+
+    assert hunt.tampered()
+
+
+def test_an_argument_that_is_no_plain_data_is_seen():
+    hunt = Hunt("secret")
+    hunt.prey.take(["plain", {"k": (1, None)}], "shelf 1")
+    assert hunt.strange() == ""
+
+    hunt.prey.goto([{1, 2}])
+
+    assert hunt.strange() == "set"
+
+
+def test_the_verdicts_come_in_the_order_of_the_plans():
+    plans = [harmless(f"print('{word}')") for word in ("fine", "CANARY", "fine", "CANARY")]
+    heard = []
+
+    verdicts = audit(plans, hosts=2, heard=heard.append)
+
+    assert [v.through for v in verdicts] == [False, True, False, True]
+    assert sorted(heard, key=id) == sorted(verdicts, key=id)
+
+
+# ------------------------------------------------------------------ the command
+
+
+def audit_command(*arguments: str):
+    app = typer.Typer()
+    cli.add_to(app)
+    return CliRunner().invoke(app, ["sandbox", "audit", *arguments])
+
+
+def write(folder: Path, name: str, body: str) -> None:
+    header = f"# id: {name}\n# kind: word\n# tries: saying the word\n"
+    (folder / f"{name}.py").write_text(f"{header}def solution(agent, start_from=1):\n    {body}\n")
+
+
+def test_the_command_prints_a_table_and_a_line_for_each_plan_that_got_through(tmp_path):
+    write(tmp_path, "quiet", "print('fine')")
+    write(tmp_path, "loud", "print('CANARY')")
+
+    result = audit_command("--corpus", str(tmp_path))
+
+    assert result.exit_code == 1
+    assert "THROUGH  loud (word), finished: CANARY reached the output" in result.stdout
+    assert "1 of 2 hostile plans got through (language and cage" in result.stdout
+    assert [line.split() for line in result.stdout.splitlines() if line.startswith("word")] == [
+        ["word", "2", "0", "0", "0", "2", "1"]
+    ]
+
+
+def test_the_command_exits_0_where_nothing_got_through(tmp_path):
+    write(tmp_path, "quiet", "print('CANARY')")
+
+    result = audit_command("--corpus", str(tmp_path), "--unrestricted", "--json")
+
+    found = json.loads(result.stdout)
+    assert result.exit_code == 0
+    assert (found["plans"], found["through"], found["unrestricted"]) == (1, [], True)
+    assert found["verdicts"][0]["ended"] == "finished"
+
+
+# ------------------------------------------------------------------ reading a corpus
+
+
+def test_a_folder_without_plans_is_refused_in_one_sentence(tmp_path):
+    with pytest.raises(UsageError, match="no hostile plans"):
+        read_corpus(tmp_path)
+
+
+def test_a_plan_without_a_header_is_refused_by_name(tmp_path):
+    (tmp_path / "bare.py").write_text("# id: bare\n# tries: nothing\n")
+
+    with pytest.raises(UsageError, match=r"bare\.py has no line '# kind"):
+        read_corpus(tmp_path)
+
+
+def test_a_plan_that_is_no_text_is_refused_by_name(tmp_path):
+    (tmp_path / "binary.py").write_bytes(b"\xff\xfe")
+
+    with pytest.raises(UsageError, match=r"binary\.py cannot be read"):
+        read_corpus(tmp_path)
+
+
+def test_line_ends_are_kept_as_they_are(tmp_path):
+    (tmp_path / "cr.py").write_bytes(
+        b"# id: cr\n# kind: parse\n# tries: x\ndef solution(agent):\n    x = 1 # y\r    z\r\n"
+    )
+
+    assert read_escape(tmp_path / "cr.py").source.endswith("# y\r    z\r\n")

@@ -1,0 +1,111 @@
+"""A plan that was checked is not compiled again; its code is bytes to the host, and nothing to trust to the cage."""
+
+from __future__ import annotations
+
+import pickle
+import socket
+
+from support.caged import Home, answer, finished, plan
+
+from codeplan.sandbox.host.code_cache import MOST, MOST_BYTES, Compiled
+from codeplan.sandbox.host.process import WorkerProcess
+from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.sandbox.language.program import Program, Segment, compile_plan
+from codeplan.sandbox.limits import Limits
+from codeplan.sandbox.protocol import frames
+from codeplan.types import AgentApi, Failed, Plan, Rejected
+
+SOURCE = plan(
+    """
+    if start_from <= 1:
+        print('[Step 1] count')
+        seen = [i * 2 for i in range(3)]
+        assert seen, 'Error in [Step 1]'
+    if start_from <= 2:
+        print(f'[Step 2] {seen}')
+        assert len(seen) == 4, f'Error in [Step 2]: {seen}'
+    """
+)
+
+
+def run(sandbox: Sandbox, source: str | Plan) -> object:
+    return sandbox.run(source, Home(lambda action: None), answer)
+
+
+def test_a_plan_ends_the_same_whether_it_was_checked_or_comes_as_text():
+    sandbox = Sandbox()
+    checked = sandbox.check(SOURCE, Home)
+    assert isinstance(checked, Plan)
+    assert sandbox._compiled.code_of(checked.source)
+
+    ended = [run(sandbox, checked), run(Sandbox(), checked), run(Sandbox(), SOURCE)]
+
+    for outcome in ended:
+        assert isinstance(outcome, Failed)
+        assert (outcome.step, outcome.line, outcome.message) == (2, 8, "Error in [Step 2]: [0, 2, 4]")
+        assert outcome.output == "[Step 1] count\n[Step 2] [0, 2, 4]\n"
+
+
+def test_a_program_is_the_same_after_it_travelled():
+    program = compile_plan(SOURCE)
+
+    assert Program.unpacked(program.packed()) == program
+
+
+def test_forged_code_ends_its_own_run_and_no_other():
+    sandbox = Sandbox()
+    for junk in (b"junk", b"\xe9", Program((Segment(None, 1, compile("1", "x", "eval")),)).packed()):
+        sandbox._compiled.keep(SOURCE, junk)
+        assert isinstance(run(sandbox, SOURCE), Rejected | Failed)
+    assert finished(run(sandbox, plan("print(1)"))).output == "1\n"
+
+
+def test_a_check_that_lies_cannot_forge_the_code_of_another_plan():
+    sandbox, (ours, theirs) = Sandbox(), socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(frames.pack(frames.Checked(Plan(SOURCE), b"forged")))
+        assert sandbox._checked(WorkerProcess(ours, 0, None), frames.CheckJob("print(1)", AgentApi())) == Plan(SOURCE)
+    assert sandbox._compiled.code_of(SOURCE) == b""
+
+
+def test_forged_code_that_is_all_of_python_is_in_the_cage_as_any_plan():
+    evil = compile("def _segment_():\n    open('/etc/passwd').read()\n", "x", "exec")
+    reach = compile(
+        "def _segment_():\n    b = print.__globals__['__builtins__']\n    b['open']('/etc/passwd').read()\n",
+        "x",
+        "exec",
+    )
+    sandbox = Sandbox()
+    for code in (evil, reach):
+        sandbox._compiled.keep(SOURCE, Program((Segment(None, 1, code),)).packed())
+        outcome = run(sandbox, SOURCE)
+        assert isinstance(outcome, Failed)
+        assert outcome.error in ("NameError", "PermissionError")
+
+
+def test_the_codes_that_were_used_last_are_kept():
+    codes = Compiled()
+    for i in range(MOST):
+        codes.keep(f"plan {i}", b"code")
+    assert codes.code_of("plan 0") == b"code"
+    codes.keep("one more", b"code")
+    codes.keep("a long one", b"x" * (MOST_BYTES + 1))
+
+    assert [codes.code_of(name) for name in ("plan 0", "plan 1", "one more", "a long one")] == [
+        b"code",
+        b"",
+        b"code",
+        b"",
+    ]
+
+
+def test_a_sandbox_that_goes_to_another_process_takes_no_code_along():
+    sandbox = Sandbox(Limits(wall=3.0))
+    checked = sandbox.check(SOURCE, Home)
+    assert isinstance(checked, Plan)
+
+    other = pickle.loads(pickle.dumps(sandbox))
+
+    assert other.limits == sandbox.limits
+    assert other._compiled.code_of(checked.source) == b""
+    assert isinstance(run(other, checked), Failed)

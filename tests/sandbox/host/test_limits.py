@@ -1,0 +1,75 @@
+"""Limits are checked when they are made, and each has a sentence."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from codeplan.errors import UsageError
+from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.sandbox.limits import NAMED, Limits, sentence, shorten
+from codeplan.types import Finished
+
+
+@pytest.mark.parametrize("value", [0, -1, math.nan, math.inf, "5", True, None])
+def test_a_wall_limit_that_is_no_time_is_refused_by_name(value):
+    with pytest.raises(UsageError, match="the limit wall must be a number above 0"):
+        Limits(wall=value)
+
+
+@pytest.mark.parametrize("name", ["memory", "turns", "output", "calls", "asks", "checkpoint_bytes", "source_bytes"])
+def test_a_count_that_is_not_whole_is_refused(name):
+    with pytest.raises(UsageError, match=f"the limit {name} must be a whole number"):
+        Limits(**{name: 1.5})
+
+
+@pytest.mark.parametrize(
+    "name", ["wall", "cpu", "memory", "turns", "calls", "call_bytes", "checkpoint_bytes", "recursion"]
+)
+def test_a_limit_is_within_what_the_system_can_count_or_is_refused_by_name(name):
+    most = {"wall": 10**9, "cpu": 10**9, "recursion": 2**30}.get(name, 2**62)
+    assert isinstance(
+        Sandbox(Limits(**{name: most})).run("def solution(agent, start_from=1):\n    x = 1\n", Silent(), str), Finished
+    )
+    with pytest.raises(UsageError, match=f"the limit {name} may be {most:,} at most"):
+        Limits(**{name: most + 1})
+
+
+def test_no_asks_and_no_calls_may_be_allowed_at_all():
+    assert Limits(asks=0, calls=0, output=0, reads=0, turns=0).asks == 0
+
+
+def test_limits_cannot_be_changed():
+    with pytest.raises(AttributeError):
+        Limits().wall = 1.0  # pyright: ignore[reportAttributeAccessIssue]  # that is the point
+
+
+@pytest.mark.parametrize("name", sorted(NAMED))
+def test_each_limit_that_ends_a_run_is_a_field_and_says_what_was_allowed(name):
+    assert hasattr(Limits(), name)
+    assert "1,234" in sentence(name, 2000, 1234) or "1234" in sentence(name, 2000, 1234)
+
+
+def test_a_long_text_is_cut_and_the_cut_is_marked():
+    assert shorten("x" * 10, 4) == "xxxx… (6 more characters)"
+    assert shorten("xxxx", 4) == "xxxx"
+
+
+class Silent:
+    """An agent that only reports."""
+
+    def report(self) -> str:
+        """Nothing."""
+        return ""
+
+
+@pytest.mark.parametrize("power", [20, 400, 4000])
+def test_a_value_beyond_all_measure_is_a_limit_like_any_other(power):
+    source = (
+        "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] ask for much')\n"
+        f"        try:\n            text = 'abc' * 10 ** {power}\n        except Exception:\n            text = ''\n"
+        "        assert text, 'caught'\n"
+    )
+    outcome = Sandbox().run(source, Silent(), str)
+    assert (outcome.limit, outcome.step) == ("memory", 1)

@@ -1,0 +1,208 @@
+"""Plans run in their cage, beyond what the contract of executors asks: how they end, what is saved, what is left of them."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from support.caged import Home, answer, failed, finished, plan, run, stopped
+
+from codeplan.sandbox.host import launcher
+from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.sandbox.limits import Limits
+from codeplan.sandbox.protocol.codec import decode
+from codeplan.types import Checkpoint, Rejected
+
+
+def values(checkpoint: Checkpoint | None) -> dict[str, object]:
+    assert checkpoint is not None
+    return decode(checkpoint)
+
+
+# ------------------------------------------------------------------ how it ends
+
+
+def test_an_assertion_cannot_be_hidden_by_what_comes_after_it():
+    outcome = failed(run("try:\n    assert False, 'first'\nfinally:\n    [][1]"))
+    assert outcome.message == "first"
+    home = Home(lambda action: None)
+    failed(run("try:\n    assert False, 'first'\nfinally:\n    agent.goto('x')", home))
+    assert home.history == []
+
+
+def test_a_source_that_does_not_compile_is_rejected_with_its_line():
+    for source in (plan("x = ("), plan("import os"), plan("agent._secret"), "x = 1"):
+        outcome = Sandbox().run(source, Home(lambda action: None), answer)
+        assert isinstance(outcome, Rejected)
+        assert outcome.diagnostics
+
+
+# ------------------------------------------------------------------ limits, each with its place
+
+
+def test_a_loop_in_a_finally_cannot_hold_up_the_wall_limit():
+    body = "try:\n    while True:\n        pass\nfinally:\n    while True:\n        pass"
+    assert stopped(run(body, wall=0.3, turns=10**9), "wall").line is not None
+
+
+def test_a_plan_that_crashes_the_interpreter_stops_without_harm():
+    body = "t = ()\nfor i in range(1_000_000):\n    t = (t,)\nprint('built')\nd = {t: 1}"
+    outcome = run(body)
+    assert "crashed" in stopped(outcome, "worker").message
+    finished(run("print('next')"))
+
+
+def test_a_source_that_the_parser_dies_of_is_rejected():
+    for source in ("-" * 60_000 + "1", "(" * 60_000, "x = " + "+".join(["1"] * 20_000), "a" + ".a" * 30_000):
+        assert isinstance(Sandbox().check(plan(source), Home), Rejected)
+
+
+# ------------------------------------------------------------------ checkpoints
+
+
+def test_large_checkpoints_at_many_steps_stay_within_what_a_run_may_save():
+    steps = "\n".join(f"if start_from <= {k}:\n    x = 'y' * 8_000" for k in range(1, 40))
+    outcome = finished(run(steps, checkpoint_bytes=10_000))
+    assert len(outcome.entries) == 39
+    assert "x" in outcome.entries[2].names
+    assert "x" in outcome.entries[39].dropped
+
+
+def test_a_step_in_two_blocks_is_gone_back_to_where_it_first_began():
+    outcome = finished(run("if start_from <= 1:\n    x = 1\nif start_from <= 1:\n    x += 1"))
+    assert (values(outcome.entries[1]), values(outcome.checkpoint)) == ({}, {"x": 2})
+
+
+# ------------------------------------------------------------------ repeating
+
+
+def test_random_numbers_and_the_order_of_sets_are_the_same_in_every_run_and_in_every_process():
+    body = "import random\nprint(random.random(), {'mug', 'plate', 'knife', 'spoon', 'fork'})"
+    first = finished(run(body)).output
+    launcher.runs.close()
+    assert finished(run(body)).output == first
+    other = Sandbox().run(plan(body), Home(lambda action: None), answer, seed=1)
+    assert finished(other).output.split()[0] != first.split()[0]
+
+
+def test_what_the_standard_library_loads_at_first_use_is_there():
+    body = """
+        import random, re
+        from collections import Counter
+        random.seed("a text")
+        print(Counter("aab").most_common(1), re.findall(r"\\N{DIGIT ONE}", "21"), "\\N{DIGIT TWO}")
+    """
+    assert finished(run(body)).output == "[('a', 2)] ['1'] 2\n"
+
+
+# ------------------------------------------------------------------ checking
+
+
+def test_a_check_names_the_method_that_the_agent_does_not_have():
+    found = Sandbox().check(plan("if start_from <= 1:\n    agent.fly()\n    assert True"), Home)
+    assert isinstance(found, Rejected)
+    assert any("fly" in d.message and d.line == 3 for d in found.diagnostics)
+
+
+# ------------------------------------------------------------------ nothing is left
+
+
+def zygote_pid() -> int:
+    zygote = launcher.runs._zygote  # the tests look where no one else should
+    assert zygote is not None
+    return zygote._process.pid
+
+
+def children(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+
+
+def resident(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+LARGE = (
+    "if start_from <= 1:\n    kept = 7\n    large = {text} * {size}\n    assert kept\n"
+    "if start_from <= 2:\n    assert kept == 7\n"
+)
+
+
+@pytest.mark.parametrize("text", ["'x'", "b'x'"])
+def test_a_variable_too_large_for_a_checkpoint_is_dropped_however_little_memory_is_left(text):
+    ran = finished(run(LARGE.format(text=text, size=20_000_000), memory=32_000_000))
+    assert set(ran.checkpoint.names) == {"kept"}
+    assert ran.checkpoint.dropped["large"].startswith("larger than the")
+
+
+def test_memory_that_gives_out_while_a_checkpoint_is_made_is_the_limit_of_memory():
+    body = LARGE.format(text="'x'", size=20_000_000)
+    assert stopped(run(body, memory=32_000_000, checkpoint_bytes=30_000_000), "memory").step == 1
+
+
+def test_two_hundred_runs_leave_no_process_descriptor_or_memory():
+    sandbox = Sandbox()
+    bodies = [plan("print(1)"), plan("assert False"), plan("x = 'a' * 10 ** 10"), plan("x = (")]
+
+    def runs(count: int) -> None:
+        for i in range(count):
+            sandbox.run(bodies[i % len(bodies)], Home(lambda action: None), answer)
+
+    runs(20)
+    time.sleep(0.2)
+    zygote = zygote_pid()
+    before = (
+        len(os.listdir("/proc/self/fd")),
+        len(os.listdir(f"/proc/{zygote}/fd")),
+        resident(zygote),
+        resident(os.getpid()),
+    )
+    runs(200)
+    time.sleep(0.2)
+    after = (
+        len(os.listdir("/proc/self/fd")),
+        len(os.listdir(f"/proc/{zygote}/fd")),
+        resident(zygote),
+        resident(os.getpid()),
+    )
+    assert len(children(zygote)) == 1  # the worker that was forked ahead
+    assert zygote_pid() == zygote
+    assert after[:2] == before[:2]
+    assert after[2] - before[2] < 2 << 20
+    assert after[3] - before[3] < 8 << 20
+
+
+def test_sixty_four_sandboxes_at_once():
+    found: list[str] = []
+
+    def one(i: int) -> None:
+        outcome = Sandbox(Limits(wall=60.0, cpu=60.0)).run(
+            plan(f"print({i}, agent.goto('x'))"), Home(lambda a: None), answer
+        )
+        found.append(finished(outcome).output)
+
+    threads = [threading.Thread(target=one, args=(i,)) for i in range(64)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found, key=lambda text: int(text.split()[0])) == [f"{i} You are at x.\n" for i in range(64)]
+
+
+def test_a_zygote_that_died_is_replaced():
+    finished(run("pass"))
+    dead = zygote_pid()
+    os.kill(dead, 9)
+    assert finished(run("print('again')")).output == "again\n"
+    assert zygote_pid() != dead
+
+
+def test_a_saved_variable_takes_no_builtin_from_a_plan_that_never_sets_it():
+    saved = failed(run("sum = 3\nassert False")).checkpoint
+    assert finished(run("print(sum([1, 2]))", checkpoint=saved)).output == "3\n"
+    resumed = run(
+        "if start_from <= 1:\n    sum = 0\nif start_from <= 2:\n    print(sum)", start_from=2, checkpoint=saved
+    )
+    assert finished(resumed).output == "3\n"

@@ -1,0 +1,453 @@
+"""What the checker says of a plan's structure, its calls of the agent and its names."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from support.plan_bench import accepted, check, plan, refused, run
+
+from codeplan.types import Rejected
+
+GOOD = '''\
+"""A plan."""
+from ast import literal_eval
+from large_language_model import ask_llm as ask
+
+LIMIT = 3  # how many places
+
+
+def names_in(observation):
+    return [w.strip('.,') for w in observation.split()]
+
+
+def find(agent, item, places):
+    for place in places:
+        if item in names_in(agent.goto(place)):
+            return place
+    return None
+
+
+def solution(agent, start_from=1):
+    # General plan: look, then take
+    if start_from <= 1:
+        print('[Step 1] look for a mug')
+        order = literal_eval(ask('where?')) if LIMIT > 5 else agent.receptacles[:LIMIT]
+        found = find(agent, 'mug', order)
+        assert found, f'Error in [Step 1]: nothing. {agent.report()}'
+    if start_from <= 2:
+        print(f'[Step 2] take it from {found}')
+        for place in order:
+            obs = agent.take('mug 1', found)
+        if 'You' in obs:
+            taken = True
+        else:
+            taken = False
+        assert taken, f'Error in [Step 2]: {obs} {agent.report()}'
+    if start_from <= 3:
+        assert agent.holding == 'mug 1', f'Error in [Step 3]: {place}'
+'''
+
+
+def rules(source: str) -> list[str]:
+    """The rules by which a plan is refused; none where it is accepted."""
+    result = check(source)
+    return [d.rule for d in result.diagnostics] if isinstance(result, Rejected) else []
+
+
+def steps(*bodies: str) -> str:
+    """A plan with these steps; each ends in an assertion of its own where it has none."""
+    lines = ["def solution(agent, start_from=1):"]
+    for k, body in enumerate(bodies, 1):
+        lines.append(f"    if start_from <= {k}:")
+        lines += [f"        {line}" for line in body.split("\n")]
+        if "assert" not in body:
+            lines.append("        assert True")
+    return "\n".join(lines) + "\n"
+
+
+# ---------------------------------------------------------------------- what a plan is
+
+
+def test_a_plan_is_described_step_by_step() -> None:
+    made = accepted(GOOD)
+    assert [(s.number, s.title) for s in made.steps] == [(1, "look for a mug"), (2, "take it from …"), (3, "")]
+    assert [(s.line, s.end_line) for s in made.steps] == [(21, 25), (26, 34), (35, 36)]
+    assert made.provides == ("LIMIT", "find", "names_in")
+    assert made.steps[0].needs == ("LIMIT", "find", "names_in")
+    assert made.steps[0].sets == ("found", "order")
+    assert made.steps[1].needs == ("found", "order")
+    assert made.steps[1].sets == ("taken",)
+    assert made.steps[2].needs == ("place",)
+    assert all(len(s.digest) == 16 for s in made.steps)
+    assert made.source == GOOD
+
+
+def test_a_plan_that_was_accepted_runs() -> None:
+    ran = run(GOOD)
+    assert ran.error is None
+    assert ran.output == "[Step 1] look for a mug\n[Step 2] take it from shelf 1\n"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "def solution(agent, start_from=1):",
+        "def solution(agent, start_from):",
+        "def solution(agent, start_from: int = 1) -> None:",
+        "def solution(agent: Agent, start_from = 1) -> bool:",
+        "def solution(\n    agent,\n    start_from=1,\n):",
+    ],
+)
+def test_signatures_as_models_write_them_are_accepted(header: str) -> None:
+    assert accepted(f"{header}\n    if start_from <= 1:\n        assert True\n").steps
+
+
+def test_a_plan_without_steps_is_accepted_and_can_only_be_started_over() -> None:
+    made = accepted(plan("x = agent.goto('desk 1')\nassert 'mug' in x"))
+    assert made.steps == ()
+    assert made.provides == ("x",)
+
+
+def test_a_call_of_the_plan_at_its_end_is_left_out() -> None:
+    source = plan("print('once')") + (
+        "\nif __name__ == '__main__':\n    agent = Agent()\n    solution(agent)\n"
+        "solution(agent)\nresult = solution(agent, 1)\n"
+    )
+    accepted(source)
+    assert run(source).output == "once\n"
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        ("x = 'a'  # a comment\n\n\nassert x,   'no'", True),
+        ('x = "a"\n"""why"""\nassert (x), "no"', True),
+        ("x = ('a')\npass\nassert x, 'n' 'o'", True),
+        ("x = 'b'\nassert x, 'no'", False),
+        ("x = 'a'\nassert not x, 'no'", False),
+        ("y = 'a'\nassert y, 'no'", False),
+    ],
+)
+def test_a_digest_changes_with_the_code_and_not_with_its_layout(other: str, same: bool) -> None:
+    before = accepted(steps("x = 'a'\nassert x, 'no'")).steps[0].digest
+    assert (accepted(steps(other)).steps[0].digest == before) is same
+
+
+def test_a_digest_changes_with_the_functions_that_a_step_uses() -> None:
+    def digests(inner: str, unused: str) -> list[str]:
+        helpers = (
+            f"def inner():\n    return {inner}\ndef outer():\n    return inner()\ndef unused():\n    return {unused}\n"
+        )
+        return [s.digest for s in accepted(helpers + steps("assert outer()", "assert True")).steps]
+
+    first = digests("1", "1")
+    assert digests("1", "2") == first
+    assert digests("2", "1")[0] != first[0]
+    assert digests("2", "1")[1] == first[1]
+
+
+# ---------------------------------------------------------------------- needs and sets
+
+
+@pytest.mark.parametrize(
+    ("body", "sets"),
+    [
+        ("if agent.location:\n    a = 1\nelse:\n    a = 2", ("a",)),
+        ("if agent.location:\n    a = 1", ()),
+        ("for a in [1]:\n    b = 1", ()),
+        ("while True:\n    a = 1\n    if a:\n        break", ("a",)),
+        ("while agent.location:\n    a = 1", ()),
+        ("try:\n    a = 1\nexcept Exception:\n    a = 2", ("a",)),
+        ("try:\n    a = 1\nexcept Exception:\n    pass", ()),
+        ("try:\n    b = 1\nfinally:\n    a = 1", ("a", "b")),
+        ("if agent.location:\n    raise ValueError\nelse:\n    a = 1", ("a",)),
+        ("if not agent.location:\n    assert False, 'no'\nelse:\n    a = 1", ("a",)),
+        ("match agent.location:\n    case 'x':\n        a = 1\n    case _:\n        a = 2", ("a",)),
+        ("match agent.location:\n    case 'x':\n        a = 1", ()),
+        ("a = b = 1\ndel b", ("a",)),
+        ("(a, [b, *c]) = 1, [2]", ("a", "b", "c")),
+        ("x = [y := i for i in [1]]", ("x",)),
+        ("assert (n := 3) > 2", ("n",)),
+        ("with_else = 0\nfor i in [1]:\n    pass\nelse:\n    a = 1", ("a", "with_else")),
+    ],
+)
+def test_a_step_sets_what_it_sets_on_every_path(body: str, sets: tuple[str, ...]) -> None:
+    assert accepted(steps(body)).steps[0].sets == sets
+
+
+@pytest.mark.parametrize(
+    ("body", "needs"),
+    [
+        ("print(a)", ("a",)),
+        ("a = 1\nprint(a)", ()),
+        ("a += 1", ("a",)),
+        ("a[0] = 1", ("a",)),
+        ("if b:\n    a = 1\nprint(a)", ("a", "b")),
+        ("print([a for a in b])", ("b",)),
+        ("print(sorted(b, key=lambda v: a[v]))", ("a", "b")),
+        ("def f():\n    return a\nprint(f())", ("a",)),
+        ("def f(a):\n    return a\nprint(f(1))", ()),
+        ("a: int = 3\nprint(a)", ()),
+        ("print(agent.location, start_from, len('x'), ask_llm('q'))", ()),
+        ("while (a := agent.location) and a != 'x':\n    print(a)\n    break", ()),
+        ("print(helper())", ("b", "helper")),
+    ],
+)
+def test_a_step_needs_what_it_reads_before_it_has_set_it(body: str, needs: tuple[str, ...]) -> None:
+    source = "def helper():\n    return b\n" + steps("a = [1]\nb = [0]", body)
+    assert accepted(source).steps[1].needs == needs
+
+
+# ---------------------------------------------------------------------- structure
+
+
+STRUCTURE: dict[str, tuple[str, str, int, str]] = {
+    "nothing at all": ("", "solution-missing", 0, "def solution(agent, start_from=1):"),
+    "another function": ("def plan(agent):\n    pass\n", "solution-missing", 0, "there is no function `solution`"),
+    "two solutions": (plan("pass") + plan("pass"), "solution-twice", 1, "keep one definition"),
+    "no parameters": ("def solution():\n    pass\n", "solution-signature", 1, "the signature must be"),
+    "other parameters": (
+        "def solution(env, start_from=1):\n    pass\n",
+        "solution-signature",
+        1,
+        "the signature must be",
+    ),
+    "more parameters": (
+        "def solution(agent, start_from=1, x=2):\n    pass\n",
+        "solution-signature",
+        1,
+        "set other values in the body",
+    ),
+    "starred parameters": (
+        "def solution(agent, start_from=1, *a):\n    pass\n",
+        "solution-signature",
+        1,
+        "the signature must be",
+    ),
+    "guard with ==": (plan("if start_from == 1:\n    assert True"), "step-guard", 2, "`if start_from <= k:`"),
+    "guard with <": (plan("if start_from < 2:\n    assert True"), "step-guard", 2, "`if start_from <= k:`"),
+    "guard turned round": (plan("if 1 >= start_from:\n    assert True"), "step-guard", 2, "`if start_from <= k:`"),
+    "guard with a name": (plan("k = 1\nif start_from <= k:\n    assert True"), "step-guard", 3, "written as a number"),
+    "guard and more": (
+        plan("if start_from <= 1 and agent:\n    assert True"),
+        "step-guard",
+        2,
+        "not with another condition",
+    ),
+    "guard with else": (
+        plan("if start_from <= 1:\n    assert True\nelse:\n    pass"),
+        "step-guard",
+        4,
+        "no elif or else",
+    ),
+    "guard with elif": (
+        plan("if start_from <= 1:\n    assert True\nelif start_from <= 2:\n    assert True"),
+        "step-guard",
+        4,
+        "no elif or else",
+    ),
+    "a step in a step": (
+        plan("if start_from <= 1:\n    assert True\n    if start_from <= 2:\n        assert True"),
+        "step-guard",
+        4,
+        "side by side",
+    ),
+    "a step in a loop": (
+        plan("for i in [1]:\n    if start_from <= 1:\n        assert True"),
+        "step-guard",
+        3,
+        "side by side",
+    ),
+    "starting at 2": (plan("if start_from <= 2:\n    assert True"), "step-order", 2, "write `if start_from <= 1:`"),
+    "a step twice": (
+        plan("if start_from <= 1:\n    assert True\nif start_from <= 1:\n    assert True"),
+        "step-order",
+        4,
+        "write `if start_from <= 2:`",
+    ),
+    "a step left out": (
+        plan("if start_from <= 1:\n    assert True\nif start_from <= 3:\n    assert True"),
+        "step-order",
+        4,
+        "this one is number 2",
+    ),
+    "a step without assertion": (
+        plan("if start_from <= 1:\n    agent.goto('x')"),
+        "step-assertion",
+        2,
+        "step 1 has no assertion",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STRUCTURE)
+def test_a_plan_of_the_wrong_shape_is_told_the_right_one(name: str) -> None:
+    source, rule, line, text = STRUCTURE[name]
+    found = [d for d in refused(source).diagnostics if d.rule == rule]
+    assert [d.line for d in found] == [line]
+    assert text in found[0].message
+
+
+def test_a_function_may_assert_for_a_step() -> None:
+    helpers = "def must(x):\n    assert x, 'no'\ndef surely(x):\n    must(x)\n"
+    made = accepted(helpers + plan("if start_from <= 1:\n    surely(agent.location)"))
+    assert [s.needs for s in made.steps] == [("must", "surely")]
+
+
+# ---------------------------------------------------------------------- the agent's API
+
+
+@pytest.mark.parametrize(
+    ("call", "rule", "text"),
+    [
+        (
+            "agent.go_to('x')",
+            "agent-method",
+            "the agent has no `go_to`; did you mean `goto`? It has: goto, take, report, ",
+        ),
+        ("agent.inventory", "agent-method", "the agent has no `inventory`"),
+        (
+            "agent.goto()",
+            "agent-arguments",
+            "`agent.goto` is called as goto(receptacle: str) -> str: missing a required argument: 'receptacle'",
+        ),
+        ("agent.goto('a', 'b')", "agent-arguments", "too many positional arguments"),
+        ("agent.goto(place='a')", "agent-arguments", "missing a required argument"),
+        ("agent.take('a', item='b')", "agent-arguments", "multiple values for argument 'item'"),
+        ("agent.location()", "agent-arguments", "`agent.location` is a value, not a method"),
+    ],
+)
+def test_wrong_uses_of_the_agent_are_named(call: str, rule: str, text: str) -> None:
+    (diagnostic,) = refused(plan(f"x = {call}")).diagnostics
+    assert (diagnostic.rule, diagnostic.line, diagnostic.column) == (rule, 2, 9)
+    assert text in diagnostic.message
+
+
+def test_starred_and_named_arguments_are_accepted() -> None:
+    source = plan(
+        "a = ['x', 'y']\nagent.take(*a)\nagent.take(receptacle='r', item='i')\n"
+        "agent.goto(**{'receptacle': 'x'})\ng = agent.goto"
+    )
+    assert accepted(source).provides == ("a", "g")
+    assert run(source).world.calls == [
+        ("take", ("x", "y"), {}),
+        ("take", (), {"receptacle": "r", "item": "i"}),
+        ("goto", (), {"receptacle": "x"}),
+    ]
+
+
+# ---------------------------------------------------------------------- names
+
+
+def test_a_name_that_nothing_binds_is_undefined() -> None:
+    (diagnostic,) = refused(plan("found = 1\nprint(fuond)")).diagnostics
+    assert (diagnostic.rule, diagnostic.line, diagnostic.column) == ("name-undefined", 3, 11)
+    assert diagnostic.message == "`fuond` is not defined; did you mean `found`? Otherwise set it first"
+
+
+def test_an_undefined_name_in_a_function_is_found() -> None:
+    assert rules(plan("def f(x):\n    return [x, y, z] + [z for z in x]\nf(1)")) == ["name-undefined", "name-undefined"]
+
+
+def test_a_name_that_only_a_later_step_sets_is_unset() -> None:
+    (diagnostic,) = refused(steps("print(found)", "found = 1")).diagnostics
+    assert (diagnostic.rule, diagnostic.line) == ("name-unset", 3)
+    assert "first set in step 2" in diagnostic.message
+
+
+@pytest.mark.parametrize("definition", ["def find(x):\n    return x", "find = lambda x: x"])
+def test_a_function_of_one_step_is_not_there_for_another(definition: str) -> None:
+    (diagnostic,) = refused(steps(definition, "print(find(1))")).diagnostics
+    assert diagnostic.rule == "name-unset"
+    assert "move its definition above the first step" in diagnostic.message
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("for r in agent.receptacles:\n    obs = agent.goto(r)", "print(r, obs)"),
+        ("if agent.location:\n    found = 1", "print(found)"),
+        ("try:\n    n = int('1')\nexcept ValueError as e:\n    print(e)", "print(n)"),
+        ("print([w := 1 for x in [1]])", "print(w)"),
+        ("def f():\n    return later\nlater = 1\nprint(f())", "print(later)"),
+        ("import re\nm = re.match('a', 'a')", "print(m, re.escape('a'))"),
+        ("from typing import List, Optional\nx: List[str] = []", "y: Optional[int] = None\nprint(x, y)"),
+        ("list = [1]\nprint(list)", "print(list)"),
+        ("def f(n):\n    return n", "def f(n):\n    return n + 1\nprint(f(1))"),
+    ],
+)
+def test_names_as_models_use_them_are_accepted(first: str, second: str) -> None:
+    assert len(accepted(steps(first, second)).steps) == 2
+
+
+# ---------------------------------------------------------------------- syntax and size
+
+
+def test_a_syntax_error_is_told_in_pythons_words_with_its_place() -> None:
+    (diagnostic,) = refused("def solution(agent, start_from=1):\n    x = = 1\n").diagnostics
+    assert (diagnostic.line, diagnostic.column, diagnostic.rule) == (2, 9, "syntax")
+    assert diagnostic.message == "invalid syntax: `x = = 1`"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = 1\0",
+        "\ud800",
+        "def solution(agent, start_from=1):\n",
+        "def solution(agent, start_from=1):\n\tx = 1\n        y = 2\n",
+        "x = " + "(" * 300,
+        "x = " + "9" * 5000,
+        "def f(a, a):\n    pass\n" + plan("pass"),
+        "return\n" + plan("pass"),
+        "def solution(agent, start_from=1):\n    'x",
+        "\ufeff\x01",
+    ],
+)
+def test_what_python_cannot_read_is_refused(source: str) -> None:
+    assert rules(source) in (["syntax"], ["syntax", "syntax"])
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = 1\n" * 20_000,
+        "x = " + "-" * 20_000 + "1",
+        "x = " + "+".join("1" * 3000),
+        "x = agent" + ".a" * 2000,
+        "x = " + "not " * 5000 + "1",
+        "[" * 150 + "]" * 150,
+        "x = 1 if 1 else " * 200 + "1",
+        "x" + " = x" * 30_000,
+    ],
+)
+def test_what_is_too_long_or_too_deep_never_reaches_the_second_parser(source: str) -> None:
+    assert rules(source) in (["size"], ["syntax"])
+
+
+def test_a_long_honest_plan_is_accepted() -> None:
+    body = "\n".join(f"x{i} = agent.goto('desk {i}')\nprint(x{i}, f'{{x{i}}}')" for i in range(100))
+    made = accepted(steps(*[body] * 5))
+    assert [len(s.sets) for s in made.steps] == [100] * 5
+
+
+NEW_QUOTES = {
+    'print(f"{d["a"]} and {d["b"]}")': "1 and 2\n",
+    "print(f'{', '.join(['x', 'y'])}!')": "x, y!\n",
+    "print(f\"{'\\n'.join(['x', 'y'])}\")": "x\ny\n",
+    'print(f"{d["a"]:>{d["b"]}}|{{}} {"{"}")': " 1|{} {\n",
+    'print(f"{f"<{d}>"}")': "<{'a': 1, 'b': 2}>\n",
+}
+
+
+@pytest.mark.parametrize("line", NEW_QUOTES)
+def test_quotes_within_f_strings_are_read_as_newer_pythons_read_them(line: str) -> None:
+    made = accepted(plan("d = {'a': 1, 'b': 2}\n" + line))
+    assert run(made.source).output == NEW_QUOTES[line]
+    assert (line in made.source) is (sys.version_info >= (3, 12))
+
+
+def test_a_broken_plan_is_not_made_worse_by_the_repair() -> None:
+    source = plan('x = f"{d["a"]"\ny = (')
+    assert refused(source).source == source

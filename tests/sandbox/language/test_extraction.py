@@ -1,0 +1,115 @@
+"""Finding the plan in what a model answers."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from codeplan.sandbox.language.extraction import extract
+
+PLAN = (
+    "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] go')\n        assert True\n"
+)
+BODY = PLAN.split("\n", 1)[1]
+
+REPLIES: dict[str, str] = {
+    "the bare plan": PLAN,
+    "a fence": f"```python\n{PLAN}```",
+    "a fence without a language": f"```\n{PLAN}```\n",
+    "a fence of tildes": f"~~~py\n{PLAN}~~~\n",
+    "prose around a fence": (
+        f"Sure! Here is my plan.\n\n```python\n{PLAN}```\n\nIt first goes there. I hope `this` helps!"
+    ),
+    "prose without a fence": f"Here is the plan:\n\n{PLAN}\nThis plan walks to the desk.",
+    "an unclosed fence": f"Plan:\n```python\n{PLAN}",
+    "an indented fence": "1. The plan:\n   ```python\n"
+    + "".join(f"   {line}\n" for line in PLAN.splitlines())
+    + "   ```\n",
+    "an indented plan": "".join(f"    {line}\n" for line in PLAN.splitlines()),
+    "a doubled header": "def solution(agent, start_from=1):\n" + PLAN,
+    "the body alone": BODY,
+    "the body alone, dedented": "".join(f"{line[4:]}\n" for line in BODY.splitlines()),
+    "the body alone in a fence": f"```python\n{BODY}```",
+    "the body with prose behind": f"{BODY}\nThat is all.",
+    "windows line ends": PLAN.replace("\n", "\r\n"),
+    "tabs": PLAN.replace("    ", "\t"),
+    "odd spaces": PLAN.replace("    ", "\u00a0" * 4),
+    "invisible characters": "\ufeff" + PLAN.replace("def", "\u200bdef"),
+    "trailing spaces": PLAN.replace("\n", "  \n"),
+    "thoughts": (
+        f"<think>\nMaybe\n```python\ndef solution(agent, start_from=1):\n    pass\n```\n</think>\n```python\n{PLAN}```"
+    ),
+    "a draft and a final plan": (
+        f"Draft:\n```python\ndef solution(agent, start_from=1):\n    pass\n```\nBetter:\n```python\n{PLAN}```"
+    ),
+    "an example of its use behind": (
+        f"```python\n{PLAN}```\nUse it so:\n```python\nagent = Agent()\nsolution(agent)\n```"
+    ),
+    "a shell command in front": f"```bash\npip install things\n```\n```python\n{PLAN}```",
+    "output behind": (
+        f"```python\n{PLAN}```\n```text\nYou arrive at desk 1.\n"
+        f"You see a mug 1, and many other very long things that go on.\n```"
+    ),
+    "four backticks": f"````python\n{PLAN}````",
+}
+
+
+@pytest.mark.parametrize("name", REPLIES)
+def test_the_plan_is_found_in(name: str) -> None:
+    assert extract(REPLIES[name]) == PLAN
+
+
+def test_a_doubled_header_that_is_indented_is_dropped() -> None:
+    inner = "".join(f"    {line}\n" for line in PLAN.splitlines())
+    body = "".join(f"    {line}\n" for line in BODY.splitlines())
+    assert extract("def solution(agent, start_from=1):\n" + inner) == "def solution(agent, start_from=1):\n" + body
+
+
+def test_what_stands_before_solution_and_is_code_stays() -> None:
+    code = "# A plan\nfrom ast import literal_eval\nLIMIT = 3\n\n\ndef helper(x):\n    return x\n\n\n" + PLAN
+    assert extract("Certainly:\n\n" + code + "\nDone.") == code
+    assert extract(f"```python\n{code}```") == code
+
+
+def test_functions_behind_solution_stay() -> None:
+    code = PLAN + "\n\ndef helper(x):\n    return x\n"
+    assert extract(code + "\nThe helper returns x.") == code
+
+
+def test_nothing_is_found_in_nothing() -> None:
+    assert extract("") == ""
+    assert extract("  \n\n") == ""
+
+
+def test_a_reply_without_code_comes_back_as_it_is_for_the_check_to_refuse() -> None:
+    assert extract("I cannot do that.") == "I cannot do that.\n"
+
+
+def test_extracting_twice_changes_nothing() -> None:
+    for reply in REPLIES.values():
+        assert extract(extract(reply)) == extract(reply)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "```",
+        "```python\n",
+        "def solution",
+        " \t",
+        "<think>",
+        "</think>",
+        "a = ",
+        "'''",
+        "\n",
+        "if start_from <= 1:\n",
+        "~~~~",
+        "x:" * 50,
+    ],
+)
+def test_time_grows_with_the_reply_and_not_faster(piece: str) -> None:
+    reply = piece * (1_000_000 // len(piece))
+    started = time.process_time()
+    extract(reply)
+    assert time.process_time() - started < 5

@@ -1,0 +1,285 @@
+"""A checkpoint decodes to what was encoded, or says by name what it left out; damage never gets further than an error."""
+
+from __future__ import annotations
+
+import math
+import random
+import sys
+from collections import Counter, OrderedDict, defaultdict, deque
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
+from codeplan.sandbox.protocol.table import DEEPEST_KEY, DROPPED_BYTES, MOST_NAMES, MOST_NODES, OTHERS
+from codeplan.types import Checkpoint
+
+ROOM = 1 << 20
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary()
+HASHABLE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text() | st.binary(),
+    lambda inner: st.tuples(inner, inner) | st.frozensets(inner, max_size=3),
+    max_leaves=6,
+)
+VALUES = st.recursive(
+    SCALARS | HASHABLE,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.tuples(inner, inner)
+        | st.dictionaries(HASHABLE, inner, max_size=4)
+        | st.sets(HASHABLE, max_size=4)
+        | st.lists(inner, max_size=3).map(deque)
+        | st.dictionaries(HASHABLE, inner, max_size=3).map(OrderedDict)
+    ),
+    max_leaves=20,
+)
+NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
+
+
+def same(a: object, b: object) -> bool:
+    """Equal, of the same types all the way down, NaN and -0.0 included."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, float) and isinstance(b, float):
+        return (math.isnan(a) and math.isnan(b)) or (a == b and math.copysign(1, a) == math.copysign(1, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return len(a) == len(b) and all(same(x, y) for x, y in zip(a.items(), b.items(), strict=True))
+    if isinstance(a, list | tuple | deque) and isinstance(b, list | tuple | deque):
+        return len(a) == len(b) and all(map(same, a, b))
+    return a == b
+
+
+def through_json(checkpoint: Checkpoint) -> Checkpoint:
+    return msgspec.json.decode(msgspec.json.encode(checkpoint), type=Checkpoint)
+
+
+@given(st.dictionaries(NAMES, VALUES, max_size=4))
+def test_what_is_encoded_decodes_to_the_same(variables):
+    checkpoint = encode(variables, ROOM)
+    assert checkpoint.dropped == {}
+    assert same(decode(checkpoint), variables)
+
+
+@given(st.dictionaries(NAMES, VALUES, max_size=4))
+def test_a_checkpoint_survives_a_trace(variables):
+    checkpoint = encode(variables, ROOM)
+    assert same(decode(through_json(checkpoint)), variables)
+
+
+@given(st.dictionaries(NAMES, VALUES, max_size=4), st.integers(min_value=0, max_value=400))
+def test_a_checkpoint_never_takes_more_bytes_than_it_may(variables, room):
+    checkpoint = encode(variables, room)
+    assert len(msgspec.msgpack.encode((checkpoint.names, checkpoint.nodes))) <= room + 10
+    assert {*checkpoint.names, *checkpoint.dropped} == {*variables}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        2**64,
+        -(2**63) - 1,
+        10**400,
+        math.inf,
+        -math.inf,
+        -0.0,
+        b"\x00\xff",
+        "\ud800 alone",
+        "",
+        (),
+        frozenset({(1, (2, "x"))}),
+        Counter("hello"),
+        OrderedDict(b=1, a=2),
+        deque([1, 2], maxlen=2),
+        deque([1], maxlen=sys.maxsize),
+        defaultdict(list, {"a": [1]}),
+        defaultdict(None, {"a": 1}),
+    ],
+    ids=repr,
+)
+def test_each_plain_type_comes_back_exactly(value):
+    back = decode(encode({"x": value}, ROOM))["x"]
+    assert same(back, value)
+    assert getattr(back, "maxlen", None) == getattr(value, "maxlen", None)
+    assert getattr(back, "default_factory", None) is getattr(value, "default_factory", None)
+
+
+def test_an_ordered_dict_keeps_the_order_into_which_it_was_brought():
+    shelves = OrderedDict(a=1, b=2, c=3)
+    shelves.move_to_end("a")
+    back = decode(encode({"x": shelves}, ROOM))["x"]
+    assert back == shelves
+    assert [*back] == ["b", "c", "a"]  # type: ignore[misc]  # an OrderedDict
+
+
+def test_nan_comes_back():
+    assert math.isnan(decode(encode({"x": math.nan}, ROOM))["x"])  # type: ignore[arg-type]  # a float
+
+
+def test_aliases_are_kept_within_and_between_variables():
+    shared = [1]
+    back = decode(encode({"a": shared, "b": {"k": [shared, shared]}, "c": (shared,)}, ROOM))
+    assert back["a"] is back["b"]["k"][0] is back["b"]["k"][1] is back["c"][0]  # type: ignore[index]  # known
+
+
+def test_cycles_are_kept_also_through_a_tuple():
+    loop: list[object] = []
+    loop.append((loop, {"me": loop}))
+    back = decode(encode({"loop": loop}, ROOM))["loop"]
+    assert back[0][0] is back and back[0][1]["me"] is back  # type: ignore[index]  # known
+
+
+def test_a_list_nested_tens_of_thousands_deep_does_not_overflow_anything():
+    deep: list[object] = []
+    for _ in range(MOST_NODES - 10):
+        deep = [deep]
+    checkpoint = encode({"deep": deep}, 4 * ROOM)
+    assert "deep" in decode(checkpoint)
+
+
+class Text(str):
+    """Not exactly text."""
+
+
+@pytest.mark.parametrize(
+    ("value", "named"),
+    [
+        (lambda: 1, "function"),
+        (iter([1]), "list_iterator"),
+        ((i for i in [1]), "generator"),
+        (ValueError("x"), "ValueError"),
+        (Text("x"), "Text"),
+        (object(), "object"),
+        (1j, "complex"),
+        (range(3), "range"),
+        (int, "type"),
+        (defaultdict(lambda: 0), "factory"),
+    ],
+    ids=lambda v: type(v).__name__,
+)
+def test_what_is_not_plain_is_dropped_with_the_variable_that_reaches_it_and_named(value, named):
+    checkpoint = encode({"bad": {"k": [value]}, "good": 1}, ROOM)
+    assert decode(checkpoint) == {"good": 1}
+    assert named in checkpoint.dropped["bad"]
+
+
+def test_a_dropped_variable_leaves_nothing_behind_and_takes_no_room():
+    shared = ["x" * 50]
+    checkpoint = encode({"bad": [shared, print], "good": shared}, 200)
+    assert decode(checkpoint) == {"good": shared}
+    assert len(checkpoint.nodes) == 2
+
+
+def test_three_hundred_thousand_texts_are_dropped_and_named_at_once():
+    checkpoint = encode({"items": ["x" * 1000] * 300_000, "n": 3}, ROOM)
+    assert decode(checkpoint) == {"n": 3}
+    assert "more than 50,000 values" in checkpoint.dropped["items"]
+
+
+def test_one_huge_text_is_dropped_with_the_size_that_there_is_room_for():
+    checkpoint = encode({"text": "x" * 2_000_000}, 1_000)
+    assert "larger than the 1,000 bytes" in checkpoint.dropped["text"]
+
+
+def test_a_tuple_too_deep_to_be_hashed_is_dropped_also_when_it_is_built_variable_by_variable():
+    variables: dict[str, object] = {"t0": ()}
+    for i in range(DEEPEST_KEY + 5):
+        variables[f"t{i + 1}"] = (variables[f"t{i}"],)
+    checkpoint = encode(variables, ROOM)
+    assert len(checkpoint.dropped) == 6
+    assert all("nested deeper" in reason for reason in checkpoint.dropped.values())
+    assert len(decode(checkpoint)) == DEEPEST_KEY
+
+
+def test_a_tuple_that_takes_for_ever_to_hash_is_dropped():
+    bomb: object = ()
+    for _ in range(40):
+        bomb = (bomb, bomb)
+    checkpoint = encode({"bomb": bomb}, ROOM)
+    assert "more than 100,000 values" in checkpoint.dropped["bomb"]
+
+
+DAMAGED = {
+    "an index out of range": Checkpoint({"x": 5}, [1]),
+    "a negative index": Checkpoint({"x": -1}, [1]),
+    "a part out of range": Checkpoint({"x": 0}, [["list", 7]]),
+    "a bool as an index": Checkpoint({"x": 0}, [["list", True]]),
+    "an unknown tag": Checkpoint({"x": 0}, [["object", 0]]),
+    "an empty node": Checkpoint({"x": 0}, [[]]),
+    "a nested node": Checkpoint({"x": 0}, [["list", [1]]]),
+    "a node of a strange type": Checkpoint({"x": 0}, [{"k": 1}]),
+    "a key without a value": Checkpoint({"x": 0}, [["dict", 1], 1]),
+    "a list as a key": Checkpoint({"x": 0}, [["dict", 1, 1], ["list"]]),
+    "a list in a set": Checkpoint({"x": 0}, [["set", 1], ["list"]]),
+    "a list in a frozen set": Checkpoint({"x": 0}, [["frozenset", 1], ["list"]]),
+    "a key twice": Checkpoint({"x": 0}, [["dict", 1, 1, 2, 2], 1, True]),
+    "an element twice": Checkpoint({"x": 0}, [["set", 1, 2], "a", "a"]),
+    "a tuple that holds itself": Checkpoint({"x": 0}, [["tuple", 0]]),
+    "tuples that hold each other": Checkpoint({"x": 0}, [["tuple", 1], ["frozenset", 0]]),
+    "a number that is no number": Checkpoint({"x": 0}, [["int", "0xzz"]]),
+    "a number written otherwise": Checkpoint({"x": 0}, [["int", "1_0"]]),
+    "a float that is code": Checkpoint({"x": 0}, [["float", "__import__('os')"]]),
+    "bytes that are none": Checkpoint({"x": 0}, [["bytes", "zz"]]),
+    "text that is none": Checkpoint({"x": 0}, [["text", "ff"]]),
+    "an unknown factory": Checkpoint({"x": 0}, [["default:eval"]]),
+    "a deque that cannot hold its items": Checkpoint({"x": 0}, [["deque:1", 1, 2], 1, 2]),
+    "a name that is no name": Checkpoint({"x y": 0}, [1]),
+    "names that are no mapping": Checkpoint([1], [1]),  # type: ignore[arg-type]  # damage
+    "nodes that are no list": Checkpoint({}, "abc"),  # type: ignore[arg-type]  # damage
+    "dropped names that are none": Checkpoint({}, [], {1: 2}),  # type: ignore[dict-item]  # damage
+}
+
+
+@pytest.mark.parametrize("checkpoint", DAMAGED.values(), ids=DAMAGED)
+def test_damage_is_an_error_of_one_sentence(checkpoint):
+    with pytest.raises(CheckpointError, match=r"^the checkpoint is damaged: "):
+        decode(checkpoint)
+
+
+@settings(max_examples=300)
+@given(st.dictionaries(NAMES, VALUES, max_size=3), st.integers())
+def test_random_damage_is_refused_or_read_as_plain_data_but_never_crashes(variables, seed):
+    checkpoint = encode(variables, ROOM)
+    nodes = msgspec.msgpack.decode(msgspec.msgpack.encode(checkpoint.nodes))
+    dice = random.Random(seed)
+    for _ in range(dice.randint(1, 4)):
+        damage(nodes, dice)
+    try:
+        encode(decode(Checkpoint(checkpoint.names, nodes)), ROOM)
+    except CheckpointError as error:
+        assert "\n" not in str(error)
+
+
+def damage(nodes: list[object], dice: random.Random) -> None:
+    if not nodes:
+        return
+    at = dice.randrange(len(nodes))
+    node = nodes[at]
+    if isinstance(node, list) and node and dice.random() < 0.7:
+        node[dice.randrange(len(node))] = dice.choice([0, at, -1, 10**9, "tuple", "dict", "int", None, 1.5])
+    else:
+        nodes[at] = dice.choice([["tuple", at], ["dict", 0], [], None, {}, b"x", ["default:list"], ["set", 0, 0]])
+
+
+@settings(max_examples=200)
+@given(st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=10))
+def test_any_value_in_the_place_of_the_table_is_refused_or_read(junk):
+    try:
+        decode(Checkpoint({"x": 0}, junk if isinstance(junk, list) else [junk]))
+    except CheckpointError as error:
+        assert str(error)
+
+
+def test_variables_beyond_the_most_that_are_named_are_counted():
+    checkpoint = encode({f"x{i}": i for i in range(MOST_NAMES + 7)}, 1 << 20)
+    assert len(checkpoint.names) == MOST_NAMES
+    assert checkpoint.dropped[OTHERS].startswith("7 more variables")
+
+
+def test_dropped_variables_with_very_long_names_are_counted_and_take_no_room():
+    checkpoint = encode({"v" * 5_000: 1, **{f"{'w' * 190}{i}": print for i in range(900)}}, 1 << 20)
+    assert "v" * 5_000 not in checkpoint.dropped
+    assert OTHERS in checkpoint.dropped
+    assert len(msgspec.msgpack.encode(checkpoint.dropped)) <= DROPPED_BYTES + 1_000

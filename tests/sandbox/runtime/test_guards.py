@@ -1,0 +1,568 @@
+"""What a plan can reach and cannot at run time, and that nothing it does hides how it ended."""
+
+from __future__ import annotations
+
+import ast
+import sys
+
+import pytest
+from support.plan_bench import accepted, message, plan, run
+
+from codeplan.sandbox.language.program import PlanRefused, compile_plan
+from codeplan.sandbox.runtime.control import Control, LimitReached, PlanAssertion, limit_of
+from codeplan.sandbox.runtime.literals import literal_eval
+from codeplan.sandbox.runtime.plain import plain
+
+
+def limit(body: str, **settings: int) -> LimitReached:
+    """The limit at which these statements stop."""
+    ran = run(plan(body), **settings)  # type: ignore[arg-type]
+    assert isinstance(ran.error, LimitReached), (ran.error, ran.output)
+    assert ran.world.failure is ran.error
+    return ran.error
+
+
+# ---------------------------------------------------------------------- assertions
+
+
+ASSERTIONS = {
+    "plain": "assert False, 'no'",
+    "in try": "try:\n    assert False, 'no'\nexcept Exception:\n    print('caught')",
+    "in try with AssertionError": "try:\n    assert False, 'no'\nexcept AssertionError:\n    print('caught')",
+    "in try with bare except": "try:\n    assert False, 'no'\nexcept:\n    print('caught')",
+    "in a function": "def f():\n    assert False, 'no'\ntry:\n    f()\nexcept Exception:\n    print('caught')",
+    "in a sort key": (
+        "def f(x):\n    assert False, 'no'\ntry:\n    sorted([1, 2], key=f)\nexcept Exception:\n    print('caught')"
+    ),
+    "with a message that fails with an error that has no text": (
+        "try:\n    assert False, {}[10 ** 5000]\nexcept Exception:\n    print('caught')"
+    ),
+    "with a number as its message that is too long to be written": (
+        f"try:\n    assert False, 0x{'f' * 5000}\nexcept Exception:\n    print('caught')"
+    ),
+    "with a message that fails where Exception is another class": (
+        "Exception = KeyError\ntry:\n    assert False, f'{1 // 0}'\nexcept ZeroDivisionError:\n    print('caught')"
+    ),
+    "hidden by a finally that raises": (
+        "try:\n    try:\n        assert False, 'no'\n    finally:\n"
+        "        raise ValueError\nexcept ValueError:\n    print('caught')"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ASSERTIONS)
+def test_a_failed_assertion_cannot_be_caught(name: str) -> None:
+    ran = run(plan(ASSERTIONS[name]))
+    assert isinstance(ran.world.failure, PlanAssertion)
+    assert ran.world.failure.message.startswith(("no", "(the message itself could not be made"))
+    assert ran.error is ran.world.failure
+    assert ran.output == ""
+
+
+def test_an_assertion_that_an_uncaught_error_follows_is_still_on_record() -> None:
+    ran = run(plan("try:\n    assert False, 'no'\nfinally:\n    raise ValueError"))
+    assert isinstance(ran.error, ValueError)
+    assert isinstance(ran.world.failure, PlanAssertion)
+
+
+def test_nothing_is_done_for_a_plan_whose_assertion_failed() -> None:
+    ran = run(plan("try:\n    assert False, 'no'\nfinally:\n    agent.goto('x')"))
+    assert ran.world.calls == []
+    assert isinstance(ran.error, PlanAssertion)
+
+
+def test_an_assertions_message_is_made_only_when_it_fails() -> None:
+    ran = run(plan("assert True, agent.goto('a')\nassert 1 > 2, f'not here: {agent.goto(\"b\")}'"))
+    assert [c[1] for c in ran.world.calls] == [("b",)]
+    assert isinstance(ran.error, PlanAssertion)
+    assert ran.error.message.startswith("not here: You arrive at b")
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"), [("assert 0", ""), ("assert 0, 5", "5"), ("assert 0, ('a', 1)", "('a', 1)")]
+)
+def test_an_assertions_message_is_the_text_of_what_was_given(given: str, expected: str) -> None:
+    error = run(plan(given)).error
+    assert isinstance(error, PlanAssertion)
+    assert error.message == expected
+
+
+def test_an_error_in_an_assertions_message_does_not_take_its_place() -> None:
+    ran = run(plan("d = {}\ntry:\n    assert d, d['k']\nexcept KeyError:\n    print('caught')"))
+    assert isinstance(ran.error, PlanAssertion)
+    assert ran.error.message == "(the message itself could not be made: KeyError: 'k')"
+
+
+def test_a_huge_message_is_cut() -> None:
+    error = run(plan("assert False, 'x' * 1000000")).error
+    assert isinstance(error, PlanAssertion)
+    assert len(error.message) < 21_000
+    assert error.message.endswith("(cut)")
+
+
+# ---------------------------------------------------------------------- turns
+
+
+TURNS = {
+    "while": "while True:\n    pass",
+    "while with a condition": "n = 0\nwhile n >= 0:\n    n += 1",
+    "while with else": "n = 0\nwhile n >= 0:\n    n += 1\nelse:\n    pass",
+    "while with continue": "while True:\n    continue",
+    "for": "for i in range(10 ** 9):\n    pass",
+    "nested for": "for i in range(10 ** 4):\n    for j in range(10 ** 4):\n        pass",
+    "list comprehension": "x = [1 for a in range(10 ** 9) if a < 0]",
+    "nested comprehension": "x = [1 for a in range(10 ** 4) for b in range(10 ** 4) if b < 0]",
+    "generator expression": "x = sum(1 for a in range(10 ** 9))",
+    "comprehension in a lambda": "f = lambda: [1 for a in range(10 ** 9) if a < 0]\nf()",
+    "comprehension in a comprehension's iterable": "x = [1 for a in [b for b in range(10 ** 9) if b < 0]]",
+    "function that loops": "def f():\n    while True:\n        pass\nf()",
+    "many calls of a function": "def f(n):\n    return 0 if n == 0 else f(n - 1) + f(n - 1)\nf(60)",
+    "many calls of a lambda": "list(map(lambda x: x, range(10 ** 9)))",
+    "loop that catches everything": (
+        "while True:\n    try:\n        while True:\n            pass\n    except Exception:\n        continue"
+    ),
+    "loop in a finally": "try:\n    while True:\n        pass\nfinally:\n    while True:\n        pass",
+    "finally that raises": (
+        "while True:\n    try:\n        try:\n            while True:\n"
+        "                pass\n        finally:\n            raise ValueError\n"
+        "    except ValueError:\n        pass"
+    ),
+    "loop over an iterator that grows": "l = [1]\nfor x in l:\n    l.append(x)",
+}
+
+
+@pytest.mark.parametrize("name", TURNS)
+def test_endless_work_stops_at_the_limit_of_turns(name: str) -> None:
+    reached = limit(TURNS[name], turns=5000)
+    assert (reached.limit, reached.value, reached.allowed) == ("turns", 5001, 5000)
+
+
+def test_turns_are_counted_one_by_one() -> None:
+    assert run(plan("for i in range(100):\n    pass"), turns=100).error is None
+    assert limit("for i in range(101):\n    pass", turns=100).limit == "turns"
+
+
+# ---------------------------------------------------------------------- growth and recursion
+
+
+BOMBS = {
+    "text": "x = 'a' * 10 ** 10",
+    "text the other way round": "n = 10 ** 10\nx = n * 'ab'",
+    "bytes": "n = 10 ** 10\nx = b'a' * n",
+    "list": "n = 10 ** 9\nx = [0] * n",
+    "tuple": "n = 10 ** 9\nx = (0,) * n",
+    "in place": "n = 10 ** 10\nx = 'a'\nx *= n",
+    "in place, an item": "n = 10 ** 10\nx = ['a']\nx[0] *= n",
+    "caught": "n = 10 ** 10\ntry:\n    x = 'a' * n\nexcept Exception:\n    print('caught')",
+    "power": "n = 10 ** 9\nx = 10 ** n",
+    "power of a power": "x = 10 ** 10 ** 10",
+    "pow": "n = 10 ** 9\nx = pow(7, n)",
+    "power in place": "n = 10 ** 9\nx = 10\nx **= n",
+    "shift": "x = 1 << 10 ** 10",
+    "shift in place": "x = 1\nx <<= 10 ** 10",
+    "squaring": "x = 3\nfor i in range(100):\n    x = x * x",
+    "f-string width": "n = 10 ** 10\nx = f'{1:>{n}}'",
+    "f-string constant width": "x = f'{1:>9999999999}'",
+    "f-string precision": "x = f'{1.5:.99999999f}'",
+    "format": "x = format(1, '>9999999999')",
+    "str.format": "x = '{:>9999999999}'.format(1)",
+    "str.format with a nested width": "x = '{:>{}}'.format(1, 10 ** 10)",
+    "percent": "n = 1\nx = '%9999999999d' % n",
+    "percent and star": "n = 10 ** 10\nx = '%*d' % (n, 1)",
+    "percent in a variable": "t = '%9999999999d'\nx = t % (1,)",
+    "ljust": "x = 'a'.ljust(10 ** 10)",
+    "zfill unbound": "x = str.zfill('a', 10 ** 10)",
+    "center of bytes": "x = b'a'.center(10 ** 10)",
+    "expandtabs": "x = '\\t'.expandtabs(tabsize=10 ** 10)",
+    "math.prod": "import math\nx = math.prod([10 ** 1000] * 100000)",
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_cheap_bomb_is_a_limit_that_cannot_be_caught(name: str) -> None:
+    accepted(plan(BOMBS[name]))
+    assert limit(BOMBS[name]).limit == "memory"
+
+
+def test_deep_recursion_is_a_limit_that_a_handler_cannot_keep() -> None:
+    body = "def f(n):\n    try:\n        return f(n + 1)\n    except Exception:\n        return f(n + 1)\nf(0)"
+    assert limit(body).limit == "recursion"
+
+
+def test_deep_recursion_that_nobody_catches_is_known_as_a_limit() -> None:
+    reached = limit_of(run(plan("def f(n):\n    return f(n + 1)\nf(0)")).error)
+    assert reached is not None
+    assert reached.limit == "recursion"
+
+
+def test_a_starred_call_takes_no_more_of_the_recursion_than_another() -> None:
+    for call in ("f(n + 1)", "f(*[n + 1])", "f(**{'n': n + 1})"):
+        ran = run(plan(f"deepest = [0]\ndef f(n):\n    deepest[0] = n\n    return {call}\nf(0)"))
+        assert ran.variables["deepest"][0] > sys.getrecursionlimit() * 0.8  # type: ignore[index]  # a list
+
+
+def test_a_limit_behind_another_error_is_found() -> None:
+    body = (
+        "def f(n):\n    return f(n + 1)\ntry:\n    try:\n        f(0)\n    finally:\n"
+        "        raise ValueError\nexcept ValueError:\n    print('caught')"
+    )
+    assert limit(body).limit == "recursion"
+    assert limit(body.replace("raise ValueError", "raise ValueError from KeyError()")).limit == "recursion"
+
+
+def test_a_limit_behind_hundreds_of_errors_is_found() -> None:
+    body = "def f():\n    try:\n        f()\n    finally:\n        {}['x']\ntry:\n    f()\nexcept KeyError:\n    print('caught')"
+    assert limit(body).limit == "recursion"
+
+
+def test_a_limit_that_a_finally_hides_from_all_handlers_is_on_record() -> None:
+    body = (
+        "def deep():\n    deep()\ndef f(x):\n    try:\n        deep()\n    finally:\n        next(iter(()))\n"
+        "seen = list(map(f, [1]))\n"
+    )
+    reached = run(plan(body)).world.failure
+    assert isinstance(reached, LimitReached)
+    assert reached.limit == "recursion"
+    assert run(plan(body + "try:\n    print('more')\nexcept Exception:\n    pass")).error is not None
+
+
+def test_a_finally_runs_to_its_end_after_a_limit() -> None:
+    body = "done = []\ntry:\n    while True:\n        pass\nfinally:\n    done.append('finally')"
+    ran = run(plan(body), turns=10)
+    assert isinstance(ran.error, LimitReached)
+    assert ran.variables["done"] == ["finally"]
+
+
+def test_a_chain_of_errors_that_is_a_circle_has_an_end() -> None:
+    first, second = ValueError(), KeyError()
+    first.__cause__, second.__context__ = second, first
+    assert limit_of(first) is None
+
+
+# ---------------------------------------------------------------------- attributes, items and values
+
+
+OUT_OF_REACH = {
+    "a name made at run time": "getattr('a', '__cl' + 'ass__')",
+    "a default does not help": "print(getattr('a', '_x', 'safe'))",
+    "frames of generators": "getattr((x for x in []), 'gi_fr' + 'ame')",
+    "code of functions": "def f():\n    pass\ngetattr(f, 'func_' + 'code')",
+    "exception fields": "try:\n    {}.nothing\nexcept AttributeError as e:\n    e.obj",
+    "with_traceback": "try:\n    1 / 0\nexcept Exception as e:\n    e.with_traceback(None)",
+    "module internals": "import re\nre.enum",
+    "format with attributes": "'{0.goto}'.format(agent)",
+    "format with items of a proxy": "'{0[goto]}'.format(agent)",
+    "format with a field that is none": "'{a[b]c}'.format(a={'b': 1})",
+    "format_map with a mapping of its own": "from collections import defaultdict\n'{a.x}'.format_map(defaultdict(str))",
+    "unbound format": "str.format('{0.real}', 1)",
+    "print with a separator of another kind": "print(1, 2, sep=agent)",
+    "print to a file": "print('x', file=agent)",
+    "items of the agent": "agent['goto'] = 1",
+    "items of a text": "s = 'abc'\ns[0] = 'x'",
+    "items of a module": "import re\nre['x'] = 1",
+    "codecs": "'a'.encode('idna')",
+    "codecs of bytes": "b'a'.decode('zlib')",
+    "type of a function": "type(len)",
+    "type of the agent": "type(agent)",
+    "type with three arguments": "type('A', (), {})",
+    "iter with a sentinel": "iter(len, 1)",
+    "json with a class": "import json\njson.dumps(1, cls=dict)",
+    "random's class": "import random\nrandom.Random",
+    "a method of a type that is not there": "int.from_bytes(b'a', 'big')",
+    "a method in Python of another type's values": "from collections import Counter\nCounter.copy(dict)",
+}
+
+
+@pytest.mark.parametrize("name", OUT_OF_REACH)
+def test_what_is_out_of_reach_raises_in_the_plan(name: str) -> None:
+    said = message(OUT_OF_REACH[name])
+    assert said
+    if "default" not in name:
+        assert said.split()[0] in {"AttributeError", "TypeError", "ValueError", "LookupError", "KeyError"}
+    assert " at 0x" not in said
+
+
+def test_the_agent_is_a_name_without_an_inside() -> None:
+    ran = run(plan("print(agent, repr(agent), f'{agent!r}', agent == 1, {agent: 1}[agent], [agent])"))
+    assert ran.output == "<agent> <agent> <agent> False 1 [<agent>]\n"
+
+
+def test_an_unknown_name_of_the_agent_is_told_with_those_there_are() -> None:
+    assert (
+        message("a = agent\na.fly()")
+        == "AttributeError the agent has no 'fly'; it has: goto, holding, location, receptacles, report, take"
+    )
+
+
+@pytest.mark.parametrize(
+    "value", ["len", "lambda: 1", "{1: 2}", "{1, 2}", "b'x'", "agent", "1j", "ValueError()", "[[[{'a': print}]]]"]
+)
+def test_only_plain_data_goes_to_the_agent(value: str) -> None:
+    ran = run(plan(f"agent.goto({value})"))
+    assert isinstance(ran.error, TypeError)
+    assert "agent.goto takes" in str(ran.error)
+    assert ran.world.calls == []
+
+
+def test_cyclic_and_bulky_data_does_not_go_to_the_agent() -> None:
+    assert "too large or nested too deeply" in message("l = []\nl.append(l)\nagent.goto(l)")
+    assert "too large or nested too deeply" in message("l = [0]\nfor i in range(19):\n    l = [l, l]\nagent.goto(l)")
+
+
+def test_what_goes_to_the_agent_is_a_copy() -> None:
+    value = {"a": [1, (2, None)]}
+    assert plain(value) == value
+    assert plain(value)["a"] is not value["a"]
+
+
+def test_changing_a_list_of_the_agents_changes_a_copy() -> None:
+    ran = run(plan("agent.receptacles.append('FORGED')\nprint(agent.receptacles)"))
+    assert "FORGED" not in ran.output
+
+
+def test_ask_llm_takes_a_text() -> None:
+    assert message("ask_llm(['a'])") == "TypeError ask_llm takes one text, not a list; write ask_llm(f'…')"
+
+
+# ---------------------------------------------------------------------- literal_eval
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 100_000,
+        "-" * 100_000 + "1",
+        "[" * 90 + "]" * 90,
+        "1+" * 50_000 + "1j",
+        "1+" * 20_000 + "1j",
+        "'" + "a" * 200_000 + "'",
+    ],
+)
+def test_hostile_literals_end_in_a_plain_error(text: str) -> None:
+    with pytest.raises(ValueError, match="literal_eval cannot read") as caught:
+        literal_eval(text)
+    assert limit_of(caught.value) is None
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "desk 1",
+        "['a'",
+        "f()",
+        "desk",
+        "1 + 1",
+        "{[]: 1}",
+        "a\0b",
+        "__import__('os')",
+        "The answer is ['a']",
+        "'\\x'",
+    ],
+)
+def test_what_is_no_literal_is_told_with_its_start_by_the_exception_of_python(text: str) -> None:
+    with pytest.raises(Exception) as python:
+        ast.literal_eval(text)
+    with pytest.raises(Exception, match="it is not a Python literal") as ours:
+        literal_eval(text)
+    assert ours.type is python.type
+
+
+@pytest.mark.parametrize("value", [["a"], 3, None])
+def test_literal_eval_says_that_a_value_needs_no_reading(value: object) -> None:
+    with pytest.raises(ValueError, match=f"takes a text, not {type(value).__name__}"):
+        literal_eval(value)
+
+
+# ---------------------------------------------------------------------- the namespace
+
+
+STEPS = """
+def solution(agent, start_from=1):
+    base = 10
+    def twice(x):
+        return 2 * x
+    if start_from <= 1:
+        seen = ['mug']
+        it = iter(seen)
+        total = 0
+        for i in range(3):
+            total += i
+        assert seen
+    if start_from <= 2:
+        total += base
+        print(twice(total), seen, i)
+        assert total
+"""
+
+
+def test_all_names_of_a_plan_are_one_namespace() -> None:
+    ran = run(STEPS)
+    assert ran.output == "26 ['mug'] 2\n"
+    assert {k: ran.variables[k] for k in ("base", "seen", "total", "i")} == {
+        "base": 10,
+        "seen": ["mug"],
+        "total": 13,
+        "i": 2,
+    }
+    assert set(ran.variables) == {"base", "seen", "total", "i", "it", "twice"}
+
+
+def test_a_generator_that_crosses_a_step_reads_what_its_names_stand_for_then() -> None:
+    source = (
+        "def solution(agent, start_from=1):\n    if start_from <= 1:\n        most = 3\n"
+        "        few = (n for n in range(9) if n < most)\n        assert few\n"
+        "    if start_from <= 2:\n        most = 5\n        print(list(few))\n        assert most\n"
+    )
+    assert run(source).output == "[0, 1, 2, 3, 4]\n"
+
+
+def test_a_generator_that_crosses_a_step_sets_what_the_later_step_reads() -> None:
+    source = (
+        "def solution(agent, start_from=1):\n    if start_from <= 1:\n        few = (last := n for n in [1, 2])\n"
+        "        assert next(few)\n    if start_from <= 2:\n        print(next(few), last)\n        assert few\n"
+    )
+    assert run(source).output == "2 2\n"
+
+
+def test_a_step_resumes_with_restored_variables() -> None:
+    ran = run(
+        STEPS, start_from=2, variables={"seen": ["cup"], "total": 5, "i": 9, "agent": 1, "_x": 2, "__builtins__": {}}
+    )
+    assert ran.output == "30 ['cup'] 9\n"
+
+
+def test_reading_a_dropped_name_says_that_it_was_not_saved() -> None:
+    source = (
+        "def solution(agent, start_from=1):\n    if start_from <= 1:\n"
+        "        it = iter([1])\n        assert it\n    if start_from <= 2:\n"
+        "        assert next(it)\n"
+    )
+    ran = run(source, start_from=2, dropped={"it": "an iterator"})
+    assert isinstance(ran.error, NameError)
+    assert str(ran.error) == "it was not saved (an iterator); compute it again in this step"
+
+
+def test_a_name_that_is_nowhere_is_a_name_error_even_when_something_was_dropped() -> None:
+    ran = run(plan("if False:\n    x = 1\nprint(x)"), dropped={"y": "a function"})
+    assert isinstance(ran.error, NameError)
+    assert "'x' is not defined" in str(ran.error)
+
+
+def test_variables_are_kept_up_to_the_failure() -> None:
+    ran = run(
+        plan(
+            "a = 1\nfor b in range(5):\n    a += b\n    if b == 2:\n        c = 'here'\n        raise ValueError\nd = 1"
+        )
+    )
+    assert ran.variables == {"a": 4, "b": 2, "c": "here"}
+
+
+def test_variables_are_kept_up_to_an_assertion_and_a_limit() -> None:
+    assert run(plan("a = 1\nassert a > 1")).variables == {"a": 1}
+    assert run(plan("a = 1\nwhile True:\n    a += 1"), turns=9).variables == {"a": 10}
+
+
+def test_a_deleted_variable_is_gone() -> None:
+    assert run(plan("a = 1\nb = 2\ndel a"), variables={"a": 7}).variables == {"b": 2}
+
+
+def test_shadowing_builtins_never_breaks_the_guards() -> None:
+    body = (
+        "getattr = len = iter = type = Exception = print_ = None\nx = 'a'.upper()\n"
+        "for i in range(3):\n    x += str(i)\nprint(x, [c for c in x])"
+    )
+    assert run(plan(body)).output == "A012 ['A', '0', '1', '2']\n"
+
+
+def test_imports_bind_their_names_at_every_start() -> None:
+    source = (
+        "def solution(agent, start_from=1):\n    if start_from <= 1:\n"
+        "        from math import floor as down\n        assert down\n"
+        "    if start_from <= 2:\n        print(down(2.5))\n        assert True\n"
+    )
+    ran = run(source, start_from=2)
+    assert ran.output == "2\n"
+    assert ran.variables == {}
+
+
+def test_methods_whose_own_code_imports_work() -> None:
+    body = (
+        "import re\nswap = re.compile(r'(on) (desk)')\n"
+        r"print(swap.sub(r'\2 \1', 'on desk'), swap.match('on desk').expand(r'\2'), 'é'.encode('ascii', 'namereplace'))"
+    )
+    assert run(plan(body)).output == "desk on desk b'\\\\N{LATIN SMALL LETTER E WITH ACUTE}'\n"
+
+
+def test_type_knows_the_containers_of_collections() -> None:
+    body = "print([type(x) == dict for x in (Counter(), OrderedDict(), defaultdict(int), {})], type(deque()) is deque)"
+    assert run(plan(body)).output == "[False, False, False, True] True\n"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "'{[name]} at {[0]}'.format({'name': 'mug'}, ['desk 1'])",
+        "'{:>{}}|{[0]:>{}}'.format('a', 4, [7], 3)",
+        "'{a[b]} {} {{}} {!r:>{w}}'.format(1, 'x', a={'b': 2}, w=5)",
+        "'{0[0]} {0}'.format([1])",
+    ],
+)
+def test_format_counts_its_fields_as_python_does(call: str) -> None:
+    assert run(plan(f"print({call})")).output == eval(call) + "\n"
+
+
+@pytest.mark.parametrize("template", ["{} {0}", "{0} {}", "{[0]} {0[0]}", "{0[0]} {[0]}"])
+def test_format_does_not_mix_fields_that_are_numbered_with_fields_that_are_not(template: str) -> None:
+    with pytest.raises(ValueError, match="cannot switch"):
+        template.format([1])
+    assert isinstance(run(plan(f"{template!r}.format([1])")).error, ValueError)
+
+
+def test_random_numbers_are_the_same_for_the_same_seed() -> None:
+    body = (
+        "import random\nx = [1, 2, 3, 4, 5, 6]\nrandom.shuffle(x)\n"
+        "print(x, random.random(), random.choice('abc'), random.randint(1, 9))"
+    )
+    assert run(plan(body)).output == run(plan(body)).output != ""
+
+
+@pytest.mark.parametrize("sign", ["+", "*", "%", "**", "<<"])
+def test_an_item_is_read_before_the_value_that_changes_it_is_computed(sign: str) -> None:
+    ran = run(plan(f"a = [5]\ndef f():\n    a[0] = 100\n    return 2\na[0] {sign}= f()"))
+    assert ran.variables["a"] == [eval(f"5 {sign} 2")]
+
+
+def test_return_ends_the_plan_and_says_so() -> None:
+    assert run(plan("x = 1\nreturn x")).over is True
+    assert run(plan("x = 1")).over is False
+
+
+def test_an_error_keeps_the_plans_own_line_numbers() -> None:
+    error = run(plan("x = 1\n\n\ny = x / 0")).error
+    assert error is not None
+    lines = []
+    trace = error.__traceback__
+    while trace:
+        if trace.tb_frame.f_code.co_filename == "<plan>":
+            lines.append(trace.tb_lineno)
+        trace = trace.tb_next
+    assert lines[-1] == 5
+
+
+def test_compiling_alone_refuses_what_the_language_has_not() -> None:
+    with pytest.raises(PlanRefused) as caught:
+        compile_plan(plan("x = ().__class__"))
+    assert [d.rule for d in caught.value.diagnostics] == ["language"]
+    with pytest.raises(PlanRefused, match="no function `solution`"):
+        compile_plan("x = 1")
+
+
+def test_control_is_nothing_that_a_plan_can_name() -> None:
+    assert not issubclass(Control, Exception)
+
+
+def test_a_bool_has_the_methods_of_a_number_but_those_that_make_bytes() -> None:
+    assert run(plan("print(True.bit_length(), (6).as_integer_ratio(), False.conjugate())")).output == "1 (6, 1) 0\n"
+    assert message("True.to_bytes(1, 'big')") == "AttributeError 'bool' object has no attribute 'to_bytes'"

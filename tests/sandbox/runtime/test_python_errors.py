@@ -1,0 +1,189 @@
+"""What goes wrong in a plan is told as Python tells it: a model mends its plan by these words."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter, defaultdict
+
+import pytest
+from support.plan_bench import message, run
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("t = (1, 2)\ndel t[0]", "TypeError 'tuple' object doesn't support item deletion"),
+        ("t = (1, 2)\nt[0] = 5", "TypeError 'tuple' object does not support item assignment"),
+        ("t = 5\ndel t[0]", "TypeError 'int' object does not support item deletion"),
+        ("t = None\nt['k'] += 1", "TypeError 'NoneType' object is not subscriptable"),
+        ("t = 5\nt['k'] *= 2", "TypeError 'int' object is not subscriptable"),
+        ("t = ()\nt[0] += 1", "IndexError tuple index out of range"),
+        ("agent[0] = 1", "TypeError 'Agent' object does not support item assignment"),
+    ],
+)
+def test_what_has_no_items_to_change_is_refused_in_the_words_of_python(body: str, said: str) -> None:
+    assert message(body) == said
+
+
+def test_a_list_in_a_tuple_grows_before_the_tuple_refuses() -> None:
+    assert message("t = ([1],)\ntry:\n    t[0] += [2]\nfinally:\n    print(t)").startswith("([1, 2],)\nTypeError")
+
+
+NAMED = """
+def outside(x):
+    def within(y):
+        return y
+    return within
+def solution(agent, start_from=1):
+    def early():
+        return late
+    def helper(x):
+        return lambda y: y
+    late = helper
+    if start_from <= 1:
+        def local(x):
+            return x
+        for wrong in (outside, outside(1), early()(1), helper, local, print):
+            try:
+                wrong() if wrong is not print else wrong(sep=5)
+            except TypeError as e:
+                print(e)
+        print(str(local).split(' at ')[0])
+        assert late
+"""
+
+
+def test_errors_call_a_plans_functions_as_python_does() -> None:
+    assert run(NAMED).output.splitlines() == [
+        "outside() missing 1 required positional argument: 'x'",
+        "outside.<locals>.within() missing 1 required positional argument: 'y'",
+        "solution.<locals>.helper.<locals>.<lambda>() missing 1 required positional argument: 'y'",
+        "solution.<locals>.helper() missing 1 required positional argument: 'x'",
+        "solution.<locals>.local() missing 1 required positional argument: 'x'",
+        "sep must be None or a string, not int",
+        "<function solution.<locals>.local",
+    ]
+
+
+@pytest.mark.parametrize("arguments", ["x=1", "sep=5", "'a', end=[]", "1, sep=None, end=None", "1, 2, sep='', end='-'"])
+def test_print_takes_what_print_takes(arguments: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        eval(f"print({arguments})")
+        expected = capsys.readouterr().out.strip()
+    except TypeError as error:
+        expected = f"TypeError {error}"
+    assert message(f"print({arguments})") == expected
+
+
+WRONG_CALLS = (
+    "'a'.ljust()",
+    "'a'.center(3, 'xy')",
+    "'a'.zfill()",
+    "b'a'.rjust('x')",
+    "'a'.expandtabs(1, 2)",
+    "'a'.encode(5)",
+    "'a'.encode('ascii', 'strict', 1)",
+    "'é'.encode('ascii')",
+    "b'a'.decode(encoding=None)",
+    "pow()",
+    "pow(2)",
+    "pow(2, 'a')",
+    "pow(2, -1, 4)",
+    "pow(2, 3, x=1)",
+    "getattr('a')",
+    "getattr('a', 5)",
+    "getattr('a', 'nothing')",
+    "getattr('a', 'upper', None, 1)",
+    "hasattr('a')",
+    "hasattr('a', None)",
+    "format()",
+    "format(1, 2)",
+    "format(1, 'q')",
+    "type()",
+    "iter()",
+    "iter(5)",
+)
+
+
+@pytest.mark.parametrize("wrong", WRONG_CALLS)
+def test_guarded_builtins_and_methods_raise_what_pythons_raise(wrong: str) -> None:
+    with pytest.raises(Exception) as raised:  # whatever Python raises
+        eval(wrong)
+    assert message(wrong) == f"{type(raised.value).__name__} {raised.value}"
+
+
+def test_what_guarded_builtins_do_not_do_here_says_so() -> None:
+    assert message("iter(int, 1)") == "TypeError iter() takes one argument here; write a loop that ends at the sentinel"
+    assert message("type('A', (), {})") == "TypeError type() takes one argument here; plans have no classes"
+
+
+FORMATS = (
+    "'{} {}'.format(1)",
+    "'{0} {}'.format(1, 2)",
+    "'{} {0}'.format(1, 2)",
+    "'{a}'.format(1)",
+    "'{a} {}'.format(a=1)",
+    "'{[0]} {[k]}'.format('ab', {'k': 1})",
+    "'{0[0][k]}'.format([{'k': 1}])",
+    "'{0[a]}'.format([1])",
+    "'{0[]}'.format([1])",
+    "'{0[0]x}'.format([1])",
+    "'{:>{}}|{:<{w}}|'.format(1, 5, 2, w=3)",
+    "'{:{:{}}}'.format(1, 2, 3)",
+    "'{!r:>8} {!s}'.format('a', 'b')",
+    "'{!x}'.format(1)",
+    "'{'.format()",
+    "'}'.format()",
+    "'{:d}'.format('a')",
+    "'{99999999999999999999}'.format(1)",
+    "'{\u00b2}'.format(1)",
+    "'{a} {b}'.format_map({'a': 1})",
+    "'{a}{b}'.format_map(defaultdict(int))",
+    "'{a}'.format_map(Counter('aa'))",
+    "'{}'.format_map({})",
+    "'{a}'.format_map(5)",
+    "'{}'.format_map()",
+)
+
+
+@pytest.mark.parametrize("call", FORMATS)
+def test_format_does_and_raises_what_pythons_does(call: str) -> None:
+    try:
+        expected = eval(call, {"defaultdict": defaultdict, "Counter": Counter}).strip()
+    except Exception as error:
+        expected = f"{type(error).__name__} {error}"
+    assert message(f"print({call})") == expected
+
+
+ELSEWHERE = (
+    "json.loads(5)",
+    "json.loads()",
+    "json.loads('{')",
+    "json.dumps()",
+    "json.dumps({1})",
+    "json.dumps({(1, 2): 3}, skipkeys=True)",
+    "json.dumps(float('nan'), allow_nan=False)",
+    "math.factorial(-1)",
+    "math.comb(2)",
+    "re.sub('a', 'b')",
+    "re.match(5, 'a')",
+    "defaultdict(int).nothing",
+    "Counter().nothing",
+    "re.compile('a').nothing",
+    "str.nothing",
+    "(1).nothing",
+    "Counter.copy()",
+    "Counter.most_common(Counter('ab'), 1, 2)",
+)
+
+
+@pytest.mark.parametrize("wrong", ELSEWHERE)
+def test_modules_and_missing_attributes_are_told_of_as_python_does(wrong: str) -> None:
+    names = {"json": json, "math": math, "re": re, "defaultdict": defaultdict, "Counter": Counter}
+    try:
+        expected = str(eval(wrong, names))
+    except Exception as error:
+        expected = f"{type(error).__name__} {error}"
+    assert message(f"print({wrong})") == expected

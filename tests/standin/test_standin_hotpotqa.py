@@ -1,0 +1,130 @@
+"""The scripted stand-in in HotpotQA: what it understands, what it gets wrong, how it mends that; and whole episodes."""
+
+import ast
+import re
+
+import pytest
+
+from codeplan.envs.hotpotqa.environment import HotpotQA
+from codeplan.errors import ModelError
+from codeplan.recording.events import PlanFailed, PlanRejected, PlanStarted
+from codeplan.recording.tape import Recorder, Tape
+from codeplan.runner.live import run
+from codeplan.standin.hotpotqa import Look, Quest, understand, write_plan
+from codeplan.standin.hotpotqa_mend import SPOILERS, refine
+from codeplan.standin.model import ScriptedModel, answer
+
+EVERY = [task for split in HotpotQA().splits for task in HotpotQA().tasks(split)]
+GOAL = "In which city was the builder of the Garabit bridge born?"
+SOUND = write_plan(understand(GOAL))
+ASKED = "Text: {} Question: {}? Answer from the text alone, with a Python string, or with None where it does not say."
+
+
+def ask_for_plan(model=None, goal=GOAL):
+    """The plan that the model writes, asked in the words that it recognises a prompt by."""
+    user = f"<observation>\nQuestion: {goal}\n</observation>\n\n<goal>\n{goal}\n</goal>"
+    system = "Write the plan for the task that the user gives."
+    messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
+    text = (model or ScriptedModel(mistakes="none")).complete(messages, purpose="plan").text
+    return re.fullmatch(r"```python\n(.*)\n```", text, re.DOTALL)[1] + "\n"
+
+
+def episode(task, mistakes="none", seed=0, **settings):
+    events = []
+    result = run("hotpotqa", task, model=ScriptedModel(seed, mistakes), listen=events.append, **settings)
+    return result, events
+
+
+# ------------------------------------------------------------------ understanding and planning
+
+
+def test_a_question_is_understood_by_its_form():
+    assert understand(GOAL) == Quest(
+        (Look("Garabit bridge", "who is the builder of {}", "built"), Look("", "in which city was {} born", "born"))
+    )
+    assert understand("Which is longer, the Elbe or the Danube?").answer == "most"
+
+
+@pytest.mark.parametrize("task", EVERY, ids=lambda t: t.id)
+def test_every_question_that_comes_along_is_understood_and_planned_for(task):
+    plan = write_plan(understand(task.goal))
+    ast.parse(plan)
+    assert ask_for_plan(goal=task.goal) == plan
+    assert "agent.search(" in plan
+
+
+@pytest.mark.parametrize("goal", ["", "Who?", "In which city was the baker of the bread born?", "put a mug in desk"])
+def test_any_other_question_is_an_error_and_no_made_up_plan(goal):
+    with pytest.raises(ModelError, match="does not understand the goal"):
+        ask_for_plan(goal=goal)
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "told"),
+    [
+        ("He was born in Bonn in 1770.", "in which city was Ludwig born", "'Bonn'"),
+        ("He was born in Bonn in 1770.", "in what year was Ludwig born", "'1770'"),
+        ("Composed by Ludwig van Beethoven.", "who is the composer of Fidelio", "None"),
+        ("It was composed by Ludwig van Beethoven.", "who is the composer of Fidelio", "'Ludwig van Beethoven'"),
+        ("It rises in the Czech Republic, in the hills.", "in which country does the Elbe rise", "'Czech Republic'"),
+        ("A river, about 1,094 kilometres long.", "how many kilometres long is the Elbe", "'1,094'"),
+        ("", "in which city did X die", "None"),
+    ],
+)
+def test_a_question_about_a_text_is_answered_from_the_text_alone(text, question, told):
+    assert answer(ASKED.format(text, question)) == told
+
+
+def test_a_question_of_another_sort_is_an_error():
+    with pytest.raises(ModelError, match="cannot answer the question"):
+        answer(ASKED.format("Some text.", "what colour is it"))
+
+
+# ------------------------------------------------------------------ mistakes and mends
+
+
+@pytest.mark.parametrize("name", SPOILERS)
+@pytest.mark.parametrize("seed", range(6))
+def test_a_mistake_that_is_asked_for_by_name_is_made(name, seed):
+    assert ask_for_plan(ScriptedModel(seed, name)) != SOUND
+
+
+def test_a_title_that_there_is_not_is_mended_by_the_first_that_is_similar_in_the_step_that_failed():
+    told = "Error in [Step 1]: this is no title. Could not find Garabit bridge. Similar: [\"Garabit's viaduct\", 'Prague']."
+    mended = refine(SOUND, told, understand(GOAL))
+    assert mended == SOUND.replace("agent.search('Garabit bridge')", 'agent.search("Garabit\'s viaduct")')
+
+
+def test_where_the_feedback_tells_nothing_a_new_plan_is_written():
+    assert refine("def solution(agent, start_from=1):\n    pass\n", "nothing", understand(GOAL)) == SOUND
+
+
+# ------------------------------------------------------------------ episodes
+
+
+def test_a_title_that_is_not_quite_right_costs_one_refinement():
+    result, events = episode("bridge/1")
+    assert (result.success, result.refinements, result.asks) == (True, 1, 2)
+    assert "Similar: ['Garabit viaduct'" in next(e for e in events if isinstance(e, PlanFailed)).message
+    assert [e.start_from for e in events if isinstance(e, PlanStarted)] == [1, 1]
+
+
+@pytest.mark.parametrize("name", SPOILERS)
+def test_a_plan_that_the_check_refuses_is_repaired_without_a_refinement(name):
+    result, events = episode("bridge/2", name)
+    assert [e for e in events if isinstance(e, PlanRejected)]
+    assert (result.success, result.refinements) == (True, 0)
+
+
+@pytest.mark.parametrize("task", EVERY, ids=lambda t: t.id)
+def test_every_question_is_answered_in_the_end(task):
+    result, _ = episode(task.id, "some", seed=1)
+    assert (result.success, result.reward) == (True, 1.0)
+
+
+def test_an_episode_plays_from_a_tape(tmp_path):
+    recorder = Recorder(tmp_path / "tape")
+    first = run("hotpotqa", "bridge/1", record=recorder)
+    recorder.close()
+    again = run("hotpotqa", "bridge/1", tape=Tape(tmp_path / "tape"))
+    assert (again.success, again.actions, again.model_calls) == (True, first.actions, first.model_calls)

@@ -1,0 +1,27 @@
+"""Skills for the household that the tests of curation share, made as acquisition makes them, and a poisoned one."""
+
+from codeplan import envs
+from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.skills.binding import head
+from codeplan.skills.values import Origin, Skill
+from codeplan.standin.household import understand, write_plan
+
+HOUSEHOLD = envs.make("household")
+
+
+def made(kind, seed=2003, name="", edit=lambda plan: plan):
+    """A sound plan for a task, made general; ``edit`` changes it before."""
+    task = HOUSEHOLD.task(kind, seed)
+    first = HOUSEHOLD.reset(task).text
+    plan = edit(write_plan(understand(task.goal, first)))
+    found = Sandbox().study("generalise", plan, {"goal": task.goal, "first": first, "later": ""})["source"]
+    names = tuple(p.name for p in head(found).parameters)
+    return Skill(name or f"{kind}-good", "household", found, kind, "", names, origins=(Origin(task.id, task.goal),))
+
+
+def poisoned(kind, seed=2003):
+    """Right on its own task, wrong on most others: the receptacle that the thing goes to is spelled out in pieces."""
+    task = HOUSEHOLD.task(kind, seed)
+    target = understand(task.goal, HOUSEHOLD.reset(task).text).target
+    spelled = f"'{target[:3]}' + '{target[3:]}'"
+    return made(kind, seed, f"{kind}-poisoned", lambda plan: plan.replace(f"'{target}')", f"{spelled})"))

@@ -1,0 +1,47 @@
+"""What the tests of plans' tests have in common: a plan, and manifests for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from codeplan.prompts.templates import Prompts
+from codeplan.testing.cases.case import Stage, Suite, Verdict
+
+MANIFEST = """\
+plan = "clean.py"
+env = "household"
+
+[[tasks]]
+kind = "clean"
+seed = 418
+"""
+
+TAKES = "assert agent.holding == found, f'Error in [Step 2]: I cannot take {found} from {place}. {agent.report()}'"
+CLEANS = "assert 'You clean' in answer, f'Error in [Step 3]: {found} is not clean: {answer} {agent.report()}'"
+
+
+def clean_plan() -> str:
+    """The worked sample that cleans a lettuce."""
+    sample = Prompts.of(None).sample("household", "clean")
+    assert sample is not None
+    assert TAKES in sample
+    assert CLEANS in sample
+    return f"{sample}\n"
+
+
+def write(folder: Path, manifest: str = MANIFEST, plan: str | None = None) -> Path:
+    """A manifest and its plan, in a folder; returns the manifest's path."""
+    (folder / "clean.py").write_text(clean_plan() if plan is None else plan)
+    path = folder / "clean.plan.toml"
+    path.write_text(manifest)
+    return path
+
+
+def verdicts(path: Path) -> dict[str, Verdict]:
+    """Every case of a manifest, by name, run."""
+    stage = Stage(Suite(path))
+    return {case.name: stage.run(case) for case in stage.suite.cases}
+
+
+def messages(verdict: Verdict) -> list[str]:
+    return [complaint.message for complaint in verdict.complaints]

@@ -1,0 +1,118 @@
+"""Runs plans in this process, under guards but without a cage."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+from codeplan.agent_api import agent_api
+from codeplan.sandbox.language.check import check_source
+from codeplan.sandbox.language.program import compile_plan
+from codeplan.sandbox.runtime.control import Control, LimitReached, PlanAssertion
+from codeplan.sandbox.runtime.namespace import make_namespace, namespace_variables
+from codeplan.testing.worlds import Walker
+from codeplan.types import AgentApi, Plan, Rejected
+
+API: AgentApi = agent_api(Walker)
+
+
+class World:
+    """The host's side of a run, in this process."""
+
+    methods = frozenset(m.name for m in API.methods)
+    attributes = frozenset(a.name for a in API.attributes)
+
+    def __init__(self) -> None:
+        self.failure: PlanAssertion | LimitReached | None = None
+        self.agent = Walker()
+        self.output: list[str] = []
+        self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
+
+    def call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
+        self.calls.append((method, args, kwargs))
+        try:
+            return getattr(self.agent, method)(*args, **kwargs)
+        except TypeError as error:
+            raise RuntimeError(str(error)) from None
+
+    def read(self, attribute: str) -> object:
+        value = getattr(self.agent, attribute)
+        return list(value) if isinstance(value, list) else value
+
+    def ask(self, question: str) -> str:
+        return f"answer to {question!r}"
+
+    def print(self, text: str) -> None:
+        self.output.append(text)
+
+
+class Ran:
+    """How a guarded run ended."""
+
+    def __init__(self, world: World, variables: dict[str, object], error: BaseException | None, over: bool) -> None:
+        self.world, self.variables, self.error, self.over = world, variables, error, over
+        self.output = "".join(world.output)
+
+
+def plan(body: str) -> str:
+    """A plan of these statements, without steps."""
+    return "def solution(agent, start_from=1):\n" + textwrap.indent(textwrap.dedent(body).strip("\n"), "    ") + "\n"
+
+
+def run(
+    source: str,
+    *,
+    turns: int = 1_000_000,
+    start_from: int = 1,
+    variables: dict[str, object] | None = None,
+    dropped: dict[str, str] | None = None,
+) -> Ran:
+    """Run a plan under guards."""
+    program = compile_plan(source)
+    world = World()
+    space = make_namespace(
+        world, turns=turns, seed=0, start_from=start_from, variables=variables or {}, dropped=dropped or {}
+    )
+    error: BaseException | None = None
+    over = False
+    try:
+        for segment in program.segments:
+            if segment.step is None or segment.step >= start_from:
+                exec(segment.code, space)
+                over = space.pop("_segment_")() is True  # type: ignore[operator]
+            if over:
+                break
+    except (Exception, Control) as raised:
+        error = raised
+    return Ran(world, namespace_variables(space), error, over)
+
+
+def check(source: str) -> Plan | Rejected:
+    """Check a plan for the Walker."""
+    return check_source(source, API)
+
+
+def accepted(source: str) -> Plan:
+    """The plan, or a test failure that shows why it was refused."""
+    result = check(source)
+    assert isinstance(result, Plan), [str(d) for d in result.diagnostics]
+    return result
+
+
+def refused(source: str) -> Rejected:
+    """The refusal, or a test failure where there is none."""
+    result = check(source)
+    assert isinstance(result, Rejected), "the plan was accepted"
+    return result
+
+
+def message(body: str) -> str:
+    """What the statements' own handler is told."""
+    wrapped = (
+        "try:\n"
+        + "\n".join(f"    {line}" for line in body.split("\n"))
+        + "\nexcept Exception as e:\n    print(type(e).__name__, e)"
+    )
+    ran = run(plan(wrapped))
+    assert ran.error is None
+    return ran.output.strip()

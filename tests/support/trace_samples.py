@@ -1,0 +1,124 @@
+"""Traces for the tests of pages: as events, in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from codeplan.recording.events import (
+    Acted,
+    Asked,
+    AskFailed,
+    Choice,
+    Embedded,
+    EnvironmentReset,
+    EpisodeEnded,
+    EpisodeStarted,
+    Event,
+    Pictured,
+    PlanDrafted,
+    PlanFailed,
+    PlanRejected,
+    PlanStarted,
+    PlanStopped,
+    Printed,
+    SkillsChosen,
+    SpanClosed,
+    SpanOpened,
+    StepEntered,
+    Warned,
+)
+from codeplan.recording.trace import write_new
+from codeplan.sandbox.protocol.codec import encode
+from codeplan.types import Checkpoint, Completion, Diagnostic, Observation, Result, Task
+
+PLAN = """def solution(agent, start_from=1):
+    if start_from <= 1:
+        seen = agent.look()
+    if start_from <= 2:
+        agent.take(seen)
+"""
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de"
+    "0000000c4944415408d763f8cfc000000301010018dd8db00000000049454e44ae426082"
+)
+HOSTILE = (
+    "</script><script>window.harmed=1</script><img src=x onerror='window.harmed=2'>"
+    "<!--<script>\u202egnp.exe\u2066 \x1b[31mred\x1b[0m \u200bhidden \ud800 &lt; {policy} {title} {style} {script} {blocks} {overview}"
+)
+
+
+def started(task: str = "clean/1", **about: str) -> EpisodeStarted:
+    return EpisodeStarted(
+        task=Task(task, env="household", kind=about.get("kind", "clean"), goal=about.get("goal", "put it away")),
+        env="household",
+        method=about.get("method", "adaplanner"),
+        model=about.get("model", "scripted"),
+        codeplan="0",
+    )
+
+
+def ended(head: EpisodeStarted, success: bool = True, **counts: int) -> EpisodeEnded:
+    return EpisodeEnded(result=Result(head.task, success, "success", head.method, head.model, **counts))
+
+
+def acted(action: str = "look", text: str = "A desk.", success: bool = False) -> Acted:
+    return Acted(action=action, observation=Observation(text, success=success, done=success), seconds=0.1)
+
+
+def state(**variables: object) -> Checkpoint:
+    return encode(variables, 1 << 18)
+
+
+def write(folder: Path, *events: Event) -> Path:
+    """A trace of these events, numbered, in a new folder; its path."""
+    path = folder / "trace.jsonl"
+    numbered = [msgspec.structs.replace(e, seq=n, at=1_700_000_000.0 + n) for n, e in enumerate(events)]
+    write_new(path, numbered)
+    return path
+
+
+def hostile(folder: Path) -> Path:
+    """A trace in which every text tries to break out of the page, and a picture out of the folder."""
+    text = HOSTILE.replace("\ud800", "")  # JSON cannot say a lone surrogate here; ``visible`` has a test of its own
+    head = EpisodeStarted(
+        task=Task(text, env=text, kind=text, goal=text),
+        env=text,
+        method=text,
+        model=text,
+        codeplan=text,
+        settings={text: text, "list": [text]},
+        model_settings={text: text},
+    )
+    asked = Asked(
+        purpose="ask",
+        messages=[{"role": "user", "content": text}],
+        completion=Completion(text, finish_reason=text, model=text),
+        seconds=1.0,
+        prompt=text,
+    )
+    return write(
+        folder,
+        head,
+        EnvironmentReset(observation=Observation(text)),
+        SpanOpened(id=1, kind=text, name=text),
+        asked,
+        AskFailed(purpose="plan", messages=[{"role": "user", "content": text}], error=text, seconds=0.1),
+        PlanDrafted(number=1, origin="plan", source=text),
+        PlanRejected(number=1, diagnostics=(Diagnostic(1, 1, text, text),)),
+        PlanDrafted(number=2, origin="check", source=f"{text}\n{PLAN}"),
+        PlanStarted(number=2, start_from=2, restored=(text,), dropped={text: text}),
+        StepEntered(step=2, title=text, checkpoint=state(**{text: text, "deep": [{text: (text,)}]})),
+        Printed(text=text),
+        acted(text, text),
+        Pictured(file=f"../{text}.png"),
+        Pictured(file="../../secret.png"),
+        PlanFailed(step=2, line=1, error=text, message=text, checkpoint=state(a=text)),
+        PlanStopped(limit=text, value=1.0, allowed=1.0, step=2, line=1, message=text),
+        Embedded(model=text, texts=2, digest=text, seconds=0.1),
+        SkillsChosen(purpose="plan", chosen=(Choice(text, 1, 1.0, text),)),
+        SpanClosed(id=1),
+        Warned(message=text),
+        EpisodeEnded(result=Result(head.task, False, text, text, text)),
+    )
