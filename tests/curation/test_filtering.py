@@ -1,8 +1,8 @@
 """Filtering: promoted only when success rises on other tasks; harmful ones retired; the poisoned one never promoted."""
 
 import pytest
-from curation.made import made, poisoned
 from support.boxes import Boxes, Replies
+from support.curation_samples import made, poisoned
 
 from codeplan.curation.checking import check
 from codeplan.curation.episodes import Lab

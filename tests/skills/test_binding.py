@@ -5,7 +5,7 @@ import ast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skills.shelf import PLAN
+from support.skill_samples import PLAN
 
 from codeplan.skills.binding import Parameter, Unbound, bound, head, values_in
 

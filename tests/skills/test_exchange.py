@@ -3,7 +3,7 @@
 import zipfile
 
 import pytest
-from skills.shelf import PLAN, skill
+from support.skill_samples import PLAN, skill
 
 from codeplan.errors import UsageError
 from codeplan.skills.exchange import export, import_

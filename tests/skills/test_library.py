@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skills.shelf import PLAN, skill, task
+from support.skill_samples import PLAN, skill, task
 
 from codeplan.errors import UsageError
 from codeplan.skills.library import Library

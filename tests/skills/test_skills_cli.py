@@ -6,8 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from curation.made import made
-from skills.shelf import PLAN, skill
+from support.curation_samples import made
+from support.skill_samples import PLAN, skill
 
 from codeplan.skills.library import Library
 from codeplan.skills.values import Trial

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from testing.houses import MANIFEST, verdicts, write
+from support.house_suites import MANIFEST, verdicts, write
 
 from codeplan.testing.cases import collection, coverage_page, fake_agent, helpers, mutation, pytest_coverage, strategies
 

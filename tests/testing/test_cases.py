@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from testing.houses import CLEANS, MANIFEST, TAKES, clean_plan, messages, verdicts, write
+from support.house_suites import CLEANS, MANIFEST, TAKES, clean_plan, messages, verdicts, write
 
 from codeplan.sandbox.analysis.head import CLOSING, OPENING
 from codeplan.skills.library import Library

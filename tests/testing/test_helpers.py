@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import HealthCheck, find, given, settings
-from testing.houses import clean_plan
+from support.house_suites import clean_plan
 
 import codeplan
 from codeplan.envs.household.agent import HouseholdAgent

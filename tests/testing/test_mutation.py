@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from testing.houses import MANIFEST, write
+from support.house_suites import MANIFEST, write
 
 from codeplan.errors import UsageError
 from codeplan.testing.cases.case import Stage, Suite

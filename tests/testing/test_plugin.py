@@ -7,7 +7,7 @@ import sys
 import xml.etree.ElementTree as ET
 
 import pytest
-from testing.houses import CLEANS, MANIFEST, clean_plan, write
+from support.house_suites import CLEANS, MANIFEST, clean_plan, write
 
 REPORT = """\
 _________________________________ clean/1591 __________________________________

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from testing.houses import MANIFEST, write
+from support.house_suites import MANIFEST, write
 
 import codeplan
 from codeplan.cli import main
