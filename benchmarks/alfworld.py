@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 
 from codeplan import envs
 from codeplan.envs.alfworld.environment import ALFWorld
-from codeplan.envs.alfworld.official import TextWorld
+from codeplan.envs.alfworld.official import TextWorldProcess
 from codeplan.errors import EnvironmentFailure
 from codeplan.types import Task
 
@@ -50,12 +50,12 @@ def every_game(env: ALFWorld) -> list[Task]:
 
 def official(env: ALFWorld, tasks: list[Task]) -> tuple[float, float] | None:
     """TextWorld's times, once it has started and imported what it needs; None where it is not installed."""
-    engine = TextWorld()
+    engine = TextWorldProcess()
     try:
-        told = [engine.load(env.data.trial(tasks[0].id) / "game.tw-pddl")]
+        told = [engine.load(env.data.trial_folder(tasks[0].id) / "game.tw-pddl")]
 
         def begin(task: Task) -> None:
-            told[0] = engine.load(env.data.trial(task.id) / "game.tw-pddl")
+            told[0] = engine.load(env.data.trial_folder(task.id) / "game.tw-pddl")
 
         def step(action: str) -> None:
             told[0] = engine.step(action)

@@ -28,9 +28,9 @@ from typing import Any
 import msgspec
 
 import codeplan
-from codeplan.bench import conduct, engines
-from codeplan.bench.plan import Asked, Planned, planned
-from codeplan.bench.store import RESULTS, Bench, Ended, read
+from codeplan.bench import run_bench, engines
+from codeplan.bench.plan import BenchSpec, ResolvedBench, resolve_bench
+from codeplan.bench.store import RESULTS_FILE, BenchRecord, EpisodeOutcome, read_bench
 
 KILLS = 20
 SEED = 2023
@@ -92,7 +92,7 @@ def processes(rounds: int = 3) -> bool:
     return True
 
 
-def steady_rate(plan: Planned, folder: Path, workers: int) -> float:
+def steady_rate(plan: ResolvedBench, folder: Path, workers: int) -> float:
     """Episodes a second, without the time until each worker has ended one."""
     moments: list[float] = []
     played(plan, folder, "processes", workers, lambda ended: moments.append(time.perf_counter()))
@@ -105,10 +105,10 @@ def endpoint(episodes: int = 200, workers: int = 64, latency: float = 0.1) -> bo
         model = {"name": "tiny", "base_url": url, "api_key": "none", "timeout": 60.0, "max_retries": 3}
         plan = asked(n=-(-episodes // 6), models=[model])
         played(asked(n=1, models=[model]), Path(folder, "first"), workers=6)  # imports, and the sandbox's start
-        done: list[Bench] = []
+        done: list[BenchRecord] = []
         plain, _ = timed(lambda out: played(asked(n=-(-episodes // 6)), out, workers=workers))
         wall, cpu = timed(lambda out: done.append(played(plan, out, workers=workers)))
-    calls = [e.result.model_calls for e in done[0].ended]
+    calls = [e.result.model_calls for e in done[0].outcomes]
     lanes = max(sum(calls) * latency / workers, max(calls) * latency)
     spread = cpu / CORES
     print(f"endpoint   {len(calls)} episodes, {workers} at a time, {latency:g} s a call: {wall:.1f} s")
@@ -123,13 +123,13 @@ def kills() -> bool:
     with tempfile.TemporaryDirectory() as folder:
         whole, killed = Path(folder, "whole"), Path(folder, "killed")
         subprocess.run(command(whole), check=True, stdout=subprocess.DEVNULL)
-        dice, total = random.Random(SEED), read(whole).total
+        dice, total = random.Random(SEED), read_bench(whole).total_episodes
         moments = sorted(dice.randrange(total - 2) for _ in range(KILLS))
         done = sum(run_and_kill(killed, ends, dice.uniform(0, 0.1)) for ends in moments)
-        before = len(read(killed).ended)
+        before = len(read_bench(killed).outcomes)
         subprocess.run(command(killed), check=True, stdout=subprocess.DEVNULL)
-        same = bare(read(whole)) == bare(read(killed))
-        lines = (killed / RESULTS).read_bytes().count(b"\n")
+        same = bare(read_bench(whole)) == bare(read_bench(killed))
+        lines = (killed / RESULTS_FILE).read_bytes().count(b"\n")
         anew = len(list(killed.rglob("died-*.jsonl")))
     table = "the same table" if same else "ANOTHER TABLE"
     print(f"kills      {done} of {KILLS}; {before} of {lines} episodes had ended, {anew} begun anew: {table}")
@@ -138,7 +138,7 @@ def kills() -> bool:
 
 def run_and_kill(folder: Path, ends: int, delay: float) -> bool:
     """Run the bench until so many episodes have ended, and a little longer, then kill it; False where it ended."""
-    results = folder / RESULTS
+    results = folder / RESULTS_FILE
     child = subprocess.Popen(command(folder), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while child.poll() is None and (results.read_bytes().count(b"\n") if results.exists() else -1) < ends:
         time.sleep(0.002)
@@ -152,11 +152,11 @@ def run_and_kill(folder: Path, ends: int, delay: float) -> bool:
 def lost(engine: str) -> bool:
     """Kill one of an engine's two workers in the middle of an episode, and compare the table with that of threads."""
     plan = asked(n=8)
-    ended: list[Ended] = []
+    ended: list[EpisodeOutcome] = []
     killed: list[int] = []
     with tempfile.TemporaryDirectory() as folder:
 
-        def watch(one: Ended) -> None:
+        def watch(one: EpisodeOutcome) -> None:
             ended.append(one)
             if len(ended) >= 10 and not killed:
                 killed.extend(writing(folder)[:1])
@@ -166,32 +166,32 @@ def lost(engine: str) -> bool:
         there = played(plan, Path(folder, engine), engine, 2, watch)
         same = bare(there) == bare(played(plan, Path(folder, "threads"), workers=2))
     table = "the same table" if same else "ANOTHER TABLE"
-    print(f"{engine:10} {len(killed)} of 2 workers killed, {len(ended)} ends of {there.total} episodes: {table}")
-    return same and len(killed) == 1 and len(ended) == there.total
+    print(f"{engine:10} {len(killed)} of 2 workers killed, {len(ended)} ends of {there.total_episodes} episodes: {table}")
+    return same and len(killed) == 1 and len(ended) == there.total_episodes
 
 
 # ------------------------------------------------------------------ what they share
 
 
-def asked(**what: Any) -> Planned:
+def asked(**what: Any) -> ResolvedBench:
     """A bench of the household's tasks."""
-    return planned(msgspec.convert({"suites": ["household"], **what}, Asked))
+    return resolve_bench(msgspec.convert({"suites": ["household"], **what}, BenchSpec))
 
 
 def played(
-    plan: Planned,
+    plan: ResolvedBench,
     folder: Path,
     engine: str = "threads",
     workers: int = 1,
-    hear: Callable[[Ended], None] = lambda ended: None,
-) -> Bench:
+    hear: Callable[[EpisodeOutcome], None] = lambda ended: None,
+) -> BenchRecord:
     """The bench, played in the folder to its end."""
-    return conduct(plan, engines.make(engine, workers), folder, watch=lambda bench: contextlib.nullcontext(hear)).bench
+    return run_bench(plan, engines.make_engine(engine, workers), folder, observer=lambda bench: contextlib.nullcontext(hear)).bench
 
 
-def bare(bench: Bench) -> list[object]:
+def bare(bench: BenchRecord) -> list[object]:
     """What must be the same however a bench came to its end: everything but seconds."""
-    return [(e.key, e.broken, msgspec.structs.replace(e.result, seconds=0.0)) for e in bench.ended]
+    return [(e.key, e.broken, msgspec.structs.replace(e.result, seconds=0.0)) for e in bench.outcomes]
 
 
 def command(folder: Path) -> list[str]:

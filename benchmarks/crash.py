@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from codeplan import envs
 from codeplan.errors import CodeplanError, UsageError
-from codeplan.recording.comparison import difference
+from codeplan.recording.comparison import describe_difference
 from codeplan.recording.events import EpisodeEnded, Event
 from codeplan.recording.trace import Trace
 from codeplan.runner.live import run
@@ -117,7 +117,7 @@ def one_round(played: Played, number: int, wholes: list[Whole], folder: Path) ->
     except CodeplanError as e:
         return f"{what}: {e}"
     for was, now in zip_longest(whole.events, Trace.read(trace)):
-        differs = difference(was, now) if was and now else "not as many events"
+        differs = describe_difference(was, now) if was and now else "not as many events"
         if differs:
             return f"{what}: {differs}"
     return ("ended before the kill" if isinstance(before[-1], EpisodeEnded) else "resumed") + ", identical"

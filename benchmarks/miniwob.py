@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 
 from codeplan.envs.miniwob import found
-from codeplan.envs.miniwob.browser import Browser, shut
+from codeplan.envs.miniwob.browser import SharedBrowser, close_all_browsers
 from codeplan.envs.miniwob.environment import MiniWob
-from codeplan.envs.miniwob.pages import Pages
+from codeplan.envs.miniwob.pages import PageFolder
 from codeplan.types import Observation
 
 EPISODES = 1000
@@ -23,7 +23,7 @@ WANTED = {"episodes a second": 50, "MB": 700}
 
 def main(episodes: int) -> None:
     """Print all the figures; ``episodes`` is how many are played for the speed."""
-    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; {found.browser()}")
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; {found.find_browser()}")
     started = time.perf_counter()
     env = MiniWob()
     env.reset(env.task("click-button", 0))
@@ -33,7 +33,7 @@ def main(episodes: int) -> None:
     repeat(env)
     env.close()
     memory()
-    shut()
+    close_all_browsers()
     time.sleep(0.5)
     print(f"processes of the browser that are left: {len(processes())}")
 
@@ -89,9 +89,9 @@ _leader = 0
 def remember_browser() -> None:
     """Remember the process group of the browser."""
     global _leader
-    browser, page = Browser.page(found.browser(), Pages().folder)
-    _leader = browser.process.number
-    browser.give_back(page)
+    browser, page = SharedBrowser.open_page(found.find_browser(), PageFolder().folder)
+    _leader = browser.process.pid
+    browser.return_page(page)
 
 
 def processes() -> list[int]:

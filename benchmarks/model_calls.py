@@ -8,7 +8,7 @@ the success rates say nothing about models.
 from __future__ import annotations
 
 from codeplan import envs
-from codeplan.bench.suite import Row, Suite, summarise
+from codeplan.bench.suite import KindSummary, TaskSuite, summarise_results
 
 PAPER = {"code_check": "always", "resume_by": "model"}
 
@@ -25,9 +25,9 @@ def main() -> None:
     print(f"saved: {1 - ours.model_calls / papers.model_calls:.1%} of the paper's calls")
 
 
-def counts(settings: dict[str, str], tasks) -> Row:
+def counts(settings: dict[str, str], tasks) -> KindSummary:
     """The sums over all tasks under one procedure."""
-    return summarise(Suite(env="household", tasks=tasks, workers=2, settings=settings).run())[-1]
+    return summarise_results(TaskSuite(env="household", tasks=tasks, workers=2, settings=settings).run())[-1]
 
 
 if __name__ == "__main__":

@@ -15,10 +15,10 @@ from typing import TypeVar
 
 import msgspec
 
-from codeplan.recording.events import Acted, EpisodeStarted, StepEntered
+from codeplan.recording.events import ActionTaken, EpisodeStarted, StepEntered
 from codeplan.report.pages import archive
-from codeplan.report.pages.index import Index
-from codeplan.report.pages.runs import Source
+from codeplan.report.pages.index import TraceIndex
+from codeplan.report.pages.runs import ReportSource
 from codeplan.sandbox.protocol.codec import encode
 from codeplan.types import Observation, Task
 
@@ -32,10 +32,10 @@ def main(megabytes: int) -> None:
         write(path, megabytes << 20)
         before = memory()
         plain = cpu("reading the file's lines", lambda: sum(1 for _ in path.open("rb")))[1]
-        index, seconds = cpu("the index of the trace", Index(path).refresh)
+        index, seconds = cpu("the index of the trace", TraceIndex(path).refresh)
         print(f"  {seconds / plain:.1f} times the plain reading; {index.count:,} events, {len(index.pages):,} pages")
         cpu("one page out of the middle", lambda: index.read(len(index.pages) // 2))
-        written = cpu("the whole report", lambda: archive.write(Source(path.parent), Path(place, "page.html")))[0]
+        written = cpu("the whole report", lambda: archive.write_archive(ReportSource(path.parent), Path(place, "page.html")))[0]
         print(f"  {written.size / 1e6:.1f} MB, {written.left_out:,} pages left out")
         print(f"memory: {(memory() - before) / 1e3:.0f} MB more than before, for a trace of {megabytes} MB")
 
@@ -43,10 +43,10 @@ def main(megabytes: int) -> None:
 def write(path: Path, size: int) -> None:
     """A trace of about so many bytes."""
     path.parent.mkdir()
-    head = EpisodeStarted(task=Task("long"), env="household", method="adaplanner", model="scripted", codeplan="0")
+    head = EpisodeStarted(task=Task("long"), env="household", method="adaplanner", model="scripted", codeplan_version="0")
     state = encode({"seen": [f"drawer {n}" for n in range(200)]}, 1 << 18)
     events = [
-        Acted(action=f"go to drawer {n}", observation=Observation("Nothing. " * 40), seconds=0.0) for n in range(60)
+        ActionTaken(action=f"go to drawer {n}", observation=Observation("Nothing. " * 40), seconds=0.0) for n in range(60)
     ]
     lines = msgspec.json.Encoder().encode_lines([StepEntered(step=1, title="look", checkpoint=state), *events])
     with path.open("wb") as file:

@@ -155,8 +155,8 @@ def starts() -> None:
     """The first check and the first run of a process, which start the zygotes."""
     head("the first of a process, with its zygote")
     for name, work, zygotes in (
-        ("check", lambda: Sandbox().check(TRIVIAL, Home), launcher.checks),
-        ("run", lambda: caged(TRIVIAL), launcher.runs),
+        ("check", lambda: Sandbox().check(TRIVIAL, Home), launcher.check_workers),
+        ("run", lambda: caged(TRIVIAL), launcher.run_workers),
     ):
         times = []
         for _ in range(5):

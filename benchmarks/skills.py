@@ -22,12 +22,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from codeplan import envs
-from codeplan.curation.checking import run_alone
-from codeplan.curation.episodes import Lab
-from codeplan.curation.filtering import Rule, filter_candidates
+from codeplan.curation.checking import run_skill_alone
+from codeplan.curation.episodes import CurationRunner
+from codeplan.curation.filtering import FilterRule, filter_candidates
 from codeplan.skills import evidence, manifest
-from codeplan.skills.library import Library
-from codeplan.skills.values import Origin, Trial
+from codeplan.skills.library import SkillLibrary
+from codeplan.skills.values import SkillOrigin, EvidenceRecord
 from codeplan.types import Task
 
 TESTS = Path(__file__).parents[1] / "tests"
@@ -49,7 +49,7 @@ def fill(root: Path) -> None:
         kind = KINDS[i % len(KINDS)]
         goal = f"{kind} some {THINGS[i % 12]} and put it in {PLACES[i % 10]}, as in room {i % 500}."
         plan = f"{shelf.PLAN}# {i}\n{tail}"
-        origins = (Origin(f"{kind}/{i}", goal, "scripted", f"runs/{i}"),)
+        origins = (SkillOrigin(f"{kind}/{i}", goal, "scripted", f"runs/{i}"),)
         status = "active" if i % 3 else "candidate"
         one = shelf.skill(
             f"{kind}-{i:05}", status, kind=kind, plan=plan, origins=origins, description=f"{kind}: {goal}"
@@ -57,9 +57,9 @@ def fill(root: Path) -> None:
         folder = root / "household" / one.name
         folder.mkdir(parents=True)
         (folder / "plan.py").write_text(plan)
-        (folder / "SKILL.md").write_text(manifest.written(one))
-        trials = [Trial(f"{kind}/{j}", j, "m", j % 2 == 0, j % 2 == 0, 1, "filter", f"runs/{i}-{j}") for j in range(8)]
-        (folder / "evidence.jsonl").write_bytes(b"".join(evidence.encode(t) + b"\n" for t in trials))
+        (folder / "SKILL.md").write_text(manifest.format_manifest(one))
+        trials = [EvidenceRecord(f"{kind}/{j}", j, "m", j % 2 == 0, j % 2 == 0, 1, "filter", f"runs/{i}-{j}") for j in range(8)]
+        (folder / "evidence.jsonl").write_bytes(b"".join(evidence.encode_record(t) + b"\n" for t in trials))
 
 
 def milliseconds(work: Callable[[], object], rounds: int) -> list[float]:
@@ -83,7 +83,7 @@ def speed(rounds: int) -> None:
         root = Path(folder) / "skills"
         fill(root)
         began = time.perf_counter()
-        library = Library(root)
+        library = SkillLibrary(root)
         first = 1000 * (time.perf_counter() - began)
         tasks = {
             "find, by kind and words": Task(
@@ -96,7 +96,7 @@ def speed(rounds: int) -> None:
         for name, task in tasks.items():
             assert len(library.find(task, 3)) == 3
             show(name, milliseconds(lambda task=task: library.find(task, 3), rounds), LIMITS[name])
-        show("list, opening included", milliseconds(lambda: Library(root).entries(), 5), LIMITS["list"])
+        show("list, opening included", milliseconds(lambda: SkillLibrary(root).entries(), 5), LIMITS["list"])
         command = [sys.executable, "-m", "codeplan", "skills", "list", "--library", str(root)]
         show("list, the whole command", milliseconds(lambda: subprocess.run(command, stdout=-3, check=True), 5), 300)
         show("index, made the first time", [first], 5_000)
@@ -110,16 +110,16 @@ def worth(rounds: int) -> None:
         settings = ["--set", "gaps=0.8", "--set", "sample_kinds=pick"]
         print("codeplan", *command[3:], *settings, flush=True)
         subprocess.run([*command, *settings], cwd=folder, check=True)
-        alone(Library(Path(folder) / "skills"))
+        alone(SkillLibrary(Path(folder) / "skills"))
 
 
-def alone(library: Library) -> None:
+def alone(library: SkillLibrary) -> None:
     """Every promoted skill's own plan, from step 1, on ten tasks of its kind that no step before has seen."""
-    lab = Lab("household", gaps=0.8, sample_kinds="pick")
+    lab = CurationRunner("household", gaps=0.8, sample_kinds="pick")
     print("\nthe promoted skills' own plans, bound by one question, on ten other tasks")
     for entry in library.entries(status="active"):
         tasks = [t for t in lab.tasks("dev") if t.kind == entry.kind][:10]
-        solved = run_alone(lab, library, library.get(entry.env, entry.name), tasks)
+        solved = run_skill_alone(lab, library, library.get(entry.env, entry.name), tasks)
         print(f"{entry.name:24} {sum(solved)}/{len(solved)}", flush=True)
 
 
@@ -127,22 +127,22 @@ def poison(rounds: int) -> None:
     """How many poisoned candidates are promoted, by the paired test alone; sound ones stand beside them."""
     world = envs.make("household")
     kinds = ("heat", "clean", "cool", "pick_two")
-    lab = Lab("household", gaps=0.8, sample_kinds="pick")
+    lab = CurationRunner("household", gaps=0.8, sample_kinds="pick")
     counts = {
         "sound": {"active": 0, "candidate": 0, "retired": 0},
         "poisoned": {"active": 0, "candidate": 0, "retired": 0},
     }
-    rule = Rule(alone=0, pairs=20, level=0.05)
+    rule = FilterRule(alone=0, pairs=20, level=0.05)
     for number in range(rounds):
         kind, first = kinds[number % len(kinds)], 100_000 + 100 * number
         own = world.task(kind, first)
         pair = [made.made(kind, first), made.poisoned(kind, first)]
-        won = lab.execute(pair[1].plan, own, "own")
+        won = lab.run_plan(pair[1].plan, own, "own")
         assert won is not None
         assert won.result.success, f"the poisoned skill is right on its own task {own.id}"
         tasks = [world.task(kind, first + i) for i in range(1, 40)]
         with tempfile.TemporaryDirectory() as folder:
-            library = Library(Path(folder) / "skills")
+            library = SkillLibrary(Path(folder) / "skills")
             rows = filter_candidates(lab, library, tasks, [library.add(s) for s in pair], rule)
         for what, row in zip(counts, rows, strict=True):
             counts[what][row.status] += 1
@@ -157,12 +157,12 @@ def crash(rounds: int) -> None:
     """Sixteen processes at once, and writers that are killed."""
     script = TESTS / "skills" / "writers.py"
     with tempfile.TemporaryDirectory() as folder:
-        library = Library(Path(folder) / "skills")
+        library = SkillLibrary(Path(folder) / "skills")
         library.add(shelf.skill())
         began = time.perf_counter()
         subprocess.run([sys.executable, script, "record", str(library.path), "16", "50"], check=True)
         seconds = time.perf_counter() - began
-        print(f"16 processes, 50 trials each: {len(library.trials(shelf.skill()))} of 800 there, {seconds:.1f} s")
+        print(f"16 processes, 50 trials each: {len(library.read_evidence(shelf.skill()))} of 800 there, {seconds:.1f} s")
         subprocess.run([sys.executable, script, "crash", str(library.path), str(rounds)], check=True)
 
 

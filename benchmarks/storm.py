@@ -33,9 +33,9 @@ from codeplan import envs
 from codeplan.episode.episode import Episode
 from codeplan.errors import InfrastructureError, ModelError
 from codeplan.prompts.templates import Prompts
-from codeplan.recording.events import Asked, EpisodeEnded, Event
+from codeplan.recording.events import ModelCalled, EpisodeEnded, Event
 from codeplan.sandbox.host import launcher
-from codeplan.types import NOTHING, Result, Task, Usage
+from codeplan.types import NO_USAGE, Result, Task, Usage
 
 RETRY_AFTER = 1.0
 LEAST_PAUSE = 0.25
@@ -128,16 +128,16 @@ def storm(episodes: int, latency: float, faults: str, mistakes: str = "some", ca
 def play(task: Task, **settings: object) -> Played:
     """One episode, with what it spent even where a failure of the endpoint ended it."""
     events: list[Event] = []
-    failed, error = NOTHING, ""
+    failed, error = NO_USAGE, ""
     try:
-        codeplan.run("household", task, listen=events.append, **settings)
+        codeplan.run("household", task, on_event=events.append, **settings)
     except InfrastructureError as e:
         error = str(e)
-        failed = getattr(e, "usage", NOTHING) if isinstance(e, ModelError) else NOTHING
+        failed = getattr(e, "usage", NO_USAGE) if isinstance(e, ModelError) else NO_USAGE
     end = events[-1]
     assert isinstance(end, EpisodeEnded), "every episode ends"
-    asked = [e.completion.usage for e in events if isinstance(e, Asked)]
-    return Played(end.result, sum([*asked, failed], NOTHING), error)
+    asked = [e.completion.usage for e in events if isinstance(e, ModelCalled)]
+    return Played(end.result, sum([*asked, failed], NO_USAGE), error)
 
 
 def at_once(tasks: list[Task], do: Callable[[Task], Played]) -> list[Played]:
@@ -148,13 +148,13 @@ def at_once(tasks: list[Task], do: Callable[[Task], Played]) -> list[Played]:
 
 def measured(do: Callable[[], list[Played]]) -> tuple[list[Played], float, Cpu]:
     """What was played, the seconds that it took by the clock, and those of the processor."""
-    for zygotes in (launcher.checks, launcher.runs):
+    for zygotes in (launcher.check_workers, launcher.run_workers):
         zygotes.close()
     own, below = _processor(resource.RUSAGE_SELF), _processor(resource.RUSAGE_CHILDREN)
     began = time.perf_counter()
     done = do()
     wall, host = time.perf_counter() - began, _processor(resource.RUSAGE_SELF) - own
-    for zygotes in (launcher.checks, launcher.runs):
+    for zygotes in (launcher.check_workers, launcher.run_workers):
         zygotes.close()  # the system counts a child, and all below it, when it has ended
     return done, wall, Cpu(host, _processor(resource.RUSAGE_CHILDREN) - below)
 

@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from codeplan.envs.webshop import catalogue, tantivy_index
-from codeplan.envs.webshop.catalogue import Catalogue, Instruction, Listed
-from codeplan.envs.webshop.environment import Rules, WebShop
-from codeplan.envs.webshop.loading import Shop, opened
+from codeplan.envs.webshop.catalogue import Catalogue, ShoppingInstruction, CatalogueEntry
+from codeplan.envs.webshop.environment import WebShopSettings, WebShop
+from codeplan.envs.webshop.loading import ShopData, open_shop
 from codeplan.envs.webshop.products import Product
 
 FULL = 1_181_430
@@ -87,7 +87,7 @@ def small(folder: Path) -> None:
             subprocess.run([sys.executable, "-c", opening], capture_output=True, text=True, check=True).stdout
         )
         print(f"1,000 products, opened {what}       {seconds * 1e3:8.1f} ms   imports and a reset included")
-    shop = opened(str(folder))
+    shop = open_shop(str(folder))
     _measure(shop, "1,000 products, FTS5", LIMIT_1000)
 
 
@@ -114,23 +114,23 @@ def full(folder: Path, count: int) -> None:
     began = time.perf_counter()
     with closing(sqlite3.connect(folder / "catalogue.sqlite")) as database:
         database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-        catalogue.build(database, _listed(count), texts=False)
+        catalogue.build_catalogue(database, _listed(count), with_text_index=False)
     goods = Catalogue.open(folder / "catalogue.sqlite")
     print(f"{count:,} products, database   {time.perf_counter() - began:8.1f} s    making the products included")
     began = time.perf_counter()
     (folder / "texts").mkdir()
-    tantivy_index.build(folder / "texts", goods.texts())
+    tantivy_index.build_tantivy_index(folder / "texts", goods.index_texts())
     print(f"{count:,} products, index      {time.perf_counter() - began:8.1f} s")
     size = sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
     began = time.perf_counter()
-    shop = Shop(Catalogue.open(folder / "catalogue.sqlite"), tantivy_index.TantivyIndex(folder / "texts"))
+    shop = ShopData(Catalogue.open(folder / "catalogue.sqlite"), tantivy_index.TantivyIndex(folder / "texts"))
     env = WebShop(shop)
     env.reset(env.tasks("test")[0])
     print(f"{count:,} products, opened     {(time.perf_counter() - began) * 1e3:8.1f} ms   {size / 1e9:.2f} GB on disk")
     _measure(shop, f"{count:,} products, tantivy", LIMIT_FULL)
 
 
-def _listed(count: int) -> Iterator[Listed]:
+def _listed(count: int) -> Iterator[CatalogueEntry]:
     words = Words(200_000, "full")
     for n in range(count):
         drawn = words.some(48)
@@ -145,16 +145,16 @@ def _listed(count: int) -> Iterator[Listed]:
             options={"size": tuple(drawn[44:47])},
             attributes=(drawn[47],),
         )
-        yield Listed(product, (Instruction("a thing", ("x",)),) if n % 100 == 0 else ())
+        yield CatalogueEntry(product, (ShoppingInstruction("a thing", ("x",)),) if n % 100 == 0 else ())
 
 
 # ------------------------------------------------------------------ queries
 
 
-def _measure(shop: Shop, what: str, limit: float) -> None:
+def _measure(shop: ShopData, what: str, limit: float) -> None:
     """Wall and processor time of searches, each with the page that it leads to."""
     draw = random.Random("queries")
-    env = WebShop(shop, Rules(actions=10 * QUERIES))
+    env = WebShop(shop, WebShopSettings(actions=10 * QUERIES))
     env.reset(env.tasks("test")[0])
     wall, cpu = [], []
     for _ in range(QUERIES):

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Iterator
 from functools import lru_cache
 
-from codeplan.types import AgentApi, AgentAttribute, AgentMethod, Parameter
+from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter
 
 
 @lru_cache(maxsize=64)
@@ -24,7 +24,7 @@ def agent_api(agent: type) -> AgentApi:
     return AgentApi(methods, tuple(_attributes(agent)), inspect.getdoc(agent) or "")
 
 
-def describe(api: AgentApi) -> str:
+def describe_api(api: AgentApi) -> str:
     """The API as the class stub that prompts show: signatures and docstrings, no bodies."""
     lines = ["class Agent:"]
     lines += [f"    {line}".rstrip() for line in _docstring(api.doc)]
@@ -52,9 +52,9 @@ def _method(name: str, function: object) -> AgentMethod:
     return AgentMethod(name, shown, inspect.getdoc(function) or "", tuple(_parameter(p) for p in parameters))
 
 
-def _parameter(p: inspect.Parameter) -> Parameter:
+def _parameter(p: inspect.Parameter) -> AgentParameter:
     variadic = p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
-    return Parameter(p.name, p.kind.name, required=p.default is p.empty and not variadic)  # type: ignore[arg-type]
+    return AgentParameter(p.name, p.kind.name, required=p.default is p.empty and not variadic)  # type: ignore[arg-type]
 
 
 def _attributes(agent: type) -> Iterator[AgentAttribute]:

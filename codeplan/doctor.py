@@ -88,7 +88,7 @@ def _browser() -> Finding:
     from codeplan.envs.miniwob import found
 
     try:
-        return Finding("Extras", "browser", "ok", str(found.browser()))
+        return Finding("Extras", "browser", "ok", str(found.find_browser()))
     except CodeplanError as e:
         return Finding("Extras", "browser", "absent", "for miniwob", f"if you want it: {e}")
 
@@ -117,11 +117,11 @@ def _version(name: str) -> str:
 
 def _sandbox() -> Iterator[Finding]:
     """The layers of the cage, and a plan that is really run with every one of them asked for."""
-    from codeplan.sandbox.host.sandbox import Sandbox, layers
+    from codeplan.sandbox.host.sandbox import Sandbox, probe_layers
     from codeplan.types import Finished
 
     try:
-        for layer in layers():
+        for layer in probe_layers():
             advice = "" if layer.present else "plans are refused without it, unless --allow-weak-sandbox lets them run"
             yield Finding(_SANDBOX, layer.name, "ok" if layer.present else "missing", layer.detail, advice)
         outcome = Sandbox().run(_PROBE, _ProbeAgent(), str)
@@ -131,7 +131,7 @@ def _sandbox() -> Iterator[Finding]:
         )
         return
     if isinstance(outcome, Finished):
-        yield Finding(_SANDBOX, _LOCKED, "ok", f"a trivial plan took {outcome.spent.wall * 1000:.1f} ms")
+        yield Finding(_SANDBOX, _LOCKED, "ok", f"a trivial plan took {outcome.usage.wall * 1000:.1f} ms")
     else:
         yield Finding(_SANDBOX, _LOCKED, "missing", f"a trivial plan ended as {type(outcome).__name__}", "report this")
 
@@ -149,13 +149,13 @@ def _endpoint(online: bool) -> Iterator[Finding]:
     yield Finding("Model", "scripted", "ok", "a stand-in that needs no key and no network")
     variable = next((n for n in ("OPENAI_BASE_URL", "OPENAI_API_BASE") if os.environ.get(n)), None)
     try:
-        url = endpoint.base_url()
-        key = endpoint.key()
+        url = endpoint.resolve_base_url()
+        key = endpoint.resolve_key()
     except CodeplanError as e:
         yield Finding("Model", "endpoint", "missing", str(e), "set OPENAI_BASE_URL and OPENAI_API_KEY anew")
         return
     yield Finding(
-        "Model", "endpoint", "ok", f"{endpoint.shown(url)} ({'from ' + variable if variable else 'the default'})"
+        "Model", "endpoint", "ok", f"{endpoint.without_credentials(url)} ({'from ' + variable if variable else 'the default'})"
     )
     if key:
         yield Finding("Model", "key", "ok", "found in OPENAI_API_KEY")

@@ -29,7 +29,7 @@ IDS = {
 }
 """The environment behind each of gymnasium's ids."""
 
-LONGEST_OBSERVATION, LONGEST_ACTION = 20_000, 1_000
+MAX_OBSERVATION_CHARS, MAX_ACTION_CHARS = 20_000, 1_000
 """Characters. A longer observation is cut."""
 
 _CHARACTERS = frozenset(string.printable)
@@ -52,8 +52,8 @@ class TextEnv(gymnasium.Env[str, str]):
         self.env = envs.make(env, **settings)
         self.split = split
         self.render_mode = render_mode
-        self.observation_space = Text(LONGEST_OBSERVATION, charset=_CHARACTERS)
-        self.action_space = Text(LONGEST_ACTION, min_length=0, charset=_CHARACTERS)
+        self.observation_space = Text(MAX_OBSERVATION_CHARS, charset=_CHARACTERS)
+        self.action_space = Text(MAX_ACTION_CHARS, min_length=0, charset=_CHARACTERS)
         self._task = Task("")
         self._text = ""
 
@@ -63,15 +63,15 @@ class TextEnv(gymnasium.Env[str, str]):
         Raises UsageError for a task that there is not.
         """
         super().reset(seed=seed)
-        self._task = self._chosen(options or {})
+        self._task = self._choose_task(options or {})
         first = self.env.reset(self._task)
-        return self._seen(first), self._info(first)
+        return self._printable_text(first), self._info(first)
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Do one action. Raises UsageError before the first ``reset``."""
         answer = self.env.step(action)
         cut_off = answer.done and not answer.success
-        return self._seen(answer), float(answer.reward), answer.success, cut_off, self._info(answer)
+        return self._printable_text(answer), float(answer.reward), answer.success, cut_off, self._info(answer)
 
     def render(self) -> Any:
         """The last observation, a text."""
@@ -81,7 +81,7 @@ class TextEnv(gymnasium.Env[str, str]):
         """Free what the environment holds."""
         self.env.close()
 
-    def _chosen(self, options: dict[str, Any]) -> Task:
+    def _choose_task(self, options: dict[str, Any]) -> Task:
         if options:
             given = {"id": options.get("task"), "kind": options.get("kind"), "seed": options.get("seed")}
             return envs.select(self.env, **given, split=self.split)
@@ -90,9 +90,9 @@ class TextEnv(gymnasium.Env[str, str]):
             return envs.select(self.env, split=self.split)  # which says what there is
         return tasks[int(self.np_random.integers(len(tasks)))]
 
-    def _seen(self, observation: Observation) -> str:
+    def _printable_text(self, observation: Observation) -> str:
         """The text, of characters that the space has."""
-        self._text = "".join(c if c in _CHARACTERS else "?" for c in observation.text[:LONGEST_OBSERVATION])
+        self._text = "".join(c if c in _CHARACTERS else "?" for c in observation.text[:MAX_OBSERVATION_CHARS])
         return self._text
 
     def _info(self, observation: Observation) -> dict[str, Any]:

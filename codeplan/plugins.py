@@ -23,11 +23,11 @@ def names(group: Group) -> tuple[str, ...]:
     return tuple(sorted(_found(group)))
 
 
-def load(group: Group, name: str) -> Callable[..., Any]:
+def load_factory(group: Group, name: str) -> Callable[..., Any]:
     """What is registered under a name: a callable that makes it. Raises UsageError for an unknown name."""
     found = _found(group)
     if name not in found:
-        raise UsageError(f"there is no {_WORD[group]} {name!r}; {choices(name, found)}")
+        raise UsageError(f"there is no {_WORD[group]} {name!r}; {suggest_names(name, found)}")
     try:
         factory: Callable[..., Any] = found[name].load()
     except ImportError as e:
@@ -37,7 +37,7 @@ def load(group: Group, name: str) -> Callable[..., Any]:
     return factory
 
 
-def accepted(factory: Callable[..., Any]) -> tuple[str, ...]:
+def setting_names(factory: Callable[..., Any]) -> tuple[str, ...]:
     """The names of the settings that a factory takes."""
     return tuple(p.name for p in _settings(factory))
 
@@ -47,10 +47,10 @@ def build(factory: Callable[..., Any], settings: Mapping[str, Any], what: str) -
 
     Raises UsageError for a setting that it does not take, or not of that type, and where one that it needs is missing.
     """
-    valid, types = accepted(factory), _types(factory)
+    valid, types = setting_names(factory), _types(factory)
     for name, value in settings.items():
         if name not in valid:
-            raise UsageError(f"{what} has no setting {name!r}; {choices(name, valid)}")
+            raise UsageError(f"{what} has no setting {name!r}; {suggest_names(name, valid)}")
         if fault := _misfit(value, types.get(name, Any)):
             takes = inspect.formatannotation(types[name])
             raise UsageError(f"the setting {name}={value!r} of {what} does not fit: {fault}; it takes {takes}")
@@ -59,7 +59,7 @@ def build(factory: Callable[..., Any], settings: Mapping[str, Any], what: str) -
     return factory(**settings)
 
 
-def choices(name: str, valid: Iterable[str]) -> str:
+def suggest_names(name: str, valid: Iterable[str]) -> str:
     """The half sentence that helps who mistyped: the nearest name first, then all there are."""
     listed = sorted(valid)
     near = difflib.get_close_matches(name, listed, 1)

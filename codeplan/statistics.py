@@ -12,13 +12,13 @@ from statistics import NormalDist, fmean
 
 import msgspec
 
-RESAMPLES = 2000
+DEFAULT_RESAMPLES = 2000
 """How often a bootstrap draws, unless told otherwise."""
 
 _HALVINGS = 80
 
 
-def wilson(successes: int, n: int, level: float = 0.95) -> tuple[float, float]:
+def wilson_interval(successes: int, n: int, level: float = 0.95) -> tuple[float, float]:
     """The score interval of a success rate (Wilson 1927), from ``successes`` out of ``n``; (0, 1) where n is 0.
 
     Raises ValueError where the counts are no counts.
@@ -50,7 +50,7 @@ def mcnemar_exact(b: int, c: int) -> float:
 
 
 def bootstrap_mean(
-    values: Sequence[float], *, level: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
+    values: Sequence[float], *, level: float = 0.95, resamples: int = DEFAULT_RESAMPLES, seed: int = 0
 ) -> tuple[float, float]:
     """The percentile bootstrap interval of a mean (Efron 1979); the same ``seed`` gives the same interval.
 
@@ -64,7 +64,7 @@ def bootstrap_mean(
 
 
 def bootstrap_difference(
-    pairs: Sequence[tuple[float, float]], *, level: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
+    pairs: Sequence[tuple[float, float]], *, level: float = 0.95, resamples: int = DEFAULT_RESAMPLES, seed: int = 0
 ) -> tuple[float, float]:
     """The percentile bootstrap interval of the mean of ``second - first`` over pairs, which are drawn whole."""
     return bootstrap_mean([second - first for first, second in pairs], level=level, resamples=resamples, seed=seed)
@@ -82,7 +82,7 @@ def pass_at_k(n: int, c: int, k: int) -> float:
     return 1 - math.comb(n - c, k) / math.comb(n, k)
 
 
-class Difference(msgspec.Struct, frozen=True):
+class RateDifference(msgspec.Struct, frozen=True):
     """Second success rate less first, and the interval that goes with it."""
 
     value: float
@@ -90,7 +90,7 @@ class Difference(msgspec.Struct, frozen=True):
     high: float
 
 
-def paired_difference(b: int, c: int, n: int, level: float = 0.95) -> Difference:
+def paired_difference(b: int, c: int, n: int, level: float = 0.95) -> RateDifference:
     """The difference ``(c - b) / n`` of two success rates over the same ``n`` pairs, with Tango's score interval.
 
     ``b`` pairs in which only the first succeeded, ``c`` in which only the second did. Tango 1998, "Equivalence test and
@@ -100,11 +100,11 @@ def paired_difference(b: int, c: int, n: int, level: float = 0.95) -> Difference
     """
     _counts(b, c, n - b - c)
     if n == 0:
-        return Difference(math.nan, -1.0, 1.0)
+        return RateDifference(math.nan, -1.0, 1.0)
     z, value = _z(level), (c - b) / n
     low = _crossing(lambda d: _tango(b, c, n, d) - z, -1.0, value)
     high = _crossing(lambda d: _tango(b, c, n, d) + z, value, 1.0)
-    return Difference(value, low, high)
+    return RateDifference(value, low, high)
 
 
 def tasks_needed(b: int, c: int, n: int, *, power: float = 0.8, level: float = 0.95) -> int | None:

@@ -8,7 +8,7 @@ from typing import overload
 from codeplan.types import Task
 
 
-def split_of(seed: int) -> str:
+def split_for_seed(seed: int) -> str:
     """The split that a seed belongs to: ``test`` below 1000, ``dev`` below 2000, ``train`` from there on."""
     return "test" if seed < 1000 else "dev" if seed < 2000 else "train"
 
@@ -19,8 +19,8 @@ class GeneratedTasks(Sequence[Task]):
     Each is made when it is asked for, by ``made``, of its kind and seed.
     """
 
-    def __init__(self, kinds: Sequence[str], seeds: range, made: Callable[[str, int], Task]) -> None:
-        self._kinds, self._seeds, self._made = kinds, seeds, made
+    def __init__(self, kinds: Sequence[str], seeds: range, make_task: Callable[[str, int], Task]) -> None:
+        self._kinds, self._seeds, self._make_task = kinds, seeds, make_task
 
     def __len__(self) -> int:
         return len(self._kinds) * len(self._seeds)
@@ -35,4 +35,4 @@ class GeneratedTasks(Sequence[Task]):
 
     def _at(self, place: int) -> Task:
         nth, kind = divmod(place, len(self._kinds))
-        return self._made(self._kinds[kind], self._seeds[nth])
+        return self._make_task(self._kinds[kind], self._seeds[nth])

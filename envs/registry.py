@@ -21,7 +21,7 @@ def make(name: str, **settings: Any) -> Environment:
     a setting that there is not, and for a value of another type than the setting's; EnvironmentFailure where what was
     built is no Environment.
     """
-    env = plugins.build(plugins.load("codeplan.envs", name), settings, f"the environment {name}")
+    env = plugins.build(plugins.load_factory("codeplan.envs", name), settings, f"the environment {name}")
     if not isinstance(env, Environment):
         raise EnvironmentFailure(
             f"the environment {name!r} was built as a {type(env).__name__}, which is no Environment"

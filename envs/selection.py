@@ -8,7 +8,7 @@ from codeplan.errors import UsageError
 from codeplan.protocols import Environment, GeneratesTasks
 from codeplan.types import Task
 
-SPLITS = ("test", "dev", "train")
+DEFAULT_SPLITS = ("test", "dev", "train")
 """The splits of an environment that does not name its own."""
 
 
@@ -17,7 +17,7 @@ def splits(env: Environment) -> tuple[str, ...]:
 
     They are the environment's own where it has an attribute ``splits``, else ``test``, ``dev`` and ``train``.
     """
-    return tuple(getattr(env, "splits", SPLITS))
+    return tuple(getattr(env, "splits", DEFAULT_SPLITS))
 
 
 def select(

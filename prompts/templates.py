@@ -48,7 +48,7 @@ class Prompts:
 
     @classmethod
     @cache
-    def of(cls, folder: Path | None = None) -> Prompts:
+    def cached(cls, folder: Path | None = None) -> Prompts:
         """The same Prompts for the same folder, however often it is asked for: its files are read and compiled once."""
         return cls(folder)
 

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING
 from codeplan.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from codeplan.sandbox.host.sandbox import Sandbox, layers
-    from codeplan.sandbox.language.extraction import extract
+    from codeplan.sandbox.host.sandbox import Sandbox, probe_layers
+    from codeplan.sandbox.language.extraction import extract_plan
     from codeplan.sandbox.limits import Limits
     from codeplan.sandbox.protocol.codec import decode, encode
     from codeplan.sandbox.protocol.decoder import CheckpointError
     from codeplan.sandbox.protocol.layers import Layer
-    from codeplan.sandbox.protocol.progress import Printed, Progress, StepEntered
+    from codeplan.sandbox.protocol.progress import OutputChunk, Progress, StepEntry
 
 __getattr__, __dir__ = lazy_names(
     __name__,
@@ -56,12 +56,12 @@ __all__ = [
     "CheckpointError",
     "Layer",
     "Limits",
-    "Printed",
+    "OutputChunk",
     "Progress",
     "Sandbox",
-    "StepEntered",
+    "StepEntry",
     "decode",
     "encode",
-    "extract",
-    "layers",
+    "extract_plan",
+    "probe_layers",
 ]

@@ -9,20 +9,20 @@ import msgspec
 
 from codeplan.errors import UsageError
 
-MESSAGE_CHARS: Final = 8_000
+MAX_MESSAGE_CHARS: Final = 8_000
 """Characters kept of an error message or an assertion's message; the rest is cut off, and the cut is marked."""
 
-NAME_CHARS: Final = 200
+MAX_NAME_CHARS: Final = 200
 """Characters of a name (of an error, a step's title) that crosses from the worker to the host."""
 
-ENTRIES: Final = 16
+ENTRY_CHECKPOINTS_FACTOR: Final = 16
 """The checkpoints at all steps' entries together may take as many times the bytes of one."""
 
 
-MOST_TOLD: Final = 1e18
+MAX_REPORTED: Final = 1e18
 """The most that is told of what a plan asked for beyond a limit."""
 
-MOST_ARCS: Final = 20_000
+MAX_ARCS: Final = 20_000
 """Pairs of lines that coverage keeps of one run; an honest plan has about two for each of its lines."""
 
 
@@ -79,13 +79,13 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
             _check(name, getattr(self, name), zero_ok=name in _COUNTS)
 
 
-_MOST_WHOLE: Final = 2**62
-_MOST: Final = {"wall": 10**9, "cpu": 10**9, "recursion": 2**30}
+_MAX_WHOLE: Final = 2**62
+_MAXIMA: Final = {"wall": 10**9, "cpu": 10**9, "recursion": 2**30}
 """What the kernel's timers, its limits and the interpreter can still count."""
 
 _COUNTS: Final = frozenset({"output", "calls", "reads", "asks", "turns"})
 
-_SENTENCES: Final = {
+_MESSAGES: Final = {
     "wall": "the plan ran longer than {allowed:g} s",
     "cpu": "the plan used more than {allowed:g} s of processor time",
     "memory": "the plan needed more than {allowed:,.0f} bytes of memory",
@@ -99,18 +99,18 @@ _SENTENCES: Final = {
     "recursion": "the plan's functions called one another more than {allowed:,.0f} deep",
 }
 
-NAMED: Final = frozenset(_SENTENCES)
+STOPPING_LIMITS: Final = frozenset(_MESSAGES)
 """The limits that can end a run."""
 
 
-def sentence(limit: str, value: float, allowed: float) -> str:
+def limit_message(limit: str, value: float, allowed: float) -> str:
     """What happened, for a person or a model: ``limit`` is a name in NAMED, ``value`` what was reached."""
-    return _SENTENCES[limit].format(value=value, allowed=allowed)
+    return _MESSAGES[limit].format(value=value, allowed=allowed)
 
 
-def shorten(text: str, most: int = MESSAGE_CHARS) -> str:
+def shorten(text: str, max_chars: int = MAX_MESSAGE_CHARS) -> str:
     """The text itself, or its first ``most`` characters and a word on how much is missing."""
-    return text if len(text) <= most else f"{text[:most]}… ({len(text) - most:,} more characters)"
+    return text if len(text) <= max_chars else f"{text[:max_chars]}… ({len(text) - max_chars:,} more characters)"
 
 
 def _check(name: str, value: float, *, zero_ok: bool) -> None:
@@ -119,6 +119,6 @@ def _check(name: str, value: float, *, zero_ok: bool) -> None:
     if not number or not whole or value < 0 or (value == 0 and not zero_ok):
         kind = "a number" if name in {"wall", "cpu"} else "a whole number"
         raise UsageError(f"the limit {name} must be {kind} {'of at least' if zero_ok else 'above'} 0, not {value!r}")
-    most = _MOST.get(name, _MOST_WHOLE)
+    most = _MAXIMA.get(name, _MAX_WHOLE)
     if value > most:
         raise UsageError(f"the limit {name} may be {most:,} at most, not {value!r}")

@@ -19,8 +19,8 @@ from typing import TypeVar
 
 import msgspec
 
-from codeplan.envs.webshop.catalogue import Instruction, Listed
-from codeplan.envs.webshop.products import Product, option_value
+from codeplan.envs.webshop.catalogue import ShoppingInstruction, CatalogueEntry
+from codeplan.envs.webshop.products import Product, normalise_option
 from codeplan.types import Value
 
 CATALOGUE = Path(__file__).parent.parent / "envs" / "webshop" / "catalogue.jsonl"
@@ -84,7 +84,7 @@ class Dice:
         return [values[i] for i in taken]
 
 
-def catalogue() -> Iterator[Listed]:
+def catalogue() -> Iterator[CatalogueEntry]:
     """All products, the families mixed."""
     families = msgspec.toml.decode(FAMILIES.read_bytes(), type=dict[str, list[Family]])["families"]
     for nth in range(PER_FAMILY):
@@ -96,7 +96,7 @@ def catalogue() -> Iterator[Listed]:
             )
 
 
-def listed(family: Family, dice: Dice, asin: str) -> Listed:
+def listed(family: Family, dice: Dice, asin: str) -> CatalogueEntry:
     """A product of a family, with two instructions for it."""
     brand, sort = dice.one(_BRANDS), dice.one(family.sorts)
     features = dice.some(list(family.features), 3 + dice.below(2))
@@ -114,26 +114,26 @@ def listed(family: Family, dice: Dice, asin: str) -> Listed:
         attributes=tuple(features),
     )
     asked = [instruction(dice, sort, features, options) for _ in range(2)]
-    return Listed(product=product, instructions=tuple(asked), synthetic=_plain(sort, features))
+    return CatalogueEntry(product=product, instructions=tuple(asked), synthetic=_plain(sort, features))
 
 
-def instruction(dice: Dice, sort: str, features: Sequence[str], options: dict[str, tuple[str, ...]]) -> Instruction:
+def instruction(dice: Dice, sort: str, features: Sequence[str], options: dict[str, tuple[str, ...]]) -> ShoppingInstruction:
     """What a person might ask for who wants this product."""
     wanted = dice.some(features, 1 + dice.below(2))
     chosen = {name: dice.one(options[name]) for name in dice.some(list(options), dice.below(len(options) + 1))}
     said = f"{sort.lower()} with the features {' and '.join(wanted)}" if wanted[1:] else f"{wanted[0]} {sort.lower()}"
     named = " and ".join(f"{name} {value}" for name, value in chosen.items())
     text = dice.one(_ASKS).format(what=f"{said}, {named}" if named else said)
-    return Instruction(text, tuple(wanted), tuple(chosen.values()))
+    return ShoppingInstruction(text, tuple(wanted), tuple(chosen.values()))
 
 
-def _plain(sort: str, features: Sequence[str]) -> Instruction:
-    return Instruction(f"Find me {', '.join(features[:2])} {sort.lower()}", tuple(features[:2]))
+def _plain(sort: str, features: Sequence[str]) -> ShoppingInstruction:
+    return ShoppingInstruction(f"Find me {', '.join(features[:2])} {sort.lower()}", tuple(features[:2]))
 
 
 def _offered(dice: Dice, values: Sequence[str]) -> tuple[str, ...]:
     count = 2 + dice.below(len(values) - 1)
-    return tuple(option_value(value) for value in dice.some(values, count))
+    return tuple(normalise_option(value) for value in dice.some(values, count))
 
 
 def _prices(dice: Dice, low: int, high: int) -> tuple[float, ...]:

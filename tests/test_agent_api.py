@@ -2,8 +2,8 @@ from collections.abc import Callable
 
 from support.boxes import BoxAgent
 
-from codeplan.agent_api import agent_api, describe
-from codeplan.types import AgentAttribute, Parameter
+from codeplan.agent_api import agent_api, describe_api
+from codeplan.types import AgentAttribute, AgentParameter
 
 
 class Base:
@@ -52,7 +52,7 @@ def test_the_callable_that_acts_is_no_attribute_of_the_api():
 def test_an_overridden_method_is_described_as_the_last_class_has_it():
     walk = agent_api(Walker).methods[0]
     assert walk.doc == "Walk, usually fast."
-    assert walk.parameters == (Parameter("to"), Parameter("fast", "KEYWORD_ONLY", required=False))
+    assert walk.parameters == (AgentParameter("to"), AgentParameter("fast", "KEYWORD_ONLY", required=False))
 
 
 def test_attributes_carry_their_type_and_the_first_line_of_their_docstring():
@@ -62,7 +62,7 @@ def test_attributes_carry_their_type_and_the_first_line_of_their_docstring():
 
 
 def test_the_description_is_python_that_a_model_can_read():
-    text = describe(agent_api(BoxAgent))
+    text = describe_api(agent_api(BoxAgent))
     compile(text, "stub", "exec")
     assert "def open(self, box: int) -> str:" in text
     assert "opened: list[int]" in text

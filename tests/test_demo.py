@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from codeplan.cli import main
-from codeplan.recording.events import Asked, EpisodeEnded, PlanDrafted, PlanFailed, PlanStarted
+from codeplan.recording.events import ModelCalled, EpisodeEnded, PlanDrafted, PlanFailed, PlanStarted
 from codeplan.recording.trace import Trace
 
 MAKEFILE = Path(__file__).parent.parent / "Makefile"
@@ -14,7 +14,7 @@ def test_the_demonstration_asks_fails_refines_resumes_in_the_middle_and_wins(tmp
     options = re.search(r"^DEMO \?= (.*)$", MAKEFILE.read_text(), re.MULTILINE)[1].split()
     assert main(["run", "household", *options, "--out", str(tmp_path / "run")]) == 0
     events = Trace.read(tmp_path / "run" / "trace.jsonl")
-    assert any(isinstance(e, Asked) and e.purpose == "ask" for e in events)
+    assert any(isinstance(e, ModelCalled) and e.purpose == "ask" for e in events)
     assert any(isinstance(e, PlanFailed) and e.error == "AssertionError" for e in events)
     assert any(isinstance(e, PlanDrafted) and e.origin == "refine" for e in events)
     assert [e.start_from for e in events if isinstance(e, PlanStarted)][-1] > 1

@@ -15,7 +15,7 @@ from codeplan.statistics import (
     paired_difference,
     pass_at_k,
     tasks_needed,
-    wilson,
+    wilson_interval,
 )
 
 TABLES = 1000
@@ -35,7 +35,7 @@ def test_wilson_is_that_of_statsmodels():
     for (wins, losses), level in zip(random_counts(2), [0.8, 0.9, 0.95, 0.99] * (TABLES // 4), strict=True):
         if wins + losses:
             theirs = proportion.proportion_confint(wins, wins + losses, 1 - level, method="wilson")
-            assert wilson(wins, wins + losses, level) == pytest.approx(theirs, abs=1e-12)
+            assert wilson_interval(wins, wins + losses, level) == pytest.approx(theirs, abs=1e-12)
 
 
 def test_mcnemar_is_that_of_statsmodels():
@@ -87,9 +87,9 @@ counts = st.integers(0, 200)
 
 @given(counts, counts)
 def test_an_interval_holds_the_rate_and_mirrors_it(wins, losses):
-    low, high = wilson(wins, wins + losses)
+    low, high = wilson_interval(wins, wins + losses)
     assert 0 <= low <= high <= 1
-    assert wilson(losses, wins + losses) == pytest.approx((1 - high, 1 - low))
+    assert wilson_interval(losses, wins + losses) == pytest.approx((1 - high, 1 - low))
     if wins + losses:
         assert low <= wins / (wins + losses) <= high
 
@@ -129,7 +129,7 @@ def test_the_number_of_tasks_gives_the_power_that_was_asked_for():
 
 
 def test_of_nothing_nothing_is_known():
-    assert wilson(0, 0) == (0.0, 1.0)
+    assert wilson_interval(0, 0) == (0.0, 1.0)
     assert mcnemar_exact(0, 0) == 1.0
     assert all(math.isnan(end) for end in bootstrap_mean([]))
     assert (paired_difference(0, 0, 0).low, paired_difference(0, 0, 0).high) == (-1.0, 1.0)
@@ -137,8 +137,8 @@ def test_of_nothing_nothing_is_known():
 
 
 def test_what_never_fails_and_what_never_succeeds_reach_the_ends():
-    assert wilson(0, 7)[0] == 0.0
-    assert wilson(7, 7)[1] == 1.0
+    assert wilson_interval(0, 7)[0] == 0.0
+    assert wilson_interval(7, 7)[1] == 1.0
     assert paired_difference(0, 9, 9).high == pytest.approx(1.0)
     assert bootstrap_mean([1.0] * 5) == (1.0, 1.0)
     assert mcnemar_exact(0, 4) == 0.125
@@ -150,14 +150,14 @@ def test_no_number_of_tasks_shows_a_difference_that_is_not_there():
 
 
 def test_counts_that_are_none_are_refused():
-    for wrong in (lambda: wilson(3, 2), lambda: mcnemar_exact(-1, 2), lambda: paired_difference(2, 2, 3)):
+    for wrong in (lambda: wilson_interval(3, 2), lambda: mcnemar_exact(-1, 2), lambda: paired_difference(2, 2, 3)):
         with pytest.raises(ValueError, match="counts"):
             wrong()
     for n, c, k in ((3, 1, 4), (3, 1, 0)):
         with pytest.raises(ValueError, match="cannot be estimated"):
             pass_at_k(n, c, k)
     with pytest.raises(ValueError, match="between 0 and 1"):
-        wilson(1, 2, 95)
+        wilson_interval(1, 2, 95)
 
 
 def test_a_seed_gives_the_same_interval_and_pairs_are_drawn_whole():

@@ -81,10 +81,10 @@ def test_the_whole_table_is_what_the_script_makes_of_the_package(capsys):
     if not file:
         pytest.skip(f"set CODEPLAN_MINECRAFT_DATA to the file that `npm pack {script.PACKAGE}` makes")
     assert script.main([file, "--check"]) == 0
-    from codeplan.envs.textcraft.recipes import UNCRAFTED, book
+    from codeplan.envs.textcraft.recipes import UNCRAFTABLE_ITEMS, recipe_book
 
     outputs = {r.output for r in script.recipes_of(Path(file))}
-    assert outputs - set(book().makes) == set(UNCRAFTED)
+    assert outputs - set(recipe_book().recipes_by_output) == set(UNCRAFTABLE_ITEMS)
 
 
 def test_a_package_of_another_kind_is_one_sentence(tmp_path):

@@ -8,6 +8,6 @@ must run as ever.
 
 from __future__ import annotations
 
-from codeplan.audit.auditor import Escape, Verdict, audit, judge, read_corpus, read_escape
+from codeplan.audit.auditor import HostilePlan, AttackVerdict, audit_plans, audit_plan, read_corpus, read_hostile_plan
 
-__all__ = ["Escape", "Verdict", "audit", "judge", "read_corpus", "read_escape"]
+__all__ = ["HostilePlan", "AttackVerdict", "audit_plans", "audit_plan", "read_corpus", "read_hostile_plan"]

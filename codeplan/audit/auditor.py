@@ -17,14 +17,14 @@ from typing import Final
 
 import msgspec
 
-from codeplan.audit.watch import Watch
+from codeplan.audit.watch import HostMonitor
 from codeplan.errors import UsageError
 
 _HEADER: Final = re.compile(r"^# (id|kind|tries|a correct runtime must|layer): (.*)$", re.MULTILINE)
 _STEP: Final = re.compile(r"^    if start_from <= (-?\d{1,15}):", re.MULTILINE)
 
 
-class Escape(msgspec.Struct, frozen=True):
+class HostilePlan(msgspec.Struct, frozen=True):
     """A hostile plan, as its header describes it.
 
     ``for_cage``: it needs more of Python than plans have, so it is aimed at the cage alone; the check must refuse it.
@@ -42,7 +42,7 @@ class Escape(msgspec.Struct, frozen=True):
         return tuple(int(n) for n in _STEP.findall(self.source))
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class AttackVerdict(msgspec.Struct, frozen=True):
     """What came of one hostile plan.
 
     ``ended`` is how its run ended: rejected, failed, finished, stopped:<limit>, error:<exception>, or host lost.
@@ -52,18 +52,18 @@ class Verdict(msgspec.Struct, frozen=True):
 
     id: str
     kind: str
-    ended: str
+    ending: str
     problem: str
     seconds: float
     growth: int
 
     @property
-    def through(self) -> bool:
+    def got_through(self) -> bool:
         """Whether the plan got through."""
         return bool(self.problem)
 
 
-def read_escape(path: Path) -> Escape:
+def read_hostile_plan(path: Path) -> HostilePlan:
     """A hostile plan. Raises UsageError where the file cannot be read or its header says too little."""
     try:
         source = path.read_bytes().decode()  # as it is: its line ends may be part of the attack
@@ -73,34 +73,34 @@ def read_escape(path: Path) -> Escape:
     missing = [key for key in ("id", "kind", "tries") if key not in header]
     if missing:
         raise UsageError(f"the hostile plan {path} has no line '# {missing[0]}: …'; add it to its header")
-    return Escape(header["id"], header["kind"], header["tries"], source, header.get("layer") == "cage")
+    return HostilePlan(header["id"], header["kind"], header["tries"], source, header.get("layer") == "cage")
 
 
-def read_corpus(folder: Path) -> list[Escape]:
+def read_corpus(folder: Path) -> list[HostilePlan]:
     """All hostile plans of a folder, by file name. Raises UsageError where there is none."""
-    escapes = [read_escape(path) for path in sorted(folder.glob("*.py"))]
+    escapes = [read_hostile_plan(path) for path in sorted(folder.glob("*.py"))]
     if not escapes:
         raise UsageError(f"there are no hostile plans (*.py) in {folder}; name their folder with --corpus")
     return escapes
 
 
-def judge(escape: Escape, watch: Watch, *, unrestricted: bool) -> Verdict:
+def audit_plan(plan: HostilePlan, monitor: HostMonitor, *, unrestricted: bool) -> AttackVerdict:
     """Run one plan in a watched host. Raises SandboxError where the sandbox does not run at all."""
-    any_canary = escape.for_cage or not unrestricted  # with all of Python, the word itself is everybody's
-    report, growth = watch.shoot(escape.source, escape.steps, any_canary=any_canary)
+    any_canary = plan.for_cage or not unrestricted  # with all of Python, the word itself is everybody's
+    report, growth = monitor.run_attack(plan.source, plan.steps, any_canary=any_canary)
     problem = report.problem
-    if not problem and escape.for_cage and not unrestricted and report.accepted:
+    if not problem and plan.for_cage and not unrestricted and report.accepted:
         problem = "it needs what plans do not have, and the check let it pass"
-    return Verdict(escape.id, escape.kind, report.ended, problem, report.seconds, growth)
+    return AttackVerdict(plan.id, plan.kind, report.ending, problem, report.seconds, growth)
 
 
-def audit(
-    escapes: Sequence[Escape],
+def audit_plans(
+    plans: Sequence[HostilePlan],
     *,
     unrestricted: bool = False,
     hosts: int = 2,
-    heard: Callable[[Verdict], None] = lambda verdict: None,
-) -> list[Verdict]:
+    on_event: Callable[[AttackVerdict], None] = lambda verdict: None,
+) -> list[AttackVerdict]:
     """Run all plans, in ``hosts`` host processes at once; the verdicts in the order of the plans.
 
     ``unrestricted`` takes the language layer for broken: plans have all of Python, and only the cage holds them.
@@ -108,23 +108,23 @@ def audit(
     run at all.
     """
     waiting: SimpleQueue[int] = SimpleQueue()
-    for number in range(len(escapes)):
+    for number in range(len(plans)):
         waiting.put(number)
-    verdicts: dict[int, Verdict] = {}
+    verdicts: dict[int, AttackVerdict] = {}
 
     def work() -> None:
-        with Watch(unrestricted=unrestricted) as watch:
-            for number in _taken(waiting):
-                verdicts[number] = judge(escapes[number], watch, unrestricted=unrestricted)
-                heard(verdicts[number])
+        with HostMonitor(unrestricted=unrestricted) as watch:
+            for number in _drain(waiting):
+                verdicts[number] = audit_plan(plans[number], watch, unrestricted=unrestricted)
+                on_event(verdicts[number])
 
     with ThreadPoolExecutor(hosts) as pool:
         for done in [pool.submit(work) for _ in range(hosts)]:
             done.result()
-    return [verdicts[number] for number in range(len(escapes))]
+    return [verdicts[number] for number in range(len(plans))]
 
 
-def _taken(waiting: SimpleQueue[int]) -> Iterator[int]:
+def _drain(waiting: SimpleQueue[int]) -> Iterator[int]:
     while True:
         try:
             yield waiting.get_nowait()

@@ -12,7 +12,7 @@ from typing import Final, NoReturn
 from codeplan.sandbox.cage import running
 from codeplan.sandbox.language.program import Program, Segment
 
-_ESCAPE: Final = """\
+_UNGUARDED_TEMPLATE: Final = """\
 def _segment_():
     python = print.__globals__['__builtins__']
     agent_of_all = python['type']('Agent', (), {{'__getattr__': lambda self, name: _getattr_(agent, name)}})()
@@ -28,9 +28,9 @@ def _segment_():
 
 def main(control_fd: int) -> NoReturn:
     """Be a zygote whose workers run plans without the language layer."""
-    running.main(control_fd, escaped)
+    running.main(control_fd, compile_unguarded)
 
 
-def escaped(source: str) -> Program:
+def compile_unguarded(source: str) -> Program:
     """The plan as one segment that gets out of its namespace and runs the source as plain Python."""
-    return Program((Segment(None, 1, compile(_ESCAPE.format(source=source), "<escape>", "exec")),))
+    return Program((Segment(None, 1, compile(_UNGUARDED_TEMPLATE.format(source=source), "<escape>", "exec")),))

@@ -17,11 +17,11 @@ def solution(agent, start_from=1):
 HONEST_OUTPUT = "[Step 1] You are at shelf 1. yes\n"
 """What the honest plan prints where nothing is broken."""
 
-Heard = Callable[[str, tuple[object, ...]], None]
+CallListener = Callable[[str, tuple[object, ...]], None]
 """Told of each call that reached the agent: the method's name and the arguments."""
 
 
-class World:
+class HostSecret:
     """An object of the host's that an attribute of the agent leads to. It must never reach a plan, not even as text."""
 
     def __init__(self, secret: str) -> None:
@@ -31,34 +31,34 @@ class World:
         return f"<World {self.secret}>"
 
 
-class Prey:
+class DecoyAgent:
     """Walks about, takes and puts things, and has something to hide."""
 
-    def __init__(self, heard: Heard, secret: str) -> None:
-        self._heard = heard
+    def __init__(self, on_call: CallListener, secret: str) -> None:
+        self._on_call = on_call
         self._secret = secret
         self.location: str = "the middle of the room"
         self.holding: object = None
         self.is_success: bool = False
         self.receptacles: list[str] = ["shelf 1", "drawer 1"]
         self.interaction_history: dict[str, list[str]] = {"actions": [], "observations": ["You are in a room."]}
-        self.world = World(secret)
+        self.host_secret = HostSecret(secret)
 
     def goto(self, receptacle: str) -> str:
         """Walk there."""
-        self._heard("goto", (receptacle,))
+        self._on_call("goto", (receptacle,))
         self.location = str(receptacle)[:100]
         return f"You are at {self.location}."
 
     def take(self, object: str, receptacle: str) -> str:
         """Take a thing from a receptacle."""
-        self._heard("take", (object, receptacle))
+        self._on_call("take", (object, receptacle))
         self.holding = object
         return "You take it."
 
     def put(self, object: str, receptacle: str) -> str:
         """Put what is held into a receptacle."""
-        self._heard("put", (object, receptacle))
+        self._on_call("put", (object, receptacle))
         if object != self.holding:
             return "You do not hold that."
         self.holding = None
@@ -87,54 +87,54 @@ class Prey:
         return self._secret
 
 
-class Hunt:
+class AttackSession:
     """One agent, and what reached it."""
 
     def __init__(self, secret: str) -> None:
         self.calls: list[tuple[str, tuple[object, ...]]] = []
-        self.asked: list[str] = []
-        self.prey = Prey(self._heard, secret)
+        self.questions: list[str] = []
+        self.agent = DecoyAgent(self._record_call, secret)
 
-    def _heard(self, method: str, arguments: tuple[object, ...]) -> None:
+    def _record_call(self, method: str, arguments: tuple[object, ...]) -> None:
         self.calls.append((method, copy.deepcopy(arguments)))
 
     def ask(self, question: str) -> str:
         """Answer a question, and remember it."""
-        self.asked.append(question)
+        self.questions.append(question)
         return "yes"
 
-    def tampered(self) -> bool:
+    def agent_was_changed(self) -> bool:
         """Whether the agent is in another state than the calls that reached it lead to."""
-        fresh = Prey(lambda method, arguments: None, "")
+        fresh = DecoyAgent(lambda method, arguments: None, "")
         for method, arguments in self.calls:
             with contextlib.suppress(Exception):  # as the call did when it was made
                 getattr(fresh, method)(*arguments)
-        return state(fresh) != state(self.prey)
+        return agent_state(fresh) != agent_state(self.agent)
 
-    def words(self) -> str:
+    def argument_text(self) -> str:
         """All text in what the agent was given."""
-        return " ".join(v for _, arguments in self.calls for v in _parts(arguments) if isinstance(v, str))
+        return " ".join(v for _, arguments in self.calls for v in _walk(arguments) if isinstance(v, str))
 
-    def strange(self) -> str:
+    def non_plain_argument(self) -> str:
         """The type of an argument that is no plain data; empty where all are plain."""
-        values = (v for _, arguments in self.calls for v in _parts(arguments))
-        return next((type(v).__name__ for v in values if type(v) not in _PLAIN), "")
+        values = (v for _, arguments in self.calls for v in _walk(arguments))
+        return next((type(v).__name__ for v in values if type(v) not in _PLAIN_TYPES), "")
 
 
-_PLAIN = (type(None), bool, int, float, str, list, tuple, dict)
+_PLAIN_TYPES = (type(None), bool, int, float, str, list, tuple, dict)
 
 
-def _parts(value: object) -> Iterator[object]:
+def _walk(value: object) -> Iterator[object]:
     """A value and all within it."""
     yield value
     if isinstance(value, (list, tuple)):
         for part in value:
-            yield from _parts(part)
+            yield from _walk(part)
     elif isinstance(value, dict):
         for item in value.items():
-            yield from _parts(item)
+            yield from _walk(item)
 
 
-def state(prey: Prey) -> str:
+def agent_state(agent: DecoyAgent) -> str:
     """All of an agent that a plan may change through methods only."""
-    return repr([prey.location, prey.holding, prey.is_success, prey.receptacles, prey.interaction_history])
+    return repr([agent.location, agent.holding, agent.is_success, agent.receptacles, agent.interaction_history])

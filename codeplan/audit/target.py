@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from codeplan.audit.prey import HONEST_OUTPUT, HONEST_PLAN, Hunt, state
+from codeplan.audit.prey import HONEST_OUTPUT, HONEST_PLAN, AttackSession, agent_state
 from codeplan.errors import CodeplanError
 from codeplan.sandbox.host import launcher
 from codeplan.sandbox.host.sandbox import Sandbox
@@ -23,10 +23,10 @@ from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol.codec import CheckpointError
 from codeplan.types import Checkpoint, Failed, Finished, Plan, Rejected, Step, Stopped
 
-LIMITS: Final = Limits(wall=1.0, cpu=0.5)
+ATTACK_LIMITS: Final = Limits(wall=1.0, cpu=0.5)
 """Shorter times than plans have elsewhere, all other limits as they are: an audit has hundreds of plans to sit out."""
 
-KEY: Final = "OPENAI_API_KEY"
+SECRET_VARIABLE: Final = "OPENAI_API_KEY"
 """The environment variable that holds a secret."""
 
 _SUBREAPER: Final = 36
@@ -34,22 +34,22 @@ _SUBREAPER: Final = 36
 Outcome = Finished | Failed | Stopped | Rejected
 
 
-class Shot(msgspec.Struct, frozen=True):
+class AttackCase(msgspec.Struct, frozen=True):
     """A plan to run, with its placeholders filled in. ``steps`` are the numbers that it may fail in."""
 
     source: str
     steps: tuple[int, ...]
-    word: str
+    canary: str
     """What must not appear in anything that comes out of the run."""
 
 
-class Report(msgspec.Struct, frozen=True):
+class AttackReport(msgspec.Struct, frozen=True):
     """What became of one plan. ``ended`` is rejected, failed, finished, stopped:<limit>, or error:<exception>.
 
     ``problem`` says what was wrong as seen from within the host, empty where nothing was.
     """
 
-    ended: str
+    ending: str
     problem: str
     seconds: float
     accepted: bool = True
@@ -61,61 +61,61 @@ def main() -> None:
     ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
     unrestricted = "--unrestricted" in sys.argv
     if unrestricted:
-        launcher.runs.enter_by("codeplan.audit.escaped")
-    target = Target(os.environ[KEY], checked=not unrestricted)
-    _say(Report("ready", target.serves(None), 0.0))
-    decoder = msgspec.json.Decoder(Shot)
+        launcher.run_workers.use_entry_module("codeplan.audit.escaped")
+    target = AttackTarget(os.environ[SECRET_VARIABLE], check_first=not unrestricted)
+    _write_report(AttackReport("ready", target.honest_plan_problem(None), 0.0))
+    decoder = msgspec.json.Decoder(AttackCase)
     for line in sys.stdin.buffer:
-        _say(target.take(decoder.decode(line)))
+        _write_report(target.run_case(decoder.decode(line)))
 
 
-def _say(report: Report) -> None:
+def _write_report(report: AttackReport) -> None:
     sys.stdout.buffer.write(msgspec.json.encode(report) + b"\n")
     sys.stdout.buffer.flush()
 
 
-class Target:
+class AttackTarget:
     """The sandbox under attack. ``checked``: plans pass the check first, and refusals of it count."""
 
-    def __init__(self, secret: str, *, checked: bool) -> None:
-        self._secret, self._checked = secret, checked
-        self._sandbox = Sandbox(LIMITS)
-        self._patient = Sandbox()
+    def __init__(self, secret: str, *, check_first: bool) -> None:
+        self._secret, self._check_first = secret, check_first
+        self._sandbox = Sandbox(ATTACK_LIMITS)
+        self._honest_sandbox = Sandbox()
 
-    def take(self, shot: Shot) -> Report:
+    def run_case(self, case: AttackCase) -> AttackReport:
         """Run the plan, then the honest one."""
-        hunt = Hunt(f"CANARY-{self._secret}")
+        hunt = AttackSession(f"CANARY-{self._secret}")
         began = time.monotonic()
         try:
-            plan = self._plan(shot, hunt)
+            plan = self._plan(case, hunt)
             # A plan that the check refuses is run all the same: the text alone is enough for the compiler.
-            outcome = self._sandbox.run(plan or shot.source, hunt.prey, hunt.ask)
+            outcome = self._sandbox.run(plan or case.source, hunt.agent, hunt.ask)
         except CodeplanError as error:
-            return Report(f"error:{type(error).__name__}", f"the sandbox raised {error}", time.monotonic() - began)
+            return AttackReport(f"error:{type(error).__name__}", f"the sandbox raised {error}", time.monotonic() - began)
         seconds = time.monotonic() - began
-        problem = next(self._problems(shot, hunt, outcome), "")
-        return Report(_ended(outcome), problem, seconds, plan is not None)
+        problem = next(self._problems(case, hunt, outcome), "")
+        return AttackReport(_ending(outcome), problem, seconds, plan is not None)
 
-    def _plan(self, shot: Shot, hunt: Hunt) -> Plan | None:
-        if not self._checked:
+    def _plan(self, shot: AttackCase, hunt: AttackSession) -> Plan | None:
+        if not self._check_first:
             return Plan(shot.source, tuple(Step(n, 1, 1, "", "") for n in shot.steps))
-        checked = self._sandbox.check(shot.source, type(hunt.prey))
+        checked = self._sandbox.check(shot.source, type(hunt.agent))
         return checked if isinstance(checked, Plan) else None
 
-    def _problems(self, shot: Shot, hunt: Hunt, outcome: Outcome) -> Iterator[str]:
-        yield from _excesses(hunt)
+    def _problems(self, shot: AttackCase, hunt: AttackSession, outcome: Outcome) -> Iterator[str]:
+        yield from _find_excesses(hunt)
         if not isinstance(outcome, Rejected):
-            yield from _revelations(shot, hunt, outcome)
-            if problem := self.serves(outcome.checkpoint):
+            yield from _find_leaks(shot, hunt, outcome)
+            if problem := self.honest_plan_problem(outcome.checkpoint):
                 yield f"with the plan's checkpoint, {problem}"
-        if problem := self.serves(None):
+        if problem := self.honest_plan_problem(None):
             yield problem
 
-    def serves(self, checkpoint: Checkpoint | None) -> str:
+    def honest_plan_problem(self, checkpoint: Checkpoint | None) -> str:
         """Why an honest plan does not succeed, empty where it does."""
-        hunt = Hunt(self._secret)
+        hunt = AttackSession(self._secret)
         try:
-            outcome = self._patient.run(HONEST_PLAN, hunt.prey, hunt.ask, checkpoint=checkpoint)
+            outcome = self._honest_sandbox.run(HONEST_PLAN, hunt.agent, hunt.ask, checkpoint=checkpoint)
         except CheckpointError:
             return "an honest plan could not be resumed"
         except CodeplanError as error:
@@ -124,35 +124,35 @@ class Target:
         return "" if well else f"an honest plan ended in {str(outcome)[:300]}"
 
 
-def _ended(outcome: Outcome) -> str:
+def _ending(outcome: Outcome) -> str:
     kind = type(outcome).__name__.lower()
     return f"{kind}:{outcome.limit}" if isinstance(outcome, Stopped) else kind
 
 
-def _excesses(hunt: Hunt) -> Iterator[str]:
-    if len(hunt.calls) > 1_000 or len(hunt.asked) > 100:
-        yield f"it made {len(hunt.calls)} actions and {len(hunt.asked)} asks"
-    if hunt.tampered():
-        yield f"the agent was changed: {state(hunt.prey)[:200]}"
-    if hunt.strange():
-        yield f"the agent was given a {hunt.strange()}"
+def _find_excesses(hunt: AttackSession) -> Iterator[str]:
+    if len(hunt.calls) > 1_000 or len(hunt.questions) > 100:
+        yield f"it made {len(hunt.calls)} actions and {len(hunt.questions)} asks"
+    if hunt.agent_was_changed():
+        yield f"the agent was changed: {agent_state(hunt.agent)[:200]}"
+    if hunt.non_plain_argument():
+        yield f"the agent was given a {hunt.non_plain_argument()}"
 
 
-def _revelations(shot: Shot, hunt: Hunt, outcome: Finished | Failed | Stopped) -> Iterator[str]:
+def _find_leaks(shot: AttackCase, hunt: AttackSession, outcome: Finished | Failed | Stopped) -> Iterator[str]:
     message = "" if isinstance(outcome, Finished) else outcome.message
     if len(outcome.output) + len(message) > 2_000_000:
         yield f"{len(outcome.output) + len(message):,} characters of output were kept"
     came_out = {
         "output": outcome.output,
         "error message": message,
-        "asks": "".join(hunt.asked),
-        "actions": hunt.words(),
+        "asks": "".join(hunt.questions),
+        "actions": hunt.argument_text(),
     }
     came_out["checkpoint"] = _text(outcome.checkpoint) + "".join(map(_text, outcome.entries.values()))
     for place, text in came_out.items():
-        if shot.word in text:
-            at = text.index(shot.word)
-            yield f"{shot.word} reached the {place}: {text[max(0, at - 40) : at + 80]!r}"
+        if shot.canary in text:
+            at = text.index(shot.canary)
+            yield f"{shot.canary} reached the {place}: {text[max(0, at - 40) : at + 80]!r}"
     if not {outcome.step, *outcome.entries} <= {None, *shot.steps}:
         yield f"the step was forged: {outcome.step}, entered {sorted(outcome.entries)[:5]}"
 

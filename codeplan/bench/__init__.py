@@ -7,8 +7,8 @@
 
 from __future__ import annotations
 
-from codeplan.bench.conduct import Allowance, Conducted, conduct
-from codeplan.bench.store import Bench, Cell, Ended, Grid, read
-from codeplan.bench.suite import Row, Suite, summarise
+from codeplan.bench.conduct import BenchBudget, BenchOutcome, run_bench
+from codeplan.bench.store import BenchRecord, BenchCell, EpisodeOutcome, BenchGrid, read_bench
+from codeplan.bench.suite import KindSummary, TaskSuite, summarise_results
 
-__all__ = ["Allowance", "Bench", "Cell", "Conducted", "Ended", "Grid", "Row", "Suite", "conduct", "read", "summarise"]
+__all__ = ["BenchBudget", "BenchRecord", "BenchCell", "BenchOutcome", "EpisodeOutcome", "BenchGrid", "KindSummary", "TaskSuite", "run_bench", "read_bench", "summarise_results"]

@@ -12,13 +12,13 @@ import msgspec
 
 from codeplan.bench import storage
 from codeplan.bench.engines.engine import Engine
-from codeplan.bench.episodes import Job, Player
-from codeplan.bench.plan import Planned
-from codeplan.bench.store import Bench, Ended, Grid, Store, in_order, read
+from codeplan.bench.episodes import EpisodeJob, EpisodeWorker
+from codeplan.bench.plan import ResolvedBench
+from codeplan.bench.store import BenchRecord, EpisodeOutcome, BenchGrid, BenchStore, order_outcomes, read_bench
 from codeplan.errors import BudgetExceeded, UsageError
 
 
-class Allowance(msgspec.Struct, frozen=True, kw_only=True):
+class BenchBudget(msgspec.Struct, frozen=True, kw_only=True):
     """The budget of a whole bench; None is no limit. No episode begins once it is spent; those that run end.
 
     ``money`` in US dollars and ``tokens`` count all that ended in the bench's folder, ``seconds`` the wall time of this
@@ -36,47 +36,47 @@ class Allowance(msgspec.Struct, frozen=True, kw_only=True):
                 raise UsageError(f"the bench's budget of {name} is {value}; give a number that is not negative")
 
 
-class Conducted(msgspec.Struct, frozen=True):
+class BenchOutcome(msgspec.Struct, frozen=True):
     """What came of it: the bench, and the budget that stopped it before its last episode, None where none did."""
 
-    bench: Bench
-    stopped: BudgetExceeded | None
+    bench: BenchRecord
+    stopped_by: BudgetExceeded | None
 
 
-class Ledger:
+class BenchSpending:
     """What a bench has spent of its allowance."""
 
-    def __init__(self, allowance: Allowance, ended: Iterable[Ended] = ()) -> None:
-        self._allowance = allowance
+    def __init__(self, budget: BenchBudget, ended: Iterable[EpisodeOutcome] = ()) -> None:
+        self._budget = budget
         self._spent = {"money": 0.0, "tokens": 0.0}
         self._began = time.monotonic()
         for one in ended:
             self.add(one)
 
-    def add(self, ended: Ended) -> None:
+    def add(self, ended: EpisodeOutcome) -> None:
         """Count what an episode spent."""
         self._spent["money"] += ended.result.usage.money or 0.0
         self._spent["tokens"] += ended.result.usage.total_tokens or 0
 
     @property
-    def exceeded(self) -> BudgetExceeded | None:
+    def exceeded_budget(self) -> BudgetExceeded | None:
         """Which budget is spent; None where none is."""
         spent = {**self._spent, "seconds": time.monotonic() - self._began}
         for kind, value in spent.items():
-            limit = getattr(self._allowance, kind)
+            limit = getattr(self._budget, kind)
             if limit is not None and value >= limit:
                 return BudgetExceeded(kind, value, limit)
         return None
 
 
-def remaining(grid: Grid, ended: Iterable[Ended]) -> list[Job]:
+def remaining_jobs(grid: BenchGrid, ended: Iterable[EpisodeOutcome]) -> list[EpisodeJob]:
     """What is left to play: all that has not ended, and what infrastructure broke off.
 
     Task by task, each by all its cells, so that a bench that stops early can be compared in pairs.
     """
     over = {e.key for e in ended if not e.broken}
     every = (
-        Job(cell, task, repeat)
+        EpisodeJob(cell, task, repeat)
         for repeat in range(grid.repeats)
         for suite, tasks in grid.tasks.items()
         for task in tasks
@@ -86,50 +86,50 @@ def remaining(grid: Grid, ended: Iterable[Ended]) -> list[Job]:
     return [job for job in every if (job.cell.name, job.task.id, job.repeat) not in over]
 
 
-Watch = Callable[[Bench], AbstractContextManager[Callable[[Ended], None]]]
+BenchObserver = Callable[[BenchRecord], AbstractContextManager[Callable[[EpisodeOutcome], None]]]
 """Given the bench as it begins: a context in which each end is told as it comes."""
 
 
-def conduct(
-    plan: Planned,
+def run_bench(
+    plan: ResolvedBench,
     engine: Engine,
     folder: Path | None = None,
     *,
-    allowance: Allowance | None = None,
-    watch: Watch | None = None,
-    **player: Any,
-) -> Conducted:
+    budget: BenchBudget | None = None,
+    observer: BenchObserver | None = None,
+    **worker_settings: Any,
+) -> BenchOutcome:
     """Play what is left of a bench, and keep each end in ``folder``; None keeps nothing.
 
     ``player`` are the other settings of Player. Whatever breaks this off, it goes on when it is called again with the
     same folder. Raises UsageError where a setting is wrong, or the folder holds another bench.
     """
     with ExitStack() as stack:
-        store = stack.enter_context(Store(folder, plan.grid)) if folder else None
-        bench = read(folder) if folder else Bench(Path(), plan.grid)
-        tell = stack.enter_context((watch or _unwatched)(bench))
+        store = stack.enter_context(BenchStore(folder, plan.grid)) if folder else None
+        bench = read_bench(folder) if folder else BenchRecord(Path(), plan.grid)
+        tell = stack.enter_context((observer or _no_observer)(bench))
         where = str(folder.resolve()) if folder else None
-        ends = list(bench.ended)
+        ends = list(bench.outcomes)
 
-        def keep(ended: Ended) -> None:
+        def keep(ended: EpisodeOutcome) -> None:
             if store:
                 store.append(ended)
             ends.append(ended)
             tell(ended)
 
-        play = Player(folder=where, settings=plan.settings, **player)
-        stopped = _played(remaining(plan.grid, ends), play, engine, Ledger(allowance or Allowance(), ends), keep)
-    return Conducted(Bench(bench.folder, plan.grid, in_order(plan.grid, ends)), stopped)
+        play = EpisodeWorker(folder=where, settings=plan.settings, **worker_settings)
+        stopped = _run_jobs(remaining_jobs(plan.grid, ends), play, engine, BenchSpending(budget or BenchBudget(), ends), keep)
+    return BenchOutcome(BenchRecord(bench.folder, plan.grid, order_outcomes(plan.grid, ends)), stopped)
 
 
-def _played(
-    jobs: Sequence[Job], player: Player, engine: Engine, ledger: Ledger, keep: Callable[[Ended], None]
+def _run_jobs(
+    jobs: Sequence[EpisodeJob], player: EpisodeWorker, engine: Engine, ledger: BenchSpending, keep: Callable[[EpisodeOutcome], None]
 ) -> BudgetExceeded | None:
     """Play the jobs; ``keep`` is called with each end, in this thread. Returns the budget that ended it early."""
 
-    def affordable() -> Iterator[Job]:
+    def affordable() -> Iterator[EpisodeJob]:
         for job in jobs:
-            if ledger.exceeded:
+            if ledger.exceeded_budget:
                 return
             yield job
 
@@ -137,13 +137,13 @@ def _played(
     with closing(engine.run(affordable(), player)) as ends:
         for ended in ends:
             if player.storage and player.folder and ended.result.trace:
-                storage.get(player.storage, ended.run, Path(player.folder, ended.run))
+                storage.download_folder(player.storage, ended.run, Path(player.folder, ended.run))
             ledger.add(ended)
             keep(ended)
             played += 1
-    return ledger.exceeded if played < len(jobs) else None
+    return ledger.exceeded_budget if played < len(jobs) else None
 
 
 @contextmanager
-def _unwatched(bench: Bench) -> Iterator[Callable[[Ended], None]]:
+def _no_observer(bench: BenchRecord) -> Iterator[Callable[[EpisodeOutcome], None]]:
     yield lambda ended: None

@@ -8,13 +8,13 @@ from statistics import fmean
 
 import msgspec
 
-from codeplan.bench.store import Bench, Cell, Ended
-from codeplan.runner.live import TRACE
-from codeplan.statistics import pass_at_k, wilson
+from codeplan.bench.store import BenchRecord, BenchCell, EpisodeOutcome
+from codeplan.runner.live import TRACE_NAME
+from codeplan.statistics import pass_at_k, wilson_interval
 from codeplan.types import Value
 
 
-class Measures(Value, frozen=True):
+class EpisodeMeasures(Value, frozen=True):
     """An episode in numbers.
 
     ``trajectory`` are the actions since the environment was last reset, ``actions`` all of them. ``inadmissible`` are
@@ -36,7 +36,7 @@ class Measures(Value, frozen=True):
     inadmissible: int | None
 
 
-class Figures(Value, frozen=True):
+class CellStatistics(Value, frozen=True):
     """A kind of task in one cell: the success rate with its 95 % Wilson interval, and means over the episodes.
 
     A mean is None where one episode's number is not known. ``inadmissible`` is a share of all actions. ``passes`` holds
@@ -52,26 +52,26 @@ class Figures(Value, frozen=True):
     high: float
     means: dict[str, float | None]
     inadmissible: float | None
-    passes: tuple[float, ...] = ()
+    pass_at_k: tuple[float, ...] = ()
 
 
-MEANS = ("trajectory", "actions", "asks", "refinements", "calls", "tokens", "money", "seconds")
+AVERAGED_MEASURES = ("trajectory", "actions", "asks", "refinements", "calls", "tokens", "money", "seconds")
 """The measures that have means."""
 
 
-def measured(bench: Bench, cell: Cell) -> dict[tuple[str, int], tuple[Ended, Measures]]:
+def measure_cell(bench: BenchRecord, cell: BenchCell) -> dict[tuple[str, int], tuple[EpisodeOutcome, EpisodeMeasures]]:
     """The episodes of a cell that ended and were not broken off, by task and repeat, each with its measures."""
     return {
-        (e.task.id, e.repeat): (e, measure(e, bench.folder, cell.futile)) for e in bench.of(cell.name) if not e.broken
+        (e.task.id, e.repeat): (e, measure_episode(e, bench.folder, cell.no_effect_prefixes)) for e in bench.outcomes_of(cell.name) if not e.broken
     }
 
 
-def measure(ended: Ended, folder: Path, futile: tuple[str, ...] | None) -> Measures:
+def measure_episode(ended: EpisodeOutcome, folder: Path, no_effect_prefixes: tuple[str, ...] | None) -> EpisodeMeasures:
     """The measures of an episode of the bench in ``folder``."""
-    result, told = ended.result, list(_observed(folder / ended.run / TRACE)) if ended.run else []
+    result, told = ended.result, list(_read_observations(folder / ended.run / TRACE_NAME)) if ended.run else []
     since = max((i for i, text in enumerate(told) if text is None), default=-1)
-    known = since >= 0 and futile is not None
-    return Measures(
+    known = since >= 0 and no_effect_prefixes is not None
+    return EpisodeMeasures(
         success=result.success,
         reward=result.reward,
         trajectory=len(told) - since - 1 if since >= 0 else result.actions,
@@ -82,35 +82,35 @@ def measure(ended: Ended, folder: Path, futile: tuple[str, ...] | None) -> Measu
         tokens=result.usage.total_tokens,
         money=result.usage.money,
         seconds=result.seconds,
-        inadmissible=sum(t is not None and t.startswith(futile or ()) for t in told) if known else None,
+        inadmissible=sum(t is not None and t.startswith(no_effect_prefixes or ()) for t in told) if known else None,
     )
 
 
-def figures(cell: Cell, episodes: Sequence[tuple[Ended, Measures]]) -> list[Figures]:
+def cell_statistics(cell: BenchCell, episodes: Sequence[tuple[EpisodeOutcome, EpisodeMeasures]]) -> list[CellStatistics]:
     """One entry per kind in the order of first appearance, then one for all, of kind ``"all"``."""
     kinds = list(dict.fromkeys(e.task.kind for e, _ in episodes))
     parts = [(kind, [one for one in episodes if one[0].task.kind == kind]) for kind in kinds]
-    return [_figures(cell, kind, part) for kind, part in [*parts, ("all", list(episodes))]]
+    return [_kind_statistics(cell, kind, part) for kind, part in [*parts, ("all", list(episodes))]]
 
 
-def _figures(cell: Cell, kind: str, episodes: list[tuple[Ended, Measures]]) -> Figures:
+def _kind_statistics(cell: BenchCell, kind: str, episodes: list[tuple[EpisodeOutcome, EpisodeMeasures]]) -> CellStatistics:
     measures = [m for _, m in episodes]
     n, wins = len(measures), sum(m.success for m in measures)
-    futile, acted = total([m.inadmissible for m in measures]), sum(m.actions for m in measures)
-    return Figures(
+    futile, acted = sum_if_known([m.inadmissible for m in measures]), sum(m.actions for m in measures)
+    return CellStatistics(
         cell.name,
         kind,
         n,
         wins,
         wins / n if n else 0.0,
-        *wilson(wins, n),
-        {name: mean([getattr(m, name) for m in measures]) for name in MEANS},
+        *wilson_interval(wins, n),
+        {name: mean_if_known([getattr(m, name) for m in measures]) for name in AVERAGED_MEASURES},
         futile / acted if futile is not None and acted else None,
-        _passes(episodes),
+        _pass_rates(episodes),
     )
 
 
-def _passes(episodes: list[tuple[Ended, Measures]]) -> tuple[float, ...]:
+def _pass_rates(episodes: list[tuple[EpisodeOutcome, EpisodeMeasures]]) -> tuple[float, ...]:
     """pass@1, pass@2 … as far as some task was played so often; empty where each was played once."""
     trials: dict[str, list[bool]] = {}
     for ended, measures in episodes:
@@ -123,46 +123,46 @@ def _passes(episodes: list[tuple[Ended, Measures]]) -> tuple[float, ...]:
     )
 
 
-def mean(values: Sequence[float | None]) -> float | None:
+def mean_if_known(values: Sequence[float | None]) -> float | None:
     """The mean; None where there is no value, or one is not known."""
-    sum_of_all = total(values)
+    sum_of_all = sum_if_known(values)
     return None if sum_of_all is None or not values else sum_of_all / len(values)
 
 
-def total(values: Sequence[float | None]) -> float | None:
+def sum_if_known(values: Sequence[float | None]) -> float | None:
     """The sum; None where one is not known."""
     known = [v for v in values if v is not None]
     return sum(known) if len(known) == len(values) else None
 
 
-class _Seen(msgspec.Struct, tag_field="event"):
+class _EventWithObservation(msgspec.Struct, tag_field="event"):
     """As much of an event as is needed here: the rest is skipped, not decoded."""
 
-    observation: _Text
+    observation: _ObservationText
 
 
-class _Text(msgspec.Struct):
+class _ObservationText(msgspec.Struct):
     text: str
 
 
-class _Acted(_Seen, tag="acted"):
+class _Acted(_EventWithObservation, tag="acted"):
     pass
 
 
-class _Reset(_Seen, tag="environment_reset"):
+class _Reset(_EventWithObservation, tag="environment_reset"):
     pass
 
 
 _decoder = msgspec.json.Decoder(_Acted | _Reset)
-_WANTED = (b'{"event":"acted"', b'{"event":"environment_reset"')
+_EVENT_PREFIXES = (b'{"event":"acted"', b'{"event":"environment_reset"')
 
 
-def _observed(trace: Path) -> Iterator[str | None]:
+def _read_observations(trace: Path) -> Iterator[str | None]:
     """What the environment answered to each action of a trace, and None for each reset; empty where there is none."""
     try:
         with trace.open("rb") as lines:
             for line in lines:
-                if line.startswith(_WANTED) and line.endswith(b"\n"):
+                if line.startswith(_EVENT_PREFIXES) and line.endswith(b"\n"):
                     event = _decoder.decode(line)
                     yield event.observation.text if isinstance(event, _Acted) else None
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -10,7 +10,7 @@ import msgspec
 from codeplan.types import Value
 
 
-class Published(Value, frozen=True):
+class PublishedResult(Value, frozen=True):
     """A line of somebody's table: success rates in per cent by kind of task; ``"all"`` is the whole suite."""
 
     suite: str
@@ -21,16 +21,16 @@ class Published(Value, frozen=True):
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    published: tuple[Published, ...]
+    published: tuple[PublishedResult, ...]
 
 
-def published(suite: str) -> tuple[Published, ...]:
+def published_results(suite: str) -> tuple[PublishedResult, ...]:
     """What was published on a suite, the best first; empty where nothing is known."""
     found = [p for p in _all() if p.suite == suite]
     return tuple(sorted(found, key=lambda p: -p.rates["all"]))
 
 
 @cache
-def _all() -> tuple[Published, ...]:
+def _all() -> tuple[PublishedResult, ...]:
     text = files("codeplan.bench").joinpath("papers.toml").read_text(encoding="utf-8")
     return msgspec.toml.decode(text, type=_File).published

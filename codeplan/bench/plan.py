@@ -26,19 +26,19 @@ from typing import Any
 import msgspec
 
 from codeplan.bench import suites
-from codeplan.bench.store import Cell, Grid
+from codeplan.bench.store import BenchCell, BenchGrid
 from codeplan.budget import Budget
 from codeplan.errors import UsageError
-from codeplan.recording.redaction import without_secrets
-from codeplan.runner.setup import Cast
+from codeplan.recording.redaction import remove_secrets
+from codeplan.runner.setup import EpisodeSetup
 from codeplan.types import Task
 from codeplan.version import VERSION
 
-Entry = str | dict[str, Any]
+SpecEntry = str | dict[str, Any]
 """A name, or a table of ``name`` and settings; ``label`` is what the cell's name calls it."""
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class BenchSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A bench as a person asks for it: every combination of ``suites``, ``methods``, ``models`` and ``settings``.
 
     ``common`` are settings of all cells, which go behind all others and into no name. ``budget`` is each episode's.
@@ -46,8 +46,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """
 
     suites: tuple[str, ...]
-    methods: tuple[Entry, ...] = ("adaplanner",)
-    models: tuple[Entry, ...] = ("scripted",)
+    methods: tuple[SpecEntry, ...] = ("adaplanner",)
+    models: tuple[SpecEntry, ...] = ("scripted",)
     settings: tuple[dict[str, Any], ...] = ({},)
     common: dict[str, Any] = {}
     repeats: int = 1
@@ -66,17 +66,17 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
                 raise UsageError(f"{name} is {number}; it must be at least 1")
 
 
-class Planned(msgspec.Struct, frozen=True):
+class ResolvedBench(msgspec.Struct, frozen=True):
     """A bench that can begin: the grid, and each cell's settings by its name, secrets included."""
 
-    grid: Grid
+    grid: BenchGrid
     settings: dict[str, dict[str, Any]]
 
 
-def read_file(path: Path) -> Asked:
+def read_spec(path: Path) -> BenchSpec:
     """What a TOML file asks for. Raises UsageError where it cannot be read, or asks for what there is not."""
     try:
-        return msgspec.convert(tomllib.loads(path.read_text()), Asked)
+        return msgspec.convert(tomllib.loads(path.read_text()), BenchSpec)
     except OSError as e:
         raise UsageError(f"{path} cannot be read: {e.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as e:
@@ -85,28 +85,28 @@ def read_file(path: Path) -> Asked:
         raise UsageError(f"{path}: {e}") from None
 
 
-def planned(
-    asked: Asked, found: Callable[[str], dict[str, Any]] = lambda model: {}, *, silent: bool = False
-) -> Planned:
+def resolve_bench(
+    spec: BenchSpec, model_settings: Callable[[str], dict[str, Any]] = lambda model: {}, *, offline: bool = False
+) -> ResolvedBench:
     """The grid that was asked for, each cell tried on: its environment, method and model can be made.
 
     ``found`` gives the settings that were found elsewhere for a model, by its name; all others go before them.
     ``silent`` is for what plays from a tape: no model is asked, and none needs a key. Raises UsageError for whatever
     there is not.
     """
-    cells: dict[str, Cell] = {}
+    cells: dict[str, BenchCell] = {}
     given: dict[str, dict[str, Any]] = {}
     tasks: dict[str, tuple[Task, ...]] = {}
-    for suite, method, model, more in itertools.product(asked.suites, asked.methods, asked.models, asked.settings):
-        names, settings = _combined(suite, method, model, more)
-        settings = {**found(names.model), **asked.common, **settings}
-        cell, there = _tried(names, settings, asked, silent)
+    for suite, method, model, more in itertools.product(spec.suites, spec.methods, spec.models, spec.settings):
+        names, settings = _combine_settings(suite, method, model, more)
+        settings = {**model_settings(names.model), **spec.common, **settings}
+        cell, there = _resolve_cell(names, settings, spec, offline)
         if cell.name in cells:
             raise UsageError(f"two cells of this bench are both called {cell.name}; give one of them a label")
         cells[cell.name], given[cell.name] = cell, settings
         if tasks.setdefault(suite, there) != there:
             raise UsageError(f"the cells of this bench have different tasks of {suite}; give them the same data")
-    return Planned(Grid(tuple(cells.values()), tasks, asked.repeats, VERSION), given)
+    return ResolvedBench(BenchGrid(tuple(cells.values()), tasks, spec.repeats, VERSION), given)
 
 
 class _Names(msgspec.Struct, frozen=True):
@@ -116,16 +116,16 @@ class _Names(msgspec.Struct, frozen=True):
     model: str
 
 
-def _combined(suite: str, method: Entry, model: Entry, more: dict[str, Any]) -> tuple[_Names, dict[str, Any]]:
+def _combine_settings(suite: str, method: SpecEntry, model: SpecEntry, more: dict[str, Any]) -> tuple[_Names, dict[str, Any]]:
     """A cell's names and settings; what a table says goes before what the settings say to all."""
-    method_name, method_label, of_method = _apart(method, "method")
-    model_name, model_label, of_model = _apart(model, "model")
-    _, label, of_all = _apart({"name": "", **more}, "settings")
+    method_name, method_label, of_method = _split_entry(method, "method")
+    model_name, model_label, of_model = _split_entry(model, "model")
+    _, label, of_all = _split_entry({"name": "", **more}, "settings")
     cell = ".".join(part for part in (suite, method_label, model_label, label) if part)
     return _Names(cell, suite, method_name, model_name), {**of_all, **of_model, **of_method}
 
 
-def _apart(entry: Entry, what: str) -> tuple[str, str, dict[str, Any]]:
+def _split_entry(entry: SpecEntry, what: str) -> tuple[str, str, dict[str, Any]]:
     """Name, label and settings of an entry; the label is made of name and settings where none is given."""
     if isinstance(entry, str):
         return entry, entry, {}
@@ -133,27 +133,27 @@ def _apart(entry: Entry, what: str) -> tuple[str, str, dict[str, Any]]:
     name, label = settings.pop("name", None), settings.pop("label", None)
     if not isinstance(name, str) or not isinstance(label, str | None):
         raise UsageError(f"the {what} {entry} has no name; write it as {{name = 'NAME', …}}")
-    told = [f"{n}={_short(v)}" for n, v in without_secrets(settings).items() if n not in _UNTOLD]
+    told = [f"{n}={_format_setting(v)}" for n, v in remove_secrets(settings).items() if n not in _OMITTED_SETTINGS]
     return name, label or ",".join([name, *told] if name else told), settings
 
 
-_UNTOLD = frozenset({"base_url", "extra_body", "data"})
+_OMITTED_SETTINGS = frozenset({"base_url", "extra_body", "data"})
 """Settings that do not belong into a name: addresses, paths, what may hold a secret."""
 
 
-def _short(value: object) -> str:
+def _format_setting(value: object) -> str:
     if isinstance(value, dict):
-        return str(value.get("name", "")) + "".join(f"({n}={_short(v)})" for n, v in value.items() if n != "name")
+        return str(value.get("name", "")) + "".join(f"({n}={_format_setting(v)})" for n, v in value.items() if n != "name")
     return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
-def _tried(names: _Names, settings: dict[str, Any], asked: Asked, silent: bool) -> tuple[Cell, tuple[Task, ...]]:
+def _resolve_cell(names: _Names, settings: dict[str, Any], asked: BenchSpec, silent: bool) -> tuple[BenchCell, tuple[Task, ...]]:
     """The cell, once everybody in it was made, and its suite's tasks."""
-    env = suites.resolve(names.suite).env
-    with Cast(env, names.method, names.model, settings, silent=silent) as cast:
-        tasks = suites.chosen(names.suite, cast.env, split=asked.split, kind=asked.kind, n=asked.n)
+    env = suites.resolve_suite(names.suite).env
+    with EpisodeSetup(env, names.method, names.model, settings, offline=silent) as cast:
+        tasks = suites.select_tasks(names.suite, cast.env, split=asked.split, kind=asked.kind, n=asked.n)
         header = cast.header(tasks[0], asked.budget)
         space = getattr(cast.env, "space", None)
     futile = space.futile if space is not None else None
     plain = msgspec.json.decode(msgspec.json.encode(header.settings))
-    return Cell(names.cell, names.suite, env, names.method, names.model, plain, asked.budget, futile), tasks
+    return BenchCell(names.cell, names.suite, env, names.method, names.model, plain, asked.budget, futile), tasks

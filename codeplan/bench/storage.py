@@ -9,20 +9,20 @@ from typing import Any
 from codeplan.errors import InfrastructureError, UsageError
 
 
-def put(folder: Path, address: str, run: str) -> None:
+def upload_folder(folder: Path, address: str, run: str) -> None:
     """Copy an episode's folder to ``address/run``. Raises InfrastructureError where the storage fails."""
-    files, root = _system(address)
-    _doing("written to", address, lambda: _copied(files, folder, f"{root}/{run}"))
+    files, root = _open_file_system(address)
+    _with_storage_errors("written to", address, lambda: _upload_files(files, folder, f"{root}/{run}"))
 
 
-def get(address: str, run: str, folder: Path) -> None:
+def download_folder(address: str, run: str, folder: Path) -> None:
     """Copy ``address/run`` to an episode's folder. Raises InfrastructureError where the storage fails."""
-    files, root = _system(address)
+    files, root = _open_file_system(address)
     folder.mkdir(parents=True, exist_ok=True)
-    _doing("read from", address, lambda: files.get(f"{root}/{run}/", f"{folder}/", recursive=True))
+    _with_storage_errors("read from", address, lambda: files.get(f"{root}/{run}/", f"{folder}/", recursive=True))
 
 
-def _copied(files: Any, folder: Path, place: str) -> None:
+def _upload_files(files: Any, folder: Path, place: str) -> None:
     for file in folder.rglob("*"):
         if file.is_file():
             there = f"{place}/{file.relative_to(folder).as_posix()}"
@@ -30,14 +30,14 @@ def _copied(files: Any, folder: Path, place: str) -> None:
             files.put_file(str(file), there)
 
 
-def _doing(what: str, address: str, do: Any) -> None:
+def _with_storage_errors(what: str, address: str, do: Any) -> None:
     try:
         do()
     except Exception as e:  # each kind of storage has errors of its own
         raise InfrastructureError(f"traces cannot be {what} the storage {address}: {e!r}") from e
 
 
-def _system(address: str) -> tuple[Any, str]:
+def _open_file_system(address: str) -> tuple[Any, str]:
     """The file system of an address, and its path there. Raises UsageError where nobody knows such addresses."""
     try:
         fsspec: Any = import_module("fsspec")

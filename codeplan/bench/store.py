@@ -20,19 +20,19 @@ import msgspec
 
 from codeplan.budget import Budget
 from codeplan.errors import TraceFailure, UsageError
-from codeplan.recording.file_lock import held_alone
+from codeplan.recording.file_lock import lock_exclusively
 from codeplan.types import Result, Task, Value
 
-GRID = "bench.json"
-RESULTS = "results.jsonl"
-RUNS = "runs"
+GRID_FILE = "bench.json"
+RESULTS_FILE = "results.jsonl"
+RUNS_FOLDER = "runs"
 
-_LIKE_A_REPEAT = re.compile(r"-r\d+\Z")
+_REPEAT_SUFFIX = re.compile(r"-r\d+\Z")
 
 _S = TypeVar("_S", bound=msgspec.Struct)
 
 
-class Cell(Value, frozen=True):
+class BenchCell(Value, frozen=True):
     """One column of a bench: what plays the tasks of a suite.
 
     ``name`` is unique in the bench. ``settings`` are those of environment, method and model, without secrets;
@@ -47,22 +47,22 @@ class Cell(Value, frozen=True):
     model: str
     settings: dict[str, Any] = {}
     budget: Budget = Budget()
-    futile: tuple[str, ...] | None = None
+    no_effect_prefixes: tuple[str, ...] | None = None
 
 
-class Grid(Value, frozen=True):
+class BenchGrid(Value, frozen=True):
     """A bench as it was asked for: each of ``cells`` plays the ``tasks`` of its suite, ``repeats`` times.
 
     ``tasks`` holds a suite's tasks by the suite's name; ``codeplan`` is the version that began the bench.
     """
 
-    cells: tuple[Cell, ...]
+    cells: tuple[BenchCell, ...]
     tasks: dict[str, tuple[Task, ...]]
     repeats: int = 1
-    codeplan: str = ""
+    codeplan_version: str = ""
 
 
-class Ended(Value, frozen=True):
+class EpisodeOutcome(Value, frozen=True):
     """One episode that ended. ``repeat`` counts from 0; ``run`` is its folder, relative to the bench's, with ``/``.
 
     ``broken`` says that infrastructure failed, for good: such an episode says nothing of its method, is counted apart,
@@ -83,98 +83,98 @@ class Ended(Value, frozen=True):
         return self.cell, self.task.id, self.repeat
 
 
-class Bench(Value, frozen=True):
+class BenchRecord(Value, frozen=True):
     """A bench as its folder holds it: ``ended`` are the episodes that ended, each once, in the order of the grid."""
 
     folder: Path
-    grid: Grid
-    ended: tuple[Ended, ...] = ()
+    grid: BenchGrid
+    outcomes: tuple[EpisodeOutcome, ...] = ()
 
     @property
-    def cells(self) -> tuple[Cell, ...]:
+    def cells(self) -> tuple[BenchCell, ...]:
         """The grid's cells."""
         return self.grid.cells
 
     @property
-    def total(self) -> int:
+    def total_episodes(self) -> int:
         """How many episodes there are when all have ended."""
         return sum(len(self.grid.tasks[c.suite]) for c in self.cells) * self.grid.repeats
 
-    def of(self, cell: str) -> tuple[Ended, ...]:
+    def outcomes_of(self, cell: str) -> tuple[EpisodeOutcome, ...]:
         """The ended episodes of the cell with this name."""
-        return tuple(e for e in self.ended if e.cell == cell)
+        return tuple(e for e in self.outcomes if e.cell == cell)
 
 
-def read(folder: Path | str) -> Bench:
+def read_bench(folder: Path | str) -> BenchRecord:
     """The bench in a folder, which may still be running. Raises UsageError where there is none, or it is damaged."""
     folder = Path(folder)
     try:
-        grid = msgspec.json.decode((folder / GRID).read_bytes(), type=Grid)
+        grid = msgspec.json.decode((folder / GRID_FILE).read_bytes(), type=BenchGrid)
     except OSError as e:
-        raise UsageError(f"there is no bench in {folder}: {GRID} cannot be read ({e.strerror})") from None
+        raise UsageError(f"there is no bench in {folder}: {GRID_FILE} cannot be read ({e.strerror})") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
-        raise UsageError(f"{folder / GRID} is no bench: {e}") from None
-    path = folder / RESULTS
-    ended = _decoded(path, Ended)[0] if path.exists() else []
-    return Bench(folder, grid, in_order(grid, ended))
+        raise UsageError(f"{folder / GRID_FILE} is no bench: {e}") from None
+    path = folder / RESULTS_FILE
+    ended = _read_json_lines(path, EpisodeOutcome)[0] if path.exists() else []
+    return BenchRecord(folder, grid, order_outcomes(grid, ended))
 
 
-def run_folder(cell: str, task: str, repeat: int) -> str:
+def episode_folder(cell: str, task: str, repeat: int) -> str:
     """The folder of an episode's trace, relative to the bench's: safe and different for whatever cells and tasks."""
-    return f"{RUNS}/{_safe(cell)}/{_safe(task)}" + (f"-r{repeat}" if repeat else "")
+    return f"{RUNS_FOLDER}/{_file_name(cell)}/{_file_name(task)}" + (f"-r{repeat}" if repeat else "")
 
 
-class Store:
+class BenchStore:
     """A bench's folder, to be written on; held alone until it is closed.
 
     Where the folder holds a bench already, ``grid`` must be that bench, or that bench with more cells, tasks or
     repeats. Raises UsageError where it is another, where one still runs there, and where nothing can be written.
     """
 
-    def __init__(self, folder: Path | str, grid: Grid) -> None:
+    def __init__(self, folder: Path | str, grid: BenchGrid) -> None:
         self.folder = Path(folder)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            file = (self.folder / RESULTS).open("a+b", buffering=0)
-            self._file = held_alone(file, f"a bench still runs in {self.folder}; wait for its end, or end it first")
+            file = (self.folder / RESULTS_FILE).open("a+b", buffering=0)
+            self._file = lock_exclusively(file, f"a bench still runs in {self.folder}; wait for its end, or end it first")
         except OSError as e:
             raise UsageError(f"the bench cannot be written to {folder}: {e.strerror}") from None
         try:
-            self._begin(grid)
+            self._write_grid(grid)
         except BaseException:
             self._file.close()
             raise
 
-    def __enter__(self) -> Store:
+    def __enter__(self) -> BenchStore:
         return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def append(self, ended: Ended) -> None:
+    def append(self, outcome: EpisodeOutcome) -> None:
         """Keep how an episode ended. Raises TraceFailure where it cannot be written."""
         try:
-            self._file.write(msgspec.json.encode(ended) + b"\n")
+            self._file.write(msgspec.json.encode(outcome) + b"\n")
             os.fsync(self._file.fileno())
         except OSError as e:
-            raise TraceFailure(f"{self.folder / RESULTS} cannot be written on: {e.strerror}") from e
+            raise TraceFailure(f"{self.folder / RESULTS_FILE} cannot be written on: {e.strerror}") from e
 
     def close(self) -> None:
         """Close the file, and let others write. Safe to call twice."""
         self._file.close()
 
-    def _begin(self, grid: Grid) -> None:
-        if (self.folder / GRID).exists():
-            before = read(self.folder).grid
+    def _write_grid(self, grid: BenchGrid) -> None:
+        if (self.folder / GRID_FILE).exists():
+            before = read_bench(self.folder).grid
             _must_contain(grid, before, self.folder)
-            grid = msgspec.structs.replace(grid, codeplan=before.codeplan)
-        whole = self.folder / f".{GRID}.new"
+            grid = msgspec.structs.replace(grid, codeplan=before.codeplan_version)
+        whole = self.folder / f".{GRID_FILE}.new"
         whole.write_bytes(msgspec.json.format(msgspec.json.encode(grid)) + b"\n")
-        os.replace(whole, self.folder / GRID)
-        self._file.truncate(_decoded(self.folder / RESULTS, Ended)[1])  # a torn line would spoil the next
+        os.replace(whole, self.folder / GRID_FILE)
+        self._file.truncate(_read_json_lines(self.folder / RESULTS_FILE, EpisodeOutcome)[1])  # a torn line would spoil the next
 
 
-def _must_contain(grid: Grid, before: Grid, folder: Path) -> None:
+def _must_contain(grid: BenchGrid, before: BenchGrid, folder: Path) -> None:
     """Raise UsageError where ``grid`` is not the bench ``before``, or that with more."""
     cells = {c.name: c for c in grid.cells}
     for cell in before.cells:
@@ -190,9 +190,9 @@ def _must_contain(grid: Grid, before: Grid, folder: Path) -> None:
         raise UsageError(f"{folder} holds a bench of {before.repeats} repeats; ask for so many, or name another folder")
 
 
-def in_order(grid: Grid, ended: Iterable[Ended]) -> tuple[Ended, ...]:
+def order_outcomes(grid: BenchGrid, outcomes: Iterable[EpisodeOutcome]) -> tuple[EpisodeOutcome, ...]:
     """The last word on each episode of the grid, in the grid's order."""
-    last = {e.key: e for e in ended}
+    last = {e.key: e for e in outcomes}
     keys = [
         (cell.name, task.id, repeat)
         for cell in grid.cells
@@ -202,7 +202,7 @@ def in_order(grid: Grid, ended: Iterable[Ended]) -> tuple[Ended, ...]:
     return tuple(last[key] for key in keys if key in last)
 
 
-def _decoded(path: Path, kind: type[_S]) -> tuple[Sequence[_S], int]:
+def _read_json_lines(path: Path, kind: type[_S]) -> tuple[Sequence[_S], int]:
     """The values of a file of JSON lines, and the size of the whole lines."""
     decoder = msgspec.json.Decoder(kind)
     try:
@@ -218,9 +218,9 @@ def _decoded(path: Path, kind: type[_S]) -> tuple[Sequence[_S], int]:
     return values, sum(len(line) + 1 for line in lines)
 
 
-def _safe(name: str) -> str:
+def _file_name(name: str) -> str:
     """The name as a file's: itself where it can be, else what can be kept of it and a digest of the whole."""
     kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_.=+,") else "-" for c in name)[:80].lstrip(".")
-    if kept == name and name and not _LIKE_A_REPEAT.search(name):
+    if kept == name and name and not _REPEAT_SUFFIX.search(name):
         return name
     return f"{kept}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"

@@ -13,15 +13,15 @@ from typing import Any
 
 import msgspec
 
-from codeplan.bench.episodes import attempt
-from codeplan.llm.background import interruptible
-from codeplan.recording.events import Listener
+from codeplan.bench.episodes import attempt_episode
+from codeplan.llm.background import cancel_calls_on_interrupt
+from codeplan.recording.events import EventHandler
 from codeplan.runner.live import run
-from codeplan.statistics import wilson
-from codeplan.types import NOTHING, Result, Task
+from codeplan.statistics import wilson_interval
+from codeplan.types import NO_USAGE, Result, Task
 
 
-class Suite(msgspec.Struct, frozen=True, kw_only=True):
+class TaskSuite(msgspec.Struct, frozen=True, kw_only=True):
     """Tasks of one environment, played in threads without a folder: ``workers`` at a time.
 
     ``settings`` are those of ``codeplan.run``.
@@ -34,14 +34,14 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     workers: int = 1
     settings: dict[str, Any] = {}
 
-    def run(self, done: Callable[[Result], None] = lambda result: None) -> list[Result]:
+    def run(self, on_result: Callable[[Result], None] = lambda result: None) -> list[Result]:
         """Every task's Result, in the order of the tasks; ``done`` is called with each as it comes.
 
         A failure of infrastructure is a Result too, with a reason that begins with ``infrastructure``. An interrupt
         ends the model calls of all workers at once.
         """
-        with interruptible(), ThreadPoolExecutor(self.workers) as pool:
-            return list(self._collected(pool.map(self._one, self.tasks), done))
+        with cancel_calls_on_interrupt(), ThreadPoolExecutor(self.workers) as pool:
+            return list(self._collected(pool.map(self._one, self.tasks), on_result))
 
     def _collected(self, results: Iterator[Result], done: Callable[[Result], None]) -> Iterator[Result]:
         for result in results:
@@ -49,13 +49,13 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
             yield result
 
     def _one(self, task: Task) -> Result:
-        def play(hear: Listener) -> Result:
-            return run(self.env, task, self.method, self.model, listen=hear, **self.settings)
+        def play(hear: EventHandler) -> Result:
+            return run(self.env, task, self.method, self.model, on_event=hear, **self.settings)
 
-        return attempt(task, play, self.method, self.model)[0]
+        return attempt_episode(task, play, self.method, self.model)[0]
 
 
-class Row(msgspec.Struct, frozen=True):
+class KindSummary(msgspec.Struct, frozen=True):
     """One kind of task: counts over its ``episodes``; the others are sums, ``seconds`` included.
 
     ``low`` and ``high`` bound the success rate: the Wilson interval at 95 %. ``tokens`` and ``money`` (US dollars) are
@@ -77,19 +77,19 @@ class Row(msgspec.Struct, frozen=True):
     money: float | None = None
 
 
-def summarise(results: Sequence[Result]) -> list[Row]:
+def summarise_results(results: Sequence[Result]) -> list[KindSummary]:
     """One row per kind in the order of first appearance, then one for all, of kind ``"all"``."""
     kinds = list(dict.fromkeys(r.task.kind for r in results))
     return [_row(k, [r for r in results if r.task.kind == k]) for k in kinds] + [_row("all", results)]
 
 
-def _row(kind: str, results: Sequence[Result]) -> Row:
+def _row(kind: str, results: Sequence[Result]) -> KindSummary:
     reasons: dict[str, int] = {}
     for r in results:
         reasons[r.reason] = reasons.get(r.reason, 0) + 1
     successes = sum(r.success for r in results)
-    usage = sum((r.usage for r in results), NOTHING)
-    return Row(
+    usage = sum((r.usage for r in results), NO_USAGE)
+    return KindSummary(
         kind,
         len(results),
         successes,
@@ -99,7 +99,7 @@ def _row(kind: str, results: Sequence[Result]) -> Row:
         sum(r.model_calls for r in results),
         sum(r.seconds for r in results),
         reasons,
-        *wilson(successes, len(results)),
+        *wilson_interval(successes, len(results)),
         usage.total_tokens,
         usage.money,
     )

@@ -11,10 +11,10 @@ from codeplan.errors import UsageError
 from codeplan.protocols import Environment
 from codeplan.types import Task
 
-__all__ = ["NAMED", "Named", "chosen", "resolve"]
+__all__ = ["NAMED_SUITES", "SuiteDefinition", "select_tasks", "resolve_suite"]
 
 
-class Named(msgspec.Struct, frozen=True):
+class SuiteDefinition(msgspec.Struct, frozen=True):
     """A split of an environment; of it, the ``first`` so many tasks, or all where that is None."""
 
     env: str
@@ -22,39 +22,39 @@ class Named(msgspec.Struct, frozen=True):
     first: int | None = None
 
 
-NAMED = {
-    "alfworld-unseen": Named("alfworld", "valid_unseen"),
-    "alfworld-seen": Named("alfworld", "valid_seen"),
-    "household-134": Named("household", "test", first=134),
-    "miniwob-53": Named("miniwob", "test"),
-    "miniwob-feedback": Named("miniwob", "feedback"),
-    "hotpotqa-500": Named("hotpotqa", "react-500"),
-    "webshop-100": Named("webshop", "test", first=100),
+NAMED_SUITES = {
+    "alfworld-unseen": SuiteDefinition("alfworld", "valid_unseen"),
+    "alfworld-seen": SuiteDefinition("alfworld", "valid_seen"),
+    "household-134": SuiteDefinition("household", "test", first=134),
+    "miniwob-53": SuiteDefinition("miniwob", "test"),
+    "miniwob-feedback": SuiteDefinition("miniwob", "feedback"),
+    "hotpotqa-500": SuiteDefinition("hotpotqa", "react-500"),
+    "webshop-100": SuiteDefinition("webshop", "test", first=100),
 }
 """What a suite's name stands for."""
 
 
-def resolve(suite: str) -> Named:
+def resolve_suite(suite: str) -> SuiteDefinition:
     """What is meant by a suite's name; by an environment's own name, its first split: ``split`` is None then.
 
     Raises UsageError for a name that is neither a suite's nor an environment's.
     """
-    if suite in NAMED:
-        return NAMED[suite]
-    every = (*NAMED, *envs.names())
+    if suite in NAMED_SUITES:
+        return NAMED_SUITES[suite]
+    every = (*NAMED_SUITES, *envs.names())
     if suite not in every:
-        raise UsageError(f"there is no suite or environment {suite!r}; {plugins.choices(suite, every)}")
-    return Named(suite, None)
+        raise UsageError(f"there is no suite or environment {suite!r}; {plugins.suggest_names(suite, every)}")
+    return SuiteDefinition(suite, None)
 
 
-def chosen(
+def select_tasks(
     suite: str, env: Environment, *, split: str | None = None, kind: str | None = None, n: int | None = None
 ) -> tuple[Task, ...]:
     """A suite's tasks in this environment, always the same: those of ``kind``, and of each kind at most ``n``.
 
     ``split`` is for suites that leave it open. Raises UsageError where there is no such task, or no such split.
     """
-    named = resolve(suite)
+    named = resolve_suite(suite)
     if named.split and split:
         raise UsageError(f"the suite {suite} is the split {named.split} of {env.name}; leave the split out")
     there = envs.splits(env)

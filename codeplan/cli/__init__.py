@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as exit:  # the reader of our output left
         code = exit.code
     except BaseException as error:
-        code = tell(error)
+        code = report_error(error)
         _give_up_output()
         return code
     if code == INTERRUPTED:  # typer turns the interrupt of any command into this code, and says nothing
@@ -96,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def tell(error: BaseException) -> int:
+def report_error(error: BaseException) -> int:
     """Tell the error in one line on stderr, and return the exit code that it stands for."""
     from codeplan.errors import CodeplanError
 

@@ -12,10 +12,10 @@ import typer
 from codeplan.cli import options
 
 if TYPE_CHECKING:
-    from codeplan.bench.conduct import Conducted
-    from codeplan.bench.plan import Asked
-    from codeplan.bench.store import Bench, Cell
-    from codeplan.runner.configuration import Found
+    from codeplan.bench.conduct import BenchOutcome
+    from codeplan.bench.plan import BenchSpec
+    from codeplan.bench.store import BenchRecord, BenchCell
+    from codeplan.runner.configuration import UserConfig
 
 SuiteName = Annotated[
     str,
@@ -110,13 +110,13 @@ def bench(
 
     Exit codes: 0 all episodes ended; 2 usage; 3 the bench's budget is spent; 4 infrastructure broke episodes off.
     """
-    settings = options.settings_of(context)
+    settings = options.command_settings(context)
     which = {"split": split, "kind": kind, "n": n, "repeats": repeats}
-    found = options.configured()
+    found = options.load_config()
     asked = _from_file(suite, settings, which | {"method": method, "model": model}) if suite.endswith(".toml") else None
     asked = asked or _from_flags(suite, method, model, found, settings, which)
     limits = {"money": max_money, "tokens": max_tokens, "seconds": max_seconds}
-    with options.tapes(record, replay) as tapes, _folder(out, suite, replay) as folder:
+    with options.open_tapes(record, replay) as tapes, _folder(out, suite, replay) as folder:
         player = {"storage": storage, "retries": retries, "tapes": tapes}
         done = _conducted(asked, found, folder, limits, (engine, jobs, address), player)
     _show(done.bench, folder, as_json)
@@ -124,32 +124,32 @@ def bench(
 
 
 def _from_flags(
-    suite: str, method: str | None, model: str | None, found: Found, common: dict[str, Any], which: dict[str, Any]
-) -> Asked:
-    from codeplan.bench.plan import Asked
+    suite: str, method: str | None, model: str | None, found: UserConfig, common: dict[str, Any], which: dict[str, Any]
+) -> BenchSpec:
+    from codeplan.bench.plan import BenchSpec
 
-    name, _ = options.chosen(found, model, {})
+    name, _ = options.select_model(found, model, {})
     given: dict[str, Any] = {name: value for name, value in which.items() if value is not None}
-    return Asked(
+    return BenchSpec(
         suites=(suite,),
         methods=(method or "adaplanner",),
         models=(name,),
         common=common,
-        budget=options.budget(found),
+        budget=options.make_budget(found),
         **given,
     )
 
 
-def _from_file(file: str, common: dict[str, Any], which: dict[str, Any]) -> Asked:
+def _from_file(file: str, common: dict[str, Any], which: dict[str, Any]) -> BenchSpec:
     """What the file asks for; settings that were given by flags are those of all its cells."""
     from msgspec.structs import replace
 
-    from codeplan.bench.plan import read_file
+    from codeplan.bench.plan import read_spec
     from codeplan.errors import UsageError
 
     if double := [name for name, value in which.items() if value is not None]:
         raise UsageError(f"{file} says what is played; write {double[0]} there, and leave the option out")
-    asked = read_file(Path(file))
+    asked = read_spec(Path(file))
     return replace(asked, common={**asked.common, **common})
 
 
@@ -163,62 +163,62 @@ def _folder(out: Path | None, suite: str, replay: Path | None) -> Iterator[Path 
     if out or replay:
         yield out
         return
-    with options.new_folder("bench", Path(suite).stem) as folder:
+    with options.new_run_folder("bench", Path(suite).stem) as folder:
         yield folder
 
 
 def _conducted(
-    asked: Asked,
-    found: Found,
+    asked: BenchSpec,
+    found: UserConfig,
     folder: Path | None,
     limits: dict[str, Any],
     engine: tuple[str, int, str | None],
     player: dict[str, Any],
-) -> Conducted:
-    from codeplan.bench import conduct, engines
-    from codeplan.bench.conduct import Allowance
-    from codeplan.bench.plan import planned
-    from codeplan.cli.progress import watching
+) -> BenchOutcome:
+    from codeplan.bench import run_bench, engines
+    from codeplan.bench.conduct import BenchBudget
+    from codeplan.bench.plan import resolve_bench
+    from codeplan.cli.progress import show_progress
     from codeplan.errors import UsageError
 
     tapes = player["tapes"]
     if any(tapes.values()) and engine[0] != "threads":
         raise UsageError("a tape is written and played in threads; leave --engine out")
-    runs_on, allowance = engines.make(*engine), Allowance(**limits)
-    plan = planned(asked, lambda model: options.chosen(found, model, {})[1], silent=bool(tapes["tape"]))
-    return conduct(plan, runs_on, folder, allowance=allowance, watch=watching, **player)
+    runs_on, allowance = engines.make_engine(*engine), BenchBudget(**limits)
+    plan = resolve_bench(asked, lambda model: options.select_model(found, model, {})[1], offline=bool(tapes["tape"]))
+    return run_bench(plan, runs_on, folder, budget=allowance, observer=show_progress, **player)
 
 
-def _leave(done: Conducted) -> None:
+def _leave(done: BenchOutcome) -> None:
     """Say why the bench is not whole, where it is not, and end with the exit code of that."""
     from codeplan.errors import InfrastructureError
 
-    ended = sum(not e.broken for e in done.bench.ended)
-    so_far = f"{ended} of {done.bench.total} episodes ended; start the bench again with the same --out to go on"
-    if done.stopped:
-        done.stopped.args = (f"{done.stopped}: {so_far}",)
-        raise done.stopped
-    if ended < done.bench.total:
+    ended = sum(not e.broken for e in done.bench.outcomes)
+    so_far = f"{ended} of {done.bench.total_episodes} episodes ended; start the bench again with the same --out to go on"
+    if done.stopped_by:
+        done.stopped_by.args = (f"{done.stopped_by}: {so_far}",)
+        raise done.stopped_by
+    if ended < done.bench.total_episodes:
         raise InfrastructureError(f"infrastructure broke episodes off: {so_far}")
 
 
-def _show(bench: Bench, folder: Path | None, as_json: bool) -> None:
+def _show(bench: BenchRecord, folder: Path | None, as_json: bool) -> None:
     from codeplan.cli.bench_table import print_bench
 
     if as_json:
         _print_json(bench)
     else:
-        print_bench(options.console(), bench, folder)
+        print_bench(options.make_console(), bench, folder)
 
 
-def _print_json(bench: Bench) -> None:
-    from codeplan.bench.suite import summarise
-    from codeplan.report.plain import fields
+def _print_json(bench: BenchRecord) -> None:
+    from codeplan.bench.suite import summarise_results
+    from codeplan.report.plain import to_plain_data
 
-    def cell(one: Cell) -> dict[str, Any]:
-        ended = bench.of(one.name)
+    def cell(one: BenchCell) -> dict[str, Any]:
+        ended = bench.outcomes_of(one.name)
         over = [e.result for e in ended if not e.broken]
-        return {**fields(one), "broken": len(ended) - len(over), "summary": fields(summarise(over))}
+        return {**to_plain_data(one), "broken": len(ended) - len(over), "summary": to_plain_data(summarise_results(over))}
 
-    document = {"cells": [cell(one) for one in bench.cells], "ended": fields(bench.ended)}
+    document = {"cells": [cell(one) for one in bench.cells], "ended": to_plain_data(bench.outcomes)}
     options.print_json(document)

@@ -10,16 +10,16 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
-from codeplan.bench.papers import published
-from codeplan.bench.store import Bench, Cell
-from codeplan.bench.suite import Row, summarise
+from codeplan.bench.papers import published_results
+from codeplan.bench.store import BenchRecord, BenchCell
+from codeplan.bench.suite import KindSummary, summarise_results
 from codeplan.report.text import one_line
 
 _WIDEST = 1_000
-STAND_IN = "The model is the scripted stand-in: these success rates say nothing about language models."
+STAND_IN_NOTE = "The model is the scripted stand-in: these success rates say nothing about language models."
 
 
-def print_bench(console: Console, bench: Bench, folder: Path | None) -> None:
+def print_bench(console: Console, bench: BenchRecord, folder: Path | None) -> None:
     """Print a table for each suite, and what must be known of the figures.
 
     Of a cell alone it is by kind of task, with why episodes ended; several cells stand side by side.
@@ -29,21 +29,21 @@ def print_bench(console: Console, bench: Bench, folder: Path | None) -> None:
             _print_side_by_side(console, bench, suite, cells)
         else:
             _print_cell(console, bench, cells[0])
-    for theirs in (p for suite in bench.grid.tasks for p in published(suite)):
+    for theirs in (p for suite in bench.grid.tasks for p in published_results(suite)):
         rate = f"{theirs.rates['all']:.1f} %"
         told = f"{theirs.method} with {theirs.model} {rate} ({theirs.source})"
         console.print(f"Published, not measured here: {told}", soft_wrap=True)
     if any(cell.model == "scripted" for cell in bench.cells):
-        console.print(STAND_IN, soft_wrap=True)
+        console.print(STAND_IN_NOTE, soft_wrap=True)
     if len(bench.cells) > 1 and folder:
         console.print(f"Intervals, tests and more: codeplan compare {folder}", soft_wrap=True)
     if folder:
         console.print(f"Traces and results: {folder}", soft_wrap=True)
 
 
-def _print_cell(console: Console, bench: Bench, cell: Cell) -> None:
-    ended = bench.of(cell.name)
-    rows = summarise([e.result for e in ended if not e.broken])
+def _print_cell(console: Console, bench: BenchRecord, cell: BenchCell) -> None:
+    ended = bench.outcomes_of(cell.name)
+    rows = summarise_results([e.result for e in ended if not e.broken])
     alone = len(bench.cells) == 1
     title = f"{cell.suite}: {cell.method} with {cell.model}" if alone else cell.name
     table = Table(title=title, box=box.SIMPLE, title_justify="left", padding=(0, 1, 0, 0))
@@ -60,17 +60,17 @@ def _print_cell(console: Console, bench: Bench, cell: Cell) -> None:
     console.print()
 
 
-def _grouped(bench: Bench) -> dict[str, list[Cell]]:
+def _grouped(bench: BenchRecord) -> dict[str, list[BenchCell]]:
     """The cells by suite."""
-    found: dict[str, list[Cell]] = {}
+    found: dict[str, list[BenchCell]] = {}
     for cell in bench.cells:
         found.setdefault(cell.suite, []).append(cell)
     return found
 
 
-def _print_side_by_side(console: Console, bench: Bench, suite: str, cells: list[Cell]) -> None:
+def _print_side_by_side(console: Console, bench: BenchRecord, suite: str, cells: list[BenchCell]) -> None:
     """Success of a suite's cells by kind of task, one cell a line, with means over all its episodes."""
-    rows = {c.name: summarise([e.result for e in bench.of(c.name) if not e.broken]) for c in cells}
+    rows = {c.name: summarise_results([e.result for e in bench.outcomes_of(c.name) if not e.broken]) for c in cells}
     kinds = list(dict.fromkeys(row.kind for of_cell in rows.values() for row in of_cell))
     table = Table(title=f"{suite}: success by kind of task", box=box.SIMPLE, title_justify="left")
     table.add_column("method, model, settings", no_wrap=True)
@@ -91,7 +91,7 @@ def _print_whole(console: Console, table: Table) -> None:
     console.width = narrow
 
 
-def _means(rows: list[Row]) -> list[str]:
+def _means(rows: list[KindSummary]) -> list[str]:
     """Actions, model calls and tokens an episode, over all kinds; tokens are empty where they are not known."""
     every = rows[-1]
     n = max(every.episodes, 1)
@@ -99,7 +99,7 @@ def _means(rows: list[Row]) -> list[str]:
     return [f"{every.actions / n:.1f}", f"{every.model_calls / n:.1f}", tokens]
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: KindSummary) -> list[str]:
     """A row's cells: the success rate with its interval, and means over its episodes."""
     n = max(row.episodes, 1)
     means = (row.actions, row.asks, row.refinements, row.model_calls)

@@ -25,19 +25,19 @@ def compare(first: First, second: Second = None, form: Format = "markdown", as_j
     cells, the difference in success rate (Tango's interval at 95 %, McNemar's exact test) and in means (bootstrap over
     the tasks), and how many more pairs would be needed. What others have published on the suite stands apart.
     """
-    from codeplan.bench.compare import overview
-    from codeplan.bench.tables import FORMS, tables, written
+    from codeplan.bench.compare import build_overview
+    from codeplan.bench.tables import TABLE_FORMATS, build_tables, format_tables
     from codeplan.errors import UsageError
     from codeplan.report.text import clean
 
-    if form != "json" and form not in FORMS:
-        raise UsageError(f"there is no format {form!r}; there are: {', '.join([*FORMS, 'json'])}")
-    found = overview(first, second)
+    if form != "json" and form not in TABLE_FORMATS:
+        raise UsageError(f"there is no format {form!r}; there are: {', '.join([*TABLE_FORMATS, 'json'])}")
+    found = build_overview(first, second)
     if as_json or form == "json":
-        from codeplan.report.plain import fields
+        from codeplan.report.plain import to_plain_data
 
-        told = {label: fields(kinds) for label, kinds in found.figures}
-        compared, theirs = fields(found.comparisons), fields(found.published)
+        told = {label: to_plain_data(kinds) for label, kinds in found.statistics}
+        compared, theirs = to_plain_data(found.comparisons), to_plain_data(found.published)
         options.print_json({"figures": told, "comparisons": compared, "published": theirs})
         return
-    typer.echo(clean(written(tables(found), form)), nl=False)
+    typer.echo(clean(format_tables(build_tables(found), form)), nl=False)

@@ -25,7 +25,7 @@ CodeCheck = Annotated[
 ]
 
 
-class Interrupted(CodeplanError):
+class RunInterruptedError(CodeplanError):
     """The person at the keyboard ended the run."""
 
     exit_code = 130
@@ -74,32 +74,32 @@ def run(
 
     Exit code 0 success, 1 not solved, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted.
     """
-    given = options.settings_of(context)
-    found = options.configured()
-    model, given = options.chosen(found, model, given)
-    spend = options.budget_of(context, found)
+    given = options.command_settings(context)
+    found = options.load_config()
+    model, given = options.select_model(found, model, given)
+    spend = options.command_budget(context, found)
     name = (env, task) if task else (env, kind, seed)
     which = {"env": env, "task": task, "kind": kind, "seed": seed}
-    new = contextlib.nullcontext(out) if out else options.new_folder(*name)
-    with new as folder, options.tapes(record, replay) as tapes:
+    new = contextlib.nullcontext(out) if out else options.new_run_folder(*name)
+    with new as folder, options.open_tapes(record, replay) as tapes:
         _play(folder, as_json, quiet, **tapes, **which, method=method, model=model, budget=spend, **given)
 
 
 def _play(folder: Path, as_json: bool, quiet: bool, **arguments: Any) -> None:
-    from codeplan.report.plain import fields
-    from codeplan.runner.live import TRACE
+    from codeplan.report.plain import to_plain_data
+    from codeplan.runner.live import TRACE_NAME
     from codeplan.runner.live import run as run_episode
 
     try:
-        result = run_episode(out=folder, listen=listener(as_json, quiet), **arguments)
+        result = run_episode(out=folder, on_event=make_event_handler(as_json, quiet), **arguments)
     except KeyboardInterrupt:
-        raise Interrupted(f"interrupted; what happened so far is in {folder / TRACE}") from None
+        raise RunInterruptedError(f"interrupted; what happened so far is in {folder / TRACE_NAME}") from None
     if as_json:
-        options.print_json(fields(result))
+        options.print_json(to_plain_data(result))
     raise typer.Exit(options.exit_code(result))
 
 
-def listener(as_json: bool, quiet: bool) -> Callable[[Event], None]:
+def make_event_handler(as_json: bool, quiet: bool) -> Callable[[Event], None]:
     """What shows the episode: nothing beside JSON, the summary alone where it is to be quiet, else everything.
 
     A budget that cannot hold is told on stderr in any case.
@@ -110,7 +110,7 @@ def listener(as_json: bool, quiet: bool) -> Callable[[Event], None]:
 
     def hear(event: Event) -> None:
         if isinstance(event, EpisodeStarted):
-            _tell_unheld(event)
+            _warn_unpriced_models(event)
         if show:
             show(event)
 
@@ -118,18 +118,18 @@ def listener(as_json: bool, quiet: bool) -> Callable[[Event], None]:
 
 
 def _display(quiet: bool) -> Callable[[Event], None]:
-    from codeplan.report.live import Live, Summary
+    from codeplan.report.live import LiveDisplay, SummaryDisplay
 
-    return Summary(options.console()) if quiet else Live(options.console())
+    return SummaryDisplay(options.make_console()) if quiet else LiveDisplay(options.make_console())
 
 
-def _tell_unheld(event: EpisodeStarted) -> None:
+def _warn_unpriced_models(event: EpisodeStarted) -> None:
     """A budget of money holds only where prices are known."""
-    from codeplan.llm.prices import unpriced
+    from codeplan.llm.prices import unpriced_models
 
     if event.budget.money is None:
         return
-    for name in unpriced(event.model, event.model_settings):
+    for name in unpriced_models(event.model, event.model_settings):
         typer.echo(
             f"codeplan: no price is known for the model {name}: its calls do not count in the budget of money; "
             "give a table with --prices FILE",

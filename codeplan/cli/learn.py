@@ -44,13 +44,13 @@ def learn(
     """
     from codeplan.runner.live import learn as learn_from
 
-    given = options.settings(more, data=data, base_url=base_url, executor_model=executor_model)
-    found = options.configured()
-    model, given = options.chosen(found, model, given)
+    given = options.collect_settings(more, data=data, base_url=base_url, executor_model=executor_model)
+    found = options.load_config()
+    model, given = options.select_model(found, model, given)
     tasks = _tasks(env, split, kind, n, given)
     given |= {"folder": out} if _takes_a_folder(method) else {}
-    given["budget"] = options.budget(found)
-    with options.tapes(record, replay) as tapes:
+    given["budget"] = options.make_budget(found)
+    with options.open_tapes(record, replay) as tapes:
         learnt: Any = learn_from(env, tasks, method, model, out=out / "episodes", **tapes, **given)
     out.mkdir(parents=True, exist_ok=True)
     file = out / "plan.txt"
@@ -62,7 +62,7 @@ def _takes_a_folder(method: str) -> bool:
     """Whether a method keeps what it learns on the way in a folder."""
     from codeplan import plugins
 
-    return "folder" in plugins.accepted(plugins.load("codeplan.methods", method))
+    return "folder" in plugins.setting_names(plugins.load_factory("codeplan.methods", method))
 
 
 def _tasks(env: str, split: str, kind: str | None, n: int, settings: dict[str, Any]) -> list[Task]:
@@ -72,7 +72,7 @@ def _tasks(env: str, split: str, kind: str | None, n: int, settings: dict[str, A
     from codeplan import envs, plugins
     from codeplan.errors import UsageError
 
-    takes = plugins.accepted(plugins.load("codeplan.envs", env))
+    takes = plugins.setting_names(plugins.load_factory("codeplan.envs", env))
     with closing(envs.make(env, **{name: value for name, value in settings.items() if name in takes})) as world:
         found = [task for task in world.tasks(split) if kind in (None, task.kind)]
         if not found:

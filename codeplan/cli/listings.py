@@ -51,11 +51,11 @@ def list_methods(as_json: options.Json = False) -> None:
     found: list[dict[str, Any]] = []
     for name in methods.names():
         try:
-            method = plugins.load("codeplan.methods", name)
+            method = plugins.load_factory("codeplan.methods", name)
         except UsageError as e:  # one that cannot be had does not hide the others
             found.append({"name": name, "about": str(e), "settings": []})
             continue
-        found.append({"name": name, "about": _first_line(method), "settings": list(plugins.accepted(method))})
+        found.append({"name": name, "about": _first_line(method), "settings": list(plugins.setting_names(method))})
     if as_json:
         options.print_json(found)
         return
@@ -73,9 +73,9 @@ def doctor(online: Online = False, as_json: options.Json = False) -> None:
 
     findings = examine(online=online)
     if as_json:
-        from codeplan.report.plain import fields
+        from codeplan.report.plain import to_plain_data
 
-        options.print_json({"ok": is_safe(findings), "findings": fields(findings)})
+        options.print_json({"ok": is_safe(findings), "findings": to_plain_data(findings)})
     else:
         _print_findings(findings)
     raise typer.Exit(0 if is_safe(findings) else 1)
@@ -92,7 +92,7 @@ def _first_line(thing: object) -> str:
 # ------------------------------------------------------------------ environments
 
 
-MOST_FAULTS = 20
+MAX_FAULTS = 20
 """Faults of an environment's data that are printed; JSON has them all."""
 
 
@@ -158,10 +158,10 @@ def _print_env(about: dict[str, Any]) -> None:
 
 
 def _print_faults(faults: list[str]) -> None:
-    for fault in faults[:MOST_FAULTS]:
+    for fault in faults[:MAX_FAULTS]:
         typer.echo(f"  fault   {fault}")
-    if len(faults) > MOST_FAULTS:
-        typer.echo(f"  fault   and {len(faults) - MOST_FAULTS:,} more, which --json lists")
+    if len(faults) > MAX_FAULTS:
+        typer.echo(f"  fault   and {len(faults) - MAX_FAULTS:,} more, which --json lists")
 
 
 # ------------------------------------------------------------------ doctor
@@ -172,7 +172,7 @@ def _print_findings(findings: tuple[Finding, ...]) -> None:
 
     from codeplan.report.text import one_line
 
-    console = options.console()
+    console = options.make_console()
     marks = {"ok": ("✓", "green"), "missing": ("✗", "bold red"), "absent": ("·", "dim")}
     width = max(len(f.name) for f in findings)
     group = None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from codeplan.budget import Budget
-    from codeplan.runner.configuration import Found
+    from codeplan.runner.configuration import UserConfig
     from codeplan.types import Result
 
 RUNS = Path("runs")
@@ -90,7 +90,7 @@ Set = Annotated[
 ]
 
 
-def settings(more: list[str] | None, **given: Any) -> dict[str, Any]:
+def collect_settings(more: list[str] | None, **given: Any) -> dict[str, Any]:
     """The settings that were given; a flag that is off was not.
 
     Those of ``--set`` are read as JSON where they are, else as text.
@@ -111,48 +111,48 @@ def settings(more: list[str] | None, **given: Any) -> dict[str, Any]:
     return found
 
 
-def settings_of(context: typer.Context) -> dict[str, Any]:
+def command_settings(context: typer.Context) -> dict[str, Any]:
     """The settings among the options that a command was called with, ``--set`` included."""
     called = context.params
-    return settings(called["more"], **{name: called[name] for name in _SETTINGS if name in called})
+    return collect_settings(called["more"], **{name: called[name] for name in _SETTINGS if name in called})
 
 
-def configured() -> Found:
+def load_config() -> UserConfig:
     """What the environment and the current folder's file set; flags go before it."""
     import os
 
-    from codeplan.runner.configuration import read
+    from codeplan.runner.configuration import load_config
 
-    return read(Path(), os.environ)
+    return load_config(Path(), os.environ)
 
 
-def chosen(found: Found, model: str | None, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def select_model(config: UserConfig, model: str | None, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """The model's name, and the settings that were given with those that were found and fit the model."""
-    from codeplan.runner.configuration import fitting
+    from codeplan.runner.configuration import settings_for_model
 
-    name = (found.model or "scripted") if model is None else model
-    return name, {**fitting(name, found.settings), **given}
+    name = (config.model or "scripted") if model is None else model
+    return name, {**settings_for_model(name, config.settings), **given}
 
 
-def budget(found: Found, **limits: float | None) -> Budget:
+def make_budget(config: UserConfig, **limits: float | None) -> Budget:
     """The budget with the limits that were given or found, and its own defaults for the others."""
     from codeplan.budget import Budget
 
     given: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}
-    return Budget(**{**found.budget, **given})
+    return Budget(**{**config.budget, **given})
 
 
-def budget_of(context: typer.Context, found: Found) -> Budget:
+def command_budget(context: typer.Context, config: UserConfig) -> Budget:
     """The budget with the limits among the options that a command was called with, or found, or its own defaults."""
-    return budget(found, **{name: context.params[f"max_{name}"] for name in _LIMITS})
+    return make_budget(config, **{name: context.params[f"max_{name}"] for name in _LIMITS})
 
 
 @contextlib.contextmanager
-def tapes(record: Path | None, replay: Path | None) -> Iterator[dict[str, Any]]:
+def open_tapes(record: Path | None, replay: Path | None) -> Iterator[dict[str, Any]]:
     """The arguments of a run that is to be put on a tape, or played from one."""
-    from codeplan.recording.tape import Recorder, Tape
+    from codeplan.recording.tape import TapeRecorder, Tape
 
-    recorder = Recorder(record) if record else None
+    recorder = TapeRecorder(record) if record else None
     try:
         yield {"record": recorder, "tape": Tape(replay) if replay else None}
     finally:
@@ -161,7 +161,7 @@ def tapes(record: Path | None, replay: Path | None) -> Iterator[dict[str, Any]]:
 
 
 @contextlib.contextmanager
-def new_folder(*words: str | int | None) -> Iterator[Path]:
+def new_run_folder(*words: str | int | None) -> Iterator[Path]:
     """A new folder in ``runs/``, named by the time and the words; gone again where nothing was written to it."""
     from codeplan.errors import UsageError
 
@@ -189,7 +189,7 @@ def _made(name: str) -> Path:
     raise FileExistsError(17, "too many runs within a second")
 
 
-def console() -> Console:
+def make_console() -> Console:
     """The console of standard output: colours on a terminal, plain text elsewhere."""
     from rich.console import Console
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codeplan.cli import options
-from codeplan.cli.episode import listener
+from codeplan.cli.episode import make_event_handler
 
 if TYPE_CHECKING:
     from codeplan.runner.live import Execution
     from codeplan.types import Plan, Rejected
 
-MAX_BYTES = 1_000_000
+MAX_PLAN_BYTES = 1_000_000
 """A file larger than this is no plan; the sandbox's own cap is far lower."""
 
 PlanFile = Annotated[str, typer.Argument(metavar="PLAN", help="The plan's file; - is standard input.")]
@@ -44,9 +44,9 @@ def check(
     checked = _checked(read_plan(plan), env, allow_weak_sandbox)
     rejected = checked if isinstance(checked, Rejected) else None
     if as_json:
-        from codeplan.report.plain import fields
+        from codeplan.report.plain import to_plain_data
 
-        options.print_json(fields(rejected.diagnostics) if rejected else [])
+        options.print_json(to_plain_data(rejected.diagnostics) if rejected else [])
     elif rejected:
         _print_diagnostics(plan, rejected)
     else:
@@ -92,11 +92,11 @@ def execute(
     from codeplan.runner.live import execute as execute_plan
 
     source = read_plan(plan)
-    given = options.settings_of(context)
-    found = options.configured()
-    model, given = options.chosen(found, model, given)
-    spend, hear = options.budget_of(context, found), listener(as_json, quiet)
-    with options.tapes(record, replay) as tapes:
+    given = options.command_settings(context)
+    found = options.load_config()
+    model, given = options.select_model(found, model, given)
+    spend, hear = options.command_budget(context, found), make_event_handler(as_json, quiet)
+    with options.open_tapes(record, replay) as tapes:
         execution = execute_plan(
             source, env, task, model, kind=kind, seed=seed, budget=spend, out=out, listen=hear, **tapes, **given
         )
@@ -111,8 +111,8 @@ def read_plan(path: str) -> str:
 
     name = _shown(path)
     data = _bytes(path)
-    if len(data) > MAX_BYTES:
-        raise UsageError(f"{name} is larger than {MAX_BYTES:,} bytes; that is no plan")
+    if len(data) > MAX_PLAN_BYTES:
+        raise UsageError(f"{name} is larger than {MAX_PLAN_BYTES:,} bytes; that is no plan")
     if not data.strip():
         raise UsageError(f"{name} is empty; a plan defines solution(agent, start_from=1)")
     if b"\0" in data:
@@ -128,9 +128,9 @@ def _bytes(path: str) -> bytes:
 
     try:
         if path == "-":
-            return sys.stdin.buffer.read(MAX_BYTES + 1)
+            return sys.stdin.buffer.read(MAX_PLAN_BYTES + 1)
         with Path(path).open("rb") as file:
-            return file.read(MAX_BYTES + 1)
+            return file.read(MAX_PLAN_BYTES + 1)
     except (OSError, ValueError) as e:
         why = getattr(e, "strerror", None) or "that is no path"
         raise UsageError(f"the plan {path} cannot be read: {why}") from None
@@ -149,11 +149,11 @@ def _checked(source: str, env: str, allow_weak: bool) -> Plan | Rejected:
 
 
 def _print_diagnostics(path: str, rejected: Rejected) -> None:
-    from codeplan.report.text import located, one_line
+    from codeplan.report.text import source_excerpt, one_line
 
     for d in rejected.diagnostics:
         typer.echo(f"{_shown(path)}:{d.line}:{d.column}: {one_line(d.message, 1000)} [{d.rule}]")
-        for line in located(rejected.source, d):
+        for line in source_excerpt(rejected.source, d):
             typer.echo(f"    {line}")
 
 

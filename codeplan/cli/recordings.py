@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codeplan.cli import options
-from codeplan.cli.episode import listener
+from codeplan.cli.episode import make_event_handler
 
 if TYPE_CHECKING:
     from codeplan.types import Result
@@ -49,8 +49,8 @@ def resume(
     """
     from codeplan.runner.recorded import resume as resume_episode
 
-    given = options.settings(more, base_url=base_url, allow_weak_sandbox=allow_weak_sandbox)
-    _end(resume_episode(folder, listen=listener(as_json, quiet), beside=_beside(), **given), as_json)
+    given = options.collect_settings(more, base_url=base_url, allow_weak_sandbox=allow_weak_sandbox)
+    _end(resume_episode(folder, on_event=make_event_handler(as_json, quiet), model_overrides=_beside(), **given), as_json)
 
 
 def replay(
@@ -73,8 +73,8 @@ def replay(
         nonlocal count
         count += 1
 
-    given = options.settings(more, allow_weak_sandbox=allow_weak_sandbox)
-    replay_episode(folder, listen=hear, **given)
+    given = options.collect_settings(more, allow_weak_sandbox=allow_weak_sandbox)
+    replay_episode(folder, on_event=hear, **given)
     if as_json:
         options.print_json({"identical": True, "events": count})
     else:
@@ -103,23 +103,23 @@ def fork(
     from codeplan.cli.plan import read_plan
     from codeplan.runner.recorded import fork as fork_episode
 
-    given = options.settings(more, base_url=base_url, allow_weak_sandbox=allow_weak_sandbox)
+    given = options.collect_settings(more, base_url=base_url, allow_weak_sandbox=allow_weak_sandbox)
     source = read_plan(plan) if plan else None
-    hear = listener(as_json, quiet)
-    result = fork_episode(folder, at, out, plan=source, answer=answer, listen=hear, beside=_beside(), **given)
+    hear = make_event_handler(as_json, quiet)
+    result = fork_episode(folder, at, out, plan=source, answer=answer, on_event=hear, model_overrides=_beside(), **given)
     _end(result, as_json)
 
 
 def _beside() -> dict[str, Any]:
     """What the environment and the current folder's file say today of how the model is reached."""
-    from codeplan.runner.configuration import of_the_endpoint
+    from codeplan.runner.configuration import endpoint_settings
 
-    return of_the_endpoint(options.configured())
+    return endpoint_settings(options.load_config())
 
 
 def _end(result: Result, as_json: bool) -> None:
     if as_json:
-        from codeplan.report.plain import fields
+        from codeplan.report.plain import to_plain_data
 
-        options.print_json(fields(result))
+        options.print_json(to_plain_data(result))
     raise typer.Exit(options.exit_code(result))

@@ -11,7 +11,7 @@ import typer
 from codeplan.cli import options
 
 if TYPE_CHECKING:
-    from codeplan.skills.library import Library
+    from codeplan.skills.library import SkillLibrary
 
 Runs = Annotated[Path, typer.Argument(metavar="RUNS", help="A bench's folder, a folder of runs, or one run's.")]
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page to write.")]
@@ -29,10 +29,10 @@ def report(runs: Runs, out: Out = Path("report.html"), library: Skills = None) -
 
     Very long episodes are cut in the middle there, and say so; `codeplan view` shows all of them.
     """
-    from codeplan.report.pages.archive import write
-    from codeplan.report.pages.runs import Source
+    from codeplan.report.pages.archive import write_archive
+    from codeplan.report.pages.runs import ReportSource
 
-    written = write(Source(runs), out, _opened(library))
+    written = write_archive(ReportSource(runs), out, _opened(library))
     typer.echo(f"{out}: {written.episodes:,} episodes, {written.size / 1e6:.1f} MB")
     for path in written.unread:
         typer.echo(f"codeplan: left out: the beginning of {path} cannot be read", err=True)
@@ -47,23 +47,23 @@ def view(runs: Runs, port: options.Port = 0, library: Skills = None) -> None:
     """
     import sys
 
-    from codeplan.report.pages.runs import Source
+    from codeplan.report.pages.runs import ReportSource
     from codeplan.report.pages.server import serve
-    from codeplan.report.pages.shelf import Shelf
+    from codeplan.report.pages.shelf import EpisodeCatalog
 
     def ready(address: str) -> None:
         typer.echo(address)
         sys.stdout.flush()
 
     with contextlib.suppress(KeyboardInterrupt):
-        serve(Shelf(Source(runs), _opened(library)), port, ready)
+        serve(EpisodeCatalog(ReportSource(runs), _opened(library)), port, ready)
 
 
-def _opened(library: Path | None) -> Library | None:
+def _opened(library: Path | None) -> SkillLibrary | None:
     """The library of skills, where one is named. Raises UsageError where there is none."""
     from codeplan.errors import UsageError
-    from codeplan.skills.library import Library
+    from codeplan.skills.library import SkillLibrary
 
     if library is not None and not library.is_dir():
         raise UsageError(f"there is no folder {library}; name a library of skills")
-    return None if library is None else Library(library)
+    return None if library is None else SkillLibrary(library)

@@ -13,7 +13,7 @@ import typer
 from codeplan.cli import options
 
 if TYPE_CHECKING:
-    from codeplan.audit.auditor import Verdict
+    from codeplan.audit.auditor import AttackVerdict
 
 Corpus = Annotated[
     Path | None,
@@ -49,14 +49,14 @@ def audit(corpus: Corpus = None, unrestricted: Unrestricted = False, as_json: op
     if not as_json:
         typer.echo(f"{len(escapes)} hostile plans; each may take a second or two.", err=True)
     began = time.monotonic()
-    verdicts = auditing.audit(escapes, unrestricted=unrestricted, hosts=_hosts())
+    verdicts = auditing.audit_plans(escapes, unrestricted=unrestricted, hosts=_hosts())
     seconds = time.monotonic() - began
     if as_json:
         _print_json(verdicts, seconds, unrestricted)
     else:
         _print_table(verdicts)
         _print_summary(verdicts, seconds, unrestricted)
-    raise typer.Exit(1 if any(v.through for v in verdicts) else 0)
+    raise typer.Exit(1 if any(v.got_through for v in verdicts) else 0)
 
 
 def _hosts() -> int:
@@ -76,15 +76,15 @@ def _default_corpus() -> Path:
     raise UsageError("there is no folder tests/escapes here; name the folder of hostile plans with --corpus")
 
 
-def _print_json(verdicts: list[Verdict], seconds: float, unrestricted: bool) -> None:
-    from codeplan.report.plain import fields
+def _print_json(verdicts: list[AttackVerdict], seconds: float, unrestricted: bool) -> None:
+    from codeplan.report.plain import to_plain_data
 
-    through = [v.id for v in verdicts if v.through]
+    through = [v.id for v in verdicts if v.got_through]
     found = {"plans": len(verdicts), "through": through, "unrestricted": unrestricted, "seconds": round(seconds, 2)}
-    options.print_json({**found, "verdicts": fields(verdicts)})
+    options.print_json({**found, "verdicts": to_plain_data(verdicts)})
 
 
-def _print_table(verdicts: list[Verdict]) -> None:
+def _print_table(verdicts: list[AttackVerdict]) -> None:
     """One line a kind: how many plans there are, how they ended, how many got through."""
     typer.echo(_row("kind", ["plans", *_ENDS, "through"]))
     for kind in sorted({v.kind for v in verdicts}):
@@ -92,20 +92,20 @@ def _print_table(verdicts: list[Verdict]) -> None:
     typer.echo(_row("all", _counts(verdicts)))
 
 
-def _counts(verdicts: list[Verdict]) -> list[int]:
-    ends = Counter(v.ended.partition(":")[0] for v in verdicts)
-    return [len(verdicts), *(ends[e] for e in _ENDS), sum(v.through for v in verdicts)]
+def _counts(verdicts: list[AttackVerdict]) -> list[int]:
+    ends = Counter(v.ending.partition(":")[0] for v in verdicts)
+    return [len(verdicts), *(ends[e] for e in _ENDS), sum(v.got_through for v in verdicts)]
 
 
 def _row(name: str, cells: list[int] | list[str]) -> str:
     return f"{name:<12}" + "".join(f"{cell:>10}" for cell in cells)
 
 
-def _print_summary(verdicts: list[Verdict], seconds: float, unrestricted: bool) -> None:
+def _print_summary(verdicts: list[AttackVerdict], seconds: float, unrestricted: bool) -> None:
     from codeplan.report.text import one_line
 
-    through = [v for v in verdicts if v.through]
+    through = [v for v in verdicts if v.got_through]
     for v in through:
-        typer.echo(f"THROUGH  {v.id} ({v.kind}), {v.ended}: {one_line(v.problem, 300)}")
+        typer.echo(f"THROUGH  {v.id} ({v.kind}), {v.ending}: {one_line(v.problem, 300)}")
     mode = "with all of Python, in the cage alone" if unrestricted else "language and cage"
     typer.echo(f"{len(through)} of {len(verdicts)} hostile plans got through ({mode}; {seconds:.0f} s).")

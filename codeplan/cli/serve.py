@@ -10,7 +10,7 @@ import typer
 from codeplan.cli import options
 
 if TYPE_CHECKING:
-    from codeplan.standin.server import Endpoint
+    from codeplan.standin.server import StandInServer
 
 Latency = Annotated[float, typer.Option(min=0, metavar="MS", help="Milliseconds that each answer takes.")]
 FaultSpec = Annotated[
@@ -49,19 +49,19 @@ def serve(
     import asyncio
 
     from codeplan.runner import models
-    from codeplan.standin.server import Endpoint
-    from codeplan.standin.server_faults import Faults
+    from codeplan.standin.server import StandInServer
+    from codeplan.standin.server_faults import FaultSettings
 
-    given = options.settings(None, mistakes=mistakes, model_seed=model_seed)
+    given = options.collect_settings(None, mistakes=mistakes, model_seed=model_seed)
     model = models.connect("scripted", **given)
-    endpoint = Endpoint(model, latency=latency / 1000, faults=Faults.parse(faults), log=log)
+    endpoint = StandInServer(model, latency=latency / 1000, faults=FaultSettings.parse(faults), log=log)
     try:
         asyncio.run(_run(endpoint, port))
     except KeyboardInterrupt:
-        typer.echo(f"served {endpoint.requests} requests", err=True)
+        typer.echo(f"served {endpoint.request_count} requests", err=True)
 
 
-async def _run(endpoint: Endpoint, port: int) -> None:
+async def _run(endpoint: StandInServer, port: int) -> None:
     import asyncio
     import sys
 

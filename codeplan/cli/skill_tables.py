@@ -9,89 +9,89 @@ from typing import TYPE_CHECKING
 from codeplan.report.text import clean, one_line
 
 if TYPE_CHECKING:
-    from codeplan.curation.checking import Checked
-    from codeplan.curation.comparing import Compared
-    from codeplan.curation.filtering import Filtered
-    from codeplan.skills.figures import Figures
-    from codeplan.skills.index import Entry
-    from codeplan.skills.values import Skill, Trial
+    from codeplan.curation.checking import SkillCheck
+    from codeplan.curation.comparing import LibraryComparison
+    from codeplan.curation.filtering import FilterOutcome
+    from codeplan.skills.figures import SkillStatistics
+    from codeplan.skills.index import IndexEntry
+    from codeplan.skills.values import Skill, EvidenceRecord
 
-_MOST_TRIALS = 40
+_MAX_TRIALS = 40
 
 
-def columns(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+def align_columns(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
     """The rows under their head, in columns; the first ``left`` are flush left."""
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     form = "  ".join(f"{{:{'<' if i < left else '>'}{width}}}" for i, width in enumerate(widths))
     return [form.format(*row).rstrip() for row in (head, *rows)]
 
 
-def entries_table(entries: Sequence[Entry], scores: bool = False) -> list[str]:
+def entries_table(entries: Sequence[IndexEntry], scores: bool = False) -> list[str]:
     """One line a skill."""
     if not entries:
         return ["no skills"]
     head = ["skill", "kind", "status", "version", "with", "without", *(["score"] if scores else [])]
     kinds = {kind: one_line(kind, 40) for kind in {e.kind for e in entries}}
-    return columns(head, [_entry(e, kinds[e.kind], scores) for e in entries], left=3)
+    return align_columns(head, [_entry(e, kinds[e.kind], scores) for e in entries], left=3)
 
 
-def _entry(e: Entry, kind: str, scores: bool) -> list[str]:
-    t = e.tally
+def _entry(e: IndexEntry, kind: str, scores: bool) -> list[str]:
+    t = e.evidence
     status = e.status + (" pinned" if e.pinned else "") + (" failing" if t.failing else "")
     cells = [f"{e.env}/{e.name}", kind, status, str(e.version)]
-    return [*cells, _share(t.solved, t.shown), _share(t.plain_solved, t.plain), *([f"{e.score:.2f}"] if scores else [])]
+    return [*cells, _share(t.solved, t.shown), _share(t.baseline_solved, t.baseline), *([f"{e.score:.2f}"] if scores else [])]
 
 
-def figures_table(rows: Sequence[Figures]) -> list[str]:
+def figures_table(rows: Sequence[SkillStatistics]) -> list[str]:
     """One line a skill, with intervals."""
     if not rows:
         return ["no skills"]
     head = ["skill", "status", "with", "95 %", "without", "95 %", "wins", "losses", "p", "e"]
-    return columns(head, [_figures(f) for f in rows], left=2)
+    return align_columns(head, [_figures(f) for f in rows], left=2)
 
 
-def _figures(f: Figures) -> list[str]:
-    shown, plain = _share(f.solved, f.shown), _share(f.plain_solved, f.plain)
+def _figures(f: SkillStatistics) -> list[str]:
+    shown, plain = _share(f.solved, f.shown), _share(f.baseline_solved, f.baseline)
     status = f.status + (" failing" if f.failing else "")
-    cells = [f"{f.env}/{f.skill}", status, shown, _interval(*f.interval), plain, _interval(*f.plain_interval)]
-    return [*cells, str(f.wins), str(f.losses), _p(f.p), f"{f.e:.3g}"]
+    cells = [f"{f.env}/{f.skill}", status, shown, _interval(*f.interval), plain, _interval(*f.baseline_interval)]
+    return [*cells, str(f.wins), str(f.losses), _p(f.p_value), f"{f.e_value:.3g}"]
 
 
-def filtered_table(rows: Sequence[Filtered]) -> list[str]:
+def filter_table(rows: Sequence[FilterOutcome]) -> list[str]:
     """One line a candidate that was tried."""
     if not rows:
         return ["no candidates were tried"]
     head = ["skill", "now", "alone", "pairs", "with", "without", "wins", "losses", "difference", "p", "e", "1/level"]
-    return columns(head, [_filtered(r) for r in rows], left=2)
+    return align_columns(head, [_filtered(r) for r in rows], left=2)
 
 
-def _filtered(r: Filtered) -> list[str]:
-    shown, plain = _share(r.solved, r.pairs), _share(r.plain_solved, r.pairs)
+def _filtered(r: FilterOutcome) -> list[str]:
+    shown, plain = _share(r.solved, r.pairs), _share(r.baseline_solved, r.pairs)
     alone = _share(r.alone_solved, r.alone)
     found = [f"{r.env}/{r.skill}", r.status, alone, str(r.pairs), shown, plain, str(r.wins), str(r.losses)]
-    return [*found, _difference(r), _p(r.p), f"{r.e:.3g}", f"{1 / r.level:.3g}"]
+    return [*found, _difference(r), _p(r.p_value), f"{r.e_value:.3g}", f"{1 / r.level:.3g}"]
 
 
-def compared_table(rows: Sequence[Compared]) -> list[str]:
+def comparison_table(rows: Sequence[LibraryComparison]) -> list[str]:
     """One line a kind of task."""
     head = ["kind", "pairs", "with", "without", "wins", "losses", "difference", "p"]
-    return columns(head, [_compared(r) for r in rows])
+    return align_columns(head, [_compared(r) for r in rows])
 
 
-def _compared(r: Compared) -> list[str]:
-    shown, plain = _share(r.solved, r.pairs), _share(r.plain_solved, r.pairs)
-    return [one_line(r.kind, 40), str(r.pairs), shown, plain, str(r.wins), str(r.losses), _difference(r), _p(r.p)]
+def _compared(r: LibraryComparison) -> list[str]:
+    shown, plain = _share(r.solved, r.pairs), _share(r.baseline_solved, r.pairs)
+    return [one_line(r.kind, 40), str(r.pairs), shown, plain, str(r.wins), str(r.losses), _difference(r), _p(r.p_value)]
 
 
-def checked_table(rows: Sequence[Checked]) -> list[str]:
+def check_table(rows: Sequence[SkillCheck]) -> list[str]:
     """One line a skill that was run again."""
     if not rows:
         return ["no skills were checked"]
     cells = [[f"{r.env}/{r.skill}", _share(r.solved, r.tasks), one_line(", ".join(r.unsolved), 100)] for r in rows]
-    return columns(["skill", "solved", "unsolved tasks"], cells, left=3)
+    return align_columns(["skill", "solved", "unsolved tasks"], cells, left=3)
 
 
-def skill_page(skill: Skill, trials: Sequence[Trial], figures: Figures) -> list[str]:
+def skill_page(skill: Skill, trials: Sequence[EvidenceRecord], figures: SkillStatistics) -> list[str]:
     """All there is to know of a skill."""
     lines = [f"{skill.env}/{skill.name}, version {skill.version}, {skill.status}{', pinned' if skill.pinned else ''}"]
     lines += [one_line(skill.description, 500)] if skill.description else []
@@ -104,13 +104,13 @@ def skill_page(skill: Skill, trials: Sequence[Trial], figures: Figures) -> list[
         run = f", {origin.run}" if origin.run else ""
         lines.append("from        " + one_line(f"{origin.task} ({origin.goal}) by {origin.model}{run}", 300))
     lines += ["", *figures_table([figures]), ""]
-    lines += [_trial(t) for t in trials[-_MOST_TRIALS:]]
-    if len(trials) > _MOST_TRIALS:
+    lines += [_trial(t) for t in trials[-_MAX_TRIALS:]]
+    if len(trials) > _MAX_TRIALS:
         lines.append(f"… {len(trials):,} trials in all; --json has them")
     return [*lines, "", *clean(skill.plan).rstrip("\n").split("\n")]
 
 
-def _trial(t: Trial) -> str:
+def _trial(t: EvidenceRecord) -> str:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(t.at)) if 0 < t.at < 1e11 else "-"
     with_it, came = "with" if t.shown else "without", "solved" if t.success else "failed"
     return f"{when}  v{t.version}  {t.phase:7}  {with_it:7}  {came}  " + one_line(f"{t.task}, {t.model}, {t.run}", 200)
@@ -124,7 +124,7 @@ def _interval(low: float, high: float) -> str:
     return f"{100 * low:.0f}-{100 * high:.0f} %"
 
 
-def _difference(r: Filtered | Compared) -> str:
+def _difference(r: FilterOutcome | LibraryComparison) -> str:
     if not r.pairs:
         return "-"
     d = r.difference

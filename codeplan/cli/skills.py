@@ -10,17 +10,17 @@ import typer
 from codeplan.cli import options
 
 if TYPE_CHECKING:
-    from codeplan.skills.figures import Figures
-    from codeplan.skills.library import Library
+    from codeplan.skills.figures import SkillStatistics
+    from codeplan.skills.library import SkillLibrary
     from codeplan.skills.values import Skill
-    from codeplan.skills.values import Status as SkillStatus
+    from codeplan.skills.values import SkillStatus as SkillStatus
 
 LibraryFolder = Annotated[Path, typer.Option("--library", metavar="DIR", help="The library's folder. [skills]")]
 Name = Annotated[str, typer.Argument(metavar="SKILL", help="The skill's name, or environment/name.")]
 EnvFilter = Annotated[str | None, typer.Option("--env", metavar="ENV", help="Only skills for this environment.")]
 Status = Annotated[str | None, typer.Option(metavar="S", help="Only candidate, active or retired skills.")]
 
-FOLDER = Path("skills")
+DEFAULT_FOLDER = Path("skills")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -52,51 +52,51 @@ def list_skills(
     kind: Annotated[str | None, typer.Option(metavar="K", help="Only skills for this kind of task.")] = None,
     status: Status = None,
     run: Annotated[str | None, typer.Option(metavar="RUN", help="Only skills that this episode made or tried.")] = None,
-    library: LibraryFolder = FOLDER,
+    library: LibraryFolder = DEFAULT_FOLDER,
     as_json: options.Json = False,
 ) -> None:
     """List the skills: status, version, and how often they were shown and solved their tasks, with and without them."""
     from codeplan.cli.skill_tables import entries_table
-    from codeplan.report.plain import fields
+    from codeplan.report.plain import to_plain_data
 
     opened = open_library(library)
-    entries = opened.of_run(run) if run else opened.entries(env, kind, checked_status(status))
+    entries = opened.entries_of_run(run) if run else opened.entries(env, kind, parse_status(status))
     if as_json:
-        options.print_json({"skills": fields(entries), "faults": opened.faults()})
+        options.print_json({"skills": to_plain_data(entries), "faults": opened.faults()})
         return
     typer.echo("\n".join(entries_table(entries)))
-    tell_faults(opened)
+    print_faults(opened)
 
 
-def show(name: Name, library: LibraryFolder = FOLDER, as_json: options.Json = False) -> None:
+def show(name: Name, library: LibraryFolder = DEFAULT_FOLDER, as_json: options.Json = False) -> None:
     """Show a skill: what it is, where it comes from, its figures, its trials, its plan."""
     from codeplan.cli.skill_tables import skill_page
-    from codeplan.report.plain import fields
+    from codeplan.report.plain import to_plain_data
 
     opened = open_library(library)
-    skill = named(opened, name)
-    trials = opened.trials(skill)
+    skill = find_skill(opened, name)
+    trials = opened.read_evidence(skill)
     if as_json:
-        options.print_json({**fields(skill), "trials": fields(trials), "figures": fields(figures(opened, skill))})
+        options.print_json({**to_plain_data(skill), "trials": to_plain_data(trials), "figures": to_plain_data(skill_figures(opened, skill))})
         return
-    typer.echo("\n".join(skill_page(skill, trials, figures(opened, skill))))
+    typer.echo("\n".join(skill_page(skill, trials, skill_figures(opened, skill))))
 
 
 def diff(
     one: Annotated[str, typer.Argument(metavar="SKILL", help="A skill; NAME@2 is its version 2.")],
     other: Annotated[str, typer.Argument(metavar="SKILL", help="Another, or another version.")],
-    library: LibraryFolder = FOLDER,
+    library: LibraryFolder = DEFAULT_FOLDER,
     as_json: options.Json = False,
 ) -> None:
     """Show what differs between the plans of two skills, or of two versions of one.
 
     Exit code 0 where they are the same, 1 where they differ.
     """
-    from codeplan.report.text import changes
+    from codeplan.report.text import diff_lines
 
     opened = open_library(library)
-    first, second = named(opened, one), named(opened, other)
-    lines = list(changes(first.plan, second.plan))
+    first, second = find_skill(opened, one), find_skill(opened, other)
+    lines = list(diff_lines(first.plan, second.plan))
     if as_json:
         options.print_json([{"mark": mark, "line": line} for mark, line in lines])
     else:
@@ -108,47 +108,47 @@ def search(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="Words of the name, the description or the goals.")],
     env: EnvFilter = None,
     n: Annotated[int, typer.Option("-n", min=1, help="At most so many.")] = 20,
-    library: LibraryFolder = FOLDER,
+    library: LibraryFolder = DEFAULT_FOLDER,
     as_json: options.Json = False,
 ) -> None:
     """Search the skills, of any status, by their words; best first."""
     from codeplan.cli.skill_tables import entries_table
-    from codeplan.report.plain import fields
+    from codeplan.report.plain import to_plain_data
 
     found = open_library(library).search(text, n, env)
     if as_json:
-        options.print_json(fields(found))
+        options.print_json(to_plain_data(found))
     else:
         typer.echo("\n".join(entries_table(found, scores=True)))
 
 
 def stats(
-    env: EnvFilter = None, status: Status = None, library: LibraryFolder = FOLDER, as_json: options.Json = False
+    env: EnvFilter = None, status: Status = None, library: LibraryFolder = DEFAULT_FOLDER, as_json: options.Json = False
 ) -> None:
     """What the trials say of each skill: success with and without it, intervals, discordant pairs, p, e-value."""
     from codeplan.cli.skill_tables import figures_table
-    from codeplan.report.plain import fields
+    from codeplan.report.plain import to_plain_data
 
     opened = open_library(library)
     found = [
-        figures(opened, named(opened, f"{e.env}/{e.name}")) for e in opened.entries(env, None, checked_status(status))
+        skill_figures(opened, find_skill(opened, f"{e.env}/{e.name}")) for e in opened.entries(env, None, parse_status(status))
     ]
     if as_json:
-        options.print_json(fields(found))
+        options.print_json(to_plain_data(found))
         return
     typer.echo("\n".join(figures_table(found)))
-    tell_faults(opened)
+    print_faults(opened)
 
 
 # ------------------------------------------------------------------ curating by hand
 
 
-def promote(name: Name, library: LibraryFolder = FOLDER) -> None:
+def promote(name: Name, library: LibraryFolder = DEFAULT_FOLDER) -> None:
     """Make a skill active by hand: it is shown from now on, whatever its trials say."""
     _set_status(library, name, "active")
 
 
-def retire(name: Name, library: LibraryFolder = FOLDER) -> None:
+def retire(name: Name, library: LibraryFolder = DEFAULT_FOLDER) -> None:
     """Retire a skill: it is never shown again; its folder and its evidence stay."""
     _set_status(library, name, "retired")
 
@@ -156,26 +156,26 @@ def retire(name: Name, library: LibraryFolder = FOLDER) -> None:
 def pin(
     name: Name,
     off: Annotated[bool, typer.Option("--off", help="Unpin it.")] = False,
-    library: LibraryFolder = FOLDER,
+    library: LibraryFolder = DEFAULT_FOLDER,
 ) -> None:
     """Pin a skill: no filtering changes its status."""
     opened = open_library(library)
-    skill = opened.change(named(opened, name), pinned=not off)
+    skill = opened.change(find_skill(opened, name), pinned=not off)
     typer.echo(f"{skill.env}/{skill.name} is {'no longer pinned' if off else 'pinned'}")
 
 
 def merge(
     into: Annotated[str, typer.Argument(metavar="SKILL", help="The skill that stays.")],
     other: Annotated[str, typer.Argument(metavar="OTHER", help="The skill that goes into it, and is retired.")],
-    library: LibraryFolder = FOLDER,
+    library: LibraryFolder = DEFAULT_FOLDER,
 ) -> None:
     """Merge a skill into another: its origins and its history go over, and it is retired."""
     opened = open_library(library)
-    merged = opened.merge(named(opened, into), named(opened, other))
+    merged = opened.merge(find_skill(opened, into), find_skill(opened, other))
     typer.echo(f"{merged.env}/{merged.name} stands for both; {other} is retired")
 
 
-def rebuild(library: LibraryFolder = FOLDER, as_json: options.Json = False) -> None:
+def rebuild(library: LibraryFolder = DEFAULT_FOLDER, as_json: options.Json = False) -> None:
     """Make the index anew from the folders; a plan that was edited by hand becomes a new version, a candidate.
 
     Exit code 1 where something cannot be used: it is named.
@@ -186,7 +186,7 @@ def rebuild(library: LibraryFolder = FOLDER, as_json: options.Json = False) -> N
         options.print_json({"folders": count, "faults": faults})
     else:
         typer.echo(f"{count:,} skills' folders indexed")
-        tell_faults(opened)
+        print_faults(opened)
     raise typer.Exit(1 if faults else 0)
 
 
@@ -197,15 +197,15 @@ def export(
     file: Annotated[Path, typer.Argument(metavar="FILE.zip", help="The new zip file.")],
     env: EnvFilter = None,
     status: Status = None,
-    library: LibraryFolder = FOLDER,
+    library: LibraryFolder = DEFAULT_FOLDER,
     as_json: options.Json = False,
 ) -> None:
     """Write skills, with their evidence, to a zip file."""
-    from codeplan.skills.exchange import export as write
+    from codeplan.skills.exchange import export_skills as write
 
     opened = open_library(library)
-    entries = opened.entries(env, None, checked_status(status))
-    count = write(opened, file, (named(opened, f"{e.env}/{e.name}") for e in entries))
+    entries = opened.entries(env, None, parse_status(status))
+    count = write(opened, file, (find_skill(opened, f"{e.env}/{e.name}") for e in entries))
     if as_json:
         options.print_json({"file": str(file), "skills": count})
     else:
@@ -214,7 +214,7 @@ def export(
 
 def import_skills(
     file: Annotated[Path, typer.Argument(metavar="FILE.zip", help="A zip file of skills, or a library's folder.")],
-    library: LibraryFolder = FOLDER,
+    library: LibraryFolder = DEFAULT_FOLDER,
     as_json: options.Json = False,
 ) -> None:
     """Take foreign skills in, as candidates: their plans are checked, and have to prove themselves here.
@@ -222,20 +222,20 @@ def import_skills(
     Exit code 1 where some were refused.
     """
     from codeplan.errors import UsageError
-    from codeplan.report.plain import fields
+    from codeplan.report.plain import to_plain_data
     from codeplan.report.text import one_line
-    from codeplan.skills.exchange import import_
-    from codeplan.skills.library import Library
+    from codeplan.skills.exchange import import_skills
+    from codeplan.skills.library import SkillLibrary
 
-    rows = import_(Library(library), file)
+    rows = import_skills(SkillLibrary(library), file)
     if not rows:
         raise UsageError(f"there are no skills in {file}; name a zip file of skills, or a library's folder")
     if as_json:
-        options.print_json(fields(rows))
+        options.print_json(to_plain_data(rows))
     else:
         for row in rows:
             typer.echo(
-                one_line(f"{row.source}: {f'candidate {row.name}' if row.name else f'left out: {row.why}'}", 300)
+                one_line(f"{row.source}: {f'candidate {row.name}' if row.name else f'left out: {row.reason}'}", 300)
             )
     raise typer.Exit(0 if all(row.name for row in rows) else 1)
 
@@ -243,34 +243,34 @@ def import_skills(
 # ------------------------------------------------------------------ shared
 
 
-def open_library(folder: Path) -> Library:
+def open_library(folder: Path) -> SkillLibrary:
     """The library. Raises UsageError where there is none."""
     from codeplan.errors import UsageError
-    from codeplan.skills.library import Library
+    from codeplan.skills.library import SkillLibrary
 
     if not folder.is_dir():
         raise UsageError(f"there is no skill library at {folder}; name one with --library, or make one with discover")
-    return Library(folder)
+    return SkillLibrary(folder)
 
 
-def named(library: Library, name: str) -> Skill:
+def find_skill(library: SkillLibrary, name: str) -> Skill:
     """The skill of a name such as ``heat-1`` or ``heat-1@2``. Raises UsageError."""
     from codeplan.errors import UsageError
 
     name, at, version = name.partition("@")
     if at and not (version.isascii() and version.isdigit()):
         raise UsageError(f"{version!r} is no version of {name}; give a number, as in {name}@1")
-    return library.named(name, int(version) if at else None)
+    return library.get_by_name(name, int(version) if at else None)
 
 
-def figures(library: Library, skill: Skill) -> Figures:
+def skill_figures(library: SkillLibrary, skill: Skill) -> SkillStatistics:
     """What the trials say of a skill."""
-    from codeplan.skills.figures import figures as of
+    from codeplan.skills.figures import skill_statistics as of
 
-    return of(skill, library.trials(skill))
+    return of(skill, library.read_evidence(skill))
 
 
-def tell_faults(library: Library) -> None:
+def print_faults(library: SkillLibrary) -> None:
     """Name on stderr what of the library cannot be used."""
     from codeplan.report.text import one_line
 
@@ -278,7 +278,7 @@ def tell_faults(library: Library) -> None:
         typer.echo(f"codeplan: left out: {one_line(fault, 400)}", err=True)
 
 
-def checked_status(status: str | None) -> SkillStatus | None:
+def parse_status(status: str | None) -> SkillStatus | None:
     """A status that there is. Raises UsageError for another."""
     from codeplan.errors import UsageError
 
@@ -290,5 +290,5 @@ def checked_status(status: str | None) -> SkillStatus | None:
 
 def _set_status(folder: Path, name: str, status: str) -> None:
     library = open_library(folder)
-    skill = library.change(named(library, name), status=status)
+    skill = library.change(find_skill(library, name), status=status)
     typer.echo(f"{skill.env}/{skill.name} is {skill.status}")

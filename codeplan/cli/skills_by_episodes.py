@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codeplan.cli import options
-from codeplan.cli.skills import FOLDER, LibraryFolder, named, open_library
+from codeplan.cli.skills import DEFAULT_FOLDER, LibraryFolder, find_skill, open_library
 
 if TYPE_CHECKING:
-    from codeplan.curation.episodes import Lab
-    from codeplan.curation.filtering import Rule
+    from codeplan.curation.episodes import CurationRunner
+    from codeplan.curation.filtering import FilterRule
 
 Split = Annotated[str, typer.Option(metavar="SPLIT", help="The split whose tasks are played. [train]")]
 Pairs = Annotated[
@@ -22,9 +22,9 @@ Pairs = Annotated[
 ]
 Level = Annotated[float, typer.Option(metavar="A", help="The chance of promoting any useless one that is accepted.")]
 Test = Annotated[str, typer.Option(metavar="T", help="sequential (stops as soon as it knows) or fixed (McNemar's).")]
-Most = Annotated[int, typer.Option(min=1, metavar="N", help="Candidates of a kind that are tried in a round.")]
-Alone = Annotated[int, typer.Option(min=0, metavar="N", help="Tasks on which a candidate's own plan must run alone.")]
-Compare = Annotated[int, typer.Option("--compare", min=0, metavar="N", help="Unseen tasks of each kind at the end.")]
+MaxCandidates = Annotated[int, typer.Option(min=1, metavar="N", help="Candidates of a kind that are tried in a round.")]
+AloneTasks = Annotated[int, typer.Option(min=0, metavar="N", help="Tasks on which a candidate's own plan must run alone.")]
+ComparisonTasks = Annotated[int, typer.Option("--compare", min=0, metavar="N", help="Unseen tasks of each kind at the end.")]
 OnlySkill = Annotated[
     str | None, typer.Option("--skill", metavar="SKILL", help="Only this skill, whatever its status.")
 ]
@@ -47,9 +47,9 @@ def discover(
     pairs: Pairs = 20,
     level: Level = 0.05,
     test: Test = "sequential",
-    most: Most = 2,
-    alone: Alone = 5,
-    shown: Compare = 10,
+    most: MaxCandidates = 2,
+    alone: AloneTasks = 5,
+    shown: ComparisonTasks = 10,
     unseen: Annotated[str, typer.Option(metavar="SPLIT", help="Where the unseen tasks are from.")] = "test",
     model: options.Model = None,
     base_url: options.BaseUrl = None,
@@ -58,35 +58,35 @@ def discover(
     out: options.Out = None,
     record: options.Record = None,
     replay: options.Replay = None,
-    library: LibraryFolder = FOLDER,
+    library: LibraryFolder = DEFAULT_FOLDER,
     as_json: options.Json = False,
 ) -> None:
     """Discover skills: play tasks, make candidates of the successes, promote those that raise success; and again.
 
     At the end tasks of another split are played with the library and without.
     """
-    from codeplan.cli.skill_tables import compared_table, filtered_table
-    from codeplan.curation.comparing import compare
-    from codeplan.curation.discovering import discover as run_rounds
-    from codeplan.curation.episodes import of_each_kind
-    from codeplan.report.plain import fields
-    from codeplan.skills.library import Library
+    from codeplan.cli.skill_tables import comparison_table, filter_table
+    from codeplan.curation.comparing import compare_library
+    from codeplan.curation.discovering import discover_skills as run_rounds
+    from codeplan.curation.episodes import take_of_each_kind
+    from codeplan.report.plain import to_plain_data
+    from codeplan.skills.library import SkillLibrary
 
-    with options.tapes(record, replay) as tapes, _lab(env, "discover", model, base_url, more, jobs, out, tapes) as lab:
-        rule, opened, tasks = _rule(pairs, level, test, alone), Library(library), lab.tasks(split)
-        later = of_each_kind(lab.tasks(unseen), shown) if shown else []
-        found = run_rounds(lab, opened, tasks, per_kind=n, rounds=rounds, most=most, rule=rule, done=_teller(as_json))
-        compared = compare(lab, opened, later) if later else []
+    with options.open_tapes(record, replay) as tapes, _curation_runner(env, "discover", model, base_url, more, jobs, out, tapes) as lab:
+        rule, opened, tasks = _rule(pairs, level, test, alone), SkillLibrary(library), lab.tasks(split)
+        later = take_of_each_kind(lab.tasks(unseen), shown) if shown else []
+        found = run_rounds(lab, opened, tasks, per_kind=n, rounds=rounds, max_candidates=most, rule=rule, on_progress=_progress_printer(as_json))
+        compared = compare_library(lab, opened, later) if later else []
     if as_json:
-        options.print_json({"rounds": fields(found), "compared": fields(compared), "failures": lab.failures})
+        options.print_json({"rounds": to_plain_data(found), "compared": to_plain_data(compared), "failures": lab.failures})
         return
     for each in found:
         typer.echo(f"\nround {each.number}: {each.solved} of {each.episodes} solved, {len(each.acquired)} skills\n")
-        typer.echo("\n".join(filtered_table(each.filtered)))
+        typer.echo("\n".join(filter_table(each.filtered)))
     if compared:
         typer.echo(f"\nwith the library and without, on unseen tasks ({unseen})\n")
-        typer.echo("\n".join(compared_table(compared)))
-    _tell_failures(lab)
+        typer.echo("\n".join(comparison_table(compared)))
+    _print_failures(lab)
 
 
 def filter_skills(
@@ -96,8 +96,8 @@ def filter_skills(
     pairs: Annotated[int, typer.Option("-n", "--pairs", min=1, help="Tasks, each with and without, a candidate.")] = 20,
     level: Level = 0.05,
     test: Test = "sequential",
-    most: Most = 2,
-    alone: Alone = 5,
+    most: MaxCandidates = 2,
+    alone: AloneTasks = 5,
     model: options.Model = None,
     base_url: options.BaseUrl = None,
     more: options.Set = None,
@@ -105,23 +105,23 @@ def filter_skills(
     out: options.Out = None,
     record: options.Record = None,
     replay: options.Replay = None,
-    library: LibraryFolder = FOLDER,
+    library: LibraryFolder = DEFAULT_FOLDER,
     as_json: options.Json = False,
 ) -> None:
     """Try candidates with and without, on paired tasks that they do not come from; promote and retire by the test."""
-    from codeplan.cli.skill_tables import filtered_table
-    from codeplan.curation.filtering import candidates_of, filter_candidates
-    from codeplan.report.plain import fields
+    from codeplan.cli.skill_tables import filter_table
+    from codeplan.curation.filtering import list_candidates, filter_candidates
+    from codeplan.report.plain import to_plain_data
 
     opened = open_library(library)
-    candidates = [named(opened, name)] if name else candidates_of(opened, env, most)
-    with options.tapes(record, replay) as tapes, _lab(env, "filter", model, base_url, more, jobs, out, tapes) as lab:
+    candidates = [find_skill(opened, name)] if name else list_candidates(opened, env, most)
+    with options.open_tapes(record, replay) as tapes, _curation_runner(env, "filter", model, base_url, more, jobs, out, tapes) as lab:
         rows = filter_candidates(lab, opened, lab.tasks(split), candidates, _rule(pairs, level, test, alone))
     if as_json:
-        options.print_json({"filtered": fields(rows), "failures": lab.failures})
+        options.print_json({"filtered": to_plain_data(rows), "failures": lab.failures})
         return
-    typer.echo("\n".join(filtered_table(rows)))
-    _tell_failures(lab)
+    typer.echo("\n".join(filter_table(rows)))
+    _print_failures(lab)
 
 
 def check(
@@ -134,7 +134,7 @@ def check(
     out: options.Out = None,
     record: options.Record = None,
     replay: options.Replay = None,
-    library: LibraryFolder = FOLDER,
+    library: LibraryFolder = DEFAULT_FOLDER,
     as_json: options.Json = False,
 ) -> None:
     """Run every active skill again, on tasks that it came from or has solved: tests for a library.
@@ -142,25 +142,25 @@ def check(
     Its own plan is run, its parameters bound by one question; nothing is planned. Exit code 1 where a task is not
     solved.
     """
-    from codeplan.cli.skill_tables import checked_table
-    from codeplan.curation.checking import Checked
-    from codeplan.curation.checking import check as run_again
-    from codeplan.report.plain import fields
+    from codeplan.cli.skill_tables import check_table
+    from codeplan.curation.checking import SkillCheck
+    from codeplan.curation.checking import check_skills as run_again
+    from codeplan.report.plain import to_plain_data
 
     opened = open_library(library)
-    active = [named(opened, f"{e.env}/{e.name}") for e in opened.entries(status="active")]
-    skills = [named(opened, name)] if name else active
-    rows: list[Checked] = []
+    active = [find_skill(opened, f"{e.env}/{e.name}") for e in opened.entries(status="active")]
+    skills = [find_skill(opened, name)] if name else active
+    rows: list[SkillCheck] = []
     failures: list[str] = []
-    with options.tapes(record, replay) as tapes:
+    with options.open_tapes(record, replay) as tapes:
         for env in dict.fromkeys(s.env for s in skills):
-            with _lab(env, "check", model, base_url, more, jobs, out and out / env, tapes) as lab:
+            with _curation_runner(env, "check", model, base_url, more, jobs, out and out / env, tapes) as lab:
                 rows += run_again(lab, opened, [s for s in skills if s.env == env], n)
                 failures += lab.failures
     if as_json:
-        options.print_json({"checked": fields(rows), "failures": failures})
+        options.print_json({"checked": to_plain_data(rows), "failures": failures})
     else:
-        typer.echo("\n".join(checked_table(rows)))
+        typer.echo("\n".join(check_table(rows)))
     raise typer.Exit(1 if failures or any(r.unsolved for r in rows) else 0)
 
 
@@ -168,7 +168,7 @@ def check(
 
 
 @contextlib.contextmanager
-def _lab(
+def _curation_runner(
     env: str,
     what: str,
     model: str | None,
@@ -177,37 +177,37 @@ def _lab(
     jobs: int,
     out: Path | None,
     tapes: dict[str, Any],
-) -> Iterator[Lab]:
+) -> Iterator[CurationRunner]:
     """Where the episodes are run, with a folder for their traces; those from a tape leave none."""
-    from codeplan.curation.episodes import Lab
+    from codeplan.curation.episodes import CurationRunner
     from codeplan.errors import UsageError
 
     if out and tapes["tape"]:
         raise UsageError("episodes that are played from a tape leave no traces; leave --out or --replay out")
-    found = options.configured()
-    given: dict[str, Any] = options.settings(more, base_url=base_url)
-    name, given = options.chosen(found, model, given)
-    given |= {"budget": options.budget(found), **tapes}
-    kept = contextlib.nullcontext(out) if out or tapes["tape"] else options.new_folder("skills", what, env)
+    found = options.load_config()
+    given: dict[str, Any] = options.collect_settings(more, base_url=base_url)
+    name, given = options.select_model(found, model, given)
+    given |= {"budget": options.make_budget(found), **tapes}
+    kept = contextlib.nullcontext(out) if out or tapes["tape"] else options.new_run_folder("skills", what, env)
     with kept as folder:
-        yield Lab(env, name, folder=folder, workers=jobs, **given)
+        yield CurationRunner(env, name, folder=folder, workers=jobs, **given)
 
 
-def _rule(pairs: int, level: float, test: str, alone: int) -> Rule:
-    from codeplan.curation.filtering import Rule
+def _rule(pairs: int, level: float, test: str, alone: int) -> FilterRule:
+    from codeplan.curation.filtering import FilterRule
     from codeplan.errors import UsageError
 
     if test not in ("sequential", "fixed"):
         raise UsageError(f"{test!r} is no test; give sequential or fixed")
-    return Rule(alone=alone, pairs=pairs, level=level, test="fixed" if test == "fixed" else "sequential")
+    return FilterRule(alone=alone, pairs=pairs, level=level, test="fixed" if test == "fixed" else "sequential")
 
 
-def _teller(quiet: bool) -> Any:
+def _progress_printer(quiet: bool) -> Any:
     """Tells what is done on stderr, unless it is to be quiet."""
     return (lambda what: None) if quiet else (lambda what: typer.echo(what, err=True))
 
 
-def _tell_failures(lab: Lab) -> None:
+def _print_failures(lab: CurationRunner) -> None:
     from codeplan.report.text import one_line
 
     for failure in lab.failures[:5]:

@@ -11,7 +11,7 @@ import typer
 from codeplan.cli import options
 
 if TYPE_CHECKING:
-    from codeplan.testing.cases.mutation import Score
+    from codeplan.testing.cases.mutation import MutationScore
 
 Plan = Annotated[Path, typer.Argument(metavar="PLAN", help="A manifest, or a plan with a manifest beside it.")]
 NewOut = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The folder for the new test.")]
@@ -90,44 +90,44 @@ def _is_installed() -> bool:
 def _manifests(plan: Path) -> list[Path]:
     """The manifest that is named, or those beside a plan that are for it."""
     from codeplan.errors import UsageError
-    from codeplan.testing.cases.manifest import ENDING
+    from codeplan.testing.cases.manifest import MANIFEST_SUFFIX
     from codeplan.testing.cases.reading import read_manifest, read_text
 
-    if plan.name.endswith(ENDING):
+    if plan.name.endswith(MANIFEST_SUFFIX):
         return [plan]
     if not plan.is_file():
-        raise UsageError(f"there is no file {plan}; name a plan, or a manifest (*{ENDING})")
-    beside = sorted(plan.parent.glob(f"*{ENDING}"))
+        raise UsageError(f"there is no file {plan}; name a plan, or a manifest (*{MANIFEST_SUFFIX})")
+    beside = sorted(plan.parent.glob(f"*{MANIFEST_SUFFIX}"))
     found = [m for m in beside if read_manifest(m, read_text(m)).plan == plan.name]
     if not found:
-        raise UsageError(f"no manifest beside {plan} is for it; write one (*{ENDING}), or name it")
+        raise UsageError(f"no manifest beside {plan} is for it; write one (*{MANIFEST_SUFFIX}), or name it")
     return found
 
 
-def _score(path: Path) -> Score:
+def _score(path: Path) -> MutationScore:
     from contextlib import closing
 
-    from codeplan.testing.cases.case import Stage, Suite
-    from codeplan.testing.cases.mutation import mutate as try_all
+    from codeplan.testing.cases.case import CaseRunner, PlanSuite
+    from codeplan.testing.cases.mutation import run_mutants as try_all
 
-    with closing(Stage(Suite(path))) as stage:
+    with closing(CaseRunner(PlanSuite(path))) as stage:
         return try_all(stage)
 
 
-def _print(score: Score) -> None:
+def _print(score: MutationScore) -> None:
     from codeplan.report.text import one_line
-    from codeplan.testing.cases.mutation import summary
+    from codeplan.testing.cases.mutation import format_summary
 
-    typer.echo(summary(score))
+    typer.echo(format_summary(score))
     for mutant in score.unexplained:
         typer.echo(f"survived: {score.label}:{mutant.line}: {one_line(mutant.name)}")
     for mutant in score.explained:
-        typer.echo(f"explained: {one_line(mutant.name)}: {score.wanted.survivors[mutant.name]}")
+        typer.echo(f"explained: {one_line(mutant.name)}: {score.target.survivors[mutant.name]}")
     for complaint in score.complaints:
         print(complaint, file=sys.stderr)
 
 
-def _as_json(score: Score) -> dict[str, Any]:
+def _as_json(score: MutationScore) -> dict[str, Any]:
     mutants = [
         {
             "name": t.mutant.name,
@@ -135,13 +135,13 @@ def _as_json(score: Score) -> dict[str, Any]:
             "step": t.mutant.step,
             "line": t.mutant.line,
             "killed_by": t.killer or None,
-            "explained": score.wanted.survivors.get(t.mutant.name),
+            "explained": score.target.survivors.get(t.mutant.name),
         }
-        for t in score.tried
+        for t in score.results
     ]
     return {
         "plan": score.label,
         "killed": score.killed,
-        "total": len(score.tried),
+        "total": len(score.results),
         "mutants": mutants,
     }

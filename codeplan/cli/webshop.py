@@ -33,7 +33,7 @@ def serve(port: options.Port = 0, task: TaskId = None, data: options.Data = None
     from codeplan.envs.webshop.environment import WebShop
     from codeplan.errors import UsageError
 
-    env = envs.make("webshop", **options.settings(set, data=data))
+    env = envs.make("webshop", **options.collect_settings(set, data=data))
     if not isinstance(env, WebShop):
         raise UsageError(
             "another package has put its own environment in the place of webshop; it has no pages to serve"

@@ -5,23 +5,23 @@
 
 from __future__ import annotations
 
-from codeplan.curation.acquiring import acquire
-from codeplan.curation.checking import Checked, check
-from codeplan.curation.comparing import Compared, compare
-from codeplan.curation.discovering import Discovery, discover
-from codeplan.curation.episodes import Lab
-from codeplan.curation.filtering import Filtered, Rule, filter_candidates
+from codeplan.curation.acquiring import acquire_skill
+from codeplan.curation.checking import SkillCheck, check_skills
+from codeplan.curation.comparing import LibraryComparison, compare_library
+from codeplan.curation.discovering import DiscoveryRound, discover_skills
+from codeplan.curation.episodes import CurationRunner
+from codeplan.curation.filtering import FilterOutcome, FilterRule, filter_candidates
 
 __all__ = [
-    "Checked",
-    "Compared",
-    "Discovery",
-    "Filtered",
-    "Lab",
-    "Rule",
-    "acquire",
-    "check",
-    "compare",
-    "discover",
+    "SkillCheck",
+    "LibraryComparison",
+    "DiscoveryRound",
+    "FilterOutcome",
+    "CurationRunner",
+    "FilterRule",
+    "acquire_skill",
+    "check_skills",
+    "compare_library",
+    "discover_skills",
     "filter_candidates",
 ]

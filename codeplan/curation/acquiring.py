@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from codeplan.curation.episodes import Lab, Ran
+from codeplan.curation.episodes import CurationRunner, EpisodeRecord
 from codeplan.errors import SandboxError, UsageError
 from codeplan.recording.events import (
-    Acted,
+    ActionTaken,
     EnvironmentReset,
     Event,
     PlanDrafted,
@@ -25,19 +25,19 @@ from codeplan.recording.events import (
     StepEntered,
 )
 from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.skills.binding import head
-from codeplan.skills.library import Library
-from codeplan.skills.manifest import checked_name
-from codeplan.skills.values import Origin, Skill, Trial
+from codeplan.skills.binding import read_parameters
+from codeplan.skills.library import SkillLibrary
+from codeplan.skills.manifest import require_valid_name
+from codeplan.skills.values import SkillOrigin, Skill, EvidenceRecord
 from codeplan.types import AgentApi, Plan, Rejected, Task
 
-_MOST_LATER = 200_000
-_MOST_MERGED = 12
-MOST_ORIGINS = 50
+_MAX_OBSERVATION_CHARACTERS = 200_000
+_MAX_MERGED_RUNS = 12
+MAX_ORIGINS = 50
 """So many of the episodes that a skill came from are kept."""
 
 
-class _Run(msgspec.Struct):
+class _PlanRun(msgspec.Struct):
     """One run of a plan in an episode: where it started, and which steps it entered; the last may have failed."""
 
     source: str
@@ -46,27 +46,27 @@ class _Run(msgspec.Struct):
     failed: bool = False
 
     @property
-    def done(self) -> list[int]:
+    def completed(self) -> list[int]:
         """The steps that it did to their ends."""
         return self.entered[:-1] if self.failed else list(self.entered)
 
 
-def acquire(lab: Lab, library: Library, ran: Ran, sandbox: Sandbox | None = None) -> Skill | None:
+def acquire_skill(runner: CurationRunner, library: SkillLibrary, episode: EpisodeRecord, sandbox: Sandbox | None = None) -> Skill | None:
     """The candidate that a successful episode yields; it is in the library then. None where it yields none.
 
     A plan of the same shape as one that is there adds its origin to that. A retired one stays retired.
     """
-    task = ran.result.task
-    if not ran.result.success:
+    task = episode.result.task
+    if not episode.result.success:
         return None
-    sandbox, api = sandbox or Sandbox(), lab.api()
-    for source in _whole(ran.events, sandbox):
-        plan = _general(source, ran.events, task, sandbox, api)
-        again = lab.execute(plan.source, task, "again") if plan else None
+    sandbox, api = sandbox or Sandbox(), runner.api()
+    for source in _complete_plans(episode.events, sandbox):
+        plan = _generalise(source, episode.events, task, sandbox, api)
+        again = runner.run_plan(plan.source, task, "again") if plan else None
         if plan and again and again.result.success:
-            skill = _skill(plan, task, ran, lab, sandbox)
-            kept = _kept(library, skill, sandbox)
-            trial = Trial(task.id, task.seed, lab.model, True, True, kept.version, "acquire", again.run)
+            skill = _build_skill(plan, task, episode, runner, sandbox)
+            kept = _add_or_merge(library, skill, sandbox)
+            trial = EvidenceRecord(task.id, task.seed, runner.model, True, True, kept.version, "acquire", again.run)
             library.record(kept, trial)
             return kept
     return None
@@ -75,36 +75,36 @@ def acquire(lab: Lab, library: Library, ran: Ran, sandbox: Sandbox | None = None
 # ------------------------------------------------------------------ whole
 
 
-def _whole(events: Sequence[Event], sandbox: Sandbox) -> Iterator[str]:
+def _complete_plans(events: Sequence[Event], sandbox: Sandbox) -> Iterator[str]:
     """Plans that may do all that the episode did from step 1 on: the last, or what ran of all.
 
     Merged by number, a plan's steps take the place of earlier ones from where it was resumed; merged in time, every
     step counts that was done.
     """
-    runs = _runs(events)[-_MOST_MERGED:]
+    runs = _plan_runs(events)[-_MAX_MERGED_RUNS:]
     if not runs:
         return
     yield runs[-1].source
     if len(runs) > 1:
         last = runs[-1].start
         ends = [min(r.start for r in runs[i + 1 :]) for i in range(len(runs) - 1)]
-        by_number = [[n for n in _numbers(r) if n < end] for r, end in zip(runs, ends, strict=False)]
-        for taken in (by_number, [r.done for r in runs[:-1]]):
+        by_number = [[n for n in _step_numbers(r) if n < end] for r, end in zip(runs, ends, strict=False)]
+        for taken in (by_number, [r.completed for r in runs[:-1]]):
             before = [{"source": r.source, "steps": steps} for r, steps in zip(runs, taken, strict=False) if steps]
-            merged = sandbox.study("merge", runs[-1].source, {"before": before, "steps": list(range(last, last + 100))})
+            merged = sandbox.analyse("merge", runs[-1].source, {"before": before, "steps": list(range(last, last + 100))})
             if isinstance(merged, str):
                 yield merged
 
 
-def _numbers(run: _Run) -> list[int]:
+def _step_numbers(run: _PlanRun) -> list[int]:
     """The steps of a run's plan up to the last that it did."""
     return list(range(run.start, max(run.entered, default=0) + 1))
 
 
-def _runs(events: Sequence[Event]) -> list[_Run]:
+def _plan_runs(events: Sequence[Event]) -> list[_PlanRun]:
     """The runs since the world was last begun."""
     sources: dict[int, str] = {}
-    runs: list[_Run] = []
+    runs: list[_PlanRun] = []
     for event in events:
         match event:
             case EnvironmentReset():
@@ -112,7 +112,7 @@ def _runs(events: Sequence[Event]) -> list[_Run]:
             case PlanDrafted(number=number, source=source):
                 sources[number] = source
             case PlanStarted(number=number, start_from=start):
-                runs.append(_Run(sources[number], start, []))
+                runs.append(_PlanRun(sources[number], start, []))
             case StepEntered(step=step) if runs:
                 runs[-1].entered.append(step)
             case PlanFailed() | PlanStopped(limit="wall" | "cpu" | "turns" | "memory") if runs:
@@ -123,15 +123,15 @@ def _runs(events: Sequence[Event]) -> list[_Run]:
 # ------------------------------------------------------------------ general
 
 
-def _general(source: str, events: Sequence[Event], task: Task, sandbox: Sandbox, api: AgentApi) -> Plan | None:
+def _generalise(source: str, events: Sequence[Event], task: Task, sandbox: Sandbox, api: AgentApi) -> Plan | None:
     """The plan with parameters in place of what belongs to this episode; None where it cannot be had."""
     if isinstance(sandbox.check(source, api), Rejected):
         return None
     first = next(e.observation.text for e in events if isinstance(e, EnvironmentReset))
-    later = "\n".join(e.observation.text for e in events if isinstance(e, Acted))[:_MOST_LATER]
+    later = "\n".join(e.observation.text for e in events if isinstance(e, ActionTaken))[:_MAX_OBSERVATION_CHARACTERS]
     goal = task.goal or first
     try:
-        found = sandbox.study("generalise", source, {"goal": goal, "first": first, "later": later})
+        found = sandbox.analyse("generalise", source, {"goal": goal, "first": first, "later": later})
     except SandboxError:
         return None
     if isinstance(found, Rejected):
@@ -140,17 +140,17 @@ def _general(source: str, events: Sequence[Event], task: Task, sandbox: Sandbox,
     return checked if isinstance(checked, Plan) else None
 
 
-def _skill(plan: Plan, task: Task, ran: Ran, lab: Lab, sandbox: Sandbox) -> Skill:
-    shape = sandbox.study("shape", plan.source)
+def _build_skill(plan: Plan, task: Task, ran: EpisodeRecord, lab: CurationRunner, sandbox: Sandbox) -> Skill:
+    shape = sandbox.analyse("shape", plan.source)
     kind = re.sub(r"[^a-z0-9_-]", "-", task.kind.lower()) or "skill"
     return Skill(
-        name=checked_name(f"{kind[:40]}-{str(shape)[:8]}".lstrip("-_")),
+        name=require_valid_name(f"{kind[:40]}-{str(shape)[:8]}".lstrip("-_")),
         env=lab.env,
         plan=plan.source,
         kind=task.kind,
         description=_description(plan),
-        parameters=tuple(p.name for p in head(plan.source).parameters),
-        origins=(Origin(task.id, task.goal, lab.model, ran.run),),
+        parameters=tuple(p.name for p in read_parameters(plan.source).parameters),
+        origins=(SkillOrigin(task.id, task.goal, lab.model, ran.run),),
     )
 
 
@@ -160,7 +160,7 @@ def _description(plan: Plan) -> str:
     return (own[1] if own else "; ".join(s.title for s in plan.steps if s.title))[:500]
 
 
-def _kept(library: Library, skill: Skill, sandbox: Sandbox) -> Skill:
+def _add_or_merge(library: SkillLibrary, skill: Skill, sandbox: Sandbox) -> Skill:
     """The skill in the library: the one of its shape that was there, with one more origin, or this one, new.
 
     A name whose skill is of another kind or shape by now, or damaged, is left to that.
@@ -172,17 +172,17 @@ def _kept(library: Library, skill: Skill, sandbox: Sandbox) -> Skill:
         except UsageError:
             if not (library.path / named.env / named.name).exists():
                 raise
-        if there := _alike(library, named, sandbox):
-            origins = tuple(dict.fromkeys([*there.origins, *skill.origins]))[:MOST_ORIGINS]
+        if there := _same_shape(library, named, sandbox):
+            origins = tuple(dict.fromkeys([*there.origins, *skill.origins]))[:MAX_ORIGINS]
             return library.change(there, origins=origins) if origins != there.origins else there
         named = msgspec.structs.replace(skill, name=f"{skill.name}-{number}")
     raise AssertionError("counting has no end")
 
 
-def _alike(library: Library, skill: Skill, sandbox: Sandbox) -> Skill | None:
+def _same_shape(library: SkillLibrary, skill: Skill, sandbox: Sandbox) -> Skill | None:
     """The skill of this name in the library; None where it is of another kind or shape, or cannot be read."""
     with contextlib.suppress(UsageError):
         there = library.get(skill.env, skill.name)
-        if there.kind == skill.kind and sandbox.study("shape", there.plan) == sandbox.study("shape", skill.plan):
+        if there.kind == skill.kind and sandbox.analyse("shape", there.plan) == sandbox.analyse("shape", skill.plan):
             return there
     return None

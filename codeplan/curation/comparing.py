@@ -6,23 +6,23 @@ from collections.abc import Sequence
 
 import msgspec
 
-from codeplan.curation.episodes import Lab
-from codeplan.curation.pairs import Paired, paired
-from codeplan.skills.library import Library
-from codeplan.skills.only import Unrecorded
+from codeplan.curation.episodes import CurationRunner
+from codeplan.curation.pairs import PairedResult, summarise_pairs
+from codeplan.skills.library import SkillLibrary
+from codeplan.skills.only import ReadOnlyStore
 from codeplan.types import Task
 
 
-class Compared(Paired, frozen=True, kw_only=True):
+class LibraryComparison(PairedResult, frozen=True, kw_only=True):
     """One kind of task, or ``"all"``: the pairs with the library and without."""
 
     kind: str
 
 
-def compare(lab: Lab, library: Library, tasks: Sequence[Task]) -> list[Compared]:
+def compare_library(runner: CurationRunner, library: SkillLibrary, tasks: Sequence[Task]) -> list[LibraryComparison]:
     """A row for each kind, in order of first appearance, and one for all. None of it becomes a skill's evidence."""
-    plain = lab.each(lambda t: lab.plan(t, "without"), tasks)
-    helped = lab.each(lambda t: lab.plan(t, "with-library", library=Unrecorded(library)), tasks)
+    plain = runner.map_parallel(lambda t: runner.run_planner(t, "without"), tasks)
+    helped = runner.map_parallel(lambda t: runner.run_planner(t, "with-library", library=ReadOnlyStore(library)), tasks)
     outcomes = [
         (task.kind, (w.result.success, p.result.success))
         for task, w, p in zip(tasks, helped, plain, strict=True)
@@ -30,4 +30,4 @@ def compare(lab: Lab, library: Library, tasks: Sequence[Task]) -> list[Compared]
     ]
     kinds = {kind: [pair for k, pair in outcomes if k == kind] for kind in dict.fromkeys(kind for kind, _ in outcomes)}
     rows = {**kinds, "all": [pair for _, pair in outcomes]}
-    return [Compared(**msgspec.structs.asdict(paired(pairs)), kind=kind) for kind, pairs in rows.items()]
+    return [LibraryComparison(**msgspec.structs.asdict(summarise_pairs(pairs)), kind=kind) for kind, pairs in rows.items()]

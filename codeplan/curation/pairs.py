@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from codeplan.statistics import Difference, mcnemar_exact, paired_difference
+from codeplan.statistics import RateDifference, mcnemar_exact, paired_difference
 from codeplan.types import Value
 
-Pair: TypeAlias = tuple[bool, bool]
+PairOutcome: TypeAlias = tuple[bool, bool]
 """Success with it, and without."""
 
 
-class Paired(Value, frozen=True, kw_only=True):
+class PairedResult(Value, frozen=True, kw_only=True):
     """Of ``pairs``, ``solved`` were solved with it, ``plain_solved`` without; ``wins`` with it alone, ``losses``
     without it alone.
 
@@ -22,27 +22,27 @@ class Paired(Value, frozen=True, kw_only=True):
 
     pairs: int
     solved: int
-    plain_solved: int
+    baseline_solved: int
     wins: int
     losses: int
-    p: float
-    difference: Difference
+    p_value: float
+    difference: RateDifference
 
 
-def discordant(pairs: Sequence[Pair]) -> tuple[int, int]:
+def count_discordant(pairs: Sequence[PairOutcome]) -> tuple[int, int]:
     """The wins and the losses."""
     return sum(w and not p for w, p in pairs), sum(p and not w for w, p in pairs)
 
 
-def paired(pairs: Sequence[Pair]) -> Paired:
+def summarise_pairs(pairs: Sequence[PairOutcome]) -> PairedResult:
     """What the pairs show."""
-    wins, losses = discordant(pairs)
-    return Paired(
+    wins, losses = count_discordant(pairs)
+    return PairedResult(
         pairs=len(pairs),
         solved=sum(w for w, _ in pairs),
-        plain_solved=sum(p for _, p in pairs),
+        baseline_solved=sum(p for _, p in pairs),
         wins=wins,
         losses=losses,
-        p=mcnemar_exact(losses, wins),
+        p_value=mcnemar_exact(losses, wins),
         difference=paired_difference(losses, wins, len(pairs)),
     )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from codeplan.episode.agent import agent_class, new_agent
+from codeplan.episode.agent import agent_class, build_agent
 from codeplan.episode.episode import Episode
 from codeplan.episode.meter import Meter
-from codeplan.episode.method import Learner, Method, OpenEpisode
+from codeplan.episode.method import Learner, Method, EpisodeOpener
 
-__all__ = ["Episode", "Learner", "Meter", "Method", "OpenEpisode", "agent_class", "new_agent"]
+__all__ = ["Episode", "Learner", "Meter", "Method", "EpisodeOpener", "agent_class", "build_agent"]

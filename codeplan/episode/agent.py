@@ -19,7 +19,7 @@ def agent_class(env: Environment) -> type:
     return env.agent
 
 
-def new_agent(env: Environment, act: Act, first: Observation) -> Any:
+def build_agent(env: Environment, act: Act, first: Observation) -> Any:
     """An agent of the environment that acts by ``act``; built with the first observation, too, where it takes one."""
     cls = agent_class(env)
     takes = list(inspect.signature(cls).parameters.values())

@@ -13,20 +13,20 @@ from contextlib import contextmanager
 from typing import Any
 
 from codeplan.agent_api import agent_api
-from codeplan.episode.agent import agent_class, new_agent
+from codeplan.episode.agent import agent_class, build_agent
 from codeplan.episode.meter import Meter
-from codeplan.episode.replayable_environment import World
+from codeplan.episode.replayable_environment import ReplayableEnvironment
 from codeplan.errors import EpisodeOver, ModelError, UsageError
-from codeplan.llm.routing import embeds
+from codeplan.llm.routing import find_embedding_model
 from codeplan.protocols import LLM, Environment, TakesActions
 from codeplan.recording.events import (
-    Acted,
-    Asked,
-    AskFailed,
-    Embedded,
+    ActionTaken,
+    ModelCalled,
+    ModelCallFailed,
+    TextsEmbedded,
     EnvironmentReset,
     Event,
-    Pictured,
+    PictureSaved,
     PlanDrafted,
     SpanClosed,
     SpanOpened,
@@ -59,11 +59,11 @@ class Episode:
         self.meter = meter or Meter(clock=self.trace.now)
         self.success = False
         self.reward = 0.0
-        self._world = World(env, task, self.trace)
+        self._replayable_env = ReplayableEnvironment(env, task, self.trace)
         self._spans: list[int] = []
         self._span_count = 0
         self._agent: Any = None
-        self.first = self.observation = self._reset()
+        self.first_observation = self.observation = self._reset()
 
     # -------------------------------------------------------------- the gate
 
@@ -76,10 +76,10 @@ class Episode:
         if self.observation.done:
             raise EpisodeOver("the environment has ended this episode")
         self.meter.reserve_action()
-        observation, seconds = self._world.step(action)
-        self.record(Acted(action=action, observation=observation, seconds=seconds))
-        self._notice(observation)
-        self._depict()
+        observation, seconds = self._replayable_env.step(action)
+        self.record(ActionTaken(action=action, observation=observation, seconds=seconds))
+        self._update_state(observation)
+        self._save_picture()
         return observation
 
     def ask(
@@ -99,20 +99,20 @@ class Episode:
             started = time.perf_counter()
             about: dict[str, Any] = {"purpose": purpose, "messages": list(messages), "prompt": prompt}
             try:
-                answer = self.trace.recorded(Asked, AskFailed)
-                if isinstance(answer, AskFailed):
-                    raise _failure(answer)
-                if isinstance(answer, Asked):
+                answer = self.trace.next_recorded(ModelCalled, ModelCallFailed)
+                if isinstance(answer, ModelCallFailed):
+                    raise _model_error_from(answer)
+                if isinstance(answer, ModelCalled):
                     completion = answer.completion
                 else:
                     completion = self.llm.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
             except ModelError as e:
                 spent = e.usage or Usage()
-                self.record(AskFailed(**about, error=str(e), usage=spent, seconds=time.perf_counter() - started))
+                self.record(ModelCallFailed(**about, error=str(e), usage=spent, seconds=time.perf_counter() - started))
                 raise
             settle(completion.usage)
         seconds = time.perf_counter() - started
-        self.record(Asked(**about, completion=completion, seconds=seconds))
+        self.record(ModelCalled(**about, completion=completion, seconds=seconds))
         return completion
 
     def embed(self, texts: Sequence[str], model: str) -> Embeddings:
@@ -124,23 +124,23 @@ class Episode:
         Raises BudgetExceeded when no call is left, ModelError when the vectors cannot be had, UsageError where this
         model does not embed.
         """
-        self.follow_embeddings()
-        self.trace.recorded(Embedded)  # it tells of no more of them: Diverged where it goes on with something else
-        model_that_embeds = embeds(self.llm)
+        self.replay_embeddings()
+        self.trace.next_recorded(TextsEmbedded)  # it tells of no more of them: Diverged where it goes on with something else
+        model_that_embeds = find_embedding_model(self.llm)
         with self.meter.call("embed") as settle:
             started = time.perf_counter()
             try:
                 answer = model_that_embeds.embed(texts, model=model)
             except ModelError as e:
                 spent, seconds = e.usage or Usage(), time.perf_counter() - started
-                self.record(AskFailed(purpose="embed", messages=[], error=str(e), usage=spent, seconds=seconds))
+                self.record(ModelCallFailed(purpose="embed", messages=[], error=str(e), usage=spent, seconds=seconds))
                 raise
             settle(answer.usage)
         about: dict[str, Any] = {"model": model, "texts": len(texts), "digest": _digest(texts)}
-        self.record(Embedded(**about, usage=answer.usage, seconds=time.perf_counter() - started))
+        self.record(TextsEmbedded(**about, usage=answer.usage, seconds=time.perf_counter() - started))
         return answer
 
-    def follow_embeddings(self) -> None:
+    def replay_embeddings(self) -> None:
         """Go past the calls for embeddings that a recording tells of next, each charged as it was.
 
         What was made of the vectors comes after them on the trace. Raises as ``embed`` did.
@@ -148,15 +148,15 @@ class Episode:
         while event := self._upcoming_embedding():
             with self.meter.call("embed") as settle:
                 self.record(event)
-                if isinstance(event, AskFailed):
-                    raise _failure(event)
+                if isinstance(event, ModelCallFailed):
+                    raise _model_error_from(event)
                 settle(event.usage)
 
     def restart(self) -> Observation:
         """Reset the environment to the same task, for methods that try again from the start. Counts go on."""
         self.success, self.reward = False, 0.0
-        self.first = self.observation = self._reset()
-        return self.first
+        self.first_observation = self.observation = self._reset()
+        return self.first_observation
 
     @contextmanager
     def span(self, kind: str, name: str) -> Iterator[None]:
@@ -183,7 +183,7 @@ class Episode:
         return agent_api(agent_class(self.env))
 
     @property
-    def space(self) -> ActionSpace:
+    def action_space(self) -> ActionSpace:
         """The environment's actions in words, for models that act themselves.
 
         Raises UsageError where it does not tell them.
@@ -195,14 +195,14 @@ class Episode:
             )
         return self.env.space
 
-    def hands_on(self, task: Task) -> bool:
+    def is_subtask(self, task: Task) -> bool:
         """Whether this is a part of the episode's task, on which the environment has no word."""
         return task.goal != self.task.goal
 
     def agent(self) -> Any:
         """The agent that acts through this episode: one from ``reset`` to ``reset``, so that it knows what it did."""
         if self._agent is None:
-            self._agent = new_agent(self.env, self.act, self.first)
+            self._agent = build_agent(self.env, self.act, self.first_observation)
         return self._agent
 
     def result(self, reason: str, method: str, claim: bool | None = None) -> Result:
@@ -226,32 +226,32 @@ class Episode:
             claim=claim,
         )
 
-    def _upcoming_embedding(self) -> Embedded | AskFailed | None:
-        failed = self.trace.upcoming(AskFailed)
-        return failed if failed and failed.purpose == "embed" else self.trace.upcoming(Embedded)
+    def _upcoming_embedding(self) -> TextsEmbedded | ModelCallFailed | None:
+        failed = self.trace.peek_recorded(ModelCallFailed)
+        return failed if failed and failed.purpose == "embed" else self.trace.peek_recorded(TextsEmbedded)
 
     def _reset(self) -> Observation:
-        observation = self._world.reset()
+        observation = self._replayable_env.reset()
         self._agent = None
         self.record(EnvironmentReset(observation=observation))
-        self._notice(observation)
-        self._depict()
+        self._update_state(observation)
+        self._save_picture()
         return observation
 
-    def _depict(self) -> None:
+    def _save_picture(self) -> None:
         """Keep a picture of the world beside the trace, where there is one to be had; or the recorded one's name."""
-        if recorded := self.trace.upcoming(Pictured):
+        if recorded := self.trace.peek_recorded(PictureSaved):
             self.record(recorded)
-        elif png := self._world.picture():
-            self.record(Pictured(file=self.trace.keep("pictures", ".png", png)))
+        elif png := self._replayable_env.picture():
+            self.record(PictureSaved(file=self.trace.save_file("pictures", ".png", png)))
 
-    def _notice(self, observation: Observation) -> None:
+    def _update_state(self, observation: Observation) -> None:
         self.observation = observation
         self.success = self.success or observation.success
         self.reward = max(self.reward, observation.reward)
 
 
-def _failure(recorded: AskFailed) -> ModelError:
+def _model_error_from(recorded: ModelCallFailed) -> ModelError:
     error = ModelError(recorded.error)
     error.usage = recorded.usage
     return error

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from codeplan.budget import Budget, deadline_in
 from codeplan.errors import BudgetExceeded, ModelError
-from codeplan.types import NOTHING, Usage
+from codeplan.types import NO_USAGE, Usage
 
 _TICK = 0.001  # two clocks may differ by so much about whether a moment has come
 
@@ -22,7 +22,7 @@ class Meter:
 
     def __init__(self, budget: Budget | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self.budget = budget or Budget()
-        self.usage = NOTHING
+        self.usage = NO_USAGE
         self._known = {"tokens": 0.0, "money": 0.0}
         self._counts = {"actions": 0, "model_calls": 0, "refinements": 0}
         self._by_purpose: dict[str, int] = {}
@@ -76,7 +76,7 @@ class Meter:
             with deadline_in(None if allowed is None else allowed - self.seconds):
                 yield self.settle
         except ModelError as error:
-            self.settle(error.usage or NOTHING)
+            self.settle(error.usage or NO_USAGE)
             if allowed is not None and self.seconds > allowed - _TICK:
                 raise BudgetExceeded("seconds", self.seconds, allowed) from None
             raise

@@ -25,7 +25,7 @@ class Method(Protocol):
         ...
 
 
-OpenEpisode = Callable[[Task], AbstractContextManager[Episode]]
+EpisodeOpener = Callable[[Task], AbstractContextManager[Episode]]
 """Opens an episode of a task, with a trace of its own, that ends when the context does. A spent budget leaves the
 context quietly: such an episode teaches nothing more."""
 
@@ -36,6 +36,6 @@ class Learner(Protocol):
 
     name: str
 
-    def fit(self, tasks: Sequence[Task], open_episode: OpenEpisode) -> Method:
+    def fit(self, tasks: Sequence[Task], open_episode: EpisodeOpener) -> Method:
         """Work on the tasks, and return the method that has learnt from them."""
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codeplan.episode.episode import Episode
-from codeplan.recording.events import Acted, EnvironmentReset
+from codeplan.recording.events import ActionTaken, EnvironmentReset
 
 
 def actions_since_reset(episode: Episode) -> tuple[str, ...]:
@@ -12,7 +12,7 @@ def actions_since_reset(episode: Episode) -> tuple[str, ...]:
     for event in reversed(episode.trace.events):
         if isinstance(event, EnvironmentReset):
             break
-        if isinstance(event, Acted):
+        if isinstance(event, ActionTaken):
             done.append(event.action)
     return tuple(reversed(done))
 

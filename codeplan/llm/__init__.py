@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from codeplan.llm.background import interruptible
+from codeplan.llm.background import cancel_calls_on_interrupt
 from codeplan.llm.openai_client import OpenAIModel
-from codeplan.llm.routing import Routed
+from codeplan.llm.routing import RoutedModel
 
-__all__ = ["OpenAIModel", "Routed", "interruptible"]
+__all__ = ["OpenAIModel", "RoutedModel", "cancel_calls_on_interrupt"]

@@ -19,15 +19,15 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-def wait_for(work: Coroutine[Any, Any, T]) -> T:
+def run_and_wait(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run the coroutine in the background and return what it returns, or raise what it raises.
 
     Raises KeyboardInterrupt where the person at the keyboard ends it; the work is cancelled then.
     """
     if _interrupted.is_set():
-        work.close()
+        coroutine.close()
         raise KeyboardInterrupt
-    future = asyncio.run_coroutine_threadsafe(_tracked(work), _loop())
+    future = asyncio.run_coroutine_threadsafe(_run_tracked(coroutine), _background_loop())
     try:
         return future.result()
     except concurrent.futures.CancelledError:
@@ -38,7 +38,7 @@ def wait_for(work: Coroutine[Any, Any, T]) -> T:
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
+def cancel_calls_on_interrupt() -> Iterator[None]:
     """Inside, an interrupt (Ctrl-C) ends the calls of all threads at once, and those that they begin after it.
 
     For the main thread, while others run episodes; anywhere else it does nothing.
@@ -69,7 +69,7 @@ _running: asyncio.AbstractEventLoop | None = None
 _tasks: set[asyncio.Task[Any]] = set()
 
 
-def _loop() -> asyncio.AbstractEventLoop:
+def _background_loop() -> asyncio.AbstractEventLoop:
     global _running
     with _lock:
         if _running is None:
@@ -78,12 +78,12 @@ def _loop() -> asyncio.AbstractEventLoop:
         return _running
 
 
-async def _tracked(work: Coroutine[Any, Any, T]) -> T:
+async def _run_tracked(coroutine: Coroutine[Any, Any, T]) -> T:
     task = asyncio.current_task()
     assert task is not None, "a coroutine runs in a task"
     _tasks.add(task)
     try:
-        return await work
+        return await coroutine
     finally:
         _tasks.discard(task)
 
@@ -93,11 +93,11 @@ def _cancel_all() -> None:
         task.cancel()
 
 
-def _forget() -> None:
+def _reset_after_fork() -> None:
     """After a fork the thread is the parent's alone; the child begins its own."""
     global _running, _lock
     _running, _lock = None, threading.Lock()
     _tasks.clear()
 
 
-os.register_at_fork(after_in_child=_forget)
+os.register_at_fork(after_in_child=_reset_after_fork)

@@ -15,17 +15,17 @@ import msgspec
 from codeplan.errors import ModelError
 from codeplan.llm import endpoint
 from codeplan.llm.endpoint import Secret
-from codeplan.llm.faults import Teller
-from codeplan.llm.limiter import Limiter
+from codeplan.llm.faults import ErrorFactory
+from codeplan.llm.limiter import RateLimiter
 
 if TYPE_CHECKING:
     import openai
 
 _PLACEHOLDER_KEY = "no-key"  # local servers want no key, but the client wants to send one
-_CALLS_OF_A_CLIENT = 8
+_MAX_CALLS_PER_CLIENT = 8
 
 
-class Rates(msgspec.Struct, frozen=True):
+class RateLimits(msgspec.Struct, frozen=True):
     """What an endpoint may be asked in a minute; None is no limit."""
 
     requests: int | None = None
@@ -38,16 +38,16 @@ class Connection:
     Raises ModelError where no client can be made, as with a proxy in the environment that cannot be used.
     """
 
-    def __init__(self, url: str, key: Secret, rates: Rates, tell: Teller) -> None:
-        self.limiter = Limiter(rates.requests, rates.tokens)
-        self._make = partial(_client, url, key, tell)
+    def __init__(self, url: str, key: Secret, limits: RateLimits, errors: ErrorFactory) -> None:
+        self.limiter = RateLimiter(limits.requests, limits.tokens)
+        self._make = partial(_make_client, url, key, errors)
         self._clients = [self._make()]
         self._busy = [0]
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[openai.AsyncOpenAI]:
         """A client for one request. Each has few under way, since what one costs it grows with their number."""
-        number = next((i for i, busy in enumerate(self._busy) if busy < _CALLS_OF_A_CLIENT), len(self._busy))
+        number = next((i for i, busy in enumerate(self._busy) if busy < _MAX_CALLS_PER_CLIENT), len(self._busy))
         if number == len(self._busy):
             self._clients.append(self._make())
             self._busy.append(0)
@@ -58,12 +58,12 @@ class Connection:
             self._busy[number] -= 1
 
 
-def connection(url: str, key: Secret, rates: Rates, tell: Teller) -> Connection:
+def shared_connection(url: str, key: Secret, limits: RateLimits, errors: ErrorFactory) -> Connection:
     """The connection for this address, key and rates; made when it is first asked for. Raises as Connection does."""
     with _lock:
-        found = _connections.get((url, key.value, rates))
+        found = _connections.get((url, key.value, limits))
         if found is None:
-            found = _connections[url, key.value, rates] = Connection(url, key, rates, tell)
+            found = _connections[url, key.value, limits] = Connection(url, key, limits, errors)
         return found
 
 
@@ -81,40 +81,40 @@ def _http_library() -> Any:
 
 
 @cache
-def _certificates() -> Any:
+def _ssl_context() -> Any:
     """What servers are checked against; reading it takes longer than anything else about a client."""
     return _http_library().create_ssl_context()
 
 
-def _client(url: str, key: Secret, tell: Teller) -> openai.AsyncOpenAI:
+def _make_client(url: str, key: Secret, errors: ErrorFactory) -> openai.AsyncOpenAI:
     import openai
 
-    login = endpoint.login(url)  # in a header: logs show addresses, and no headers
+    login = endpoint.basic_login(url)  # in a header: logs show addresses, and no headers
     headers = {"Authorization": f"Basic {login}"} if login else None
     try:
         return openai.AsyncOpenAI(
             api_key=key.value or _PLACEHOLDER_KEY,
-            base_url=endpoint.shown(url),
+            base_url=endpoint.without_credentials(url),
             max_retries=0,
             default_headers=headers,
-            http_client=openai.DefaultAsyncHttpxClient(verify=_certificates()),
+            http_client=openai.DefaultAsyncHttpxClient(verify=_ssl_context()),
         )
     except (openai.OpenAIError, ImportError, ValueError) as error:
-        why = tell.clean(str(error))
+        why = errors.sanitise(str(error))
     except _http_library().InvalidURL:  # its words may quote a password
         why = "the address of a proxy in the environment (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY) is not one"
-    raise ModelError(str(tell.fault(f"cannot be used, since no client for it can be made: {why}")))
+    raise ModelError(str(errors.error(f"cannot be used, since no client for it can be made: {why}")))
 
 
 _lock = threading.Lock()
-_connections: dict[tuple[str, str, Rates], Connection] = {}
+_connections: dict[tuple[str, str, RateLimits], Connection] = {}
 
 
-def _forget() -> None:
+def _reset_after_fork() -> None:
     """After a fork: the connections are the parent's."""
     global _lock
     _lock = threading.Lock()
     _connections.clear()
 
 
-os.register_at_fork(after_in_child=_forget)
+os.register_at_fork(after_in_child=_reset_after_fork)

@@ -12,7 +12,7 @@ OPENAI_URL = "https://api.openai.com/v1"
 """Where models are asked for when no base URL is given."""
 
 
-def base_url(given: str | None = None) -> str:
+def resolve_base_url(given: str | None = None) -> str:
     """The base URL to use: the given one, else ``OPENAI_BASE_URL`` or ``OPENAI_API_BASE``, else OpenAI's own.
 
     Raises UsageError where it is no URL of http or https with a host, or has a query or a fragment: the client would
@@ -20,7 +20,7 @@ def base_url(given: str | None = None) -> str:
     """
     variables = os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE")
     url = (given or variables or OPENAI_URL).strip().rstrip("/")
-    if not _is_sound(url):
+    if not _is_valid_url(url):
         raise UsageError("the base URL is not one; give it whole, as in http://localhost:8000/v1")
     if "?" in url or "#" in url:
         raise UsageError(
@@ -43,34 +43,34 @@ class Secret:
         return bool(self.value)
 
     @property
-    def is_sound(self) -> bool:
+    def is_valid_header(self) -> bool:
         """Whether it can stand in a header."""
         return self.value.isascii() and self.value.isprintable() and " " not in self.value
 
 
-def key(given: Secret | None = None, *, needed: bool = False, variable: str = "OPENAI_API_KEY") -> Secret:
+def resolve_key(given: Secret | None = None, *, required: bool = False, variable: str = "OPENAI_API_KEY") -> Secret:
     """The key to use: the given one, else that of the environment; empty where there is none and none is ``needed``.
 
     Raises UsageError where it is needed and missing, or holds what cannot stand in a header.
     """
     found = given or Secret(os.environ.get(variable) or "")
-    if not found and needed:
+    if not found and required:
         raise UsageError(
             f"no key and no base URL for the model: set {variable}, or give --base-url for a server of your own "
             "(--model scripted needs neither)"
         )
-    if not found.is_sound:
+    if not found.is_valid_header:
         raise UsageError(f"the key in {variable} holds characters that no key has; copy it again")
     return found
 
 
-def shown(url: str) -> str:
+def without_credentials(url: str) -> str:
     """The URL without credentials: the part that may be shown and recorded."""
     parts = urlsplit(url)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
-def login(url: str) -> str:
+def basic_login(url: str) -> str:
     """The login in the URL as HTTP's basic authentication has it; empty where there is none."""
     given = urlsplit(url).netloc.rpartition("@")[0]
     return base64.b64encode(unquote(given).encode()).decode()
@@ -82,10 +82,10 @@ def secrets(url: str, key: Secret) -> list[str]:
     """
     parts = urlsplit(url)
     password = parts.password or parts.username or ""
-    return [secret for secret in (key.value, password, unquote(password), login(url)) if secret]
+    return [secret for secret in (key.value, password, unquote(password), basic_login(url)) if secret]
 
 
-def _is_sound(url: str) -> bool:
+def _is_valid_url(url: str) -> bool:
     try:
         parts = urlsplit(url)
         has_host = bool(parts.hostname) and (parts.port is None or parts.port > 0)

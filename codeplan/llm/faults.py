@@ -9,100 +9,100 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from codeplan.errors import ModelError
-from codeplan.llm.replies import Reply, Vectors
-from codeplan.types import NOTHING, Usage
+from codeplan.llm.replies import ModelReply, EmbeddingReply
+from codeplan.types import NO_USAGE, Usage
 
 if TYPE_CHECKING:
     import openai
 
-_PASSING = frozenset({408, 409, 425, 429})
-_LASTING = frozenset({"length", "content_filter", "tool_calls"})
+_TRANSIENT_STATUSES = frozenset({408, 409, 425, 429})
+_LASTING_FINISH_REASONS = frozenset({"length", "content_filter", "tool_calls"})
 """Ends of a reply that the same request would have again."""
-_TELLING = 8
+_MIN_MASKED_LENGTH = 8
 """So long is what can hardly stand in an answer by chance."""
-_HOW_TO_KEY = "set OPENAI_API_KEY to a key that is valid there"
+_KEY_ADVICE = "set OPENAI_API_KEY to a key that is valid there"
 
 
-class Fault(ModelError):
+class EndpointError(ModelError):
     """There is no whole answer. ``passing``: the same request may be answered later; ``wait``: the endpoint asks for so
     many seconds before that (None: it does not say); ``usage``: what the endpoint says that it spent all the same.
     """
 
-    def __init__(self, said: str, *, passing: bool = False, wait: float | None = None, usage: Usage = NOTHING) -> None:
-        super().__init__(said)
-        self.passing, self.wait, self.usage = passing, wait, usage
+    def __init__(self, message: str, *, is_transient: bool = False, retry_after: float | None = None, usage: Usage = NO_USAGE) -> None:
+        super().__init__(message)
+        self.is_transient, self.retry_after, self.usage = is_transient, retry_after, usage
 
 
-class Teller:
+class ErrorFactory:
     """Words for the faults of one model at one address. ``secrets`` stand in none of them."""
 
     def __init__(self, address: str, model: str, secrets: Sequence[str], has_key: bool) -> None:
         self._address, self._model, self._secrets, self._has_key = address, model, secrets, has_key
 
-    def fault(self, said: str, **more: Any) -> Fault:
+    def error(self, message: str, **details: Any) -> EndpointError:
         """The fault of this sentence, which begins with the endpoint."""
-        return Fault(f"the model endpoint {self._address} {said}", **more)
+        return EndpointError(f"the model endpoint {self._address} {message}", **details)
 
-    def gave_up(self, faults: Sequence[Fault]) -> Fault:
+    def all_attempts_failed(self, errors: Sequence[EndpointError]) -> EndpointError:
         """The last of the attempts' faults, with the number of attempts and what all of them spent."""
-        usage = sum((fault.usage or NOTHING for fault in faults), NOTHING)
-        attempts = f"; {len(faults)} attempts were made" if len(faults) > 1 else ""
-        return Fault(f"{faults[-1]}{attempts}", passing=faults[-1].passing, usage=usage)
+        usage = sum((fault.usage or NO_USAGE for fault in errors), NO_USAGE)
+        attempts = f"; {len(errors)} attempts were made" if len(errors) > 1 else ""
+        return EndpointError(f"{errors[-1]}{attempts}", is_transient=errors[-1].is_transient, usage=usage)
 
-    def late(self, seconds: float) -> Fault:
+    def attempt_timed_out(self, seconds: float) -> EndpointError:
         """No answer in the time that one attempt has."""
-        return self.fault(f"gave no answer within {seconds:g} s; raise the timeout, or try again later", passing=True)
+        return self.error(f"gave no answer within {seconds:g} s; raise the timeout, or try again later", passing=True)
 
-    def too_late(self, seconds: float) -> Fault:
+    def deadline_exceeded(self, seconds: float) -> EndpointError:
         """No answer in the time that the whole call has."""
-        return self.fault(
+        return self.error(
             f"gave no answer within the {seconds:.3g} s that the call had; raise its deadline, or try later"
         )
 
-    def explain(self, error: openai.OpenAIError) -> Fault:
+    def convert_client_error(self, error: openai.OpenAIError) -> EndpointError:
         """The client's exception as a fault of ours, without the original: its text and request may hold the key."""
         import openai
 
         if isinstance(error, openai.APIStatusError):
-            return self._status(error.status_code, error.body, error.response.headers)
+            return self._status_error(error.status_code, error.body, error.response.headers)
         if isinstance(error, openai.APITimeoutError):
-            return self.fault("did not let itself be reached in time; check the base URL, or try later", passing=True)
+            return self.error("did not let itself be reached in time; check the base URL, or try later", passing=True)
         if isinstance(error, openai.APIConnectionError):
-            why = self.clean(_root(error))
+            why = self.sanitise(_root_message(error))
             advice = "check the base URL, and that its server is running"
-            return self.fault(f"cannot be reached ({why}); {advice}", passing=True)
-        return self.fault(f"could not be used: {self.clean(str(error))}")
+            return self.error(f"cannot be reached ({why}); {advice}", passing=True)
+        return self.error(f"could not be used: {self.sanitise(str(error))}")
 
-    def unreadable(self) -> Fault:
+    def unreadable_reply(self) -> EndpointError:
         """Something came back that is no reply."""
-        return self.fault(
+        return self.error(
             "answered with something that is not a reply of its API; check that the base URL is the one of the API "
             "(it often ends in /v1)",
             passing=True,
         )
 
-    def no_vectors(self, reply: Vectors) -> Fault:
+    def missing_vectors(self, reply: EmbeddingReply) -> EndpointError:
         """There is not one sound vector for each text."""
         if reply.error is not None:
-            said = f"answered with an error instead of embeddings: {self.clean(words(reply.error))}"
-            return self.fault(said, passing=True)
+            said = f"answered with an error instead of embeddings: {self.sanitise(error_message(reply.error))}"
+            return self.error(said, passing=True)
         said = f"sent no whole embeddings from the model {self._model!r}; use a model that embeds texts"
-        return self.fault(said, passing=True, usage=reply.usage)
+        return self.error(said, passing=True, usage=reply.usage)
 
-    def lack(self, reply: Reply) -> Fault | None:
+    def incomplete_reply(self, reply: ModelReply) -> EndpointError | None:
         """Why the reply is no whole answer; None where it is one."""
-        said = self._lack(reply)
+        said = self._describe_incomplete(reply)
         if not said:
             return None
-        passing = not reply.refusal and reply.finish_reason not in _LASTING
-        return self.fault(said, passing=passing, usage=reply.usage if reply.error is None else NOTHING)
+        passing = not reply.refusal and reply.finish_reason not in _LASTING_FINISH_REASONS
+        return self.error(said, passing=passing, usage=reply.usage if reply.error is None else NO_USAGE)
 
-    def _lack(self, reply: Reply) -> str:
-        name, ended = self._model, self.clean(reply.finish_reason)
+    def _describe_incomplete(self, reply: ModelReply) -> str:
+        name, ended = self._model, self.sanitise(reply.finish_reason)
         if reply.error is not None:
-            return f"answered with an error instead of a reply: {self.clean(words(reply.error))}"
+            return f"answered with an error instead of a reply: {self.sanitise(error_message(reply.error))}"
         if reply.refusal:
-            return f"passed on a refusal of the model {name!r}: {self.clean(reply.refusal)}"
+            return f"passed on a refusal of the model {name!r}: {self.sanitise(reply.refusal)}"
         if ended == "length":
             return f"cut off the reply of {name!r} at its limit of tokens; raise max_tokens, or use another model"
         if ended == "content_filter":
@@ -114,36 +114,36 @@ class Teller:
             return f"sent no whole reply of {name!r} (it ended with {ended!r}); try later, or use another model"
         return ""
 
-    def clean(self, text: str) -> str:
+    def sanitise(self, text: str) -> str:
         """Someone else's words, fit for one of our lines: on one line, printable, short, and without the key."""
-        line = self._masked("".join(c for c in " ".join(text.split()) if c.isprintable()), self._secrets).rstrip(".")
+        line = self._mask("".join(c for c in " ".join(text.split()) if c.isprintable()), self._secrets).rstrip(".")
         return line if len(line) <= 240 else line[:240] + "…"
 
-    def answer(self, text: str) -> str:
+    def mask_answer(self, text: str) -> str:
         """An answer's text without the key, which a proxy may put into it; short secrets are common words there."""
-        return self._masked(text, [secret for secret in self._secrets if len(secret) >= _TELLING])
+        return self._mask(text, [secret for secret in self._secrets if len(secret) >= _MIN_MASKED_LENGTH])
 
     @staticmethod
-    def _masked(text: str, secrets: Sequence[str]) -> str:
+    def _mask(text: str, secrets: Sequence[str]) -> str:
         for secret in secrets:
             text = text.replace(secret, "***")
         return text
 
-    def _status(self, status: int, body: object, headers: Mapping[str, str]) -> Fault:
-        spent = "insufficient_quota" in (_entry(body, "code"), _entry(body, "type"))
-        passing = (status in _PASSING or status >= 500) and not spent
-        wait = retry_after(headers) if passing else None
-        return self.fault(self._sentence(status, self.clean(words(body)), spent), passing=passing, wait=wait)
+    def _status_error(self, status: int, body: object, headers: Mapping[str, str]) -> EndpointError:
+        spent = "insufficient_quota" in (_error_field(body, "code"), _error_field(body, "type"))
+        passing = (status in _TRANSIENT_STATUSES or status >= 500) and not spent
+        wait = parse_retry_after(headers) if passing else None
+        return self.error(self._status_message(status, self.sanitise(error_message(body)), spent), passing=passing, wait=wait)
 
-    def _sentence(self, status: int, said: str, spent: bool) -> str:
-        told = f": {said}" if said else ""
+    def _status_message(self, status: int, detail: str, quota_spent: bool) -> str:
+        told = f": {detail}" if detail else ""
         if status == 401:  # the endpoint's own words would quote the key
-            return f"refused the key (401); {_HOW_TO_KEY}" if self._has_key else f"wants a key (401); {_HOW_TO_KEY}"
+            return f"refused the key (401); {_KEY_ADVICE}" if self._has_key else f"wants a key (401); {_KEY_ADVICE}"
         if status == 403:
             return f"forbids this key the model {self._model!r} (403); use another key or model"
         if status == 404:
             return f"knows no model {self._model!r} (404){told}; check the model's name and the base URL"
-        if spent:
+        if quota_spent:
             return f"says that the quota is used up ({status}){told}; check the account's balance and limits"
         if status == 429:
             return f"limits the rate (429){told}; ask for less at a time, such as with --set requests_per_minute=N"
@@ -152,14 +152,14 @@ class Teller:
         return f"refused the request ({status}){told}; change the setting that it names"
 
 
-def words(body: object) -> str:
+def error_message(body: object) -> str:
     """The message in an endpoint's error, in whichever of the usual places it stands; empty where there is none."""
     if isinstance(body, dict):
-        return words(body.get("error") or body.get("message") or body.get("detail") or "")
+        return error_message(body.get("error") or body.get("message") or body.get("detail") or "")
     return body if isinstance(body, str) and "<html" not in body.lower() else ""
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
+def parse_retry_after(headers: Mapping[str, str]) -> float | None:
     """The seconds that the endpoint asks to wait, however it writes them; None where it does not, or not soundly."""
     try:
         if milliseconds := headers.get("retry-after-ms"):
@@ -173,7 +173,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return max(0.0, seconds) if seconds < float("inf") else None
 
 
-def _root(error: BaseException) -> str:
+def _root_message(error: BaseException) -> str:
     """The words of the first cause, or of the first that has a number: what the system said."""
     said = str(error)
     cause = error.__cause__ or error.__context__
@@ -185,7 +185,7 @@ def _root(error: BaseException) -> str:
     return said
 
 
-def _entry(body: object, name: str) -> object:
+def _error_field(body: object, name: str) -> object:
     if not isinstance(body, dict):
         return None
     inner = body.get("error")

@@ -15,12 +15,12 @@ import msgspec
 
 from codeplan.errors import UsageError
 from codeplan.llm import endpoint, prices, replies, requests
-from codeplan.llm.attempts import Call, Patience, answered
-from codeplan.llm.background import wait_for
-from codeplan.llm.connections import Connection, Rates, connection
-from codeplan.llm.faults import Fault, Teller
-from codeplan.llm.replies import Reply
-from codeplan.types import NOTHING, Completion, Embeddings, Message, Purpose, Usage
+from codeplan.llm.attempts import EndpointCall, RetryPolicy, call_with_retries
+from codeplan.llm.background import run_and_wait
+from codeplan.llm.connections import Connection, RateLimits, shared_connection
+from codeplan.llm.faults import EndpointError, ErrorFactory
+from codeplan.llm.replies import ModelReply
+from codeplan.types import NO_USAGE, Completion, Embeddings, Message, Purpose, Usage
 
 
 class OpenAIModel:
@@ -67,11 +67,11 @@ class OpenAIModel:
     ) -> None:
         given = endpoint.Secret(api_key or "")
         del api_key  # a traceback that lists variables finds it in none of ours
-        self.name = requests.sound_name(name)
-        self._url = endpoint.base_url(base_url)
+        self.name = requests.validate_model_name(name)
+        self._url = endpoint.resolve_base_url(base_url)
         own = self._url == endpoint.OPENAI_URL
-        self._key = endpoint.key(given, needed=own, variable=key_variable)
-        self._body = requests.Body(
+        self._key = endpoint.resolve_key(given, required=own, variable=key_variable)
+        self._body = requests.RequestSettings(
             self.name,
             api=api,
             temperature=temperature,
@@ -84,11 +84,11 @@ class OpenAIModel:
         )
         limits: dict[str, float | None] = {"timeout": timeout, "deadline": deadline}
         limits |= {"requests_per_minute": requests_per_minute, "tokens_per_minute": tokens_per_minute}
-        _check(limits, max_retries)
-        self._patience = Patience(timeout, deadline, max_retries)
-        self._rates = Rates(requests_per_minute, tokens_per_minute)
-        self._prices = _tables(prices, own)
-        self._tell = self._teller(self.name)
+        _check_limits(limits, max_retries)
+        self._retry_policy = RetryPolicy(timeout, deadline, max_retries)
+        self._rate_limits = RateLimits(requests_per_minute, tokens_per_minute)
+        self._prices = _price_tables(prices, own)
+        self._errors = self._error_factory(self.name)
 
     def __repr__(self) -> str:
         return f"OpenAIModel({self.name!r}, base_url={self.base_url!r})" if hasattr(self, "_tell") else "OpenAIModel()"
@@ -96,12 +96,12 @@ class OpenAIModel:
     @property
     def base_url(self) -> str:
         """The endpoint's address as it may be shown: without credentials, query and fragment."""
-        return endpoint.shown(self._url)
+        return endpoint.without_credentials(self._url)
 
     @property
     def settings(self) -> dict[str, Any]:
         """What a reader of a trace wants to know about how the model was asked. Never the key."""
-        price = self._price(self.name)
+        price = self._find_price(self.name)
         known = {} if price is None else {"price": msgspec.to_builtins(price)}
         return {"base_url": self.base_url, **self._body.settings, **known}
 
@@ -114,12 +114,12 @@ class OpenAIModel:
         Its ``usage`` is what was spent all the same.
         """
         stop = (*self._body.stop, *stop)
-        request = self._body.request(messages, stop, max_tokens)
-        tokens = requests.estimate((m["content"] for m in messages), max_tokens)
-        call = Call(self._body.path, request, tokens, self._tell, self._judged)
-        reply, faults = answered(call, self._way(), self._patience)
-        answer = self._completion(reply, faults)
-        return msgspec.structs.replace(answer, text=replies.cut(answer.text, stop))
+        request = self._body.build_body(messages, stop, max_tokens)
+        tokens = requests.estimate_tokens((m["content"] for m in messages), max_tokens)
+        call = EndpointCall(self._body.path, request, tokens, self._errors, self._parse_completion)
+        reply, faults = call_with_retries(call, self._connection(), self._retry_policy)
+        answer = self._build_completion(reply, faults)
+        return msgspec.structs.replace(answer, text=replies.cut_at_stop(answer.text, stop))
 
     def embed(self, texts: Sequence[str], *, model: str) -> Embeddings:
         """Ask the endpoint for the vectors of texts, from its embedding model of that name: one request for all.
@@ -127,83 +127,83 @@ class OpenAIModel:
         Of the model's settings those count that say how the endpoint is reached, and how patiently. Raises as
         ``complete`` does.
         """
-        request = requests.embedding(texts, requests.sound_name(model))
-        tell = self._teller(model)
-        read = partial(self._vectors, len(texts), model, tell)
-        call = Call(requests.EMBEDDINGS, request, requests.estimate(texts, None), tell, read)
-        answer, faults = answered(call, self._way(), self._patience)
-        return msgspec.structs.replace(answer, usage=_with(faults, answer.usage))
+        request = requests.build_embedding_body(texts, requests.validate_model_name(model))
+        tell = self._error_factory(model)
+        read = partial(self._parse_vectors, len(texts), model, tell)
+        call = EndpointCall(requests.EMBEDDINGS_PATH, request, requests.estimate_tokens(texts, None), tell, read)
+        answer, faults = call_with_retries(call, self._connection(), self._retry_policy)
+        return msgspec.structs.replace(answer, usage=_add_usage(faults, answer.usage))
 
     def ping(self) -> None:
         """Ask the endpoint for its list of models, to see that it answers and takes the key. Raises ModelError."""
-        if fault := wait_for(self._pinged(self._way())):
+        if fault := run_and_wait(self._list_models(self._connection())):
             raise fault
 
     # -------------------------------------------------------------- in the background
 
-    def _way(self) -> Connection:
-        return connection(self._url, self._key, self._rates, self._tell)
+    def _connection(self) -> Connection:
+        return shared_connection(self._url, self._key, self._rate_limits, self._errors)
 
-    def _teller(self, model: str) -> Teller:
-        return Teller(self.base_url, model, endpoint.secrets(self._url, self._key), bool(self._key))
+    def _error_factory(self, model: str) -> ErrorFactory:
+        return ErrorFactory(self.base_url, model, endpoint.secrets(self._url, self._key), bool(self._key))
 
-    async def _pinged(self, way: Connection) -> Fault | None:
+    async def _list_models(self, connection: Connection) -> EndpointError | None:
         import openai
 
         try:
-            async with asyncio.timeout(self._patience.timeout):
-                async with way.client() as client:
-                    await client.models.with_raw_response.list(timeout=self._patience.timeout)
+            async with asyncio.timeout(self._retry_policy.timeout):
+                async with connection.client() as client:
+                    await client.models.with_raw_response.list(timeout=self._retry_policy.timeout)
         except TimeoutError:
-            return self._tell.late(self._patience.timeout)
+            return self._errors.attempt_timed_out(self._retry_policy.timeout)
         except openai.NotFoundError:
             return None  # it answers, and keeps no such list
         except openai.OpenAIError as error:
-            return self._tell.explain(error)
+            return self._errors.convert_client_error(error)
         return None
 
     # -------------------------------------------------------------- reading the reply
 
-    def _judged(self, body: bytes) -> Reply | Fault:
+    def _parse_completion(self, body: bytes) -> ModelReply | EndpointError:
         """The reply, priced, where it is a whole answer; else the fault that it is."""
-        reply = replies.responses(body) if self._body.api == "responses" else replies.chat(body)
+        reply = replies.parse_response(body) if self._body.api == "responses" else replies.parse_chat(body)
         if reply is None:
-            return self._tell.unreadable()
-        reply = msgspec.structs.replace(reply, usage=self._priced(reply.usage, reply.model, self.name))
-        return self._tell.lack(reply) or reply
+            return self._errors.unreadable_reply()
+        reply = msgspec.structs.replace(reply, usage=self._add_price(reply.usage, reply.model, self.name))
+        return self._errors.incomplete_reply(reply) or reply
 
-    def _vectors(self, count: int, model: str, tell: Teller, body: bytes) -> Embeddings | Fault:
+    def _parse_vectors(self, count: int, model: str, errors: ErrorFactory, body: bytes) -> Embeddings | EndpointError:
         """The vectors of so many texts, priced; else the fault that the reply is."""
-        reply = replies.embeddings(body, count)
+        reply = replies.parse_embeddings(body, count)
         if reply is None:
-            return tell.unreadable()
-        reply = msgspec.structs.replace(reply, usage=self._priced(reply.usage, reply.model, model))
-        return tell.no_vectors(reply) if reply.vectors is None else Embeddings(reply.vectors, reply.usage)
+            return errors.unreadable_reply()
+        reply = msgspec.structs.replace(reply, usage=self._add_price(reply.usage, reply.model, model))
+        return errors.missing_vectors(reply) if reply.vectors is None else Embeddings(reply.vectors, reply.usage)
 
-    def _priced(self, usage: Usage, *names: str) -> Usage:
-        return msgspec.structs.replace(usage, money=prices.cost(self._price(*filter(None, names)), usage))
+    def _add_price(self, usage: Usage, *names: str) -> Usage:
+        return msgspec.structs.replace(usage, money=prices.cost(self._find_price(*filter(None, names)), usage))
 
-    def _completion(self, reply: Reply, faults: Sequence[Fault]) -> Completion:
+    def _build_completion(self, reply: ModelReply, faults: Sequence[EndpointError]) -> Completion:
         return Completion(
-            text=self._tell.answer(reply.text or ""),
-            usage=_with(faults, reply.usage),
+            text=self._errors.mask_answer(reply.text or ""),
+            usage=_add_usage(faults, reply.usage),
             finish_reason=reply.finish_reason or "stop",
-            model=self._tell.answer(reply.model) or self.name,
-            fingerprint=self._tell.answer(reply.fingerprint),
+            model=self._errors.mask_answer(reply.model) or self.name,
+            fingerprint=self._errors.mask_answer(reply.fingerprint),
             retries=len(faults),
         )
 
-    def _price(self, *names: str) -> prices.Price | None:
-        found = (table.of(*names) for table in self._prices)
+    def _find_price(self, *names: str) -> prices.Price | None:
+        found = (table.find_price(*names) for table in self._prices)
         return next((price for price in found if price is not None), None)
 
 
-def _with(faults: Sequence[Fault], usage: Usage) -> Usage:
+def _add_usage(faults: Sequence[EndpointError], usage: Usage) -> Usage:
     """The usage with that of the attempts that failed before."""
-    return sum((fault.usage or NOTHING for fault in faults), usage)
+    return sum((fault.usage or NO_USAGE for fault in faults), usage)
 
 
-def _check(limits: Mapping[str, float | None], max_retries: int) -> None:
+def _check_limits(limits: Mapping[str, float | None], max_retries: int) -> None:
     for name, value in limits.items():
         if value is not None and not 0 < value < float("inf"):
             raise UsageError(f"the setting {name} of the model is {value:g}; give a number that is more than 0")
@@ -211,7 +211,7 @@ def _check(limits: Mapping[str, float | None], max_retries: int) -> None:
         raise UsageError(f"the setting max_retries of the model is {max_retries}; give 0 or more")
 
 
-def _tables(given: str | Path | None, own: bool) -> tuple[prices.Prices, ...]:
+def _price_tables(given: str | Path | None, own: bool) -> tuple[prices.PriceTable, ...]:
     """The tables to look a price up in; the built-in one is for OpenAI's own endpoint, others have their own prices."""
-    read = (prices.read(given),) if given else ()
-    return (*read, prices.builtin()) if own else read
+    read = (prices.read_prices(given),) if given else ()
+    return (*read, prices.builtin_prices()) if own else read

@@ -15,8 +15,8 @@ from codeplan.errors import UsageError
 from codeplan.llm import tables
 from codeplan.types import Usage
 
-_MILLION = 1_000_000
-_DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
+_TOKENS_PER_PRICE = 1_000_000
+_DATE_SUFFIX = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 
 
 class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,16 +33,16 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 raise ValueError(f"{name} is {value}; a price is 0 or more US dollars for a million tokens")
 
 
-class Prices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PriceTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A table of prices by the model's name, with the date and the source of its figures."""
 
     models: dict[str, Price]
     date: str = ""
     source: str = ""
 
-    def of(self, *names: str) -> Price | None:
+    def find_price(self, *names: str) -> Price | None:
         """The price of the first of these names that the table knows, with its date at the end or without."""
-        found = (self.models.get(n) or self.models.get(_DATED.sub("", n)) for n in names)
+        found = (self.models.get(n) or self.models.get(_DATE_SUFFIX.sub("", n)) for n in names)
         return next((price for price in found if price is not None), None)
 
 
@@ -53,10 +53,10 @@ def cost(price: Price | None, usage: Usage) -> float | None:
     cached = min(usage.cached_tokens, usage.input_tokens)
     rate = price.input if price.cached is None else price.cached
     dollars = (usage.input_tokens - cached) * price.input + cached * rate + usage.output_tokens * price.output
-    return dollars / _MILLION
+    return dollars / _TOKENS_PER_PRICE
 
 
-def unpriced(model: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
+def unpriced_models(model: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
     """The names of the models at endpoints whose price is not known, from a model's name and its ``settings``."""
     routes = [(r["model"], r) for r in settings.get("routes", {}).values()]
     models = [(model.partition(" (")[0], settings), *routes]
@@ -64,24 +64,24 @@ def unpriced(model: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 @cache
-def builtin() -> Prices:
+def builtin_prices() -> PriceTable:
     """The package's own table: models at OpenAI's own endpoint."""
-    return _prices(files("codeplan.llm").joinpath("prices.toml").read_text("utf-8"), "prices.toml")
+    return _parse_prices(files("codeplan.llm").joinpath("prices.toml").read_text("utf-8"), "prices.toml")
 
 
-def read(path: str | Path) -> Prices:
+def read_prices(path: str | Path) -> PriceTable:
     """A table out of a file. Raises UsageError, with the line or the key, where it is none."""
     if not isinstance(path, str | Path):
         raise UsageError(f"the setting prices is {path!r}; give the path of a file with a table of prices")
-    return _prices(tables.text(path, "the price table"), str(path))
+    return _parse_prices(tables.read_text(path, "the price table"), str(path))
 
 
-def _prices(text: str, name: str) -> Prices:
-    table = tables.parse(text, name)
+def _parse_prices(text: str, name: str) -> PriceTable:
+    table = tables.parse_toml(text, name)
     models = table.get("models")
     if isinstance(models, dict):
-        table["models"] = {n: tables.convert(p, Price, f"{name}, models.{n!r}") for n, p in models.items()}
-    found = tables.convert(table, Prices, name)
+        table["models"] = {n: tables.convert_value(p, Price, f"{name}, models.{n!r}") for n, p in models.items()}
+    found = tables.convert_value(table, PriceTable, name)
     if not found.models:
         raise UsageError(f'{name} has no prices; give a table [models."NAME"] with input and output for each model')
     return found

@@ -11,9 +11,9 @@ import msgspec
 
 from codeplan.types import Usage
 
-_THOUGHT = re.compile(r"\A(?:\s*<think>)?(?:(?!<think>).)*?</think>\s*", re.DOTALL)
+_REASONING = re.compile(r"\A(?:\s*<think>)?(?:(?!<think>).)*?</think>\s*", re.DOTALL)
 
-_ENDS = {
+_FINISH_REASONS = {
     **dict.fromkeys(("stop", "eos", "eos_token", "stop_sequence", "end_turn", "complete", "completed"), "stop"),
     **dict.fromkeys(("length", "max_tokens", "max_output_tokens", "model_length"), "length"),
     **dict.fromkeys(("content_filter", "safety"), "content_filter"),
@@ -21,11 +21,11 @@ _ENDS = {
 }
 """How a reply ended, in the words of servers and APIs, and in those of Chat Completions."""
 
-_MOST = 2**53
+_MAX_COUNT = 2**53
 """No sound count is larger; beyond it, sums would no longer be exact."""
 
 
-class Reply(msgspec.Struct, frozen=True):
+class ModelReply(msgspec.Struct, frozen=True):
     """A reply as it came, whole or not. ``text`` is None where it has none; ``error`` is set where it is none.
 
     ``finish_reason`` is in Chat's words, as far as it has one: ``"stop"``, or empty, for a whole reply.
@@ -40,7 +40,7 @@ class Reply(msgspec.Struct, frozen=True):
     error: Any = None
 
 
-class Vectors(msgspec.Struct, frozen=True):
+class EmbeddingReply(msgspec.Struct, frozen=True):
     """Embeddings as they came. ``vectors`` is None where there is not one for each text that is sound."""
 
     vectors: tuple[tuple[float, ...], ...] | None
@@ -49,60 +49,60 @@ class Vectors(msgspec.Struct, frozen=True):
     error: Any = None
 
 
-def chat(body: bytes) -> Reply | None:
+def parse_chat(body: bytes) -> ModelReply | None:
     """A chat completion; None where the body is none."""
-    read = _decoded(body, _Chat)
+    read = _decode(body, _Chat)
     if read is None or (read.error is None and read.choices is None):
         return None
-    usage = _usage(read.usage, "prompt", "completion")
+    usage = _parse_usage(read.usage, "prompt", "completion")
     shared = {"usage": usage, "model": read.model or "", "error": read.error}
     if not read.choices:
-        return Reply(**shared)
+        return ModelReply(**shared)
     choice = read.choices[0]
-    return Reply(
-        text=_text(choice.message),
+    return ModelReply(
+        text=_message_text(choice.message),
         refusal=choice.message.refusal or "",
-        finish_reason=_ended(choice.finish_reason),
+        finish_reason=_normalise_finish_reason(choice.finish_reason),
         fingerprint=read.system_fingerprint or "",
         **shared,
     )
 
 
-def responses(body: bytes) -> Reply | None:
+def parse_response(body: bytes) -> ModelReply | None:
     """A response of the Responses API; None where the body is none."""
-    read = _decoded(body, _Response)
+    read = _decode(body, _Response)
     if read is None or (read.error is None and read.output is None):
         return None
     parts = [part for item in read.output or [] if item.type == "message" for part in item.content or []]
     texts = [part.text or "" for part in parts if part.type == "output_text"]
-    return Reply(
-        text=_without_thought("".join(texts)) if texts else None,
+    return ModelReply(
+        text=_strip_reasoning("".join(texts)) if texts else None,
         refusal="".join(part.refusal or "" for part in parts if part.type == "refusal"),
-        finish_reason=_finish_reason(read),
-        usage=_usage(read.usage, "input", "output"),
+        finish_reason=_response_finish_reason(read),
+        usage=_parse_usage(read.usage, "input", "output"),
         model=read.model or "",
         error=read.error,
     )
 
 
-def embeddings(body: bytes, count: int) -> Vectors | None:
+def parse_embeddings(body: bytes, count: int) -> EmbeddingReply | None:
     """The vectors of so many texts; None where the body is no such reply."""
-    read = _decoded(body, _Embeddings)
+    read = _decode(body, _Embeddings)
     if read is None or (read.error is None and read.data is None):
         return None
     tokens = read.usage if isinstance(read.usage, dict) else {}
-    usage = Usage(_count(tokens, "prompt_tokens" if "prompt_tokens" in tokens else "total_tokens"), 0)
-    return Vectors(_in_order(read.data or [], count), usage, read.model or "", read.error)
+    usage = Usage(_token_count(tokens, "prompt_tokens" if "prompt_tokens" in tokens else "total_tokens"), 0)
+    return EmbeddingReply(_order_vectors(read.data or [], count), usage, read.model or "", read.error)
 
 
-def cut(text: str, stop: Sequence[str]) -> str:
+def cut_at_stop(text: str, stop: Sequence[str]) -> str:
     """The text up to the first of the stop sequences; for endpoints that do not know them."""
     for sequence in stop:
         text = text.partition(sequence)[0] if sequence else text
     return text
 
 
-def _in_order(items: Sequence[_Embedding], count: int) -> tuple[tuple[float, ...], ...] | None:
+def _order_vectors(items: Sequence[_Embedding], count: int) -> tuple[tuple[float, ...], ...] | None:
     found = {item.index: item.embedding or () for item in items}
     vectors = tuple(found.get(number, ()) for number in range(count))
     if len(items) != count or len({len(vector) for vector in vectors}) != 1:
@@ -110,49 +110,49 @@ def _in_order(items: Sequence[_Embedding], count: int) -> tuple[tuple[float, ...
     return vectors if all(vector and math.isfinite(sum(vector)) for vector in vectors) else None
 
 
-def _text(message: _Message) -> str | None:
+def _message_text(message: _Message) -> str | None:
     """The message's text; None where there is nothing but reasoning, which servers put beside an empty text, too."""
-    text = _without_thought(message.content)
+    text = _strip_reasoning(message.content)
     reasoned = message.reasoning_content or message.reasoning
     return None if reasoned and not (text or "").strip() else text
 
 
-def _without_thought(text: str | None) -> str | None:
+def _strip_reasoning(text: str | None) -> str | None:
     """The text without the reasoning that some servers leave at its front; None where there is nothing else."""
     if text is None or ("<think>" not in text and "</think>" not in text):
         return text
-    rest = _THOUGHT.sub("", text, count=1)
+    rest = _REASONING.sub("", text, count=1)
     return None if not rest.strip() or rest.lstrip().startswith("<think>") else rest
 
 
-def _finish_reason(read: _Response) -> str:
+def _response_finish_reason(read: _Response) -> str:
     if read.status != "incomplete":
-        return _ended(read.status)
+        return _normalise_finish_reason(read.status)
     reason = (read.incomplete_details or {}).get("reason")
-    return _ended(str(reason or "incomplete"))
+    return _normalise_finish_reason(str(reason or "incomplete"))
 
 
-def _ended(reason: str | None) -> str:
+def _normalise_finish_reason(reason: str | None) -> str:
     given = reason or ""
-    return _ENDS.get(given.lower(), given)
+    return _FINISH_REASONS.get(given.lower(), given)
 
 
-def _usage(tokens: object, sent: str, made: str) -> Usage:
+def _parse_usage(tokens: object, input_name: str, output_name: str) -> Usage:
     """The tokens under the API's own names; unknown where it says nothing, or nothing sound."""
     if not isinstance(tokens, dict):
         return Usage(None, None)
-    details = (tokens.get(f"{sent}_tokens_details"), tokens.get(f"{made}_tokens_details"))
+    details = (tokens.get(f"{input_name}_tokens_details"), tokens.get(f"{output_name}_tokens_details"))
     return Usage(
-        _count(tokens, f"{sent}_tokens"),
-        _count(tokens, f"{made}_tokens"),
-        _count(details[0], "cached_tokens") or 0,
-        _count(details[1], "reasoning_tokens") or 0,
+        _token_count(tokens, f"{input_name}_tokens"),
+        _token_count(tokens, f"{output_name}_tokens"),
+        _token_count(details[0], "cached_tokens") or 0,
+        _token_count(details[1], "reasoning_tokens") or 0,
     )
 
 
-def _count(of: object, name: str) -> int | None:
+def _token_count(of: object, name: str) -> int | None:
     value = of.get(name) if isinstance(of, dict) else None
-    return value if type(value) is int and 0 <= value <= _MOST else None
+    return value if type(value) is int and 0 <= value <= _MAX_COUNT else None
 
 
 # ------------------------------------------------------------------ the parts that are read; anything else is ignored
@@ -210,7 +210,7 @@ class _Embeddings(msgspec.Struct):
     error: Any = None
 
 
-def _decoded(body: bytes, kind: type[Any]) -> Any:
+def _decode(body: bytes, kind: type[Any]) -> Any:
     try:
         return msgspec.json.decode(body, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -10,14 +10,14 @@ from typing import Any
 import msgspec
 
 from codeplan.errors import UsageError
-from codeplan.recording.redaction import without_secrets
+from codeplan.recording.redaction import remove_secrets
 from codeplan.types import Message
 
-EMBEDDINGS = "/embeddings"
+EMBEDDINGS_PATH = "/embeddings"
 """Where a request for embeddings goes, below the base URL."""
 
 
-class Body(msgspec.Struct, frozen=True):
+class RequestSettings(msgspec.Struct, frozen=True):
     """The settings that become part of each request; None and empty ones are left out.
 
     Raises UsageError for one that the API does not take.
@@ -45,7 +45,7 @@ class Body(msgspec.Struct, frozen=True):
         if self.api == "responses" and self.seed is not None:
             raise UsageError("the Responses API takes no model_seed; leave it out, or use api=chat")
         for field, value in {"reasoning_effort": self.reasoning_effort, "extra_body": self.extra_body}.items():
-            if why := _not_json(value):
+            if why := _json_error(value):
                 raise UsageError(f"{field} holds what JSON cannot carry ({why}); leave that out")
 
     @property
@@ -53,23 +53,23 @@ class Body(msgspec.Struct, frozen=True):
         """The settings as a trace shows them."""
         api = {} if self.api == "chat" else {"api": self.api}
         stop = {"stop": list(self.stop)} if self.stop else {}
-        return {**api, **self._sampling(), **self._limit(self.max_tokens), **stop, **without_secrets(self.extra_body)}
+        return {**api, **self._sampling(), **self._token_limit(self.max_tokens), **stop, **remove_secrets(self.extra_body)}
 
     @property
     def path(self) -> str:
         """Where the request goes, below the base URL."""
         return "/chat/completions" if self.api == "chat" else "/responses"
 
-    def request(self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int | None) -> dict[str, Any]:
+    def build_body(self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int | None) -> dict[str, Any]:
         """The body of one request. The Responses API knows no stop: replies are cut at it when read."""
         chat = self.api == "chat"
-        sent = [{"role": m["role"], "content": encodable(m["content"])} for m in messages]
+        sent = [{"role": m["role"], "content": replace_surrogates(m["content"])} for m in messages]
         return {
             "model": self.name,
             **({"messages": sent} if chat else {"input": sent, "store": False}),
             **self._sampling(),
-            **self._limit(self.max_tokens if max_tokens is None else max_tokens),
-            **({"stop": [encodable(s) for s in stop]} if stop and chat else {}),
+            **self._token_limit(self.max_tokens if max_tokens is None else max_tokens),
+            **({"stop": [replace_surrogates(s) for s in stop]} if stop and chat else {}),
             **self.extra_body,
         }
 
@@ -79,26 +79,26 @@ class Body(msgspec.Struct, frozen=True):
         given = {"temperature": self.temperature, "seed": self.seed, **reasoning}
         return {name: value for name, value in given.items() if value is not None}
 
-    def _limit(self, tokens: int | None) -> dict[str, Any]:
+    def _token_limit(self, tokens: int | None) -> dict[str, Any]:
         field = self.max_tokens_field if self.api == "chat" else "max_output_tokens"
         return {} if tokens is None else {field: tokens}
 
 
-def embedding(texts: Sequence[str], model: str) -> dict[str, Any]:
+def build_embedding_body(texts: Sequence[str], model: str) -> dict[str, Any]:
     """The body of one request for embeddings."""
-    return {"model": model, "input": [encodable(text) for text in texts]}
+    return {"model": model, "input": [replace_surrogates(text) for text in texts]}
 
 
-def sound_name(name: str) -> str:
+def validate_model_name(name: str) -> str:
     """The model's name. Raises UsageError where it is none."""
     if not name.strip():
         raise UsageError("the model has no name; give one (such as --model gpt-4.1-mini), or use --model scripted")
-    if _not_json(name):
-        raise UsageError(f"the model's name {encodable(name)!r} is not text in UTF-8; copy it again")
+    if _json_error(name):
+        raise UsageError(f"the model's name {replace_surrogates(name)!r} is not text in UTF-8; copy it again")
     return name
 
 
-def _not_json(value: object) -> str:
+def _json_error(value: object) -> str:
     """Why a request cannot hold the value; empty where it can."""
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
@@ -107,11 +107,11 @@ def _not_json(value: object) -> str:
     return ""
 
 
-def encodable(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """The text without lone surrogates, which a plan can print and JSON cannot carry."""
     return text.encode("utf-8", "replace").decode()
 
 
-def estimate(texts: Iterable[str], max_tokens: int | None) -> int:
+def estimate_tokens(texts: Iterable[str], max_tokens: int | None) -> int:
     """About how many tokens a call will take, for the rate limit alone: four characters to a token."""
     return sum(map(len, texts)) // 4 + (max_tokens or 0)

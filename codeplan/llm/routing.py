@@ -18,7 +18,7 @@ ROUTES: dict[str, tuple[Purpose, ...]] = {
 """Settings that name a model of its own for some purposes; every other purpose is the main model's."""
 
 
-class Routed:
+class RoutedModel:
     """A model that passes each call on to the model for its purpose, or to ``main`` where it has none.
 
     Raises UsageError for a purpose that does not exist.
@@ -26,7 +26,7 @@ class Routed:
 
     def __init__(self, main: LLM, routes: Mapping[str, LLM]) -> None:
         for purpose in routes:
-            _check(purpose)
+            _check_purpose(purpose)
         self._main, self._routes = main, dict(routes)
         others = [f"{purpose}: {model.name}" for purpose, model in self._routes.items()]
         self.name = f"{main.name} ({', '.join(others)})" if others else main.name
@@ -37,25 +37,25 @@ class Routed:
     @property
     def settings(self) -> dict[str, Any]:
         """The main model's settings, and under ``routes`` each other model's name and settings by purpose."""
-        routes = {purpose: {"model": m.name, **_settings(m)} for purpose, m in self._routes.items()}
-        return {**_settings(self._main), "routes": routes}
+        routes = {purpose: {"model": m.name, **_model_settings(m)} for purpose, m in self._routes.items()}
+        return {**_model_settings(self._main), "routes": routes}
 
     def complete(
         self, messages: Sequence[Message], *, purpose: Purpose, stop: Sequence[str] = (), max_tokens: int | None = None
     ) -> Completion:
         """Ask the model for this purpose. Raises what it raises, and UsageError for a purpose that does not exist."""
-        _check(purpose)
+        _check_purpose(purpose)
         model = self._routes.get(purpose, self._main)
         return model.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
 
     def embed(self, texts: Sequence[str], *, model: str) -> Embeddings:
         """Ask the main model's endpoint. Raises what it raises, and UsageError where it does not embed."""
-        return embeds(self).embed(texts, model=model)
+        return find_embedding_model(self).embed(texts, model=model)
 
 
-def embeds(model: LLM) -> Embeds:
+def find_embedding_model(model: LLM) -> Embeds:
     """The model that embeds: this one, or the main one of several. Raises UsageError where it does not."""
-    while isinstance(model, Routed):
+    while isinstance(model, RoutedModel):
         model = model._main
     if not isinstance(model, Embeds):
         raise UsageError(
@@ -65,11 +65,11 @@ def embeds(model: LLM) -> Embeds:
     return model
 
 
-def _check(purpose: str) -> None:
+def _check_purpose(purpose: str) -> None:
     valid = get_args(Purpose)
     if purpose not in valid:
-        raise UsageError(f"there is no purpose {purpose!r} of a model call; {plugins.choices(purpose, valid)}")
+        raise UsageError(f"there is no purpose {purpose!r} of a model call; {plugins.suggest_names(purpose, valid)}")
 
 
-def _settings(model: LLM) -> dict[str, Any]:
+def _model_settings(model: LLM) -> dict[str, Any]:
     return dict(getattr(model, "settings", {}))

@@ -14,17 +14,17 @@ from codeplan.errors import UsageError
 T = TypeVar("T")
 
 
-def text(path: str | Path, what: str) -> str:
+def read_text(path: str | Path, description: str) -> str:
     """The text of a file. Raises UsageError, which calls it ``what``, where it cannot be read."""
     try:
         return Path(path).read_text("utf-8")
     except OSError as e:
-        raise UsageError(f"{what} {path} cannot be read: {e.strerror}") from None
+        raise UsageError(f"{description} {path} cannot be read: {e.strerror}") from None
     except (UnicodeDecodeError, ValueError):
-        raise UsageError(f"{what} {path} is not text in UTF-8; save it as UTF-8") from None
+        raise UsageError(f"{description} {path} is not text in UTF-8; save it as UTF-8") from None
 
 
-def parse(source: str, name: str) -> dict[str, Any]:
+def parse_toml(source: str, name: str) -> dict[str, Any]:
     """The tables in the text of the file ``name``. Raises UsageError, with the line, where it is no TOML."""
     try:
         return tomllib.loads(source)
@@ -32,7 +32,7 @@ def parse(source: str, name: str) -> dict[str, Any]:
         raise UsageError(f"{name} is no TOML: {e}") from None
 
 
-def convert(value: Any, wanted: type[T], name: str, *, strict: bool = True) -> T:
+def convert_value(value: Any, wanted: type[T], name: str, *, strict: bool = True) -> T:
     """The value as a ``wanted``. Raises UsageError, with the key, where it does not fit.
 
     ``strict=False`` reads numbers and truth out of text, too, as an environment variable gives them.
@@ -40,10 +40,10 @@ def convert(value: Any, wanted: type[T], name: str, *, strict: bool = True) -> T
     try:
         return msgspec.convert(value, wanted, strict=strict)
     except (msgspec.ValidationError, UnicodeEncodeError, UsageError) as e:
-        raise UsageError(f"{name}: {_said(str(e))}") from None
+        raise UsageError(f"{name}: {_readable_error(str(e))}") from None
 
 
-def _said(message: str) -> str:
+def _readable_error(message: str) -> str:
     """The validator's words with the key first: ``a.b: expected float, got str``."""
     what, at, path = message.partition(" - at ")
     what = what.replace("`", "").replace("Object contains unknown field", "there is no key")

@@ -11,14 +11,14 @@ from codeplan import plugins
 from codeplan.episode.episode import Episode
 from codeplan.errors import UsageError
 from codeplan.planning.planner import Planner
-from codeplan.planning.prompting import prompts_of
-from codeplan.planning.refinement import Loop, PlanLoop
-from codeplan.recording.events import Warned
+from codeplan.planning.prompting import load_prompts
+from codeplan.planning.refinement import LoopSettings, RefinementLoop
+from codeplan.recording.events import WarningIssued
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
-from codeplan.skills.reusing import Reusing
+from codeplan.skills.reusing import SkillPlanWriter
 from codeplan.skills.skill_store import SkillStore
-from codeplan.skills.using import Shelf, store
+from codeplan.skills.using import SkillSelector, open_store
 from codeplan.types import Result, Task
 
 
@@ -63,7 +63,7 @@ class AdaPlanner:
         allow_weak_sandbox: bool = False,
     ) -> None:
         """Raises UsageError for a value that does not fit."""
-        self.loop = _loop(
+        self.loop_settings = _loop_settings(
             tries=tries,
             start_over_from=start_over_from,
             resume_by=resume_by,
@@ -75,18 +75,18 @@ class AdaPlanner:
             raise UsageError(f"the setting samples of the method adaplanner is {samples}; give a number from 0 up")
         self.samples, self.asks = samples, asks
         self.sample_kinds = [k for k in sample_kinds.split(",") if k]
-        self.shelf = Shelf(store(library, skill), skills, skill_chars, embeddings)
+        self.skill_selector = SkillSelector(open_store(library, skill), skills, skill_chars, embeddings)
         self.reuse = reuse
-        self.prompts = prompts_of(prompts, self.name)
+        self.prompts = load_prompts(prompts, self.name)
         limits = limits or Limits()
         allowed = limits if asks else msgspec.structs.replace(limits, asks=0)
         self.sandbox = Sandbox(allowed, allow_weak=allow_weak_sandbox)
 
     def solve(self, task: Task, episode: Episode) -> Result:
         """Plan, run, refine and resume until the task is won or the tries are spent."""
-        for layer in self.sandbox.weak:
-            episode.record(Warned(message=f"the sandbox runs without {layer}"))
-        shown = self.shelf.choose(task, episode, "reuse" if self.reuse else "plan")
+        for layer in self.sandbox.missing_layers:
+            episode.record(WarningIssued(message=f"the sandbox runs without {layer}"))
+        shown = self.skill_selector.select(task, episode, "reuse" if self.reuse else "plan")
         planner = Planner(
             episode,
             self.prompts,
@@ -96,17 +96,17 @@ class AdaPlanner:
             skills=shown,
             asks=self.asks,
         )
-        reusing = Reusing(planner, shown[0], task.goal) if self.reuse and shown else None
+        reusing = SkillPlanWriter(planner, shown[0], task.goal) if self.reuse and shown else None
         author = reusing or planner
-        loop = PlanLoop(episode, author, planner.answer, self.sandbox, self.loop, part=episode.hands_on(task))
+        loop = RefinementLoop(episode, author, planner.answer_question, self.sandbox, self.loop_settings, is_subtask=episode.is_subtask(task))
         reason = loop.solve()
         result = episode.result(reason, self.name, loop.claim)
-        if not episode.hands_on(task):
-            tried, alone = (shown[:1], reusing.alone) if reusing else (shown, True)
-            self.shelf.record(tried, episode, episode.success and alone)
+        if not episode.is_subtask(task):
+            tried, alone = (shown[:1], reusing.uses_skill_plan) if reusing else (shown, True)
+            self.skill_selector.record(tried, episode, episode.success and alone)
         return result
 
 
-def _loop(**settings: Any) -> Loop:
-    loop: Loop = plugins.build(Loop, settings, "the method adaplanner")
+def _loop_settings(**settings: Any) -> LoopSettings:
+    loop: LoopSettings = plugins.build(LoopSettings, settings, "the method adaplanner")
     return loop

@@ -11,10 +11,10 @@ from typing import Literal
 from codeplan.episode.episode import Episode
 from codeplan.episode.rewind import actions_since_reset, rewind
 from codeplan.errors import UsageError
-from codeplan.methods.registry import Executor
-from codeplan.methods.registry import executor as method
-from codeplan.planning.decomposition import Decomposer, handover, part_of
-from codeplan.planning.prompting import prompts_of
+from codeplan.methods.registry import ExecutorSpec
+from codeplan.methods.registry import resolve_executor as method
+from codeplan.planning.decomposition import Decomposer, progress_note, make_subtask
+from codeplan.planning.prompting import load_prompts
 from codeplan.planning.subtasks import evaluate
 from codeplan.types import Result, Task
 
@@ -34,7 +34,7 @@ class Adapt:
     def __init__(
         self,
         *,
-        executor: Executor = "react",
+        executor: ExecutorSpec = "react",
         max_depth: int = 3,
         first: Literal["execute", "plan"] = "execute",
         success: Literal["claim", "environment"] = "claim",
@@ -46,7 +46,7 @@ class Adapt:
             raise UsageError(f"the setting max_depth of the method adapt is {max_depth}; give a whole number from 1 up")
         self.executor = method(self.name, executor)
         self.max_depth, self.first, self.success, self.rollback = max_depth, first, success, rollback
-        self.prompts = prompts_of(prompts, self.name)
+        self.prompts = load_prompts(prompts, self.name)
 
     def solve(self, task: Task, episode: Episode) -> Result:
         """Achieve the task, in parts where need be; the claim is the controller's own conclusion."""
@@ -61,10 +61,10 @@ class _Controller:
     def __init__(self, method: Adapt, episode: Episode) -> None:
         self.method, self.episode = method, episode
         self.planner = Decomposer(episode, method.prompts, "adapt/plan")
-        self._rollback = episode.space.rollback if method.rollback is None else method.rollback
-        self._safe = actions_since_reset(episode)
+        self._rollback = episode.action_space.rollback if method.rollback is None else method.rollback
+        self._kept_actions = actions_since_reset(episode)
         self._note: str | None = None
-        self._fresh = False
+        self._note_outdated = False
 
     def achieve(self, task: Task, depth: int) -> bool:
         """Whether the task was achieved, by an attempt or by the parts of a plan. Nothing is begun after the end."""
@@ -75,22 +75,22 @@ class _Controller:
                 return True
             if self._over or depth >= self.method.max_depth:
                 return self.episode.success
-            return self._in_parts(task, depth)
+            return self._decompose(task, depth)
 
     def _attempt(self, task: Task, depth: int) -> bool:
         self._prepare()
-        result = self.method.executor.solve(part_of(task, task.goal, *self._notes), self.episode)
+        result = self.method.executor.solve(make_subtask(task, task.goal, *self._notes), self.episode)
         believed = result.claim is True and (depth > 1 or self.method.success == "claim")
         if not (believed or self.episode.success):
             return False
-        self._safe, self._fresh = actions_since_reset(self.episode), True
+        self._kept_actions, self._note_outdated = actions_since_reset(self.episode), True
         return True
 
-    def _in_parts(self, task: Task, depth: int) -> bool:
-        plan = self.planner.plan(task, self._notes)
+    def _decompose(self, task: Task, depth: int) -> bool:
+        plan = self.planner.decompose(task, self._notes)
         if plan is None:
             return False
-        return evaluate(plan.order, lambda n: self.achieve(part_of(task, plan.steps[n]), depth + 1))
+        return evaluate(plan.order, lambda n: self.achieve(make_subtask(task, plan.steps[n]), depth + 1))
 
     @property
     def _over(self) -> bool:
@@ -105,7 +105,7 @@ class _Controller:
     def _prepare(self) -> None:
         """Before an attempt: undo what failed, and take over what succeeded since the last time, and only that."""
         if self._rollback:
-            rewind(self.episode, self._safe)
-        if self._fresh:
-            self._note, self._fresh = handover(self.episode), False
-            self._safe = actions_since_reset(self.episode)
+            rewind(self.episode, self._kept_actions)
+        if self._note_outdated:
+            self._note, self._note_outdated = progress_note(self.episode), False
+            self._kept_actions = actions_since_reset(self.episode)

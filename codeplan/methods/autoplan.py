@@ -13,16 +13,16 @@ from pathlib import Path
 import msgspec
 
 from codeplan.episode.episode import Episode
-from codeplan.episode.method import OpenEpisode
+from codeplan.episode.method import EpisodeOpener
 from codeplan.errors import UsageError
-from codeplan.methods.registry import Executor
-from codeplan.methods.registry import executor as method
-from codeplan.planning.prompting import prompted, prompts_of
-from codeplan.planning.turns import told, turns
+from codeplan.methods.registry import ExecutorSpec
+from codeplan.methods.registry import resolve_executor as method
+from codeplan.planning.prompting import ask_template, load_prompts
+from codeplan.planning.turns import format_transcript, collect_turns
 from codeplan.types import Result, Task, Value
 
 
-class Review(Value, frozen=True):
+class EpisodeReview(Value, frozen=True):
     """What the model makes of one episode of training; ``revision`` is empty where there was no plan to revise."""
 
     goal: str
@@ -46,7 +46,7 @@ class AutoPlan:
         self,
         *,
         plan: str | Path | None = None,
-        executor: Executor = "react",
+        executor: ExecutorSpec = "react",
         batch: int = 2,
         epochs: int = 1,
         folder: str | Path | None = None,
@@ -60,7 +60,7 @@ class AutoPlan:
         self.batch, self.epochs = batch, epochs
         self.plan = _read(Path(plan)) if plan else ""
         self.folder = Path(folder) if folder else None
-        self.prompts = prompts_of(prompts, self.name)
+        self.prompts = load_prompts(prompts, self.name)
 
     def solve(self, task: Task, episode: Episode) -> Result:
         """Have the executor go by the plan."""
@@ -71,7 +71,7 @@ class AutoPlan:
 
     # -------------------------------------------------------------- learning
 
-    def fit(self, tasks: Sequence[Task], open_episode: OpenEpisode) -> AutoPlan:
+    def fit(self, tasks: Sequence[Task], open_episode: EpisodeOpener) -> AutoPlan:
         """Learn a plan from the tasks, batch by batch; returns this method, which goes by it from then on.
 
         Raises UsageError where there are no tasks, or where a task is none to train on.
@@ -81,7 +81,7 @@ class AutoPlan:
         if foreign := next((t for t in tasks if not t.split.startswith("train")), None):
             raise UsageError(f"the task {foreign.id} is of the split {foreign.split}; autoplan learns from train only")
         for name, batch in self._batches(tasks):
-            self.plan = self._learn(name, batch, open_episode)
+            self.plan = self._learn_batch(name, batch, open_episode)
             if self.folder:
                 _write(self.folder / f"plan-{name}.txt", self.plan)
         return self
@@ -91,41 +91,41 @@ class AutoPlan:
             for number, start in enumerate(range(0, len(tasks), self.batch), 1):
                 yield f"{epoch}-{number:02}", tasks[start : start + self.batch]
 
-    def _learn(self, name: str, batch: Sequence[Task], open_episode: OpenEpisode) -> str:
+    def _learn_batch(self, name: str, batch: Sequence[Task], open_episode: EpisodeOpener) -> str:
         """The plan after a batch: the call that writes it belongs to the batch's last episode."""
-        reviews: list[Review] = []
+        reviews: list[EpisodeReview] = []
         plan = self.plan
         for task in batch:
             with open_episode(task) as episode, episode.span("batch", name):
                 reviews.append(self._review(task, episode))
                 if len(reviews) == len(batch):
-                    plan = self._rewritten(reviews, episode)
+                    plan = self._revise_plan(reviews, episode)
         return plan
 
-    def _rewritten(self, reviews: list[Review], episode: Episode) -> str:
-        forms = episode.space.forms
-        reply = prompted(
+    def _revise_plan(self, reviews: list[EpisodeReview], episode: Episode) -> str:
+        forms = episode.action_space.forms
+        reply = ask_template(
             episode, self.prompts, "autoplan/update", "reflect", plan=self.plan, forms=forms, reviews=reviews
         )
         return reply.strip()
 
-    def _review(self, task: Task, episode: Episode) -> Review:
+    def _review(self, task: Task, episode: Episode) -> EpisodeReview:
         result = self.solve(task, episode)
         outcome = "The task was done." if result.success else f"The task was not done: {result.reason}."
         shown = {
-            "observation": episode.first.text,
+            "observation": episode.first_observation.text,
             "goal": task.goal,
-            "transcript": told(turns(episode.trace.events)),
+            "transcript": format_transcript(collect_turns(episode.trace.events)),
             "outcome": outcome,
             "plan": self.plan,
         }
-        summary = prompted(episode, self.prompts, "autoplan/summary", "reflect", **shown).strip()
-        flaws = prompted(episode, self.prompts, "autoplan/flaws", "reflect", **shown, summary=summary).strip()
+        summary = ask_template(episode, self.prompts, "autoplan/summary", "reflect", **shown).strip()
+        flaws = ask_template(episode, self.prompts, "autoplan/flaws", "reflect", **shown, summary=summary).strip()
         revision = ""
         if self.plan:
             given = {**shown, "summary": summary, "flaws": flaws}
-            revision = prompted(episode, self.prompts, "autoplan/revision", "reflect", **given).strip()
-        return Review(task.goal, outcome, summary, flaws, revision)
+            revision = ask_template(episode, self.prompts, "autoplan/revision", "reflect", **given).strip()
+        return EpisodeReview(task.goal, outcome, summary, flaws, revision)
 
 
 def _read(file: Path) -> str:

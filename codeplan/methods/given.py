@@ -12,7 +12,7 @@ from codeplan.sandbox.limits import Limits
 from codeplan.types import Failed, Finished, Outcome, Rejected, Result, Stopped, Task
 
 
-class GivenPlan:
+class FixedPlan:
     """Checks and runs one plan and keeps its ``outcome`` (None before it ran). The model answers its ``ask_llm``."""
 
     name = "exec"
@@ -34,7 +34,7 @@ class GivenPlan:
             episode.record(PlanRejected(number=1, diagnostics=plan.diagnostics))
             return plan
         episode.record(PlanStarted(number=1, start_from=1))
-        return run_plan(self.sandbox, episode, plan, episode.agent(), Planner(episode, Prompts.of(None)).answer)
+        return run_plan(self.sandbox, episode, plan, episode.agent(), Planner(episode, Prompts.cached(None)).answer_question)
 
 
 def _reason(outcome: Outcome | Rejected) -> str:

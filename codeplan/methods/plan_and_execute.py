@@ -8,10 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from codeplan.episode.episode import Episode
-from codeplan.methods.registry import Executor
-from codeplan.methods.registry import executor as method
-from codeplan.planning.decomposition import Decomposer, handover, part_of
-from codeplan.planning.prompting import prompts_of
+from codeplan.methods.registry import ExecutorSpec
+from codeplan.methods.registry import resolve_executor as method
+from codeplan.planning.decomposition import Decomposer, progress_note, make_subtask
+from codeplan.planning.prompting import load_prompts
 from codeplan.planning.subtasks import evaluate
 from codeplan.types import Result, Task
 
@@ -21,18 +21,18 @@ class PlanAndExecute:
 
     name = "plan-and-execute"
 
-    def __init__(self, *, executor: Executor = "react", prompts: str | Path | None = None) -> None:
+    def __init__(self, *, executor: ExecutorSpec = "react", prompts: str | Path | None = None) -> None:
         """Raises UsageError for a value that does not fit."""
         self.executor = method(self.name, executor)
-        self.prompts = prompts_of(prompts, self.name)
+        self.prompts = load_prompts(prompts, self.name)
 
     def solve(self, task: Task, episode: Episode) -> Result:
         """Plan once, then have every step executed until the plan's outcome is decided."""
-        plan = Decomposer(episode, self.prompts, "plan_and_execute/plan").plan(task)
+        plan = Decomposer(episode, self.prompts, "plan_and_execute/plan").decompose(task)
         if plan is None:
             return episode.result("the plan was refused", self.name, False)
         notes: list[str] = []
-        done = evaluate(plan.order, lambda n: self._execute(part_of(task, plan.steps[n]), episode, notes))
+        done = evaluate(plan.order, lambda n: self._execute(make_subtask(task, plan.steps[n]), episode, notes))
         return episode.result("the plan was carried out" if done else "a step of the plan failed", self.name, done)
 
     def _execute(self, step: Task, episode: Episode, notes: list[str]) -> bool:
@@ -40,7 +40,7 @@ class PlanAndExecute:
         if episode.success or episode.observation.done:
             return episode.success
         with episode.span("step", step.goal):
-            result = self.executor.solve(part_of(step, step.goal, *notes), episode)
+            result = self.executor.solve(make_subtask(step, step.goal, *notes), episode)
             if result.claim and not episode.observation.done:
-                notes[:] = filter(None, [handover(episode)])
+                notes[:] = filter(None, [progress_note(episode)])
             return episode.success or result.claim is True

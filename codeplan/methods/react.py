@@ -10,8 +10,8 @@ from pathlib import Path
 
 from codeplan.episode.episode import Episode
 from codeplan.errors import UsageError
-from codeplan.planning.prompting import prompted, prompts_of
-from codeplan.planning.turns import HEARD, Turn, claim, formed, is_thought, spoken, told
+from codeplan.planning.prompting import ask_template, load_prompts
+from codeplan.planning.turns import THOUGHT_REPLY, Turn, parse_claim, normalise_action, is_thought, first_line, format_transcript
 from codeplan.types import ActionSpace, Result, Task
 
 
@@ -31,23 +31,23 @@ class ReAct:
         self,
         *,
         calls: int | None = None,
-        patience: int | None = None,
+        max_idle_turns: int | None = None,
         example: bool = True,
         formalise: bool = False,
         prompts: str | Path | None = None,
     ) -> None:
         """Raises UsageError for a value that does not fit."""
-        for name, value in (("calls", calls), ("patience", patience)):
+        for name, value in (("calls", calls), ("patience", max_idle_turns)):
             if value is not None and value < 1:
                 raise UsageError(f"the setting {name} of the method react is {value}; give a whole number from 1 up")
-        self.calls, self.patience = calls, patience
+        self.calls, self.max_idle_turns = calls, max_idle_turns
         self.example, self.formalise = example, formalise
-        self.prompts = prompts_of(prompts, self.name)
+        self.prompts = load_prompts(prompts, self.name)
 
     def solve(self, task: Task, episode: Episode) -> Result:
         """Think and act until the end; the claim is the model's own word on this task."""
         run = _Run(self, task, episode)
-        reason = run.turns_until_the_end()
+        reason = run.take_turns()
         return episode.result(reason, self.name, run.claim)
 
 
@@ -56,70 +56,70 @@ class _Run:
 
     def __init__(self, method: ReAct, task: Task, episode: Episode) -> None:
         self.method, self.task, self.episode = method, task, episode
-        self.space: ActionSpace = episode.space
+        self.space: ActionSpace = episode.action_space
         self.turns: list[Turn] = []
         self.claim: bool | None = None
         sample = method.prompts.sample("react", episode.env.name) if method.example else None
-        self._about = {
+        self._values = {
             "forms": self.space.forms,
             "sample": sample,
-            "observation": episode.first.text,
+            "observation": episode.first_observation.text,
             "goal": task.goal,
             "notes": task.notes,
         }
 
-    def turns_until_the_end(self) -> str:
+    def take_turns(self) -> str:
         """Take turns; returns the reason why they ended."""
         calls = self.method.calls or self.space.calls
-        patience = self.method.patience or self.space.patience
+        patience = self.method.max_idle_turns or self.space.max_idle_turns
         for _ in range(calls):
             if self.episode.observation.done:
                 return "the environment ended the episode"
-            line = self._line()
+            line = self._next_line()
             self.turns.append(Turn(line, self._answer(line)))
-            self.claim = claim(line)
+            self.claim = parse_claim(line)
             if self.claim is not None:
                 return "it says that the task is done" if self.claim else "it says that it cannot do the task"
-            if _idle(self.turns, self.space) >= patience:
+            if _count_idle_turns(self.turns, self.space) >= patience:
                 return f"{patience} turns in a row did nothing"
         return "the environment ended the episode" if self.episode.observation.done else f"no end in {calls} turns"
 
-    def _line(self) -> str:
-        reply = prompted(
+    def _next_line(self) -> str:
+        reply = ask_template(
             self.episode,
             self.method.prompts,
             "react/act",
             "act",
             stop=("\n",),
-            **self._about,
-            transcript=told(self.turns),
+            **self._values,
+            transcript=format_transcript(self.turns),
         )
-        line = spoken(reply)
-        return self._formalised(line) if self.method.formalise and line and not is_thought(line) else line
+        line = first_line(reply)
+        return self._formalise(line) if self.method.formalise and line and not is_thought(line) else line
 
     def _answer(self, line: str) -> str:
         if is_thought(line):
-            return HEARD
-        return self.episode.act(formed(line, self.space)).text
+            return THOUGHT_REPLY
+        return self.episode.act(normalise_action(line, self.space)).text
 
-    def _formalised(self, line: str) -> str:
-        reply = prompted(
+    def _formalise(self, line: str) -> str:
+        reply = ask_template(
             self.episode,
             self.method.prompts,
             "react/formalise",
             "formalise",
             forms=self.space.forms,
             line=line,
-            seen=told(self.turns[-3:]),
+            seen=format_transcript(self.turns[-3:]),
         )
-        return spoken(reply)
+        return first_line(reply)
 
 
-def _idle(turns: Sequence[Turn], space: ActionSpace) -> int:
+def _count_idle_turns(turns: Sequence[Turn], space: ActionSpace) -> int:
     """How many turns at the end did nothing: thoughts, and actions that the environment calls futile."""
     count = 0
     for turn in reversed(turns):
-        if not (is_thought(turn.said) or space.did_nothing(turn.answer)):
+        if not (is_thought(turn.line) or space.did_nothing(turn.answer)):
             break
         count += 1
     return count

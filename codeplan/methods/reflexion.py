@@ -12,10 +12,10 @@ import msgspec
 from codeplan.episode.episode import Episode
 from codeplan.episode.rewind import actions_since_reset, rewind
 from codeplan.errors import UsageError
-from codeplan.methods.registry import Executor
-from codeplan.methods.registry import executor as method
-from codeplan.planning.prompting import prompted, prompts_of
-from codeplan.planning.turns import told, turns
+from codeplan.methods.registry import ExecutorSpec
+from codeplan.methods.registry import resolve_executor as method
+from codeplan.planning.prompting import ask_template, load_prompts
+from codeplan.planning.turns import format_transcript, collect_turns
 from codeplan.types import Result, Task
 
 
@@ -28,7 +28,7 @@ class Reflexion:
     name = "reflexion"
 
     def __init__(
-        self, *, executor: Executor = "react", trials: int = 3, memory: int = 3, prompts: str | Path | None = None
+        self, *, executor: ExecutorSpec = "react", trials: int = 3, memory: int = 3, prompts: str | Path | None = None
     ) -> None:
         """Raises UsageError for a value that does not fit."""
         for name, value in (("trials", trials), ("memory", memory)):
@@ -38,7 +38,7 @@ class Reflexion:
                 )
         self.executor = method(self.name, executor)
         self.trials, self.memory = trials, memory
-        self.prompts = prompts_of(prompts, self.name)
+        self.prompts = load_prompts(prompts, self.name)
 
     def solve(self, task: Task, episode: Episode) -> Result:
         """Try and reflect until a trial succeeds or none is left."""
@@ -48,7 +48,7 @@ class Reflexion:
             with episode.span("trial", str(number)):
                 informed = msgspec.structs.replace(task, notes=(*task.notes, *reflections[-self.memory :]))
                 result = self.executor.solve(informed, episode)
-            if episode.success or number == self.trials or (episode.hands_on(task) and result.claim):
+            if episode.success or number == self.trials or (episode.is_subtask(task) and result.claim):
                 return episode.result(f"trial {number}: {result.reason}", self.name, result.claim)
             with episode.span("reflection", str(number)):
                 reflections.append(self._reflect(task, episode, since))
@@ -56,13 +56,13 @@ class Reflexion:
             number += 1
 
     def _reflect(self, task: Task, episode: Episode, since: int) -> str:
-        reply = prompted(
+        reply = ask_template(
             episode,
             self.prompts,
             "reflexion/reflect",
             "reflect",
-            observation=episode.first.text,
+            observation=episode.first_observation.text,
             goal=task.goal,
-            transcript=told(turns(episode.trace.events[since:])),
+            transcript=format_transcript(collect_turns(episode.trace.events[since:])),
         )
         return f"What I learnt from a trial that failed: {reply.strip()}"

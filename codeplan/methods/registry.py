@@ -16,7 +16,7 @@ from codeplan import plugins
 from codeplan.episode.method import Method
 from codeplan.errors import UsageError
 
-Executor = Method | str | Mapping[str, Any]
+ExecutorSpec = Method | str | Mapping[str, Any]
 """How a method that is to be handed tasks is named: a Method, a name, or a table with ``name`` and its settings."""
 
 
@@ -27,20 +27,20 @@ def names() -> tuple[str, ...]:
 
 def make(name: str, **settings: Any) -> Method:
     """A method by name. Raises UsageError for an unknown name or setting."""
-    method: Method = plugins.build(plugins.load("codeplan.methods", name), settings, f"the method {name}")
+    method: Method = plugins.build(plugins.load_factory("codeplan.methods", name), settings, f"the method {name}")
     return method
 
 
-def executor(of: str, given: Executor) -> Method:
+def resolve_executor(method: str, spec: ExecutorSpec) -> Method:
     """The executor that was given to the method ``of``. Raises UsageError where it is none."""
-    if isinstance(given, str):
-        return make(given)
-    if isinstance(given, Mapping):
-        settings = dict(given)
+    if isinstance(spec, str):
+        return make(spec)
+    if isinstance(spec, Mapping):
+        settings = dict(spec)
         name = settings.pop("name", None)
         if not isinstance(name, str):
-            raise UsageError(f"the executor of the method {of} has no name: {dict(given)}; for instance name = 'react'")
+            raise UsageError(f"the executor of the method {method} has no name: {dict(spec)}; for instance name = 'react'")
         return make(name, **settings)
-    if isinstance(given, Method):
-        return given
-    raise UsageError(f"the executor of the method {of} is a {type(given).__name__}; give a method, or the name of one")
+    if isinstance(spec, Method):
+        return spec
+    raise UsageError(f"the executor of the method {method} is a {type(spec).__name__}; give a method, or the name of one")

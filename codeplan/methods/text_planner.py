@@ -12,10 +12,10 @@ import msgspec
 
 from codeplan.episode.episode import Episode
 from codeplan.errors import UsageError
-from codeplan.methods.registry import Executor
-from codeplan.methods.registry import executor as method
-from codeplan.planning.prompting import prompted, prompts_of
-from codeplan.planning.turns import told, turns
+from codeplan.methods.registry import ExecutorSpec
+from codeplan.methods.registry import resolve_executor as method
+from codeplan.planning.prompting import ask_template, load_prompts
+from codeplan.planning.turns import format_transcript, collect_turns
 from codeplan.recording.events import PlanDrafted
 from codeplan.types import Purpose, Result, Task
 
@@ -28,13 +28,13 @@ class TextPlanner:
 
     name = "text-planner"
 
-    def __init__(self, *, executor: Executor = "react", tries: int = 6, prompts: str | Path | None = None) -> None:
+    def __init__(self, *, executor: ExecutorSpec = "react", tries: int = 6, prompts: str | Path | None = None) -> None:
         """Raises UsageError for a value that does not fit."""
         if tries < 1:
             raise UsageError(f"the setting tries of the method text-planner is {tries}; give a whole number from 1 up")
         self.executor = method(self.name, executor)
         self.tries = tries
-        self.prompts = prompts_of(prompts, self.name)
+        self.prompts = load_prompts(prompts, self.name)
 
     def solve(self, task: Task, episode: Episode) -> Result:
         """Plan, have the plan followed, refine it, and so on in the same episode."""
@@ -44,16 +44,16 @@ class TextPlanner:
             with episode.span("plan", str(number)):
                 note = f"Go by this plan:\n{plan}"
                 result = self.executor.solve(msgspec.structs.replace(task, notes=(*task.notes, note)), episode)
-            done = episode.success or episode.observation.done or (episode.hands_on(task) and result.claim)
+            done = episode.success or episode.observation.done or (episode.is_subtask(task) and result.claim)
             if done or number == self.tries:
                 return episode.result(f"plan {number}: {result.reason}", self.name, result.claim)
             episode.meter.reserve_refinement()
-            happened, number = told(turns(episode.trace.events[since:])), number + 1
+            happened, number = format_transcript(collect_turns(episode.trace.events[since:])), number + 1
             plan = self._write(number, "refine", task, episode, plan=plan, transcript=happened)
 
     def _write(self, number: int, purpose: Purpose, task: Task, episode: Episode, **more: str) -> str:
-        forms, seen = episode.space.forms, episode.first.text
+        forms, seen = episode.action_space.forms, episode.first_observation.text
         about = {"forms": forms, "observation": seen, "goal": task.goal, "notes": task.notes, **more}
-        plan = prompted(episode, self.prompts, f"text_planner/{purpose}", purpose, stop=(), **about).strip()
+        plan = ask_template(episode, self.prompts, f"text_planner/{purpose}", purpose, stop=(), **about).strip()
         episode.record(PlanDrafted(number=number, origin=purpose, source=plan))
         return plan

@@ -10,8 +10,8 @@ import msgspec
 from codeplan.episode.episode import Episode
 from codeplan.episode.rewind import actions_since_reset, rewind
 from codeplan.errors import UsageError
-from codeplan.methods.registry import Executor
-from codeplan.methods.registry import executor as method
+from codeplan.methods.registry import ExecutorSpec
+from codeplan.methods.registry import resolve_executor as method
 from codeplan.types import Result, Task
 
 
@@ -20,7 +20,7 @@ class TryAgain:
 
     name = "try-again"
 
-    def __init__(self, *, executor: Executor = "react", trials: int = 3) -> None:
+    def __init__(self, *, executor: ExecutorSpec = "react", trials: int = 3) -> None:
         """Raises UsageError for a value that does not fit."""
         if trials < 1:
             raise UsageError(f"the setting trials of the method try-again is {trials}; give a whole number from 1 up")
@@ -36,7 +36,7 @@ class TryAgain:
                 rewind(episode, begun)
             with episode.span("trial", str(len(tried) + 1)):
                 tried.append(self.executor.solve(task, episode))
-            if episode.success or (episode.hands_on(task) and tried[-1].claim):
+            if episode.success or (episode.is_subtask(task) and tried[-1].claim):
                 break
         best = max(tried, key=lambda r: (r.success, r.reward, r.claim or False))
         result = episode.result(f"the best of {len(tried)} trials: {best.reason}", self.name, best.claim)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from codeplan.episode.episode import Episode
-from codeplan.planning.prompting import prompted
-from codeplan.planning.subtasks import Decomposition, Unreadable, read
+from codeplan.planning.prompting import ask_template
+from codeplan.planning.subtasks import Decomposition, DecompositionError, parse_decomposition
 from codeplan.planning.turns import Turn
 from codeplan.prompts.templates import Prompts
-from codeplan.recording.events import Acted, Warned
+from codeplan.recording.events import ActionTaken, WarningIssued
 from codeplan.types import Task
 
 
@@ -20,27 +20,27 @@ class Decomposer:
         self._episode, self._prompts, self._prompt = episode, prompts, prompt
         self._sample = prompts.sample(prompt.partition("/")[0], episode.env.name)
 
-    def plan(self, task: Task, notes: tuple[str, ...] = ()) -> Decomposition | None:
+    def decompose(self, task: Task, notes: tuple[str, ...] = ()) -> Decomposition | None:
         """The plan for a task. One that cannot be read goes back once; None where that cannot be read either."""
         reply = problem = ""
         for _ in range(2):
-            reply = self._asked(task, notes, reply, problem)
+            reply = self._ask_plan(task, notes, reply, problem)
             try:
-                return read(reply)
-            except Unreadable as e:
+                return parse_decomposition(reply)
+            except DecompositionError as e:
                 problem = str(e)
-        self._episode.record(Warned(message=f"a plan in sub-tasks was refused: {problem}"))
+        self._episode.record(WarningIssued(message=f"a plan in sub-tasks was refused: {problem}"))
         return None
 
-    def _asked(self, task: Task, notes: tuple[str, ...], reply: str, problem: str) -> str:
-        return prompted(
+    def _ask_plan(self, task: Task, notes: tuple[str, ...], reply: str, problem: str) -> str:
+        return ask_template(
             self._episode,
             self._prompts,
             self._prompt,
             "plan",
-            forms=self._episode.space.forms,
+            forms=self._episode.action_space.forms,
             sample=self._sample,
-            observation=self._episode.first.text,
+            observation=self._episode.first_observation.text,
             goal=task.goal,
             notes=(*task.notes, *notes),
             reply=reply,
@@ -48,18 +48,18 @@ class Decomposer:
         )
 
 
-def handover(episode: Episode) -> str | None:
+def progress_note(episode: Episode) -> str | None:
     """What is passed on after a success: all that the agent has, where an action tells it, or else its last action.
 
     As ADaPT passes information on (Prasad et al., 2024, section 3.1, and its appendix by environment). None where
     nothing was done yet.
     """
-    if status := episode.space.status:
+    if status := episode.action_space.status:
         return str(Turn(status, episode.act(status).text))
-    done = next((e for e in reversed(episode.trace.events) if isinstance(e, Acted)), None)
+    done = next((e for e in reversed(episode.trace.events) if isinstance(e, ActionTaken)), None)
     return str(Turn(done.action, done.observation.text)) if done else None
 
 
-def part_of(task: Task, goal: str, *notes: str) -> Task:
+def make_subtask(task: Task, goal: str, *notes: str) -> Task:
     """A sub-task: the same task in all but the goal, with notes for whoever works on it."""
     return msgspec.structs.replace(task, goal=goal, notes=(*task.notes, *notes))

@@ -7,10 +7,10 @@ from typing import Any
 
 from codeplan.episode.episode import Episode
 from codeplan.errors import EpisodeOver, SandboxError
-from codeplan.recording.events import PlanFailed, PlanFinished, PlanStopped, Printed, StepEntered
+from codeplan.recording.events import PlanFailed, PlanFinished, PlanStopped, TextPrinted, StepEntered
 from codeplan.sandbox.host.sandbox import Progress, Sandbox
-from codeplan.sandbox.host.sandbox import StepEntered as Entered
-from codeplan.types import Checkpoint, Failed, Finished, Outcome, Plan, Rejected, Spent, Stopped
+from codeplan.sandbox.host.sandbox import StepEntry as Entered
+from codeplan.types import Checkpoint, Failed, Finished, Outcome, Plan, Rejected, ResourceUsage, Stopped
 
 
 def run_plan(
@@ -34,14 +34,14 @@ def run_plan(
             episode.record(StepEntered(step=progress.step, title=title, checkpoint=progress.checkpoint))
             entries[progress.step] = progress.checkpoint
         else:
-            episode.record(Printed(text=progress.text))
+            episode.record(TextPrinted(text=progress.text))
 
     entries: dict[int, Checkpoint] = {}
     try:
-        outcome = sandbox.run(plan, agent, ask, start_from, checkpoint, listen=listen, seed=episode.task.seed)
+        outcome = sandbox.run(plan, agent, ask, start_from, checkpoint, on_event=listen, seed=episode.task.seed)
     except EpisodeOver as over:
         step = max(entries, default=None)
-        outcome = Stopped("episode", 0, 0, step, None, str(over), "", None, entries, Spent())
+        outcome = Stopped("episode", 0, 0, step, None, str(over), "", None, entries, ResourceUsage())
     if isinstance(outcome, Rejected):
         raise SandboxError(f"a plan that passed the check was refused when it was to run: {outcome.diagnostics[0]}")
     episode.record(_event(outcome))

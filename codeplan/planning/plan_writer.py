@@ -7,7 +7,7 @@ from typing import Protocol
 from codeplan.types import Checkpoint
 
 
-class Author(Protocol):
+class PlanWriter(Protocol):
     """Who writes the plans. Every method returns a plan's source, except ``resume_step``."""
 
     def draft(self) -> str:

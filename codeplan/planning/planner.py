@@ -8,16 +8,16 @@ import reprlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from codeplan.agent_api import describe
+from codeplan.agent_api import describe_api
 from codeplan.episode.episode import Episode
-from codeplan.planning.prompting import prompted
+from codeplan.planning.prompting import ask_template
 from codeplan.prompts.templates import Prompts
-from codeplan.sandbox.language.extraction import extract
+from codeplan.sandbox.language.extraction import extract_plan
 from codeplan.sandbox.protocol.codec import decode
 from codeplan.types import Checkpoint, Purpose, Task
 
 if TYPE_CHECKING:
-    from codeplan.skills.binding import Head
+    from codeplan.skills.binding import ParameterBlock
     from codeplan.skills.values import Skill
 
 
@@ -43,35 +43,35 @@ class Planner:
         self._episode, self._prompts = episode, prompts
         task = task or episode.task
         self._asks = asks
-        self._about = {
-            "api": describe(episode.api),
-            "sample": _samples(episode, prompts, task.kind, samples, sample_kinds),
+        self._values = {
+            "api": describe_api(episode.api),
+            "sample": _worked_examples(episode, prompts, task.kind, samples, sample_kinds),
             "skills": skills,
-            "observation": episode.first.text,
+            "observation": episode.first_observation.text,
             "goal": task.goal,
             "notes": task.notes,
             "asks": asks,
         }
 
     def draft(self) -> str:
-        return extract(self._ask("plan", **self._about))
+        return extract_plan(self._ask("plan", **self._values))
 
     def repair(self, source: str, errors: str) -> str:
-        return extract(self._ask("check", source=source, errors=errors, asks=self._asks))
+        return extract_plan(self._ask("check", source=source, errors=errors, asks=self._asks))
 
     def refine(self, source: str, feedback: str, variables: Checkpoint) -> str:
-        return extract(
-            self._ask("refine", **self._about, source=source, feedback=feedback, variables=_listed(variables))
+        return extract_plan(
+            self._ask("refine", **self._values, source=source, feedback=feedback, variables=_describe_variables(variables))
         )
 
     def resume_step(self, previous: str, revised: str) -> int | None:
         number = re.search(r"\d{1,4}", self._ask("resume", previous=previous, revised=revised))
         return int(number.group()) if number else None
 
-    def bind(self, head: Head) -> str:
+    def bind(self, head: ParameterBlock) -> str:
         """The model's reply to the question which values a plan's parameters have for this task."""
-        about: dict[str, Any] = {name: self._about[name] for name in ("observation", "goal")}
-        return prompted(
+        about: dict[str, Any] = {name: self._values[name] for name in ("observation", "goal")}
+        return ask_template(
             self._episode,
             self._prompts,
             "adaplanner/bind",
@@ -81,15 +81,15 @@ class Planner:
             **about,
         )
 
-    def answer(self, question: str) -> str:
+    def answer_question(self, question: str) -> str:
         """The model's answer to a question that a plan asks."""
         return self._ask("ask", question=question).strip()
 
     def _ask(self, purpose: Purpose, **values: Any) -> str:
-        return prompted(self._episode, self._prompts, f"adaplanner/{purpose}", purpose, **values)
+        return ask_template(self._episode, self._prompts, f"adaplanner/{purpose}", purpose, **values)
 
 
-def _samples(episode: Episode, prompts: Prompts, kind: str, count: int, allowed: Sequence[str]) -> str | None:
+def _worked_examples(episode: Episode, prompts: Prompts, kind: str, count: int, allowed: Sequence[str]) -> str | None:
     """The worked examples to show, as one text: of the task's kind, then of the environment's others; None for none."""
     kinds = dict.fromkeys((kind, *getattr(episode.env, "kinds", ())))
     found = (
@@ -120,7 +120,7 @@ _SHORT.maxstring = _SHORT.maxother = 120
 _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = 12
 
 
-def _listed(variables: Checkpoint) -> str:
+def _describe_variables(variables: Checkpoint) -> str:
     """The saved variables as lines ``name = value``, long values shortened, and what could not be saved."""
     saved = [f"{name} = {_SHORT.repr(value)}" for name, value in decode(variables).items()]
     return "\n".join(saved + [f"{name} was not saved ({why})" for name, why in variables.dropped.items()])

@@ -11,18 +11,18 @@ from codeplan.prompts.templates import PromptError, Prompts
 from codeplan.types import Purpose
 
 
-def prompts_of(folder: str | Path | None, method: str) -> Prompts:
+def load_prompts(folder: str | Path | None, method: str) -> Prompts:
     """The prompts that a method is to use: codeplan's own, and before them those of a folder.
 
     Raises UsageError where the folder does not serve.
     """
     try:
-        return Prompts.of(Path(folder) if folder else None)
+        return Prompts.cached(Path(folder) if folder else None)
     except (PromptError, TypeError) as e:
         raise UsageError(f"the setting prompts of the method {method} is wrong: {e}") from None
 
 
-def prompted(
+def ask_template(
     episode: Episode, prompts: Prompts, name: str, purpose: Purpose, *, stop: Sequence[str] = (), **values: object
 ) -> str:
     """The model's reply to a template; the trace names the template and its digest.

@@ -16,17 +16,17 @@ from codeplan.episode.episode import Episode
 from codeplan.episode.rewind import actions_since_reset, rewind
 from codeplan.errors import UsageError
 from codeplan.planning.plan_run import run_plan
-from codeplan.planning.plan_writer import Author
-from codeplan.planning.resume_point import resume_point
+from codeplan.planning.plan_writer import PlanWriter
+from codeplan.planning.resume_point import find_resume_point
 from codeplan.recording.events import PlanDrafted, PlanRejected, PlanStarted
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.types import Checkpoint, Failed, Finished, Outcome, Plan, Purpose, Rejected, Stopped
 
-REPAIRS = 2
+MAX_REPAIRS = 2
 """How often a refused plan goes back to its author before that counts as a try."""
 
 
-class Loop(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class LoopSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How the loop goes. The defaults are the paper's limits, with the calls saved that need no model.
 
     ``tries`` runs of a plan at most; from try number ``start_over_from`` on, plans start at step 1 again.
@@ -49,7 +49,7 @@ class Loop(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             raise UsageError(f"tries and start_over_from count from 1, not {self.tries} and {self.start_over_from}")
 
 
-class Ran(msgspec.Struct, frozen=True):
+class PlanAttempt(msgspec.Struct, frozen=True):
     """A plan that ran, how it ended, and the state it left to resume from."""
 
     plan: Plan
@@ -57,7 +57,7 @@ class Ran(msgspec.Struct, frozen=True):
     entries: dict[int, Checkpoint]
 
 
-class PlanLoop:
+class RefinementLoop:
     """One episode's loop. ``source`` is the latest plan's text; ``solve`` returns the reason why it ended.
 
     ``part`` says that the task is a part of the episode's: a plan that runs to its end has then done it, as far as
@@ -67,75 +67,75 @@ class PlanLoop:
     def __init__(
         self,
         episode: Episode,
-        author: Author,
+        writer: PlanWriter,
         ask: Callable[[str], str],
         sandbox: Sandbox,
-        loop: Loop,
-        part: bool = False,
+        settings: LoopSettings,
+        is_subtask: bool = False,
     ) -> None:
-        self.episode, self.author, self.ask, self.sandbox, self.loop = episode, author, ask, sandbox, loop
+        self.episode, self.writer, self.ask, self.sandbox, self.settings = episode, writer, ask, sandbox, settings
         self.agent = episode.agent()
         self.source = ""
         self.claim = False
-        self._part, self._begun = part, actions_since_reset(episode)
-        self._plans = 0
+        self._is_subtask, self._initial_actions = is_subtask, actions_since_reset(episode)
+        self._plan_count = 0
 
     def solve(self) -> str:
         """Draft, run, refine, resume, until the environment says success or done, or no try is left."""
-        ran: Ran | None = None
+        ran: PlanAttempt | None = None
         checked = self._draft()
-        for number in range(1, self.loop.tries + 1):
+        for number in range(1, self.settings.tries + 1):
             if isinstance(checked, Plan):
                 ran = self._run(checked, ran, number)
                 self.claim = isinstance(ran.outcome, Finished)
                 if self.episode.success or self.episode.observation.done:
                     return "the environment ended the episode"
-                if self._part and self.claim:
+                if self._is_subtask and self.claim:
                     return "the plan ran to its end"
-            if number < self.loop.tries:
+            if number < self.settings.tries:
                 checked = self._refine(checked, ran)
         if isinstance(checked, Rejected):
             return f"the last plan was refused: {checked.diagnostics[0]}"
-        return f"no success in {self.loop.tries} tries"
+        return f"no success in {self.settings.tries} tries"
 
     # -------------------------------------------------------------- writing
 
     def _draft(self) -> Plan | Rejected:
-        self._take(self.author.draft(), "plan")
-        if self.loop.code_check == "always":
-            self._take(self.author.repair(self.source, ""), "check")
+        self._record_draft(self.writer.draft(), "plan")
+        if self.settings.code_check == "always":
+            self._record_draft(self.writer.repair(self.source, ""), "check")
         return self._check()
 
-    def _refine(self, checked: Plan | Rejected, ran: Ran | None) -> Plan | Rejected:
+    def _refine(self, checked: Plan | Rejected, ran: PlanAttempt | None) -> Plan | Rejected:
         self.episode.meter.reserve_refinement()
         if isinstance(checked, Rejected):
-            feedback, variables = _errors(checked), Checkpoint()
+            feedback, variables = _format_errors(checked), Checkpoint()
         else:
             assert ran is not None, "a plan that passed the check has run"
-            feedback, variables = self._feedback(ran.outcome), _state(ran.outcome)
-        self._take(self.author.refine(self.source, feedback, variables), "refine")
+            feedback, variables = self._feedback(ran.outcome), _last_variables(ran.outcome)
+        self._record_draft(self.writer.refine(self.source, feedback, variables), "refine")
         return self._check()
 
     def _check(self) -> Plan | Rejected:
         """Check the latest plan; have it repaired while it is refused, unless the model alone is to check."""
-        checked = self._checked()
-        for _ in range(REPAIRS if self.loop.code_check == "on-error" else 0):
+        checked = self._check_once()
+        for _ in range(MAX_REPAIRS if self.settings.code_check == "on-error" else 0):
             if isinstance(checked, Plan):
                 break
-            self._take(self.author.repair(self.source, _errors(checked)), "check")
-            checked = self._checked()
+            self._record_draft(self.writer.repair(self.source, _format_errors(checked)), "check")
+            checked = self._check_once()
         return checked
 
-    def _checked(self) -> Plan | Rejected:
+    def _check_once(self) -> Plan | Rejected:
         checked = self.sandbox.check(self.source, self.episode.api)
         if isinstance(checked, Rejected):
-            self.episode.record(PlanRejected(number=self._plans, diagnostics=checked.diagnostics))
+            self.episode.record(PlanRejected(number=self._plan_count, diagnostics=checked.diagnostics))
         return checked
 
-    def _take(self, source: str, origin: Purpose) -> None:
-        self._plans += 1
+    def _record_draft(self, source: str, origin: Purpose) -> None:
+        self._plan_count += 1
         self.source = source
-        self.episode.record(PlanDrafted(number=self._plans, origin=origin, source=source))
+        self.episode.record(PlanDrafted(number=self._plan_count, origin=origin, source=source))
 
     def _feedback(self, outcome: Outcome) -> str:
         match outcome:
@@ -150,31 +150,31 @@ class PlanLoop:
 
     # -------------------------------------------------------------- running
 
-    def _run(self, plan: Plan, before: Ran | None, number: int) -> Ran:
+    def _run(self, plan: Plan, before: PlanAttempt | None, number: int) -> PlanAttempt:
         start, checkpoint = self._resume_at(plan, before, number)
-        self.episode.record(_started(self._plans, plan, start, checkpoint or Checkpoint()))
+        self.episode.record(_start_event(self._plan_count, plan, start, checkpoint or Checkpoint()))
         outcome = run_plan(self.sandbox, self.episode, plan, self.agent, self.ask, start, checkpoint)
         kept = {k: c for k, c in before.entries.items() if k < start} if before else {}
-        return Ran(plan, outcome, kept | outcome.entries)
+        return PlanAttempt(plan, outcome, kept | outcome.entries)
 
-    def _resume_at(self, plan: Plan, before: Ran | None, number: int) -> tuple[int, Checkpoint | None]:
+    def _resume_at(self, plan: Plan, before: PlanAttempt | None, number: int) -> tuple[int, Checkpoint | None]:
         """The step to start from, with the variables to start with; where nothing is resumed, the world is new."""
         first = plan.steps[0].number if plan.steps else 1
-        if before is not None and self.loop.after_failure == "restart":
-            rewind(self.episode, self._begun)
+        if before is not None and self.settings.after_failure == "restart":
+            rewind(self.episode, self._initial_actions)
             self.agent = self.episode.agent()
             return first, None
-        if before is None or number >= self.loop.start_over_from:
+        if before is None or number >= self.settings.start_over_from:
             return first, None
         failed = None if isinstance(before.outcome, Finished) else before.outcome.step
         states = before.entries | self._last_state(plan, before)
         named = None
-        if self.loop.resume_by == "model":
-            named = self.author.resume_step(before.plan.source, plan.source)
-        step = resume_point(before.plan, plan, failed, states, named)
+        if self.settings.resume_by == "model":
+            named = self.writer.resume_step(before.plan.source, plan.source)
+        step = find_resume_point(before.plan, plan, failed, states, named)
         return step, states.get(step)
 
-    def _last_state(self, plan: Plan, before: Ran) -> dict[int, Checkpoint]:
+    def _last_state(self, plan: Plan, before: PlanAttempt) -> dict[int, Checkpoint]:
         """The state at the end of the run before, under the step that it is the state for.
 
         That is the step that failed or, after a run to the end, the first one that ``plan`` adds.
@@ -184,20 +184,20 @@ class PlanLoop:
             return {}
         if isinstance(before.outcome, Finished):
             return {s.number: state for s in plan.steps if s.number == last + 1}
-        return {last: state} if self.loop.resume_state == "failure" else {}
+        return {last: state} if self.settings.resume_state == "failure" else {}
 
 
-def _started(number: int, plan: Plan, start: int, state: Checkpoint) -> PlanStarted:
+def _start_event(number: int, plan: Plan, start: int, state: Checkpoint) -> PlanStarted:
     """The event; helper functions are never saved, and no loss, since the plan itself provides them anew."""
     lost = {name: why for name, why in state.dropped.items() if name not in plan.provides}
     return PlanStarted(number=number, start_from=start, restored=tuple(sorted(state.names)), dropped=lost)
 
 
-def _errors(rejected: Rejected) -> str:
+def _format_errors(rejected: Rejected) -> str:
     return "\n".join(str(d) for d in rejected.diagnostics)
 
 
-def _state(outcome: Outcome) -> Checkpoint:
+def _last_variables(outcome: Outcome) -> Checkpoint:
     """The variables at the end of a run; those at the last step's entry where the worker had to be killed."""
     if outcome.checkpoint is not None:
         return outcome.checkpoint

@@ -5,8 +5,8 @@ from __future__ import annotations
 from codeplan.types import Checkpoint, Plan
 
 
-def resume_point(
-    old: Plan, new: Plan, failed: int | None, states: dict[int, Checkpoint], named: int | None = None
+def find_resume_point(
+    old: Plan, new: Plan, failed_step: int | None, states: dict[int, Checkpoint], suggested_step: int | None = None
 ) -> int:
     """The step at which ``new`` resumes after ``old`` ended at step ``failed`` (None: it ran to its end).
 
@@ -17,9 +17,9 @@ def resume_point(
     numbers = [s.number for s in new.steps]
     if not numbers:
         return 1
-    candidate = min(named or _first_difference(old, new) or failed or numbers[0], failed or numbers[-1])
+    candidate = min(suggested_step or _first_difference(old, new) or failed_step or numbers[0], failed_step or numbers[-1])
     for step in reversed([n for n in numbers if n <= candidate]):
-        if step in states and not _missing(new, step, states[step]):
+        if step in states and not _missing_names(new, step, states[step]):
             return step
     return numbers[0]
 
@@ -32,7 +32,7 @@ def _first_difference(old: Plan, new: Plan) -> int | None:
     return None
 
 
-def _missing(plan: Plan, start: int, state: Checkpoint) -> set[str]:
+def _missing_names(plan: Plan, start: int, state: Checkpoint) -> set[str]:
     """Names that the steps from ``start`` on need, neither saved nor set anew, though earlier steps set them."""
     have, missing = {*plan.provides, *state.names}, set[str]()
     for step in (s for s in plan.steps if s.number >= start):

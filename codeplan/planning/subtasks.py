@@ -16,8 +16,8 @@ from typing import Final, Literal, TypeAlias
 
 from codeplan.types import Value
 
-MOST_STEPS: Final = 50
-_DEEPEST: Final = 50
+MAX_STEPS: Final = 50
+_MAX_DEPTH: Final = 50
 
 _STEP = re.compile(r"^\W*step\s+(\d{1,3})\s*[:.)]\s*(\S.*)$", re.IGNORECASE)
 _ORDER = re.compile(r"^\W*execution\s+order\W*:\W*?(?=[\w(])(.*)$", re.IGNORECASE)
@@ -25,18 +25,18 @@ _TOKEN = re.compile(r"\s*(?:(?P<step>(?:step\s+)?\d{1,3})\b|(?P<word>and|or)\b|(
 _SIGNS: Final = {"&": "AND", "&&": "AND", "|": "OR", "||": "OR"}
 
 
-class Unreadable(Exception):
+class DecompositionError(Exception):
     """The plan cannot be read; the message says what is wrong with it, as one sentence."""
 
 
-class Node(Value, frozen=True):
+class ExpressionNode(Value, frozen=True):
     """AND is reached when all its parts are, one after the other; OR when one is, and the rest is left out."""
 
     operator: Literal["AND", "OR"]
     parts: tuple[Expression, ...]
 
 
-Expression: TypeAlias = int | Node
+Expression: TypeAlias = int | ExpressionNode
 """The number of a step, or a node of expressions."""
 
 
@@ -47,7 +47,7 @@ class Decomposition(Value, frozen=True):
     order: Expression
 
 
-def read(reply: str) -> Decomposition:
+def parse_decomposition(reply: str) -> Decomposition:
     """The plan that a reply holds. Raises Unreadable where it holds none, or one that leaves anything open."""
     steps: dict[int, str] = {}
     order: str | None = None
@@ -55,19 +55,19 @@ def read(reply: str) -> Decomposition:
         if found := _STEP.match(line):
             number = int(found[1])
             if steps.setdefault(number, found[2].strip()) != found[2].strip():
-                raise Unreadable(f"there are two steps {number}; give each step a number of its own")
+                raise DecompositionError(f"there are two steps {number}; give each step a number of its own")
         elif found := _ORDER.match(line):
             order = found[1].strip().rstrip(".")
     if not steps:
-        raise Unreadable("it has no line of the form 'Step 1: ...'")
-    if len(steps) > MOST_STEPS:
-        raise Unreadable(f"it has {len(steps)} steps, and {MOST_STEPS} are allowed; write fewer")
+        raise DecompositionError("it has no line of the form 'Step 1: ...'")
+    if len(steps) > MAX_STEPS:
+        raise DecompositionError(f"it has {len(steps)} steps, and {MAX_STEPS} are allowed; write fewer")
     if order is None:
-        raise Unreadable("it has no line of the form 'Execution order: (Step 1 AND Step 2)'")
-    return _complete(steps, expression(order))
+        raise DecompositionError("it has no line of the form 'Execution order: (Step 1 AND Step 2)'")
+    return _require_all_steps(steps, parse_expression(order))
 
 
-def expression(text: str) -> Expression:
+def parse_expression(text: str) -> Expression:
     """The expression that a text spells. Raises Unreadable."""
     return _Parser(_tokens(text)).whole()
 
@@ -80,17 +80,17 @@ def evaluate(order: Expression, achieve: Callable[[int], bool]) -> bool:
     return decide(evaluate(part, achieve) for part in order.parts)
 
 
-def numbers(order: Expression) -> tuple[int, ...]:
+def step_numbers(order: Expression) -> tuple[int, ...]:
     """The numbers of the steps in an expression, in order."""
-    return (order,) if isinstance(order, int) else tuple(n for part in order.parts for n in numbers(part))
+    return (order,) if isinstance(order, int) else tuple(n for part in order.parts for n in step_numbers(part))
 
 
-def _complete(steps: dict[int, str], order: Expression) -> Decomposition:
-    used = set(numbers(order))
+def _require_all_steps(steps: dict[int, str], order: Expression) -> Decomposition:
+    used = set(step_numbers(order))
     if unknown := sorted(used - set(steps)):
-        raise Unreadable(f"its execution order names step {unknown[0]}, which there is not")
+        raise DecompositionError(f"its execution order names step {unknown[0]}, which there is not")
     if missing := sorted(set(steps) - used):
-        raise Unreadable(f"its execution order leaves out step {missing[0]}; name every step, or drop it")
+        raise DecompositionError(f"its execution order leaves out step {missing[0]}; name every step, or drop it")
     return Decomposition(steps, order)
 
 
@@ -103,7 +103,7 @@ def _tokens(text: str) -> list[_Token]:
     while rest := text[place:].strip():
         match = _TOKEN.match(text, place)
         if not match:
-            raise Unreadable(
+            raise DecompositionError(
                 f"its execution order cannot be read from {rest[:30]!r} on; write Step N, AND, OR, ( and )"
             )
         place = match.end()
@@ -129,10 +129,10 @@ class _Parser:
 
     def whole(self) -> Expression:
         if not self._tokens:
-            raise Unreadable("its execution order is empty")
+            raise DecompositionError("its execution order is empty")
         found = self._or()
         if self._place < len(self._tokens):
-            raise Unreadable(f"its execution order goes on with {self._said()} where it should end")
+            raise DecompositionError(f"its execution order goes on with {self._describe_next()} where it should end")
         return found
 
     def _or(self) -> Expression:
@@ -146,7 +146,7 @@ class _Parser:
         while self._next() == operator:
             self._place += 1
             parts.append(part())
-        return parts[0] if len(parts) == 1 else Node(operator, tuple(parts))
+        return parts[0] if len(parts) == 1 else ExpressionNode(operator, tuple(parts))
 
     def _atom(self) -> Expression:
         token = self._next()
@@ -155,16 +155,16 @@ class _Parser:
             return token
         if token != "(":
             self._place -= 1
-            raise Unreadable(f"its execution order has {self._said()} where a step or a bracket should stand")
+            raise DecompositionError(f"its execution order has {self._describe_next()} where a step or a bracket should stand")
         return self._bracketed()
 
     def _bracketed(self) -> Expression:
         self._depth += 1
-        if self._depth > _DEEPEST:
-            raise Unreadable(f"its execution order nests more than {_DEEPEST} brackets")
+        if self._depth > _MAX_DEPTH:
+            raise DecompositionError(f"its execution order nests more than {_MAX_DEPTH} brackets")
         found = self._or()
         if self._next() != ")":
-            raise Unreadable(f"its execution order has {self._said()} where a closing bracket should stand")
+            raise DecompositionError(f"its execution order has {self._describe_next()} where a closing bracket should stand")
         self._place += 1
         self._depth -= 1
         return found
@@ -172,7 +172,7 @@ class _Parser:
     def _next(self) -> _Token | None:
         return self._tokens[self._place] if self._place < len(self._tokens) else None
 
-    def _said(self) -> str:
+    def _describe_next(self) -> str:
         token = self._next()
         if token is None:
             return "its end"

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from codeplan.recording.events import Acted, Asked, Event, PlanFailed, PlanStopped
+from codeplan.recording.events import ActionTaken, ModelCalled, Event, PlanFailed, PlanStopped
 from codeplan.types import ActionSpace, Value
 
-HEARD = "OK."
+THOUGHT_REPLY = "OK."
 """What a thought is answered."""
 
 _PREFIX = re.compile(r"^(?:>+|action\s*\d*\s*:)\s*", re.IGNORECASE)
@@ -24,14 +24,14 @@ _FAILED = re.compile(r"\btask failed\b", re.IGNORECASE)
 class Turn(Value, frozen=True):
     """One line of the model, and the answer to it."""
 
-    said: str
+    line: str
     answer: str
 
     def __str__(self) -> str:
-        return f"> {self.said}\n{self.answer}"
+        return f"> {self.line}\n{self.answer}"
 
 
-def spoken(reply: str) -> str:
+def first_line(reply: str) -> str:
     """The line that a reply says: the first that is not empty, without a prompt's sign before it; empty for none."""
     line = next((each.strip() for each in reply.splitlines() if each.strip()), "")
     while (bare := _PREFIX.sub("", line)) != line:
@@ -44,36 +44,36 @@ def is_thought(line: str) -> bool:
     return _THOUGHT.match(line) is not None
 
 
-def claim(line: str) -> bool | None:
+def parse_claim(line: str) -> bool | None:
     """True where the line says ``task completed``, False where it says ``task failed``; None for any other."""
     if _DONE.search(line):
         return True
     return False if _FAILED.search(line) else None
 
 
-def formed(line: str, space: ActionSpace) -> str:
+def normalise_action(line: str, space: ActionSpace) -> str:
     """The action with the slips of form put right that the environment names."""
     for pattern, replacement in space.rewrites:
         line = re.sub(pattern, replacement, line)
     return line
 
 
-def turns(events: Sequence[Event]) -> list[Turn]:
+def collect_turns(events: Sequence[Event]) -> list[Turn]:
     """What an executor thought and did in these events, in order; failures of plans are told between them."""
     return [turn for event in events if (turn := _turn(event))]
 
 
-def told(turns: Sequence[Turn]) -> str:
+def format_transcript(turns: Sequence[Turn]) -> str:
     """The turns as a transcript."""
     return "\n".join(map(str, turns))
 
 
 def _turn(event: Event) -> Turn | None:
     match event:
-        case Acted():
+        case ActionTaken():
             return Turn(event.action, event.observation.text)
-        case Asked(purpose="act") if is_thought(line := spoken(event.completion.text)):
-            return Turn(line, HEARD)
+        case ModelCalled(purpose="act") if is_thought(line := first_line(event.completion.text)):
+            return Turn(line, THOUGHT_REPLY)
         case PlanFailed():
             return Turn("think: my plan failed.", f"{event.error}: {event.message}")
         case PlanStopped():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from codeplan.recording.events import Event, Listener
-from codeplan.recording.tape import Recorder, Tape
+from codeplan.recording.events import Event, EventHandler
+from codeplan.recording.tape import TapeRecorder, Tape
 from codeplan.recording.trace import Trace
 
-__all__ = ["Event", "Listener", "Recorder", "Tape", "Trace"]
+__all__ = ["Event", "EventHandler", "TapeRecorder", "Tape", "Trace"]

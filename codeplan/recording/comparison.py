@@ -9,36 +9,36 @@ import msgspec
 
 from codeplan.recording.events import EpisodeEnded, Event, PlanStopped
 
-_BY_THE_CLOCK = frozenset({"wall", "cpu", "memory"})
+_TIMING_LIMITS = frozenset({"wall", "cpu", "memory"})
 """Limits that the same plan need not reach at the same place twice."""
 
-_SHOWN = 300
+_MAX_CHARACTERS = 300
 
 
-def difference(recorded: Event, event: Event) -> str:
+def describe_difference(recorded: Event, event: Event) -> str:
     """In what ``event`` differs from ``recorded``, times aside, in words; empty where it does not."""
-    was, now = _timeless(recorded), _timeless(event)
+    was, now = _without_times(recorded), _without_times(event)
     if was == now:
         return ""
     if type(was) is not type(now):
-        return of_another_kind(was, type(now))
+        return describe_kind_mismatch(was, type(now))
     fields = [f for f in was.__struct_fields__ if getattr(was, f) != getattr(now, f)]
     return "; ".join(f"{f} {_change(getattr(was, f), getattr(now, f))}" for f in fields)
 
 
-def of_another_kind(recorded: Event, kind: type) -> str:
+def describe_kind_mismatch(recorded: Event, kind: type) -> str:
     """That an event of ``kind`` comes where ``recorded`` came before."""
     return f"it was {_named(recorded)}, and is now {kind.__name__}"
 
 
-def _timeless(event: Event) -> Event:
+def _without_times(event: Event) -> Event:
     """The event without what may differ from run to run."""
     changes: dict[str, Any] = {"seq": 0, "at": 0.0}
     if "seconds" in event.__struct_fields__:
         changes["seconds"] = 0.0
     if isinstance(event, EpisodeEnded):
         changes["result"] = msgspec.structs.replace(event.result, seconds=0.0, trace=None)
-    if isinstance(event, PlanStopped) and event.limit in _BY_THE_CLOCK:
+    if isinstance(event, PlanStopped) and event.limit in _TIMING_LIMITS:
         changes |= {"value": 0.0, "line": None}
     return msgspec.structs.replace(event, **changes)
 
@@ -66,4 +66,4 @@ def _diff(was: str, now: str) -> str:
 
 def _short(value: object) -> str:
     text = repr(value)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return text if len(text) <= _MAX_CHARACTERS else f"{text[:_MAX_CHARACTERS]}…"

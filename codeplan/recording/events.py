@@ -29,7 +29,7 @@ class EpisodeStarted(_Event, frozen=True, tag="episode_started"):
     env: str
     method: str
     model: str
-    codeplan: str
+    codeplan_version: str
     settings: dict[str, Any] = {}
     model_settings: dict[str, Any] = {}
     budget: Budget = Budget()
@@ -41,7 +41,7 @@ class EnvironmentReset(_Event, frozen=True, tag="environment_reset"):
     observation: Observation
 
 
-class Acted(_Event, frozen=True, tag="acted"):
+class ActionTaken(_Event, frozen=True, tag="acted"):
     """One action and what the environment answered; ``seconds`` is the environment's time."""
 
     action: str
@@ -49,7 +49,7 @@ class Acted(_Event, frozen=True, tag="acted"):
     seconds: float
 
 
-class Asked(_Event, frozen=True, tag="asked"):
+class ModelCalled(_Event, frozen=True, tag="asked"):
     """One model call, whole. ``prompt`` names the template and its digest; empty where none was used."""
 
     purpose: Purpose
@@ -59,7 +59,7 @@ class Asked(_Event, frozen=True, tag="asked"):
     prompt: str = ""
 
 
-class AskFailed(_Event, frozen=True, tag="ask_failed"):
+class ModelCallFailed(_Event, frozen=True, tag="ask_failed"):
     """One model call without an answer: ``error`` says why; ``usage`` is what it spent all the same."""
 
     purpose: Purpose
@@ -70,7 +70,7 @@ class AskFailed(_Event, frozen=True, tag="ask_failed"):
     prompt: str = ""
 
 
-class Embedded(_Event, frozen=True, tag="embedded"):
+class TextsEmbedded(_Event, frozen=True, tag="embedded"):
     """One call for embeddings: how many texts went to which embedding model, and a digest of them.
 
     The vectors are not kept: what was made of them follows on the trace. A call that fails is an AskFailed.
@@ -115,7 +115,7 @@ class StepEntered(_Event, frozen=True, tag="step_entered"):
     checkpoint: Checkpoint
 
 
-class Printed(_Event, frozen=True, tag="printed"):
+class TextPrinted(_Event, frozen=True, tag="printed"):
     """Text that the plan printed. Untrusted."""
 
     text: str
@@ -162,7 +162,7 @@ class SpanClosed(_Event, frozen=True, tag="span_closed"):
     id: int
 
 
-class Choice(msgspec.Struct, frozen=True):
+class ChosenSkill(msgspec.Struct, frozen=True):
     """A skill that was chosen for a prompt, or to be run, with its plan as it was then: higher scores fit better."""
 
     name: str
@@ -175,16 +175,16 @@ class SkillsChosen(_Event, frozen=True, tag="skills_chosen"):
     """The skills that were found for the task, best first; ``purpose`` says what they were chosen for."""
 
     purpose: Purpose | Literal["reuse"]
-    chosen: tuple[Choice, ...]
+    chosen: tuple[ChosenSkill, ...]
 
 
-class Pictured(_Event, frozen=True, tag="pictured"):
+class PictureSaved(_Event, frozen=True, tag="pictured"):
     """A picture of the environment after the latest action or reset: a PNG file, its path relative to the trace."""
 
     file: str
 
 
-class Warned(_Event, frozen=True, tag="warned"):
+class WarningIssued(_Event, frozen=True, tag="warned"):
     """Something a reader of the figures must know, such as a sandbox weaker than asked for."""
 
     message: str
@@ -204,24 +204,24 @@ class EpisodeEnded(_Event, frozen=True, tag="episode_ended"):
 Event = (
     EpisodeStarted
     | EnvironmentReset
-    | Acted
-    | Asked
-    | AskFailed
-    | Embedded
+    | ActionTaken
+    | ModelCalled
+    | ModelCallFailed
+    | TextsEmbedded
     | PlanDrafted
     | PlanRejected
     | PlanStarted
     | StepEntered
-    | Printed
+    | TextPrinted
     | PlanFailed
     | PlanStopped
     | PlanFinished
     | SpanOpened
     | SpanClosed
     | SkillsChosen
-    | Pictured
-    | Warned
+    | PictureSaved
+    | WarningIssued
     | EpisodeEnded
 )
 
-Listener = Callable[[Event], None]
+EventHandler = Callable[[Event], None]

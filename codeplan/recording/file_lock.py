@@ -11,7 +11,7 @@ from codeplan.errors import UsageError
 _SECONDS = 2.0
 
 
-def held_alone(file: IO[bytes], refusal: str) -> IO[bytes]:
+def lock_exclusively(file: IO[bytes], refusal: str) -> IO[bytes]:
     """The file, kept from any other process that would hold it alone; the lock goes with the process.
 
     Where another has it we wait a moment: one that was killed while it started a child may not be quite gone. Raises

@@ -9,15 +9,15 @@ from typing import Any
 _NAMES = re.compile(r"(?:^|[_\W])(?:key|token|secret|passw(?:or)?d|authorization|contact)$", re.IGNORECASE)
 
 
-def is_secret(name: str) -> bool:
+def is_secret_name(name: str) -> bool:
     """Whether a setting of this name may hold a secret, or a person's address."""
     return _NAMES.search(name) is not None
 
 
-def without_secrets(value: Any) -> Any:
+def remove_secrets(value: Any) -> Any:
     """Plain data without the entries, at any depth, whose names say that they may be secret."""
     if isinstance(value, Mapping):
-        return {n: without_secrets(v) for n, v in value.items() if not (isinstance(n, str) and is_secret(n))}
+        return {n: remove_secrets(v) for n, v in value.items() if not (isinstance(n, str) and is_secret_name(n))}
     if isinstance(value, list | tuple):
-        return [without_secrets(v) for v in value]
+        return [remove_secrets(v) for v in value]
     return value

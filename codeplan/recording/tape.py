@@ -14,8 +14,8 @@ from pathlib import Path
 import msgspec
 
 from codeplan.errors import Diverged, UsageError
-from codeplan.recording.events import EpisodeStarted, Event, Listener
-from codeplan.recording.trace import check_place
+from codeplan.recording.events import EpisodeStarted, Event, EventHandler
+from codeplan.recording.trace import check_sequence
 
 _Key = tuple[str, str, str, str]
 
@@ -31,7 +31,7 @@ _decoder = msgspec.json.Decoder(_Line)
 _event_decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 
 
-class Recorder:
+class TapeRecorder:
     """Writes a tape. Each episode has a listener of its own; episodes may run at the same time.
 
     Raises UsageError where the file exists already or cannot be written.
@@ -47,7 +47,7 @@ class Recorder:
         self._lock = threading.Lock()
         self._episodes = 0
 
-    def listener(self) -> Listener:
+    def start_episode(self) -> EventHandler:
         """What is to be told the events of one more episode."""
         with self._lock:
             number = self._episodes
@@ -80,7 +80,7 @@ class Tape:
             if isinstance(events[0], EpisodeStarted):
                 self._episodes.setdefault(_key(events[0]), []).append(events)
 
-    def take(self, header: EpisodeStarted) -> list[Event]:
+    def take_episode(self, header: EpisodeStarted) -> list[Event]:
         """The recording of the episode that begins like this. Raises Diverged where the tape has none (left)."""
         with self._lock:
             left = self._episodes.get(_key(header))
@@ -113,7 +113,7 @@ def read_tape(path: Path) -> dict[int, list[Event]]:
         if decoded.digest != _digest(decoded.episode, decoded.event):
             raise UsageError(f"{path}, line {number} was changed after it was recorded; record the tape again")
         events = episodes.setdefault(decoded.episode, [])
-        check_place(event, len(events), path, number)
+        check_sequence(event, len(events), path, number)
         events.append(event)
     return episodes
 

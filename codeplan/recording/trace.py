@@ -17,9 +17,9 @@ from typing import IO, TypeVar
 import msgspec
 
 from codeplan.errors import Diverged, TraceFailure, UsageError
-from codeplan.recording.comparison import difference, of_another_kind
-from codeplan.recording.events import AskFailed, EpisodeEnded, Event, Listener, SpanClosed
-from codeplan.recording.file_lock import held_alone
+from codeplan.recording.comparison import describe_difference, describe_kind_mismatch
+from codeplan.recording.events import ModelCallFailed, EpisodeEnded, Event, EventHandler, SpanClosed
+from codeplan.recording.file_lock import lock_exclusively
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Event)
@@ -40,20 +40,20 @@ class Trace:
     def __init__(
         self,
         path: Path | None = None,
-        listen: Listener | None = None,
+        on_event: EventHandler | None = None,
         recording: Sequence[Event] = (),
         live: bool = True,
     ) -> None:
         self.path = path
         self.events: list[Event] = []
         self.recording = list(recording)
-        self._listen, self._live = listen, live
+        self._on_event, self._live = on_event, live
         self._lock = threading.Lock()
         self._file = _create(path) if path else None
         self._clock_offset: float | None = None
 
     @classmethod
-    def resume(cls, path: Path, listen: Listener | None = None) -> Trace:
+    def resume(cls, path: Path, on_event: EventHandler | None = None) -> Trace:
         """The trace of an episode that died or was interrupted, to be followed and then written on.
 
         A torn last line, and the end that an interruption wrote, are taken back. Raises UsageError where the file
@@ -61,13 +61,13 @@ class Trace:
         """
         file = _open(path)
         try:
-            events, size = _without_break(_lines(path))
+            events, size = _drop_interruption(_read_lines(path))
             file.truncate(size)
             file.seek(size)
         except BaseException:
             file.close()
             raise
-        trace = cls(None, listen, events)
+        trace = cls(None, on_event, events)
         trace.path, trace._file = path, file
         return trace
 
@@ -78,31 +78,31 @@ class Trace:
         Raises UsageError where the file cannot be read, or where another line is damaged or out of its place (its
         number is named).
         """
-        return [event for event, _ in _lines(Path(path))]
+        return [event for event, _ in _read_lines(Path(path))]
 
     @staticmethod
-    def read_unbroken(path: Path) -> list[Event]:
+    def read_resumable(path: Path) -> list[Event]:
         """As ``read``, without the end that an interruption wrote: what can be done again."""
-        return _without_break(_lines(path))[0]
+        return _drop_interruption(_read_lines(path))[0]
 
-    def recorded(self, *kinds: type[_E]) -> _E | None:
+    def next_recorded(self, *kinds: type[_E]) -> _E | None:
         """The event that comes next in the recording; None when that is over, and all is live from here on.
 
         Raises Diverged where it is of none of these kinds, and where the recording is over but nothing may be live.
         """
-        if not self.following:
+        if not self.is_replaying:
             return None
         event = self.recording[len(self.events)]
         if not isinstance(event, kinds):
-            raise Diverged(f"event {event.seq} is not what was recorded: {of_another_kind(event, kinds[0])}")
+            raise Diverged(f"event {event.seq} is not what was recorded: {describe_kind_mismatch(event, kinds[0])}")
         return event
 
-    def upcoming(self, kind: type[_E]) -> _E | None:
+    def peek_recorded(self, kind: type[_E]) -> _E | None:
         """The event that comes next in the recording where it is of this kind; None where it is not, or none comes."""
         event = self.recording[len(self.events)] if len(self.events) < len(self.recording) else None
         return event if isinstance(event, kind) else None
 
-    def keep(self, folder: str, ending: str, data: bytes) -> str:
+    def save_file(self, folder: str, ending: str, data: bytes) -> str:
         """Write a file beside the trace, under a name of its own; returns its path relative to the trace.
 
         Raises TraceFailure where that cannot be done.
@@ -117,7 +117,7 @@ class Trace:
         return str(file)
 
     @property
-    def following(self) -> bool:
+    def is_replaying(self) -> bool:
         """Whether the recording goes on: nothing may be done in the world then, nor a model asked."""
         if len(self.events) < len(self.recording):
             return True
@@ -132,14 +132,14 @@ class Trace:
         TraceFailure where it cannot be written.
         """
         with self._lock:
-            if self.following:
-                event = self._checked(msgspec.structs.replace(event, span=span))
+            if self.is_replaying:
+                event = self._match_recorded(msgspec.structs.replace(event, span=span))
             else:
                 event = msgspec.structs.replace(event, seq=len(self.events), at=self.now(), span=span)
                 self._write(event)
             self.events.append(event)
-        if self._listen:
-            self._listen(event)
+        if self._on_event:
+            self._on_event(event)
         return event
 
     def now(self) -> float:
@@ -160,9 +160,9 @@ class Trace:
             self._file.close()
             self._file = None
 
-    def _checked(self, event: Event) -> Event:
+    def _match_recorded(self, event: Event) -> Event:
         recorded = self.recording[len(self.events)]
-        if differs := difference(recorded, event):
+        if differs := describe_difference(recorded, event):
             raise Diverged(f"event {recorded.seq} is not what was recorded: {differs}")
         if isinstance(event, EpisodeEnded) and recorded is not self.recording[-1]:
             raise Diverged(f"event {recorded.seq + 1} was recorded after the episode's end")
@@ -177,13 +177,13 @@ class Trace:
             raise TraceFailure(f"the trace {self.path} cannot be written on: {e.strerror}") from e
 
 
-def check_place(event: Event, wanted: int, path: Path, line: int) -> None:
+def check_sequence(event: Event, wanted: int, path: Path, line: int) -> None:
     """Raises UsageError where the event of this line is not the one that an episode's file has to go on with."""
     if event.seq != wanted:
         raise UsageError(f"{path}, line {line} is out of its place: it holds event {event.seq}, not {wanted}")
 
 
-def write_new(path: Path, events: Sequence[Event]) -> None:
+def write_trace(path: Path, events: Sequence[Event]) -> None:
     """Write a trace file of these events. Raises UsageError where there is one already."""
     with _create(path) as file:
         file.write(b"".join(_encoder.encode(e) + b"\n" for e in events))
@@ -192,7 +192,7 @@ def write_new(path: Path, events: Sequence[Event]) -> None:
 def _create(path: Path) -> IO[bytes]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return _held_alone(path.open("xb", buffering=0), path)
+        return _lock_trace(path.open("xb", buffering=0), path)
     except FileExistsError as e:
         raise UsageError(f"{e.filename or path} exists already and is not overwritten; name another folder") from None
     except OSError as e:
@@ -201,16 +201,16 @@ def _create(path: Path) -> IO[bytes]:
 
 def _open(path: Path) -> IO[bytes]:
     try:
-        return _held_alone(path.open("r+b", buffering=0), path)
+        return _lock_trace(path.open("r+b", buffering=0), path)
     except OSError as e:
         raise UsageError(f"the trace {path} cannot be opened: {e.strerror}") from None
 
 
-def _held_alone(file: IO[bytes], path: Path) -> IO[bytes]:
-    return held_alone(file, f"the episode of {path} still runs; wait for its end, or end it first")
+def _lock_trace(file: IO[bytes], path: Path) -> IO[bytes]:
+    return lock_exclusively(file, f"the episode of {path} still runs; wait for its end, or end it first")
 
 
-def _lines(path: Path) -> list[tuple[Event, int]]:
+def _read_lines(path: Path) -> list[tuple[Event, int]]:
     """The events, each with the size of the file up to and with its line."""
     try:
         lines = path.read_bytes().split(b"\n")
@@ -224,20 +224,20 @@ def _lines(path: Path) -> list[tuple[Event, int]]:
             event = _decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
             raise UsageError(f"{path}, line {number} is no event of a trace: {e}") from None
-        check_place(event, len(events), path, number)
+        check_sequence(event, len(events), path, number)
         events.append((event, size))
     return events
 
 
-def _is_break(event: Event) -> bool:
-    return isinstance(event, AskFailed | SpanClosed) or (isinstance(event, EpisodeEnded) and event.broken_off)
+def _is_interruption(event: Event) -> bool:
+    return isinstance(event, ModelCallFailed | SpanClosed) or (isinstance(event, EpisodeEnded) and event.broken_off)
 
 
-def _without_break(lines: list[tuple[Event, int]]) -> tuple[list[Event], int]:
+def _drop_interruption(lines: list[tuple[Event, int]]) -> tuple[list[Event], int]:
     """The events of an episode that may go on, and their size in the file: a call that failed last is made again.
 
     What an exception closed on its way out is open again, too.
     """
-    while lines and _is_break(lines[-1][0]):
+    while lines and _is_interruption(lines[-1][0]):
         lines = lines[:-1]
     return [event for event, _ in lines], lines[-1][1] if lines else 0

@@ -11,9 +11,9 @@ from rich.text import Text
 
 from codeplan.errors import InfrastructureError
 from codeplan.recording.events import (
-    Acted,
-    Asked,
-    Embedded,
+    ActionTaken,
+    ModelCalled,
+    TextsEmbedded,
     EnvironmentReset,
     EpisodeEnded,
     EpisodeStarted,
@@ -24,15 +24,15 @@ from codeplan.recording.events import (
     PlanRejected,
     PlanStarted,
     PlanStopped,
-    Printed,
+    TextPrinted,
     SkillsChosen,
     SpanClosed,
     SpanOpened,
     StepEntered,
-    Warned,
+    WarningIssued,
 )
-from codeplan.report.summary import model_shown, print_summary
-from codeplan.report.text import changes, clean, clipped, located, one_line
+from codeplan.report.summary import model_label, print_summary
+from codeplan.report.text import diff_lines, clean, clip_lines, source_excerpt, one_line
 from codeplan.types import Purpose
 
 _MAX_SOURCE_LINES = 300
@@ -40,7 +40,7 @@ _DIFF_STYLES = {"@": "cyan", " ": "dim", "-": "red", "+": "green"}
 _ORIGINS = {"plan": "", "check": ", repaired", "refine": ", refined"}
 
 
-class Live:
+class LiveDisplay:
     """A listener that prints each event to the console: coloured on a terminal, plain text elsewhere."""
 
     def __init__(self, console: Console) -> None:
@@ -69,13 +69,13 @@ class Live:
                 self._started(event)
             case StepEntered():
                 self._entered(event)
-            case Acted():
+            case ActionTaken():
                 self._acted(event)
-            case Asked(purpose="ask"):
+            case ModelCalled(purpose="ask"):
                 self._asked(event)
-            case Asked():
+            case ModelCalled():
                 self._called(event)
-            case Printed():
+            case TextPrinted():
                 self._printed(event.text)
             case PlanFailed():
                 self._failed(event)
@@ -89,10 +89,10 @@ class Live:
             case SkillsChosen():
                 names = ", ".join(one_line(f"{c.name} (version {c.version})") for c in event.chosen) or "none that fits"
                 self._say("  ", f"Skills for this task: {names}", "dim")
-            case Embedded():
+            case TextsEmbedded():
                 texts = f"{event.texts} text{'s' * (event.texts != 1)}"
                 self._say("  ", f"{texts} to the embedding model {one_line(event.model)}", "dim")
-            case Warned():
+            case WarningIssued():
                 self._say("!", f"Warning: {event.message}", "yellow")
             case EpisodeEnded():
                 self.console.print()
@@ -104,7 +104,7 @@ class Live:
 
     def _episode(self, e: EpisodeStarted) -> None:
         self._heading(f"{e.task.env or 'task'} · {e.task.id}")
-        rows = {"Goal": e.task.goal, "Method": e.method, "Model": model_shown(e.model)}
+        rows = {"Goal": e.task.goal, "Method": e.method, "Model": model_label(e.model)}
         for name, value in rows.items():
             if value:
                 self._say(f"{name:8}", value, mark_style="dim")
@@ -127,7 +127,7 @@ class Live:
         self._say("✗", "Refused before any of it ran:", "bold red")
         for d in e.diagnostics[:20]:
             self._say("  ", str(d), "red")
-            for line in located(self._source, d):
+            for line in source_excerpt(self._source, d):
                 self._say("    ", line, "dim", wrap=False)
 
     def _started(self, e: PlanStarted) -> None:
@@ -147,26 +147,26 @@ class Live:
 
     def _printed(self, text: str) -> None:
         if text.strip() != self._step:  # a plan prints its step's title, which is shown already
-            self._say("      |", "\n".join(clipped(text, 12)), "dim")
+            self._say("      |", "\n".join(clip_lines(text, 12)), "dim")
 
     def _failed(self, e: PlanFailed) -> None:
         what = "An assertion failed" if e.error == "AssertionError" else f"The plan raised {e.error}"
         self._say("✗", f"{what} {_where(e.step, e.line)}:", "bold red")
-        self._say("  ", "\n".join(clipped(e.message, 8)), "red")
+        self._say("  ", "\n".join(clip_lines(e.message, 8)), "red")
 
     # -------------------------------------------------------------- acts and asks
 
-    def _acted(self, e: Acted) -> None:
+    def _acted(self, e: ActionTaken) -> None:
         self._actions += 1
         self._say(f"  {self._actions:3} >", e.action)
         style = "green" if e.observation.success else "dim"
         self._say("       ", _seen(e.observation.text), style)
 
-    def _asked(self, e: Asked) -> None:
-        self._say("    ask", "\n".join(clipped(_question(e), 6)), mark_style="magenta")
-        self._say("     ->", "\n".join(clipped(e.completion.text, 6)), "magenta")
+    def _asked(self, e: ModelCalled) -> None:
+        self._say("    ask", "\n".join(clip_lines(_question(e), 6)), mark_style="magenta")
+        self._say("     ->", "\n".join(clip_lines(e.completion.text, 6)), "magenta")
 
-    def _called(self, e: Asked) -> None:
+    def _called(self, e: ModelCalled) -> None:
         tokens = e.completion.usage.total_tokens
         cost = "tokens unknown" if tokens is None else f"{tokens:,} tokens"
         retried = f", retries: {e.completion.retries}" if e.completion.retries else ""
@@ -197,7 +197,7 @@ class Live:
             self.console.print(shown, soft_wrap=True)
 
     def _numbered(self, source: str) -> None:
-        lines = clipped(source, _MAX_SOURCE_LINES, 40_000)
+        lines = clip_lines(source, _MAX_SOURCE_LINES, 40_000)
         if not self.console.is_terminal:
             for number, line in enumerate(lines, 1):
                 self.console.print(Text(f"{number:4}  {line}".rstrip()), soft_wrap=True)
@@ -206,7 +206,7 @@ class Live:
         self.console.print(Syntax("\n".join(lines), "python", word_wrap=True, **look))
 
     def _changes(self, before: str, after: str) -> None:
-        lines = list(changes(before, after))
+        lines = list(diff_lines(before, after))
         if not lines:
             self._say("  ", "The same as the plan before.", "yellow")
         for mark, line in lines[:_MAX_SOURCE_LINES]:
@@ -215,14 +215,14 @@ class Live:
             self._say("  ", f"… ({len(lines):,} changed lines in all; the trace has them)", "dim")
 
 
-class Summary:
+class SummaryDisplay:
     """A listener that prints how the episode ended, and what its figures do not show; nothing before."""
 
     def __init__(self, console: Console) -> None:
-        self._live = Live(console)
+        self._live = LiveDisplay(console)
 
     def __call__(self, event: Event) -> None:
-        if isinstance(event, Warned | EpisodeEnded):
+        if isinstance(event, WarningIssued | EpisodeEnded):
             self._live(event)
 
 
@@ -244,8 +244,8 @@ def _where(step: int | None, line: int | None) -> str:
 
 
 def _seen(observation: str) -> str:
-    return "\n".join(line for line in clipped(observation, 12) if line.strip())
+    return "\n".join(line for line in clip_lines(observation, 12) if line.strip())
 
 
-def _question(e: Asked) -> str:
+def _question(e: ModelCalled) -> str:
     return next((m["content"] for m in reversed(e.messages) if m["role"] == "user"), "")

@@ -51,22 +51,22 @@ def _ended(status: str, outcome: Outcome, message: str) -> dict[str, Any]:
 
 
 def _variables(checkpoint: Checkpoint | None) -> Any:
-    return None if checkpoint is None else as_json(decode(checkpoint))
+    return None if checkpoint is None else to_json_value(decode(checkpoint))
 
 
-def fields(value: Any) -> Any:
+def to_plain_data(value: Any) -> Any:
     """A frozen value, and those within it, as plain data with all fields: those at their defaults too.
 
     JSON has no number that is none, nor one without end: they become None.
     """
     if isinstance(value, msgspec.Struct):
-        return {name: fields(getattr(value, name)) for name in value.__struct_fields__}
+        return {name: to_plain_data(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, list | tuple):
-        return [fields(v) for v in value]
+        return [to_plain_data(v) for v in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def as_json(value: object) -> Any:
+def to_json_value(value: object) -> Any:
     """The value as what JSON has. Tuples become lists; what JSON lacks is shown as Python writes it.
 
     Cycles, very deep and very many values end in ``"…"``: checkpoints may hold what a plan built to be unprintable.

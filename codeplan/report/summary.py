@@ -5,16 +5,16 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from codeplan.report.text import clipped, one_line
+from codeplan.report.text import clip_lines, one_line
 from codeplan.types import Result, Usage
 
-STAND_IN = "scripted stand-in, not a language model"
+STAND_IN_LABEL = "scripted stand-in, not a language model"
 """What stands wherever a figure of the scripted model could be mistaken for a language model's."""
 
 
-def model_shown(name: str) -> str:
+def model_label(name: str) -> str:
     """The model's name; for the scripted one, what it is."""
-    return STAND_IN if name == "scripted" else one_line(name)
+    return STAND_IN_LABEL if name == "scripted" else one_line(name)
 
 
 def print_summary(console: Console, result: Result) -> None:
@@ -29,7 +29,7 @@ def _rows(result: Result) -> dict[str, str]:
     task = f"{result.task.env} {result.task.id}".strip()
     rows = {
         "Task": one_line(f"{task}: {result.task.goal}" if result.task.goal else task),
-        "Reason": "" if result.success else " ".join(clipped(result.reason, 4, 600)),
+        "Reason": "" if result.success else " ".join(clip_lines(result.reason, 4, 600)),
         "Actions": str(result.actions),
         "Asks": str(result.asks),
         "Refinements": str(result.refinements),
@@ -37,7 +37,7 @@ def _rows(result: Result) -> dict[str, str]:
         "Tokens": _tokens(result.usage),
         "Money": _money(result),
         "Seconds": f"{result.seconds:.2f}",
-        "Model": model_shown(result.model),
+        "Model": model_label(result.model),
         "Trace": result.trace or "",
     }
     return {name: value for name, value in rows.items() if value}

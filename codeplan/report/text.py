@@ -24,7 +24,7 @@ def one_line(text: str, width: int = 200) -> str:
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
-def clipped(text: str, lines: int = 40, characters: int = 4000) -> list[str]:
+def clip_lines(text: str, lines: int = 40, characters: int = 4000) -> list[str]:
     """The clean text's first lines; where something is left out, the last line says how much."""
     kept = clean(text[:characters]).rstrip("\n").split("\n")
     shown = kept[:lines]
@@ -33,7 +33,7 @@ def clipped(text: str, lines: int = 40, characters: int = 4000) -> list[str]:
     return shown
 
 
-def located(source: str, diagnostic: Diagnostic) -> list[str]:
+def source_excerpt(source: str, diagnostic: Diagnostic) -> list[str]:
     """The source line that a diagnostic is about, and a caret under its column; empty where there is no such line."""
     lines = source.splitlines()
     if not 0 < diagnostic.line <= len(lines):
@@ -45,7 +45,7 @@ def located(source: str, diagnostic: Diagnostic) -> list[str]:
     return [before + after] + ([" " * len(before) + "^"] if diagnostic.column else [])
 
 
-def changes(before: str, after: str) -> Iterator[tuple[str, str]]:
+def diff_lines(before: str, after: str) -> Iterator[tuple[str, str]]:
     """What is new in ``after``: pairs of a mark (``"@"``, ``" "``, ``"-"`` or ``"+"``) and a clean line."""
     diff = difflib.unified_diff(clean(before).splitlines(), clean(after).splitlines(), n=2, lineterm="")
     for number, line in enumerate(diff):

@@ -19,7 +19,7 @@ from codeplan.llm import endpoint, tables
 from codeplan.llm.routing import ROUTES
 from codeplan.runner import models
 
-OF_THE_ENDPOINT = (
+ENDPOINT_SETTINGS = (
     "base_url",
     "key_variable",
     "extra_body",
@@ -33,10 +33,10 @@ OF_THE_ENDPOINT = (
 """Settings that say how an endpoint is reached, and at what price. They may change while an episode lies on disk."""
 
 _PREFIX = "CODEPLAN_"
-_ADDRESSES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
+_ADDRESS_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
 
 
-class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SettingsSchema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What may be set, by name; for each see ``codeplan.llm.connect`` and ``codeplan.budget.Budget``.
 
     Raises UsageError for an empty name and for a base URL that is none.
@@ -70,10 +70,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             if value is not None and not value.strip():
                 raise UsageError(f"{name} is empty; give a name, or leave it out")
         if self.base_url:
-            endpoint.base_url(self.base_url)
+            endpoint.resolve_base_url(self.base_url)
 
 
-class Found(msgspec.Struct, frozen=True):
+class UserConfig(msgspec.Struct, frozen=True):
     """What was set: the model's name (None: nowhere), its settings and the limits of the budget, by name."""
 
     model: str | None
@@ -81,62 +81,62 @@ class Found(msgspec.Struct, frozen=True):
     budget: dict[str, Any]
 
 
-def read(folder: Path, environment: Mapping[str, str]) -> Found:
+def load_config(folder: Path, variables: Mapping[str, str]) -> UserConfig:
     """What file and environment set. Raises UsageError, with the file and the line or key, for what is wrong there."""
-    given = _in_file(folder)
-    if any(environment.get(name) for name in _ADDRESSES):
+    given = _read_file(folder)
+    if any(variables.get(name) for name in _ADDRESS_VARIABLES):
         given.pop("base_url", None)  # the environment's goes before it
-    budget = {**given.pop("budget", {}), **_in_environment(environment, Budget, f"{_PREFIX}BUDGET_")}
-    given |= _in_environment(environment, Settings, _PREFIX)
-    return Found(given.pop("model", None), given, budget)
+    budget = {**given.pop("budget", {}), **_read_variables(variables, Budget, f"{_PREFIX}BUDGET_")}
+    given |= _read_variables(variables, SettingsSchema, _PREFIX)
+    return UserConfig(given.pop("model", None), given, budget)
 
 
-def fitting(model: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+def settings_for_model(model: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the settings that this model takes. The stand-in takes no other models: it needs no network."""
-    takes = {*models.settings(model)} - ({*ROUTES} if model == "scripted" else set())
+    takes = {*models.setting_names(model)} - ({*ROUTES} if model == "scripted" else set())
     return {name: value for name, value in settings.items() if name in takes}
 
 
-def of_the_endpoint(found: Found) -> dict[str, Any]:
+def endpoint_settings(config: UserConfig) -> dict[str, Any]:
     """What an episode that is done again takes of today's settings: all others are as they were recorded."""
-    return {name: value for name, value in found.settings.items() if name in OF_THE_ENDPOINT}
+    return {name: value for name, value in config.settings.items() if name in ENDPOINT_SETTINGS}
 
 
-def _in_file(folder: Path) -> dict[str, Any]:
+def _read_file(folder: Path) -> dict[str, Any]:
     """The table of the folder's file as plain values; empty where there is none."""
     for name in ("codeplan.toml", "pyproject.toml"):
         path = folder / name
         if path.exists():
-            table = tables.parse(tables.text(path, "the settings file"), name)
+            table = tables.parse_toml(tables.read_text(path, "the settings file"), name)
             tools = table.get("tool", {})
             if not isinstance(tools, dict):
                 raise UsageError(f"{name}: tool is no table; write [tool.codeplan] above codeplan's settings")
             found = tools.get("codeplan", {} if name == "pyproject.toml" else table)
             if found or name == "codeplan.toml":
-                return _checked(found, name)
+                return _validate_table(found, name)
     return {}
 
 
-def _checked(table: Any, name: str) -> dict[str, Any]:
+def _validate_table(table: Any, name: str) -> dict[str, Any]:
     if isinstance(table, dict) and "api_key" in table:
         raise UsageError(f"{name}: api_key: keys do not belong in a file; put it into the variable OPENAI_API_KEY")
-    checked = tables.convert(table, Settings, name)
+    checked = tables.convert_value(table, SettingsSchema, name)
     given = {key: getattr(checked, key) for key in table if key != "budget"}
     return given | ({"budget": table["budget"]} if "budget" in table else {})
 
 
-def _in_environment(environment: Mapping[str, str], kind: type[msgspec.Struct], prefix: str) -> dict[str, Any]:
+def _read_variables(variables: Mapping[str, str], kind: type[msgspec.Struct], prefix: str) -> dict[str, Any]:
     """The fields that variables set; lists and tables are written as JSON there."""
     found: dict[str, Any] = {}
     for field in kind.__struct_fields__:
-        text = environment.get(variable := prefix + field.upper())
+        text = variables.get(variable := prefix + field.upper())
         if text and field != "budget":
-            value = _json(text) if field in ("stop", "extra_body") else text
-            found[field] = getattr(tables.convert({field: value}, kind, variable, strict=False), field)
+            value = _parse_json(text) if field in ("stop", "extra_body") else text
+            found[field] = getattr(tables.convert_value({field: value}, kind, variable, strict=False), field)
     return found
 
 
-def _json(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:

@@ -15,17 +15,17 @@ from codeplan.budget import Budget
 from codeplan.episode.episode import Episode
 from codeplan.episode.method import Learner, Method
 from codeplan.errors import UsageError
-from codeplan.methods.given import GivenPlan
+from codeplan.methods.given import FixedPlan
 from codeplan.protocols import LLM, Environment
-from codeplan.recording.events import Event, Listener
-from codeplan.recording.tape import Recorder, Tape
+from codeplan.recording.events import Event, EventHandler
+from codeplan.recording.tape import TapeRecorder, Tape
 from codeplan.recording.trace import Trace
 from codeplan.runner import telemetry
-from codeplan.runner.setup import Cast
+from codeplan.runner.setup import EpisodeSetup
 from codeplan.sandbox.limits import Limits
 from codeplan.types import Outcome, Rejected, Result, Task
 
-TRACE = "trace.jsonl"
+TRACE_NAME = "trace.jsonl"
 """The name of an episode's trace in its folder."""
 
 
@@ -39,8 +39,8 @@ def run(
     seed: int | None = None,
     budget: Budget | None = None,
     out: Path | str | None = None,
-    listen: Listener | None = None,
-    record: Recorder | None = None,
+    on_event: EventHandler | None = None,
+    record: TapeRecorder | None = None,
     tape: Tape | None = None,
     **settings: Any,
 ) -> Result:
@@ -56,14 +56,14 @@ def run(
     Raises UsageError for bad input and InfrastructureError where the model, the environment or the sandbox failed; a
     spent budget is a Result. An episode from a tape that differs from the recorded one raises Diverged.
     """
-    with Cast(env, method, model, settings, silent=tape is not None) as cast:
+    with EpisodeSetup(env, method, model, settings, offline=tape is not None) as cast:
         chosen = envs.select(cast.env, id=task, kind=kind, seed=seed) if task is None or isinstance(task, str) else task
         header = cast.header(chosen, budget or Budget())
-        hear = _both(listen, record.listener()) if record else listen
+        hear = _combine_handlers(on_event, record.start_episode()) if record else on_event
         if tape:
-            return cast.play_again(tape.take(header), hear, header)
-        with closing(Trace(Path(out) / TRACE if out else None, telemetry.watching(hear))) as trace:
-            return cast.play(header, trace)
+            return cast.replay(tape.take_episode(header), hear, header)
+        with closing(Trace(Path(out) / TRACE_NAME if out else None, telemetry.with_telemetry(hear))) as trace:
+            return cast.run(header, trace)
 
 
 def learn(
@@ -74,8 +74,8 @@ def learn(
     *,
     out: Path | str,
     budget: Budget | None = None,
-    listen: Listener | None = None,
-    record: Recorder | None = None,
+    on_event: EventHandler | None = None,
+    record: TapeRecorder | None = None,
     tape: Tape | None = None,
     **settings: Any,
 ) -> Method:
@@ -86,22 +86,22 @@ def learn(
     ``budget`` is for each episode; the others are as for ``run``: what comes from a ``tape`` leaves no traces. Raises
     UsageError where the method does not learn, and Diverged where an episode differs from that on the tape.
     """
-    with Cast(env, method, model, settings, silent=tape is not None) as cast:
+    with EpisodeSetup(env, method, model, settings, offline=tape is not None) as cast:
         if not isinstance(cast.method, Learner):
             raise UsageError(f"the method {cast.method.name} does not learn; autoplan does")
         numbers = itertools.count(1)
 
         @contextmanager
         def open_episode(task: Task) -> Iterator[Episode]:
-            path = Path(out) / f"{next(numbers):03}" / TRACE
+            path = Path(out) / f"{next(numbers):03}" / TRACE_NAME
             header = cast.header(task, budget or Budget())
-            hear = _both(listen, record.listener()) if record else listen
+            hear = _combine_handlers(on_event, record.start_episode()) if record else on_event
             if tape:
-                header, trace = cast.again(tape.take(header), hear, header)
+                header, trace = cast.prepare_replay(tape.take_episode(header), hear, header)
             else:
-                heard = telemetry.watching(hear)
+                heard = telemetry.with_telemetry(hear)
                 trace = Trace.resume(path, heard) if path.exists() else Trace(path, heard)
-            with closing(trace), cast.opened(header, trace) as opened:
+            with closing(trace), cast.open_episode(header, trace) as opened:
                 yield opened.episode
                 opened.result = opened.episode.result("it was learnt from", cast.method.name)
 
@@ -129,12 +129,12 @@ def execute(
 
     ``options`` are the other parameters of ``run``. Raises as ``run`` does; a plan that is refused is an outcome.
     """
-    given = GivenPlan(source, limits=limits, allow_weak_sandbox=allow_weak_sandbox)
+    given = FixedPlan(source, limits=limits, allow_weak_sandbox=allow_weak_sandbox)
     result = run(env, task, given, model, **options)
     return Execution(given.outcome, result)
 
 
-def _both(one: Listener | None, other: Listener) -> Listener:
+def _combine_handlers(one: EventHandler | None, other: EventHandler) -> EventHandler:
     def hear(event: Event) -> None:
         other(event)
         if one:

@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 from codeplan import plugins
 from codeplan.errors import UsageError
 from codeplan.llm.openai_client import OpenAIModel
-from codeplan.llm.routing import ROUTES, Routed
+from codeplan.llm.routing import ROUTES, RoutedModel
 from codeplan.protocols import LLM
 
 
-def settings(name: str) -> tuple[str, ...]:
+def setting_names(name: str) -> tuple[str, ...]:
     """The names of the settings that ``connect`` takes for the model of this name."""
-    return (*(s for s in plugins.accepted(_model_class(name)) if s != "name"), *ROUTES)
+    return (*(s for s in plugins.setting_names(_model_class(name)) if s != "name"), *ROUTES)
 
 
 def connect(name: str, **given: Any) -> LLM:
@@ -30,41 +30,41 @@ def connect(name: str, **given: Any) -> LLM:
     or not of that type.
     """
     for key in given:
-        if key not in settings(name):
-            raise UsageError(f"the model {name!r} has no setting {key!r}; {plugins.choices(key, settings(name))}")
+        if key not in setting_names(name):
+            raise UsageError(f"the model {name!r} has no setting {key!r}; {plugins.suggest_names(key, setting_names(name))}")
     common = {key: value for key, value in given.items() if key not in ROUTES}
-    main = _made(name, common)
-    routed = {route: _other(route, given[route], common) for route in ROUTES if given.get(route) is not None}
+    main = _build_model(name, common)
+    routed = {route: _build_routed_model(route, given[route], common) for route in ROUTES if given.get(route) is not None}
     if not routed:
         return main
-    return Routed(main, {purpose: model for route, model in routed.items() for purpose in ROUTES[route]})
+    return RoutedModel(main, {purpose: model for route, model in routed.items() for purpose in ROUTES[route]})
 
 
-def _made(name: str, given: dict[str, Any]) -> LLM:
+def _build_model(name: str, given: dict[str, Any]) -> LLM:
     named = {} if name == "scripted" else {"name": name}
     model: LLM = plugins.build(_model_class(name), {**named, **given}, f"the model {name!r}")
     return model
 
 
-def _other(route: str, spec: object, common: dict[str, Any]) -> LLM:
+def _build_routed_model(route: str, spec: object, common: dict[str, Any]) -> LLM:
     """The model of one route, from ``NAME`` or ``NAME@URL``."""
     if not isinstance(spec, str):
         raise UsageError(f"the setting {route} is {spec!r}; give a model's name, or NAME@URL")
-    name, url = _apart(spec)
-    takes = plugins.accepted(_model_class(name))
+    name, url = _split_address(spec)
+    takes = plugins.setting_names(_model_class(name))
     given = {key: value for key, value in common.items() if key in takes}
     if url:
         address = urlsplit(url)
         if address.username is not None or address.query or address.fragment:
             raise UsageError(
-                f"the address in {route} has a login or a query in it; put a key into {_variable(route)} instead"
+                f"the address in {route} has a login or a query in it; put a key into {_key_variable(route)} instead"
             )
-        given |= {"base_url": url, "key_variable": _variable(route)}
+        given |= {"base_url": url, "key_variable": _key_variable(route)}
         given.pop("api_key", None)
-    return _made(name, given)
+    return _build_model(name, given)
 
 
-def _apart(spec: str) -> tuple[str, str]:
+def _split_address(spec: str) -> tuple[str, str]:
     """Name and address; a model's name may have an @ of its own."""
     for scheme in ("@https://", "@http://"):
         name, found, rest = spec.partition(scheme)
@@ -73,7 +73,7 @@ def _apart(spec: str) -> tuple[str, str]:
     return spec, ""
 
 
-def _variable(route: str) -> str:
+def _key_variable(route: str) -> str:
     return f"CODEPLAN_{route.removesuffix('_model').upper()}_API_KEY"
 
 

@@ -14,22 +14,22 @@ from msgspec.structs import replace
 from codeplan.episode.method import Method
 from codeplan.errors import UsageError
 from codeplan.llm import endpoint
-from codeplan.methods.given import GivenPlan
+from codeplan.methods.given import FixedPlan
 from codeplan.protocols import LLM, Environment
-from codeplan.recording.events import Asked, EpisodeEnded, EpisodeStarted, Event, Listener, PlanDrafted
-from codeplan.recording.trace import Trace, write_new
+from codeplan.recording.events import ModelCalled, EpisodeEnded, EpisodeStarted, Event, EventHandler, PlanDrafted
+from codeplan.recording.trace import Trace, write_trace
 from codeplan.runner import telemetry
-from codeplan.runner.live import TRACE
-from codeplan.runner.setup import Cast, Silent, takes
+from codeplan.runner.live import TRACE_NAME
+from codeplan.runner.setup import EpisodeSetup, OfflineModel, accepted_settings
 from codeplan.sandbox.limits import Limits
-from codeplan.skills.only import Elsewhere
+from codeplan.skills.only import MissingStore
 from codeplan.types import Result
 
-OWN = frozenset({"allow_weak_sandbox", "browser"})
+LOCAL_ONLY_SETTINGS = frozenset({"allow_weak_sandbox", "browser"})
 """Settings that are never taken from a trace, which may be somebody else's: what guards this machine, and what it
 starts, is said by whoever runs it."""
 
-WRITES_PLANS = ("plan", "check", "refine")
+PLAN_PURPOSES = ("plan", "check", "refine")
 """Purposes of the model calls that are answered with a plan."""
 
 
@@ -39,8 +39,8 @@ def resume(
     env: Environment | None = None,
     method: Method | None = None,
     model: LLM | None = None,
-    listen: Listener | None = None,
-    beside: Mapping[str, Any] | None = None,
+    on_event: EventHandler | None = None,
+    model_overrides: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Result:
     """Finish an episode that died or was interrupted; the trace in ``folder`` is written on.
@@ -55,16 +55,16 @@ def resume(
     to an address that the trace alone names; Diverged where the method or the world does something else than was
     recorded.
     """
-    trace = Trace.resume(Path(folder) / TRACE, telemetry.watching(listen))
+    trace = Trace.resume(Path(folder) / TRACE_NAME, telemetry.with_telemetry(on_event))
     with closing(trace):
         header = _header(trace.recording, folder)
         end = trace.recording[-1]
         if isinstance(end, EpisodeEnded):
-            if listen:
-                listen(end)
+            if on_event:
+                on_event(end)
             return end.result
-        with _cast(header, trace.recording, env, method, model, settings, beside or {}) as cast:
-            return cast.play(header, trace)
+        with _recorded_setup(header, trace.recording, env, method, model, settings, model_overrides or {}) as cast:
+            return cast.run(header, trace)
 
 
 def replay(
@@ -72,7 +72,7 @@ def replay(
     *,
     env: Environment | None = None,
     method: Method | None = None,
-    listen: Listener | None = None,
+    on_event: EventHandler | None = None,
     **settings: Any,
 ) -> Result:
     """Do a recorded episode again, offline: the trace answers for the world and for the model, which are never touched.
@@ -80,10 +80,10 @@ def replay(
     Returns the result when every event is the recorded one; raises Diverged with the first difference otherwise, and
     where the recording breaks off before its end. ``env``, ``method`` and ``settings`` as for ``resume``.
     """
-    recording = Trace.read_unbroken(Path(folder) / TRACE)
+    recording = Trace.read_resumable(Path(folder) / TRACE_NAME)
     header = _header(recording, folder)
-    with _cast(header, recording, env, method, Silent(header.model), settings, {}) as cast:
-        return cast.play_again(recording, listen)
+    with _recorded_setup(header, recording, env, method, OfflineModel(header.model), settings, {}) as cast:
+        return cast.replay(recording, on_event)
 
 
 def fork(
@@ -96,8 +96,8 @@ def fork(
     env: Environment | None = None,
     method: Method | None = None,
     model: LLM | None = None,
-    listen: Listener | None = None,
-    beside: Mapping[str, Any] | None = None,
+    on_event: EventHandler | None = None,
+    model_overrides: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Result:
     """Branch off from a recorded episode at event ``at`` into a new one in the folder ``out``.
@@ -106,15 +106,15 @@ def fork(
     that was to write a plan is answered with this plan; with ``answer``, the first of any purpose is answered with this
     text. The rest as for ``resume``; raises UsageError where there is no such event or call.
     """
-    recording = Trace.read(Path(folder) / TRACE)
+    recording = Trace.read(Path(folder) / TRACE_NAME)
     header = _header(recording, folder)
     if not 1 <= at < len(recording):
         raise UsageError(f"there is no event {at} to branch off at; {folder} has the events 1 to {len(recording) - 1}")
     branch = _branch(recording, at, plan, answer)
-    with _cast(header, branch, env, method, model, settings, beside or {}) as cast:
-        write_new(Path(out) / TRACE, branch)
-        with closing(Trace.resume(Path(out) / TRACE, telemetry.watching(listen))) as trace:
-            return cast.play(header, trace)
+    with _recorded_setup(header, branch, env, method, model, settings, model_overrides or {}) as cast:
+        write_trace(Path(out) / TRACE_NAME, branch)
+        with closing(Trace.resume(Path(out) / TRACE_NAME, telemetry.with_telemetry(on_event))) as trace:
+            return cast.run(header, trace)
 
 
 def _branch(recording: list[Event], at: int, plan: str | None, answer: str | None) -> list[Event]:
@@ -124,7 +124,7 @@ def _branch(recording: list[Event], at: int, plan: str | None, answer: str | Non
     if plan is not None and answer is not None:
         raise UsageError("a branch takes a plan or an answer, not both")
     for i, event in enumerate(recording[at:], at):
-        if isinstance(event, Asked) and (plan is None or event.purpose in WRITES_PLANS):
+        if isinstance(event, ModelCalled) and (plan is None or event.purpose in PLAN_PURPOSES):
             text = answer if plan is None else _fenced(plan)
             return [*recording[:i], replace(event, completion=replace(event.completion, text=text or ""))]
     raise UsageError(f"no model call follows event {at} that could be answered otherwise; branch off earlier")
@@ -142,7 +142,7 @@ def _header(recording: list[Event] | tuple[Event, ...], folder: Path | str) -> E
     return recording[0]
 
 
-def _cast(
+def _recorded_setup(
     header: EpisodeStarted,
     recording: list[Event] | tuple[Event, ...],
     env: Environment | None,
@@ -150,44 +150,44 @@ def _cast(
     model: LLM | None,
     settings: dict[str, Any],
     beside: Mapping[str, Any],
-) -> Cast:
+) -> EpisodeSetup:
     """The cast that the header names, or that is given in its place."""
-    recorded = {n: v for n, v in header.settings.items() if n not in OWN}
+    recorded = {n: v for n, v in header.settings.items() if n not in LOCAL_ONLY_SETTINGS}
     if "limits" in recorded and isinstance(recorded["limits"], dict):
         recorded["limits"] = Limits(**recorded["limits"])
-    if header.method == GivenPlan.name and method is None:
-        method = _given(recording)
+    if header.method == FixedPlan.name and method is None:
+        method = _recorded_plan(recording)
     who: dict[str, Any] = {"env": env or header.env, "method": method or header.method}
-    who["model"] = model or _model(header)
-    taken = takes(who)
+    who["model"] = model or _main_model_name(header)
+    taken = accepted_settings(who)
     known = {n: v for n, v in recorded.items() if any(n in names for names in taken.values())}
     if "library" in taken["method"] and "library" in known:
-        known["library"] = _library(known["library"], live=not isinstance(model, Silent))
+        known["library"] = _resolve_library(known["library"], live=not isinstance(model, OfflineModel))
     known |= {n: v for n, v in beside.items() if n in taken["model"]}
     known |= settings
     if "base_url" in taken["model"] and "base_url" not in known:
-        known |= _address(header, known)
-    return Cast(**who, settings=known)
+        known |= _recorded_address(header, known)
+    return EpisodeSetup(**who, settings=known)
 
 
-def _library(recorded: object, *, live: bool) -> object:
+def _resolve_library(recorded: object, *, live: bool) -> object:
     """The skill library that the episode had, or, where that is not here or nothing is live, one in its place."""
     here = live and isinstance(recorded, str) and Path(recorded).is_dir()
-    return recorded if here or recorded is None else Elsewhere(str(recorded))
+    return recorded if here or recorded is None else MissingStore(str(recorded))
 
 
-def _model(header: EpisodeStarted) -> str:
+def _main_model_name(header: EpisodeStarted) -> str:
     """The main model's name: a model with others for some purposes names them, too."""
     return header.model.partition(" (")[0] if header.model_settings.get("routes") else header.model
 
 
-def _address(header: EpisodeStarted, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _recorded_address(header: EpisodeStarted, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Where the model was asked, unless the environment names another address today.
 
     A trace may come from anywhere: the key that is found on this machine goes to no address that it alone names.
     """
     recorded = header.model_settings.get("base_url")
-    if recorded in (None, endpoint.OPENAI_URL) or endpoint.base_url() != endpoint.OPENAI_URL:
+    if recorded in (None, endpoint.OPENAI_URL) or endpoint.resolve_base_url() != endpoint.OPENAI_URL:
         return {}
     variable = str(settings.get("key_variable", "OPENAI_API_KEY"))
     if "api_key" not in settings and os.environ.get(variable):
@@ -198,8 +198,8 @@ def _address(header: EpisodeStarted, settings: Mapping[str, Any]) -> dict[str, A
     return {"base_url": recorded}
 
 
-def _given(recording: list[Event] | tuple[Event, ...]) -> GivenPlan:
+def _recorded_plan(recording: list[Event] | tuple[Event, ...]) -> FixedPlan:
     source = next((e.source for e in recording if isinstance(e, PlanDrafted)), None)
     if source is None:
         raise UsageError("the episode died before its plan was recorded; run it anew")
-    return GivenPlan(source)
+    return FixedPlan(source)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from codeplan.errors import ModelError
-from codeplan.recording.events import Acted, Asked, AskFailed, Embedded, EpisodeEnded, EpisodeStarted, Event, Listener
+from codeplan.recording.events import ActionTaken, ModelCalled, ModelCallFailed, TextsEmbedded, EpisodeEnded, EpisodeStarted, Event, EventHandler
 from codeplan.types import Result, Usage
 
 if TYPE_CHECKING:
@@ -29,27 +29,27 @@ CONTENT_VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _NANO = 1_000_000_000
 
 
-def watching(listen: Listener | None = None) -> Listener | None:
+def with_telemetry(on_event: EventHandler | None = None) -> EventHandler | None:
     """A listener for one episode that makes its spans and passes each event on to ``listen``.
 
     Where nothing has loaded OpenTelemetry, nobody has set it up either: then it is ``listen`` itself, at no cost.
     """
-    return Spans(listen) if "opentelemetry" in sys.modules else listen
+    return EpisodeSpans(on_event) if "opentelemetry" in sys.modules else on_event
 
 
-class Spans:
+class EpisodeSpans:
     """The spans of one episode. To be called with its events, in order, in the thread that runs it.
 
     The episode's span is the current one while it runs, so that what other libraries trace stands beneath it.
     """
 
-    def __init__(self, listen: Listener | None = None) -> None:
+    def __init__(self, on_event: EventHandler | None = None) -> None:
         from opentelemetry import trace
 
         from codeplan.version import VERSION
 
         self._tracer: Tracer = trace.get_tracer("codeplan", VERSION)
-        self._listen = listen
+        self._on_event = on_event
         self._content = os.environ.get(CONTENT_VARIABLE, "").strip().lower() == "true"
         self._episode: Span | None = None
         self._within: Context | None = None
@@ -61,25 +61,25 @@ class Spans:
         match event:
             case EpisodeStarted():
                 self._begin(event)
-            case Asked():
+            case ModelCalled():
                 self._asked(event)
-            case AskFailed():
+            case ModelCallFailed():
                 self._ask_failed(event)
-            case Embedded():
+            case TextsEmbedded():
                 self._embedded(event)
-            case Acted():
+            case ActionTaken():
                 self._acted(event)
             case EpisodeEnded():
                 self._end(event)
-        if self._listen:
-            self._listen(event)
+        if self._on_event:
+            self._on_event(event)
 
     def _begin(self, event: EpisodeStarted) -> None:
         from opentelemetry import context, trace
 
         routes = event.model_settings.get("routes", {})
-        self._main = _model(event.model.partition(" (")[0], event.model_settings)
-        self._routes = {purpose: _model(route["model"], route) for purpose, route in routes.items()}
+        self._main = _model_attributes(event.model.partition(" (")[0], event.model_settings)
+        self._routes = {purpose: _model_attributes(route["model"], route) for purpose, route in routes.items()}
         attributes = {
             **self._main,
             "gen_ai.operation.name": "invoke_agent",
@@ -94,7 +94,7 @@ class Spans:
         self._within = trace.set_span_in_context(self._episode)
         self._token = context.attach(self._within)
 
-    def _asked(self, event: Asked) -> None:
+    def _asked(self, event: ModelCalled) -> None:
         completion = event.completion
         attributes = self._call(event) | {
             "gen_ai.response.finish_reasons": (completion.finish_reason,),
@@ -106,18 +106,18 @@ class Spans:
             attributes["gen_ai.output.messages"] = _messages([("assistant", completion.text)], completion.finish_reason)
         self._sent(event, attributes)
 
-    def _ask_failed(self, event: AskFailed) -> None:
+    def _ask_failed(self, event: ModelCallFailed) -> None:
         from opentelemetry.trace import Status, StatusCode
 
         attributes = self._call(event) | {"error.type": ModelError.__name__, **_tokens(event.usage)}
         # The reason may quote a model's refusal, and so is content.
         self._sent(event, attributes, Status(StatusCode.ERROR, event.error if self._content else None))
 
-    def _embedded(self, event: Embedded) -> None:
+    def _embedded(self, event: TextsEmbedded) -> None:
         attributes = {**self._routed(event.model, "embed", "embeddings"), **_tokens(event.usage)}
         self._sent(event, attributes)
 
-    def _call(self, event: Asked | AskFailed) -> dict[str, Any]:
+    def _call(self, event: ModelCalled | ModelCallFailed) -> dict[str, Any]:
         """What there is to say of a model call, however it ended."""
         operation = "embeddings" if event.purpose == "embed" else "chat"
         attributes = self._routed("", event.purpose, operation)
@@ -132,14 +132,14 @@ class Spans:
         return {**known, **named, "gen_ai.operation.name": operation, "codeplan.purpose": purpose}
 
     def _sent(
-        self, event: Asked | AskFailed | Embedded, attributes: dict[str, Any], status: Status | None = None
+        self, event: ModelCalled | ModelCallFailed | TextsEmbedded, attributes: dict[str, Any], status: Status | None = None
     ) -> None:
         from opentelemetry.trace import SpanKind
 
         name = f"{attributes['gen_ai.operation.name']} {attributes['gen_ai.request.model']}"
         self._span(name, SpanKind.CLIENT, attributes, event.at, event.seconds, status)
 
-    def _acted(self, event: Acted) -> None:
+    def _acted(self, event: ActionTaken) -> None:
         from opentelemetry.trace import SpanKind
 
         attributes = {
@@ -174,15 +174,15 @@ class Spans:
 
         if self._episode is None:
             return
-        self._episode.set_attributes(_outcome(event.result))
-        _judge(self._episode, event.result)
+        self._episode.set_attributes(_result_attributes(event.result))
+        _set_status(self._episode, event.result)
         if self._token is not None:
             context.detach(self._token)
         self._episode.end(_nanoseconds(event.at))
         self._episode = self._token = None
 
 
-def _outcome(result: Result) -> dict[str, Any]:
+def _result_attributes(result: Result) -> dict[str, Any]:
     return {
         "codeplan.success": result.success,
         "codeplan.actions": result.actions,
@@ -192,7 +192,7 @@ def _outcome(result: Result) -> dict[str, Any]:
     }
 
 
-def _judge(span: Span, result: Result) -> None:
+def _set_status(span: Span, result: Result) -> None:
     """An episode that is lost is no error; one that could not be played is."""
     from opentelemetry.trace import Status, StatusCode
 
@@ -213,7 +213,7 @@ def _messages(texts: list[tuple[str, str]], finish_reason: str | None = None) ->
     return json.dumps([{"role": r, "parts": [{"type": "text", "content": t}], **ended} for r, t in texts])
 
 
-def _model(name: str, settings: Mapping[str, Any]) -> dict[str, str]:
+def _model_attributes(name: str, settings: Mapping[str, Any]) -> dict[str, str]:
     """Which model is asked, and whose: OpenAI where its own endpoint is asked; else the endpoint's host, or the model's
     name where there is none.
     """

@@ -6,23 +6,23 @@ Nothing here runs a plan.
 
 from __future__ import annotations
 
-from codeplan.skills.evidence import Tally, tally
+from codeplan.skills.evidence import EvidenceSummary, summarise_evidence
 from codeplan.skills.files import DamagedSkill
-from codeplan.skills.library import Library
-from codeplan.skills.only import Elsewhere, OnlyThese, Unrecorded
-from codeplan.skills.values import Origin, Phase, Skill, Status, Trial
+from codeplan.skills.library import SkillLibrary
+from codeplan.skills.only import MissingStore, FixedStore, ReadOnlyStore
+from codeplan.skills.values import SkillOrigin, EvidencePhase, Skill, SkillStatus, EvidenceRecord
 
 __all__ = [
     "DamagedSkill",
-    "Elsewhere",
-    "Library",
-    "OnlyThese",
-    "Origin",
-    "Phase",
+    "MissingStore",
+    "SkillLibrary",
+    "FixedStore",
+    "SkillOrigin",
+    "EvidencePhase",
     "Skill",
-    "Status",
-    "Tally",
-    "Trial",
-    "Unrecorded",
-    "tally",
+    "SkillStatus",
+    "EvidenceSummary",
+    "EvidenceRecord",
+    "ReadOnlyStore",
+    "summarise_evidence",
 ]

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from codeplan.skills.values import Phase, Trial
+from codeplan.skills.values import EvidencePhase, EvidenceRecord
 from codeplan.types import Value
 
 _encoder = msgspec.json.Encoder()
-_decoder = msgspec.json.Decoder(Trial)
+_decoder = msgspec.json.Decoder(EvidenceRecord)
 
-_RECENT = 10
-_FEWEST = 3
+_RECENT_EPISODES = 10
+_MIN_RECENT_EPISODES = 3
 
 
-class Tally(Value, frozen=True):
+class EvidenceSummary(Value, frozen=True):
     """Counts over the trials of one version.
 
     ``shown`` and ``plain`` are the trials with the skill and without, ``solved`` and ``plain_solved`` the successes
@@ -26,21 +26,21 @@ class Tally(Value, frozen=True):
 
     shown: int = 0
     solved: int = 0
-    plain: int = 0
-    plain_solved: int = 0
+    baseline: int = 0
+    baseline_solved: int = 0
     wins: int = 0
     losses: int = 0
     failing: bool = False
 
 
-def encode(trial: Trial) -> bytes:
+def encode_record(record: EvidenceRecord) -> bytes:
     """The line of a trial, without its end."""
-    return _encoder.encode(trial)
+    return _encoder.encode(record)
 
 
-def decode(data: bytes) -> tuple[list[Trial], list[int]]:
+def decode_records(data: bytes) -> tuple[list[EvidenceRecord], list[int]]:
     """The trials of a file, and the numbers of the lines that hold none, counted from 1."""
-    trials: list[Trial] = []
+    trials: list[EvidenceRecord] = []
     bad: list[int] = []
     for number, line in enumerate(data.split(b"\n"), 1):
         if not line.strip():
@@ -52,28 +52,28 @@ def decode(data: bytes) -> tuple[list[Trial], list[int]]:
     return trials, bad
 
 
-def pairs(trials: Iterable[Trial], version: int, phase: Phase = "filter") -> list[tuple[bool, bool]]:
+def paired_outcomes(records: Iterable[EvidenceRecord], version: int, phase: EvidencePhase = "filter") -> list[tuple[bool, bool]]:
     """Success with the skill and without, for each task, seed and model that was tried both ways; the latest counts."""
     outcomes: dict[tuple[str, int, str], dict[bool, bool]] = {}
-    for t in trials:
+    for t in records:
         if t.version == version and t.phase == phase:
             outcomes.setdefault((t.task, t.seed, t.model), {})[t.shown] = t.success
     return [(both[True], both[False]) for both in outcomes.values() if len(both) == 2]
 
 
-def tally(trials: Sequence[Trial], version: int) -> Tally:
+def summarise_evidence(records: Sequence[EvidenceRecord], version: int) -> EvidenceSummary:
     """What the trials of a version come to."""
-    of_version = [t for t in trials if t.version == version]
+    of_version = [t for t in records if t.version == version]
     shown = [t.success for t in of_version if t.shown]
     plain = [t.success for t in of_version if not t.shown]
-    paired = pairs(of_version, version)
-    recent = shown[-_RECENT:]
-    return Tally(
+    paired = paired_outcomes(of_version, version)
+    recent = shown[-_RECENT_EPISODES:]
+    return EvidenceSummary(
         shown=len(shown),
         solved=sum(shown),
-        plain=len(plain),
-        plain_solved=sum(plain),
+        baseline=len(plain),
+        baseline_solved=sum(plain),
         wins=sum(w and not wo for w, wo in paired),
         losses=sum(wo and not w for w, wo in paired),
-        failing=len(recent) >= _FEWEST and 2 * sum(recent) < len(recent),
+        failing=len(recent) >= _MIN_RECENT_EPISODES and 2 * sum(recent) < len(recent),
     )

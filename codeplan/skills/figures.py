@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from codeplan.skills.evidence import tally
+from codeplan.skills.evidence import summarise_evidence
 from codeplan.skills.sequential import e_value
-from codeplan.skills.values import Skill, Trial
-from codeplan.statistics import mcnemar_exact, wilson
+from codeplan.skills.values import Skill, EvidenceRecord
+from codeplan.statistics import mcnemar_exact, wilson_interval
 from codeplan.types import Value
 
 
-class Figures(Value, frozen=True):
+class SkillStatistics(Value, frozen=True):
     """Of one version of a skill: ``shown`` trials with it and ``plain`` ones without, successes, Wilson's intervals.
 
     ``wins`` and ``losses`` are the discordant pairs of filtering; ``p`` is McNemar's exact p, ``e`` the e-value of the
@@ -25,33 +25,33 @@ class Figures(Value, frozen=True):
     shown: int
     solved: int
     interval: tuple[float, float]
-    plain: int
-    plain_solved: int
-    plain_interval: tuple[float, float]
+    baseline: int
+    baseline_solved: int
+    baseline_interval: tuple[float, float]
     wins: int
     losses: int
-    p: float
-    e: float
+    p_value: float
+    e_value: float
     failing: bool
 
 
-def figures(skill: Skill, trials: Sequence[Trial]) -> Figures:
+def skill_statistics(skill: Skill, records: Sequence[EvidenceRecord]) -> SkillStatistics:
     """The figures of a skill's present version."""
-    t = tally(trials, skill.version)
-    return Figures(
+    t = summarise_evidence(records, skill.version)
+    return SkillStatistics(
         skill=skill.name,
         env=skill.env,
         version=skill.version,
         status=skill.status,
         shown=t.shown,
         solved=t.solved,
-        interval=wilson(t.solved, t.shown),
-        plain=t.plain,
-        plain_solved=t.plain_solved,
-        plain_interval=wilson(t.plain_solved, t.plain),
+        interval=wilson_interval(t.solved, t.shown),
+        baseline=t.baseline,
+        baseline_solved=t.baseline_solved,
+        baseline_interval=wilson_interval(t.baseline_solved, t.baseline),
         wins=t.wins,
         losses=t.losses,
-        p=mcnemar_exact(t.losses, t.wins),
-        e=e_value(t.wins, t.losses),
+        p_value=mcnemar_exact(t.losses, t.wins),
+        e_value=e_value(t.wins, t.losses),
         failing=t.failing,
     )

@@ -23,7 +23,7 @@ def is_temporary(name: str) -> bool:
     return name.startswith(".") and name.endswith(".tmp")
 
 
-def write(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str) -> None:
     """Put the text into the file, durably; a reader sees the old file or the new one, whatever happens meanwhile."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
     try:
@@ -35,10 +35,10 @@ def write(path: Path, text: str) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    sync(path.parent)
+    sync_folder(path.parent)
 
 
-def opened(path: str) -> io.FileIO:
+def open_regular_file(path: str) -> io.FileIO:
     """A file, to be read. Raises OSError where it cannot be, or is none: a pipe would be waited for."""
     file = io.FileIO(path, opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -47,17 +47,17 @@ def opened(path: str) -> io.FileIO:
     return file
 
 
-def append(path: Path, line: bytes) -> None:
+def append_line(path: Path, line: bytes) -> None:
     """Add a line to a file, durably. A torn line that a crash left behind is ended first, and stays as it is."""
     with open(path, "ab+") as file:
-        if file.tell() and not _ends_a_line(file.fileno(), file.tell()):
+        if file.tell() and not _ends_with_newline(file.fileno(), file.tell()):
             line = b"\n" + line
         file.write(line + b"\n")
         file.flush()
         os.fsync(file.fileno())
 
 
-def remove(path: Path) -> None:
+def remove_tree(path: Path) -> None:
     """Remove a file, or a folder with all that is in it; nothing where it is gone."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
@@ -65,7 +65,7 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def sync(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make what was created or renamed in a folder durable."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -75,7 +75,7 @@ def sync(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
+def exclusive_lock(path: Path) -> Iterator[None]:
     """Hold the lock file, against every other process and thread. The system frees it when the holder dies."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
@@ -85,5 +85,5 @@ def locked(path: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _ends_a_line(descriptor: int, size: int) -> bool:
+def _ends_with_newline(descriptor: int, size: int) -> bool:
     return os.pread(descriptor, 1, size - 1) == b"\n"

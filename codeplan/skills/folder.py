@@ -17,47 +17,47 @@ import msgspec
 from codeplan.errors import UsageError
 from codeplan.skills import evidence, files, manifest
 from codeplan.skills.files import DamagedSkill
-from codeplan.skills.manifest import Manifest
-from codeplan.skills.values import Skill, Trial
+from codeplan.skills.manifest import SkillManifest
+from codeplan.skills.values import Skill, EvidenceRecord
 
 MANIFEST, PLAN, EVIDENCE, VERSIONS = "SKILL.md", "plan.py", "evidence.jsonl", "versions"
-MOST_PLAN_BYTES = 1 << 20
+MAX_PLAN_BYTES = 1 << 20
 
 
-class ChangedByHand(DamagedSkill):
+class HandEditedPlan(DamagedSkill):
     """``plan.py`` is a plan that ``SKILL.md`` does not know: somebody has edited it."""
 
 
-def read(folder: Path) -> Skill:
+def read_skill(folder: Path) -> Skill:
     """The skill. Raises DamagedSkill, with the file and the reason, where it cannot be read."""
-    found = _manifest(folder)
+    found = _read_manifest(folder)
     try:
-        manifest.checked_name(found.environment, "an environment")
-        manifest.checked_name(found.name)
+        manifest.require_valid_name(found.environment, "an environment")
+        manifest.require_valid_name(found.name)
     except UsageError as e:
         raise DamagedSkill(f"{folder / MANIFEST}: {e}") from None
     if found.name != folder.name or found.environment != folder.parent.name:
         where = f"{found.environment}/{found.name}"
         raise DamagedSkill(f"{folder / MANIFEST}: it is of the skill {where}; a skill's folder bears its name")
-    return found.skill(_plan(folder, found))
+    return found.to_skill(_read_plan(folder, found))
 
 
 def read_version(folder: Path, version: int) -> Skill:
     """The skill as it was in an earlier version, or is. Raises DamagedSkill where that plan is not there."""
-    found = _manifest(folder)
+    found = _read_manifest(folder)
     if version == found.version:
-        return read(folder)
+        return read_skill(folder)
     if not _version_file(folder, version).exists():
         raise DamagedSkill(f"{folder} has no version {version}; its latest is {found.version}")
-    plan = _text(_version_file(folder, version), MOST_PLAN_BYTES)
-    return msgspec.structs.replace(found.skill(plan), version=version)
+    plan = _read_text(_version_file(folder, version), MAX_PLAN_BYTES)
+    return msgspec.structs.replace(found.to_skill(plan), version=version)
 
 
-def trials(folder: Path) -> tuple[list[Trial], list[int]]:
+def read_evidence(folder: Path) -> tuple[list[EvidenceRecord], list[int]]:
     """The trials, and the numbers of the lines that hold none. Raises DamagedSkill where the file cannot be read."""
     try:
-        with files.opened(f"{folder}/{EVIDENCE}") as file:
-            return evidence.decode(file.read())
+        with files.open_regular_file(f"{folder}/{EVIDENCE}") as file:
+            return evidence.decode_records(file.read())
     except FileNotFoundError:
         return [], []
     except OSError as e:
@@ -66,11 +66,11 @@ def trials(folder: Path) -> tuple[list[Trial], list[int]]:
 
 def signature(folder: str) -> str | None:
     """A text that changes when one of the three files does (times, sizes, inodes); None where the folder is gone."""
-    parts = [_stamp(f"{folder}/{name}") for name in (MANIFEST, PLAN, EVIDENCE)]
+    parts = [_file_stamp(f"{folder}/{name}") for name in (MANIFEST, PLAN, EVIDENCE)]
     return " ".join(parts) if any(parts) or os.path.isdir(folder) else None
 
 
-def _stamp(path: str) -> str:
+def _file_stamp(path: str) -> str:
     try:
         found = os.stat(path)
     except OSError:
@@ -78,24 +78,24 @@ def _stamp(path: str) -> str:
     return f"{found.st_mtime_ns}.{found.st_size}.{found.st_ino}"
 
 
-def create(folder: Path, skill: Skill) -> None:
+def create_folder(folder: Path, skill: Skill) -> None:
     """Write a new skill's folder, all of it or nothing."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = folder.with_name(f".{folder.name}.{secrets.token_hex(6)}.tmp")
     temporary.mkdir()
     try:
-        files.write(temporary / PLAN, skill.plan)
-        files.write(temporary / MANIFEST, manifest.written(skill))
+        files.write_atomically(temporary / PLAN, skill.plan)
+        files.write_atomically(temporary / MANIFEST, manifest.format_manifest(skill))
         os.rename(temporary, folder)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
-    files.sync(folder.parent)
+    files.sync_folder(folder.parent)
 
 
-def update(folder: Path, skill: Skill) -> None:
+def update_manifest(folder: Path, skill: Skill) -> None:
     """Write what is known of a skill anew; its plan stays."""
-    files.write(folder / MANIFEST, manifest.written(skill))
+    files.write_atomically(folder / MANIFEST, manifest.format_manifest(skill))
 
 
 def replace_plan(folder: Path, old: Skill, new: Skill) -> None:
@@ -103,64 +103,64 @@ def replace_plan(folder: Path, old: Skill, new: Skill) -> None:
     (folder / VERSIONS).mkdir(exist_ok=True)
     for skill in (old, new):
         copy = _version_file(folder, skill.version)
-        if not copy.exists() or _text(copy, MOST_PLAN_BYTES) != skill.plan:  # a writer that died may have left another
-            files.write(copy, skill.plan)
-    update(folder, new)
-    files.write(folder / PLAN, new.plan)
+        if not copy.exists() or _read_text(copy, MAX_PLAN_BYTES) != skill.plan:  # a writer that died may have left another
+            files.write_atomically(copy, skill.plan)
+    update_manifest(folder, new)
+    files.write_atomically(folder / PLAN, new.plan)
 
 
-def heal(folder: Path) -> Skill | None:
+def repair(folder: Path) -> Skill | None:
     """Finish a change that a crash cut short, and take a plan that was edited by hand for a new version, a candidate.
 
     The skill where something was done, else None. Raises DamagedSkill where it cannot be read.
     """
-    found = _manifest(folder)
-    plan = _plan_file(folder)
-    if plan is not None and manifest.digest(plan) == found.digest:
+    found = _read_manifest(folder)
+    plan = _read_plan_file(folder)
+    if plan is not None and manifest.plan_digest(plan) == found.digest:
         return None
     versions = sorted((folder / VERSIONS).glob("*.py")) if (folder / VERSIONS).is_dir() else []
-    known = {manifest.digest(text): text for text in (_text(v, MOST_PLAN_BYTES) for v in versions)}
-    if plan is not None and manifest.digest(plan) not in known:
-        return _taken_over(folder, found, plan, known.get(found.digest))
+    known = {manifest.plan_digest(text): text for text in (_read_text(v, MAX_PLAN_BYTES) for v in versions)}
+    if plan is not None and manifest.plan_digest(plan) not in known:
+        return _accept_edited_plan(folder, found, plan, known.get(found.digest))
     if found.digest not in known:
         raise DamagedSkill(f"{folder / PLAN}: there is no such file, and no copy of its plan in {VERSIONS}/")
-    files.write(folder / PLAN, known[found.digest])
-    return found.skill(known[found.digest])
+    files.write_atomically(folder / PLAN, known[found.digest])
+    return found.to_skill(known[found.digest])
 
 
-def _taken_over(folder: Path, found: Manifest, plan: str, before: str | None) -> Skill:
-    old = found.skill(plan if before is None else before)
+def _accept_edited_plan(folder: Path, found: SkillManifest, plan: str, before: str | None) -> Skill:
+    old = found.to_skill(plan if before is None else before)
     new = msgspec.structs.replace(old, plan=plan, version=found.version + 1, status="candidate")
     if before is not None:
         replace_plan(folder, old, new)
     else:
-        update(folder, new)
+        update_manifest(folder, new)
     return new
 
 
-def _plan(folder: Path, found: Manifest) -> str:
-    plan = _plan_file(folder)
-    if plan is not None and manifest.digest(plan) == found.digest:
+def _read_plan(folder: Path, found: SkillManifest) -> str:
+    plan = _read_plan_file(folder)
+    if plan is not None and manifest.plan_digest(plan) == found.digest:
         return plan
     copy = _version_file(folder, found.version)
-    if copy.is_file() and manifest.digest(kept := _text(copy, MOST_PLAN_BYTES)) == found.digest:
+    if copy.is_file() and manifest.plan_digest(kept := _read_text(copy, MAX_PLAN_BYTES)) == found.digest:
         return kept
     if plan is None:
         raise DamagedSkill(f"{folder / PLAN}: there is no such file")
-    raise ChangedByHand(
+    raise HandEditedPlan(
         f"{folder / PLAN}: it is not the plan of version {found.version}; "
         "codeplan skills rebuild takes it as a new version, a candidate"
     )
 
 
-def _plan_file(folder: Path) -> str | None:
+def _read_plan_file(folder: Path) -> str | None:
     path = f"{folder}/{PLAN}"  # texts are put together quicker than paths, and a library has thousands of skills
-    return _text(path, MOST_PLAN_BYTES) if os.path.exists(path) else None
+    return _read_text(path, MAX_PLAN_BYTES) if os.path.exists(path) else None
 
 
-def _manifest(folder: Path) -> Manifest:
+def _read_manifest(folder: Path) -> SkillManifest:
     try:
-        return manifest.read(_text(f"{folder}/{MANIFEST}", manifest.MOST_BYTES))
+        return manifest.parse_manifest(_read_text(f"{folder}/{MANIFEST}", manifest.MAX_MANIFEST_BYTES))
     except DamagedSkill as e:
         where = "" if str(folder) in str(e) else f"{folder / MANIFEST}: "
         raise DamagedSkill(f"{where}{e}") from None
@@ -170,10 +170,10 @@ def _version_file(folder: Path, version: int) -> Path:
     return folder / VERSIONS / f"{version}.py"
 
 
-def _text(path: Path | str, most: int) -> str:
+def _read_text(path: Path | str, most: int) -> str:
     """The text of a file as it is, line ends included. Raises DamagedSkill."""
     try:
-        with files.opened(str(path)) as file:
+        with files.open_regular_file(str(path)) as file:
             data = file.read(min(os.fstat(file.fileno()).st_size, most) + 1)  # room is made for all that is asked for
     except OSError as e:
         raise DamagedSkill(f"{path}: {e.strerror}") from None

@@ -14,20 +14,20 @@ from typing import Any
 
 import msgspec
 
-from codeplan.skills.evidence import Tally
-from codeplan.skills.values import Skill, Status, Trial
+from codeplan.skills.evidence import EvidenceSummary
+from codeplan.skills.values import Skill, SkillStatus, EvidenceRecord
 from codeplan.types import Value
 
-FORM = 3
+SCHEMA_VERSION = 3
 """Another number makes an index that was written by another codeplan be made anew."""
 
-MOST_WORDS = 8
-COMMON = 1_000
+MAX_QUERY_WORDS = 8
+COMMON_WORD_SKILLS = 1_000
 """As many skills have a word that tells nothing."""
 
 BUSY_SECONDS = 30.0
 
-_SOUND = "and status = 'active' and failing = 0"
+_USABLE = "and status = 'active' and failing = 0"
 
 _TABLES = """
 create table skills (
@@ -45,22 +45,22 @@ create virtual table texts using fts5 (tags, name, description, goals, tokenize 
 """
 
 
-class Entry(Value, frozen=True):
+class IndexEntry(Value, frozen=True):
     """What the index knows of a skill: all but its plan and its trials."""
 
     env: str
     name: str
     kind: str
-    status: Status
+    status: SkillStatus
     pinned: bool
     version: int
     description: str
     digest: str
-    tally: Tally
+    evidence: EvidenceSummary
     score: float = 0.0
 
 
-class Index:
+class SkillIndex:
     """One connection to an index. Not safe between threads by itself."""
 
     def __init__(self, path: Path | None) -> None:
@@ -73,7 +73,7 @@ class Index:
         try:
             self._db.execute("pragma journal_mode = wal")
             self._db.execute("pragma synchronous = off")  # what a crash of the machine loses is made anew
-            if self._db.execute("pragma user_version").fetchone()[0] != FORM:
+            if self._db.execute("pragma user_version").fetchone()[0] != SCHEMA_VERSION:
                 self._create()
         except BaseException:
             self._db.close()
@@ -88,7 +88,7 @@ class Index:
     # -------------------------------------------------------------- writing
 
     @contextlib.contextmanager
-    def change(self) -> Iterator[None]:
+    def transaction(self) -> Iterator[None]:
         """Around a change that others see as a whole, or not at all."""
         self._db.execute("begin immediate")
         try:
@@ -98,18 +98,18 @@ class Index:
             raise
         self._db.execute("commit")
 
-    def put(
+    def put_skill(
         self,
         path: str,
         signature: str,
         skill: Skill,
         digest: str,
-        tally: Tally,
-        trials: Iterable[Trial],
+        evidence: EvidenceSummary,
+        records: Iterable[EvidenceRecord],
         fault: str | None = None,
     ) -> None:
         """Enter a skill's folder anew, whatever was known of it; ``fault`` tells what of it cannot be used."""
-        number = self._forgotten(path)
+        number = self._remove_rows(path)
         known = (
             skill.env,
             skill.name,
@@ -120,23 +120,23 @@ class Index:
             skill.description,
             digest,
         )
-        row = (number, *known, *msgspec.structs.astuple(tally))
+        row = (number, *known, *msgspec.structs.astuple(evidence))
         number = self._db.execute(f"insert into skills values ({', '.join('?' * len(row))})", row).lastrowid
         goals = "\n".join(dict.fromkeys(o.goal for o in skill.origins if o.goal))
         text = (number, _tags(skill), skill.name, skill.description, goals)
         self._db.execute("insert into texts (rowid, tags, name, description, goals) values (?, ?, ?, ?, ?)", text)
-        runs = {o.run for o in skill.origins} | {t.run for t in trials}
+        runs = {o.run for o in skill.origins} | {t.run for t in records}
         self._db.executemany("insert into runs values (?, ?)", [(number, run) for run in runs if run])
         self._db.execute("insert into files values (?, ?, ?, ?)", (path, signature, number, fault))
 
     def put_fault(self, path: str, signature: str, fault: str) -> None:
         """Enter a folder that cannot be used, with the reason."""
-        self._forgotten(path)
+        self._remove_rows(path)
         self._db.execute("insert into files values (?, ?, null, ?)", (path, signature, fault))
 
-    def forget(self, path: str) -> None:
+    def remove(self, path: str) -> None:
         """Take a folder out."""
-        self._forgotten(path)
+        self._remove_rows(path)
 
     def clear(self) -> None:
         """Take everything out."""
@@ -148,7 +148,7 @@ class Index:
         rows = [(model, digest, vector) for digest, vector in vectors.items()]
         self._db.executemany("insert or replace into vectors values (?, ?, ?)", rows)
 
-    def _forgotten(self, path: str) -> int | None:
+    def _remove_rows(self, path: str) -> int | None:
         """Take a folder out; the number that its skill had, None where there was none."""
         found = self._db.execute("select skill from files where path = ?", (path,)).fetchone()
         if found is None:
@@ -170,7 +170,7 @@ class Index:
         """Why folders cannot be used, in their order."""
         return [fault for (fault,) in self._db.execute("select fault from files where fault is not null order by path")]
 
-    def faulty(self) -> list[str]:
+    def unusable_folders(self) -> list[str]:
         """The folders that cannot be used, by their paths in the library."""
         return [path for (path,) in self._db.execute("select path from files where skill is null order by path")]
 
@@ -178,29 +178,29 @@ class Index:
         self,
         env: str | None = None,
         kind: str | None = None,
-        status: Status | None = None,
-    ) -> list[Entry]:
+        status: SkillStatus | None = None,
+    ) -> list[IndexEntry]:
         """The skills, by environment, kind and name."""
         given = {"env": env, "kind": kind, "status": status}
         where = " and ".join(f"{n} = ?" for n, v in given.items() if v is not None) or "true"
         values = [v for v in given.values() if v is not None]
         rows = self._db.execute(f"select *, 0.0 from skills where {where} order by env, kind, name", values)
-        return [_entry(row) for row in rows]
+        return [_entry_from_row(row) for row in rows]
 
-    def of_run(self, run: str) -> list[Entry]:
+    def entries_of_run(self, run: str) -> list[IndexEntry]:
         """The skills that an episode made or tried."""
         query = "select *, 0.0 from skills where id in (select skill from runs where run = ?) order by env, name"
-        return [_entry(row) for row in self._db.execute(query, (run,))]
+        return [_entry_from_row(row) for row in self._db.execute(query, (run,))]
 
-    def search(self, words: Sequence[str], limit: int, env: str | None = None) -> list[Entry]:
+    def search(self, words: Sequence[str], limit: int, env: str | None = None) -> list[IndexEntry]:
         """The skills of any status whose words fit best, best first.
 
         What very many have tells nothing, and takes long to rank: it counts only where there is nothing else.
         """
-        rare, common = self._telling(words)
-        return self._ranked("", [f"e{_hex(env)}"] if env is not None else [], rare or common[:1], limit)
+        rare, common = self._split_words_by_rarity(words)
+        return self._search_text("", [f"e{_hex(env)}"] if env is not None else [], rare or common[:1], limit)
 
-    def fitting(self, env: str, kind: str, words: Sequence[str], limit: int) -> list[Entry]:
+    def rank_for_task(self, env: str, kind: str, words: Sequence[str], limit: int) -> list[IndexEntry]:
         """Active skills that do not fail, for a kind of task (any kind where it is empty), best first.
 
         Where too few have one of the words that tell something, others of the kind follow: those that solved most.
@@ -210,32 +210,32 @@ class Index:
             "active",
             *([f"(k{_hex(kind)} OR k{_hex('')})"] if kind else []),
         ]
-        found = self._ranked(_SOUND, tags, self._telling(words)[0], limit)
+        found = self._search_text(_USABLE, tags, self._split_words_by_rarity(words)[0], limit)
         if len(found) >= limit:
             return found
         names = {e.name for e in found}
-        more = self.sound(env, kind, limit + len(found))
+        more = self.usable(env, kind, limit + len(found))
         return [*found, *(e for e in more if e.name not in names)][:limit]
 
-    def sound(self, env: str, kind: str, limit: int = -1) -> list[Entry]:
+    def usable(self, env: str, kind: str, limit: int = -1) -> list[IndexEntry]:
         """Active skills that do not fail, for a kind of task (any where it is empty), those first that solved most.
 
         All of them for a limit of -1.
         """
         of_kind = "and kind = ?" if kind else ""  # one kind at a time, since the index has each in this order
-        query = f"select *, 0.0 from skills where env = ? {of_kind} {_SOUND} order by solved desc, name limit ?"
+        query = f"select *, 0.0 from skills where env = ? {of_kind} {_USABLE} order by solved desc, name limit ?"
         given = [[env, kind, limit], [env, "", limit]] if kind else [[env, limit]]
-        found = [_entry(row) for values in given for row in self._db.execute(query, values)]
-        found.sort(key=lambda e: (-e.tally.solved, e.name))
+        found = [_entry_from_row(row) for values in given for row in self._db.execute(query, values)]
+        found.sort(key=lambda e: (-e.evidence.solved, e.name))
         return found if limit < 0 else found[:limit]
 
-    def vectors(self, model: str, digests: Iterable[str]) -> dict[str, bytes]:
+    def read_vectors(self, model: str, digests: Iterable[str]) -> dict[str, bytes]:
         """The vectors that are kept of these texts, by digest."""
         query = "select vector from vectors where model = ? and digest = ?"
         found = ((digest, self._db.execute(query, (model, digest)).fetchone()) for digest in digests)
         return {digest: row[0] for digest, row in found if row}
 
-    def _ranked(self, where: str, tags: list[str], words: Sequence[str], limit: int) -> list[Entry]:
+    def _search_text(self, where: str, tags: list[str], words: Sequence[str], limit: int) -> list[IndexEntry]:
         if not words:
             return []
         match = " AND ".join(
@@ -245,16 +245,16 @@ class Index:
             "select s.*, -bm25(texts, 0.0, 2.0, 1.0, 1.0) as score from texts join skills s on s.id = texts.rowid "
             f"where texts match ? {where} order by score desc, solved desc, name limit ?"
         )
-        return [_entry(row) for row in self._db.execute(query, (match, limit))]
+        return [_entry_from_row(row) for row in self._db.execute(query, (match, limit))]
 
-    def _telling(self, words: Sequence[str]) -> tuple[list[str], list[str]]:
+    def _split_words_by_rarity(self, words: Sequence[str]) -> tuple[list[str], list[str]]:
         """The words that few skills have, fewest first, and those that many have, quoted for FTS5."""
-        counted = {f'"{word}"': self._count(word) for word in dict.fromkeys(words)}
+        counted = {f'"{word}"': self._count_skills_with(word) for word in dict.fromkeys(words)}
         there = sorted((word for word, number in counted.items() if number), key=lambda word: counted[word])
-        rare = [word for word in there if counted[word] < COMMON]
-        return rare[:MOST_WORDS], there[len(rare) :]
+        rare = [word for word in there if counted[word] < COMMON_WORD_SKILLS]
+        return rare[:MAX_QUERY_WORDS], there[len(rare) :]
 
-    def _count(self, word: str) -> int:
+    def _count_skills_with(self, word: str) -> int:
         """How many skills have the word; COMMON where they are as many, or more. Kept until the index changes."""
         version = self._db.execute("pragma data_version").fetchone()[0], self._db.total_changes
         if version != self._counted_at:
@@ -262,7 +262,7 @@ class Index:
         if word not in self._counts:
             query = "select count(*) from (select rowid from texts where texts match ? limit ?)"
             match = f'{{name description goals}} : "{word}"'
-            self._counts[word] = self._db.execute(query, (match, COMMON)).fetchone()[0]
+            self._counts[word] = self._db.execute(query, (match, COMMON_WORD_SKILLS)).fetchone()[0]
         return self._counts[word]
 
     # -------------------------------------------------------------- the file
@@ -275,11 +275,11 @@ class Index:
             self._db.execute(f"drop {kind} if exists {name}")
         for statement in _TABLES.strip().split(";\n"):
             self._db.execute(statement.rstrip(";"))
-        self._db.execute(f"pragma user_version = {FORM}")
+        self._db.execute(f"pragma user_version = {SCHEMA_VERSION}")
         self._db.execute("commit")
 
 
-def words_in(text: str) -> list[str]:
+def search_words(text: str) -> list[str]:
     """The words of a text, fit for a search."""
     letters = "".join(c.lower() if c.isalnum() else " " for c in text[:4_000])
     return list(dict.fromkeys(letters.split()))[:24]
@@ -294,7 +294,7 @@ def _hex(text: str) -> str:
     return f"{text.encode().hex()}0"
 
 
-def _entry(row: Sequence[Any]) -> Entry:
+def _entry_from_row(row: Sequence[Any]) -> IndexEntry:
     _, env, name, kind, status, pinned, version, about, digest, a, b, c, d, e, f, failing, score = row
-    tally = Tally(a, b, c, d, e, f, bool(failing))  # in the order of the columns; a list has thousands
-    return Entry(env, name, kind, status, bool(pinned), version, about, digest, tally, round(score, 4))
+    tally = EvidenceSummary(a, b, c, d, e, f, bool(failing))  # in the order of the columns; a list has thousands
+    return IndexEntry(env, name, kind, status, bool(pinned), version, about, digest, tally, round(score, 4))

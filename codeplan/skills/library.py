@@ -16,21 +16,21 @@ import msgspec
 from codeplan.errors import UsageError
 from codeplan.skills import evidence, files, folder, manifest
 from codeplan.skills.files import DamagedSkill
-from codeplan.skills.index import Entry, Index, words_in
-from codeplan.skills.mirror import Mirror
-from codeplan.skills.nearest import Embedder, Ranking
-from codeplan.skills.values import Skill, Status, Trial
+from codeplan.skills.index import IndexEntry, SkillIndex, search_words
+from codeplan.skills.mirror import SynchronisedIndex
+from codeplan.skills.nearest import Embedder, EmbeddingRanker
+from codeplan.skills.values import Skill, SkillStatus, EvidenceRecord
 from codeplan.types import Task
 
-LOCK, IGNORE = ".lock", ".gitignore"
-_IGNORED = "# made from the folders, or of the moment\n.index.sqlite*\n.lock\n.*.tmp\n"
+LOCK_FILE, IGNORE_FILE = ".lock", ".gitignore"
+_IGNORE_RULES = "# made from the folders, or of the moment\n.index.sqlite*\n.lock\n.*.tmp\n"
 
 _T = TypeVar("_T")
-_SPARE = 8
-_MOST = 1_000_000  # whoever asks for more has them all
+_SPARE_ENTRIES = 8
+_MAX_LIMIT = 1_000_000  # whoever asks for more has them all
 
 
-class Library:
+class SkillLibrary:
     """Skills in a folder: ``<environment>/<name>/``; a SkillStore. Safe between threads and between processes.
 
     The folder is made when something is first written to it. On opening, and in ``refresh``, the index is brought in
@@ -43,7 +43,7 @@ class Library:
         if self.path.exists() and not self.path.is_dir():
             raise UsageError(f"{self.path} is no folder; a skill library is one")
         self._mutex = threading.RLock()
-        self._mirror = Mirror(self.path)
+        self._index = SynchronisedIndex(self.path)
         self.refresh()
 
     def __repr__(self) -> str:
@@ -57,7 +57,7 @@ class Library:
     def close(self) -> None:
         """Close the index; it is opened again when it is needed."""
         with self._mutex:
-            self._mirror.close()
+            self._index.close()
 
     # -------------------------------------------------------------- the port
 
@@ -66,36 +66,36 @@ class Library:
 
         Each is read from its folder: what is retired, or damaged, is left out whatever the index says.
         """
-        words, limit = words_in(f"{task.goal} {task.kind}"), min(limit, _MOST)
-        return self._active(self._ask(lambda index: index.fitting(task.env, task.kind, words, limit + _SPARE)), limit)
+        words, limit = search_words(f"{task.goal} {task.kind}"), min(limit, _MAX_LIMIT)
+        return self._load_active(self._query(lambda index: index.rank_for_task(task.env, task.kind, words, limit + _SPARE_ENTRIES)), limit)
 
     def nearest(self, task: Task, limit: int, embedder: Embedder) -> Sequence[Skill]:
         """As ``find``, but those first whose description and plan are nearest to the task's goal in meaning."""
-        entries = self._ask(lambda index: index.sound(task.env, task.kind))
-        return self._active(Ranking(self, embedder, self._read).ranked(task.goal, entries), min(limit, _MOST))
+        entries = self._query(lambda index: index.usable(task.env, task.kind))
+        return self._load_active(EmbeddingRanker(self, embedder, self._load_if_active).rank(task.goal, entries), min(limit, _MAX_LIMIT))
 
-    def record(self, skill: Skill, trial: Trial) -> None:
+    def record(self, skill: Skill, record: EvidenceRecord) -> None:
         """Add a trial to the skill's evidence, durably. Raises UsageError where there is no such skill."""
-        trial = trial if trial.at else msgspec.structs.replace(trial, at=round(time.time(), 3))
-        with self._writing(skill.env, skill.name) as place:
-            files.append(place / folder.EVIDENCE, evidence.encode(trial))
+        record = record if record.at else msgspec.structs.replace(record, at=round(time.time(), 3))
+        with self._locked_folder(skill.env, skill.name) as place:
+            files.append_line(place / folder.EVIDENCE, evidence.encode_record(record))
 
     # -------------------------------------------------------------- reading
 
     def get(self, env: str, name: str, version: int | None = None) -> Skill:
         """The skill, as it is now or in an earlier version. Raises UsageError where it is not there, or damaged."""
-        place = self._existing(env, name)
+        place = self._existing_folder(env, name)
         try:
-            return folder.read(place) if version is None else folder.read_version(place, version)
+            return folder.read_skill(place) if version is None else folder.read_version(place, version)
         except DamagedSkill as e:
             raise UsageError(str(e)) from None
 
-    def named(self, name: str, version: int | None = None) -> Skill:
+    def get_by_name(self, name: str, version: int | None = None) -> Skill:
         """The skill of a name, or of ``environment/name``. Raises UsageError where there is not just one."""
         env, _, own = name.rpartition("/")
         if env:
             return self.get(env, own, version)
-        there = sorted(p.split("/")[0] for p in self._mirror.places() if p.split("/")[1] == own)
+        there = sorted(p.split("/")[0] for p in self._index.skill_folders() if p.split("/")[1] == own)
         if len(there) > 1:
             raise UsageError(f"{' and '.join(there)} have a skill {own}; name it as in {there[0]}/{own}")
         if not there:
@@ -104,10 +104,10 @@ class Library:
             )
         return self.get(there[0], own, version)
 
-    def trials(self, skill: Skill) -> list[Trial]:
+    def read_evidence(self, skill: Skill) -> list[EvidenceRecord]:
         """Every trial of a skill, in the order in which they were made. Raises UsageError where they cannot be read."""
         try:
-            return folder.trials(self._existing(skill.env, skill.name))[0]
+            return folder.read_evidence(self._existing_folder(skill.env, skill.name))[0]
         except DamagedSkill as e:
             raise UsageError(str(e)) from None
 
@@ -115,44 +115,44 @@ class Library:
         self,
         env: str | None = None,
         kind: str | None = None,
-        status: Status | None = None,
-    ) -> list[Entry]:
+        status: SkillStatus | None = None,
+    ) -> list[IndexEntry]:
         """What the index knows of the skills, by environment, kind and name."""
-        return self._ask(lambda index: index.entries(env, kind, status))
+        return self._query(lambda index: index.entries(env, kind, status))
 
-    def search(self, text: str, limit: int = 20, env: str | None = None) -> list[Entry]:
+    def search(self, text: str, limit: int = 20, env: str | None = None) -> list[IndexEntry]:
         """The skills of any status whose name, description or goals have words of the text, best first."""
-        return self._ask(lambda index: index.search(words_in(text), min(limit, _MOST), env))
+        return self._query(lambda index: index.search(search_words(text), min(limit, _MAX_LIMIT), env))
 
-    def of_run(self, run: str) -> list[Entry]:
+    def entries_of_run(self, run: str) -> list[IndexEntry]:
         """The skills that an episode, by its folder, however that is written, made or tried."""
 
-        def found(written: str) -> list[Entry]:
-            return self._ask(lambda index: index.of_run(written))
+        def found(written: str) -> list[IndexEntry]:
+            return self._query(lambda index: index.entries_of_run(written))
 
         forms = (run, os.path.normpath(run), os.path.relpath(run), os.path.abspath(run))
         return next(filter(None, map(found, forms)), [])
 
     def faults(self) -> list[str]:
         """What cannot be used: the file and the reason, a line each."""
-        return self._ask(lambda index: index.faults())
+        return self._query(lambda index: index.faults())
 
-    def vectors(self, model: str, digests: Sequence[str]) -> dict[str, bytes]:
+    def read_vectors(self, model: str, digests: Sequence[str]) -> dict[str, bytes]:
         """The vectors that the index keeps of texts, by their digests."""
         with self._mutex:
-            return self._mirror.ask(lambda index: index.vectors(model, digests))
+            return self._index.query(lambda index: index.read_vectors(model, digests))
 
     # -------------------------------------------------------------- writing
 
     def add(self, skill: Skill) -> Skill:
         """Put a new skill into the library. Raises UsageError where it has one of that name."""
-        manifest.checked_name(skill.env, "an environment")
-        place = self._folder(skill.env, manifest.checked_name(skill.name))
+        manifest.require_valid_name(skill.env, "an environment")
+        place = self._folder(skill.env, manifest.require_valid_name(skill.name))
         with self._lock():
             if place.exists():
                 raise UsageError(f"{self.path} has a skill {skill.env}/{skill.name} already")
-            folder.create(place, skill)
-            self._mirror.enter(f"{skill.env}/{skill.name}")
+            folder.create_folder(place, skill)
+            self._index.update_folder(f"{skill.env}/{skill.name}")
         return skill
 
     def change(self, skill: Skill, **changes: object) -> Skill:
@@ -160,11 +160,11 @@ class Library:
 
         Returns it as it is then. Raises UsageError where it is not there.
         """
-        with self._writing(skill.env, skill.name) as place:
+        with self._locked_folder(skill.env, skill.name) as place:
             old = self.get(skill.env, skill.name)
             new = msgspec.structs.replace(old, **changes)
             if new.plan == old.plan:
-                folder.update(place, new)
+                folder.update_manifest(place, new)
             else:
                 new = msgspec.structs.replace(new, version=old.version + 1, status="candidate")
                 folder.replace_plan(place, old, new)
@@ -181,8 +181,8 @@ class Library:
         if into.env != other.env:
             raise UsageError(f"{into.env}/{into.name} and {other.env}/{other.name} are for different environments")
         origins = tuple(dict.fromkeys([*into.origins, *other.origins]))
-        same, there = into.plan == other.plan, set(self.trials(into))
-        for trial in self.trials(other):
+        same, there = into.plan == other.plan, set(self.read_evidence(into))
+        for trial in self.read_evidence(other):
             version = into.version if same and trial.version == other.version else 0
             if (taken := msgspec.structs.replace(trial, version=version)) not in there:
                 self.record(into, taken)
@@ -190,10 +190,10 @@ class Library:
         self.change(other, status="retired")
         return merged
 
-    def keep_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
+    def store_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
         """Keep vectors of texts in the index, by the embedding model and their digests."""
         with self._lock():
-            self._mirror.ask(lambda index: index.put_vectors(model, vectors))
+            self._index.query(lambda index: index.put_vectors(model, vectors))
 
     def rebuild(self) -> int:
         """Make the index anew; finish what a crash cut short; take plans edited by hand as new versions, candidates.
@@ -201,51 +201,51 @@ class Library:
         Returns how many skills' folders there are.
         """
         with self._lock():
-            for left in self._mirror.left_over():
-                files.remove(left)
-            self._mirror.make_anew()
-            places = list(self._mirror.places())
-            for place in self._mirror.unsound():
+            for left in self._index.temporary_files():
+                files.remove_tree(left)
+            self._index.rebuild()
+            places = list(self._index.skill_folders())
+            for place in self._index.folders_to_repair():
                 with contextlib.suppress(DamagedSkill):
-                    if folder.heal(self.path / place):
-                        self._mirror.enter(place)
+                    if folder.repair(self.path / place):
+                        self._index.update_folder(place)
         return len(places)
 
     def refresh(self) -> None:
         """Bring the index in line with the folders."""
         with self._mutex:
-            if self.path.is_dir() and self._mirror.differs():
+            if self.path.is_dir() and self._index.is_outdated():
                 with self._lock():
-                    self._mirror.follow()
+                    self._index.update()
 
     # -------------------------------------------------------------- the parts
 
-    def _ask(self, question: Callable[[Index], list[_T]]) -> list[_T]:
+    def _query(self, question: Callable[[SkillIndex], list[_T]]) -> list[_T]:
         with self._mutex:
             try:
-                return self._mirror.ask(question) if self.path.is_dir() else []
+                return self._index.query(question) if self.path.is_dir() else []
             except UnicodeEncodeError:  # half of a surrogate pair was asked for, and no text has one
                 return []
 
-    def _active(self, entries: Sequence[Entry], limit: int) -> list[Skill]:
+    def _load_active(self, entries: Sequence[IndexEntry], limit: int) -> list[Skill]:
         """The first skills that are there and active, each with its entry's score."""
-        found = (msgspec.structs.replace(s, score=e.score) for e in entries if (s := self._read(e)))
+        found = (msgspec.structs.replace(s, score=e.score) for e in entries if (s := self._load_if_active(e)))
         return list(itertools.islice(found, limit))
 
-    def _read(self, entry: Entry) -> Skill | None:
+    def _load_if_active(self, entry: IndexEntry) -> Skill | None:
         """The skill as its folder has it; None where it is retired, or damaged, whatever the index says."""
         with contextlib.suppress(DamagedSkill):
-            skill = folder.read(self._folder(entry.env, entry.name))
+            skill = folder.read_skill(self._folder(entry.env, entry.name))
             return skill if skill.status == "active" else None
         return None
 
     @contextlib.contextmanager
-    def _writing(self, env: str, name: str) -> Iterator[Path]:
+    def _locked_folder(self, env: str, name: str) -> Iterator[Path]:
         """The folder of a skill that is there, to be written to; the index follows. Raises UsageError."""
-        place = self._existing(env, name)
+        place = self._existing_folder(env, name)
         with self._lock():
             yield place
-            self._mirror.enter(f"{env}/{name}")
+            self._index.update_folder(f"{env}/{name}")
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
@@ -254,24 +254,24 @@ class Library:
             if not self.writable:
                 yield
                 return
-            self._make()
-            with files.locked(self.path / LOCK):
+            self._create_folder()
+            with files.exclusive_lock(self.path / LOCK_FILE):
                 yield
 
-    def _make(self) -> None:
+    def _create_folder(self) -> None:
         """Make the library's folder, where it is not there."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            if not (self.path / IGNORE).exists():
-                files.write(self.path / IGNORE, _IGNORED)
+            if not (self.path / IGNORE_FILE).exists():
+                files.write_atomically(self.path / IGNORE_FILE, _IGNORE_RULES)
         except OSError as e:
             raise UsageError(f"the skill library {self.path} cannot be made: {e.strerror}") from None
 
-    def _existing(self, env: str, name: str) -> Path:
+    def _existing_folder(self, env: str, name: str) -> Path:
         place = self._folder(env, name)
         if not place.is_dir():
             raise UsageError(f"there is no skill {env}/{name} in {self.path}; codeplan skills list shows what there is")
         return place
 
     def _folder(self, env: str, name: str) -> Path:
-        return self.path / manifest.checked_name(env, "an environment") / manifest.checked_name(name)
+        return self.path / manifest.require_valid_name(env, "an environment") / manifest.require_valid_name(name)

@@ -15,16 +15,16 @@ import msgspec
 
 from codeplan.errors import UsageError
 from codeplan.skills.files import DamagedSkill
-from codeplan.skills.values import Origin, Skill, Status
+from codeplan.skills.values import SkillOrigin, Skill, SkillStatus
 
 FENCE = "+++"
-MOST_BYTES = 256 * 1024
-MOST_TEXT = 2_000
+MAX_MANIFEST_BYTES = 256 * 1024
+MAX_TEXT_CHARACTERS = 2_000
 """Characters of a description, and of a goal, that are kept."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 
-_Text = Annotated[str, msgspec.Meta(max_length=MOST_TEXT)]
+_Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT_CHARACTERS)]
 _Word = Annotated[str, msgspec.Meta(max_length=200)]
 
 
@@ -35,7 +35,7 @@ class _Origin(msgspec.Struct, forbid_unknown_fields=True):
     run: _Text = ""
 
 
-class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class SkillManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The front matter. ``digest`` is that of the plan it was written for."""
 
     name: _Word
@@ -44,14 +44,14 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     kind: _Word
     parameters: Annotated[tuple[_Word, ...], msgspec.Meta(max_length=200)]
     version: Annotated[int, msgspec.Meta(ge=1, le=2**31)]
-    status: Status
+    status: SkillStatus
     pinned: bool
     digest: _Word
     origins: tuple[_Origin, ...] = ()
 
-    def skill(self, plan: str) -> Skill:
+    def to_skill(self, plan: str) -> Skill:
         """The skill, with its plan."""
-        origins = tuple(Origin(o.task, o.goal, o.model, o.run) for o in self.origins)
+        origins = tuple(SkillOrigin(o.task, o.goal, o.model, o.run) for o in self.origins)
         return Skill(
             self.name,
             self.environment,
@@ -66,49 +66,49 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         )
 
 
-def checked_name(name: str, what: str = "a skill") -> str:
+def require_valid_name(name: str, what: str = "a skill") -> str:
     """A name that is fit for a folder. Raises UsageError for another."""
     if not _NAME.fullmatch(name):
         raise UsageError(f"{name[:100]!r} is no name for {what}; use small letters, digits, - and _, at most 80 in all")
     return name
 
 
-def digest(plan: str) -> str:
+def plan_digest(plan: str) -> str:
     """16 hexadecimal digits that change with the plan's text."""
     return hashlib.sha256(plan.encode()).hexdigest()[:16]
 
 
-def read(text: str) -> Manifest:
+def parse_manifest(text: str) -> SkillManifest:
     """The front matter of a file's text. Raises DamagedSkill with the reason."""
     lines = text.removeprefix("\ufeff").split("\n")
     fences = [i for i, line in enumerate(lines) if line.strip() == FENCE][:2]
     if len(fences) < 2 or fences[0]:
         raise DamagedSkill(f"it does not begin with TOML between two lines of {FENCE}")
     try:
-        return msgspec.convert(tomllib.loads("\n".join([*lines[1 : fences[1]], ""])), Manifest)
+        return msgspec.convert(tomllib.loads("\n".join([*lines[1 : fences[1]], ""])), SkillManifest)
     except msgspec.ValidationError as e:
         raise DamagedSkill(f"its front matter does not fit: {e}") from None
     except (ValueError, RecursionError) as e:  # a number of thousands of digits is a ValueError, too
         raise DamagedSkill(f"its front matter is not TOML: {e}") from None
 
 
-def written(skill: Skill) -> str:
+def format_manifest(skill: Skill) -> str:
     """The file's text, for a skill."""
     fields = {
         "name": skill.name,
-        "description": _short(skill.description),
+        "description": _truncate(skill.description),
         "environment": skill.env,
         "kind": skill.kind,
         "parameters": list(skill.parameters),
         "version": skill.version,
         "status": skill.status,
         "pinned": skill.pinned,
-        "digest": digest(skill.plan),
+        "digest": plan_digest(skill.plan),
     }
-    lines = [FENCE, *_pairs(fields)]
+    lines = [FENCE, *_toml_lines(fields)]
     for origin in skill.origins:
-        known = {n: _short(getattr(origin, n)) for n in origin.__struct_fields__ if getattr(origin, n)}
-        lines += ["", "[[origins]]", *_pairs(known)]
+        known = {n: _truncate(getattr(origin, n)) for n in origin.__struct_fields__ if getattr(origin, n)}
+        lines += ["", "[[origins]]", *_toml_lines(known)]
     return "\n".join([*lines, FENCE, "", *_prose(skill), ""])
 
 
@@ -116,12 +116,12 @@ def _prose(skill: Skill) -> Iterable[str]:
     kind = f" of kind {skill.kind}" if skill.kind else ""
     yield f"# {skill.name}"
     yield ""
-    yield _short(skill.description) or "A plan that solved a task."
+    yield _truncate(skill.description) or "A plan that solved a task."
     yield ""
     yield f"For tasks{kind} in {skill.env}. The plan is in plan.py, its trials in evidence.jsonl."
 
 
-def _pairs(fields: dict[str, Any]) -> Iterable[str]:
+def _toml_lines(fields: dict[str, Any]) -> Iterable[str]:
     return (f"{name} = {_toml(value)}" for name, value in fields.items())
 
 
@@ -131,17 +131,17 @@ def _toml(value: bool | int | str | list[str]) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, str):
-        return '"' + "".join(_escaped(c) for c in value) + '"'
+        return '"' + "".join(_escape(c) for c in value) + '"'
     return f"[{', '.join(_toml(v) for v in value)}]"
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     if character in '"\\':
         return "\\" + character
     code = ord(character)
     return f"\\u{code:04x}" if code < 32 or 127 <= code < 160 or code in (0x2028, 0x2029) else character
 
 
-def _short(text: str) -> str:
+def _truncate(text: str) -> str:
     """The text, capped, and without what no file can hold (half of a surrogate pair)."""
-    return text[:MOST_TEXT].encode("utf-8", "replace").decode()
+    return text[:MAX_TEXT_CHARACTERS].encode("utf-8", "replace").decode()

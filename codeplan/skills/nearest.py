@@ -15,14 +15,14 @@ from typing import Protocol, runtime_checkable
 import msgspec
 
 from codeplan.skills import manifest
-from codeplan.skills.index import Entry
+from codeplan.skills.index import IndexEntry
 from codeplan.skills.values import Skill
 from codeplan.types import Task
 
-MOST_CHARACTERS = 2_000
+MAX_CHARACTERS = 2_000
 """As much of a text is embedded."""
 
-_AT_ONCE = 256  # texts in a request: a few hundred tokens each, well below what endpoints take
+_BATCH_SIZE = 256  # texts in a request: a few hundred tokens each, well below what endpoints take
 
 _GOAL = ""  # the goal's key among the digests of skills' texts
 
@@ -35,7 +35,7 @@ class Embedder(msgspec.Struct, frozen=True):
 
 
 @runtime_checkable
-class FindsNearest(Protocol):
+class EmbeddingSkillStore(Protocol):
     """A SkillStore that can also find skills by their vectors."""
 
     def nearest(self, task: Task, limit: int, embedder: Embedder) -> Sequence[Skill]:
@@ -43,77 +43,77 @@ class FindsNearest(Protocol):
         ...
 
 
-class Vectors(Protocol):
+class VectorCache(Protocol):
     """Keeps vectors, by the embedding model's name and the digest of the text. They can be had again at any time."""
 
-    def vectors(self, model: str, digests: Sequence[str]) -> dict[str, bytes]:
+    def read_vectors(self, model: str, digests: Sequence[str]) -> dict[str, bytes]:
         """The vectors that are there, by digest."""
         ...
 
-    def keep_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
+    def store_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
         """Keep vectors by digest."""
         ...
 
 
-class Ranking:
+class EmbeddingRanker:
     """Ranks entries of an index. ``read`` gives an entry's skill as it is, None where it cannot be used."""
 
-    def __init__(self, kept: Vectors, embedder: Embedder, read: Callable[[Entry], Skill | None]) -> None:
-        self._kept, self._embedder, self._read = kept, embedder, read
+    def __init__(self, cache: VectorCache, embedder: Embedder, read: Callable[[IndexEntry], Skill | None]) -> None:
+        self._cache, self._embedder, self._read = cache, embedder, read
 
-    def ranked(self, goal: str, entries: Sequence[Entry]) -> list[Entry]:
+    def rank(self, goal: str, entries: Sequence[IndexEntry]) -> list[IndexEntry]:
         """The entries, the nearest first, with the cosine as their score; without those that cannot be used.
 
         The goal is embedded, and what is not kept yet, or in another length, since another model bears the name now.
         """
         if not entries:
             return []
-        by_digest = {_digest(e.description, e.digest): e for e in entries}
-        known = _sound(self._kept.vectors(self._embedder.model, list(by_digest)))
+        by_digest = {_text_digest(e.description, e.digest): e for e in entries}
+        known = _decode_vectors(self._cache.read_vectors(self._embedder.model, list(by_digest)))
         new = (e for key, e in by_digest.items() if key not in known)
-        known |= self._asked({_GOAL: goal, **self._texts(new)})
+        known |= self._embed({_GOAL: goal, **self._texts(new)})
         towards = known.pop(_GOAL)
         changed = (by_digest[key] for key, vector in known.items() if len(vector) != len(towards))
-        known |= self._asked(self._texts(changed))
+        known |= self._embed(self._texts(changed))
         scored = (
             msgspec.structs.replace(e, score=_cosine(known[key], towards))
             for e in entries
-            if (key := _digest(e.description, e.digest)) in known
+            if (key := _text_digest(e.description, e.digest)) in known
         )
-        return sorted(scored, key=lambda e: (-e.score, -e.tally.solved, e.name))
+        return sorted(scored, key=lambda e: (-e.score, -e.evidence.solved, e.name))
 
-    def _texts(self, entries: Iterable[Entry]) -> dict[str, str]:
+    def _texts(self, entries: Iterable[IndexEntry]) -> dict[str, str]:
         """What is embedded of the entries' skills, by digest: their description, and their plan from its head on."""
         texts: dict[str, str] = {}
         for entry in entries:
-            skill, key = self._read(entry), _digest(entry.description, entry.digest)
-            if skill and key == _digest(skill.description, manifest.digest(skill.plan)):
+            skill, key = self._read(entry), _text_digest(entry.description, entry.digest)
+            if skill and key == _text_digest(skill.description, manifest.plan_digest(skill.plan)):
                 texts[key] = f"{skill.description}\n{skill.plan}"
         return texts
 
-    def _asked(self, texts: Mapping[str, str]) -> dict[str, array[float]]:
+    def _embed(self, texts: Mapping[str, str]) -> dict[str, array[float]]:
         """The vectors of these texts, by digest; kept as they come, so that what was paid for is there."""
         keys = list(texts)
         found: dict[str, array[float]] = {}
-        for some in (keys[i : i + _AT_ONCE] for i in range(0, len(keys), _AT_ONCE)):
-            vectors = self._embedder.embed([texts[key][:MOST_CHARACTERS] for key in some])
-            new = {key: _unit(vector) for key, vector in zip(some, vectors, strict=True)}
+        for some in (keys[i : i + _BATCH_SIZE] for i in range(0, len(keys), _BATCH_SIZE)):
+            vectors = self._embedder.embed([texts[key][:MAX_CHARACTERS] for key in some])
+            new = {key: _normalise(vector) for key, vector in zip(some, vectors, strict=True)}
             found |= new
-            self._kept.keep_vectors(self._embedder.model, {k: v.tobytes() for k, v in new.items() if k != _GOAL})
+            self._cache.store_vectors(self._embedder.model, {k: v.tobytes() for k, v in new.items() if k != _GOAL})
         return found
 
 
-def _digest(description: str, plan: str) -> str:
+def _text_digest(description: str, plan: str) -> str:
     """16 hexadecimal digits that change with what is embedded of a skill; ``plan`` is its plan's own digest."""
     return hashlib.sha256(f"{plan} {description}".encode()).hexdigest()[:16]
 
 
-def _unit(vector: Sequence[float]) -> array[float]:
+def _normalise(vector: Sequence[float]) -> array[float]:
     length = math.hypot(*vector) or 1.0
     return array("f", (number / length for number in vector))
 
 
-def _sound(kept: Mapping[str, bytes]) -> dict[str, array[float]]:
+def _decode_vectors(kept: Mapping[str, bytes]) -> dict[str, array[float]]:
     """The kept vectors without those that are none: an index may hold anything."""
     vectors = {k: array("f", v) for k, v in kept.items() if isinstance(v, bytes) and v and len(v) % 4 == 0}
     return {k: v for k, v in vectors.items() if math.isfinite(sum(v))}

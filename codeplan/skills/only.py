@@ -7,16 +7,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codeplan.errors import UsageError
-from codeplan.skills.library import Library
+from codeplan.skills.library import SkillLibrary
 from codeplan.skills.nearest import Embedder
-from codeplan.skills.values import Skill, Trial
+from codeplan.skills.values import Skill, EvidenceRecord
 from codeplan.types import Task
 
 
-class Unrecorded:
+class ReadOnlyStore:
     """A library that is only read: what comes of episodes is no evidence."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: SkillLibrary) -> None:
         self._library = library
 
     def __repr__(self) -> str:
@@ -35,11 +35,11 @@ class Unrecorded:
         """The library's skill."""
         return self._library.get(env, name, version)
 
-    def record(self, skill: Skill, trial: Trial) -> None:
+    def record(self, skill: Skill, record: EvidenceRecord) -> None:
         """Nothing is kept."""
 
 
-class OnlyThese:
+class FixedStore:
     """A SkillStore of the skills it was made with, for tasks of their environment. It keeps no trials."""
 
     def __init__(self, *skills: Skill) -> None:
@@ -63,11 +63,11 @@ class OnlyThese:
                 return skill
         raise UsageError(f"the skill {env}/{name} in version {version} is not there")
 
-    def record(self, skill: Skill, trial: Trial) -> None:
+    def record(self, skill: Skill, record: EvidenceRecord) -> None:
         """Nothing is kept: whoever made this store keeps the trials."""
 
 
-class Elsewhere:
+class MissingStore:
     """The SkillStore of an episode that is done again without its library: what that chose is on the trace.
 
     Raises UsageError where the episode goes on to ask for skills.
@@ -88,5 +88,5 @@ class Elsewhere:
         """There are none."""
         raise UsageError(f"the skill {env}/{name} is not here; name its library, as in --set library=FOLDER")
 
-    def record(self, skill: Skill, trial: Trial) -> None:
+    def record(self, skill: Skill, record: EvidenceRecord) -> None:
         """There is no place for it."""

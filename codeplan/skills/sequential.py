@@ -19,7 +19,7 @@ import math
 import sys
 from typing import Literal
 
-Verdict = Literal["helps", "harms", "open"]
+SkillVerdict = Literal["helps", "harms", "open"]
 
 
 def e_value(wins: int, losses: int) -> float:
@@ -39,13 +39,13 @@ def e_value(wins: int, losses: int) -> float:
         return sys.float_info.max
 
 
-def verdict(wins: int, losses: int, level: float = 0.05) -> Verdict:
+def sequential_verdict(wins: int, losses: int, level: float = 0.05) -> SkillVerdict:
     """What may be said now, at any time: each of the two claims is wrong with a probability of at most ``level``."""
     if e_value(wins, losses) >= 1 / level:
         return "helps"
     return "harms" if e_value(losses, wins) >= 1 / level else "open"
 
 
-def reachable(wins: int, losses: int, left: int, level: float = 0.05) -> bool:
+def can_reach(wins: int, losses: int, left: int, level: float = 0.05) -> bool:
     """Whether so many more pairs, all of them wins, would show that it helps."""
     return e_value(wins + left, losses) >= 1 / level

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from codeplan.skills.values import Skill, Trial
+from codeplan.skills.values import Skill, EvidenceRecord
 from codeplan.types import Task
 
 
@@ -17,6 +17,6 @@ class SkillStore(Protocol):
         """The skills to be shown for the task, best first, at most ``limit``; never one that is retired or failing."""
         ...
 
-    def record(self, skill: Skill, trial: Trial) -> None:
+    def record(self, skill: Skill, record: EvidenceRecord) -> None:
         """Keep what came of an episode with the skill, or without it, as evidence."""
         ...

@@ -6,15 +6,15 @@ from typing import Literal
 
 from codeplan.types import Value
 
-Status = Literal["candidate", "active", "retired"]
+SkillStatus = Literal["candidate", "active", "retired"]
 """``candidate``: not shown to help yet; ``active``: shown to planners; ``retired``: never shown again."""
 
-Phase = Literal["acquire", "filter", "check", "use"]
+EvidencePhase = Literal["acquire", "filter", "check", "use"]
 """What a trial was made for: to prove a new candidate on its own task, to compare with and without, to see whether an
 active skill still works, or in an episode that somebody ran."""
 
 
-class Origin(Value, frozen=True):
+class SkillOrigin(Value, frozen=True):
     """An episode whose success became the skill: its task, the model, and the run, empty where it left no trace."""
 
     task: str
@@ -39,13 +39,13 @@ class Skill(Value, frozen=True):
     description: str = ""
     parameters: tuple[str, ...] = ()
     version: int = 1
-    status: Status = "candidate"
+    status: SkillStatus = "candidate"
     pinned: bool = False
-    origins: tuple[Origin, ...] = ()
+    origins: tuple[SkillOrigin, ...] = ()
     score: float = 0.0
 
 
-class Trial(Value, frozen=True):
+class EvidenceRecord(Value, frozen=True):
     """One episode with, or without, a skill in its prompt.
 
     ``version`` is the skill's; ``shown`` says whether the episode had it; ``run`` names the episode's folder, empty
@@ -59,6 +59,6 @@ class Trial(Value, frozen=True):
     shown: bool
     success: bool
     version: int = 1
-    phase: Phase = "use"
+    phase: EvidencePhase = "use"
     run: str = ""
     at: float = 0.0

@@ -7,6 +7,6 @@ what the feedback says; in households and TextCraft it can act by turns, too.
 
 from __future__ import annotations
 
-from codeplan.standin.model import ScriptedModel, answer, first_difference, recognise, section
+from codeplan.standin.model import ScriptedModel, answer_question, first_difference, recognise_prompt, required_section
 
-__all__ = ["ScriptedModel", "answer", "first_difference", "recognise", "section"]
+__all__ = ["ScriptedModel", "answer_question", "first_difference", "recognise_prompt", "required_section"]

@@ -13,12 +13,12 @@ from typing import Literal, NamedTuple, get_args
 
 from codeplan.errors import UsageError
 from codeplan.standin import household_acting, textcraft_acting
-from codeplan.standin.scenes import Scene, part, scene
+from codeplan.standin.scenes import ExecutorPrompt, optional_section, parse_prompt
 
 Weakness = Literal["none", "span", "forgetful"]
 
 
-def checked_weakness(name: str) -> Weakness:
+def parse_weakness(name: str) -> Weakness:
     """The weakness of this name. Raises UsageError where there is none."""
     for weakness in get_args(Weakness):
         if name == weakness:
@@ -27,43 +27,43 @@ def checked_weakness(name: str) -> Weakness:
     raise UsageError(f"the weakness {name!r} is not known; give one of {', '.join(get_args(Weakness))}")
 
 
-class _Player(NamedTuple):
-    signs: re.Pattern[str]
-    act: Callable[[Scene, str], str | None]
-    decompose: Callable[[Scene], list[str] | None]
-    lesson: Callable[[Scene], str]
-    general_plan: Callable[[str], str]
+class _ActingRules(NamedTuple):
+    pattern: re.Pattern[str]
+    act: Callable[[ExecutorPrompt, str], str | None]
+    decompose: Callable[[ExecutorPrompt], list[str] | None]
+    reflect: Callable[[ExecutorPrompt], str]
+    write_general_plan: Callable[[str], str]
 
 
-_PLAYERS = (
-    _Player(
+_ALL_ACTING_RULES = (
+    _ActingRules(
         re.compile(r"^Crafting commands:|^- craft COUNT", re.MULTILINE),
         textcraft_acting.act,
         textcraft_acting.decompose,
-        textcraft_acting.lesson,
-        textcraft_acting.general_plan,
+        textcraft_acting.reflect,
+        textcraft_acting.write_general_plan,
     ),
-    _Player(
+    _ActingRules(
         re.compile(r"^You are in the middle of a room|^- take OBJECT", re.MULTILINE),
         household_acting.act,
         household_acting.decompose,
-        household_acting.lesson,
-        household_acting.general_plan,
+        household_acting.reflect,
+        household_acting.write_general_plan,
     ),
 )
 
 
 def act(prompt: str, weakness: Weakness) -> str | None:
     """An executor's next line; None where the stand-in does not know the world or the goal."""
-    now = scene(prompt)
-    player = _player(now.observation)
+    now = parse_prompt(prompt)
+    player = _acting_rules_for(now.observation)
     return player.act(now, weakness) if player else None
 
 
 def decompose(prompt: str) -> str | None:
     """A plan in sub-tasks, all of them needed; None where the stand-in does not know the world or the goal."""
-    now = scene(prompt)
-    player = _player(now.observation)
+    now = parse_prompt(prompt)
+    player = _acting_rules_for(now.observation)
     parts = player.decompose(now) if player else None
     if not parts:
         return None
@@ -71,36 +71,36 @@ def decompose(prompt: str) -> str | None:
     return "\n".join([*steps, f"Execution order: ({' AND '.join(f'Step {n}' for n in range(1, len(steps) + 1))})"])
 
 
-def lesson(prompt: str) -> str | None:
+def reflect(prompt: str) -> str | None:
     """What there is to learn from the turns of a prompt; None where the stand-in does not know the world."""
-    now = scene(prompt)
-    player = _player(now.observation)
-    return player.lesson(now) if player else None
+    now = parse_prompt(prompt)
+    player = _acting_rules_for(now.observation)
+    return player.reflect(now) if player else None
 
 
-def first_words(prompt: str) -> str | None:
+def write_text_plan(prompt: str) -> str | None:
     """A plan in words; one who has learnt nothing yet has no more than the general one."""
-    player = _player(scene(prompt).observation)
-    return player.general_plan("") if player else None
+    player = _acting_rules_for(parse_prompt(prompt).observation)
+    return player.write_general_plan("") if player else None
 
 
-def better_words(prompt: str) -> str | None:
+def revise_text_plan(prompt: str) -> str | None:
     """The plan of a prompt, with what there is to learn from its turns."""
-    learnt = lesson(prompt)
-    return None if learnt is None else f"{part(prompt, 'plan')}\n- {learnt}"
+    learnt = reflect(prompt)
+    return None if learnt is None else f"{optional_section(prompt, 'plan')}\n- {learnt}"
 
 
-def general_plan(system: str, prompt: str) -> str | None:
+def write_general_plan(system: str, prompt: str) -> str | None:
     """The plan that a batch's lessons come to; None where the stand-in does not know the world."""
-    player = _player(system)
-    return player.general_plan(prompt) if player else None
+    player = _acting_rules_for(system)
+    return player.write_general_plan(prompt) if player else None
 
 
-def formalised(prompt: str) -> str:
+def formalise_action(prompt: str) -> str:
     """The line of a prompt as an action: without what people say around one."""
-    line = re.sub(r"^(?:I (?:will|want to)|let me)\s+", "", part(prompt, "line").strip(), flags=re.IGNORECASE)
+    line = re.sub(r"^(?:I (?:will|want to)|let me)\s+", "", optional_section(prompt, "line").strip(), flags=re.IGNORECASE)
     return re.sub(r"\b(?:the|an?)\s+", "", line.rstrip(".!"))
 
 
-def _player(text: str) -> _Player | None:
-    return next((player for player in _PLAYERS if player.signs.search(text)), None)
+def _acting_rules_for(text: str) -> _ActingRules | None:
+    return next((player for player in _ALL_ACTING_RULES if player.pattern.search(text)), None)

@@ -13,44 +13,44 @@ _STEP = re.compile(r"^    if start_from <= (\d+):", re.MULTILINE)
 _DIAGNOSTIC = re.compile(r"^line (?P<line>\d+), column \d+: .+ \[(?P<rule>[\w-]+)\]$", re.MULTILINE)
 
 
-class Vocabulary(Value, frozen=True):
+class AgentVocabulary(Value, frozen=True):
     """The names that an agent has, and the names that a planner may wrongly call its methods by."""
 
     names: frozenset[str]
-    meant: Mapping[str, str]
+    wrong_names: Mapping[str, str]
 
-    def method_meant_by(self, wrong: str) -> str | None:
+    def correct_method(self, wrong: str) -> str | None:
         """The method that was meant; None where a name has no counterpart."""
-        return next((right for right, wrongs in self.meant.items() if wrong in wrongs.split()), None)
+        return next((right for right, wrongs in self.wrong_names.items() if wrong in wrongs.split()), None)
 
 
 # ------------------------------------------------------------------ steps
 
 
-def parts(source: str) -> dict[int, str]:
+def split_steps(source: str) -> dict[int, str]:
     """The plan's text cut before each step, by the step's number; what stands before the first step is number 0."""
     starts = [(0, 0), *((int(m[1]), m.start()) for m in _STEP.finditer(source))]
     ends = [start for _, start in starts[1:]] + [len(source)]
     return {number: source[start:end] for (number, start), end in zip(starts, ends, strict=True)}
 
 
-def edit_step(source: str, step: int | None, pattern: str, by: Callable[[re.Match[str]], str]) -> str | None:
+def edit_step(source: str, step: int | None, pattern: str, replacement: Callable[[re.Match[str]], str]) -> str | None:
     """The plan with the first match in this step replaced; None where there is no such step."""
-    cut = parts(source)
+    cut = split_steps(source)
     if step not in cut:
         return None
-    cut[step] = re.sub(pattern, by, cut[step], count=1, flags=re.MULTILINE)
+    cut[step] = re.sub(pattern, replacement, cut[step], count=1, flags=re.MULTILINE)
     return "".join(cut.values())
 
 
-def without_step(source: str, step: int) -> str:
+def remove_step(source: str, step: int) -> str:
     """The plan without a step; those after it move up by one."""
-    cut = parts(source)
+    cut = split_steps(source)
     del cut[step]
-    return "".join(_renumbered(part, number) if number > step else part for number, part in cut.items())
+    return "".join(_renumber(part, number) if number > step else part for number, part in cut.items())
 
 
-def _renumbered(part: str, number: int) -> str:
+def _renumber(part: str, number: int) -> str:
     return part.replace(f"start_from <= {number}:", f"start_from <= {number - 1}:").replace(
         f"[Step {number}]", f"[Step {number - 1}]"
     )
@@ -59,12 +59,12 @@ def _renumbered(part: str, number: int) -> str:
 # ------------------------------------------------------------------ what the check found
 
 
-def lists_errors(text: str) -> bool:
+def has_diagnostics(text: str) -> bool:
     """Whether this is, or holds, what the check says of a plan that it refuses."""
     return _DIAGNOSTIC.search(text) is not None
 
 
-def repair_plan(source: str, errors: str, known: Vocabulary) -> str:
+def repair_plan(source: str, errors: str, vocabulary: AgentVocabulary) -> str:
     """The plan without the errors that the check lists; where it lists none, without those of syntax that show.
 
     The plan comes back as it was where the stand-in knows no remedy.
@@ -74,39 +74,39 @@ def repair_plan(source: str, errors: str, known: Vocabulary) -> str:
         return repair_syntax(source)
     for diagnostic in found:
         line = int(diagnostic["line"])
-        source = repair_line(source, line) if diagnostic["rule"] == "syntax" else _repair_method(source, line, known)
+        source = repair_line(source, line) if diagnostic["rule"] == "syntax" else _fix_method_on_line(source, line, vocabulary)
     return source
 
 
-def mend_unknown_method(source: str, text: str, known: Vocabulary) -> str | None:
+def fix_unknown_method(source: str, text: str, vocabulary: AgentVocabulary) -> str | None:
     """The plan with the method that was meant, where the text of an error names one that the agent has not."""
-    for wrongs in known.meant.values():
+    for wrongs in vocabulary.wrong_names.values():
         for wrong in wrongs.split():
             if re.search(rf"\b{wrong}\b", text) and f"agent.{wrong}(" in source and "rror" in text:
-                return _replace_method(source, wrong, known)
+                return _replace_method(source, wrong, vocabulary)
     return None
 
 
-def first_mended(source: str, text: str, known: Vocabulary, remedies: Iterable[str | None]) -> str | None:
+def first_fix(source: str, text: str, vocabulary: AgentVocabulary, fixes: Iterable[str | None]) -> str | None:
     """The plan mended of the errors that the text lists or of the unknown method that it names, else by a remedy.
 
     Of the remedies, each a plan or None, the first that changes the plan counts; None where nothing does.
     """
-    repaired = repair_plan(source, text, known) if lists_errors(text) else None
-    mended = itertools.chain((repaired, mend_unknown_method(source, text, known)), remedies)
+    repaired = repair_plan(source, text, vocabulary) if has_diagnostics(text) else None
+    mended = itertools.chain((repaired, fix_unknown_method(source, text, vocabulary)), fixes)
     return next((plan for plan in mended if plan is not None and plan != source), None)
 
 
-def _repair_method(source: str, line: int, known: Vocabulary) -> str:
+def _fix_method_on_line(source: str, line: int, vocabulary: AgentVocabulary) -> str:
     lines = source.split("\n")
     here = lines[line - 1] if 0 < line <= len(lines) else ""
-    unknown = [n for n in re.findall(r"\bagent\.(\w+)", here) if n not in known.names]
-    return _replace_method(source, unknown[0], known) if unknown else source
+    unknown = [n for n in re.findall(r"\bagent\.(\w+)", here) if n not in vocabulary.names]
+    return _replace_method(source, unknown[0], vocabulary) if unknown else source
 
 
-def _replace_method(source: str, wrong: str, known: Vocabulary) -> str:
+def _replace_method(source: str, wrong: str, vocabulary: AgentVocabulary) -> str:
     """The plan with the method that was meant. One that only looks has no counterpart, so its statement goes."""
-    if right := known.method_meant_by(wrong):
+    if right := vocabulary.correct_method(wrong):
         return re.sub(rf"\bagent\.{wrong}\b", f"agent.{right}", source)
     return re.sub(rf"^ *(?:\w+ = )?agent\.{wrong}\(.*\)\n", "", source, flags=re.MULTILINE)
 

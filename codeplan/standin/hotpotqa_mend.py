@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from codeplan.standin.edits import Vocabulary, edit_step, failed_step, first_mended, repair_plan
-from codeplan.standin.hotpotqa import Quest, write_plan
-from codeplan.standin.mistakes import Spoiler
+from codeplan.standin.edits import AgentVocabulary, edit_step, failed_step, first_fix, repair_plan
+from codeplan.standin.hotpotqa import ParsedQuestion, write_plan
+from codeplan.standin.mistakes import MistakeInserter
 
-KNOWN = Vocabulary(
+AGENT_VOCABULARY = AgentVocabulary(
     frozenset({"search", "lookup", "finish", "report", "question", "answer"}),
     {
         "search": "open find find_page open_page read get_page wiki",
@@ -19,12 +19,12 @@ KNOWN = Vocabulary(
 """HotpotQA's agent, as its API shows it, and what its methods may wrongly be called."""
 
 
-def _call_unknown_method(plan: str, which: float) -> str:
+def _insert_unknown_method(plan: str, which: float) -> str:
     right, wrong = (("search", "open_page"), ("lookup", "look_up"), ("finish", "submit"))[int(which * 3)]
     return plan.replace(f"agent.{right}(", f"agent.{wrong}(")
 
 
-def _break_syntax(plan: str, which: float) -> str:
+def _insert_syntax_error(plan: str, which: float) -> str:
     right, wrong = (
         ("def lines(word):", "def lines(word)"),
         ("agent.finish(answer)\n", "agent.finish(answer\n"),
@@ -33,22 +33,22 @@ def _break_syntax(plan: str, which: float) -> str:
     return plan.replace(right, wrong, 1)
 
 
-SPOILERS: dict[str, Spoiler] = {"unknown_method": _call_unknown_method, "syntax_error": _break_syntax}
+MISTAKE_INSERTERS: dict[str, MistakeInserter] = {"unknown_method": _insert_unknown_method, "syntax_error": _insert_syntax_error}
 """What works each mistake into a sound plan."""
 
 
-def repair(source: str, errors: str) -> str:
+def repair_hotpotqa_plan(source: str, errors: str) -> str:
     """A HotpotQA plan without the errors that the check lists; see ``edits.repair_plan``."""
-    return repair_plan(source, errors, KNOWN)
+    return repair_plan(source, errors, AGENT_VOCABULARY)
 
 
-def refine(source: str, feedback: str, quest: Quest) -> str:
+def refine_plan(source: str, feedback: str, question: ParsedQuestion) -> str:
     """A better plan: mended where the feedback tells how, and otherwise the plan that it would write."""
-    mended = first_mended(source, feedback, KNOWN, [_mend_title(source, feedback)])
-    return write_plan(quest) if mended is None else mended
+    mended = first_fix(source, feedback, AGENT_VOCABULARY, [_use_similar_title(source, feedback)])
+    return write_plan(question) if mended is None else mended
 
 
-def _mend_title(source: str, feedback: str) -> str | None:
+def _use_similar_title(source: str, feedback: str) -> str | None:
     """There is no page of that title: take the first of those that were offered."""
     missed = re.search(r"Could not find (.+?)\. Similar: \[(?:'([^']+)'|\"([^\"]+)\")", feedback)
     if missed is None:

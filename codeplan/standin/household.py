@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from string import Template
 
-from codeplan.standin.places import by_likelihood, likely
+from codeplan.standin.places import sort_by_likelihood, likely_places
 from codeplan.types import Value
 
 
-class Chore(Value, frozen=True):
+class ParsedHouseholdGoal(Value, frozen=True):
     """A household task as it was understood.
 
     ``kind`` is pick, clean, heat, cool, examine or pick_two; ``thing`` is a class of objects, ``lamp`` one of lamps.
@@ -39,26 +39,26 @@ _GOALS = (
 )
 
 
-def understand(goal: str, observation: str) -> Chore | None:
+def parse_goal(goal: str, observation: str) -> ParsedHouseholdGoal | None:
     """The task that the goal sets in the room that the observation names; None where it is not understood."""
     room = tuple(re.findall(r"\ban? (\w+ \d+)", observation.split("Your task is to")[0]))
     text = " ".join((goal or observation.partition("Your task is to")[2]).lower().split())
     for kind, pattern in _GOALS:
         if found := re.search(pattern, text):
-            return _chore(kind, found.groupdict(), room)
+            return _build_goal(kind, found.groupdict(), room)
     return None
 
 
-def _chore(kind: str, words: dict[str, str], room: tuple[str, ...]) -> Chore | None:
+def _build_goal(kind: str, words: dict[str, str], room: tuple[str, ...]) -> ParsedHouseholdGoal | None:
     if kind == "treat":
         kind = _STATES.get(words["state"], words["state"])
-    appliance, target = _first(room, APPLIANCES.get(kind, "")), _first(room, words.get("target", ""))
+    appliance, target = _first_receptacle(room, APPLIANCES.get(kind, "")), _first_receptacle(room, words.get("target", ""))
     if not room or (kind in APPLIANCES and not appliance) or (kind != "examine" and not target):
         return None
-    return Chore(kind, words["thing"], room, target, appliance, words.get("lamp", ""))
+    return ParsedHouseholdGoal(kind, words["thing"], room, target, appliance, words.get("lamp", ""))
 
 
-def _first(room: tuple[str, ...], kind: str) -> str:
+def _first_receptacle(room: tuple[str, ...], kind: str) -> str:
     return next((r for r in room if r.split(" ")[0] == kind), "")
 
 
@@ -143,31 +143,31 @@ _SWITCH = Template("""\
 """)
 
 
-def write_plan(chore: Chore, *, thorough: bool = False) -> str:
+def write_plan(goal: ParsedHouseholdGoal, *, thorough: bool = False) -> str:
     """A sound plan for the task. A thorough one looks through the whole room, not just the likely places."""
-    return _HEAD.substitute(outline=outline(chore)) + "".join(_steps(chore, thorough))
+    return _HEAD.substitute(outline=outline(goal)) + "".join(_steps(goal, thorough))
 
 
-def outline(chore: Chore) -> str:
+def outline(goal: ParsedHouseholdGoal) -> str:
     """The plan in one line."""
-    name = chore.thing
-    match chore.kind:
+    name = goal.thing
+    match goal.kind:
         case "examine":
-            return f"find a {name}, take it, find a {chore.lamp}, turn it on."
+            return f"find a {name}, take it, find a {goal.lamp}, turn it on."
         case "pick_two":
-            return f"find a {name}, take it, put it in/on the {chore.target}, then the same with another {name}."
+            return f"find a {name}, take it, put it in/on the {goal.target}, then the same with another {name}."
         case "pick":
-            return f"find a {name}, take it, put it in/on the {chore.target}."
+            return f"find a {name}, take it, put it in/on the {goal.target}."
         case verb:
-            return f"find a {name}, take it, {verb} it with the {chore.appliance}, put it in/on the {chore.target}."
+            return f"find a {name}, take it, {verb} it with the {goal.appliance}, put it in/on the {goal.target}."
 
 
 def places_to_search(thing: str, room: tuple[str, ...], thorough: bool) -> list[str]:
     """Where to look for a thing, likeliest first: the likely places, or the whole room."""
-    return (not thorough and likely(thing, room)) or by_likelihood(thing, room)
+    return (not thorough and likely_places(thing, room)) or sort_by_likelihood(thing, room)
 
 
-def _steps(chore: Chore, thorough: bool) -> list[str]:
+def _steps(chore: ParsedHouseholdGoal, thorough: bool) -> list[str]:
     first = [_find(chore, thorough, 1), _take(chore, 2)]
     match chore.kind:
         case "examine":
@@ -186,7 +186,7 @@ def _steps(chore: Chore, thorough: bool) -> list[str]:
             return [*first, treat, _put(chore, 4)]
 
 
-def _find(chore: Chore, thorough: bool, step: int, found: str = "found") -> str:
+def _find(chore: ParsedHouseholdGoal, thorough: bool, step: int, found: str = "found") -> str:
     other = ", found" if found == "second" else ""
     what = f"second {chore.thing}" if other else chore.thing
     names = {"name": chore.thing, "found": found, "place": "place", "other": other}
@@ -201,7 +201,7 @@ def _find(chore: Chore, thorough: bool, step: int, found: str = "found") -> str:
     )
 
 
-def _find_lamp(chore: Chore, thorough: bool, step: int) -> str:
+def _find_lamp(chore: ParsedHouseholdGoal, thorough: bool, step: int) -> str:
     names = {"name": chore.lamp, "found": "lamp", "place": "spot", "other": ""}
     why = f"I hold the {chore.thing} and look for a {chore.lamp}"
     places = places_to_search(chore.lamp, chore.room, thorough)
@@ -210,9 +210,9 @@ def _find_lamp(chore: Chore, thorough: bool, step: int) -> str:
     )
 
 
-def _take(chore: Chore, step: int, found: str = "found") -> str:
+def _take(chore: ParsedHouseholdGoal, step: int, found: str = "found") -> str:
     return _TAKE.substitute(step=step, name=chore.thing, found=found, place="place")
 
 
-def _put(chore: Chore, step: int, found: str = "found") -> str:
+def _put(chore: ParsedHouseholdGoal, step: int, found: str = "found") -> str:
     return _PUT.substitute(step=step, name=chore.thing, target=chore.target, found=found)

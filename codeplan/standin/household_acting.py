@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from codeplan.standin.household import APPLIANCES, understand
-from codeplan.standin.places import by_likelihood
-from codeplan.standin.scenes import COMPLETED, Scene, failed
+from codeplan.standin.household import APPLIANCES, parse_goal
+from codeplan.standin.places import sort_by_likelihood
+from codeplan.standin.scenes import COMPLETED_LINE, ExecutorPrompt, give_up_line
 
 
-class Stage(NamedTuple):
+class HouseholdStage(NamedTuple):
     """One thing to get done: take, clean, heat, cool, put or use (a lamp). ``place`` is where, empty for anywhere.
 
     Of something to take, it is where not to take it from.
@@ -31,45 +31,45 @@ _CLAUSES = (
 _THEN = ", then "
 
 
-def act(scene: Scene, weakness: str) -> str | None:
+def act(prompt: ExecutorPrompt, weakness: str) -> str | None:
     """The next line; None where it does not understand the goal."""
-    wanted = stages(scene)
+    wanted = parse_stages(prompt)
     if wanted is None:
         return None
     if weakness == "forgetful":
-        wanted = [s for s in wanted if s.verb not in APPLIANCES or s.verb in scene.notes]
-    begun = _Moment(wanted, scene.before)
-    now = _Moment(wanted, [*scene.before, *scene.transcript])
-    if not now.rest:
-        return COMPLETED
-    if weakness == "span" and len(now.rest) < len(begun.rest):
-        return failed("more is to be done than I can keep in mind")
-    return now.next_action(_room(scene))
+        wanted = [s for s in wanted if s.verb not in APPLIANCES or s.verb in prompt.notes]
+    begun = _HouseholdProgress(wanted, prompt.earlier_turns)
+    now = _HouseholdProgress(wanted, [*prompt.earlier_turns, *prompt.turns])
+    if not now.remaining:
+        return COMPLETED_LINE
+    if weakness == "span" and len(now.remaining) < len(begun.remaining):
+        return give_up_line("more is to be done than I can keep in mind")
+    return now.next_action(_receptacles(prompt))
 
 
-def decompose(scene: Scene) -> list[str] | None:
+def decompose(prompt: ExecutorPrompt) -> list[str] | None:
     """Sub-goals for a goal: its stages in two halves. None where it does not understand it."""
-    wanted = stages(scene)
+    wanted = parse_stages(prompt)
     if wanted is None:
         return None
-    rest = _Moment(wanted, scene.before).rest
+    rest = _HouseholdProgress(wanted, prompt.earlier_turns).remaining
     half = (len(rest) + 1) // 2
-    return [_told(part) for part in (rest[:half], rest[half:]) if part]
+    return [_write_clauses(part) for part in (rest[:half], rest[half:]) if part]
 
 
-def lesson(scene: Scene) -> str:
+def reflect(prompt: ExecutorPrompt) -> str:
     """What a trial that failed teaches."""
-    chore = understand(scene.goal, scene.observation)
-    done = " ".join(answer for _, answer in scene.transcript)
+    chore = parse_goal(prompt.goal, prompt.observation)
+    done = " ".join(answer for _, answer in prompt.turns)
     if chore and chore.kind in APPLIANCES and f"You {chore.kind} the" not in done:
         return f"I have to {chore.kind} the {chore.thing} with the {chore.appliance} before I put it down."
     return "I have to look into the places that I have not seen yet."
 
 
-def general_plan(lessons: str) -> str:
+def write_general_plan(reflections: str) -> str:
     """A plan for all tasks, out of what some of them taught."""
     steps = ["Find the thing that the goal names, likely places first, and take it."]
-    if re.search(r"clean|heat|cool", lessons):
+    if re.search(r"clean|heat|cool", reflections):
         steps.append(
             "Where the goal says so, clean it with the sinkbasin, heat it with the microwave or cool it with the "
             "fridge, before it is put down."
@@ -78,37 +78,37 @@ def general_plan(lessons: str) -> str:
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
 
 
-def stages(scene: Scene) -> list[Stage] | None:
+def parse_stages(prompt: ExecutorPrompt) -> list[HouseholdStage] | None:
     """What a goal asks for, one after the other; None where it is not understood."""
-    chore = understand(scene.goal, scene.observation)
+    chore = parse_goal(prompt.goal, prompt.observation)
     if chore is None:
-        clauses = [_stage(clause) for clause in scene.goal.strip().rstrip(".").split(_THEN)]
+        clauses = [_parse_clause(clause) for clause in prompt.goal.strip().rstrip(".").split(_THEN)]
         return [c for c in clauses if c] if all(clauses) else None
-    take, put = Stage("take", chore.thing), Stage("put", chore.thing, chore.target)
+    take, put = HouseholdStage("take", chore.thing), HouseholdStage("put", chore.thing, chore.target)
     match chore.kind:
         case "examine":
-            return [take, Stage("use", chore.lamp)]
+            return [take, HouseholdStage("use", chore.lamp)]
         case "pick":
             return [take, put]
         case "pick_two":
-            return [take, put, Stage("take", chore.thing, chore.target), put]
+            return [take, put, HouseholdStage("take", chore.thing, chore.target), put]
         case verb:
-            return [take, Stage(verb, chore.thing, chore.appliance), put]
+            return [take, HouseholdStage(verb, chore.thing, chore.appliance), put]
 
 
-def _stage(clause: str) -> Stage | None:
+def _parse_clause(clause: str) -> HouseholdStage | None:
     for pattern, verb in _CLAUSES:
         if found := pattern.fullmatch(clause):
             words = found.groupdict()
-            return Stage(verb or words["verb"], words["thing"], words.get("place") or "")
+            return HouseholdStage(verb or words["verb"], words["thing"], words.get("place") or "")
     return None
 
 
-def _told(part: Iterable[Stage]) -> str:
-    return _THEN.join(_clause(stage) for stage in part)
+def _write_clauses(part: Iterable[HouseholdStage]) -> str:
+    return _THEN.join(_write_clause(stage) for stage in part)
 
 
-def _clause(stage: Stage) -> str:
+def _write_clause(stage: HouseholdStage) -> str:
     match stage.verb:
         case "take":
             return f"take a {stage.thing}" + (f" that is not in/on the {stage.place}" if stage.place else "")
@@ -120,30 +120,30 @@ def _clause(stage: Stage) -> str:
             return f"{verb} the {stage.thing} with the {stage.place}"
 
 
-def _room(scene: Scene) -> list[str]:
+def _receptacles(scene: ExecutorPrompt) -> list[str]:
     return re.findall(r"\ban? (\w+ \d+)", scene.observation.split("Your task is to")[0])
 
 
-class _Moment:
+class _HouseholdProgress:
     """Where things stand after some turns. ``rest`` are the stages that are still to be done."""
 
-    def __init__(self, wanted: list[Stage], turns: Iterable[tuple[str, str]]) -> None:
+    def __init__(self, wanted: list[HouseholdStage], turns: Iterable[tuple[str, str]]) -> None:
         self.place = self.holding = ""
         self.seen: dict[str, list[str]] = {}
         self.closed: set[str] = set()
         self.placed: set[str] = set()
         self.treated: set[tuple[str, str]] = set()
-        self.refused = ""
-        self.rest = list(wanted)
-        self._advance("")
+        self.refused_action = ""
+        self.remaining = list(wanted)
+        self._drop_done_stages("")
         for said, answer in turns:
-            self._advance(self._notice(said, answer))
+            self._drop_done_stages(self._apply_turn(said, answer))
 
-    def _notice(self, said: str, answer: str) -> str:
+    def _apply_turn(self, said: str, answer: str) -> str:
         """Take in a turn; returns the verb of what was done, empty where it did nothing."""
         verb, _, what = said.partition(" ")
         if answer.startswith("Nothing happens"):
-            self.refused = said
+            self.refused_action = said
             return ""
         if verb in ("go", "open"):
             self._look(what.removeprefix("to "), answer, opened=verb == "open")
@@ -166,12 +166,12 @@ class _Moment:
         self.closed.discard(place)
         self.seen[place] = re.findall(r"\b(?:an? )(\w+ \d+)", answer.partition("you see")[2])
 
-    def _advance(self, done: str) -> None:
-        while self.rest and self._is_done(self.rest[0], done):
-            done = "" if self.rest[0].verb in ("put", "use") else done
-            self.rest.pop(0)
+    def _drop_done_stages(self, done: str) -> None:
+        while self.remaining and self._is_done(self.remaining[0], done):
+            done = "" if self.remaining[0].verb in ("put", "use") else done
+            self.remaining.pop(0)
 
-    def _is_done(self, stage: Stage, done: str) -> bool:
+    def _is_done(self, stage: HouseholdStage, done: str) -> bool:
         match stage.verb:
             case "take":
                 return self.holding.startswith(f"{stage.thing} ")
@@ -185,33 +185,33 @@ class _Moment:
     # -------------------------------------------------------------- what to do next
 
     def next_action(self, room: list[str]) -> str:
-        stage = self.rest[0]
+        stage = self.remaining[0]
         match stage.verb:
             case "take":
                 return self._search(stage, room, lambda found: f"take {found} from {self.place}")
             case "use":
                 return self._search(stage, room, lambda found: f"use {found}")
             case "put":
-                return self._at(stage.place) or self._put(stage)
+                return self._go_to(stage.place) or self._put(stage)
             case verb:
-                return self._at(stage.place, opened=False) or f"{verb} {self.holding} with {stage.place}"
+                return self._go_to(stage.place, opened=False) or f"{verb} {self.holding} with {stage.place}"
 
-    def _put(self, stage: Stage) -> str:
+    def _put(self, stage: HouseholdStage) -> str:
         put = f"put {self.holding} in/on {stage.place}"
-        return f"move {self.holding} to {stage.place}" if self.refused == put else put
+        return f"move {self.holding} to {stage.place}" if self.refused_action == put else put
 
-    def _search(self, stage: Stage, room: list[str], reach: object) -> str:
+    def _search(self, stage: HouseholdStage, room: list[str], reach: object) -> str:
         assert callable(reach)
         for place in (p for p in self.seen if p != stage.place):
             for found in self.seen[place]:
                 if found.startswith(f"{stage.thing} ") and found not in self.placed:
-                    return self._at(place) or str(reach(found))
-        unseen = [p for p in by_likelihood(stage.thing, room) if p not in self.seen and p != stage.place]
+                    return self._go_to(place) or str(reach(found))
+        unseen = [p for p in sort_by_likelihood(stage.thing, room) if p not in self.seen and p != stage.place]
         if not unseen:
-            return failed(f"there is no {stage.thing} to be found")
-        return self._at(unseen[0]) or f"examine {unseen[0]}"
+            return give_up_line(f"there is no {stage.thing} to be found")
+        return self._go_to(unseen[0]) or f"examine {unseen[0]}"
 
-    def _at(self, place: str, opened: bool = True) -> str:
+    def _go_to(self, place: str, opened: bool = True) -> str:
         """The action that brings one to a place, open where it has a door; empty where one is there."""
         if self.place != place:
             return f"go to {place}"

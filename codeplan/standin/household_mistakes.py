@@ -5,34 +5,34 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from codeplan.standin.household import Chore
-from codeplan.standin.mistakes import Spoiler
-from codeplan.standin.places import unlikely
+from codeplan.standin.household import ParsedHouseholdGoal
+from codeplan.standin.mistakes import MistakeInserter
+from codeplan.standin.places import unlikely_places
 
-NAMES = ("forgotten_walk", "wrong_guess", "unknown_method", "syntax_error")
+MISTAKE_NAMES = ("forgotten_walk", "wrong_guess", "unknown_method", "syntax_error")
 """In the order in which they are worked into a plan."""
 
 
-def spoilers(chore: Chore) -> dict[str, Spoiler]:
+def mistake_inserters(goal: ParsedHouseholdGoal) -> dict[str, MistakeInserter]:
     """What works each mistake into a plan for this task."""
-    ways = (_forget_walk, partial(_guess_wrong, chore), _call_unknown_method, _break_syntax)
-    return dict(zip(NAMES, ways, strict=True))
+    ways = (_remove_walk, partial(_search_unlikely_places, goal), _insert_unknown_method, _insert_syntax_error)
+    return dict(zip(MISTAKE_NAMES, ways, strict=True))
 
 
-def _forget_walk(plan: str, which: float) -> str:
+def _remove_walk(plan: str, which: float) -> str:
     walks = list(re.finditer(r"^        visit\(.*\)\n", plan, re.MULTILINE))
     walk = walks[int(which * len(walks))]
     return plan[: walk.start()] + plan[walk.end() :]
 
 
-def _guess_wrong(chore: Chore, plan: str, which: float) -> str:
+def _search_unlikely_places(chore: ParsedHouseholdGoal, plan: str, which: float) -> str:
     first, step_2 = re.split(r"(?=^    if start_from <= 2:)", plan, maxsplit=1, flags=re.MULTILINE)
-    first = re.sub(r"(?<=^        places = ).*$", str(unlikely(chore.thing, chore.room)), first, flags=re.MULTILINE)
+    first = re.sub(r"(?<=^        places = ).*$", str(unlikely_places(chore.thing, chore.room)), first, flags=re.MULTILINE)
     unasked = re.sub(r"^        rest = .*?(?=^        assert)", "", first, flags=re.MULTILINE | re.DOTALL)
     return unasked + step_2
 
 
-def _call_unknown_method(plan: str, which: float) -> str:
+def _insert_unknown_method(plan: str, which: float) -> str:
     wrong = {"clean": "wash", "heat": "warm_up", "cool": "chill", "take": "pick_up", "turn_on": "switch_on"}
     used = [right for right in wrong if f"agent.{right}(" in plan]
     choice = int(which * (len(used) + 1))
@@ -41,7 +41,7 @@ def _call_unknown_method(plan: str, which: float) -> str:
     return plan.replace(f"agent.{used[choice]}(", f"agent.{wrong[used[choice]]}(")
 
 
-def _break_syntax(plan: str, which: float) -> str:
+def _insert_syntax_error(plan: str, which: float) -> str:
     options = ("def visit(place):", "if not found and rest:", "places, seen)\n", "agent.take(found, place)")
     there = [option for option in options if option in plan]
     right = there[int(which * len(there))]

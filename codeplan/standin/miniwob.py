@@ -10,138 +10,138 @@ from codeplan.standin import miniwob_clicks as clicks
 from codeplan.standin import miniwob_feedback as feedback
 from codeplan.standin import miniwob_forms as forms
 from codeplan.standin import miniwob_mail as mail
-from codeplan.standin.miniwob_steps import Move, write
+from codeplan.standin.miniwob_steps import StepSource, write_steps
 from codeplan.types import Value
 
 
-class Job(Value, frozen=True):
+class WebTaskSolution(Value, frozen=True):
     """A task as it was understood: the moves that do it, and those of one in haste, where there is feedback to hear."""
 
-    moves: tuple[Move, ...]
-    hasty: tuple[Move, ...] = ()
+    steps: tuple[StepSource, ...]
+    hasty_steps: tuple[StepSource, ...] = ()
     helpers: str = ""
 
 
-def understand(goal: str, observation: str) -> Job | None:
+def find_solution(goal: str, observation: str) -> WebTaskSolution | None:
     """The job that a task sets; None where it is none of the 53 of the paper."""
     found = re.search(r"\ATask: (.*)\n\nPage:\n", observation)
     text = goal or (found[1] if found else "")
     if 'class="email-thread"' in observation:
-        return _mail(text, observation)
-    for pattern, job in _JOBS:
+        return _solve_mail(text, observation)
+    for pattern, job in _SOLUTIONS:
         if words := re.fullmatch(pattern, text):
             return job(words, observation)
     return None
 
 
-def write_plan(job: Job) -> str:
+def write_plan(solution: WebTaskSolution) -> str:
     """A plan that is sound as far as the page tells."""
-    return write(list(job.moves), job.helpers)
+    return write_steps(list(solution.steps), solution.helpers)
 
 
-def write_hasty_plan(job: Job) -> str:
+def write_hasty_plan(solution: WebTaskSolution) -> str:
     """A plan with the mistake that one makes in haste; the sound one where there is none to make."""
-    return write(list(job.hasty or job.moves), job.helpers)
+    return write_steps(list(solution.hasty_steps or solution.steps), solution.helpers)
 
 
 # ------------------------------------------------------------------ by the task's sentence
 
 
-def _plain(moves: Callable[..., list[Move]]) -> Callable[[re.Match[str], str], Job]:
+def _from_words(moves: Callable[..., list[StepSource]]) -> Callable[[re.Match[str], str], WebTaskSolution]:
     """A job whose moves depend on the words of the sentence alone."""
-    return lambda words, page: Job(tuple(moves(*words.groups())))
+    return lambda words, page: WebTaskSolution(tuple(moves(*words.groups())))
 
 
-def _labels(words: re.Match[str], page: str) -> Job:
+def _solve_labels(words: re.Match[str], page: str) -> WebTaskSolution:
     """Boxes or buttons with labels; or, in a menu, the names on the way."""
     if 'role="menu"' in page:
-        return Job(tuple(clicks.menu(words[1].split(">"))))
-    return Job(tuple(clicks.boxes([] if words[1] == "nothing" else _offered(r"<label>.*?>([^<]+)", words[1], page))))
+        return WebTaskSolution(tuple(clicks.click_menu_item(words[1].split(">"))))
+    return WebTaskSolution(tuple(clicks.tick_boxes([] if words[1] == "nothing" else _find_offered(r"<label>.*?>([^<]+)", words[1], page))))
 
 
-def _options(words: re.Match[str], page: str) -> Job:
-    return Job(tuple(clicks.options(_offered(r"<option[^>]*>([^<]+)", words[1], page))))
+def _solve_options(words: re.Match[str], page: str) -> WebTaskSolution:
+    return WebTaskSolution(tuple(clicks.choose_options(_find_offered(r"<option[^>]*>([^<]+)", words[1], page))))
 
 
-def _offered(pattern: str, said: str, page: str) -> list[str]:
-    return clicks.names_in(said, [unescape(name) for name in re.findall(pattern, page)])
+def _find_offered(pattern: str, said: str, page: str) -> list[str]:
+    return clicks.find_names(said, [unescape(name) for name in re.findall(pattern, page)])
 
 
-def _posts(words: re.Match[str], page: str) -> Job:
+def _solve_posts(words: re.Match[str], page: str) -> WebTaskSolution:
     act, number, user = words.groups()
-    return Job(tuple(clicks.posts(user, act, int(number) if number else None)))
+    return WebTaskSolution(tuple(clicks.click_post_buttons(user, act, int(number) if number else None)))
 
 
-def _suggestion(words: re.Match[str], page: str) -> Job:
-    return Job(tuple(forms.suggestion(words[1], words[2] or "")))
+def _solve_suggestion(words: re.Match[str], page: str) -> WebTaskSolution:
+    return WebTaskSolution(tuple(forms.choose_suggestion(words[1], words[2] or "")))
 
 
-def _login(words: re.Match[str], page: str) -> Job:
-    return Job(tuple(forms.login(*words.groups())), tuple(forms.login(*words.groups(), wary=False)))
+def _solve_login(words: re.Match[str], page: str) -> WebTaskSolution:
+    return WebTaskSolution(tuple(forms.log_in(*words.groups())), tuple(forms.log_in(*words.groups(), careful=False)))
 
 
-def _search(words: re.Match[str], page: str) -> Job:
+def _solve_search(words: re.Match[str], page: str) -> WebTaskSolution:
     text, place = words[1], int(words[2])
-    return Job(tuple(feedback.search(text, place)), tuple(feedback.search(text, place, hasty=True)))
+    return WebTaskSolution(tuple(feedback.use_search_engine(text, place)), tuple(feedback.use_search_engine(text, place, hasty=True)))
 
 
-def _terminal(words: re.Match[str], page: str) -> Job:
+def _solve_terminal(words: re.Match[str], page: str) -> WebTaskSolution:
     ending = words[1] or ""
-    return Job(tuple(feedback.terminal(ending)), tuple(feedback.terminal(ending, hasty=True)))
+    return WebTaskSolution(tuple(feedback.delete_file(ending)), tuple(feedback.delete_file(ending, hasty=True)))
 
 
-def _game(words: re.Match[str], page: str) -> Job:
-    play = feedback.noughts_and_crosses
-    return Job(tuple(play()), tuple(play(hasty=True)), feedback.BOARD)
+def _solve_game(words: re.Match[str], page: str) -> WebTaskSolution:
+    play = feedback.play_tic_tac_toe
+    return WebTaskSolution(tuple(play()), tuple(play(hasty=True)), feedback.BOARD_HELPERS)
 
 
-def _number(words: re.Match[str], page: str) -> Job:
-    return Job(tuple(feedback.guesses()), tuple(feedback.guess(list(range(10)))))
+def _solve_number(words: re.Match[str], page: str) -> WebTaskSolution:
+    return WebTaskSolution(tuple(feedback.guess_until_found()), tuple(feedback.guess_once(list(range(10)))))
 
 
-def _mail(goal: str, page: str) -> Job | None:
+def _solve_mail(goal: str, page: str) -> WebTaskSolution | None:
     senders = re.findall(r'class="email-sender">([^<]+)<', page)
-    errand = mail.understand(goal, senders)
-    return Job(tuple(mail.moves(errand)), tuple(mail.moves(errand, hasty=True))) if errand else None
+    errand = mail.parse_mail_task(goal, senders)
+    return WebTaskSolution(tuple(mail.write_mail_steps(errand)), tuple(mail.write_mail_steps(errand, hasty=True))) if errand else None
 
 
-_JOBS: tuple[tuple[str, Callable[[re.Match[str], str], Job]], ...] = (
-    (r'Click on the "(.+)" button\.', _plain(clicks.button)),
-    (r"Click button ONE, then click button TWO\.", _plain(clicks.in_turn)),
-    (r"Click the button\.|Click button ONE\.", _plain(clicks.only_button)),
-    (r'Click on the link "(.+)"\.', _plain(clicks.link)),
-    (r"Click on the (\w+) colored box\.", _plain(clicks.colour)),
-    (r'Close the dialog box by clicking the "(x)"\.', _plain(clicks.dialog)),
-    (r'Click the button in the dialog box labeled "(.+)"\.', _plain(clicks.dialog)),
-    (r"Select words similar to (.+) and click Submit\.", lambda m, page: Job(tuple(clicks.alike(m[1].split(", "))))),
-    (r"Select (.+) from the (?:scroll )?list and click Submit\.", _options),
-    (r"Select all the shades of (\w+) and press Submit\.", _plain(clicks.shades)),
-    (r"Select (-?\d+) with the spinner and hit Submit\.", _plain(forms.spinner)),
-    (r"Select (.+?)(?: and click Submit\.)?", _labels),
-    (r"Expand the section below and click submit\.", _plain(clicks.section)),
-    (r'Expand the sections below, to find and click on the link "(.+)"\.', _plain(clicks.link_in_section)),
-    (r"Click on Tab #(\d+)\.", _plain(clicks.tab)),
-    (r'Switch between the tabs to find and click on the link "(.+)"\.', _plain(clicks.link_in_tab)),
-    (r'Click on a "(\w+)" widget\.', _plain(clicks.widget)),
-    (r"Click on the grid coordinate (\(.+\))\.", _plain(clicks.coordinate)),
-    (r'Navigate through the file tree\. Find and click on the folder or file named "(.+)"\.', _plain(clicks.tree)),
-    (r"Click the button that best describes the figure below\.", _plain(clicks.figure)),
-    (r"How many (.+) are there\?", _plain(clicks.count)),
-    (r"Click on an? (.+)", _plain(clicks.shape)),
-    (r'For the user (@\S+), click on the "(.+)" button\.', _plain(clicks.post)),
-    (r'Click the "(\w+)" button on (?:all|(\d+)) posts? by (@\S+) and then click Submit\.', _posts),
-    (r'Enter "(.+)" into the text field and press Submit\.', _plain(forms.text)),
-    (r"Enter (\d\d)/(\d\d)/(\d{4}) as the date and hit submit\.", _plain(forms.date)),
-    (r"Enter (\d+):(\d\d) ([AP]M) as the time and press submit\.", _plain(forms.time)),
-    (r'Enter the password "(.+)" into both text fields and press submit\.', _plain(forms.password)),
-    (r"Focus into the (?:(\d)\w\w input )?textbox\.", _plain(forms.focus)),
-    (r"Solve for x and type your answer into the textbox\. Press Submit when done\.", _plain(forms.equation)),
-    (r"Search for (\w+) movies directed by (\w+) from year (\d+)\.", _plain(forms.movies)),
-    (r'Enter an item that starts with "(.+?)"(?: and ends with "(.+)")?\.', _suggestion),
-    (r'Enter the username "(.+)" and the password "(.+)" into the text fields and press login\.', _login),
-    (r'Use the textbox to enter "(.+)" and press "Search", then find and click the (\d)\w\w search result\.', _search),
-    (r"Use the terminal below to delete a file (?:ending with the extension (\.\S+)|that has no .*)", _terminal),
-    (r"Playing as 'X', win a game of tic-tac-toe\.", _game),
-    (r"Guess the number between 0-9 and press Submit\. .*", _number),
+_SOLUTIONS: tuple[tuple[str, Callable[[re.Match[str], str], WebTaskSolution]], ...] = (
+    (r'Click on the "(.+)" button\.', _from_words(clicks.click_button)),
+    (r"Click button ONE, then click button TWO\.", _from_words(clicks.click_in_turn)),
+    (r"Click the button\.|Click button ONE\.", _from_words(clicks.click_only_button)),
+    (r'Click on the link "(.+)"\.', _from_words(clicks.click_link)),
+    (r"Click on the (\w+) colored box\.", _from_words(clicks.click_coloured_box)),
+    (r'Close the dialog box by clicking the "(x)"\.', _from_words(clicks.close_dialog)),
+    (r'Click the button in the dialog box labeled "(.+)"\.', _from_words(clicks.close_dialog)),
+    (r"Select words similar to (.+) and click Submit\.", lambda m, page: WebTaskSolution(tuple(clicks.tick_similar_words(m[1].split(", "))))),
+    (r"Select (.+) from the (?:scroll )?list and click Submit\.", _solve_options),
+    (r"Select all the shades of (\w+) and press Submit\.", _from_words(clicks.click_shades)),
+    (r"Select (-?\d+) with the spinner and hit Submit\.", _from_words(forms.turn_spinner)),
+    (r"Select (.+?)(?: and click Submit\.)?", _solve_labels),
+    (r"Expand the section below and click submit\.", _from_words(clicks.expand_section)),
+    (r'Expand the sections below, to find and click on the link "(.+)"\.', _from_words(clicks.click_link_in_section)),
+    (r"Click on Tab #(\d+)\.", _from_words(clicks.click_tab)),
+    (r'Switch between the tabs to find and click on the link "(.+)"\.', _from_words(clicks.click_link_in_tab)),
+    (r'Click on a "(\w+)" widget\.', _from_words(clicks.click_widget)),
+    (r"Click on the grid coordinate (\(.+\))\.", _from_words(clicks.click_coordinate)),
+    (r'Navigate through the file tree\. Find and click on the folder or file named "(.+)"\.', _from_words(clicks.click_in_tree)),
+    (r"Click the button that best describes the figure below\.", _from_words(clicks.name_figure)),
+    (r"How many (.+) are there\?", _from_words(clicks.count_shapes)),
+    (r"Click on an? (.+)", _from_words(clicks.click_shape)),
+    (r'For the user (@\S+), click on the "(.+)" button\.', _from_words(clicks.click_post_button)),
+    (r'Click the "(\w+)" button on (?:all|(\d+)) posts? by (@\S+) and then click Submit\.', _solve_posts),
+    (r'Enter "(.+)" into the text field and press Submit\.', _from_words(forms.enter_text)),
+    (r"Enter (\d\d)/(\d\d)/(\d{4}) as the date and hit submit\.", _from_words(forms.enter_date)),
+    (r"Enter (\d+):(\d\d) ([AP]M) as the time and press submit\.", _from_words(forms.enter_time)),
+    (r'Enter the password "(.+)" into both text fields and press submit\.', _from_words(forms.enter_password)),
+    (r"Focus into the (?:(\d)\w\w input )?textbox\.", _from_words(forms.focus_field)),
+    (r"Solve for x and type your answer into the textbox\. Press Submit when done\.", _from_words(forms.solve_equation)),
+    (r"Search for (\w+) movies directed by (\w+) from year (\d+)\.", _from_words(forms.search_movies)),
+    (r'Enter an item that starts with "(.+?)"(?: and ends with "(.+)")?\.', _solve_suggestion),
+    (r'Enter the username "(.+)" and the password "(.+)" into the text fields and press login\.', _solve_login),
+    (r'Use the textbox to enter "(.+)" and press "Search", then find and click the (\d)\w\w search result\.', _solve_search),
+    (r"Use the terminal below to delete a file (?:ending with the extension (\.\S+)|that has no .*)", _solve_terminal),
+    (r"Playing as 'X', win a game of tic-tac-toe\.", _solve_game),
+    (r"Guess the number between 0-9 and press Submit\. .*", _solve_number),
 )
 """What sentences there are, and the job that each sets. Of mail one may speak in any words."""

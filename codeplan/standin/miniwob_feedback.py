@@ -7,28 +7,28 @@ from __future__ import annotations
 
 import re
 
-from codeplan.standin.miniwob_steps import Move, click, fill, last
+from codeplan.standin.miniwob_steps import StepSource, click_line, fill_step, final_click
 
 # ------------------------------------------------------------------ a search engine
 
 
-def search(words: str, place: int, *, hasty: bool = False) -> list[Move]:
+def use_search_engine(words: str, place: int, *, hasty: bool = False) -> list[StepSource]:
     """Three results stand on a page; the hasty one looks at the first page alone."""
     page = (place - 1) // 3 + 1
-    lines = click("//button[@id='search']")
+    lines = click_line("//button[@id='search']")
     if page > 1 and not hasty:
-        lines += "\n" + click(f"//ul[@id='pagination']//a[text()='{page}']")
+        lines += "\n" + click_line(f"//ul[@id='pagination']//a[text()='{page}']")
     there = f"'data-result=\"{place - 1}\"' in state"
     return [
-        fill("search text", "//input[@id='search-text']", words),
-        Move(f"search, and go to the page of result {place}", lines, there, f"result {place} is not on this page"),
-        last(f"click result {place}", f"//a[@data-result='{place - 1}']"),
+        fill_step("search text", "//input[@id='search-text']", words),
+        StepSource(f"search, and go to the page of result {place}", lines, there, f"result {place} is not on this page"),
+        final_click(f"click result {place}", f"//a[@data-result='{place - 1}']"),
     ]
 
 
 # ------------------------------------------------------------------ noughts and crosses
 
-BOARD = """\
+BOARD_HELPERS = """\
 rows = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
 
 def board():
@@ -49,7 +49,7 @@ def worth(cells, cell):
 """
 
 
-def noughts_and_crosses(*, hasty: bool = False) -> list[Move]:
+def play_tic_tac_toe(*, hasty: bool = False) -> list[StepSource]:
     """The hasty one takes cells in an order of its own, whether they are free or not."""
     choice = "cells.popitem()[0]" if hasty else "max(free, key=lambda cell: worth(cells, cell))"
     lines = (
@@ -61,7 +61,7 @@ def noughts_and_crosses(*, hasty: bool = False) -> list[Move]:
         "    assert cell in free, f'Error in [Step 1]: the cell {cell} is taken. {agent.report()}'\n"
         "    state = agent.click_xpath(f'//span[@id=\"ttt-{cell}\"]')"
     )
-    return [Move("play the best free cell until the game is over", lines, "state.startswith('DONE')", "it goes on")]
+    return [StepSource("play the best free cell until the game is over", lines, "state.startswith('DONE')", "it goes on")]
 
 
 # ------------------------------------------------------------------ a terminal
@@ -69,7 +69,7 @@ def noughts_and_crosses(*, hasty: bool = False) -> list[Move]:
 _ENTER = "agent.type({!r})\nstate = agent.press_key('enter')"
 
 
-def terminal(ending: str, *, hasty: bool = False) -> list[Move]:
+def delete_file(ending: str, *, hasty: bool = False) -> list[StepSource]:
     """``ending`` is that of the file to delete, with its point, or empty. The hasty one makes up the file's name."""
     focus = "agent.click_xpath('//div[@id=\"terminal\"]')\n"
     look = f"{focus}{_ENTER.format('ls')}\nnames = re.findall(r'class=\"output\">([^<]*)<', state)[-1].split()\n"
@@ -78,17 +78,17 @@ def terminal(ending: str, *, hasty: bool = False) -> list[Move]:
     lines = f"{guess if hasty else look}fitting = [name for name in names if {fits}]"
     remove = "agent.type('rm ' + fitting[0])\nstate = agent.press_key('enter')"
     why = "name the file, and delete it" if hasty else "list the files, and delete one that fits"
-    return [Move(why, f"{lines}\n{remove}", "state.startswith('DONE')", "no such file is deleted")]
+    return [StepSource(why, f"{lines}\n{remove}", "state.startswith('DONE')", "no such file is deleted")]
 
 
 # ------------------------------------------------------------------ a number to guess
 
-_SUBMIT = click("//button[@id='subbtn']")
+_SUBMIT = click_line("//button[@id='subbtn']")
 
 
-def guess(possible: list[int]) -> list[Move]:
+def guess_once(possible: list[int]) -> list[StepSource]:
     """One guess, the middle of what is possible: how the hasty one begins, and goes on when it is told."""
-    into = click("//input[@id='tt']")
+    into = click_line("//input[@id='tt']")
     lines = (
         f"possible = {possible}\n"
         "number = possible[len(possible) // 2]\n"
@@ -97,12 +97,12 @@ def guess(possible: list[int]) -> list[Move]:
         "agent.type(str(number))\n"
         f"{_SUBMIT}"
     )
-    return [Move("try a number in the middle", lines, "state.startswith('DONE')", "{number} is not the number")]
+    return [StepSource("try a number in the middle", lines, "state.startswith('DONE')", "{number} is not the number")]
 
 
-def guesses() -> list[Move]:
+def guess_until_found() -> list[StepSource]:
     """Guesses until it is found."""
-    into = click("//input[@id='tt']")
+    into = click_line("//input[@id='tt']")
     lines = (
         "possible = list(range(10))\n"
         "state = agent.current_state\n"
@@ -115,10 +115,10 @@ def guesses() -> list[Move]:
         '    higher = \'id="higher" class="hide"\' not in state\n'
         "    possible = [n for n in possible if (n > number if higher else n < number)]"
     )
-    return [Move("halve what is possible until it is found", lines, "state.startswith('DONE')", "it is not found")]
+    return [StepSource("halve what is possible until it is found", lines, "state.startswith('DONE')", "it is not found")]
 
 
-def still_possible(possible: list[int], page: str) -> list[int]:
+def remaining_numbers(possible: list[int], page: str) -> list[int]:
     """What a page that has answered a guess leaves of the numbers."""
     told = re.search(r'id="(lower|higher)" class="">[^<]*<span>(\d)</span>', page)
     if not told:

@@ -2,46 +2,46 @@
 
 from __future__ import annotations
 
-from codeplan.standin.miniwob_steps import Move, click, fill, last, quoted, shown, submit
+from codeplan.standin.miniwob_steps import StepSource, click_line, fill_step, final_click, xpath_string, value_assertion, submit_step
 
-_INTO_FIRST_PART = click("//input[@id='tt']") + "\nagent.press_key('arrow_left')\nagent.press_key('arrow_left')\n"
+_INTO_FIRST_PART = click_line("//input[@id='tt']") + "\nagent.press_key('arrow_left')\nagent.press_key('arrow_left')\n"
 
 
-def text(words: str) -> list[Move]:
+def enter_text(words: str) -> list[StepSource]:
     """Type words into the text field, and hand that in."""
-    return [fill("text", "//input[@id='tt']", words), submit()]
+    return [fill_step("text", "//input[@id='tt']", words), submit_step()]
 
 
-def date(month: str, day: str, year: str) -> list[Move]:
+def enter_date(month: str, day: str, year: str) -> list[StepSource]:
     """Fields of month, day and year in one: from the first on, digits go to the next by themselves."""
     lines = f"{_INTO_FIRST_PART}state = agent.type('{month}{day}{year}')"
-    return [Move("enter the date", lines, shown(f"{year}-{month}-{day}"), "the date is not in the field"), submit()]
+    return [StepSource("enter the date", lines, value_assertion(f"{year}-{month}-{day}"), "the date is not in the field"), submit_step()]
 
 
-def time(hour: str, minute: str, half: str) -> list[Move]:
+def enter_time(hour: str, minute: str, half: str) -> list[StepSource]:
     """Enter a time of day by the clock of twelve hours, ``half`` being AM or PM, and hand that in."""
     lines = f"{_INTO_FIRST_PART}state = agent.type('{hour.zfill(2)}{minute}{half}')"
     clock = int(hour) % 12 + (12 if half == "PM" else 0)
-    return [Move("enter the time", lines, shown(f"{clock:02}:{minute}"), "the time is not in the field"), submit()]
+    return [StepSource("enter the time", lines, value_assertion(f"{clock:02}:{minute}"), "the time is not in the field"), submit_step()]
 
 
-def password(word: str) -> list[Move]:
+def enter_password(word: str) -> list[StepSource]:
     """Type a password into both of its fields, and hand that in."""
     return [
-        fill("password", "//input[@id='password']", word),
-        fill("password once more", "//input[@id='verify']", word),
-        submit(),
+        fill_step("password", "//input[@id='password']", word),
+        fill_step("password once more", "//input[@id='verify']", word),
+        submit_step(),
     ]
 
 
-def focus(number: str) -> list[Move]:
+def focus_field(number: str) -> list[StepSource]:
     """Click the text field of this number, from 1; the first where the number is empty."""
-    return [last("click the text field", f"(//input)[{number or 1}]")]
+    return [final_click("click the text field", f"(//input)[{number or 1}]")]
 
 
-def equation() -> list[Move]:
+def solve_equation() -> list[StepSource]:
     """Solve the equation for x, enter x, and hand that in."""
-    enter = click("//input[@id='math-answer']")
+    enter = click_line("//input[@id='math-answer']")
     lines = (
         "left, sign, right, total = re.search(r'>(\\w+) ([+-]) (\\w+) = (-?\\d+)<', agent.current_state).groups()\n"
         "if left == 'x':\n"
@@ -51,10 +51,10 @@ def equation() -> list[Move]:
         f"{enter}\n"
         "state = agent.type(str(x))"
     )
-    return [Move("solve the equation and enter x", lines, "f'value=\"{x}\"' in state", "x is not filled in"), submit()]
+    return [StepSource("solve the equation and enter x", lines, "f'value=\"{x}\"' in state", "x is not filled in"), submit_step()]
 
 
-def movies(genre: str, director: str, year: str) -> list[Move]:
+def search_movies(genre: str, director: str, year: str) -> list[StepSource]:
     """A search form that is laid out in many ways: each field stands in one box with its label."""
     fields = {"Genre": genre, "Director": director, "Year": year}
     lines = (
@@ -64,16 +64,16 @@ def movies(genre: str, director: str, year: str) -> list[Move]:
         "    agent.click_xpath(f'({near}/..//input | {near}//input)[1]')\n"
         "    state = agent.type(words)"
     )
-    filled = Move(
+    filled = StepSource(
         "fill in the form", lines, f"all(words in state for words in {list(fields.values())!r})", "a field is empty"
     )
     go = "//*[self::button or @class='final' or @class='ui-submit' or @type='submit']"
-    return [filled, last("search", f"({go})[last()]")]
+    return [filled, final_click("search", f"({go})[last()]")]
 
 
-def suggestion(start: str, end: str) -> list[Move]:
+def choose_suggestion(start: str, end: str) -> list[StepSource]:
     """A list comes up under the field while one types."""
-    enter = click("//input[@id='tags']")
+    enter = click_line("//input[@id='tags']")
     lines = (
         f"{enter}\n"
         f"state = agent.type({start!r})\n"
@@ -82,42 +82,42 @@ def suggestion(start: str, end: str) -> list[Move]:
     )
     chosen = "state = agent.click_xpath(f'//li/div[text()=\"{fitting[0]}\"]')"
     return [
-        Move(f"type {start}", lines, "fitting", "nothing that fits is offered"),
-        Move("take one that is offered", chosen, "f'value=\"{fitting[0]}\"' in state", "it is not in the field"),
-        submit(),
+        StepSource(f"type {start}", lines, "fitting", "nothing that fits is offered"),
+        StepSource("take one that is offered", chosen, "f'value=\"{fitting[0]}\"' in state", "it is not in the field"),
+        submit_step(),
     ]
 
 
-def spinner(number: str) -> list[Move]:
+def turn_spinner(number: str) -> list[StepSource]:
     """Turn the spinner from 0 to this number, and hand that in."""
     way = "up" if int(number) >= 0 else "down"
-    turn = click(f"//a[contains(@class, 'ui-spinner-{way}')]")
+    turn = click_line(f"//a[contains(@class, 'ui-spinner-{way}')]")
     lines = f"state = agent.current_state\nfor _ in range({abs(int(number))}):\n    {turn}"
-    return [Move(f"turn {way}", lines, shown(number), f"it is not at {number}"), submit()]
+    return [StepSource(f"turn {way}", lines, value_assertion(number), f"it is not at {number}"), submit_step()]
 
 
-def login(user: str, word: str, *, wary: bool = True) -> list[Move]:
+def log_in(user: str, word: str, *, careful: bool = True) -> list[StepSource]:
     """A window may come up when a field is clicked, and then the field has to be clicked again."""
     return [
-        _into("username", wary),
-        _typed("username", user),
-        _into("password", wary),
-        _typed("password", word),
-        submit(),
+        _click_field("username", careful),
+        _type_field("username", user),
+        _click_field("password", careful),
+        _type_field("password", word),
+        submit_step(),
     ]
 
 
-def _into(field: str, wary: bool) -> Move:
-    xpath = f"//input[@id={quoted(field)}]"
+def _click_field(field: str, careful: bool) -> StepSource:
+    xpath = f"//input[@id={xpath_string(field)}]"
     again = (
         "for _ in range(2):\n"
         "    if 'id=\"popup\"' in agent.current_state:\n"
         "        agent.click_xpath('//button[@id=\"popup-cancel\"]')\n"
-        f"    {click(xpath)}"
+        f"    {click_line(xpath)}"
     )
-    lines = again if wary else click(xpath)
-    return Move(f"click the {field} field", lines, "'id=\"popup\"' not in state", "a window has come up")
+    lines = again if careful else click_line(xpath)
+    return StepSource(f"click the {field} field", lines, "'id=\"popup\"' not in state", "a window has come up")
 
 
-def _typed(field: str, word: str) -> Move:
-    return Move(f"type the {field}", f"state = agent.type({word!r})", shown(word), f"no {field} yet")
+def _type_field(field: str, word: str) -> StepSource:
+    return StepSource(f"type the {field}", f"state = agent.type({word!r})", value_assertion(word), f"no {field} yet")

@@ -6,19 +6,19 @@ import re
 from ast import literal_eval
 
 from codeplan.standin.edits import (
-    Vocabulary,
+    AgentVocabulary,
     edit_step,
     failed_step,
-    lists_errors,
-    mend_unknown_method,
-    parts,
+    has_diagnostics,
+    fix_unknown_method,
+    split_steps,
     repair_plan,
 )
-from codeplan.standin.miniwob import Job, write_hasty_plan, write_plan
-from codeplan.standin.miniwob_feedback import still_possible
-from codeplan.standin.mistakes import Spoiler
+from codeplan.standin.miniwob import WebTaskSolution, write_hasty_plan, write_plan
+from codeplan.standin.miniwob_feedback import remaining_numbers
+from codeplan.standin.mistakes import MistakeInserter
 
-KNOWN = Vocabulary(
+AGENT_VOCABULARY = AgentVocabulary(
     frozenset(
         ["type", "press_key", "click_option", "click_xpath", "move_mouse_on", "report", "description", "current_state"]
     ),
@@ -33,54 +33,54 @@ KNOWN = Vocabulary(
 """The agent, as its API shows it, and what its methods may wrongly be called."""
 
 
-def spoilers(job: Job) -> dict[str, Spoiler]:
+def mistake_inserters(solution: WebTaskSolution) -> dict[str, MistakeInserter]:
     """What works each mistake into a plan for this job."""
     return {
-        "wrong_guess": lambda plan, which: write_hasty_plan(job),
-        "unknown_method": _call_unknown_method,
-        "syntax_error": _break_syntax,
+        "wrong_guess": lambda plan, which: write_hasty_plan(solution),
+        "unknown_method": _insert_unknown_method,
+        "syntax_error": _insert_syntax_error,
     }
 
 
-def _call_unknown_method(plan: str, which: float) -> str:
+def _insert_unknown_method(plan: str, which: float) -> str:
     pairs = [("click_xpath", "click"), ("type", "write"), ("press_key", "press"), ("click_option", "choose")]
     there = [(right, wrong) for right, wrong in pairs if f"agent.{right}(" in plan]
     right, wrong = there[int(which * len(there))]
     return plan.replace(f"agent.{right}(", f"agent.{wrong}(")
 
 
-def _break_syntax(plan: str, which: float) -> str:
+def _insert_syntax_error(plan: str, which: float) -> str:
     ends = r"^ +state = agent\.\w+\(.*(\))$|^    if start_from <= \d+(:)$"
     lines = list(re.finditer(ends, plan, re.MULTILINE))
     end = lines[int(which * len(lines))].end()
     return plan[: end - 1] + plan[end:]
 
 
-def repair(source: str, errors: str) -> str:
+def repair_miniwob_plan(source: str, errors: str) -> str:
     """A plan for a web page without the errors that the check lists; see ``edits.repair_plan``."""
-    return repair_plan(source, errors, KNOWN)
+    return repair_plan(source, errors, AGENT_VOCABULARY)
 
 
-def refine(source: str, feedback: str, job: Job) -> str:
+def refine_plan(source: str, feedback: str, solution: WebTaskSolution) -> str:
     """A better plan: the failing step done with what the page has told, or with care; otherwise a new plan."""
-    if lists_errors(feedback):
-        return repair(source, feedback)
-    mended = mend_unknown_method(source, feedback, KNOWN) or _with_next_guess(source, feedback)
-    return mended or _with_care(source, failed_step(feedback), job)
+    if has_diagnostics(feedback):
+        return repair_miniwob_plan(source, feedback)
+    mended = fix_unknown_method(source, feedback, AGENT_VOCABULARY) or _use_next_guess(source, feedback)
+    return mended or _use_careful_step(source, failed_step(feedback), solution)
 
 
-def _with_next_guess(source: str, feedback: str) -> str | None:
+def _use_next_guess(source: str, feedback: str) -> str | None:
     """The numbers that are left, where one of them was guessed and the page has told the way to the right one."""
     tried = re.search(r"^        possible = (\[[\d, ]*\])$", source, re.MULTILINE)
     if not tried:
         return None
-    left = still_possible(literal_eval(tried[1]), feedback)
+    left = remaining_numbers(literal_eval(tried[1]), feedback)
     return edit_step(source, 1, r"^        possible = .*$", lambda _: f"        possible = {left}") if left else None
 
 
-def _with_care(source: str, step: int | None, job: Job) -> str:
+def _use_careful_step(source: str, step: int | None, job: WebTaskSolution) -> str:
     """The step that failed as the sound plan has it, the others as they were, where the two plans go the same way."""
-    sound, now = parts(write_plan(job)), parts(source)
+    sound, now = split_steps(write_plan(job)), split_steps(source)
     if step is None or sound.keys() != now.keys() or sound[step] == now[step]:
         return write_plan(job)
     return "".join({**now, step: sound[step]}.values())

@@ -6,70 +6,70 @@ from textwrap import indent
 
 from codeplan.types import Value
 
-SUBMIT = "//button[@id='subbtn']"
+SUBMIT_XPATH = "//button[@id='subbtn']"
 
 
-class Move(Value, frozen=True):
+class StepSource(Value, frozen=True):
     """One step of a plan: why, the lines that act, the test of what came of them, and what it says where that fails."""
 
-    why: str
+    title: str
     lines: str
-    test: str
-    fault: str
+    assertion: str
+    error_message: str
 
 
-def write(moves: list[Move], helpers: str = "") -> str:
+def write_steps(steps: list[StepSource], helpers: str = "") -> str:
     """The plan that makes these moves."""
-    outline = ", then ".join(move.why for move in moves)
+    outline = ", then ".join(move.title for move in steps)
     head = f"def solution(agent, start_from=1):\n    # General plan: {outline}.\n{indent(helpers, '    ')}"
-    return head + "".join(step(number, move) for number, move in enumerate(moves, 1))
+    return head + "".join(write_step(number, move) for number, move in enumerate(steps, 1))
 
 
-def step(number: int, move: Move) -> str:
+def write_step(number: int, source: StepSource) -> str:
     """A move as a step of this number."""
-    said = move.why[0].upper() + move.why[1:]
+    said = source.title[0].upper() + source.title[1:]
     return (
         f"    if start_from <= {number}:\n"
         f"        print({f'[Step {number}] {said}'!r})\n"
-        f"{indent(move.lines, '        ')}\n"
-        f"        assert {move.test}, f'Error in [Step {number}]: {move.fault}. {{agent.report()}}'\n"
+        f"{indent(source.lines, '        ')}\n"
+        f"        assert {source.assertion}, f'Error in [Step {number}]: {source.error_message}. {{agent.report()}}'\n"
     )
 
 
-def click(xpath: str) -> str:
+def click_line(xpath: str) -> str:
     """A line that clicks."""
     return f"state = agent.click_xpath({xpath!r})"
 
 
-def last(why: str, xpath: str) -> Move:
+def final_click(title: str, xpath: str) -> StepSource:
     """The click that ends the task."""
-    return Move(why, click(xpath), "state.startswith('DONE')", "the task goes on")
+    return StepSource(title, click_line(xpath), "state.startswith('DONE')", "the task goes on")
 
 
-def submit(xpath: str = SUBMIT) -> Move:
+def submit_step(xpath: str = SUBMIT_XPATH) -> StepSource:
     """The click that hands in what was done."""
-    return last("submit", xpath)
+    return final_click("submit", xpath)
 
 
-def fill(what: str, xpath: str, text: str) -> Move:
+def fill_step(what: str, xpath: str, text: str) -> StepSource:
     """Text into a field."""
-    lines = f"{click(xpath)}\nstate = agent.type({text!r})"
-    return Move(f"fill in the {what}", lines, shown(text), f"the {what} is not filled in")
+    lines = f"{click_line(xpath)}\nstate = agent.type({text!r})"
+    return StepSource(f"fill in the {what}", lines, value_assertion(text), f"the {what} is not filled in")
 
 
-def shown(value: str) -> str:
+def value_assertion(value: str) -> str:
     """The test that a field has this value."""
     told = f'value="{value}"'
     return f"{told!r} in state"
 
 
-def quoted(text: str) -> str:
+def xpath_string(text: str) -> str:
     """A text as an XPath says it."""
     if '"' not in text:
         return f'"{text}"'
     return "concat(" + ", '\"', ".join(f'"{part}"' for part in text.split('"')) + ")"
 
 
-def reading(text: str, tag: str = "*") -> str:
+def xpath_with_text(text: str, tag: str = "*") -> str:
     """The first element of this tag that has just this text."""
-    return f"(//{tag}[text()={quoted(text)}])[1]"
+    return f"(//{tag}[text()={xpath_string(text)}])[1]"

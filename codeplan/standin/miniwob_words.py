@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_ALIKE = """
+_SYNONYM_LINES = """
 big large huge enormous gigantic
 small tiny little mini petite
 red scarlet crimson vermillion
@@ -41,17 +41,17 @@ car cars automobile automobiles vehicle vehicles
 water
 """
 
-_GROUPS = [set(line.split()) for line in _ALIKE.split("\n")]
+_SYNONYMS = [set(line.split()) for line in _SYNONYM_LINES.split("\n")]
 
 
-def answer(question: str) -> str | None:
+def answer_question(question: str) -> str | None:
     """The Python list of the words offered that mean much the same as one of the words named; None if not asked for."""
     asked = re.search(r"Which of the words \[(.*?)\] mean much the same as one of the words \[(.*?)\]\?", question)
     if not asked:
         return None
     offered, named = (re.findall(r"'([^']+)'", part) for part in asked.groups())
-    return repr([word for word in offered if any(_alike(word, other) for other in named)])
+    return repr([word for word in offered if any(_are_synonyms(word, other) for other in named)])
 
 
-def _alike(one: str, other: str) -> bool:
-    return one == other or any({one.lower(), other.lower()} <= group for group in _GROUPS)
+def _are_synonyms(one: str, other: str) -> bool:
+    return one == other or any({one.lower(), other.lower()} <= group for group in _SYNONYMS)

@@ -34,52 +34,52 @@ class Mistakes(Value, frozen=True):
                 raise UsageError(f"the probability of {name} is {getattr(self, name)}; give a number from 0 to 1")
 
 
-_SOME = {
+_SOME_RATES = {
     **{"forgotten_walk": 0.5, "wrong_guess": 0.5},
     **{"wrong_count": 0.35, "forgotten_ingredient": 0.35, "sought_product": 0.25},
     **{"unknown_method": 0.25, "syntax_error": 0.1},
 }
-_MANY = {
+_MANY_RATES = {
     **{"forgotten_walk": 0.9, "wrong_guess": 0.9},
     **{"wrong_count": 0.8, "forgotten_ingredient": 0.8, "sought_product": 0.7},
     **{"unknown_method": 0.6, "syntax_error": 0.4},
 }
-LEVELS = {"none": Mistakes(), "some": Mistakes(**_SOME), "many": Mistakes(**_MANY)}
+MISTAKE_LEVELS = {"none": Mistakes(), "some": Mistakes(**_SOME_RATES), "many": Mistakes(**_MANY_RATES)}
 """Mistakes by the name of their amount."""
 
 
-def mistakes_called(text: str) -> Mistakes:
+def parse_mistakes(text: str) -> Mistakes:
     """``none``, ``some``, ``many``, or names of mistakes with commas between them, which are then always made.
 
     Raises UsageError, with what is valid, for anything else.
     """
     names, known = [name.strip() for name in text.split(",")], Mistakes.__struct_fields__
-    if text in LEVELS:
-        return LEVELS[text]
+    if text in MISTAKE_LEVELS:
+        return MISTAKE_LEVELS[text]
     if not set(names) <= set(known):
         raise UsageError(
-            f"mistakes {text!r} is not known; give {', '.join(LEVELS)}, or some of {', '.join(known)}, "
+            f"mistakes {text!r} is not known; give {', '.join(MISTAKE_LEVELS)}, or some of {', '.join(known)}, "
             "with commas between them"
         )
     return Mistakes(**dict.fromkeys(names, 1.0))
 
 
-Spoiler = Callable[[str, float], str]
+MistakeInserter = Callable[[str, float], str]
 """Works a mistake into a plan; the number, from 0 up to 1, chooses which of those of its sort."""
 
 
-def spoil(plan: str, spoilers: Mapping[str, Spoiler], mistakes: Mistakes, seed: int, task: str) -> str:
+def insert_mistakes(plan: str, inserters: Mapping[str, MistakeInserter], mistakes: Mistakes, seed: int, task: str) -> str:
     """The plan with the mistakes that ``seed`` and the task's text choose; always the same for the same arguments.
 
     ``spoilers`` work mistakes into the plan by their names, in their order.
     """
-    for name, work_in in spoilers.items():
-        if draw(seed, task, name) < getattr(mistakes, name):
-            plan = work_in(plan, draw(seed, task, name, "which"))
+    for name, work_in in inserters.items():
+        if hashed_fraction(seed, task, name) < getattr(mistakes, name):
+            plan = work_in(plan, hashed_fraction(seed, task, name, "which"))
     return plan
 
 
-def draw(seed: int, *words: str) -> float:
+def hashed_fraction(seed: int, *words: str) -> float:
     """A number from 0 up to 1 that depends on nothing but the arguments."""
     digest = hashlib.sha256("\0".join([str(seed), *words]).encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64

@@ -12,13 +12,13 @@ from collections.abc import Callable, Sequence
 
 from codeplan.errors import ModelError, UsageError
 from codeplan.standin import acting, skills
-from codeplan.standin.acting import Weakness, checked_weakness
-from codeplan.standin.edits import parts
-from codeplan.standin.mistakes import Mistakes, mistakes_called
-from codeplan.standin.worlds import WORLDS, Told, world_of
+from codeplan.standin.acting import Weakness, parse_weakness
+from codeplan.standin.edits import split_steps
+from codeplan.standin.mistakes import Mistakes, parse_mistakes
+from codeplan.standin.worlds import ALL_RULES, TaskPrompt, rules_for
 from codeplan.types import Completion, Message, Purpose, Usage
 
-_RECOGNISED = {
+_PROMPT_SENTENCES = {
     "Write the plan for the task that the user gives.": "plan",
     "The user shows a plan that a program has checked before running it": "check",
     "The user shows a plan that was run, and what happened.": "refine",
@@ -54,8 +54,8 @@ class ScriptedModel:
         self, model_seed: int = 0, mistakes: Mistakes | str = "some", weakness: str = "none", gaps: float = 0.0
     ) -> None:
         self.model_seed = model_seed
-        self.mistakes = mistakes if isinstance(mistakes, Mistakes) else mistakes_called(str(mistakes))
-        self.weakness: Weakness = checked_weakness(weakness)
+        self.mistakes = mistakes if isinstance(mistakes, Mistakes) else parse_mistakes(str(mistakes))
+        self.weakness: Weakness = parse_weakness(weakness)
         if not 0 <= gaps <= 1:
             raise UsageError(f"the setting gaps of the scripted model is {gaps}; give a number from 0 to 1")
         self.gaps = gaps
@@ -70,55 +70,55 @@ class ScriptedModel:
         """
         system = "\n".join(m["content"] for m in messages if m["role"] == "system")
         user = "\n".join(m["content"] for m in messages if m["role"] == "user")
-        asked = recognise(system)
+        asked = recognise_prompt(system)
         knowing = self._answers_by_system.get(asked)
         text = knowing(self, system, user) if knowing else self._answers[asked](self, user)
-        return Completion(text, Usage(_tokens(system + user), _tokens(text)), model=self.name)
+        return Completion(text, Usage(_estimate_tokens(system + user), _estimate_tokens(text)), model=self.name)
 
     def _plan(self, system: str, prompt: str) -> str:
-        told = _told(prompt)
-        own = _understood(told, world_of(told.observation).draft(told, self.mistakes, self.model_seed))
-        return _fenced(skills.drafted(system, told.goal, told.observation, own, self.gaps, self.model_seed))
+        told = _read_task_prompt(prompt)
+        own = _require_plan(told, rules_for(told.observation).draft_plan(told, self.mistakes, self.model_seed))
+        return _fence(skills.draft_plan(system, told.goal, told.observation, own, self.gaps, self.model_seed))
 
     def _check(self, prompt: str) -> str:
-        plan = section(prompt, "plan")
-        return _fenced(world_of(plan).repair(plan, section(prompt, "errors")))
+        plan = required_section(prompt, "plan")
+        return _fence(rules_for(plan).repair_plan(plan, required_section(prompt, "errors")))
 
     def _refine(self, system: str, prompt: str) -> str:
-        told, plan, feedback = _told(prompt), section(prompt, "plan"), section(prompt, "feedback")
-        own = _understood(told, world_of(told.observation).refine(plan, feedback, told))
-        return _fenced(skills.refined(system, told.goal, told.observation, own, self.gaps, self.model_seed))
+        told, plan, feedback = _read_task_prompt(prompt), required_section(prompt, "plan"), required_section(prompt, "feedback")
+        own = _require_plan(told, rules_for(told.observation).refine_plan(plan, feedback, told))
+        return _fence(skills.refine_plan(system, told.goal, told.observation, own, self.gaps, self.model_seed))
 
     def _resume(self, prompt: str) -> str:
-        return str(first_difference(section(prompt, "previous"), section(prompt, "revised")))
+        return str(first_difference(required_section(prompt, "previous"), required_section(prompt, "revised")))
 
     def _ask(self, question: str) -> str:
-        return answer(question)
+        return answer_question(question)
 
     def _act(self, prompt: str) -> str:
-        return _known(acting.act(prompt, self.weakness), prompt)
+        return _require_reply(acting.act(prompt, self.weakness), prompt)
 
     def _formalise(self, prompt: str) -> str:
-        return acting.formalised(prompt)
+        return acting.formalise_action(prompt)
 
     def _decompose(self, prompt: str) -> str:
-        return _known(acting.decompose(prompt), prompt)
+        return _require_reply(acting.decompose(prompt), prompt)
 
-    def _lesson(self, prompt: str) -> str:
-        return _known(acting.lesson(prompt), prompt)
+    def _reflect(self, prompt: str) -> str:
+        return _require_reply(acting.reflect(prompt), prompt)
 
-    def _first_words(self, prompt: str) -> str:
-        return _known(acting.first_words(prompt), prompt)
+    def _write_text_plan(self, prompt: str) -> str:
+        return _require_reply(acting.write_text_plan(prompt), prompt)
 
-    def _better_words(self, prompt: str) -> str:
-        return _known(acting.better_words(prompt), prompt)
+    def _revise_text_plan(self, prompt: str) -> str:
+        return _require_reply(acting.revise_text_plan(prompt), prompt)
 
     def _general_plan(self, system: str, prompt: str) -> str:
-        return _known(acting.general_plan(system, prompt), prompt)
+        return _require_reply(acting.write_general_plan(system, prompt), prompt)
 
-    def _bind(self, prompt: str) -> str:
-        told = _told(prompt)
-        return skills.bind(section(prompt, "earlier"), section(prompt, "parameters"), told.goal, told.observation)
+    def _bind_parameters(self, prompt: str) -> str:
+        told = _read_task_prompt(prompt)
+        return skills.bind_parameters(required_section(prompt, "earlier"), required_section(prompt, "parameters"), told.goal, told.observation)
 
     _answers_by_system: dict[str, Callable[[ScriptedModel, str, str], str]] = {
         "plan": _plan,
@@ -132,76 +132,76 @@ class ScriptedModel:
         "act": _act,
         "formalise": _formalise,
         "decompose": _decompose,
-        "lesson": _lesson,
-        "first words": _first_words,
-        "better words": _better_words,
-        "bind": _bind,
+        "lesson": _reflect,
+        "first words": _write_text_plan,
+        "better words": _revise_text_plan,
+        "bind": _bind_parameters,
     }
 
 
-def recognise(system: str) -> str:
+def recognise_prompt(system: str) -> str:
     """Which of the prompts this is, by its own sentences. Raises ModelError where it is none."""
-    for sentence, asked in _RECOGNISED.items():
+    for sentence, asked in _PROMPT_SENTENCES.items():
         if sentence in system:
             return asked
-    raise _beyond("this is none of the prompts that it knows")
+    raise _unsupported("this is none of the prompts that it knows")
 
 
-def section(prompt: str, name: str) -> str:
+def required_section(prompt: str, name: str) -> str:
     """What stands between a prompt's tags of this name. Raises ModelError where there are none."""
     found = re.search(rf"<{name}>\n?(.*?)\n?</{name}>", prompt, re.DOTALL)
     if not found:
-        raise _beyond(f"the prompt has no part called {name}")
+        raise _unsupported(f"the prompt has no part called {name}")
     return found[1]
 
 
 def first_difference(previous: str, revised: str) -> int:
     """The number of the first step whose lines differ; 1 where what stands before the steps differs, or nothing."""
-    before, after = ({n: _code(part) for n, part in parts(plan).items()} for plan in (previous, revised))
+    before, after = ({n: _code_lines(part) for n, part in split_steps(plan).items()} for plan in (previous, revised))
     return max(1, next((n for n in after if after[n] != before.get(n)), 1))
 
 
-def answer(question: str) -> str:
+def answer_question(question: str) -> str:
     """The Python literal that answers a plan's question: places by likelihood, a thing in a view, a sort of an item.
 
     Raises ModelError for any other question.
     """
-    found = next((text for world in WORLDS if (text := world.answer(question)) is not None), None)
+    found = next((text for world in ALL_RULES if (text := world.answer_question(question)) is not None), None)
     if found is None:
-        raise _beyond(f"it cannot answer the question {question[:80]!r}")
+        raise _unsupported(f"it cannot answer the question {question[:80]!r}")
     return found
 
 
-def _told(prompt: str) -> Told:
-    return Told(section(prompt, "goal"), section(prompt, "observation"))
+def _read_task_prompt(prompt: str) -> TaskPrompt:
+    return TaskPrompt(required_section(prompt, "goal"), required_section(prompt, "observation"))
 
 
-def _understood(told: Told, plan: str | None) -> str:
+def _require_plan(told: TaskPrompt, plan: str | None) -> str:
     if plan is None:
-        raise _beyond(f"it does not understand the goal {told.goal[:80]!r} there")
+        raise _unsupported(f"it does not understand the goal {told.goal[:80]!r} there")
     return plan
 
 
-def _code(part: str) -> list[str]:
+def _code_lines(part: str) -> list[str]:
     """The part's lines without comments of their own, blank lines and spaces at the end."""
     return [line.rstrip() for line in part.split("\n") if line.strip() and not line.lstrip().startswith("#")]
 
 
-def _known(reply: str | None, prompt: str) -> str:
+def _require_reply(reply: str | None, prompt: str) -> str:
     if reply is None:
-        raise _beyond(f"it does not understand the goal {section(prompt, 'goal')[:80]!r} there")
+        raise _unsupported(f"it does not understand the goal {required_section(prompt, 'goal')[:80]!r} there")
     return reply
 
 
-def _fenced(plan: str) -> str:
+def _fence(plan: str) -> str:
     return f"```python\n{plan.rstrip()}\n```"
 
 
-def _tokens(text: str) -> int:
+def _estimate_tokens(text: str) -> int:
     return len(text) // 4
 
 
-def _beyond(why: str) -> ModelError:
+def _unsupported(why: str) -> ModelError:
     return ModelError(
         f"the scripted model answers prompts about codeplan's own tasks only: {why}; "
         "use --model NAME with a real endpoint for anything else"

@@ -21,7 +21,7 @@ _DECORATION = "shelf dresser sidetable coffeetable desk diningtable countertop t
 _CUSHION = "sofa armchair bed ottoman"
 _LAMP = "desk sidetable dresser shelf coffeetable diningtable countertop tvstand floor"
 
-_KEPT = {
+_THINGS_BY_PLACES = {
     _FOOD: "apple bread egg lettuce potato tomato",
     _CUTLERY: "butterknife fork knife ladle spatula spoon",
     _CROCKERY: "bowl plate",
@@ -38,33 +38,33 @@ _KEPT = {
     _CUSHION: "pillow blanket",
     _LAMP: "desklamp floorlamp",
 }
-_PLACES = {thing: places.split() for places, things in _KEPT.items() for thing in things.split()}
+_PLACES = {thing: places.split() for places, things in _THINGS_BY_PLACES.items() for thing in things.split()}
 
 _OPEN = "countertop diningtable desk sidetable dresser shelf coffeetable sofa armchair bed sinkbasin stoveburner"
-_LAST = "coffeemachine toilet bathtubbasin cart ottoman tvstand garbagecan drawer cabinet fridge microwave safe"
-_ANYWHERE = f"{_OPEN} {_LAST} laundryhamper".split()
+_SELDOM_SEARCHED = "coffeemachine toilet bathtubbasin cart ottoman tvstand garbagecan drawer cabinet fridge microwave safe"
+_ANYWHERE = f"{_OPEN} {_SELDOM_SEARCHED} laundryhamper".split()
 
 
-def knows(thing: str) -> bool:
+def is_known_thing(thing: str) -> bool:
     """Whether there is an opinion on where a thing of this class (``"mug"``) is kept."""
     return thing in _PLACES
 
 
-def by_likelihood(thing: str, receptacles: Iterable[str]) -> list[str]:
+def sort_by_likelihood(thing: str, receptacles: Iterable[str]) -> list[str]:
     """The receptacles (``"shelf 2"``), those first in which a thing of this class is most likely."""
-    return sorted(receptacles, key=lambda r: (_rank(thing, _class(r)), _class(r), _number(r)))
+    return sorted(receptacles, key=lambda r: (_rank(thing, _receptacle_class(r)), _receptacle_class(r), _receptacle_number(r)))
 
 
-def likely(thing: str, receptacles: Iterable[str]) -> list[str]:
+def likely_places(thing: str, receptacles: Iterable[str]) -> list[str]:
     """The receptacles where such a thing is commonly kept, likeliest first. Empty where nothing is known of it."""
     kept = _PLACES.get(thing, ())
-    return by_likelihood(thing, [r for r in receptacles if _class(r) in kept])
+    return sort_by_likelihood(thing, [r for r in receptacles if _receptacle_class(r) in kept])
 
 
-def unlikely(thing: str, receptacles: Iterable[str]) -> list[str]:
+def unlikely_places(thing: str, receptacles: Iterable[str]) -> list[str]:
     """A wrong guess: the receptacles of the one class where such a thing is last looked for, three at most."""
-    ordered = by_likelihood(thing, receptacles)
-    return [r for r in ordered if _class(r) == _class(ordered[-1])][:3] if ordered else []
+    ordered = sort_by_likelihood(thing, receptacles)
+    return [r for r in ordered if _receptacle_class(r) == _receptacle_class(ordered[-1])][:3] if ordered else []
 
 
 def _rank(thing: str, cls: str) -> int:
@@ -72,10 +72,10 @@ def _rank(thing: str, cls: str) -> int:
     return order.index(cls) if cls in order else len(order)
 
 
-def _class(receptacle: str) -> str:
+def _receptacle_class(receptacle: str) -> str:
     return receptacle.split(" ")[0]
 
 
-def _number(receptacle: str) -> int:
+def _receptacle_number(receptacle: str) -> int:
     digits = receptacle.split(" ")[-1]
     return int(digits) if digits.isdigit() else 0

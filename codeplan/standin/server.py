@@ -16,18 +16,18 @@ import msgspec
 from codeplan.errors import ModelError, UsageError
 from codeplan.protocols import LLM
 from codeplan.standin import server_embeddings, server_replies
-from codeplan.standin.server_faults import Dice, Faults
-from codeplan.standin.server_replies import Answer
+from codeplan.standin.server_faults import FaultChooser, FaultSettings
+from codeplan.standin.server_replies import ServerReply
 
 FAULT_HEADER = "x-codeplan-fault"
 """A request with this header gets the fault that it names."""
 
-_MAX_BODY = 32_000_000
+_MAX_BODY_BYTES = 32_000_000
 _APIS = {"/chat/completions": "chat", "/responses": "responses", "/embeddings": "embeddings"}
 _STATUS = {200: "OK", 400: "Bad Request", 404: "Not Found", 429: "Too Many Requests", 500: "Internal Server Error"}
 
 
-class Entry(msgspec.Struct, kw_only=True):
+class RequestLogEntry(msgspec.Struct, kw_only=True):
     """One line of the log. ``at`` is Unix time, ``seconds`` how long the answer took, ``user`` what the request says.
 
     ``usage`` is what the client was told that it spent: None where it got no whole reply.
@@ -45,17 +45,17 @@ class Entry(msgspec.Struct, kw_only=True):
     usage: dict[str, int] | None = None
 
 
-class Endpoint:
+class StandInServer:
     """The endpoint, to be started in an event loop. ``latency`` is in seconds, for each request; ``log`` a new file.
 
     Raises UsageError where the log cannot be written, and from ``start`` where the port is taken.
     """
 
-    def __init__(self, model: LLM, *, latency: float = 0.0, faults: Faults | None = None, log: Path | None = None):
+    def __init__(self, model: LLM, *, latency: float = 0.0, faults: FaultSettings | None = None, log: Path | None = None):
         self._model, self._latency = model, latency
-        self._dice = Dice(faults or Faults())
-        self._log = _opened(log) if log else None
-        self.requests = 0
+        self._fault_chooser = FaultChooser(faults or FaultSettings())
+        self._log = _open_log(log) if log else None
+        self.request_count = 0
         self._connections: set[asyncio.Task[None]] = set()
 
     async def start(self, port: int = 0) -> str:
@@ -95,18 +95,18 @@ class Endpoint:
     async def _answer(self, request: _Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         path = request.path.partition("?")[0].removeprefix("/v1")
         if path == "/models" and request.method == "GET":
-            writer.write(_whole(200, server_replies.models()))
+            writer.write(_whole(200, server_replies.models_body()))
             return
         if path not in _APIS or request.method != "POST":
             said = f"there is no {request.method} {request.path} here"
-            writer.write(_whole(404, server_replies.error(said, "not_found_error")))
+            writer.write(_whole(404, server_replies.error_body(said, "not_found_error")))
             return
-        self.requests += 1
-        entry = Entry(request=self.requests, at=time.time(), api=_APIS[path])
+        self.request_count += 1
+        entry = RequestLogEntry(request=self.request_count, at=time.time(), api=_APIS[path])
         began = asyncio.get_running_loop().time()
-        entry.fault = self._dice.fault(request.body, request.headers.get(FAULT_HEADER, ""))
+        entry.fault = self._fault_chooser.choose_fault(request.body, request.headers.get(FAULT_HEADER, ""))
         reply = self._reply(request, entry)
-        late = self._dice.faults.slow if entry.fault == "slow" else 0.0
+        late = self._fault_chooser.faults.slow_by if entry.fault == "slow" else 0.0
         await asyncio.sleep(max(0.0, began + self._latency + late - asyncio.get_running_loop().time()))
         if reader.at_eof():
             entry.usage = None  # nobody waits for it any more
@@ -114,7 +114,7 @@ class Endpoint:
         self._record(entry)  # before the client can act on the reply
         _send(writer, reply, entry)
 
-    def _reply(self, request: _Request, entry: Entry) -> list[bytes]:
+    def _reply(self, request: _Request, entry: RequestLogEntry) -> list[bytes]:
         """The bytes to send, in pieces; the entry is completed by what they say."""
         try:
             asked = msgspec.json.decode(request.body, type=dict)
@@ -126,44 +126,44 @@ class Endpoint:
                 return [_framed(200, b"<html>\x00\xff this is no JSON", "text/html")]
             if entry.api == "embeddings":
                 return [self._embedded(asked, entry)]
-            completion = self._model.complete(server_replies.messages(asked, entry.api), purpose="ask")
+            completion = self._model.complete(server_replies.read_messages(asked, entry.api), purpose="ask")
         except (ValueError, ModelError) as e:
             return self._refused(entry, 400, str(e), "invalid_request_error")
-        answer = Answer.of(completion, entry.request, entry.model, entry.fault)
+        answer = ServerReply.from_completion(completion, entry.request, entry.model, entry.fault)
         if entry.fault != "cut":
             entry.usage = {"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens}
-        return list(_bodies(answer, entry, asked))
+        return list(_reply_chunks(answer, entry, asked))
 
-    def _embedded(self, asked: dict[str, Any], entry: Entry) -> bytes:
-        body = server_embeddings.reply(server_embeddings.texts(asked), entry.model, entry.fault)
+    def _embedded(self, asked: dict[str, Any], entry: RequestLogEntry) -> bytes:
+        body = server_embeddings.embeddings_body(server_embeddings.read_texts(asked), entry.model, entry.fault)
         if entry.fault != "cut":
             entry.usage = {"input_tokens": body["usage"]["prompt_tokens"], "output_tokens": 0}
         return _whole(200, body)
 
-    def _refused(self, entry: Entry, status: int, said: str, kind: str) -> list[bytes]:
+    def _refused(self, entry: RequestLogEntry, status: int, said: str, kind: str) -> list[bytes]:
         entry.status = status
-        headers = {"Retry-After": f"{self._dice.faults.retry_after:g}"} if status == 429 else {}
-        return [_whole(status, server_replies.error(said, kind), headers)]
+        headers = {"Retry-After": f"{self._fault_chooser.faults.retry_after:g}"} if status == 429 else {}
+        return [_whole(status, server_replies.error_body(said, kind), headers)]
 
-    def _record(self, entry: Entry) -> None:
+    def _record(self, entry: RequestLogEntry) -> None:
         if self._log:
             self._log.write(msgspec.json.encode(entry) + b"\n")
 
 
-def _bodies(answer: Answer, entry: Entry, asked: dict[str, Any]) -> Iterable[bytes]:
+def _reply_chunks(answer: ServerReply, entry: RequestLogEntry, asked: dict[str, Any]) -> Iterable[bytes]:
     chat = entry.api == "chat"
     if not entry.stream:
-        yield _whole(200, server_replies.chat(answer) if chat else server_replies.responses(answer))
+        yield _whole(200, server_replies.chat_body(answer) if chat else server_replies.response_body(answer))
         return
     yield b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
     with_usage = bool((asked.get("stream_options") or {}).get("include_usage"))
-    events = server_replies.chat_stream(answer, with_usage) if chat else server_replies.responses_stream(answer)
+    events = server_replies.chat_stream(answer, with_usage) if chat else server_replies.response_stream(answer)
     for event in events:
         yield f"{len(event):x}\r\n".encode() + event + b"\r\n"
     yield b"0\r\n\r\n"
 
 
-def _send(writer: asyncio.StreamWriter, reply: list[bytes], entry: Entry) -> None:
+def _send(writer: asyncio.StreamWriter, reply: list[bytes], entry: RequestLogEntry) -> None:
     data = b"".join(reply)
     if entry.fault != "cut":
         writer.write(data)
@@ -192,7 +192,7 @@ async def _read(reader: asyncio.StreamReader) -> _Request | None:
     method, path, _ = first.split(" ", 2)
     headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     length = int(headers.get("content-length") or 0)
-    if not 0 <= length <= _MAX_BODY:
+    if not 0 <= length <= _MAX_BODY_BYTES:
         raise ValueError("the body is too long")
     return _Request(method, path, headers, await reader.readexactly(length))
 
@@ -207,7 +207,7 @@ def _framed(status: int, body: bytes, kind: str, headers: dict[str, str] | None 
     return f"HTTP/1.1 {status} {_STATUS[status]}\r\n{head}\r\n".encode() + body
 
 
-def _opened(log: Path) -> IO[bytes]:
+def _open_log(log: Path) -> IO[bytes]:
     try:
         return log.open("xb", buffering=0)
     except FileExistsError:

@@ -10,18 +10,18 @@ from typing import Any
 DIMENSIONS = 256
 
 
-def texts(asked: dict[str, Any]) -> list[str]:
+def read_texts(request: dict[str, Any]) -> list[str]:
     """The texts of a request. Raises ValueError where it has none that are sound."""
-    given = asked.get("input")
+    given = request.get("input")
     found = [given] if isinstance(given, str) else given
     if not isinstance(found, list) or not found or not all(isinstance(text, str) and text for text in found):
         raise ValueError("the input is no text, and no list of texts")
     return found
 
 
-def reply(texts: list[str], model: str, fault: str) -> dict[str, Any]:
+def embeddings_body(texts: list[str], model: str, fault: str) -> dict[str, Any]:
     """The vectors of the texts, with the fault (``"null"``, ``"length"``) in them if it is one of these."""
-    vectors = [None if fault == "null" else vector(text) for text in texts]
+    vectors = [None if fault == "null" else text_vector(text) for text in texts]
     if fault == "length":
         vectors = vectors[: len(vectors) // 2]
     tokens = sum(1 + len(text) // 4 for text in texts)
@@ -33,7 +33,7 @@ def reply(texts: list[str], model: str, fault: str) -> dict[str, Any]:
     }
 
 
-def vector(text: str) -> list[float]:
+def text_vector(text: str) -> list[float]:
     """A text's vector, of length 1: its words, hashed into so many dimensions and counted.
 
     That is feature hashing (Weinberger et al., "Feature Hashing for Large Scale Multitask Learning", ICML 2009,

@@ -11,12 +11,12 @@ import msgspec
 
 from codeplan.errors import UsageError
 
-KINDS = ("429", "500", "slow", "cut", "garbage", "null", "length")
+FAULT_KINDS = ("429", "500", "slow", "cut", "garbage", "null", "length")
 """A rate limit with Retry-After, a server's error, a slow answer, a connection cut in the middle of an answer, bytes
 that are no JSON, an answer without text, an answer cut off at its limit of tokens."""
 
 
-class Faults(msgspec.Struct, frozen=True):
+class FaultSettings(msgspec.Struct, frozen=True):
     """How often each kind happens (``rates``, of 1), and how.
 
     ``retry_after`` are the seconds that a 429 asks to wait, ``slow`` those by which a slow answer is later.
@@ -25,10 +25,10 @@ class Faults(msgspec.Struct, frozen=True):
     rates: dict[str, float] = {}
     seed: int = 0
     retry_after: float = 1.0
-    slow: float = 1.0
+    slow_by: float = 1.0
 
     @staticmethod
-    def parse(spec: str) -> Faults:
+    def parse(spec: str) -> FaultSettings:
         """Faults from ``KIND=RATE,…``; ``all=RATE`` shares a rate out, and seed, retry_after and slow_by are numbers.
 
         Raises UsageError for anything else.
@@ -37,10 +37,10 @@ class Faults(msgspec.Struct, frozen=True):
         others: dict[str, Any] = {}
         for item in filter(None, (part.strip() for part in spec.split(","))):
             name, _, text = item.partition("=")
-            number = _number(item, text)
+            number = _parse_number(item, text)
             if name == "all":
-                rates |= dict.fromkeys(KINDS, number / len(KINDS))
-            elif name in KINDS:
+                rates |= dict.fromkeys(FAULT_KINDS, number / len(FAULT_KINDS))
+            elif name in FAULT_KINDS:
                 rates[name] = number
             elif name == "seed":
                 others["seed"] = int(number)
@@ -48,30 +48,30 @@ class Faults(msgspec.Struct, frozen=True):
                 others[name.removesuffix("_by")] = number
             else:
                 raise UsageError(
-                    f"--faults knows no {name!r}; there are: {', '.join(KINDS)}, all, seed, retry_after, slow_by"
+                    f"--faults knows no {name!r}; there are: {', '.join(FAULT_KINDS)}, all, seed, retry_after, slow_by"
                 )
         if sum(rates.values()) > 1:
             raise UsageError(f"the rates in --faults {spec} sum up to more than 1")
-        return Faults(rates, **others)
+        return FaultSettings(rates, **others)
 
 
-class Dice:
+class FaultChooser:
     """Chooses a fault for each request: by the seed, what is asked and how often it was asked before.
 
     So the choice does not depend on the order in which the requests of several episodes come.
     """
 
-    def __init__(self, faults: Faults) -> None:
+    def __init__(self, faults: FaultSettings) -> None:
         self.faults = faults
-        self._asked: Counter[str] = Counter()
+        self._request_counts: Counter[str] = Counter()
 
-    def fault(self, body: bytes, wanted: str = "") -> str:
+    def choose_fault(self, body: bytes, requested: str = "") -> str:
         """The kind of fault for this request, or empty; ``wanted`` is what the request's own header asks for."""
-        if wanted in KINDS:
-            return wanted
+        if requested in FAULT_KINDS:
+            return requested
         digest = hashlib.sha256(body).hexdigest()
-        self._asked[digest] += 1
-        left = random.Random(f"{self.faults.seed} {digest} {self._asked[digest]}").random()
+        self._request_counts[digest] += 1
+        left = random.Random(f"{self.faults.seed} {digest} {self._request_counts[digest]}").random()
         for kind, rate in self.faults.rates.items():
             left -= rate
             if left < 0:
@@ -79,7 +79,7 @@ class Dice:
         return ""
 
 
-def _number(item: str, text: str) -> float:
+def _parse_number(item: str, text: str) -> float:
     try:
         number = float(text)
     except ValueError:

@@ -12,47 +12,47 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from codeplan.standin.edits import parts, without_step
-from codeplan.standin.household import APPLIANCES, Chore, places_to_search, understand, write_plan
-from codeplan.standin.mistakes import draw
+from codeplan.standin.edits import split_steps, remove_step
+from codeplan.standin.household import APPLIANCES, ParsedHouseholdGoal, places_to_search, parse_goal, write_plan
+from codeplan.standin.mistakes import hashed_fraction
 
 _SKILL = re.compile(r'<skill name="[^"\n]*">\n(.*?)\n</skill>', re.DOTALL)
-_SAMPLE = re.compile(r"A worked example .*?```python\n(.*?)```", re.DOTALL)
+_WORKED_EXAMPLE = re.compile(r"A worked example .*?```python\n(.*?)```", re.DOTALL)
 _HEAD = re.compile(
     r"^ *# Parameters, with their values for the task: (?P<goal>.*)\n(?P<lines>(?:.*\n)*?) *# End of the parameters\.$",
     re.MULTILINE,
 )
 _PARAMETER = re.compile(r"^(?P<margin> *)(?P<name>\w+) = (?P<value>[\"\[].*?)(?:  \((?P<about>.*)\))?$", re.MULTILINE)
 
-_SIGNS = {"clean": "agent.clean(", "heat": "agent.heat(", "cool": "agent.cool(", "examine": "agent.turn_on("}
+_KIND_CALLS = {"clean": "agent.clean(", "heat": "agent.heat(", "cool": "agent.cool(", "examine": "agent.turn_on("}
 """What a plan for a kind of task does, and one for another does not."""
 
 
-def drafted(system: str, goal: str, observation: str, own: str, gaps: float, seed: int) -> str:
+def draft_plan(system: str, goal: str, observation: str, own_plan: str, gaps: float, seed: int) -> str:
     """The first plan: that of the first skill in the prompt, or else the stand-in's own, perhaps with a gap."""
-    if understand(goal, observation) is None:
-        return own
-    return _followed(system, goal, observation) or _with_gap(system, goal, observation, own, gaps, seed)
+    if parse_goal(goal, observation) is None:
+        return own_plan
+    return _follow_skill(system, goal, observation) or _with_gap(system, goal, observation, own_plan, gaps, seed)
 
 
-def refined(system: str, goal: str, observation: str, own: str, gaps: float, seed: int) -> str:
+def refine_plan(system: str, goal: str, observation: str, own_plan: str, gaps: float, seed: int) -> str:
     """A better plan. Where the stand-in would begin anew it follows the skill in the prompt, if there is one."""
-    chore = understand(goal, observation)
-    if chore and own == write_plan(chore, thorough=True):
-        return drafted(system, goal, observation, own, gaps, seed)
-    return _with_gap(system, goal, observation, own, gaps, seed)
+    chore = parse_goal(goal, observation)
+    if chore and own_plan == write_plan(chore, thorough=True):
+        return draft_plan(system, goal, observation, own_plan, gaps, seed)
+    return _with_gap(system, goal, observation, own_plan, gaps, seed)
 
 
-def bind(earlier: str, parameters: str, goal: str, observation: str) -> str:
+def bind_parameters(earlier_goal: str, parameters: str, goal: str, observation: str) -> str:
     """The JSON object that gives each parameter, as the prompt lists them, its value for the task."""
     found = [(p["name"], json.loads(p["value"]), p["about"] or "") for p in _PARAMETER.finditer(parameters)]
-    return json.dumps(_values(found, earlier, goal, observation))
+    return json.dumps(_bind_values(found, earlier_goal, goal, observation))
 
 
 # ------------------------------------------------------------------ following a skill
 
 
-def _followed(system: str, goal: str, observation: str) -> str | None:
+def _follow_skill(system: str, goal: str, observation: str) -> str | None:
     """The plan of the first skill that the prompt shows, set for the task; None where it shows none."""
     shown = _SKILL.search(system)
     if not shown:
@@ -63,21 +63,21 @@ def _followed(system: str, goal: str, observation: str) -> str | None:
         return plan
     abouts = dict(re.findall(r"^ *# (\w+): (.*)$", head["lines"], re.MULTILINE))
     found = [(p["name"], json.loads(p["value"]), abouts.get(p["name"], "")) for p in _PARAMETER.finditer(head["lines"])]
-    values = _values(found, head["goal"], goal, observation)
+    values = _bind_values(found, head["goal"], goal, observation)
     lines = _PARAMETER.sub(lambda p: f"{p['margin']}{p['name']} = {json.dumps(values[p['name']])}", head["lines"])
     start, end = head.span("lines")
     return plan[: head.start("goal")] + goal + plan[head.end("goal") : start] + lines + plan[end:]
 
 
-def _values(found: Iterable[tuple[str, Any, str]], earlier: str, goal: str, observation: str) -> dict[str, Any]:
+def _bind_values(found: Iterable[tuple[str, Any, str]], earlier: str, goal: str, observation: str) -> dict[str, Any]:
     given = list(found)
-    before, now = understand(earlier, _room_of([v for _, v, _ in given], earlier)), understand(goal, observation)
+    before, now = parse_goal(earlier, _imagined_room([v for _, v, _ in given], earlier)), parse_goal(goal, observation)
     if before is None or now is None:
         return {name: value for name, value, _ in given}
-    return {name: _meant(value, about, before, now) for name, value, about in given}
+    return {name: _bind_value(value, about, before, now) for name, value, about in given}
 
 
-def _meant(value: Any, about: str, before: Chore, now: Chore) -> Any:
+def _bind_value(value: Any, about: str, before: ParsedHouseholdGoal, now: ParsedHouseholdGoal) -> Any:
     """What a value of the earlier task stands for in this one."""
     if isinstance(value, list):
         thing = now.lamp if before.lamp and before.lamp in about and now.lamp else now.thing
@@ -87,7 +87,7 @@ def _meant(value: Any, about: str, before: Chore, now: Chore) -> Any:
     return same.get(value) or next((r for r in now.room if r.split(" ")[0] == sort), value)
 
 
-def _room_of(values: Iterable[Any], goal: str) -> str:
+def _imagined_room(values: Iterable[Any], goal: str) -> str:
     """An observation of a room that has all that the values and the goal name."""
     named = [v for value in values for v in ([value] if isinstance(value, str) else value)]
     kinds = [*re.findall(r"[a-z]+", goal.lower()), *APPLIANCES.values()]
@@ -97,24 +97,24 @@ def _room_of(values: Iterable[Any], goal: str) -> str:
 # ------------------------------------------------------------------ lacking an exemplar
 
 
-def _with_gap(system: str, goal: str, observation: str, own: str, gaps: float, seed: int) -> str:
-    chore = understand(goal, observation)
-    if chore is None or _shown(system, chore.kind) or draw(seed, observation + goal, "gap") >= gaps:
-        return own
-    return _without(own, chore)
+def _with_gap(system: str, goal: str, observation: str, own_plan: str, gaps: float, seed: int) -> str:
+    chore = parse_goal(goal, observation)
+    if chore is None or _has_exemplar(system, chore.kind) or hashed_fraction(seed, observation + goal, "gap") >= gaps:
+        return own_plan
+    return _leave_out(own_plan, chore)
 
 
-def _shown(system: str, kind: str) -> bool:
+def _has_exemplar(system: str, kind: str) -> bool:
     """Whether some exemplar in the prompt shows what makes a kind of task; a pick is known anyway."""
-    exemplars = [*_SKILL.findall(system), *_SAMPLE.findall(system)]
+    exemplars = [*_SKILL.findall(system), *_WORKED_EXAMPLE.findall(system)]
     if kind == "pick_two":
         return any(e.count("agent.put(") > 1 for e in exemplars)
-    return kind == "pick" or any(_SIGNS[kind] in e for e in exemplars)
+    return kind == "pick" or any(_KIND_CALLS[kind] in e for e in exemplars)
 
 
-def _without(plan: str, chore: Chore) -> str:
+def _leave_out(plan: str, chore: ParsedHouseholdGoal) -> str:
     """The plan without what makes its kind."""
     if chore.kind in ("examine", "pick_two"):
-        return "".join(text for number, text in parts(plan).items() if number <= 2)  # no more than finding and taking
-    step = next((number for number, text in parts(plan).items() if number and _SIGNS[chore.kind] in text), None)
-    return plan if step is None else without_step(plan, step)
+        return "".join(text for number, text in split_steps(plan).items() if number <= 2)  # no more than finding and taking
+    step = next((number for number, text in split_steps(plan).items() if number and _KIND_CALLS[chore.kind] in text), None)
+    return plan if step is None else remove_step(plan, step)

@@ -11,7 +11,7 @@ _PAIRS = {"(": ")", "[": "]", "{": "}"}
 
 def repair_syntax(source: str) -> str:
     """The plan with every line closed that lacks a bracket or a colon."""
-    return "\n".join(_closed(line) for line in source.split("\n"))
+    return "\n".join(_close_line(line) for line in source.split("\n"))
 
 
 def repair_line(source: str, line: int) -> str:
@@ -21,16 +21,16 @@ def repair_line(source: str, line: int) -> str:
     """
     lines = source.split("\n")
     for i in reversed(range(min(line, len(lines)))):
-        if _closed(lines[i]) != lines[i]:
-            lines[i] = _closed(lines[i])
+        if _close_line(lines[i]) != lines[i]:
+            lines[i] = _close_line(lines[i])
             break
     return "\n".join(lines)
 
 
-def _closed(line: str) -> str:
+def _close_line(line: str) -> str:
     """The line with the brackets and the colon that it lacks."""
     bare = _STRING.sub("''", line).split("#")[0].rstrip()
-    open_brackets = _open(bare)
+    open_brackets = _open_brackets(bare)
     is_header = _HEADER.match(line) is not None
     if not open_brackets and (not is_header or ":" in bare):
         return line
@@ -39,7 +39,7 @@ def _closed(line: str) -> str:
     return body + "".join(_PAIRS[b] for b in reversed(open_brackets)) + (":" if is_header else "")
 
 
-def _open(bare: str) -> list[str]:
+def _open_brackets(bare: str) -> list[str]:
     stack: list[str] = []
     for c in bare:
         if c in _PAIRS:

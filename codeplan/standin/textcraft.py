@@ -9,13 +9,13 @@ from string import Template
 
 from codeplan.types import Value
 
-SORTS = ("planks", "wool")
+VARIANT_INGREDIENTS = ("planks", "wool")
 """Ingredients of which it knows that there are sorts: any ``oak planks`` are planks."""
 
 _COMMAND = re.compile(r"^craft (\d+) (.+?) using (.+)$", re.MULTILINE)
 
 
-class Recipe(Value, frozen=True):
+class PromptRecipe(Value, frozen=True):
     """A crafting command, read."""
 
     item: str
@@ -23,20 +23,20 @@ class Recipe(Value, frozen=True):
     ingredients: dict[str, int]
 
 
-class Order(Value, frozen=True):
+class ParsedCraftingGoal(Value, frozen=True):
     """A TextCraft task as it was understood: what to craft, by which commands; ``avoid`` are sorts that will not do."""
 
-    goal: str
-    recipes: tuple[Recipe, ...]
+    item: str
+    recipes: tuple[PromptRecipe, ...]
     avoid: frozenset[str] = frozenset()
 
-    def ways(self, item: str) -> list[Recipe]:
+    def recipes_for(self, item: str) -> list[PromptRecipe]:
         """The recipes that make an item."""
         return [r for r in self.recipes if r.item == item]
 
-    def sorts(self, name: str) -> list[str]:
+    def variants(self, name: str) -> list[str]:
         """The craftable sorts of an ingredient that stands for any of them; none for other ingredients."""
-        if name not in SORTS or self.ways(name):
+        if name not in VARIANT_INGREDIENTS or self.recipes_for(name):
             return []
         return sorted({r.item for r in self.recipes if r.item.endswith(f" {name}")} - self.avoid)
 
@@ -44,35 +44,35 @@ class Order(Value, frozen=True):
         """How many crafts deep something is; what would need itself, among ``above``, is far too deep."""
         if name in above:
             return 99
-        if sorts := self.sorts(name):
+        if sorts := self.variants(name):
             return min(self.depth(sort, above) for sort in sorts)
         below = above | {name}
-        return min((1 + max(self.depth(i, below) for i in r.ingredients) for r in self.ways(name)), default=0)
+        return min((1 + max(self.depth(i, below) for i in r.ingredients) for r in self.recipes_for(name)), default=0)
 
-    def recipe(self, item: str) -> Recipe:
+    def simplest_recipe(self, item: str) -> PromptRecipe:
         """The recipe that is the least deep, of an item that has one."""
-        return min(self.ways(item), key=lambda r: (max(map(self.depth, r.ingredients)), len(r.ingredients)))
+        return min(self.recipes_for(item), key=lambda r: (max(map(self.depth, r.ingredients)), len(r.ingredients)))
 
-    def asked_for(self, name: str) -> bool:
+    def asks_for_variant(self, name: str) -> bool:
         """Whether it is left to the plan to ask which sort to take: there are several, all made of what can be got."""
-        sorts = self.sorts(name)
+        sorts = self.variants(name)
         return len(sorts) > 1 and all(self.depth(sort) == 1 for sort in sorts)
 
-    def taken(self, name: str) -> str:
+    def chosen_item(self, name: str) -> str:
         """The item that is taken for an ingredient: the least deep sort where there are sorts and none is asked for."""
-        sorts = [] if self.asked_for(name) else self.sorts(name)
+        sorts = [] if self.asks_for_variant(name) else self.variants(name)
         return min(sorts, key=self.depth) if sorts else name
 
 
-def understand(goal: str, observation: str) -> Order | None:
+def parse_goal(goal: str, observation: str) -> ParsedCraftingGoal | None:
     """The task that the prompt sets; None where there are no crafting commands, or none that makes the goal."""
-    recipes = tuple(Recipe(m[2], int(m[1]), _counts(m[3])) for m in _COMMAND.finditer(observation))
+    recipes = tuple(PromptRecipe(m[2], int(m[1]), _parse_counts(m[3])) for m in _COMMAND.finditer(observation))
     wanted = re.search(r"\bcraft (?:an? |the )?(.+?)\.?\s*$", goal or observation)
-    order = Order(wanted[1] if wanted else "", recipes)
-    return order if order.ways(order.goal) else None
+    order = ParsedCraftingGoal(wanted[1] if wanted else "", recipes)
+    return order if order.recipes_for(order.item) else None
 
 
-def _counts(ingredients: str) -> dict[str, int]:
+def _parse_counts(ingredients: str) -> dict[str, int]:
     pairs = (each.split(" ", 1) for each in ingredients.split(", "))
     return {name: int(count) for count, name in pairs}
 
@@ -80,34 +80,34 @@ def _counts(ingredients: str) -> dict[str, int]:
 # ------------------------------------------------------------------ reckoning
 
 
-class Work(Value, frozen=True):
+class CraftingWork(Value, frozen=True):
     """What is to be done for an order: counts of what is got, then of what is made, ingredients before products."""
 
-    got: dict[str, int]
-    made: dict[str, int]
+    to_get: dict[str, int]
+    to_craft: dict[str, int]
 
 
-def reckon(order: Order, wanted: dict[str, int], held: dict[str, int]) -> Work:
+def compute_work(goal: ParsedCraftingGoal, wanted: dict[str, int], held: dict[str, int]) -> CraftingWork:
     """The work for so many of the wanted items, given what is held."""
     need, spare = Counter(wanted), Counter(held)
     made: dict[str, int] = {}
-    while open_ := [name for name in need if _is_made(order, name)]:
-        item = max(open_, key=lambda name: (order.depth(name), name))
+    while open_ := [name for name in need if _is_craftable(goal, name)]:
+        item = max(open_, key=lambda name: (goal.depth(name), name))
         count = need.pop(item)
         lacking = count - spare[item]
         if lacking <= 0:
             continue
         made[item] = count
-        if not order.asked_for(item):
-            recipe = order.recipe(item)
+        if not goal.asks_for_variant(item):
+            recipe = goal.simplest_recipe(item)
             for name, n in recipe.ingredients.items():
-                need[order.taken(name)] += n * -(-lacking // recipe.count)
+                need[goal.chosen_item(name)] += n * -(-lacking // recipe.count)
     got = {name: count for name, count in need.items() if count > spare[name]}
-    return Work(got, dict(reversed(made.items())))
+    return CraftingWork(got, dict(reversed(made.items())))
 
 
-def _is_made(order: Order, name: str) -> bool:
-    return bool(order.ways(name) or order.asked_for(name))
+def _is_craftable(order: ParsedCraftingGoal, name: str) -> bool:
+    return bool(order.recipes_for(name) or order.asks_for_variant(name))
 
 
 # ------------------------------------------------------------------ the plan, step by step
@@ -153,47 +153,47 @@ _CHOOSE = Template("""\
 """)
 
 
-def write_plan(order: Order) -> str:
+def write_plan(goal: ParsedCraftingGoal) -> str:
     """A plan that is sound as far as the commands tell."""
-    work = reckon(order, {order.goal: 1}, {})
-    return _HEAD.substitute(outline=outline(work)) + "".join(_steps(order, work))
+    work = compute_work(goal, {goal.item: 1}, {})
+    return _HEAD.substitute(outline=outline(work)) + "".join(_write_steps(goal, work))
 
 
-def outline(work: Work) -> str:
+def outline(work: CraftingWork) -> str:
     """The plan in one line."""
-    verbs = (("get", work.got), ("craft", work.made))
+    verbs = (("get", work.to_get), ("craft", work.to_craft))
     return ", ".join(f"{verb} {n} {name}" for verb, counts in verbs for name, n in counts.items()) + "."
 
 
-def make_call(order: Order, item: str, count: int) -> str:
+def make_call_source(goal: ParsedCraftingGoal, item: str, count: int) -> str:
     """The call that makes so many of an item by the command for it."""
-    recipe = order.recipe(item)
-    taken = ((name if order.asked_for(name) else repr(order.taken(name)), n) for name, n in recipe.ingredients.items())
+    recipe = goal.simplest_recipe(item)
+    taken = ((name if goal.asks_for_variant(name) else repr(goal.chosen_item(name)), n) for name, n in recipe.ingredients.items())
     ingredients = ", ".join(f"{name}: {n}" for name, n in taken)  # a sort that is asked for is a variable of its name
     return f"make({count}, {item!r}, {recipe.count}, {{{ingredients}}})"
 
 
-def _steps(order: Order, work: Work) -> Iterator[str]:
+def _write_steps(order: ParsedCraftingGoal, work: CraftingWork) -> Iterator[str]:
     first = 1
-    if work.got:
-        yield _GATHER.substitute(step=1, names=", ".join(work.got), needs=repr(work.got))
+    if work.to_get:
+        yield _GATHER.substitute(step=1, names=", ".join(work.to_get), needs=repr(work.to_get))
         first = 2
-    for step, (item, count) in enumerate(work.made.items(), first):
+    for step, (item, count) in enumerate(work.to_craft.items(), first):
         names = {"step": step, "count": count, "item": item}
-        if order.asked_for(item):
-            lines = choose_lines(item, count)
+        if order.asks_for_variant(item):
+            lines = variant_choice_lines(item, count)
             yield _STEP.substitute(names, why="; any one sort will do", work=lines, thing=f"{{{item}}}")
         else:
-            call = make_call(order, item, count)
+            call = make_call_source(order, item, count)
             yield _STEP.substitute(names, why="", work=f"        made = {call}\n", thing=item)
 
 
-def choose_lines(item: str, count: int) -> str:
+def variant_choice_lines(item: str, count: int) -> str:
     """The lines of a step that ask for a sort of an ingredient and make so many of it."""
     return _CHOOSE.substitute(item=item, count=count)
 
 
-def choice(question: str) -> str | None:
+def answer_question(question: str) -> str | None:
     """The Python literal that answers which of some sorts to take; None for another question."""
     found = re.search(r"In Minecraft I need .*? and can craft (\[[^\[\]]*\])", question)
     names = re.findall(r"'([^']+)'", found[1]) if found else []

@@ -7,44 +7,44 @@ from string import Template
 
 from codeplan.types import Value
 
-_CAP = re.compile(r",? and price lower than ([\d.]+) dollars")
-_ASKING = re.compile(
+_PRICE_LIMIT = re.compile(r",? and price lower than ([\d.]+) dollars")
+_REQUEST_PHRASE = re.compile(
     r"^(?:i am looking to buy a product\. )?(?:i am looking for|i'm looking for|i need|i want to buy|i want|"
     r"i would like|please find me|find me|show me|buy me|get me|looking for)\s+"
 )
-_LITTLE = (
+_STOP_WORD_TEXT = (
     "a an the and or with without of for in on to that which is are it its be i my me should must has have made "
     "feature features size color colour scent length pack flavor style price lower than dollars some any one"
 )
-_SMALL = frozenset(_LITTLE.split())
+_STOP_WORDS = frozenset(_STOP_WORD_TEXT.split())
 
 
-class Errand(Value, frozen=True):
+class ParsedShoppingGoal(Value, frozen=True):
     """An instruction as it was understood: what to search for, words to look for on pages, dollars to spend at most.
 
     ``cap`` is None where the instruction names no price.
     """
 
-    asked: str
+    text: str
     query: str
     words: tuple[str, ...]
-    cap: float | None = None
+    max_price: float | None = None
 
 
-def understand(goal: str) -> Errand | None:
+def parse_goal(goal: str) -> ParsedShoppingGoal | None:
     """The errand that the prompt sets; None where it asks for nothing."""
-    asked = _CAP.sub("", goal.lower()).strip(" .?")
-    asked = _ASKING.sub("", asked)
-    words = _words(asked)
+    asked = _PRICE_LIMIT.sub("", goal.lower()).strip(" .?")
+    asked = _REQUEST_PHRASE.sub("", asked)
+    words = _content_words(asked)
     if not words:
         return None
-    cap = _CAP.search(goal.lower())
-    return Errand(asked, " ".join(_words(asked.split(", ")[0]) or words), words, float(cap[1]) if cap else None)
+    cap = _PRICE_LIMIT.search(goal.lower())
+    return ParsedShoppingGoal(asked, " ".join(_content_words(asked.split(", ")[0]) or words), words, float(cap[1]) if cap else None)
 
 
-def _words(text: str) -> tuple[str, ...]:
+def _content_words(text: str) -> tuple[str, ...]:
     found = (word.strip(".'") for word in re.findall(r"[\w.'#-]+", text))
-    return tuple(dict.fromkeys(word for word in found if word and word not in _SMALL))
+    return tuple(dict.fromkeys(word for word in found if word and word not in _STOP_WORDS))
 
 
 # ------------------------------------------------------------------ the plan, step by step
@@ -111,20 +111,20 @@ def solution(agent, start_from=1):
 """)
 
 
-def write_plan(errand: Errand) -> str:
+def write_plan(goal: ParsedShoppingGoal) -> str:
     """A plan that is sound as far as the instruction tells."""
-    affordable = "" if errand.cap is None else f" if offer['price'] < {errand.cap}"
+    affordable = "" if goal.max_price is None else f" if offer['price'] < {goal.max_price}"
     return _PLAN.substitute(
-        asked=repr(errand.asked), words=repr(list(errand.words)), query=repr(errand.query), affordable=affordable
+        asked=repr(goal.text), words=repr(list(goal.words)), query=repr(goal.query), affordable=affordable
     )
 
 
-def choice(question: str) -> str | None:
+def answer_question(question: str) -> str | None:
     """The Python literal that answers which value of an option is meant; None for another question."""
     found = re.search(r"I am to buy: (.*)\. The .*? can be one of (\[[^\[\]]*\])", question)
     if not found:
         return None
-    asked = set(_words(found[1]))
-    shared = {value: len(asked & set(_words(value))) for value in re.findall(r"'([^']+)'", found[2])}
+    asked = set(_content_words(found[1]))
+    shared = {value: len(asked & set(_content_words(value))) for value in re.findall(r"'([^']+)'", found[2])}
     best = max(shared, key=lambda value: shared[value], default="")
     return repr(best) if shared.get(best) else "None"

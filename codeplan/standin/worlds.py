@@ -22,64 +22,64 @@ from codeplan.standin import (
     webshop,
     webshop_mend,
 )
-from codeplan.standin.mistakes import Mistakes, spoil
-from codeplan.standin.places import by_likelihood, knows
+from codeplan.standin.mistakes import Mistakes, insert_mistakes
+from codeplan.standin.places import sort_by_likelihood, is_known_thing
 
 
-class Told(NamedTuple):
+class TaskPrompt(NamedTuple):
     """What a prompt tells of a task: the goal's sentence and the first observation."""
 
     goal: str
     observation: str
 
 
-class World(NamedTuple):
+class EnvironmentRules(NamedTuple):
     """One environment, as far as the stand-in knows it. What it does not understand is answered with None."""
 
-    signs: re.Pattern[str]
+    pattern: re.Pattern[str]
     """What is found in the first observation of its tasks, and in plans for them."""
-    draft: Callable[[Told, Mistakes, int], str | None]
-    refine: Callable[[str, str, Told], str | None]
+    draft_plan: Callable[[TaskPrompt, Mistakes, int], str | None]
+    refine_plan: Callable[[str, str, TaskPrompt], str | None]
     """A plan, the feedback, the task: a better plan."""
-    repair: Callable[[str, str], str]
+    repair_plan: Callable[[str, str], str]
     """A plan and the errors that the check found: the plan without them."""
-    answer: Callable[[str], str | None]
+    answer_question: Callable[[str], str | None]
     """The Python literal that answers a plan's question."""
 
 
-def world_of(text: str) -> World:
+def rules_for(text: str) -> EnvironmentRules:
     """The world that an observation, or a plan, belongs to."""
-    return next(world for world in WORLDS if world.signs.search(text))
+    return next(world for world in ALL_RULES if world.pattern.search(text))
 
 
 # ------------------------------------------------------------------ the household
 
 
-def _draft_chore(told: Told, mistakes: Mistakes, seed: int) -> str | None:
-    chore = household.understand(told.goal, told.observation)
+def _draft_household_plan(task: TaskPrompt, mistakes: Mistakes, seed: int) -> str | None:
+    chore = household.parse_goal(task.goal, task.observation)
     if chore is None:
         return None
-    spoilers = household_mistakes.spoilers(chore)
-    return spoil(household.write_plan(chore), spoilers, mistakes, seed, told.observation + told.goal)
+    spoilers = household_mistakes.mistake_inserters(chore)
+    return insert_mistakes(household.write_plan(chore), spoilers, mistakes, seed, task.observation + task.goal)
 
 
-def _refine_chore(source: str, feedback: str, told: Told) -> str | None:
-    chore = household.understand(told.goal, told.observation)
-    return mend.refine(source, feedback, chore) if chore else None
+def _refine_household_plan(source: str, feedback: str, task: TaskPrompt) -> str | None:
+    chore = household.parse_goal(task.goal, task.observation)
+    return mend.refine_plan(source, feedback, chore) if chore else None
 
 
-def _answer_in_household(question: str) -> str | None:
+def _answer_household_question(question: str) -> str | None:
     """Places by likelihood, or the name of a thing in a view."""
-    thing = next((word for word in re.findall(r"\b[a-z]+\b", question) if knows(word)), "")
-    lists = [found for text in re.findall(r"\[[^\[\]]*\]", question) if (found := _names(text)) is not None]
+    thing = next((word for word in re.findall(r"\b[a-z]+\b", question) if is_known_thing(word)), "")
+    lists = [found for text in re.findall(r"\[[^\[\]]*\]", question) if (found := _parse_names(text)) is not None]
     if lists:
-        return repr(by_likelihood(thing, lists[-1]))
+        return repr(sort_by_likelihood(thing, lists[-1]))
     if thing and (seen := re.search(rf"\b{thing} \d+", question)):
         return repr(seen[0])
     return None
 
 
-def _names(text: str) -> list[str] | None:
+def _parse_names(text: str) -> list[str] | None:
     """A list of strings out of its literal; None where it is something else."""
     try:
         value = literal_eval(text)
@@ -91,87 +91,87 @@ def _names(text: str) -> list[str] | None:
 # ------------------------------------------------------------------ TextCraft
 
 
-def _draft_order(told: Told, mistakes: Mistakes, seed: int) -> str | None:
-    order = textcraft.understand(told.goal, told.observation)
+def _draft_textcraft_plan(task_prompt: TaskPrompt, mistakes: Mistakes, seed: int) -> str | None:
+    order = textcraft.parse_goal(task_prompt.goal, task_prompt.observation)
     if order is None:
         return None
-    task = told.observation + told.goal
-    return spoil(textcraft.write_plan(order), textcraft_mistakes.SPOILERS, mistakes, seed, task)
+    task = task_prompt.observation + task_prompt.goal
+    return insert_mistakes(textcraft.write_plan(order), textcraft_mistakes.MISTAKE_INSERTERS, mistakes, seed, task)
 
 
-def _refine_order(source: str, feedback: str, told: Told) -> str | None:
-    order = textcraft.understand(told.goal, told.observation)
-    return textcraft_mend.refine(source, feedback, order) if order else None
+def _refine_textcraft_plan(source: str, feedback: str, task: TaskPrompt) -> str | None:
+    order = textcraft.parse_goal(task.goal, task.observation)
+    return textcraft_mend.refine_plan(source, feedback, order) if order else None
 
 
 # ------------------------------------------------------------------ HotpotQA
 
 
-def _draft_quest(told: Told, mistakes: Mistakes, seed: int) -> str | None:
-    quest = hotpotqa.understand(told.goal)
-    return spoil(hotpotqa.write_plan(quest), hotpotqa_mend.SPOILERS, mistakes, seed, told.goal) if quest else None
+def _draft_hotpotqa_plan(task: TaskPrompt, mistakes: Mistakes, seed: int) -> str | None:
+    quest = hotpotqa.parse_goal(task.goal)
+    return insert_mistakes(hotpotqa.write_plan(quest), hotpotqa_mend.MISTAKE_INSERTERS, mistakes, seed, task.goal) if quest else None
 
 
-def _refine_quest(source: str, feedback: str, told: Told) -> str | None:
-    quest = hotpotqa.understand(told.goal)
-    return hotpotqa_mend.refine(source, feedback, quest) if quest else None
+def _refine_hotpotqa_plan(source: str, feedback: str, task: TaskPrompt) -> str | None:
+    quest = hotpotqa.parse_goal(task.goal)
+    return hotpotqa_mend.refine_plan(source, feedback, quest) if quest else None
 
 
 # ------------------------------------------------------------------ WebShop
 
 
-def _draft_errand(told: Told, mistakes: Mistakes, seed: int) -> str | None:
-    errand = webshop.understand(told.goal)
-    return spoil(webshop.write_plan(errand), webshop_mend.SPOILERS, mistakes, seed, told.goal) if errand else None
+def _draft_webshop_plan(task: TaskPrompt, mistakes: Mistakes, seed: int) -> str | None:
+    errand = webshop.parse_goal(task.goal)
+    return insert_mistakes(webshop.write_plan(errand), webshop_mend.MISTAKE_INSERTERS, mistakes, seed, task.goal) if errand else None
 
 
-def _refine_errand(source: str, feedback: str, told: Told) -> str | None:
-    errand = webshop.understand(told.goal)
-    return webshop_mend.refine(source, feedback, errand) if errand else None
+def _refine_webshop_plan(source: str, feedback: str, task: TaskPrompt) -> str | None:
+    errand = webshop.parse_goal(task.goal)
+    return webshop_mend.refine_plan(source, feedback, errand) if errand else None
 
 
 # ------------------------------------------------------------------ MiniWoB++
 
 
-def _draft_job(told: Told, mistakes: Mistakes, seed: int) -> str | None:
-    job = miniwob.understand(told.goal, told.observation)
-    return spoil(miniwob.write_plan(job), miniwob_mend.spoilers(job), mistakes, seed, told.observation) if job else None
+def _draft_miniwob_plan(task: TaskPrompt, mistakes: Mistakes, seed: int) -> str | None:
+    job = miniwob.find_solution(task.goal, task.observation)
+    return insert_mistakes(miniwob.write_plan(job), miniwob_mend.mistake_inserters(job), mistakes, seed, task.observation) if job else None
 
 
-def _refine_job(source: str, feedback: str, told: Told) -> str | None:
-    job = miniwob.understand(told.goal, told.observation)
-    return miniwob_mend.refine(source, feedback, job) if job else None
+def _refine_miniwob_plan(source: str, feedback: str, task: TaskPrompt) -> str | None:
+    job = miniwob.find_solution(task.goal, task.observation)
+    return miniwob_mend.refine_plan(source, feedback, job) if job else None
 
 
-WORLDS = (
-    World(
+ALL_RULES = (
+    EnvironmentRules(
         re.compile(r"\ATask: .*\n\nPage:\n|^ +state = agent\.", re.MULTILINE),
-        _draft_job,
-        _refine_job,
-        miniwob_mend.repair,
-        miniwob_words.answer,
+        _draft_miniwob_plan,
+        _refine_miniwob_plan,
+        miniwob_mend.repair_miniwob_plan,
+        miniwob_words.answer_question,
     ),
-    World(
+    EnvironmentRules(
         re.compile(r"^Crafting commands:|\bagent\.(?:craft|craftable|inventory|recipes)\b", re.MULTILINE),
-        _draft_order,
-        _refine_order,
-        textcraft_mend.repair,
-        textcraft.choice,
+        _draft_textcraft_plan,
+        _refine_textcraft_plan,
+        textcraft_mend.repair_textcraft_plan,
+        textcraft.answer_question,
     ),
-    World(
+    EnvironmentRules(
         re.compile(r"^Question: |\bagent\.(?:lookup|finish)\b", re.MULTILINE),
-        _draft_quest,
-        _refine_quest,
-        hotpotqa_mend.repair,
-        hotpotqa.answer,
+        _draft_hotpotqa_plan,
+        _refine_hotpotqa_plan,
+        hotpotqa_mend.repair_hotpotqa_plan,
+        hotpotqa.answer_question,
     ),
-    World(
+    EnvironmentRules(
         re.compile(r"^web ?shop\b|\bagent\.(?:results|options|chosen|buttons)\b", re.MULTILINE | re.IGNORECASE),
-        _draft_errand,
-        _refine_errand,
-        webshop_mend.repair,
-        webshop.choice,
+        _draft_webshop_plan,
+        _refine_webshop_plan,
+        webshop_mend.repair_webshop_plan,
+        webshop.answer_question,
     ),
-    World(re.compile(""), _draft_chore, _refine_chore, mend.repair, _answer_in_household),
+    EnvironmentRules(re.compile(""), _draft_household_plan, _refine_household_plan, mend.repair_household_plan, _answer_household_question),
 )
 """All of them; what has no sign of another is taken for the household."""

@@ -8,7 +8,7 @@ from codeplan.errors import AgentError
 from codeplan.types import Observation
 
 
-class Home:
+class SampleHome:
     """An agent whose calls are written down, with a secret, and a method that returns and raises what it should not."""
 
     holding: str | None
@@ -31,7 +31,7 @@ class Home:
 
     def odd(self, kind: str) -> object:
         """Values that agents should not return, and errors."""
-        return _ODD[kind](self)
+        return _ODD_VALUES[kind](self)
 
     def report(self) -> str:
         """Where it is."""
@@ -42,13 +42,13 @@ def _raise(error: BaseException) -> object:
     raise error
 
 
-def _loop(home: Home) -> object:
+def _loop(home: SampleHome) -> object:
     endless: list[object] = []
     endless.append(endless)
     return endless
 
 
-_ODD: dict[str, Callable[[Home], object]] = {
+_ODD_VALUES: dict[str, Callable[[SampleHome], object]] = {
     "self": lambda home: home,
     "set": lambda home: {1},
     "endless": _loop,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from codeplan.testing.world import World
+from codeplan.testing.world import SampleWorld
 
 
-class Shop(World):
+class SampleShop(SampleWorld):
     """A web shop in WebShop's words: search, then click on products, options and buttons."""
 
     _GOODS = {
@@ -71,7 +71,7 @@ class Shop(World):
         return "\n".join([name, f"Price: ${price:.2f}", *lines, "[description] [buy now]"])
 
 
-class Page(World):
+class SamplePage(SampleWorld):
     """A web page in MiniWoB's manner: elements in a list, clicked and filled by reference."""
 
     def __init__(self) -> None:
@@ -120,7 +120,7 @@ class Page(World):
         return ", ".join(f"{e['ref']}={e['value']}" for e in self._elements if e["value"]) or "nothing is filled in"
 
 
-class Library(World):
+class SampleEncyclopedia(SampleWorld):
     """An encyclopedia in HotpotQA's manner: search an entity, look up a word in the page, finish with an answer."""
 
     _PAGES = {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from codeplan.testing.cases.helpers import AssertResumes, AssertSteps, EpisodeTape, FakeAgent, PlanRunner, Scripted
+    from codeplan.testing.cases.helpers import AssertResumes, AssertSteps, EpisodeTape, FakeAgentFactory, PlanRunner, ScriptedLLMFactory
 
 _MARKERS = (
     "plan: a test of a plan, collected from a *.plan.toml manifest",
@@ -74,7 +74,7 @@ def plan_runner() -> PlanRunner:
 
 
 @pytest.fixture(scope="session")
-def scripted_llm() -> Scripted:
+def scripted_llm() -> ScriptedLLMFactory:
     """Makes a model that answers as told: a text, texts in order, a dict of patterns, or a function."""
     from codeplan.testing.cases.answers import scripted_llm
 
@@ -82,7 +82,7 @@ def scripted_llm() -> Scripted:
 
 
 @pytest.fixture(scope="session")
-def fake_agent() -> FakeAgent:
+def fake_agent() -> FakeAgentFactory:
     """Makes an agent without a world: ``fake_agent("household", goto="On the desk 1, you see a mug 1.")``."""
     from codeplan.testing.cases.fake_agent import fake_agent
 

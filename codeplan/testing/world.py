@@ -10,20 +10,20 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-Call = tuple[str, tuple[Any, ...], dict[str, Any]]
+RecordedCall = tuple[str, tuple[Any, ...], dict[str, Any]]
 
 
-class World:
+class SampleWorld:
     """Base of the worlds: every call of a public method is written down, and every question."""
 
     def __init__(self) -> None:
-        self._calls: list[Call] = []
+        self._calls: list[RecordedCall] = []
         self._asked: list[str] = []
 
     def __init_subclass__(cls) -> None:
         for name, member in list(vars(cls).items()):
             if inspect.isfunction(member) and not name.startswith("_"):
-                setattr(cls, name, _noted(name, member))
+                setattr(cls, name, _record_calls(name, member))
 
     def _answer(self, question: str) -> str:
         self._asked.append(question)
@@ -34,19 +34,19 @@ class World:
         return f"answer to {question!r}"
 
 
-def history(world: World) -> tuple[list[Call], list[str]]:
+def call_history(world: SampleWorld) -> tuple[list[RecordedCall], list[str]]:
     """The calls and the questions so far."""
     return world._calls, world._asked
 
 
-def asker(world: World) -> Callable[[str], str]:
+def answer_function(world: SampleWorld) -> Callable[[str], str]:
     """The world's stand-in for a model: rules, the same answer to the same question."""
     return world._answer
 
 
-def _noted(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+def _record_calls(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
-    def noting(self: World, *args: Any, **kwargs: Any) -> Any:
+    def noting(self: SampleWorld, *args: Any, **kwargs: Any) -> Any:
         self._calls.append((name, args, kwargs))
         return method(self, *args, **kwargs)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from codeplan.testing.world import World
+from codeplan.testing.world import SampleWorld
 
 
-class Walker(World):
+class SampleWalker(SampleWorld):
     """An agent that can do little."""
 
     location: str
@@ -33,7 +33,7 @@ class Walker(World):
         return f"at {self.location}, holding {self.holding or 'nothing'}"
 
 
-class Kitchen(World):
+class SampleKitchen(SampleWorld):
     """A robot in a kitchen, in ALFWorld's words. What cannot be done is answered "Nothing happens."."""
 
     location: str | None
@@ -135,7 +135,7 @@ class Kitchen(World):
         return repr(found[0]) if found else "I do not know."
 
 
-class Workbench(World):
+class SampleBench(SampleWorld):
     """A crafter in TextCraft's words: commands such as "get 2 oak log" and "craft 4 oak planks using 1 oak log"."""
 
     _MADE = {

@@ -5,16 +5,16 @@ Plain data can be written to a trace, sent to a worker or compared without runni
 
 from __future__ import annotations
 
-from codeplan.types.agent import AgentApi, AgentAttribute, AgentMethod, Parameter
-from codeplan.types.model import NOTHING, Completion, Embeddings, Message, Purpose, Usage
+from codeplan.types.agent import AgentApi, AgentAttribute, AgentMethod, AgentParameter
+from codeplan.types.model import NO_USAGE, Completion, Embeddings, Message, Purpose, Usage
 from codeplan.types.plan import Checkpoint, Diagnostic, Plan, Rejected, Step
 from codeplan.types.result import Result
-from codeplan.types.run import Failed, Finished, Outcome, Spent, Stopped
+from codeplan.types.run import Failed, Finished, Outcome, ResourceUsage, Stopped
 from codeplan.types.task import ActionSpace, Observation, Task
 from codeplan.types.value import Value
 
 __all__ = [
-    "NOTHING",
+    "NO_USAGE",
     "ActionSpace",
     "AgentApi",
     "AgentAttribute",
@@ -28,12 +28,12 @@ __all__ = [
     "Message",
     "Observation",
     "Outcome",
-    "Parameter",
+    "AgentParameter",
     "Plan",
     "Purpose",
     "Rejected",
     "Result",
-    "Spent",
+    "ResourceUsage",
     "Step",
     "Stopped",
     "Task",

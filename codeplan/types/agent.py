@@ -7,7 +7,7 @@ from typing import Literal
 from codeplan.types.value import Value
 
 
-class Parameter(Value, frozen=True):
+class AgentParameter(Value, frozen=True):
     """One parameter of an agent's method; ``kind`` is the name of an ``inspect`` parameter kind."""
 
     name: str
@@ -23,7 +23,7 @@ class AgentMethod(Value, frozen=True):
     name: str
     signature: str
     doc: str = ""
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[AgentParameter, ...] = ()
 
 
 class AgentAttribute(Value, frozen=True):

@@ -51,7 +51,7 @@ class Usage(Value, frozen=True):
         return _sum(self.input_tokens, self.output_tokens)
 
 
-NOTHING = Usage(money=0.0)
+NO_USAGE = Usage(money=0.0)
 """The usage of no call at all: what sums begin with."""
 
 

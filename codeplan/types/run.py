@@ -6,7 +6,7 @@ from codeplan.types.plan import Checkpoint
 from codeplan.types.value import Value
 
 
-class Spent(Value, frozen=True):
+class ResourceUsage(Value, frozen=True):
     """What a run used: seconds of wall and CPU time in the worker, characters printed, calls and asks made."""
 
     wall: float = 0.0
@@ -23,7 +23,7 @@ class Finished(Value, frozen=True, tag="finished"):
     step: int | None
     checkpoint: Checkpoint
     entries: dict[int, Checkpoint]
-    spent: Spent
+    usage: ResourceUsage
 
 
 class Failed(Value, frozen=True, tag="failed"):
@@ -40,7 +40,7 @@ class Failed(Value, frozen=True, tag="failed"):
     output: str
     checkpoint: Checkpoint
     entries: dict[int, Checkpoint]
-    spent: Spent
+    usage: ResourceUsage
 
 
 class Stopped(Value, frozen=True, tag="stopped"):
@@ -59,7 +59,7 @@ class Stopped(Value, frozen=True, tag="stopped"):
     output: str
     checkpoint: Checkpoint | None
     entries: dict[int, Checkpoint]
-    spent: Spent
+    usage: ResourceUsage
 
 
 Outcome = Finished | Failed | Stopped

@@ -52,13 +52,13 @@ class ActionSpace(Value, frozen=True):
     """
 
     forms: tuple[str, ...]
-    futile: tuple[str, ...] = ()
+    no_effect_prefixes: tuple[str, ...] = ()
     calls: int = 30
-    patience: int = 5
+    max_idle_turns: int = 5
     status: str = ""
     rollback: bool = False
     rewrites: tuple[tuple[str, str], ...] = ()
 
     def did_nothing(self, observation: str) -> bool:
         """Whether this observation says that the action before it did nothing."""
-        return observation.startswith(self.futile)
+        return observation.startswith(self.no_effect_prefixes)

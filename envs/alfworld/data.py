@@ -13,15 +13,15 @@ from functools import cached_property
 from pathlib import Path
 
 from codeplan.envs.alfworld import games
-from codeplan.envs.alfworld.games import GAME, STATE, TRAJECTORY, TYPES
-from codeplan.envs.household.walkthrough import walkthrough
+from codeplan.envs.alfworld.games import GAME_FILE, STATE_FILE, TRAJECTORY_FILE, KINDS_BY_TYPE
+from codeplan.envs.household.walkthrough import find_walkthrough
 from codeplan.errors import UsageError
 from codeplan.types import Task
 
-SPLITS = {"valid_unseen": 134, "valid_seen": 140, "train": 3553}
+SPLIT_SIZES = {"valid_unseen": 134, "valid_seen": 140, "train": 3553}
 """The splits of ALFWorld's data, with the number of their games."""
 
-HOW_TO_GET_IT = (
+DOWNLOAD_INSTRUCTIONS = (
     "run: pip install alfworld && alfworld-download; this puts it into ~/.cache/alfworld, where it is found, or into "
     "$ALFWORLD_DATA; any other folder is named with --data FOLDER, in Python with data=FOLDER"
 )
@@ -34,7 +34,7 @@ _UNSEEN_ROOMS = {"10", "219", "308", "424"}
 """The rooms of valid_unseen, which no other split has."""
 
 
-class Data:
+class ALFWorldData:
     """A folder of ALFWorld's data. It is looked into when it is asked for something, and nothing is written to it."""
 
     def __init__(self, folder: Path) -> None:
@@ -47,25 +47,25 @@ class Data:
         Raises UsageError where the folder is none, or holds no games.
         """
         if not self.folder.is_dir():
-            raise UsageError(f"there is no folder {self.folder} with ALFWorld's data; {HOW_TO_GET_IT}")
+            raise UsageError(f"there is no folder {self.folder} with ALFWorld's data; {DOWNLOAD_INSTRUCTIONS}")
         found = {name: trials for name, folder in self._folders() if (trials := _playable(folder))}
         if not found:
             raise UsageError(
                 f"there are no games of ALFWorld in {self.folder}; name the one that holds json_2.1.1, valid_unseen, "
-                f"or the folders of the tasks; to get the data, {HOW_TO_GET_IT}"
+                f"or the folders of the tasks; to get the data, {DOWNLOAD_INSTRUCTIONS}"
             )
-        return {name: found[name] for name in sorted(found, key=lambda n: (*SPLITS, n).index(n))}
+        return {name: found[name] for name in sorted(found, key=lambda n: (*SPLIT_SIZES, n).index(n))}
 
     def tasks(self, split: str) -> list[Task]:
         """The games of a split that ALFWorld plays, as tasks; a damaged one is among them, without its goal."""
         return [task for trial in self.splits.get(split, []) if (task := _task(trial, split))]
 
-    def trial(self, id: str) -> Path:
+    def trial_folder(self, id: str) -> Path:
         """The folder of a task's trial, solvable or not. Raises UsageError where there is none."""
         if not re.fullmatch(r"[^/\\\0]+/[^/\\\0]+", id) or ".." in id:
             raise self._unknown(id)
         for trial in (folder / id for _, folder in self._folders()):
-            if (trial / GAME).exists() or ((trial / STATE).exists() and (trial / TRAJECTORY).exists()):
+            if (trial / GAME_FILE).exists() or ((trial / STATE_FILE).exists() and (trial / TRAJECTORY_FILE).exists()):
                 return trial
         raise self._unknown(id)
 
@@ -74,20 +74,20 @@ class Data:
         for trials in self.splits.values():
             for trial in trials:
                 try:
-                    games.load(trial)
+                    games.load_game(trial)
                 except ValueError as e:
                     yield str(e)
         for _, folder in self._folders():
             for trial in _trials(folder):
-                if not (trial / GAME).exists() and not (trial / STATE).exists():
-                    has = f"only {TRAJECTORY}" if (trial / TRAJECTORY).exists() else "none of the files of a game"
+                if not (trial / GAME_FILE).exists() and not (trial / STATE_FILE).exists():
+                    has = f"only {TRAJECTORY_FILE}" if (trial / TRAJECTORY_FILE).exists() else "none of the files of a game"
                     yield f"the folder {trial} is half downloaded: it has {has}; run alfworld-download again"
 
     def notes(self) -> list[str]:
         """What there is, in a line each: the folder, and how the splits compare with the whole data."""
         lines = [f"data    {self.folder}"]
         for name in self.splits:
-            there, whole = len(self.tasks(name)), SPLITS.get(name)
+            there, whole = len(self.tasks(name)), SPLIT_SIZES.get(name)
             left = len(self.splits[name]) - there
             of = f" of the {whole:,} games of the whole data" if whole else " games"
             skipped = f"; {left:,} more are not played, being unsolvable or not known to be solvable" if left else ""
@@ -114,18 +114,18 @@ class Data:
         )
 
 
-def find(data: str | None) -> Data:
+def find_data(data: str | None) -> ALFWorldData:
     """The data in the folder that is named, else in $ALFWORLD_DATA, else where ALFWorld puts it.
 
     Raises UsageError, which says how to get the data, where no folder is named and there is none.
     """
     named = data or os.environ.get("ALFWORLD_DATA")
     if named:
-        return Data(Path(os.path.expandvars(named)).expanduser())
+        return ALFWorldData(Path(os.path.expandvars(named)).expanduser())
     default = _DEFAULT.expanduser()
     if not default.is_dir() or not any(default.iterdir()):
-        raise UsageError(f"there is no data of ALFWorld here; {HOW_TO_GET_IT}")
-    return Data(default)
+        raise UsageError(f"there is no data of ALFWorld here; {DOWNLOAD_INSTRUCTIONS}")
+    return ALFWorldData(default)
 
 
 # ------------------------------------------------------------------ folders
@@ -138,7 +138,7 @@ def _holds_tasks(folder: Path) -> bool:
 def _name_of(folder: Path) -> str:
     """The name of a split that was given as a folder of its own."""
     name = folder.resolve().name
-    if name in SPLITS:
+    if name in SPLIT_SIZES:
         return name
     rooms = {found[2] for entry in folder.iterdir() if (found := _TASK.fullmatch(entry.name))}
     return "valid_unseen" if rooms <= _UNSEEN_ROOMS else name
@@ -148,19 +148,19 @@ def _trials(folder: Path) -> Iterator[Path]:
     """The trials of a split whose tasks are of a type that ALFWorld plays."""
     for task in sorted(folder.iterdir()):
         found = _TASK.fullmatch(task.name)
-        if found and found[1] in TYPES and "Sliced" not in task.name:
+        if found and found[1] in KINDS_BY_TYPE and "Sliced" not in task.name:
             yield from sorted(entry for entry in task.iterdir() if entry.is_dir() and "Sliced" not in entry.name)
 
 
 def _playable(folder: Path) -> list[Path]:
     """The trials that have a game; in data that was never made into games, those that one can be made of."""
     trials = list(_trials(folder))
-    made = [trial for trial in trials if (trial / GAME).exists()]
-    return made or [trial for trial in trials if (trial / STATE).exists() and (trial / TRAJECTORY).exists()]
+    made = [trial for trial in trials if (trial / GAME_FILE).exists()]
+    return made or [trial for trial in trials if (trial / STATE_FILE).exists() and (trial / TRAJECTORY_FILE).exists()]
 
 
 def _has_games(folder: Path) -> bool:
-    return any((trial / GAME).exists() for trial in _trials(folder))
+    return any((trial / GAME_FILE).exists() for trial in _trials(folder))
 
 
 def _id(trial: Path) -> str:
@@ -170,17 +170,17 @@ def _id(trial: Path) -> str:
 def _task(trial: Path, split: str) -> Task | None:
     """The task of a trial; None where ALFWorld does not play it."""
     found = _TASK.fullmatch(trial.parent.name)
-    kind = TYPES[found[1]] if found else ""
+    kind = KINDS_BY_TYPE[found[1]] if found else ""
     try:
-        head = games.head(trial)
-        solvable = head.solvable if (trial / GAME).exists() else _can_be_won(trial)
+        head = games.load_header(trial)
+        solvable = head.solvable if (trial / GAME_FILE).exists() else _can_be_won(trial)
     except ValueError:
         return Task(_id(trial), "alfworld", kind, "", 0, split)  # playing it says what is wrong
-    return Task(_id(trial), "alfworld", kind, head.sentence, 0, split) if solvable else None
+    return Task(_id(trial), "alfworld", kind, head.goal_text, 0, split) if solvable else None
 
 
 def _can_be_won(trial: Path) -> bool:
     try:
-        return bool(walkthrough(games.load(trial)))
+        return bool(find_walkthrough(games.load_game(trial)))
     except ValueError:
         return False

@@ -17,11 +17,11 @@ from typing import Literal
 from msgspec.structs import replace
 
 from codeplan.envs.alfworld import games
-from codeplan.envs.alfworld.data import Data, find
-from codeplan.envs.alfworld.official import OfficialPlay
+from codeplan.envs.alfworld.data import ALFWorldData, find_data
+from codeplan.envs.alfworld.official import TextWorldSession
 from codeplan.envs.household.environment import Household
 from codeplan.envs.household.game import Game
-from codeplan.envs.household.play import Feedback, Play, PlaysGames, checked_actions, one_of
+from codeplan.envs.household.play import Feedback, HouseholdSession, HouseholdGameEnvironment, validate_action_limit, validate_choice
 from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.types import Observation, Task
 
@@ -49,7 +49,7 @@ def make(
     return ALFWorld(data=data, actions=actions, feedback=feedback, arrival=arrival, engine=engine)
 
 
-class ALFWorld(PlaysGames):
+class ALFWorld(HouseholdGameEnvironment):
     """ALFWorld as an Environment. A task's id is the folders of its task and trial: ``TYPE-OBJECT-…/trial_…``."""
 
     name: str = "alfworld"
@@ -66,17 +66,17 @@ class ALFWorld(PlaysGames):
     ) -> None:
         """Raises UsageError as ``make`` does."""
         self._folder = data
-        self._actions = checked_actions(self.name, actions)
-        self._feedback: Feedback = one_of(self.name, "feedback", feedback, ("plain", "augmented"))
-        self._arrival: Arrival = one_of(self.name, "arrival", arrival, ("exact", "recorded"))
-        self._engine: Engine = one_of(self.name, "engine", engine, ("codeplan", "textworld"))
+        self._actions = validate_action_limit(self.name, actions)
+        self._feedback: Feedback = validate_choice(self.name, "feedback", feedback, ("plain", "augmented"))
+        self._arrival: Arrival = validate_choice(self.name, "arrival", arrival, ("exact", "recorded"))
+        self._engine: Engine = validate_choice(self.name, "engine", engine, ("codeplan", "textworld"))
         if engine == "textworld" and (feedback, arrival) != ("plain", "exact"):
             raise UsageError("the engine textworld has no other feedback and arrival than its own; leave them out")
 
     @cached_property
-    def data(self) -> Data:
+    def data(self) -> ALFWorldData:
         """The data. Raises UsageError where there is none: it says how to get it."""
-        return find(self._folder)
+        return find_data(self._folder)
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -103,7 +103,7 @@ class ALFWorld(PlaysGames):
     def game(self, task: Task) -> Game:
         """All there is to know of a task's game, its walkthrough where the file has one. Raises what ``reset`` does."""
         try:
-            game = games.load(self.data.trial(task.id))
+            game = games.load_game(self.data.trial_folder(task.id))
         except ValueError as e:
             raise EnvironmentFailure(str(e)) from None
         if self._arrival == "exact":
@@ -117,8 +117,8 @@ class ALFWorld(PlaysGames):
         a goal of an unknown kind.
         """
         if self._engine == "textworld":
-            return self._begin(OfficialPlay(self.data.trial(task.id) / games.GAME, self._actions))
-        return self._begin(Play(self.game(task), self._actions, self._feedback))
+            return self._begin(TextWorldSession(self.data.trial_folder(task.id) / games.GAME_FILE, self._actions))
+        return self._begin(HouseholdSession(self.game(task), self._actions, self._feedback))
 
     @cached_property
     def _listed(self) -> dict[str, list[Task]]:

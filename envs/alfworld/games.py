@@ -13,16 +13,16 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from codeplan.envs.alfworld.goals import goal
-from codeplan.envs.alfworld.grammar import dialect, sentence
-from codeplan.envs.alfworld.pddl import Problem, problem
-from codeplan.envs.household.game import MOVE, Dialect, Game, Object, Receptacle, State, numbered
+from codeplan.envs.alfworld.goals import parse_goal
+from codeplan.envs.alfworld.grammar import parse_dialect, parse_goal_text
+from codeplan.envs.alfworld.pddl import PDDLProblem, parse_problem
+from codeplan.envs.household.game import MOVE_DIALECT, Dialect, Game, Object, Receptacle, HouseholdState, number_names
 from codeplan.types import Value
 
-GAME, STATE, TRAJECTORY = "game.tw-pddl", "initial_state.pddl", "traj_data.json"
+GAME_FILE, STATE_FILE, TRAJECTORY_FILE = "game.tw-pddl", "initial_state.pddl", "traj_data.json"
 """The files in a trial's folder: a game, or the two that a game is made of."""
 
-TYPES = {
+KINDS_BY_TYPE = {
     "pick_and_place_simple": "pick",
     "pick_clean_then_place_in_recep": "clean",
     "pick_heat_then_place_in_recep": "heat",
@@ -44,10 +44,10 @@ _TRAITS = ("pickupable", "cleanable", "heatable", "coolable", "toggleable", "sli
 _T = TypeVar("_T")
 
 
-class Head(Value, frozen=True):
+class GameHeader(Value, frozen=True):
     """What is told of a game without reading all of it; ``solvable`` is None where its file does not say."""
 
-    sentence: str
+    goal_text: str
     solvable: bool | None
 
 
@@ -74,28 +74,28 @@ class _Trajectory(msgspec.Struct):
     pddl_params: _Parameters
 
 
-def head(trial: Path) -> Head:
+def load_header(trial: Path) -> GameHeader:
     """The head of the game in a trial's folder. Raises ValueError, with file and reason, where it is damaged."""
-    file = trial / GAME
+    file = trial / GAME_FILE
     if not file.is_file():
-        return Head(_told(trial / TRAJECTORY), None)
+        return GameHeader(_told(trial / TRAJECTORY_FILE), None)
     found = _decoded(file, _Head)
-    return Head(_about(file, lambda: sentence(found.grammar)), found.solvable)
+    return GameHeader(_about(file, lambda: parse_goal_text(found.grammar)), found.solvable)
 
 
-def load(trial: Path) -> Game:
+def load_game(trial: Path) -> Game:
     """The game in a trial's folder. Raises ValueError, with file and reason, where it cannot be played."""
-    file = trial / GAME
+    file = trial / GAME_FILE
     if not file.is_file():
-        state, words = trial / STATE, _told(trial / TRAJECTORY)
-        return _about(state, lambda: _game(problem(_text(state)), words, MOVE, ()))
+        state, words = trial / STATE_FILE, _told(trial / TRAJECTORY_FILE)
+        return _about(state, lambda: _game(parse_problem(_text(state)), words, MOVE_DIALECT, ()))
     found = _decoded(file, _File)
-    return _about(file, lambda: game(found.pddl_problem, found.grammar, found.walkthrough or ()))
+    return _about(file, lambda: parse_game(found.pddl_problem, found.grammar, found.walkthrough or ()))
 
 
-def game(text: str, grammar: str, walkthrough: Iterable[str] = ()) -> Game:
+def parse_game(text: str, grammar: str, walkthrough: Iterable[str] = ()) -> Game:
     """The game of a PDDL problem and a grammar. Raises ValueError, with the reason, where they make none."""
-    return _game(problem(text), sentence(grammar), dialect(grammar), tuple(walkthrough))
+    return _game(parse_problem(text), parse_goal_text(grammar), parse_dialect(grammar), tuple(walkthrough))
 
 
 # ------------------------------------------------------------------ files
@@ -135,7 +135,7 @@ def _decoded(file: Path, shape: type[Any]) -> Any:
 def _told(file: Path) -> str:
     """The goal in words, out of a trajectory's parameters."""
     found: _Trajectory = _decoded(file, _Trajectory)
-    kind, of = TYPES.get(found.task_type), found.pddl_params
+    kind, of = KINDS_BY_TYPE.get(found.task_type), found.pddl_params
     if kind is None or of.object_sliced:
         raise ValueError(f"the game file {file} is of a type that is not played here: {found.task_type}")
     words = {"object": of.object_target, "receptacle": of.parent_target, "lamp": of.toggle_target}
@@ -145,17 +145,17 @@ def _told(file: Path) -> str:
 # ------------------------------------------------------------------ the facts
 
 
-def _game(facts: Problem, words: str, wording: Dialect, walkthrough: tuple[str, ...]) -> Game:
+def _game(facts: PDDLProblem, words: str, wording: Dialect, walkthrough: tuple[str, ...]) -> Game:
     ids = {a for arguments in facts.facts.values() for each in arguments for a in each if "_bar_" in a}
     names = _names(ids)
-    where = dict(facts.pairs("receptacleatlocation"))
-    furniture = sorted(i for i in ids if facts.sorts.get(i) == "receptacle" and i in where)
-    things = sorted(i for i in ids if facts.sorts.get(i) == "object")
+    where = dict(facts.binary_facts("receptacleatlocation"))
+    furniture = sorted(i for i in ids if facts.types.get(i) == "receptacle" and i in where)
+    things = sorted(i for i in ids if facts.types.get(i) == "object")
     return Game(
         tuple(_receptacles(facts, furniture, names, where)),
         tuple(_objects(facts, things, names)),
-        frozenset((_type(r), _type(o)) for r, o in facts.pairs("cancontain")),
-        goal(facts.goal),
+        frozenset((_type(r), _type(o)) for r, o in facts.binary_facts("cancontain")),
+        parse_goal(facts.goal),
         words,
         _start(facts, furniture, things, names),
         wording,
@@ -167,50 +167,50 @@ def _names(ids: Iterable[str]) -> dict[str, str]:
     """How the text engine calls each thing, and each place: ``desk 2``, ``loc 17``."""
     ordered = sorted(ids)
     kinds = [i.partition("_bar_")[0] + ("basin" if "basin" in i else "") for i in ordered]
-    return dict(zip(ordered, numbered(kinds), strict=True))
+    return dict(zip(ordered, number_names(kinds), strict=True))
 
 
-def _receptacles(facts: Problem, ids: list[str], names: dict[str, str], where: dict[str, str]) -> Iterable[Receptacle]:
-    kinds, openable = dict(facts.pairs("receptacletype")), set(facts.singles("openable"))
+def _receptacles(facts: PDDLProblem, ids: list[str], names: dict[str, str], where: dict[str, str]) -> Iterable[Receptacle]:
+    kinds, openable = dict(facts.binary_facts("receptacletype")), set(facts.unary_facts("openable"))
     for i in ids:
         yield Receptacle(names[i], _type(kinds.get(i, "")), _place(names, where[i]), i in openable)
 
 
-def _objects(facts: Problem, ids: list[str], names: dict[str, str]) -> Iterable[Object]:
-    kinds, holders = dict(facts.pairs("objecttype")), set(facts.singles("isreceptacleobject"))
-    having = {trait: set(facts.singles(trait)) for trait in _TRAITS}
+def _objects(facts: PDDLProblem, ids: list[str], names: dict[str, str]) -> Iterable[Object]:
+    kinds, holders = dict(facts.binary_facts("objecttype")), set(facts.unary_facts("isreceptacleobject"))
+    having = {trait: set(facts.unary_facts(trait)) for trait in _TRAITS}
     inner: dict[str, list[str]] = {}
-    for thing, holder in sorted(facts.pairs("inreceptacleobject")):
+    for thing, holder in sorted(facts.binary_facts("inreceptacleobject")):
         inner.setdefault(holder, []).append(names[thing])
     for i in ids:
         traits = frozenset(trait for trait in _TRAITS if i in having[trait])
         yield Object(names[i], _type(kinds.get(i, "")), traits, tuple(inner.get(i, ())) if i in holders else None)
 
 
-def _start(facts: Problem, furniture: list[str], things: list[str], names: dict[str, str]) -> State:
+def _start(facts: PDDLProblem, furniture: list[str], things: list[str], names: dict[str, str]) -> HouseholdState:
     r_at, o_at = ({i: n for n, i in enumerate(ids)} for ids in (furniture, things))
     contents: list[set[int]] = [set() for _ in furniture]
-    for o, r in facts.pairs("inreceptacle"):
+    for o, r in facts.binary_facts("inreceptacle"):
         if o in o_at and r in r_at:
             contents[r_at[r]].add(o_at[o])
     places: list[set[int]] = [set() for _ in things]
-    for o, at in facts.pairs("objectatlocation"):
+    for o, at in facts.binary_facts("objectatlocation"):
         if o in o_at:
             places[o_at[o]].add(_place(names, at))
-    agents = facts.pairs("atlocation")
+    agents = facts.binary_facts("atlocation")
     if len(agents) != 1:
         raise ValueError(f"it says {len(agents)} times where the agent is, not once")
-    held = [o_at[o] for _, o in facts.pairs("holds") if o in o_at]
+    held = [o_at[o] for _, o in facts.binary_facts("holds") if o in o_at]
 
     def having(predicate: str) -> frozenset[int]:
-        return frozenset(o_at[o] for o in facts.singles(predicate) if o in o_at)
+        return frozenset(o_at[o] for o in facts.unary_facts(predicate) if o in o_at)
 
-    return State(
+    return HouseholdState(
         _place(names, agents[0][1]),
         tuple(tuple(sorted(c)) for c in contents),
         tuple(frozenset(p) for p in places),
         held[0] if held else None,
-        frozenset(r_at[r] for r in facts.singles("opened") if r in r_at),
+        frozenset(r_at[r] for r in facts.unary_facts("opened") if r in r_at),
         having("isclean"),
         having("ishot"),
         having("iscool"),

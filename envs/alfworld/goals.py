@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count
 
-from codeplan.envs.alfworld.pddl import Tree
-from codeplan.envs.household.game import Condition, Goal
+from codeplan.envs.alfworld.pddl import Expression
+from codeplan.envs.household.game import Condition, HouseholdGoal
 
 Fact = tuple[str, ...]
 """A predicate and its arguments; the variables among them are ``?1``, ``?2`` and so on, each once in the goal."""
@@ -19,7 +19,7 @@ _CONDITIONS: dict[str, tuple[Condition, str]] = {
 """What an object is made, and the trait that it needs, by the predicate that a goal asks for."""
 
 
-def goal(tree: Tree) -> Goal:
+def parse_goal(tree: Expression) -> HouseholdGoal:
     """The goal that a tree stands for. Raises ValueError for one that is of none of ALFWorld's six shapes."""
     facts = set(_flat(tree, {}, count(1)))
     found = _light(facts) if any(f[0] == "holds" for f in facts) else _place(facts)
@@ -28,7 +28,7 @@ def goal(tree: Tree) -> Goal:
     return found
 
 
-def _flat(tree: Tree, names: dict[str, str], numbers: Iterator[int]) -> Iterator[Fact]:
+def _flat(tree: Expression, names: dict[str, str], numbers: Iterator[int]) -> Iterator[Fact]:
     """The facts that a goal asks for all at once. ``not =`` is a fact of its own, its arguments sorted."""
     match tree:
         case []:
@@ -49,7 +49,7 @@ def _flat(tree: Tree, names: dict[str, str], numbers: Iterator[int]) -> Iterator
             raise ValueError(f"its goal has a part that is not known here: {_shown(tree)[:300]}")
 
 
-def _place(facts: set[Fact]) -> Goal | None:
+def _place(facts: set[Fact]) -> HouseholdGoal | None:
     """One object, or two, of a type in one receptacle of a type, made clean, hot or cool where it is one."""
     lying = sorted(f[1:] for f in facts if f[0] == "inreceptacle" and len(f) == 3)
     if len(lying) not in (1, 2) or len({r for _, r in lying}) != 1:
@@ -66,10 +66,10 @@ def _place(facts: set[Fact]) -> Goal | None:
     condition, trait = _CONDITIONS[asked[0]] if asked else (None, "")
     if condition:
         meant |= {(asked[0], objects[0]), (trait, objects[0])}
-    return Goal(kind, place, condition, len(objects)) if facts == meant else None
+    return HouseholdGoal(kind, place, condition, len(objects)) if facts == meant else None
 
 
-def _light(facts: set[Fact]) -> Goal | None:
+def _light(facts: set[Fact]) -> HouseholdGoal | None:
     """An object of a type in the hand, beside a lamp of a type that was switched on."""
     hands = [f[1:] for f in facts if f[0] == "holds" and len(f) == 3]
     lamps = [(f[1], g[2]) for f in facts if f[0] == "istoggled" for g in facts if g[:2] == ("inreceptacle", f[1])]
@@ -91,7 +91,7 @@ def _light(facts: set[Fact]) -> Goal | None:
         ("receptacleatlocation", receptacle, places[0]),
         ("atlocation", agents[0], places[0]),
     }
-    return Goal(kind, lamp=shining) if facts == meant else None
+    return HouseholdGoal(kind, lamp=shining) if facts == meant else None
 
 
 def _type(facts: set[Fact], predicate: str, thing: str) -> str | None:
@@ -100,5 +100,5 @@ def _type(facts: set[Fact], predicate: str, thing: str) -> str | None:
     return found[0].removesuffix("type") if len(found) == 1 and found[0].endswith("type") else None
 
 
-def _shown(tree: Tree) -> str:
+def _shown(tree: Expression) -> str:
     return tree if isinstance(tree, str) else f"({' '.join(map(_shown, tree))})"

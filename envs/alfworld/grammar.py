@@ -10,7 +10,7 @@ from codeplan.envs.household.game import Dialect
 _STRING = r'"((?:[^"\\]|\\.)*)"'
 
 
-def sentence(grammar: str) -> str:
+def parse_goal_text(grammar: str) -> str:
     """The task in words. Raises ValueError where the grammar does not tell it."""
     found = re.search(r'"Your task is to: ((?:[^"\\]|\\.)*)"', grammar)
     if not found:
@@ -19,7 +19,7 @@ def sentence(grammar: str) -> str:
     return words
 
 
-def dialect(grammar: str) -> Dialect:
+def parse_dialect(grammar: str) -> Dialect:
     """The wording of what releases of the data word differently. Raises ValueError where the grammar lacks it."""
     command = _said(grammar, rf"action PutObject\s*\{{\s*template\s*::\s*{_STRING}", "the command that puts things")
     head, first, rest = command.partition("{o}")

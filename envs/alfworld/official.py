@@ -16,22 +16,22 @@ from typing import Any
 
 import msgspec
 
-from codeplan.envs.household.play import over
+from codeplan.envs.household.play import observation_after_end
 from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.types import Observation, Value
 
-PATIENCE = 120.0
+MAX_ANSWER_SECONDS = 120.0
 """Seconds that the engine may take to answer; a start takes about two."""
 
 _WORKER = Path(__file__).with_name("official_worker.py")
 
 
-def python() -> str:
+def textworld_python() -> str:
     """The Python that the engine runs in."""
     return os.environ.get("CODEPLAN_TEXTWORLD_PYTHON") or sys.executable
 
 
-class Answer(Value, frozen=True):
+class TextWorldAnswer(Value, frozen=True):
     """What TextWorld says after a start or an action, and how things stand then."""
 
     text: str
@@ -39,12 +39,12 @@ class Answer(Value, frozen=True):
     commands: list[str]
 
 
-class TextWorld:
+class TextWorldProcess:
     """TextWorld in a process of its own, which ``close`` ends. It plays on after the game is won."""
 
     def __init__(self) -> None:
         """Raises EnvironmentFailure where the Python that it is to run in cannot be started."""
-        command = [python(), "-I", str(_WORKER)]
+        command = [textworld_python(), "-I", str(_WORKER)]
         try:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -52,11 +52,11 @@ class TextWorld:
         except OSError as e:
             raise _failed(f"it cannot be started: {e.strerror}") from None
 
-    def load(self, file: Path) -> Answer:
+    def load(self, file: Path) -> TextWorldAnswer:
         """Begin the game of a file. Raises EnvironmentFailure where TextWorld is not there, or refuses the file."""
         return self._ask({"load": str(file.resolve())})
 
-    def step(self, action: str) -> Answer:
+    def step(self, action: str) -> TextWorldAnswer:
         """Do one action. Raises EnvironmentFailure where TextWorld broke."""
         return self._ask({"step": action})
 
@@ -69,12 +69,12 @@ class TextWorld:
         self._process.kill()
         self._process.wait()
 
-    def _ask(self, request: dict[str, str]) -> Answer:
+    def _ask(self, request: dict[str, str]) -> TextWorldAnswer:
         line = self._answered(json.dumps(request).encode() + b"\n")
         answer = msgspec.json.decode(line)
         if "error" in answer:
             raise _failed(answer["error"])
-        return msgspec.convert(answer, Answer)
+        return msgspec.convert(answer, TextWorldAnswer)
 
     def _answered(self, request: bytes) -> bytes:
         assert self._process.stdin is not None
@@ -86,8 +86,8 @@ class TextWorld:
             raise _failed("its process ended") from None
         with selectors.DefaultSelector() as waiting:
             waiting.register(self._process.stdout, selectors.EVENT_READ)
-            if not waiting.select(PATIENCE):
-                raise _failed(f"it did not answer within {PATIENCE:g} seconds")
+            if not waiting.select(MAX_ANSWER_SECONDS):
+                raise _failed(f"it did not answer within {MAX_ANSWER_SECONDS:g} seconds")
         line = self._process.stdout.readline()
         if not line.endswith(b"\n"):
             raise _failed("its process ended")
@@ -95,16 +95,16 @@ class TextWorld:
 
 
 def _failed(why: str) -> EnvironmentFailure:
-    return EnvironmentFailure(f"the engine textworld failed in {python()}: {why}")
+    return EnvironmentFailure(f"the engine textworld failed in {textworld_python()}: {why}")
 
 
-class OfficialPlay:
+class TextWorldSession:
     """Plays a game file in TextWorld as ``Play`` does in our engine: until it is won or ``actions`` are spent."""
 
     def __init__(self, file: Path, actions: int) -> None:
         """Raises EnvironmentFailure as ``TextWorld.load`` does."""
         self._limit, self._actions, self._done = actions, 0, False
-        self._engine = TextWorld()
+        self._engine = TextWorldProcess()
         try:
             self._last = self._start = self._engine.load(file)
         except BaseException:
@@ -112,12 +112,12 @@ class OfficialPlay:
             raise
 
     @property
-    def moment(self) -> Any:
+    def snapshot(self) -> Any:
         """TextWorld cannot be asked where it stands: raises UsageError."""
         raise UsageError("the engine textworld has no snapshots; codeplan's own has")
 
-    @moment.setter
-    def moment(self, moment: Any) -> None:
+    @snapshot.setter
+    def snapshot(self, moment: Any) -> None:
         raise UsageError("the engine textworld has no snapshots; codeplan's own has")
 
     def begin(self) -> Observation:
@@ -127,7 +127,7 @@ class OfficialPlay:
     def step(self, action: str) -> Observation:
         """Do one action. Raises EnvironmentFailure where the engine broke."""
         if self._done:
-            return over(self._last.won)
+            return observation_after_end(self._last.won)
         self._last = self._engine.step(action)
         self._actions += 1
         self._done = self._last.won or self._actions >= self._limit

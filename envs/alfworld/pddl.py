@@ -6,22 +6,22 @@ import re
 
 from codeplan.types import Value
 
-Tree = str | list["Tree"]
+Expression = str | list["Expression"]
 """A word, or what stands between two parentheses."""
 
 
-class Problem(Value, frozen=True):
+class PDDLProblem(Value, frozen=True):
     """A problem in lower case: the sort of each thing, the arguments of all facts by predicate, the goal."""
 
-    sorts: dict[str, str]
+    types: dict[str, str]
     facts: dict[str, list[tuple[str, ...]]]
-    goal: Tree
+    goal: Expression
 
-    def pairs(self, predicate: str) -> list[tuple[str, str]]:
+    def binary_facts(self, predicate: str) -> list[tuple[str, str]]:
         """The facts of a predicate with two arguments. Raises ValueError where one has another number of them."""
         return [(first, second) for first, second in self._of(predicate, 2)]
 
-    def singles(self, predicate: str) -> list[str]:
+    def unary_facts(self, predicate: str) -> list[str]:
         """What a predicate of one argument is true of. Raises ValueError where one has another number of them."""
         return [only for (only,) in self._of(predicate, 1)]
 
@@ -33,7 +33,7 @@ class Problem(Value, frozen=True):
         return found
 
 
-def problem(text: str) -> Problem:
+def parse_problem(text: str) -> PDDLProblem:
     """Read a problem. Raises ValueError, with what is wrong, for a text that is none."""
     plain = re.sub(r";[^\n]*", "", text).lower()
     opening, closing = plain.count("("), plain.count(")")
@@ -46,7 +46,7 @@ def problem(text: str) -> Problem:
     for name in ("objects", "init", "goal"):
         if name not in sections:
             raise ValueError(f"it has no section (:{name} …)")
-    return Problem(_sorts(sections["objects"]), _facts(sections["init"]), _tree(sections["goal"]))
+    return PDDLProblem(_sorts(sections["objects"]), _facts(sections["init"]), _tree(sections["goal"]))
 
 
 def _sorts(section: str) -> dict[str, str]:
@@ -71,9 +71,9 @@ def _facts(section: str) -> dict[str, list[tuple[str, ...]]]:
     return facts
 
 
-def _tree(section: str) -> Tree:
+def _tree(section: str) -> Expression:
     """The first expression of a text; what follows it, the ends of what encloses it, is left alone."""
-    stack: list[list[Tree]] = [[]]
+    stack: list[list[Expression]] = [[]]
     for word in re.findall(r"[()]|[^\s()]+", section):
         if word == "(":
             stack.append([])

@@ -9,7 +9,7 @@ needs nothing but Python; live Wikipedia needs the network.
 from __future__ import annotations
 
 from codeplan.envs.hotpotqa.agent import HotpotQAAgent
-from codeplan.envs.hotpotqa.environment import HotpotQA, Moment, make
-from codeplan.envs.hotpotqa.score import Score, score
+from codeplan.envs.hotpotqa.environment import HotpotQA, HotpotQASnapshot, make
+from codeplan.envs.hotpotqa.score import AnswerScore, score_answer
 
-__all__ = ["HotpotQA", "HotpotQAAgent", "Moment", "Score", "make", "score"]
+__all__ = ["HotpotQA", "HotpotQAAgent", "HotpotQASnapshot", "AnswerScore", "make", "score_answer"]

@@ -22,27 +22,27 @@ _TABLES = (
 )
 
 
-Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+RevisionNumber = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 """A revision's number, of a size that SQLite keeps."""
 
 
-class Located(msgspec.Struct, frozen=True, tag="page"):
+class PageRevision(msgspec.Struct, frozen=True, tag="page"):
     """Which page a search found, in which revision."""
 
     title: str
-    revision: Number
+    revision: RevisionNumber
 
 
-class Missed(msgspec.Struct, frozen=True, tag="none"):
+class SearchMiss(msgspec.Struct, frozen=True, tag="none"):
     """A search that found no page, and the titles that were offered instead."""
 
     titles: tuple[str, ...]
 
 
-_Search = Located | Missed
+_Search = PageRevision | SearchMiss
 
 
-class Cache:
+class WikiCache:
     """A SQLite file, shared by any number of processes; created, with its folder, when something is first kept.
 
     Nothing in it grows old: what was read once is read again the same, so that episodes can be repeated. To read anew,
@@ -52,7 +52,7 @@ class Cache:
     def __init__(self, file: Path, site: str, before: str) -> None:
         self._file, self._site, self._before = file, site, before
 
-    def search(self, entity: str) -> Located | Missed | None:
+    def get_search(self, entity: str) -> PageRevision | SearchMiss | None:
         """What a search found; None where it was not made yet. Raises UsageError where the file cannot be used."""
         where = "site = ? AND before = ? AND entity = ?"
         with self._using() as file:
@@ -61,13 +61,13 @@ class Cache:
             ).fetchone()
             return msgspec.json.decode(row[0], type=_Search) if row else None
 
-    def keep_search(self, entity: str, found: Located | Missed) -> None:
+    def save_search(self, entity: str, found: PageRevision | SearchMiss) -> None:
         """Keep what a search found. Raises as ``search`` does."""
         row = (self._site, self._before, entity, msgspec.json.encode(found).decode())
         with self._using() as file:
             file.execute("INSERT OR REPLACE INTO searches VALUES (?, ?, ?, ?)", row)
 
-    def page(self, page: Located) -> str | None:
+    def get_page(self, page: PageRevision) -> str | None:
         """A page's text; None where it was not read yet. Raises as ``search`` does."""
         where = "site = ? AND title = ? AND revision = ?"
         with self._using() as file:
@@ -76,7 +76,7 @@ class Cache:
             ).fetchone()
             return msgspec.convert(row[0], str) if row else None
 
-    def keep_page(self, page: Located, text: str) -> None:
+    def save_page(self, page: PageRevision, text: str) -> None:
         """Keep a page's text. Raises as ``search`` does."""
         with self._using() as file:
             file.execute(
@@ -110,6 +110,6 @@ class Cache:
         return connection
 
 
-def default_file() -> Path:
+def default_cache_file() -> Path:
     """The cache where none is named: in the user's folder for caches."""
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "codeplan" / "wikipedia.sqlite3"

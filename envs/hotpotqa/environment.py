@@ -14,11 +14,11 @@ from typing import Literal
 
 from codeplan.envs.hotpotqa import reading
 from codeplan.envs.hotpotqa.agent import HotpotQAAgent
-from codeplan.envs.hotpotqa.questions import NAME, FileQuestions, OwnQuestions, Question, Questions
-from codeplan.envs.hotpotqa.reading import Reading
-from codeplan.envs.hotpotqa.score import Score, score
+from codeplan.envs.hotpotqa.questions import NAME, FileQuestions, BundledQuestions, Question, QuestionSet
+from codeplan.envs.hotpotqa.reading import ReaderState
+from codeplan.envs.hotpotqa.score import AnswerScore, score_answer
 from codeplan.envs.hotpotqa.wiki import OfflineWiki, Wiki
-from codeplan.envs.hotpotqa.wikipedia import WIKIPEDIA, Wikipedia
+from codeplan.envs.hotpotqa.wikipedia import WIKIPEDIA_API_URL, Wikipedia
 from codeplan.errors import UsageError
 from codeplan.types import ActionSpace, Observation, Task, Value
 
@@ -32,7 +32,7 @@ def make(
     contact: str | None = None,
     before: str | None = None,
     cache: str | None = None,
-    url: str = WIKIPEDIA,
+    url: str = WIKIPEDIA_API_URL,
     interval: float = 0.5,
     actions: int = 40,
     reward: Literal["em", "f1"] = "em",
@@ -47,17 +47,17 @@ def make(
     an answer is rewarded with, 0 or 1 for an exact match or its F1; success is an exact match in either case.
     Raises UsageError for a value that does not fit.
     """
-    if not live and (contact, before, cache, url) != (None, None, None, WIKIPEDIA):
+    if not live and (contact, before, cache, url) != (None, None, None, WIKIPEDIA_API_URL):
         raise UsageError("HotpotQA's settings contact, before, cache and url are for Wikipedia; add live=true")
     wiki = Wikipedia(contact=contact, before=before, cache=cache, url=url, interval=interval) if live else None
-    questions = OwnQuestions() if data is None else FileQuestions(data)
+    questions = BundledQuestions() if data is None else FileQuestions(data)
     return HotpotQA(questions, wiki, actions=actions, reward=reward)
 
 
-class Moment(Value, frozen=True):
+class HotpotQASnapshot(Value, frozen=True):
     """Where an episode stands. ``answer`` is the one that was given, None before that."""
 
-    reading: Reading = Reading()
+    reader: ReaderState = ReaderState()
     actions: int = 0
     done: bool = False
     success: bool = False
@@ -71,14 +71,14 @@ class HotpotQA:
     agent: type = HotpotQAAgent
     space: ActionSpace = ActionSpace(
         forms=("search[TITLE]", "lookup[WORDS]", "finish[ANSWER]"),
-        futile=("Could not find", "No more results", "Invalid action"),
+        no_effect_prefixes=("Could not find", "No more results", "Invalid action"),
         calls=16,  # seven thoughts, seven actions and the answer, as ReAct has them, and one to spare
-        patience=6,
+        max_idle_turns=6,
     )
 
     def __init__(
         self,
-        questions: Questions | None = None,
+        questions: QuestionSet | None = None,
         wiki: Wiki | None = None,
         *,
         actions: int = 40,
@@ -89,11 +89,11 @@ class HotpotQA:
             raise UsageError(f"HotpotQA's setting actions is {actions!r}; give a whole number from 1 up")
         if reward not in ("em", "f1"):
             raise UsageError(f"HotpotQA's setting reward is {reward!r}; give 'em' or 'f1'")
-        self._questions = questions or OwnQuestions()
+        self._questions = questions or BundledQuestions()
         self._everywhere, self._actions, self._reward = wiki, actions, reward
         self._question: Question | None = None
         self._wiki: Wiki = OfflineWiki({})
-        self._now = Moment()
+        self._now = HotpotQASnapshot()
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -104,14 +104,14 @@ class HotpotQA:
         """The questions of a split, in the file's order; a task's kind is ``bridge`` or ``comparison``."""
         return self._questions.tasks(split)
 
-    def score(self, task: Task, answer: str) -> Score:
+    def score(self, task: Task, answer: str) -> AnswerScore:
         """What an answer to a task's question would be worth. Raises UsageError for an unknown task."""
-        return score(answer, self._questions.question(task.id).answer)
+        return score_answer(answer, self._questions.question(task.id).answer)
 
     def reset(self, task: Task) -> Observation:
         """Begin with a question, which is found by the task's id. Raises UsageError for an unknown task."""
         question = self._questions.question(task.id)
-        self._question, self._now = question, Moment()
+        self._question, self._now = question, HotpotQASnapshot()
         self._wiki = self._everywhere or OfflineWiki(question.pages)
         return Observation(f"Question: {question.task.goal}")
 
@@ -129,20 +129,20 @@ class HotpotQA:
         name, argument = _parsed(action)
         if name == "finish":
             return self._finish(argument)
-        opened, text = self._read(now.reading, name, argument, action)
-        self._now = Moment(opened, now.actions + 1, now.actions + 1 >= self._actions)
+        opened, text = self._read(now.reader, name, argument, action)
+        self._now = HotpotQASnapshot(opened, now.actions + 1, now.actions + 1 >= self._actions)
         return Observation(text, done=self._now.done)
 
-    def snapshot(self) -> Moment:
+    def snapshot(self) -> HotpotQASnapshot:
         """Where the episode stands, for ``restore``. Costs nothing. Raises UsageError before the first ``reset``."""
         if self._question is None:
             raise UsageError("HotpotQA has no task yet; call reset(task) first")
         return self._now
 
-    def restore(self, moment: Moment) -> None:
+    def restore(self, snapshot: HotpotQASnapshot) -> None:
         """Go on from a snapshot of the same task. Raises UsageError before the first ``reset``."""
         self.snapshot()
-        self._now = moment
+        self._now = snapshot
 
     def close(self) -> None:
         """End the episode, and the connection to Wikipedia."""
@@ -150,7 +150,7 @@ class HotpotQA:
         if self._everywhere is not None:
             self._everywhere.close()
 
-    def _read(self, now: Reading, name: str, argument: str, action: str) -> tuple[Reading, str]:
+    def _read(self, now: ReaderState, name: str, argument: str, action: str) -> tuple[ReaderState, str]:
         if name == "search":
             return reading.search(self._wiki, now, argument)
         if name == "lookup":
@@ -159,9 +159,9 @@ class HotpotQA:
 
     def _finish(self, answer: str) -> Observation:
         assert self._question is not None, "snapshot() has seen to it"
-        worth = score(answer, self._question.answer)
+        worth = score_answer(answer, self._question.answer)
         reward = worth.f1 if self._reward == "f1" else float(worth.em)
-        self._now = Moment(self._now.reading, self._now.actions + 1, True, worth.em, answer)
+        self._now = HotpotQASnapshot(self._now.reader, self._now.actions + 1, True, worth.em, answer)
         return Observation(f"Episode finished, reward = {reward:g}\n", reward, done=True, success=worth.em)
 
 

@@ -15,7 +15,7 @@ _SYSTEM = (
 )
 
 
-class Verdict(Value, frozen=True):
+class JudgeVerdict(Value, frozen=True):
     """What the judge said. ``correct`` is None where ``reply`` is neither yes nor no."""
 
     correct: bool | None
@@ -23,7 +23,7 @@ class Verdict(Value, frozen=True):
     usage: Usage = Usage()
 
 
-def judge(question: str, gold: str, answer: str, llm: LLM) -> Verdict:
+def judge(question: str, gold: str, answer: str, llm: LLM) -> JudgeVerdict:
     """Ask a model whether ``answer`` means the same as ``gold``. One call, outside of any episode and its budget.
 
     Raises ModelError where the model does not answer.
@@ -33,4 +33,4 @@ def judge(question: str, gold: str, answer: str, llm: LLM) -> Verdict:
     messages: list[Message] = [{"role": "system", "content": _SYSTEM}, {"role": "user", "content": user}]
     completion = llm.complete(messages, purpose="ask")
     word = re.match(r"\W*(yes|no)\b", completion.text, re.IGNORECASE)
-    return Verdict(word[1].lower() == "yes" if word else None, completion.text, completion.usage)
+    return JudgeVerdict(word[1].lower() == "yes" if word else None, completion.text, completion.usage)

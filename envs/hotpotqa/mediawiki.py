@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from codeplan.envs.hotpotqa.cache import Number
+from codeplan.envs.hotpotqa.cache import RevisionNumber
 from codeplan.errors import EnvironmentFailure
 
 _MOST_BYTES = 16_000_000
@@ -34,10 +34,10 @@ _BUSY = frozenset({"maxlag", "ratelimited", "readonly"})
 class Revision(msgspec.Struct, frozen=True):
     """A version of a page."""
 
-    revid: Number
+    revid: RevisionNumber
 
 
-class Found(msgspec.Struct, frozen=True):
+class PageInfo(msgspec.Struct, frozen=True):
     """A page by its title: in namespace 0 are the articles; without revisions where there is no such page."""
 
     title: str
@@ -45,14 +45,14 @@ class Found(msgspec.Struct, frozen=True):
     revisions: tuple[Revision, ...] = ()
 
 
-class Query(msgspec.Struct, frozen=True):
+class QueryResult(msgspec.Struct, frozen=True):
     """What a query found: pages, where it asked for titles; hits, where it searched."""
 
-    pages: tuple[Found, ...] = ()
-    search: tuple[Found, ...] = ()
+    pages: tuple[PageInfo, ...] = ()
+    search: tuple[PageInfo, ...] = ()
 
 
-class Parsed(msgspec.Struct, frozen=True):
+class PageHtml(msgspec.Struct, frozen=True):
     """A page's text, as HTML."""
 
     text: str
@@ -63,12 +63,12 @@ class _Error(msgspec.Struct, frozen=True):
     info: str = ""
 
 
-class Reply(msgspec.Struct, frozen=True):
+class MediaWikiReply(msgspec.Struct, frozen=True):
     """What the API answered; ``batchcomplete`` says that a query has found all, even where that is nothing."""
 
     batchcomplete: bool = False
-    query: Query = Query()
-    parse: Parsed | None = None
+    query: QueryResult = QueryResult()
+    parse: PageHtml | None = None
     error: _Error | None = None
 
 
@@ -89,7 +89,7 @@ class MediaWiki:
     def __init__(self, url: str, contact: str, interval: float) -> None:
         self.url, self._contact, self._interval = url, contact, interval
 
-    def ask(self, **parameters: str) -> Reply:
+    def request(self, **parameters: str) -> MediaWikiReply:
         """One request. Waits for its turn, and as long as the server asks for.
 
         Raises EnvironmentFailure where the server cannot be reached, refuses, or answers nonsense.
@@ -114,7 +114,7 @@ class MediaWiki:
             self._client.close()
             del self._client
 
-    def _once(self, asked: Mapping[str, str]) -> tuple[Reply | None, float | None]:
+    def _once(self, asked: Mapping[str, str]) -> tuple[MediaWikiReply | None, float | None]:
         """The answer; or None where the server is busy, with the seconds that it wants to be left alone, if it says."""
         library = _library()
         try:
@@ -142,17 +142,17 @@ class MediaWiki:
                 raise self._failure(f"answers with more than {_MOST_BYTES:,} bytes")
         return bytes(body)
 
-    def _decoded(self, body: bytes) -> Reply:
+    def _decoded(self, body: bytes) -> MediaWikiReply:
         try:
-            reply = msgspec.json.decode(body, type=Reply)
+            reply = msgspec.json.decode(body, type=MediaWikiReply)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
             raise self._failure(f"answers what is no reply of a MediaWiki API: {e}") from None
-        if reply == Reply():
+        if reply == MediaWikiReply():
             raise self._failure("answers what is no reply of a MediaWiki API: it has neither query, parse nor error")
         return reply
 
     def _wait(self, headers: Mapping[str, str]) -> float | None:
-        wait = seconds(headers.get("retry-after", ""))
+        wait = parse_retry_after(headers.get("retry-after", ""))
         if wait is not None and wait > _LONGEST_WAIT:
             raise self._failure(f"asks to be left alone for {wait:.0f} seconds; try again after that")
         return wait
@@ -175,7 +175,7 @@ class MediaWiki:
         return _library().Client(headers={"User-Agent": self._user_agent}, timeout=30.0)
 
 
-def seconds(retry_after: str) -> float | None:
+def parse_retry_after(retry_after: str) -> float | None:
     """The seconds that a ``Retry-After`` header asks for, given as a number or as a date; None where it has neither."""
     if retry_after.isascii() and retry_after.isdigit() and len(retry_after) < 10:
         return float(retry_after)

@@ -14,7 +14,7 @@ _ASIDE = frozenset({"reference", "mw-editsection", "navbox", "toc", "reflist", "
 """Classes of elements that stand beside the prose: marks of references, buttons, tables of contents, and the like."""
 
 
-def paragraphs(html: str) -> str:
+def extract_paragraphs(html: str) -> str:
     """A page's paragraphs, then its list items, each on a line; those of one or two words are left out.
 
     ReAct reads Wikipedia in this order (Yao et al., 2023), references and navigation included, which are not here.

@@ -35,7 +35,7 @@ class Question(Value, frozen=True):
     pages: Mapping[str, str]
 
 
-class Questions(Protocol):
+class QuestionSet(Protocol):
     """A set of questions."""
 
     @property
@@ -67,7 +67,7 @@ class _OwnSet(Value, frozen=True):
     questions: list[_Own]
 
 
-class OwnQuestions:
+class BundledQuestions:
     """The questions that come with codeplan, over articles that do; each question's encyclopedia has all of these."""
 
     splits = _SPLITS

@@ -14,7 +14,7 @@ _WHOLE = frozenset({"yes", "no", "noanswer"})
 """Answers that are right or wrong as a whole: words that they share with another answer count for nothing."""
 
 
-class Score(Value, frozen=True):
+class AnswerScore(Value, frozen=True):
     """What an answer is worth: whether it matches the right one exactly, and how far their words agree (0 to 1)."""
 
     em: bool
@@ -23,20 +23,20 @@ class Score(Value, frozen=True):
     recall: float
 
 
-def normalize(answer: str) -> str:
+def normalise_answer(answer: str) -> str:
     """The answer in small letters, without ASCII punctuation, without articles, single spaces between its words."""
     bare = answer.lower().translate(_PUNCTUATION)
     return " ".join(_ARTICLE.sub(" ", bare).split())
 
 
-def score(answer: str, gold: str) -> Score:
+def score_answer(answer: str, gold: str) -> AnswerScore:
     """Score an answer. Words are counted as often as they occur."""
-    given, right = normalize(answer), normalize(gold)
+    given, right = normalise_answer(answer), normalise_answer(gold)
     if given != right and _WHOLE & {given, right}:
-        return Score(False, 0.0, 0.0, 0.0)
+        return AnswerScore(False, 0.0, 0.0, 0.0)
     mine, theirs = given.split(), right.split()
     common = (Counter(mine) & Counter(theirs)).total()
     if not common:
-        return Score(given == right, 0.0, 0.0, 0.0)
+        return AnswerScore(given == right, 0.0, 0.0, 0.0)
     precision, recall = common / len(mine), common / len(theirs)
-    return Score(given == right, 2 * precision * recall / (precision + recall), precision, recall)
+    return AnswerScore(given == right, 2 * precision * recall / (precision + recall), precision, recall)

@@ -11,21 +11,21 @@ from typing import Protocol
 from codeplan.errors import EnvironmentFailure
 from codeplan.types import Value
 
-MOST_SIMILAR = 5
+MAX_SIMILAR_TITLES = 5
 """Titles that are offered where a page is not found."""
 
 _MOST_WORDS = 32
 """Words of a search that are looked for: SQLite takes no expression of any depth."""
 
 
-class Page(Value, frozen=True):
+class WikiPage(Value, frozen=True):
     """A page that was found. ``text`` is plain, its paragraphs on lines of their own."""
 
     title: str
     text: str
 
 
-class Similar(Value, frozen=True):
+class SimilarTitles(Value, frozen=True):
     """There is no page of that title: at most five titles that may be meant, the likeliest first."""
 
     titles: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class Similar(Value, frozen=True):
 class Wiki(Protocol):
     """An encyclopedia."""
 
-    def search(self, entity: str) -> Page | Similar:
+    def search(self, entity: str) -> WikiPage | SimilarTitles:
         """The page of this title, or titles like it. Raises EnvironmentFailure where it cannot be asked."""
         ...
 
@@ -50,9 +50,9 @@ class OfflineWiki:
         self._pages = pages
         self._titles = {title.casefold(): title for title in reversed(list(pages))}
 
-    def search(self, entity: str) -> Page | Similar:
+    def search(self, entity: str) -> WikiPage | SimilarTitles:
         title = entity if entity in self._pages else self._titles.get(entity.strip().casefold())
-        return Similar(self._similar(entity)) if title is None else Page(title, self._pages[title])
+        return SimilarTitles(self._similar(entity)) if title is None else WikiPage(title, self._pages[title])
 
     def close(self) -> None:
         """Nothing is held."""
@@ -65,7 +65,7 @@ class OfflineWiki:
         wanted = " OR ".join(f'"{word}"' for word in words)
         ranked = "SELECT title FROM pages WHERE pages MATCH ? ORDER BY bm25(pages, 10.0, 1.0), rowid LIMIT ?"
         with closing(_index(self._pages)) as index:
-            return tuple(title for (title,) in index.execute(ranked, (wanted, MOST_SIMILAR)))
+            return tuple(title for (title,) in index.execute(ranked, (wanted, MAX_SIMILAR_TITLES)))
 
 
 def _index(pages: Mapping[str, str]) -> sqlite3.Connection:

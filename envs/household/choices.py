@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codeplan.envs.household.engine import TREATMENTS, act
-from codeplan.envs.household.game import Game, State
+from codeplan.envs.household.engine import TREATMENTS, apply_action
+from codeplan.envs.household.game import Game, HouseholdState
 from codeplan.envs.household.text import NOTHING_HAPPENS
 
 
-def admissible(game: Game, state: State) -> tuple[str, ...]:
+def admissible_actions(game: Game, state: HouseholdState) -> tuple[str, ...]:
     """Every action that can be done in this state, sorted."""
-    return tuple(sorted(a for a in set(_candidates(game, state)) if act(game, state, a)[1] != NOTHING_HAPPENS))
+    return tuple(sorted(a for a in set(_candidates(game, state)) if apply_action(game, state, a)[1] != NOTHING_HAPPENS))
 
 
-def _candidates(game: Game, state: State) -> Iterator[str]:
+def _candidates(game: Game, state: HouseholdState) -> Iterator[str]:
     """A superset of the admissible actions: those that name what is near, whatever the rules say of them."""
     yield from ("look", "inventory", "help")
     held = None if state.holding is None else game.objects[state.holding].name
@@ -27,13 +27,13 @@ def _candidates(game: Game, state: State) -> Iterator[str]:
         yield from (f"slice {o.name} with {held}" for o in game.objects if "sliceable" in o.traits)
 
 
-def _candidates_before(game: Game, state: State, r: int, held: str | None) -> Iterator[str]:
+def _candidates_before(game: Game, state: HouseholdState, r: int, held: str | None) -> Iterator[str]:
     name = game.receptacles[r].name
     yield from (f"{verb} {name}" for verb in ("open", "close", "examine"))
     for o in state.contents[r]:
         yield f"take {game.objects[o].name} from {name}"
         yield f"use {game.objects[o].name}"
     if held is not None:
-        head, middle = game.dialect.put
+        head, middle = game.dialect.put_command
         yield f"{head}{held}{middle}{name}"
         yield from (f"{verb} {held} with {name}" for verb in TREATMENTS)

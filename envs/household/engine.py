@@ -12,10 +12,10 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from codeplan.envs.household import text as say
-from codeplan.envs.household.game import Condition, Dialect, Game, State
+from codeplan.envs.household.game import Condition, Dialect, Game, HouseholdState
 from codeplan.types import Value
 
-Reply = tuple[State, str] | None
+ActionOutcome = tuple[HouseholdState, str] | None
 """The state after an action and what is said; None where the action cannot be done."""
 
 
@@ -41,21 +41,21 @@ _TRAIT_FOR = {t.condition: t.trait for t in TREATMENTS.values()}
 _T = TypeVar("_T")
 
 
-class Rule(Value, frozen=True):
+class ActionRule(Value, frozen=True):
     """An action: ``head X``, or ``head X middle Y``; ``takes`` tells objects (``o``) from receptacles (``r``)."""
 
-    head: str
-    middle: str
-    takes: str
-    apply: Callable[..., Reply]
+    prefix: str
+    separator: str
+    argument_types: str
+    apply: Callable[..., ActionOutcome]
 
 
-def act(game: Game, state: State, action: str) -> tuple[State, str]:
+def apply_action(game: Game, state: HouseholdState, action: str) -> tuple[HouseholdState, str]:
     """Do one action, given by its exact text (outer white space aside). One that cannot be done changes nothing."""
     return _reply(game, state, action.strip()) or (state, say.NOTHING_HAPPENS)
 
 
-def satisfied(game: Game, state: State) -> bool:
+def is_goal_reached(game: Game, state: HouseholdState) -> bool:
     """Whether the goal is reached in this state."""
     if game.goal.lamp is not None:
         return _holds_target(game, state) and _lamp_shines_here(game, state, game.goal.lamp)
@@ -69,22 +69,22 @@ def satisfied(game: Game, state: State) -> bool:
 # ------------------------------------------------------------------ the goal
 
 
-def _fits(game: Game, state: State, o: int) -> bool:
+def _fits(game: Game, state: HouseholdState, o: int) -> bool:
     condition, it = game.goal.condition, game.objects[o]
     if it.kind != game.goal.object:
         return False
     return condition is None or (_TRAIT_FOR[condition] in it.traits and o in _having(state, condition))
 
 
-def _having(state: State, condition: Condition) -> frozenset[int]:
+def _having(state: HouseholdState, condition: Condition) -> frozenset[int]:
     return {"clean": state.clean, "hot": state.hot, "cool": state.cool}[condition]
 
 
-def _holds_target(game: Game, state: State) -> bool:
+def _holds_target(game: Game, state: HouseholdState) -> bool:
     return state.holding is not None and game.objects[state.holding].kind == game.goal.object
 
 
-def _lamp_shines_here(game: Game, state: State, lamp: str) -> bool:
+def _lamp_shines_here(game: Game, state: HouseholdState, lamp: str) -> bool:
     here = (o for r in game.receptacles_at(state.location) for o in state.contents[r])
     return any(o in state.lit and game.objects[o].kind == lamp and "toggleable" in game.objects[o].traits for o in here)
 
@@ -92,79 +92,79 @@ def _lamp_shines_here(game: Game, state: State, lamp: str) -> bool:
 # ------------------------------------------------------------------ the actions
 
 
-def _reply(game: Game, state: State, action: str) -> Reply:
+def _reply(game: Game, state: HouseholdState, action: str) -> ActionOutcome:
     if action == "look":
-        return state, say.surroundings(game, state)
+        return state, say.describe_surroundings(game, state)
     if action == "inventory":
-        return state, say.inventory(game, state)
+        return state, say.describe_inventory(game, state)
     if action == "help":
-        return (state, say.HELP) if game.dialect.helps else None
-    for rule in rules(game.dialect).get(action.partition(" ")[0], ()):
+        return (state, say.HELP) if game.dialect.has_help else None
+    for rule in rules_by_verb(game.dialect).get(action.partition(" ")[0], ()):
         named = _named(game, rule, action)
         if named is not None:
             return rule.apply(game, state, *named)
     return None
 
 
-def _named(game: Game, rule: Rule, action: str) -> list[int] | None:
+def _named(game: Game, rule: ActionRule, action: str) -> list[int] | None:
     """The things that an action names; None where it does not follow the rule's form or names what there is not."""
-    if not action.startswith(rule.head):
+    if not action.startswith(rule.prefix):
         return None
-    rest = action[len(rule.head) :]
-    first, found, second = rest.partition(rule.middle) if rule.middle else (rest, "", "")
-    if rule.middle and not found:
+    rest = action[len(rule.prefix) :]
+    first, found, second = rest.partition(rule.separator) if rule.separator else (rest, "", "")
+    if rule.separator and not found:
         return None
-    tables = (game.object_called if sort == "o" else game.receptacle_called for sort in rule.takes)
+    tables = (game.object_indices if sort == "o" else game.receptacle_indices for sort in rule.argument_types)
     things = [table.get(name) for table, name in zip(tables, (first, second), strict=False)]
     known = [t for t in things if t is not None]
     return known if len(known) == len(things) else None
 
 
 @cache
-def rules(dialect: Dialect) -> dict[str, tuple[Rule, ...]]:
+def rules_by_verb(dialect: Dialect) -> dict[str, tuple[ActionRule, ...]]:
     """The rules of all actions that name something, by the action's first word."""
-    head, middle = dialect.put
+    head, middle = dialect.put_command
     every = (
-        Rule("go to ", "", "r", _go),
-        Rule("open ", "", "r", _open),
-        Rule("close ", "", "r", _close),
-        Rule("take ", " from ", "or", _take),
-        Rule(head, middle, "or", _put),
-        Rule("clean ", " with ", "or", _clean),
-        Rule("heat ", " with ", "or", _heat),
-        Rule("cool ", " with ", "or", _cool),
-        Rule("use ", "", "o", _use),
-        Rule("slice ", " with ", "oo", _slice),
-        Rule("examine ", "", "r", _examine_receptacle),
-        Rule("examine ", "", "o", _examine_object),
+        ActionRule("go to ", "", "r", _go),
+        ActionRule("open ", "", "r", _open),
+        ActionRule("close ", "", "r", _close),
+        ActionRule("take ", " from ", "or", _take),
+        ActionRule(head, middle, "or", _put),
+        ActionRule("clean ", " with ", "or", _clean),
+        ActionRule("heat ", " with ", "or", _heat),
+        ActionRule("cool ", " with ", "or", _cool),
+        ActionRule("use ", "", "o", _use),
+        ActionRule("slice ", " with ", "oo", _slice),
+        ActionRule("examine ", "", "r", _examine_receptacle),
+        ActionRule("examine ", "", "o", _examine_object),
     )
-    words = dict.fromkeys(rule.head.split()[0] for rule in every)
-    return {word: tuple(rule for rule in every if rule.head.startswith(word + " ")) for word in words}
+    words = dict.fromkeys(rule.prefix.split()[0] for rule in every)
+    return {word: tuple(rule for rule in every if rule.prefix.startswith(word + " ")) for word in words}
 
 
-def _go(game: Game, state: State, r: int) -> Reply:
+def _go(game: Game, state: HouseholdState, r: int) -> ActionOutcome:
     there = game.receptacles[r]
     if there.location == state.location:
         return None
     after = replace(state, location=there.location)
-    arrival = game.dialect.arriving.format(location=there.location, receptacle=there.name)
-    return after, f"{arrival} {say.receptacle(game, after, r)}"
+    arrival = game.dialect.arrival_sentence.format(location=there.location, receptacle=there.name)
+    return after, f"{arrival} {say.describe_receptacle(game, after, r)}"
 
 
-def _open(game: Game, state: State, r: int) -> Reply:
+def _open(game: Game, state: HouseholdState, r: int) -> ActionOutcome:
     if not _at(game, state, r) or not game.receptacles[r].openable or r in state.opened:
         return None
     after = replace(state, opened=state.opened | {r})
-    return after, f"You open the {game.receptacles[r].name}. {say.receptacle(game, after, r)}"
+    return after, f"You open the {game.receptacles[r].name}. {say.describe_receptacle(game, after, r)}"
 
 
-def _close(game: Game, state: State, r: int) -> Reply:
+def _close(game: Game, state: HouseholdState, r: int) -> ActionOutcome:
     if not _at(game, state, r) or not game.receptacles[r].openable or r not in state.opened:
         return None
     return replace(state, opened=state.opened - {r}), f"You close the {game.receptacles[r].name}."
 
 
-def _take(game: Game, state: State, o: int, r: int) -> Reply:
+def _take(game: Game, state: HouseholdState, o: int, r: int) -> ActionOutcome:
     there = _at(game, state, r) and _reaches_into(game, state, r) and o in state.contents[r]
     if not there or state.holding is not None or "pickupable" not in game.objects[o].traits:
         return None
@@ -178,7 +178,7 @@ def _take(game: Game, state: State, o: int, r: int) -> Reply:
     return after, f"You pick up the {game.objects[o].name} from the {game.receptacles[r].name}."
 
 
-def _put(game: Game, state: State, o: int, r: int) -> Reply:
+def _put(game: Game, state: HouseholdState, o: int, r: int) -> ActionOutcome:
     if state.holding != o or not _at(game, state, r) or not _reaches_into(game, state, r):
         return None
     if (game.receptacles[r].kind, game.objects[o].kind) not in game.can_contain:
@@ -190,22 +190,22 @@ def _put(game: Game, state: State, o: int, r: int) -> Reply:
         places=_with(state.places, o, state.places[o] | {state.location}),
         removed=state.removed - {(o, r)},
     )
-    return after, game.dialect.putting.format(object=game.objects[o].name, receptacle=game.receptacles[r].name)
+    return after, game.dialect.put_answer.format(object=game.objects[o].name, receptacle=game.receptacles[r].name)
 
 
-def _clean(game: Game, state: State, o: int, r: int) -> Reply:
+def _clean(game: Game, state: HouseholdState, o: int, r: int) -> ActionOutcome:
     return _treated(game, state, "clean", o, r, lambda: replace(state, clean=state.clean | {o}))
 
 
-def _heat(game: Game, state: State, o: int, r: int) -> Reply:
+def _heat(game: Game, state: HouseholdState, o: int, r: int) -> ActionOutcome:
     return _treated(game, state, "heat", o, r, lambda: replace(state, hot=state.hot | {o}, cool=state.cool - {o}))
 
 
-def _cool(game: Game, state: State, o: int, r: int) -> Reply:
+def _cool(game: Game, state: HouseholdState, o: int, r: int) -> ActionOutcome:
     return _treated(game, state, "cool", o, r, lambda: replace(state, cool=state.cool | {o}, hot=state.hot - {o}))
 
 
-def _treated(game: Game, state: State, verb: str, o: int, r: int, change: Callable[[], State]) -> Reply:
+def _treated(game: Game, state: HouseholdState, verb: str, o: int, r: int, change: Callable[[], HouseholdState]) -> ActionOutcome:
     """The appliance works whether its door is open or not."""
     treatment = TREATMENTS[verb]
     fit = treatment.trait in game.objects[o].traits and game.receptacles[r].kind == treatment.appliance
@@ -214,7 +214,7 @@ def _treated(game: Game, state: State, verb: str, o: int, r: int, change: Callab
     return change(), f"You {verb} the {game.objects[o].name} using the {game.receptacles[r].name}."
 
 
-def _use(game: Game, state: State, o: int) -> Reply:
+def _use(game: Game, state: HouseholdState, o: int) -> ActionOutcome:
     """A lamp stays on for ever: using it again says the same."""
     here = any(o in state.contents[r] for r in game.receptacles_at(state.location))
     if not here or "toggleable" not in game.objects[o].traits:
@@ -222,7 +222,7 @@ def _use(game: Game, state: State, o: int) -> Reply:
     return replace(state, lit=state.lit | {o}), f"You turn on the {game.objects[o].name}."
 
 
-def _slice(game: Game, state: State, o: int, knife: int) -> Reply:
+def _slice(game: Game, state: HouseholdState, o: int, knife: int) -> ActionOutcome:
     cut, blade = game.objects[o], game.objects[knife]
     if state.holding != knife or blade.kind not in BLADES or "sliceable" not in cut.traits:
         return None
@@ -231,19 +231,19 @@ def _slice(game: Game, state: State, o: int, knife: int) -> Reply:
     return replace(state, sliced=state.sliced | {o}), f"You sliced the {cut.name} with the {blade.name}."
 
 
-def _examine_receptacle(game: Game, state: State, r: int) -> Reply:
-    return (state, say.receptacle(game, state, r)) if _at(game, state, r) else None
+def _examine_receptacle(game: Game, state: HouseholdState, r: int) -> ActionOutcome:
+    return (state, say.describe_receptacle(game, state, r)) if _at(game, state, r) else None
 
 
-def _examine_object(game: Game, state: State, o: int) -> Reply:
-    return (state, say.thing(game, state, o)) if state.holding == o else None
+def _examine_object(game: Game, state: HouseholdState, o: int) -> ActionOutcome:
+    return (state, say.describe_object(game, state, o)) if state.holding == o else None
 
 
-def _at(game: Game, state: State, r: int) -> bool:
+def _at(game: Game, state: HouseholdState, r: int) -> bool:
     return game.receptacles[r].location == state.location
 
 
-def _reaches_into(game: Game, state: State, r: int) -> bool:
+def _reaches_into(game: Game, state: HouseholdState, r: int) -> bool:
     return not game.receptacles[r].openable or r in state.opened
 
 

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Literal
 
-from codeplan.envs.generated import GeneratedTasks, split_of
+from codeplan.envs.generated import GeneratedTasks, split_for_seed
 from codeplan.envs.household import generator
 from codeplan.envs.household.game import DIALECTS, Game
-from codeplan.envs.household.play import Feedback, Play, PlaysGames, checked_actions, one_of
+from codeplan.envs.household.play import Feedback, HouseholdSession, HouseholdGameEnvironment, validate_action_limit, validate_choice
 from codeplan.envs.household.rooms import Difficulty
 from codeplan.errors import UsageError
 from codeplan.types import Observation, Task
@@ -42,7 +42,7 @@ def make(
     return Household(actions=actions, dialect=dialect, feedback=feedback, difficulty=difficulty)
 
 
-class Household(PlaysGames):
+class Household(HouseholdGameEnvironment):
     """The household as an Environment that generates its tasks. A task's id is its kind and seed: ``heat/17``."""
 
     name: str = "household"
@@ -57,10 +57,10 @@ class Household(PlaysGames):
         difficulty: Difficulty = "normal",
     ) -> None:
         """Raises UsageError for a number of actions below 1, and for a word that is not among those allowed."""
-        self._actions = checked_actions(self.name, actions)
-        self._dialect = DIALECTS[one_of(self.name, "dialect", dialect, tuple(DIALECTS))]
-        self._feedback: Feedback = one_of(self.name, "feedback", feedback, ("plain", "augmented"))
-        self._difficulty: Difficulty = one_of(self.name, "difficulty", difficulty, ("easy", "normal", "hard"))
+        self._actions = validate_action_limit(self.name, actions)
+        self._dialect = DIALECTS[validate_choice(self.name, "dialect", dialect, tuple(DIALECTS))]
+        self._feedback: Feedback = validate_choice(self.name, "feedback", feedback, ("plain", "augmented"))
+        self._difficulty: Difficulty = validate_choice(self.name, "difficulty", difficulty, ("easy", "normal", "hard"))
 
     def tasks(self, split: str) -> Sequence[Task]:
         """The tasks of ``test`` (300), ``dev`` (300) or ``train`` (1200), kinds in turn; made as they are looked at."""
@@ -74,14 +74,14 @@ class Household(PlaysGames):
     def game(self, task: Task) -> Game:
         """All there is to know of a task's household, with a walkthrough that wins it. Raises what ``reset`` does."""
         kind, seed = self._kind_and_seed(task)
-        return generator.generate(kind, seed, self._dialect, self._difficulty)
+        return generator.generate_game(kind, seed, self._dialect, self._difficulty)
 
     def reset(self, task: Task) -> Observation:
         """Begin a task. What counts is its kind and seed or, where it has no kind, its id.
 
         Raises UsageError for a task that the household does not know.
         """
-        return self._begin(Play(self.game(task), self._actions, self._feedback))
+        return self._begin(HouseholdSession(self.game(task), self._actions, self._feedback))
 
     def _kind_and_seed(self, task: Task) -> tuple[str, int]:
         kind, seed = task.kind, task.seed
@@ -103,5 +103,5 @@ class Household(PlaysGames):
 
 
 def _task(kind: str, seed: int, difficulty: Difficulty) -> Task:
-    goal = generator.sentence(kind, seed, difficulty)
-    return Task(f"{kind}/{seed}", Household.name, kind, goal, seed, split_of(seed))
+    goal = generator.generate_goal_text(kind, seed, difficulty)
+    return Task(f"{kind}/{seed}", Household.name, kind, goal, seed, split_for_seed(seed))

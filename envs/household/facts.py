@@ -28,7 +28,7 @@ HEATABLE = _FOOD - {"lettuce"} | _kinds("cup mug plate")
 COOLABLE = _FOOD | _VESSELS | {"winebottle"}
 SLICEABLE = _FOOD
 
-HOLDERS = _VESSELS | {"box"}
+CONTAINER_OBJECTS = _VESSELS | {"box"}
 """Objects that could hold others; in a household made here they are empty."""
 
 _PAPERS = _kinds("newspaper tissuebox toiletpaper toiletpaperroll")
@@ -49,7 +49,7 @@ _DRESSER = (_PAPERS | _TRINKETS | _WRITING | _DECORATION | _BOTTLES | _DISHES) |
     "alarmclock basketball book box cloth laptop remotecontrol spraybottle tennisracket"
 )
 
-HOLDS: dict[str, frozenset[str]] = {
+ALLOWED_CONTENTS: dict[str, frozenset[str]] = {
     "armchair": _SEAT,
     "bathtubbasin": _kinds("cloth dishsponge handtowel soapbar"),
     "bed": _kinds("baseballbat basketball book cellphone laptop newspaper pillow tennisracket"),
@@ -92,7 +92,7 @@ HOLDS: dict[str, frozenset[str]] = {
 }
 """For every kind of receptacle, the kinds of objects that may be put there."""
 
-CAN_CONTAIN = frozenset((receptacle, kind) for receptacle, kinds in HOLDS.items() for kind in kinds)
+CAN_CONTAIN = frozenset((receptacle, kind) for receptacle, kinds in ALLOWED_CONTENTS.items() for kind in kinds)
 
 _TRAITS = {
     "cleanable": CLEANABLE,
@@ -104,7 +104,7 @@ _TRAITS = {
 
 
 @lru_cache(maxsize=1024)
-def traits(kind: str) -> frozenset[str]:
+def traits_of_kind(kind: str) -> frozenset[str]:
     """What can be done to an object of this kind, in the words that ``Object.traits`` uses."""
     found = frozenset(trait for trait, kinds in _TRAITS.items() if kind in kinds)
     return found if kind in _FIXED else found | {"pickupable"}

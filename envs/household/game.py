@@ -24,23 +24,23 @@ class Dialect(Value, frozen=True):
     """The wording that differs between the two releases of ALFWorld's data."""
 
     name: DialectName
-    put: tuple[str, str]
+    put_command: tuple[str, str]
     """The command that puts object X down in receptacle Y is ``put[0] X put[1] Y``."""
-    putting: str
+    put_answer: str
     """Its answer, with the fields ``object`` and ``receptacle``."""
-    arriving: str
+    arrival_sentence: str
     """The sentence on arrival, with the fields ``location`` (a number) and ``receptacle``."""
-    helps: bool
+    has_help: bool
     """Whether there is a command ``help``."""
 
 
-PUT = Dialect(
+PUT_DIALECT = Dialect(
     "put", ("put ", " in/on "), "You put the {object} in/on the {receptacle}.", "You arrive at loc {location}.", False
 )
-MOVE = Dialect(
+MOVE_DIALECT = Dialect(
     "move", ("move ", " to "), "You move the {object} to the {receptacle}.", "You arrive at {receptacle}.", True
 )
-DIALECTS: dict[str, Dialect] = {"put": PUT, "move": MOVE}
+DIALECTS: dict[str, Dialect] = {"put": PUT_DIALECT, "move": MOVE_DIALECT}
 
 
 class Receptacle(Value, frozen=True):
@@ -64,7 +64,7 @@ class Object(Value, frozen=True):
     inner: tuple[str, ...] | None = None
 
 
-class Goal(Value, frozen=True):
+class HouseholdGoal(Value, frozen=True):
     """When a game is won: ``count`` objects of a kind lie in one receptacle of a kind, each in the condition asked for.
 
     Where ``lamp`` is the name of a kind, the goal is instead to hold the object beside such a lamp that is switched on.
@@ -77,7 +77,7 @@ class Goal(Value, frozen=True):
     lamp: str | None = None
 
 
-class State(Value, frozen=True):
+class HouseholdState(Value, frozen=True):
     """How things stand at one moment. Objects and receptacles are indices into those of the game.
 
     A state never changes, so that keeping one is a snapshot and going on from it a restoration.
@@ -110,19 +110,19 @@ class Game(Value, frozen=True, dict=True):
     receptacles: tuple[Receptacle, ...]
     objects: tuple[Object, ...]
     can_contain: frozenset[tuple[str, str]]
-    goal: Goal
-    sentence: str
-    start: State
-    dialect: Dialect = PUT
+    goal: HouseholdGoal
+    goal_text: str
+    initial_state: HouseholdState
+    dialect: Dialect = PUT_DIALECT
     walkthrough: tuple[str, ...] = ()
 
     @cached_property
-    def receptacle_called(self) -> dict[str, int]:
+    def receptacle_indices(self) -> dict[str, int]:
         """The index of each receptacle, by name."""
         return {r.name: i for i, r in enumerate(self.receptacles)}
 
     @cached_property
-    def object_called(self) -> dict[str, int]:
+    def object_indices(self) -> dict[str, int]:
         """The index of each object, by name."""
         return {o.name: i for i, o in enumerate(self.objects)}
 
@@ -136,7 +136,7 @@ class Game(Value, frozen=True, dict=True):
         return self._by_location.get(location, ())
 
 
-def numbered(kinds: Iterable[str]) -> list[str]:
+def number_names(kinds: Iterable[str]) -> list[str]:
     """A name for each thing of a list of kinds: its kind and a number, which counts down to 1 within the kind."""
     ordered = list(kinds)
     left = Counter(ordered)

@@ -9,47 +9,47 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from codeplan.envs.household.engine import BLADES, TREATMENTS, Rule, rules
-from codeplan.envs.household.game import Game, State
+from codeplan.envs.household.engine import BLADES, TREATMENTS, ActionRule, rules_by_verb
+from codeplan.envs.household.game import Game, HouseholdState
 from codeplan.types import Value
 
 
-class Attempt(Value, frozen=True):
+class FailedAction(Value, frozen=True):
     """An action that was tried: the first word of its rule, and the one or two names in it."""
 
     game: Game
-    state: State
+    state: HouseholdState
     verb: str
     first: str
     second: str = ""
 
     @property
-    def held(self) -> str:
+    def held_object(self) -> str:
         """The name of what is carried; empty for an empty hand."""
         return "" if self.state.holding is None else self.game.objects[self.state.holding].name
 
     @property
-    def in_sight(self) -> set[str]:
+    def visible_objects(self) -> set[str]:
         """The names of the objects that can be seen from where the agent stands."""
         game, state = self.game, self.state
         near = (r for r in game.receptacles_at(state.location) if not game.receptacles[r].openable or r in state.opened)
         return {game.objects[o].name for r in near for o in state.contents[r]}
 
 
-Reason = Callable[[Attempt], str | None]
+FailureCheck = Callable[[FailedAction], str | None]
 """One thing that may be wrong: the sentence that tells it, or None where it is not that."""
 
 
-def why(game: Game, state: State, action: str) -> str:
+def explain_failure(game: Game, state: HouseholdState, action: str) -> str:
     """The reason, as one sentence, why an action that is answered ``Nothing happens.`` cannot be done."""
     words = action.strip()
-    found = rules(game.dialect).get(words.partition(" ")[0])
+    found = rules_by_verb(game.dialect).get(words.partition(" ")[0])
     if not found:
         return f"That is no action here; the actions are: {', '.join(_forms(game))}."
     names = _names(found[0], words)
     if names is None:
         return f"That action has the form: {_form(found[0])}."
-    attempt = Attempt(game, state, found[0].head.split()[0], *names)
+    attempt = FailedAction(game, state, found[0].prefix.split()[0], *names)
     told = (reason(attempt) for reason in _REASONS.get(attempt.verb, _PUTTING))
     return next((sentence for sentence in told if sentence), "It cannot be done now.")
 
@@ -57,25 +57,25 @@ def why(game: Game, state: State, action: str) -> str:
 # ------------------------------------------------------------------ the words of an action
 
 
-def _names(rule: Rule, words: str) -> list[str] | None:
+def _names(rule: ActionRule, words: str) -> list[str] | None:
     """The one or two names in an action; None where it does not have the rule's form."""
-    if not words.startswith(rule.head):
+    if not words.startswith(rule.prefix):
         return None
-    rest = words[len(rule.head) :]
-    names = [name.strip() for name in (rest.split(rule.middle, 1) if rule.middle else [rest])]
-    return names if all(names) and len(names) == len(rule.takes) else None
+    rest = words[len(rule.prefix) :]
+    names = [name.strip() for name in (rest.split(rule.separator, 1) if rule.separator else [rest])]
+    return names if all(names) and len(names) == len(rule.argument_types) else None
 
 
 def _forms(game: Game) -> list[str]:
-    found = [_form(rule) for by_word in rules(game.dialect).values() for rule in by_word]
-    return [*dict.fromkeys(found), "look", "inventory", *(["help"] if game.dialect.helps else [])]
+    found = [_form(rule) for by_word in rules_by_verb(game.dialect).values() for rule in by_word]
+    return [*dict.fromkeys(found), "look", "inventory", *(["help"] if game.dialect.has_help else [])]
 
 
-def _form(rule: Rule) -> str:
-    if rule.head == "examine ":
+def _form(rule: ActionRule) -> str:
+    if rule.prefix == "examine ":
         return "examine RECEPTACLE or OBJECT"
-    words = [{"o": "OBJECT", "r": "RECEPTACLE"}[sort] for sort in rule.takes]
-    return rule.head + rule.middle.join(words)
+    words = [{"o": "OBJECT", "r": "RECEPTACLE"}[sort] for sort in rule.argument_types]
+    return rule.prefix + rule.separator.join(words)
 
 
 def _ill_formed(name: str) -> str | None:
@@ -85,144 +85,144 @@ def _ill_formed(name: str) -> str | None:
 
 
 def _is_no_receptacle(game: Game, name: str) -> str | None:
-    if name in game.receptacle_called:
+    if name in game.receptacle_indices:
         return None
     return _ill_formed(name) or f"There is no receptacle {name} in this room."
 
 
-def _no_receptacle_first(a: Attempt) -> str | None:
+def _no_receptacle_first(a: FailedAction) -> str | None:
     return _is_no_receptacle(a.game, a.first)
 
 
-def _no_receptacle_second(a: Attempt) -> str | None:
+def _no_receptacle_second(a: FailedAction) -> str | None:
     return _is_no_receptacle(a.game, a.second)
 
 
-def _no_object(a: Attempt) -> str | None:
-    if a.first in a.game.receptacle_called:
+def _no_object(a: FailedAction) -> str | None:
+    if a.first in a.game.receptacle_indices:
         return f"The {a.first} is a receptacle, not an object."
     return _ill_formed(a.first)
 
 
-def _nothing_so_named(a: Attempt) -> str | None:
-    return None if a.first in a.game.receptacle_called else _ill_formed(a.first)
+def _nothing_so_named(a: FailedAction) -> str | None:
+    return None if a.first in a.game.receptacle_indices else _ill_formed(a.first)
 
 
 # ------------------------------------------------------------------ where the agent is, and what it holds
 
 
-def _near_already(a: Attempt) -> str | None:
+def _near_already(a: FailedAction) -> str | None:
     return f"The {a.first} is within reach already, from where you stand."
 
 
-def _is_away(a: Attempt, receptacle: str) -> str | None:
-    there = a.game.receptacles[a.game.receptacle_called[receptacle]]
+def _is_away(a: FailedAction, receptacle: str) -> str | None:
+    there = a.game.receptacles[a.game.receptacle_indices[receptacle]]
     return None if there.location == a.state.location else f"You are not at the {receptacle}: go to {receptacle} first."
 
 
-def _away_from_first(a: Attempt) -> str | None:
+def _away_from_first(a: FailedAction) -> str | None:
     return _is_away(a, a.first)
 
 
-def _away_from_second(a: Attempt) -> str | None:
+def _away_from_second(a: FailedAction) -> str | None:
     return _is_away(a, a.second)
 
 
-def _hands_full(a: Attempt) -> str | None:
-    return f"Your hands are full: you carry the {a.held}." if a.held else None
+def _hands_full(a: FailedAction) -> str | None:
+    return f"Your hands are full: you carry the {a.held_object}." if a.held_object else None
 
 
-def _not_carried(a: Attempt) -> str | None:
+def _not_carried(a: FailedAction) -> str | None:
     return _does_not_carry(a, a.first)
 
 
-def _blade_not_carried(a: Attempt) -> str | None:
+def _blade_not_carried(a: FailedAction) -> str | None:
     return _ill_formed(a.second) or _does_not_carry(a, a.second)
 
 
-def _does_not_carry(a: Attempt, thing: str) -> str | None:
-    if a.held == thing:
+def _does_not_carry(a: FailedAction, thing: str) -> str | None:
+    if a.held_object == thing:
         return None
-    return f"You do not carry the {thing}: " + (f"you carry the {a.held}." if a.held else "your hands are empty.")
+    return f"You do not carry the {thing}: " + (f"you carry the {a.held_object}." if a.held_object else "your hands are empty.")
 
 
-def _out_of_sight(a: Attempt) -> str | None:
-    return None if a.first in a.in_sight else f"There is no {a.first} to be seen from where you stand."
+def _out_of_sight(a: FailedAction) -> str | None:
+    return None if a.first in a.visible_objects else f"There is no {a.first} to be seen from where you stand."
 
 
 # ------------------------------------------------------------------ what a thing is good for
 
 
-def _closed(a: Attempt) -> str | None:
-    at = a.game.receptacle_called[a.second]
+def _closed(a: FailedAction) -> str | None:
+    at = a.game.receptacle_indices[a.second]
     if not a.game.receptacles[at].openable or at in a.state.opened:
         return None
     return f"The {a.second} is closed: open {a.second} first."
 
 
-def _no_door(a: Attempt) -> str | None:
-    openable = a.game.receptacles[a.game.receptacle_called[a.first]].openable
+def _no_door(a: FailedAction) -> str | None:
+    openable = a.game.receptacles[a.game.receptacle_indices[a.first]].openable
     return None if openable else f"The {a.first} has nothing to open or close."
 
 
-def _as_it_is(a: Attempt) -> str | None:
-    opened = a.game.receptacle_called[a.first] in a.state.opened
+def _as_it_is(a: FailedAction) -> str | None:
+    opened = a.game.receptacle_indices[a.first] in a.state.opened
     return f"The {a.first} is {'open' if opened else 'closed'} already."
 
 
-def _not_there(a: Attempt) -> str | None:
-    contents = a.state.contents[a.game.receptacle_called[a.second]]
-    here = a.game.object_called.get(a.first) in contents
+def _not_there(a: FailedAction) -> str | None:
+    contents = a.state.contents[a.game.receptacle_indices[a.second]]
+    here = a.game.object_indices.get(a.first) in contents
     return None if here else f"There is no {a.first} in or on the {a.second}."
 
 
-def _immovable(a: Attempt) -> str | None:
+def _immovable(a: FailedAction) -> str | None:
     return f"The {a.first} cannot be picked up."
 
 
-def _unfit(a: Attempt) -> str | None:
+def _unfit(a: FailedAction) -> str | None:
     return f"The {a.first} does not belong in or on a {a.second.split()[0]}."
 
 
-def _wrong_appliance(a: Attempt) -> str | None:
+def _wrong_appliance(a: FailedAction) -> str | None:
     needed = TREATMENTS[a.verb].appliance
-    if a.game.receptacles[a.game.receptacle_called[a.second]].kind == needed:
+    if a.game.receptacles[a.game.receptacle_indices[a.second]].kind == needed:
         return None
     return f"You cannot {a.verb} anything with the {a.second}: that takes a {needed}."
 
 
-def _untreatable(a: Attempt) -> str | None:
+def _untreatable(a: FailedAction) -> str | None:
     return f"The {a.first} is nothing to {a.verb}."
 
 
-def _appliance(a: Attempt) -> str | None:
+def _appliance(a: FailedAction) -> str | None:
     """Use is for lamps; an appliance has a verb of its own."""
     verb = next((v for v, t in TREATMENTS.items() if a.first.split(" ")[0] == t.appliance), None)
     return f"The {a.first} is not used so, but: {verb} OBJECT with {a.first}." if verb else None
 
 
-def _no_switch(a: Attempt) -> str | None:
+def _no_switch(a: FailedAction) -> str | None:
     return f"The {a.first} has nothing to switch on."
 
 
-def _blunt(a: Attempt) -> str | None:
+def _blunt(a: FailedAction) -> str | None:
     return None if a.second.split()[0] in BLADES else f"The {a.second} does not cut; a {' or a '.join(BLADES)} does."
 
 
-def _uncuttable(a: Attempt) -> str | None:
+def _uncuttable(a: FailedAction) -> str | None:
     return f"The {a.first} is nothing to slice."
 
 
-def _only_what_is_carried(a: Attempt) -> str | None:
-    if a.first in a.game.receptacle_called:
+def _only_what_is_carried(a: FailedAction) -> str | None:
+    if a.first in a.game.receptacle_indices:
         return _is_away(a, a.first)
-    carried = f"carry the {a.held}" if a.held else "carry nothing"
+    carried = f"carry the {a.held_object}" if a.held_object else "carry nothing"
     return f"Of objects only what you carry can be examined, and you {carried}."
 
 
 _TREATING = (_no_object, _no_receptacle_second, _away_from_second, _not_carried, _wrong_appliance, _untreatable)
 _PUTTING = (_no_object, _no_receptacle_second, _away_from_second, _closed, _not_carried, _unfit)
-_REASONS: dict[str, tuple[Reason, ...]] = {
+_REASONS: dict[str, tuple[FailureCheck, ...]] = {
     "go": (_no_receptacle_first, _near_already),
     "open": (_no_receptacle_first, _away_from_first, _no_door, _as_it_is),
     "close": (_no_receptacle_first, _away_from_first, _no_door, _as_it_is),

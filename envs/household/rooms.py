@@ -17,11 +17,11 @@ class Room(Value, frozen=True):
     """
 
     furniture: dict[str, tuple[int, int]]
-    usual: dict[str, tuple[str, ...]]
-    rare: dict[str, tuple[str, ...]]
+    usual_places: dict[str, tuple[str, ...]]
+    rare_places: dict[str, tuple[str, ...]]
 
 
-class Clutter(Value, frozen=True):
+class DifficultySettings(Value, frozen=True):
     """How a difficulty fills a room.
 
     ``more`` multiplies the greatest number of each kind of receptacle of which there may be several, ``few`` takes the
@@ -29,18 +29,18 @@ class Clutter(Value, frozen=True):
     likely; ``astray`` is how often a thing is where it merely may be, ``rare`` how often there is one of a rare kind.
     """
 
-    more: float
-    few: bool
-    present: float
-    numbers: tuple[int, ...]
-    astray: float
-    rare: float
+    furniture_factor: float
+    minimum_furniture: bool
+    presence_probability: float
+    counts: tuple[int, ...]
+    misplaced_probability: float
+    rare_probability: float
 
 
-CLUTTER: dict[Difficulty, Clutter] = {
-    "easy": Clutter(1, True, 0.25, (1,), 0.1, 0.1),
-    "normal": Clutter(1, False, 0.6, (1, 1, 1, 2, 2, 3), 0.2, 0.3),
-    "hard": Clutter(1.6, False, 0.9, (1, 2, 2, 3, 3, 4), 0.4, 0.8),
+DIFFICULTY_SETTINGS: dict[Difficulty, DifficultySettings] = {
+    "easy": DifficultySettings(1, True, 0.25, (1,), 0.1, 0.1),
+    "normal": DifficultySettings(1, False, 0.6, (1, 1, 1, 2, 2, 3), 0.2, 0.3),
+    "hard": DifficultySettings(1.6, False, 0.9, (1, 2, 2, 3, 3, 4), 0.4, 0.8),
 }
 
 
@@ -240,7 +240,7 @@ LAMP_STANDS: dict[str, tuple[str, ...]] = {
 }
 """Where a lamp may stand."""
 
-CAPACITY = {
+INITIAL_CAPACITY = {
     "coffeemachine": 1,
     "handtowelholder": 1,
     "microwave": 2,

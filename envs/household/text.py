@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from codeplan.envs.household.game import Game, State
+from codeplan.envs.household.game import Game, HouseholdState
 
 NOTHING_HAPPENS = "Nothing happens."
 
@@ -26,35 +26,35 @@ _COMMANDS = (
 HELP = "Available commands:\n" + "".join(f"  {c + ':':{width}} {what}\n" for c, width, what in _COMMANDS)
 
 
-def introduction(game: Game) -> str:
+def describe_start(game: Game) -> str:
     """What is said at the start: the room, and the task in its last line."""
-    seen = listing([r.name for r in game.receptacles])
+    seen = list_names([r.name for r in game.receptacles])
     return (
         "-= Welcome to TextWorld, ALFRED! =-\n\n"
         f"You are in the middle of a room. Looking quickly around you, you see {seen}.\n\n"
-        f"Your task is to: {game.sentence}"
+        f"Your task is to: {game.goal_text}"
     )
 
 
-def listing(names: Sequence[str]) -> str:
+def list_names(names: Sequence[str]) -> str:
     """``nothing``, ``a X``, ``a X, and a Y``, ``a X, a Y, and a Z``."""
     return _enumerated([f"a {name}" for name in names]) or "nothing"
 
 
-def receptacle(game: Game, state: State, r: int) -> str:
+def describe_receptacle(game: Game, state: HouseholdState, r: int) -> str:
     """What is seen of a receptacle by one who stands before it."""
     name = game.receptacles[r].name
-    contents = listing([game.objects[o].name for o in state.contents[r]])
+    contents = list_names([game.objects[o].name for o in state.contents[r]])
     if not game.receptacles[r].openable:
         return f"On the {name}, you see {contents}."
     return f"The {name} is open. In it, you see {contents}." if r in state.opened else f"The {name} is closed."
 
 
-def thing(game: Game, state: State, o: int) -> str:
+def describe_object(game: Game, state: HouseholdState, o: int) -> str:
     """What is seen of an object by one who holds it."""
     it = game.objects[o]
     if it.inner is not None:
-        return f"This is a normal {it.name}. In it, you see {listing(it.inner)}."
+        return f"This is a normal {it.name}. In it, you see {list_names(it.inner)}."
     if condition := _condition(state, o):
         return f"This is a {condition} {it.name}."
     if "toggleable" in it.traits and o in state.lit:
@@ -64,7 +64,7 @@ def thing(game: Game, state: State, o: int) -> str:
     return f"There's nothing special about {it.name}."
 
 
-def _condition(state: State, o: int) -> str:
+def _condition(state: HouseholdState, o: int) -> str:
     """How an object was treated; empty for one that is at most sliced."""
     clean, sliced = o in state.clean, o in state.sliced
     # "cold" stands alone; beside another word the engine says "cool".
@@ -75,7 +75,7 @@ def _condition(state: State, o: int) -> str:
     return f"{words} sliced" if words and sliced else words
 
 
-def surroundings(game: Game, state: State) -> str:
+def describe_surroundings(game: Game, state: HouseholdState) -> str:
     """What ``look`` answers."""
     here = game.receptacles_at(state.location)
     if not here:
@@ -87,10 +87,10 @@ def surroundings(game: Game, state: State) -> str:
         if state.location in state.places[o] and (o, r) in state.removed
     ]
     facing = _enumerated([game.receptacles[r].name for r in here])
-    return f"You are facing the {facing}. Next to it, you see {listing(moved)}."
+    return f"You are facing the {facing}. Next to it, you see {list_names(moved)}."
 
 
-def inventory(game: Game, state: State) -> str:
+def describe_inventory(game: Game, state: HouseholdState) -> str:
     """What ``inventory`` answers."""
     if state.holding is None:
         return "You are not carrying anything."

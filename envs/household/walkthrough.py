@@ -7,20 +7,20 @@ from codeplan.envs.household.game import Game
 from codeplan.envs.household.text import NOTHING_HAPPENS
 
 
-def walkthrough(game: Game) -> tuple[str, ...]:
+def find_walkthrough(game: Game) -> tuple[str, ...]:
     """Actions that win the game from its start, or from what is put in its place: the hand may be full there.
 
     Raises ValueError where the goal is out of this plain way's reach.
     """
-    walk = _Walk(game)
-    if not engine.satisfied(game, walk.state):
+    walk = _Solver(game)
+    if not engine.is_goal_reached(game, walk.state):
         _win(walk)
-    if not engine.satisfied(game, walk.state):
-        raise ValueError(f"this household cannot be made to reach its goal: {game.sentence}")
+    if not engine.is_goal_reached(game, walk.state):
+        raise ValueError(f"this household cannot be made to reach its goal: {game.goal_text}")
     return tuple(walk.actions)
 
 
-def _win(walk: _Walk) -> None:
+def _win(walk: _Solver) -> None:
     game = walk.game
     walk.empty_the_hand()
     if game.goal.lamp is not None:
@@ -30,11 +30,11 @@ def _win(walk: _Walk) -> None:
         walk.bring_targets()
 
 
-class _Walk:
+class _Solver:
     """A state of the game and the actions that led to it."""
 
     def __init__(self, game: Game) -> None:
-        self.game, self.state = game, game.start
+        self.game, self.state = game, game.initial_state
         self.actions: list[str] = []
 
     def targets(self, count: int, avoid: int | None = None) -> list[int]:
@@ -47,7 +47,7 @@ class _Walk:
             if it.kind == goal.object and needed <= it.traits and self.home(o) not in (None, avoid)
         ]
         if len(fit) < count:
-            raise ValueError(f"there are too few of {goal.object} for the goal: {self.game.sentence}")
+            raise ValueError(f"there are too few of {goal.object} for the goal: {self.game.goal_text}")
         return fit[:count]
 
     def empty_the_hand(self) -> None:
@@ -78,7 +78,7 @@ class _Walk:
         self.put(o, r)
 
     def put(self, o: int, r: int) -> None:
-        head, middle = self.game.dialect.put
+        head, middle = self.game.dialect.put_command
         self.do(f"{head}{self.game.objects[o].name}{middle}{self.game.receptacles[r].name}")
 
     def fetch(self, o: int) -> None:
@@ -136,7 +136,7 @@ class _Walk:
             self.do(f"go to {self.game.receptacles[r].name}")
 
     def do(self, action: str) -> None:
-        self.state, answer = engine.act(self.game, self.state, action)
+        self.state, answer = engine.apply_action(self.game, self.state, action)
         if answer == NOTHING_HAPPENS:
             raise ValueError(f"the action {action!r} cannot be done there")
         self.actions.append(action)

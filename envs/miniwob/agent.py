@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codeplan.envs.miniwob.text import DONE, FAULT, GOAL, PAGE
+from codeplan.envs.miniwob.text import DONE_PREFIX, ERROR_PREFIX, GOAL_PREFIX, PAGE_PREFIX
 from codeplan.errors import AgentError
 from codeplan.protocols import Act
 from codeplan.types import Observation
@@ -22,7 +22,7 @@ class MiniWobAgent:
 
     def __init__(self, act: Act, observation: Observation | None = None) -> None:
         first = observation.text if observation else ""
-        goal, _, page = first.removeprefix(GOAL).partition(PAGE)
+        goal, _, page = first.removeprefix(GOAL_PREFIX).partition(PAGE_PREFIX)
         self.description, self.current_state = goal.strip(), page
         self._act = act
         self._last = ""
@@ -65,9 +65,9 @@ class MiniWobAgent:
         if not isinstance(what, str):
             raise AgentError(f"{name} takes a text, not {type(what).__name__}")
         text = self._act(f"{name} {what}").text
-        fault, _, page = text.removeprefix(FAULT).partition(PAGE) if text.startswith(FAULT) else ("", "", text)
-        self.current_state = page.removeprefix(PAGE)
+        fault, _, page = text.removeprefix(ERROR_PREFIX).partition(PAGE_PREFIX) if text.startswith(ERROR_PREFIX) else ("", "", text)
+        self.current_state = page.removeprefix(PAGE_PREFIX)
         self._last = f"{name} {what!r}, which failed: {fault.strip()}" if fault else f"{name} {what!r}."
-        if fault and not self.current_state.startswith(DONE):
+        if fault and not self.current_state.startswith(DONE_PREFIX):
             raise AgentError(fault.strip())
         return self.current_state

@@ -7,45 +7,45 @@ import os
 import threading
 from pathlib import Path
 
-from codeplan.envs.miniwob.launch import Process
-from codeplan.envs.miniwob.page import Page
+from codeplan.envs.miniwob.launch import BrowserProcess
+from codeplan.envs.miniwob.page import BrowserPage
 
-LINGER = 5.0
+MAX_IDLE_SECONDS = 5.0
 """Seconds that a browser without pages waits for the next one before it ends."""
 
 _lock = threading.Lock()
-_shared: dict[Path, Browser] = {}
+_shared: dict[Path, SharedBrowser] = {}
 
 
-class Browser:
+class SharedBrowser:
     """A browser, shared: ``page`` gives a page of it, ``give_back`` takes it again. Any thread may use it."""
 
     def __init__(self, program: Path) -> None:
-        self.process = Process(program)
+        self.process = BrowserProcess(program)
         self._program = program
         self._users = 0
         self._end: threading.Timer | None = None
 
     @classmethod
-    def page(cls, program: Path, folder: Path) -> tuple[Browser, Page]:
+    def open_page(cls, program: Path, folder: Path) -> tuple[SharedBrowser, BrowserPage]:
         """A new page, which may load the files of ``folder``; the browser is started where none runs.
 
         Raises EnvironmentFailure where the browser does not start.
         """
         browser = cls._borrow(program)
         try:
-            return browser, Page(browser.process.wire, folder)
+            return browser, BrowserPage(browser.process.connection, folder)
         except BaseException:
             browser._release()
             raise
 
-    def give_back(self, page: Page) -> None:
+    def return_page(self, page: BrowserPage) -> None:
         """Close a page that this browser gave, once."""
         page.close()
         self._release()
 
     @classmethod
-    def _borrow(cls, program: Path) -> Browser:
+    def _borrow(cls, program: Path) -> SharedBrowser:
         with _lock:
             browser = _shared.get(program)
             if browser is None or not browser.process.is_alive:
@@ -62,7 +62,7 @@ class Browser:
             if self._users:
                 return
             if self.process.is_alive:
-                self._end = threading.Timer(LINGER, self._close_if_idle)
+                self._end = threading.Timer(MAX_IDLE_SECONDS, self._close_if_idle)
                 self._end.daemon = True
                 self._end.start()
             else:
@@ -79,7 +79,7 @@ class Browser:
         self.process.close()
 
 
-def shut() -> None:
+def close_all_browsers() -> None:
     """End all browsers now, whoever uses them."""
     with _lock:
         for browser in list(_shared.values()):
@@ -93,9 +93,9 @@ def _forget() -> None:
     global _lock
     _lock = threading.Lock()
     for browser in _shared.values():
-        browser.process.forget()
+        browser.process.detach()
     _shared.clear()
 
 
-atexit.register(shut)
+atexit.register(close_all_browsers)
 os.register_at_fork(after_in_child=_forget)

@@ -14,17 +14,17 @@ from functools import cached_property
 from typing import Literal
 
 from codeplan.envs.miniwob import found, text
-from codeplan.envs.miniwob.actions import KEYS, Action, parse
+from codeplan.envs.miniwob.actions import KEY_NAMES, BrowserAction, parse_action
 from codeplan.envs.miniwob.agent import MiniWobAgent
-from codeplan.envs.miniwob.pages import DRAWN_ANEW, PAPER, Pages
-from codeplan.envs.miniwob.play import Start
-from codeplan.envs.miniwob.steady import Steady
-from codeplan.envs.miniwob.tasks import NAME, SPLITS, listed, made, page_and_seed
+from codeplan.envs.miniwob.pages import REUSABLE_PAGES, PAPER_TASKS, PageFolder
+from codeplan.envs.miniwob.play import PageSetup
+from codeplan.envs.miniwob.steady import RecoveringPageSession
+from codeplan.envs.miniwob.tasks import NAME, SPLITS, list_tasks, make_task, page_and_seed
 from codeplan.errors import UsageError
-from codeplan.plugins import choices
+from codeplan.plugins import suggest_names
 from codeplan.types import ActionSpace, Observation, Task
 
-Data = Literal["train", "test"]
+DataMode = Literal["train", "test"]
 
 
 def make(
@@ -32,7 +32,7 @@ def make(
     browser: str | None = None,
     pages: str | None = None,
     actions: int = 100,
-    data_mode: Data = "train",
+    data_mode: DataMode = "train",
     pictures: bool = False,
 ) -> MiniWob:
     """Build MiniWoB++.
@@ -53,12 +53,12 @@ class MiniWob:
     space: ActionSpace = ActionSpace(
         forms=(
             "type CHARACTERS",
-            f"press_key KEY ({', '.join(KEYS)})",
+            f"press_key KEY ({', '.join(KEY_NAMES)})",
             "click_option XPATH",
             "click_xpath XPATH",
             "move_mouse_on XPATH",
         ),
-        futile=(text.FAULT,),
+        no_effect_prefixes=(text.ERROR_PREFIX,),
         calls=20,
     )
     splits: tuple[str, ...] = SPLITS
@@ -69,7 +69,7 @@ class MiniWob:
         browser: str | None = None,
         pages: str | None = None,
         actions: int = 100,
-        data_mode: Data = "train",
+        data_mode: DataMode = "train",
         pictures: bool = False,
     ) -> None:
         """Raises UsageError for a number of actions below 1, and for a half of the data that there is not."""
@@ -77,9 +77,9 @@ class MiniWob:
             raise UsageError(f"MiniWoB++'s setting actions is {actions!r}; give a whole number from 1 up")
         if data_mode not in ("train", "test"):
             raise UsageError(f"MiniWoB++'s setting data_mode is {data_mode!r}; give 'train' or 'test'")
-        self._browser, self._pages = browser, Pages(pages)
+        self._browser, self._pages = browser, PageFolder(pages)
         self._most, self._mode, self._pictures = actions, data_mode, pictures
-        self._play: Steady | None = None
+        self._play: RecoveringPageSession | None = None
         self._spent = 0
         self._end: Observation | None = None
         self._begun = False
@@ -90,19 +90,19 @@ class MiniWob:
         try:
             return self._pages.names()
         except UsageError:
-            return PAPER
+            return PAPER_TASKS
 
     def tasks(self, split: str) -> Sequence[Task]:
         """The tasks of ``test`` (5,300: 53 pages), ``dev`` (2,650), ``train`` (10,600), ``feedback`` or ``other``.
 
         Raises UsageError where the pages are not installed.
         """
-        return listed(split, self._pages.names())
+        return list_tasks(split, self._pages.names())
 
     def task(self, kind: str, seed: int) -> Task:
         """The task of this page under this seed; any from 0 up. Raises UsageError for others."""
         self._check(kind)
-        return made(kind, seed)
+        return make_task(kind, seed)
 
     def reset(self, task: Task) -> Observation:
         """Begin a task. What counts is its kind and seed or, where it has no kind, its id.
@@ -112,12 +112,12 @@ class MiniWob:
         kind, seed = page_and_seed(task)
         known = self.task(kind, seed)
         self._begun = False
-        start = Start(self._pages.address(known.kind), known.seed, self._mode, known.kind in DRAWN_ANEW)
+        start = PageSetup(self._pages.url(known.kind), known.seed, self._mode, known.kind in REUSABLE_PAGES)
         if self._play is None:
-            self._play = Steady(found.browser(self._browser), self._pages.folder)
+            self._play = RecoveringPageSession(found.find_browser(self._browser), self._pages.folder)
         goal, state = self._play.begin(start)
         self._begun, self._spent, self._end = True, 0, None
-        return Observation(text.first(goal, state))
+        return Observation(text.first_observation(goal, state))
 
     def step(self, action: str) -> Observation:
         """Do one action (``click_xpath //button``, ``type hello`` …); one that cannot be done is answered, and counts.
@@ -129,9 +129,9 @@ class MiniWob:
         if self._play is None or not self._begun:
             raise UsageError("MiniWoB++ has no task yet; call reset(task) first")
         if self._end is not None:
-            return Observation(text.OVER, done=True, success=self._end.success)
+            return Observation(text.EPISODE_OVER, done=True, success=self._end.success)
         self._spent += 1
-        observation = self._answer(parse(action), self._play)
+        observation = self._answer(parse_action(action), self._play)
         if observation.done:
             self._end = observation
         return observation
@@ -146,15 +146,15 @@ class MiniWob:
             self._play.close()
         self._play, self._begun = None, False
 
-    def _answer(self, action: Action | str, play: Steady) -> Observation:
-        state = play.do(action) if isinstance(action, Action) else play.refuse(action)
+    def _answer(self, action: BrowserAction | str, play: RecoveringPageSession) -> Observation:
+        state = play.act(action) if isinstance(action, BrowserAction) else play.reject(action)
         if state.done:
             won = state.reward == 1
             return Observation(text.SOLVED if won else text.FAILED, state.reward, done=True, success=won)
         if self._spent >= self._most:
-            return Observation(text.SPENT, done=True)
-        return Observation(text.after(state))
+            return Observation(text.LIMIT_REACHED, done=True)
+        return Observation(text.next_observation(state))
 
     def _check(self, kind: str) -> None:
         if kind not in self._pages.names():
-            raise UsageError(f"MiniWoB++ has no task {kind[:80]!r}; {choices(kind[:80], self.kinds)}")
+            raise UsageError(f"MiniWoB++ has no task {kind[:80]!r}; {suggest_names(kind[:80], self.kinds)}")

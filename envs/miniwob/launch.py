@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
-from codeplan.envs.miniwob.wire import BrowserGone, Wire
+from codeplan.envs.miniwob.wire import BrowserGone, DevToolsConnection
 from codeplan.errors import EnvironmentFailure
 
 _SCRIPT = 'folder=$1; shift; "$@" 3<&0 4>&1 </dev/null >/dev/null; rm -rf -- "$folder"'
@@ -55,14 +55,14 @@ _SECONDS = 20.0
 """For a browser to start, and to end."""
 
 
-class Process:
+class BrowserProcess:
     """A browser's process, the wire to it, and the ``folder`` of its profile, which goes when it ends.
 
     Raises EnvironmentFailure where it does not start.
     """
 
     def __init__(self, program: Path) -> None:
-        self.folder = folder = tempfile.mkdtemp(prefix="codeplan-browser-")
+        self.profile_folder = folder = tempfile.mkdtemp(prefix="codeplan-browser-")
         with tempfile.TemporaryFile() as said:
             self._process = subprocess.Popen(
                 ["/bin/sh", "-c", _SCRIPT, "sh", folder, *_without_network(), str(program), *_flags(folder)],
@@ -75,41 +75,41 @@ class Process:
             )
             assert self._process.stdin is not None
             assert self._process.stdout is not None
-            self.wire = Wire(self._process.stdin, self._process.stdout)
+            self.connection = DevToolsConnection(self._process.stdin, self._process.stdout)
             try:
-                self.wire.call("Browser.getVersion")
+                self.connection.call("Browser.getVersion")
             except EnvironmentFailure:
                 self.close()
                 raise EnvironmentFailure(f"the browser {program} does not start: {_last_line(said)}") from None
 
     @property
-    def number(self) -> int:
+    def pid(self) -> int:
         """Of the process that has started the browser, and waits for it; it leads their process group."""
         return self._process.pid
 
     @property
     def is_alive(self) -> bool:
         """Whether the browser still runs, and can be spoken to."""
-        return self.wire.is_open and self._process.poll() is None
+        return self.connection.is_open and self._process.poll() is None
 
     def close(self) -> None:
         """End it: by its own way out, or else by force. Safe to call twice."""
         with contextlib.suppress(BrowserGone):
-            self.wire.send("Browser.close")
+            self.connection.send("Browser.close")
         try:
             self._process.wait(_SECONDS / 10)
         except subprocess.TimeoutExpired:
             self.kill()
-        self.wire.close()
+        self.connection.close()
 
     def kill(self) -> None:
         """End it by force, and whoever was to clean up after it."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait(_SECONDS)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.profile_folder, ignore_errors=True)
 
-    def forget(self) -> None:
+    def detach(self) -> None:
         """In a process forked from the one that started it: it is not ours, and must not wait for us to end."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:

@@ -12,7 +12,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from codeplan.envs.miniwob.wire import TIMEOUT, Answers, BrowserGone, Wire
+from codeplan.envs.miniwob.wire import CALL_TIMEOUT, AnswerQueue, BrowserGone, DevToolsConnection
 from codeplan.errors import EnvironmentFailure
 
 WIDTH, HEIGHT = 500, 320
@@ -36,13 +36,13 @@ _CODES = {
 _PRESS = {"button": "left", "clickCount": 1}
 
 
-class Page:
+class BrowserPage:
     """A page with a clock of its own, frozen but when it is told to go on, and nothing to load but files of ``folder``.
 
     All methods raise BrowserGone where the page, or the browser, has ended.
     """
 
-    def __init__(self, wire: Wire, folder: Path) -> None:
+    def __init__(self, wire: DevToolsConnection, folder: Path) -> None:
         self.url = ""
         """What is loaded; empty before anything is."""
         self._expected = ""
@@ -54,7 +54,7 @@ class Page:
         self._target: str = target["targetId"]
         attached = wire.call("Target.attachToTarget", targetId=self._target, flatten=True)
         self._session: str = attached["sessionId"]
-        wire.listeners[self._session] = self._hear
+        wire.event_handlers[self._session] = self._on_event
         self._set_up()
 
     def _set_up(self) -> None:
@@ -78,13 +78,13 @@ class Page:
         if error := answer.get("errorText"):
             raise EnvironmentFailure(f"the page {url} cannot be loaded: {error}")
         try:
-            self._loaded.get(timeout=TIMEOUT)
+            self._loaded.get(timeout=CALL_TIMEOUT)
         except Empty:
-            raise BrowserGone(f"the page {url} has not been loaded within {TIMEOUT:g} s") from None
-        self.ask("preload")
+            raise BrowserGone(f"the page {url} has not been loaded within {CALL_TIMEOUT:g} s") from None
+        self.call_script("preload")
         self.url = url
 
-    def ask(self, name: str, *arguments: object) -> Any:
+    def call_script(self, name: str, *arguments: object) -> Any:
         """Call a function of ``page.js``. Raises EnvironmentFailure where it throws."""
         expression = f"codeplan.{name}({', '.join(json.dumps(a) for a in arguments)})"
         answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
@@ -93,54 +93,54 @@ class Page:
             raise EnvironmentFailure(f"the page {self._expected} broke in {name}: {said.partition(chr(10))[0][:300]}")
         return answer["result"].get("value")
 
-    def rest(self) -> None:
+    def park_mouse(self) -> None:
         """Move the mouse to where nothing is, if it ever was elsewhere."""
         if self._moved:
-            self.move(WIDTH - 1, HEIGHT - 1)
+            self.move_mouse(WIDTH - 1, HEIGHT - 1)
             self._moved = False
 
-    def move(self, x: float, y: float) -> None:
+    def move_mouse(self, x: float, y: float) -> None:
         """Move the mouse."""
         self._moved = True
         self._call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
-    def press(self, x: float, y: float) -> None:
+    def click_mouse(self, x: float, y: float) -> None:
         """Press and release the left button of the mouse, where it is."""
         at = {"x": x, "y": y, **_PRESS}
         self._all(*(("Input.dispatchMouseEvent", {"type": f"mouse{how}", **at}) for how in ("Pressed", "Released")))
 
-    def type(self, keys: Sequence[str]) -> None:
+    def press_keys(self, keys: Sequence[str]) -> None:
         """Press and release keys, one after the other: characters, or names of other keys."""
         self._all(*(("Input.dispatchKeyEvent", event) for key in keys for event in _strokes(key)))
 
-    def picture(self, area: Mapping[str, float]) -> bytes:
+    def screenshot(self, area: Mapping[str, float]) -> bytes:
         """A part of the page as a PNG."""
         shot = self._call("Page.captureScreenshot", format="png", clip={**area, "scale": 1})
         return base64.b64decode(shot["data"], validate=True)
 
     def close(self) -> None:
         """Close it. Safe to call when the browser is gone, and twice."""
-        self._wire.listeners.pop(self._session, None)
+        self._wire.event_handlers.pop(self._session, None)
         with contextlib.suppress(EnvironmentFailure):
             self._wire.call("Target.disposeBrowserContext", browserContextId=self._context)
 
     # -------------------------------------------------------------- the wire
 
     def _call(self, method: str, **params: object) -> dict[str, Any]:
-        return self._wire.answer(self._send(method, params), method)
+        return self._wire.wait_for_answer(self._send(method, params), method)
 
     def _all(self, *calls: tuple[str, Mapping[str, object]]) -> None:
         """Ask for all before waiting for any; the browser does them in order."""
         sent = [(self._send(method, params), method) for method, params in calls]
         for answers, method in sent:
-            self._wire.answer(answers, method)
+            self._wire.wait_for_answer(answers, method)
 
-    def _send(self, method: str, params: Mapping[str, object]) -> Answers:
+    def _send(self, method: str, params: Mapping[str, object]) -> AnswerQueue:
         if self._crashed:
             raise BrowserGone("the page has crashed")
         return self._wire.send(method, self._session, **params)
 
-    def _hear(self, event: str, told: Mapping[str, Any]) -> None:
+    def _on_event(self, event: str, told: Mapping[str, Any]) -> None:
         match event:
             case "Page.loadEventFired":
                 self._loaded.put(None)
@@ -150,7 +150,7 @@ class Page:
                 self._wire.send("Page.handleJavaScriptDialog", self._session, accept=True)
             case "Inspector.targetCrashed" | "Inspector.detached":
                 self._crashed = True
-                self._wire.drop(self._session)
+                self._wire.fail_session(self._session)
                 self._loaded.put(None)
 
     def _let_through(self, told: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from codeplan.errors import UsageError
 
-FEEDBACK: tuple[str, ...] = (
+FEEDBACK_TASKS: tuple[str, ...] = (
     "search-engine",
     "tic-tac-toe",
     "terminal",
@@ -29,7 +29,7 @@ focus-text-2 grid-coordinate identify-shape login-user multi-layouts multi-order
 social-media social-media-all social-media-some use-autocomplete use-spinner
 """
 
-PAPER: tuple[str, ...] = (*FEEDBACK, *_WITHOUT_FEEDBACK.split())
+PAPER_TASKS: tuple[str, ...] = (*FEEDBACK_TASKS, *_WITHOUT_FEEDBACK.split())
 """The paper's 53 tasks: those with feedback first."""
 
 _DRAWN_ANEW = """
@@ -38,17 +38,17 @@ click-test click-test-2 count-shape enter-date enter-password enter-text enter-t
 focus-text-2 grid-coordinate identify-shape login-user simple-algebra
 """
 
-DRAWN_ANEW = frozenset(_DRAWN_ANEW.split())
+REUSABLE_PAGES = frozenset(_DRAWN_ANEW.split())
 """Pages that draw all there is to see at each episode's beginning, so that one episode leaves nothing to the next.
 
 They need not be loaded again, which takes most of a short episode's time. In others, counters of widgets, timers
 or old text go on: search-engine, use-spinner, use-slider …
 """
 
-GET = "install the pages with: pip install 'codeplan[miniwob]', or name a folder of them by the setting pages"
+INSTALL_HINT = "install the pages with: pip install 'codeplan[miniwob]', or name a folder of them by the setting pages"
 
 
-class Pages:
+class PageFolder:
     """A folder of pages: ``miniwob/NAME.html`` and what they load, ``core`` and ``common``.
 
     ``folder`` is None for those of the package ``miniwob``. Nothing is looked at before it is asked for.
@@ -62,15 +62,15 @@ class Pages:
         """The folder, links resolved. Raises UsageError where it has no pages."""
         folder = Path(self._given) if self._given else _of_the_package()
         if not (folder / "miniwob").is_dir() or not (folder / "core" / "core.js").is_file():
-            raise UsageError(f"there are no MiniWoB++ pages in {folder}, with its folders miniwob and core; {GET}")
+            raise UsageError(f"there are no MiniWoB++ pages in {folder}, with its folders miniwob and core; {INSTALL_HINT}")
         return folder.resolve()
 
     def names(self) -> tuple[str, ...]:
         """The names of all pages, the paper's 53 first. Raises UsageError as ``folder`` does."""
         there = {path.stem for path in (self.folder / "miniwob").glob("*.html")}
-        return (*(name for name in PAPER if name in there), *sorted(there - set(PAPER)))
+        return (*(name for name in PAPER_TASKS if name in there), *sorted(there - set(PAPER_TASKS)))
 
-    def address(self, name: str) -> str:
+    def url(self, name: str) -> str:
         """The page's URL."""
         return (self.folder / "miniwob" / f"{name}.html").as_uri()
 
@@ -80,4 +80,4 @@ def _of_the_package() -> Path:
     try:
         return Path(str(distribution("miniwob").locate_file("miniwob"))) / "html"
     except PackageNotFoundError:
-        raise UsageError(f"MiniWoB++'s pages are not installed; {GET}") from None
+        raise UsageError(f"MiniWoB++'s pages are not installed; {INSTALL_HINT}") from None

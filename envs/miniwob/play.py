@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from codeplan.envs.miniwob.actions import Action
-from codeplan.envs.miniwob.browser import Browser
-from codeplan.envs.miniwob.page import Page
+from codeplan.envs.miniwob.actions import BrowserAction
+from codeplan.envs.miniwob.browser import SharedBrowser
+from codeplan.envs.miniwob.page import BrowserPage
 from codeplan.errors import EnvironmentFailure
 from codeplan.types import Value
 
-SETTLE = 500
+SETTLE_MS = 500
 """Page milliseconds that pass with each action: menus open, sections unfold, lists of suggestions come up."""
 
 _LOOKS = 20
@@ -22,17 +22,17 @@ _MOVES = 10
 """How often the mouse follows an element that does not hold still under it."""
 
 
-class Start(Value, frozen=True):
+class PageSetup(Value, frozen=True):
     """What an episode begins with."""
 
     url: str
     seed: int
     mode: str
-    again: bool = False
+    reusable: bool = False
     """Whether the page draws all of it anew, and need not be loaded again where it is open already."""
 
 
-class State(Value, frozen=True):
+class PageState(Value, frozen=True):
     """What a page shows: its HTML, empty once ``done``. ``reward`` is the raw one, without the discount for time.
 
     ``fault`` is why the action could not be done, empty where it was.
@@ -44,74 +44,74 @@ class State(Value, frozen=True):
     fault: str = ""
 
 
-class Play:
+class PageSession:
     """Episodes on one page, one after the other: ``begin``, then ``do``. Closing it gives the page back."""
 
     def __init__(self, program: Path, folder: Path) -> None:
         self._program, self._folder = program, folder
-        self._browser: Browser | None = None
-        self._page: Page | None = None
+        self._browser: SharedBrowser | None = None
+        self._page: BrowserPage | None = None
 
-    def begin(self, start: Start) -> tuple[str, State]:
+    def begin(self, start: PageSetup) -> tuple[str, PageState]:
         """Begin an episode: its goal, and the page's first state. Raises EnvironmentFailure as ``do`` does."""
-        told = self._opened(start).ask("begin", start.seed, start.mode)
+        told = self._opened(start).call_script("begin", start.seed, start.mode)
         if not told["ready"]:
             raise EnvironmentFailure(f"the page {start.url} is not ready for an episode")
         return str(told["goal"]), _state(told)
 
-    def do(self, action: Action) -> State:
+    def act(self, action: BrowserAction) -> PageState:
         """Do one action; see ``State.fault``. Raises BrowserGone where the page or the browser has ended."""
         assert self._page is not None, "an episode has begun"
-        fault = _DOES[action.name](self._page, action.what)
-        return _state(self._page.ask("state", SETTLE), fault)
+        fault = _DOES[action.name](self._page, action.argument)
+        return _state(self._page.call_script("state", SETTLE_MS), fault)
 
     def picture(self) -> bytes:
         """The task's area as it looks now, as a PNG."""
         assert self._page is not None, "an episode has begun"
-        return self._page.picture(self._page.ask("area"))
+        return self._page.screenshot(self._page.call_script("area"))
 
     def close(self) -> None:
         """Give the page back. Safe to call twice."""
         if self._browser is not None and self._page is not None:
-            self._browser.give_back(self._page)
+            self._browser.return_page(self._page)
         self._browser = self._page = None
 
-    def _opened(self, start: Start) -> Page:
+    def _opened(self, start: PageSetup) -> BrowserPage:
         """The page as new, the mouse where nothing is."""
         if self._page is None:
-            self._browser, self._page = Browser.page(self._program, self._folder)
-        self._page.rest()
-        if self._page.url != start.url or not start.again:
+            self._browser, self._page = SharedBrowser.open_page(self._program, self._folder)
+        self._page.park_mouse()
+        if self._page.url != start.url or not start.reusable:
             self._page.open(start.url)
         return self._page
 
 
-def _state(told: Mapping[str, Any], fault: str = "") -> State:
-    return State(str(told["html"]), bool(told["done"]), float(told["reward"] or 0), fault)
+def _state(told: Mapping[str, Any], fault: str = "") -> PageState:
+    return PageState(str(told["html"]), bool(told["done"]), float(told["reward"] or 0), fault)
 
 
 # ------------------------------------------------------------------ actions: each returns why it could not be done
 
 
-def _type(page: Page, characters: str) -> str:
-    page.type(characters)
+def _type(page: BrowserPage, characters: str) -> str:
+    page.press_keys(characters)
     return ""
 
 
-def _press_key(page: Page, key: str) -> str:
-    page.type([key])
+def _press_key(page: BrowserPage, key: str) -> str:
+    page.press_keys([key])
     return ""
 
 
-def _click(page: Page, xpath: str) -> str:
+def _click(page: BrowserPage, xpath: str) -> str:
     return _point(page, xpath, press=True)
 
 
-def _hover(page: Page, xpath: str) -> str:
+def _hover(page: BrowserPage, xpath: str) -> str:
     return _point(page, xpath, press=False)
 
 
-_DOES: dict[str, Callable[[Page, str], str]] = {
+_DOES: dict[str, Callable[[BrowserPage, str], str]] = {
     "type": _type,
     "press_key": _press_key,
     "click_xpath": _click,
@@ -120,9 +120,9 @@ _DOES: dict[str, Callable[[Page, str], str]] = {
 }
 
 
-def _point(page: Page, xpath: str, *, press: bool) -> str:
+def _point(page: BrowserPage, xpath: str, *, press: bool) -> str:
     """Click, or hover over, every element that matches, as AdaPlanner's own agent does. One that works is enough."""
-    found = page.ask("find", xpath)
+    found = page.call_script("find", xpath)
     if "fault" in found:
         return f"{xpath} {found['fault']}."
     count = int(found["count"])
@@ -131,18 +131,18 @@ def _point(page: Page, xpath: str, *, press: bool) -> str:
     return f"{xpath} {faults[0]}." if all(faults) else ""
 
 
-def _point_at(page: Page, i: int, looks: int, press: bool) -> str:
+def _point_at(page: BrowserPage, i: int, looks: int, press: bool) -> str:
     """Wait until the element can be seen and is not covered; then point at it, and see that it stays where it is."""
     fault = ""
     for _ in range(_MOVES):
-        there = page.ask("placeSoon", i, not press, looks)
+        there = page.call_script("placeSoon", i, not press, looks)
         if "x" not in there:
             return "" if there.get("chosen") else str(there["fault"])
-        page.move(there["x"], there["y"])
-        now = page.ask("place", i, not press)
+        page.move_mouse(there["x"], there["y"])
+        now = page.call_script("place", i, not press)
         if now.get("box") == there["box"]:
             if press:
-                page.press(now["x"], now["y"])
+                page.click_mouse(now["x"], now["y"])
             return ""
         fault = str(now.get("fault", "does not hold still"))
     return fault

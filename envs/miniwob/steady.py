@@ -8,39 +8,39 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from codeplan.envs.miniwob.actions import Action
-from codeplan.envs.miniwob.play import Play, Start, State
+from codeplan.envs.miniwob.actions import BrowserAction
+from codeplan.envs.miniwob.play import PageSession, PageSetup, PageState
 from codeplan.envs.miniwob.wire import BrowserGone
 from codeplan.errors import EnvironmentFailure
 
 T = TypeVar("T")
 
 
-class Steady:
+class RecoveringPageSession:
     """A Play with a memory: what was done since ``begin``, and what the page was then.
 
     Raises EnvironmentFailure where a second browser crashes at the same point, or comes to another state.
     """
 
     def __init__(self, program: Path, folder: Path) -> None:
-        self._play = Play(program, folder)
-        self._start: Start | None = None
-        self._first: tuple[str, State] | None = None
-        self._done: list[tuple[Action, State]] = []
+        self._play = PageSession(program, folder)
+        self._start: PageSetup | None = None
+        self._first: tuple[str, PageState] | None = None
+        self._done: list[tuple[BrowserAction, PageState]] = []
 
-    def begin(self, start: Start) -> tuple[str, State]:
+    def begin(self, start: PageSetup) -> tuple[str, PageState]:
         """Begin an episode: its goal, and the page's first state."""
         self._start, self._first, self._done = start, None, []
         self._first = self._repeated(lambda: self._play.begin(start))
         return self._first
 
-    def do(self, action: Action) -> State:
+    def act(self, action: BrowserAction) -> PageState:
         """Do one action."""
-        state = self._repeated(lambda: self._play.do(action))
+        state = self._repeated(lambda: self._play.act(action))
         self._done.append((action, state))
         return state
 
-    def refuse(self, fault: str) -> State:
+    def reject(self, fault: str) -> PageState:
         """The state as it was, with the fault of an action that is none: no time passes on the page."""
         assert self._first is not None, "an episode has begun"
         last = self._done[-1][1] if self._done else self._first[1]
@@ -68,7 +68,7 @@ class Steady:
             return
         self._expect(self._first, self._play.begin(self._start), "its first state")
         for action, state in self._done:
-            self._expect(state, self._play.do(action), f"the state after {action}")
+            self._expect(state, self._play.act(action), f"the state after {action}")
 
     @staticmethod
     def _expect(before: object, now: object, what: str) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from codeplan.envs.generated import GeneratedTasks, split_of
-from codeplan.envs.miniwob.pages import FEEDBACK, PAPER
+from codeplan.envs.generated import GeneratedTasks, split_for_seed
+from codeplan.envs.miniwob.pages import FEEDBACK_TASKS, PAPER_TASKS
 from codeplan.errors import UsageError
 from codeplan.types import Task
 
@@ -21,21 +21,21 @@ _MOST = 2**53
 """Seeds are numbers to JavaScript, which counts so far without a gap."""
 
 
-def listed(split: str, names: Sequence[str]) -> Sequence[Task]:
+def list_tasks(split: str, names: Sequence[str]) -> Sequence[Task]:
     """The tasks of a split, made as they are looked at; none where there is no such split.
 
     ``test``, ``dev`` and ``train`` are the paper's 53 pages, ``feedback`` the nine with feedback, ``other`` the rest.
     """
-    kinds = {"feedback": FEEDBACK, "other": tuple(n for n in names if n not in PAPER)}.get(split, PAPER)
+    kinds = {"feedback": FEEDBACK_TASKS, "other": tuple(n for n in names if n not in PAPER_TASKS)}.get(split, PAPER_TASKS)
     seeds = _SEEDS.get("test" if split in ("feedback", "other") else split, range(0))
     return GeneratedTasks(tuple(kind for kind in kinds if kind in names), seeds, partial(_task, split=split))
 
 
-def made(kind: str, seed: int) -> Task:
+def make_task(kind: str, seed: int) -> Task:
     """The task of this page and seed, of the split that its page and seed belong to."""
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < _MOST:
         raise UsageError(f"{seed!r} is no seed of a MiniWoB++ task; give a whole number from 0 to {_MOST - 1}")
-    return _task(kind, seed, "other" if kind not in PAPER else split_of(seed))
+    return _task(kind, seed, "other" if kind not in PAPER_TASKS else split_for_seed(seed))
 
 
 def page_and_seed(task: Task) -> tuple[str, int]:

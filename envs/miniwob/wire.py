@@ -17,7 +17,7 @@ import msgspec
 
 from codeplan.errors import EnvironmentFailure
 
-TIMEOUT = 30.0
+CALL_TIMEOUT = 30.0
 """Seconds that one call may take: what a page does in them is a loop without an end."""
 
 _LONGEST = 64 << 20
@@ -30,11 +30,11 @@ class BrowserGone(EnvironmentFailure):
     """The browser, or the page, has ended or no longer answers. What was done in it can be done again in a new one."""
 
 
-class Refused(EnvironmentFailure):
+class DevToolsError(EnvironmentFailure):
     """The browser does not do what it is asked."""
 
 
-class Message(msgspec.Struct):
+class DevToolsMessage(msgspec.Struct):
     """What the browser says: an answer, by ``id``, or an event, by ``method``; of a page by ``sessionId``."""
 
     id: int | None = None
@@ -45,24 +45,24 @@ class Message(msgspec.Struct):
     error: dict[str, Any] | None = None
 
 
-Answers = SimpleQueue[Message | None]
-Listener = Callable[[str, Mapping[str, Any]], None]
+AnswerQueue = SimpleQueue[DevToolsMessage | None]
+EventHandler = Callable[[str, Mapping[str, Any]], None]
 
 
-class Wire:
+class DevToolsConnection:
     """One connection. ``call`` waits for the answer; ``send`` returns a queue that it will be in.
 
     ``listeners`` hear the events of a session, by its id, in the thread that reads: they must not wait for answers.
     """
 
-    def __init__(self, to: IO[bytes], back: IO[bytes]) -> None:
-        self.listeners: dict[str, Listener] = {}
-        self._to, self._back = to, back
+    def __init__(self, to_browser: IO[bytes], from_browser: IO[bytes]) -> None:
+        self.event_handlers: dict[str, EventHandler] = {}
+        self._to, self._back = to_browser, from_browser
         self._ids = itertools.count(1)
-        self._waiting: dict[int, tuple[str | None, Answers]] = {}
+        self._waiting: dict[int, tuple[str | None, AnswerQueue]] = {}
         self._lock = threading.Lock()
         self._open = True
-        self._decode = msgspec.json.Decoder(Message).decode
+        self._decode = msgspec.json.Decoder(DevToolsMessage).decode
         self._reader = threading.Thread(target=self._read, name="codeplan-browser", daemon=True)
         self._reader.start()
 
@@ -73,15 +73,15 @@ class Wire:
 
     def call(self, method: str, session: str | None = None, **params: object) -> dict[str, Any]:
         """Ask, and wait for the answer. Raises BrowserGone where none comes, and Refused where it is an error."""
-        return self.answer(self.send(method, session, **params), method)
+        return self.wait_for_answer(self.send(method, session, **params), method)
 
-    def send(self, method: str, session: str | None = None, **params: object) -> Answers:
+    def send(self, method: str, session: str | None = None, **params: object) -> AnswerQueue:
         """Ask, without waiting. Raises BrowserGone."""
         number = next(self._ids)
         message: dict[str, object] = {"id": number, "method": method, "params": params}
         if session:
             message["sessionId"] = session
-        answers: Answers = SimpleQueue()
+        answers: AnswerQueue = SimpleQueue()
         with self._lock:
             if not self._open:
                 raise BrowserGone("the browser has ended")
@@ -89,19 +89,19 @@ class Wire:
             self._write(msgspec.json.encode(message) + b"\0")
         return answers
 
-    def answer(self, answers: Answers, method: str) -> dict[str, Any]:
+    def wait_for_answer(self, answers: AnswerQueue, method: str) -> dict[str, Any]:
         """The answer to what was sent. Raises as ``call`` does."""
         try:
-            message = answers.get(timeout=TIMEOUT)
+            message = answers.get(timeout=CALL_TIMEOUT)
         except Empty:
-            raise BrowserGone(f"the page has not answered {method} for {TIMEOUT:g} s") from None
+            raise BrowserGone(f"the page has not answered {method} for {CALL_TIMEOUT:g} s") from None
         if message is None:
             raise BrowserGone(f"the browser, or the page, has ended before it answered {method}")
         if message.error is not None:
-            raise Refused(f"the browser refuses {method}: {message.error.get('message', '')}")
+            raise DevToolsError(f"the browser refuses {method}: {message.error.get('message', '')}")
         return message.result
 
-    def drop(self, session: str) -> None:
+    def fail_session(self, session: str) -> None:
         """The page of this session has ended: whoever waits for it is told."""
         with self._lock:
             self._give_up([n for n, (of, _) in self._waiting.items() if of == session])
@@ -110,7 +110,7 @@ class Wire:
         """Close the pipe, which ends the browser, and wait for it to fall silent."""
         with self._lock, contextlib.suppress(OSError):
             self._to.close()
-        self._reader.join(TIMEOUT)
+        self._reader.join(CALL_TIMEOUT)
         self._back.close()
 
     def _write(self, data: bytes) -> None:
@@ -136,13 +136,13 @@ class Wire:
             self._open = False
             self._give_up(list(self._waiting))
 
-    def _hand_on(self, message: Message) -> None:
+    def _hand_on(self, message: DevToolsMessage) -> None:
         if message.id is not None:
             with self._lock:
                 _, answers = self._waiting.pop(message.id, (None, None))
             if answers is not None:
                 answers.put(message)
-        elif message.method and (listener := self.listeners.get(message.sessionId or "")):
+        elif message.method and (listener := self.event_handlers.get(message.sessionId or "")):
             with contextlib.suppress(BrowserGone):
                 listener(message.method, message.params)
 

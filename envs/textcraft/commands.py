@@ -9,28 +9,28 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from codeplan.envs.textcraft.recipes import Book, book, data
+from codeplan.envs.textcraft.recipes import RecipeBook, recipe_book, read_data_file
 from codeplan.errors import UsageError
 
-MOST_DISTRACTORS = 10
+MAX_DISTRACTORS = 10
 
-Lists = dict[int, tuple[str, ...]]
+CommandLists = dict[int, tuple[str, ...]]
 """Commands in their order, by the seed of the task."""
 
 
-def drawn_commands(recipes: Book, goal: str, seed: int) -> tuple[str, ...]:
+def draw_commands(recipes: RecipeBook, goal: str, seed: int) -> tuple[str, ...]:
     """The commands of a goal's task, mixed with up to ten that use the same inputs for other things.
 
     Nothing but the arguments decides, on every platform, Python version and hash seed: only the stream of
     ``random.Random.random`` is used, which Python's documentation fixes.
     """
     draw = random.Random(f"textcraft {goal} {seed}").random
-    needed = recipes.needed(goal)
+    needed = recipes.recipes_needed_for(goal)
     near: set[str] = set()
     for recipe in needed.values():
-        for each in recipe.inputs:
-            near.update(_drawn(recipes.taking[each.name], MOST_DISTRACTORS, draw))
-    distractors = _drawn(sorted(near - needed.keys()), MOST_DISTRACTORS, draw)
+        for each in recipe.ingredients:
+            near.update(_drawn(recipes.commands_by_ingredient[each.name], MAX_DISTRACTORS, draw))
+    distractors = _drawn(sorted(near - needed.keys()), MAX_DISTRACTORS, draw)
     return tuple(_drawn([*needed, *distractors], None, draw))
 
 
@@ -48,13 +48,13 @@ def _drawn(values: Sequence[str], count: int | None, draw: Callable[[], float]) 
 
 
 @cache
-def recorded_lists() -> Lists:
+def bundled_command_lists() -> CommandLists:
     """The lists of half of the test tasks, read off the episodes that were published with ADaPT."""
-    lines = (line.split(": ") for line in data("recorded.txt").splitlines())
-    return {int(seed): tuple(book().commands[int(n) - 1] for n in numbers.split()) for seed, numbers in lines}
+    lines = (line.split(": ") for line in read_data_file("recorded.txt").splitlines())
+    return {int(seed): tuple(recipe_book().commands[int(n) - 1] for n in numbers.split()) for seed, numbers in lines}
 
 
-def read_recorded(file: str) -> Lists:
+def read_command_lists(file: str) -> CommandLists:
     """The lists in a file of JSON lines that have ``seed`` and ``commands``; whatever else they have is not read.
 
     Raises UsageError, with file and line, where it cannot be read or has something else in it.
@@ -74,7 +74,7 @@ def _read(line: str, where: str) -> tuple[int, tuple[str, ...]]:
         raise UsageError(f"{where} is no recorded task: give JSON with a seed and a list of commands") from None
     if type(seed) is not int or not isinstance(listed, list) or not listed:
         raise UsageError(f"{where} is no recorded task: its seed is a number, its commands are a list of texts")
-    unknown = next((c for c in listed if c not in book().commands), None)
+    unknown = next((c for c in listed if c not in recipe_book().commands), None)
     if unknown is not None:
         raise UsageError(f"{where} has the command {unknown!r}, which is none of TextCraft's recipes")
     return seed, tuple(listed)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from codeplan.envs.textcraft.recipes import Book, Input, Recipe, spoken
+from codeplan.envs.textcraft.recipes import RecipeBook, Ingredient, CraftingRecipe, display_name
 
 Inventory = Mapping[str, int]
 """Counts by the items' names, all above 0 but where ``get 0`` was asked for."""
@@ -19,7 +19,7 @@ _GET = re.compile(r"get ([0-9]{1,18}) (.*)")
 _COUNTED = re.compile(r"([0-9]{1,18}) (.*)")
 
 
-class Done(NamedTuple):
+class ActionResult(NamedTuple):
     """What an action came to; ``crafted`` is the item that it made, empty where it made none."""
 
     inventory: Inventory
@@ -27,60 +27,60 @@ class Done(NamedTuple):
     crafted: str = ""
 
 
-def act(book: Book, inventory: Inventory, action: str) -> Done:
+def apply_action(book: RecipeBook, inventory: Inventory, action: str) -> ActionResult:
     """Do one action. What begins like an action is one, whatever follows; a count has 18 digits at most."""
     if found := _CRAFT.match(action):
         return _craft(book, inventory, found[1], found[2])
     if found := _GET.match(action):
         return _get(book, inventory, int(found[1]), found[2])
     if action.startswith("inventory"):
-        return Done(inventory, _listed(inventory))
-    return Done(inventory, f"Could not execute {action}")
+        return ActionResult(inventory, _listed(inventory))
+    return ActionResult(inventory, f"Could not execute {action}")
 
 
-def _get(book: Book, inventory: Inventory, count: int, name: str) -> Done:
+def _get(book: RecipeBook, inventory: Inventory, count: int, name: str) -> ActionResult:
     item = _item(name)
-    if not book.is_found(item):
-        return Done(inventory, f"Could not find {name}")
-    return Done({**inventory, item: inventory.get(item, 0) + count}, f"Got {count} {name}")
+    if not book.is_obtainable(item):
+        return ActionResult(inventory, f"Could not find {name}")
+    return ActionResult({**inventory, item: inventory.get(item, 0) + count}, f"Got {count} {name}")
 
 
 def _listed(inventory: Inventory) -> str:
-    things = "".join(f"[{spoken(item)}] ({count}) " for item, count in inventory.items())
+    things = "".join(f"[{display_name(item)}] ({count}) " for item, count in inventory.items())
     return f"Inventory: {things or 'You are not carrying anything.'}"
 
 
 # ------------------------------------------------------------------ crafting
 
 
-def _craft(book: Book, inventory: Inventory, made: str, taken: str) -> Done:
+def _craft(book: RecipeBook, inventory: Inventory, made: str, taken: str) -> ActionResult:
     counted = _COUNTED.match(made)
     output, count = (_item(counted[2]), int(counted[1])) if counted else (_item(made), 1)
     inputs: list[tuple[str, int]] = []
     for piece in taken.split(","):
         counted = _COUNTED.match(piece.strip())
         if counted is None:
-            return Done(inventory, f"Wrong item format: {piece.strip()}")
+            return ActionResult(inventory, f"Wrong item format: {piece.strip()}")
         inputs.append((_item(counted[2]), int(counted[1])))
     if not all(item in inventory and inventory[item] >= n for item, n in inputs):
-        return Done(inventory, f"Could not find enough items to craft {_id(book, output) or None}")
+        return ActionResult(inventory, f"Could not find enough items to craft {_id(book, output) or None}")
     recipe = _followed(book, output, inputs)
     if recipe is None:
-        return Done(inventory, f"Could not find a valid recipe for {_shown(book, output, count)}")
+        return ActionResult(inventory, f"Could not find a valid recipe for {_shown(book, output, count)}")
     answer = f"Crafted {recipe.count} minecraft:{output}"
-    return Done(_exchanged(inventory, inputs, recipe), answer, output)
+    return ActionResult(_exchanged(inventory, inputs, recipe), answer, output)
 
 
-def _followed(book: Book, output: str, inputs: list[tuple[str, int]]) -> Recipe | None:
+def _followed(book: RecipeBook, output: str, inputs: list[tuple[str, int]]) -> CraftingRecipe | None:
     """The first recipe of an item that takes exactly these inputs; None where there is none, or for a category."""
     if output in book.categories:
         return None
-    return next((r for r in book.makes.get(output, ()) if _takes(book, r, inputs)), None)
+    return next((r for r in book.recipes_by_output.get(output, ()) if _takes(book, r, inputs)), None)
 
 
-def _takes(book: Book, recipe: Recipe, inputs: list[tuple[str, int]]) -> bool:
+def _takes(book: RecipeBook, recipe: CraftingRecipe, inputs: list[tuple[str, int]]) -> bool:
     left = list(inputs)
-    for wanted in recipe.inputs:
+    for wanted in recipe.ingredients:
         given = next((each for each in left if _fits(book, wanted, each[0])), None)
         if given is None or given[1] != wanted.count:
             return False
@@ -88,11 +88,11 @@ def _takes(book: Book, recipe: Recipe, inputs: list[tuple[str, int]]) -> bool:
     return not left
 
 
-def _fits(book: Book, wanted: Input, item: str) -> bool:
-    return book.category.get(item) == wanted.name if wanted.any_of else item == wanted.name
+def _fits(book: RecipeBook, wanted: Ingredient, item: str) -> bool:
+    return book.category_of_item.get(item) == wanted.name if wanted.is_category else item == wanted.name
 
 
-def _exchanged(inventory: Inventory, inputs: list[tuple[str, int]], recipe: Recipe) -> Inventory:
+def _exchanged(inventory: Inventory, inputs: list[tuple[str, int]], recipe: CraftingRecipe) -> Inventory:
     after = dict(inventory)
     for item, count in inputs:
         after[item] -= count
@@ -109,12 +109,12 @@ def _item(name: str) -> str:
     return name.replace(" ", "_")
 
 
-def _id(book: Book, name: str) -> str:
+def _id(book: RecipeBook, name: str) -> str:
     """An item as the game calls it; empty for a category, which is no item."""
     return "" if name in book.categories else f"minecraft:{name}"
 
 
-def _shown(book: Book, name: str, count: int) -> str:
+def _shown(book: RecipeBook, name: str, count: int) -> str:
     """What was to be crafted, in the form in which TextCraft's answer shows it."""
     tag, item = (f"'minecraft:{name}'", None) if name in book.categories else (None, f"'minecraft:{name}'")
     return f"ItemTagWithCount(item_tag=ItemTag(tag={tag}, item_id={item}), count={count})"

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 
 from codeplan.envs.textcraft import engine
 from codeplan.envs.textcraft.agent import TextCraftAgent
-from codeplan.envs.textcraft.commands import Lists, drawn_commands, read_recorded, recorded_lists
-from codeplan.envs.textcraft.recipes import book
-from codeplan.envs.textcraft.tasks import NAME, all_tasks, by_id, goal_of
-from codeplan.envs.textcraft.walkthrough import walkthrough
+from codeplan.envs.textcraft.commands import CommandLists, draw_commands, read_command_lists, bundled_command_lists
+from codeplan.envs.textcraft.recipes import recipe_book
+from codeplan.envs.textcraft.tasks import NAME, tasks_in_split, find_task, goal_item
+from codeplan.envs.textcraft.walkthrough import find_walkthrough
 from codeplan.errors import UsageError
 from codeplan.types import ActionSpace, Observation, Task, Value
 
@@ -30,7 +30,7 @@ def make(*, exact: bool = False, recorded: str | None = None, actions: int = 60)
     return TextCraft(exact=exact, recorded=recorded, actions=actions)
 
 
-class Moment(Value, frozen=True):
+class TextCraftSnapshot(Value, frozen=True):
     """Where an episode stands: all that is needed to go on from there. Kept by reference, never copied."""
 
     inventory: Mapping[str, int] = {}
@@ -50,9 +50,9 @@ class TextCraft:
     kinds: tuple[str, ...] = ("depth2", "depth3", "depth4")
     space: ActionSpace = ActionSpace(
         forms=("get COUNT ITEM", "craft COUNT ITEM using COUNT INGREDIENT, COUNT INGREDIENT", "inventory"),
-        futile=("Could not",),
+        no_effect_prefixes=("Could not",),
         calls=39,
-        patience=8,
+        max_idle_turns=8,
         status="inventory",
     )
 
@@ -62,26 +62,26 @@ class TextCraft:
             raise UsageError(f"TextCraft's setting actions is {actions!r}; give a whole number from 1 up")
         if recorded is not None and not exact:
             raise UsageError("TextCraft's setting recorded is read with exact=True only; give both, or neither")
-        self._recorded: Lists | None = None
+        self._recorded: CommandLists | None = None
         if exact:
-            self._recorded = recorded_lists() | (read_recorded(recorded) if recorded is not None else {})
+            self._recorded = bundled_command_lists() | (read_command_lists(recorded) if recorded is not None else {})
         self._actions = actions
         self._goal = ""
-        self._now: Moment | None = None
+        self._snapshot: TextCraftSnapshot | None = None
 
     def tasks(self, split: str) -> Sequence[Task]:
         """The tasks of ``test`` (200, the seeds 0 to 199), ``dev`` (50) or ``train`` (147), by seed."""
-        return all_tasks(split)
+        return tasks_in_split(split)
 
     def depth(self, task: Task) -> int:
         """How many crafts deep the goal of a task is at least: 2, 3 or 4. Raises what ``reset`` does."""
-        return book().depth(goal_of(by_id(task)))
+        return recipe_book().depth(goal_item(find_task(task)))
 
     def commands(self, task: Task) -> tuple[str, ...]:
         """The crafting commands that a task begins with. Raises what ``reset`` does."""
-        known = by_id(task)
+        known = find_task(task)
         if self._recorded is None:
-            return drawn_commands(book(), goal_of(known), known.seed)
+            return draw_commands(recipe_book(), goal_item(known), known.seed)
         if known.seed not in self._recorded:
             raise UsageError(
                 f"no list of commands is known to be recorded for the task {known.id}; "
@@ -91,16 +91,16 @@ class TextCraft:
 
     def walkthrough(self, task: Task) -> tuple[str, ...]:
         """Actions that win a task. Raises what ``reset`` does."""
-        return walkthrough(goal_of(by_id(task)))
+        return find_walkthrough(goal_item(find_task(task)))
 
     def reset(self, task: Task) -> Observation:
         """Begin a task. What counts is its id or, where that is not one of TextCraft's, its kind and seed.
 
         Raises UsageError for a task that TextCraft does not know or, with ``exact``, whose commands were not recorded.
         """
-        known = by_id(task)
+        known = find_task(task)
         commands = "\n".join(self.commands(known))
-        self._goal, self._now = goal_of(known), Moment()
+        self._goal, self._snapshot = goal_item(known), TextCraftSnapshot()
         return Observation(f"Crafting commands:\n{commands}\n\nGoal: {known.goal}.")
 
     def step(self, action: str) -> Observation:
@@ -112,22 +112,22 @@ class TextCraft:
         now = self.snapshot()
         if now.done:
             return Observation("The episode is over.", done=True, success=now.success)
-        inventory, answer, crafted = engine.act(book(), now.inventory, action)
+        inventory, answer, crafted = engine.apply_action(recipe_book(), now.inventory, action)
         won = crafted == self._goal
-        self._now = Moment(inventory, now.actions + 1, won or now.actions + 1 >= self._actions, won)
-        return Observation(answer, reward=float(won), done=self._now.done, success=won)
+        self._snapshot = TextCraftSnapshot(inventory, now.actions + 1, won or now.actions + 1 >= self._actions, won)
+        return Observation(answer, reward=float(won), done=self._snapshot.done, success=won)
 
-    def snapshot(self) -> Moment:
+    def snapshot(self) -> TextCraftSnapshot:
         """Where the episode stands, for ``restore``. Costs nothing. Raises UsageError before the first ``reset``."""
-        if self._now is None:
+        if self._snapshot is None:
             raise UsageError("TextCraft has no task yet; call reset(task) first")
-        return self._now
+        return self._snapshot
 
-    def restore(self, moment: Moment) -> None:
+    def restore(self, snapshot: TextCraftSnapshot) -> None:
         """Go on from a snapshot of the same task. Raises UsageError before the first ``reset``."""
         self.snapshot()
-        self._now = moment
+        self._snapshot = snapshot
 
     def close(self) -> None:
         """End the episode."""
-        self._now = None
+        self._snapshot = None

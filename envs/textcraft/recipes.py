@@ -11,7 +11,7 @@ from importlib.resources import files
 
 from codeplan.types import Value
 
-UNCRAFTED = (
+UNCRAFTABLE_ITEMS = (
     *("coal", "diamond", "dried_kelp", "emerald", "gold_ingot", "honey_block", "iron_ingot", "lapis_lazuli"),
     *("purpur_slab", "purpur_stairs", "quartz_bricks", "quartz_pillar", "quartz_slab", "quartz_stairs"),
     *("redstone", "slime_ball", "snow", "wheat"),
@@ -19,61 +19,61 @@ UNCRAFTED = (
 """Items that the game makes of a block, or of what is made of them: TextCraft does not, and lets them be found."""
 
 
-class Input(Value, frozen=True):
+class Ingredient(Value, frozen=True):
     """What a recipe takes: so many of an item or, where ``any_of`` is set, of one item of the category ``name``."""
 
     name: str
     count: int
-    any_of: bool = False
+    is_category: bool = False
 
 
-class Recipe(Value, frozen=True):
+class CraftingRecipe(Value, frozen=True):
     """Makes ``count`` of ``output``. ``category`` is the recipe's group of outputs, empty where it has none."""
 
     output: str
     count: int
-    inputs: tuple[Input, ...]
+    ingredients: tuple[Ingredient, ...]
     category: str = ""
 
     @property
     def command(self) -> str:
         """The action that follows the recipe; a category stands in it under its name."""
-        inputs = ", ".join(f"{i.count} {spoken(i.name)}" for i in self.inputs)
-        return f"craft {self.count} {spoken(self.output)} using {inputs}"
+        inputs = ", ".join(f"{i.count} {display_name(i.name)}" for i in self.ingredients)
+        return f"craft {self.count} {display_name(self.output)} using {inputs}"
 
 
-def spoken(name: str) -> str:
+def display_name(name: str) -> str:
     """An item's name as commands and answers have it: ``oak_planks`` is ``oak planks``."""
     return name.replace("_", " ")
 
 
-class Book:
+class RecipeBook:
     """All recipes, by what they make and by what they take. ``recipes`` keeps the order of the table."""
 
     def __init__(self, table: str) -> None:
         self.recipes = tuple(_recipe(line) for line in table.splitlines())
-        self.makes: dict[str, list[Recipe]] = {}
-        self.members: dict[str, list[Recipe]] = {}
-        self.category: dict[str, str] = {}
+        self.recipes_by_output: dict[str, list[CraftingRecipe]] = {}
+        self.recipes_by_category: dict[str, list[CraftingRecipe]] = {}
+        self.category_of_item: dict[str, str] = {}
         for recipe in self.recipes:
-            self.makes.setdefault(recipe.output, []).append(recipe)
+            self.recipes_by_output.setdefault(recipe.output, []).append(recipe)
             if recipe.category:
-                self.members.setdefault(recipe.category, []).append(recipe)
+                self.recipes_by_category.setdefault(recipe.category, []).append(recipe)
             if recipe.category not in ("", recipe.output):
-                self.category[recipe.output] = recipe.category  # the last one counts where there are several
-        self.categories = frozenset(self.category.values())
-        self.items = frozenset(self.makes) | {i.name for r in self.recipes for i in r.inputs if not i.any_of}
-        self.items |= frozenset(UNCRAFTED)
+                self.category_of_item[recipe.output] = recipe.category  # the last one counts where there are several
+        self.categories = frozenset(self.category_of_item.values())
+        self.items = frozenset(self.recipes_by_output) | {i.name for r in self.recipes for i in r.ingredients if not i.is_category}
+        self.items |= frozenset(UNCRAFTABLE_ITEMS)
         self._depths: dict[str, int] = {}
-        self._needed: dict[str, dict[str, Recipe]] = {}
+        self._needed: dict[str, dict[str, CraftingRecipe]] = {}
 
-    def is_found(self, name: str) -> bool:
+    def is_obtainable(self, name: str) -> bool:
         """Whether ``get`` gives it: an item that no recipe makes."""
-        return name in self.items and not (name in self.makes or name in self.members or name in self.categories)
+        return name in self.items and not (name in self.recipes_by_output or name in self.recipes_by_category or name in self.categories)
 
-    def ways(self, name: str) -> list[Recipe]:
+    def recipes_for(self, name: str) -> list[CraftingRecipe]:
         """The recipes that make an item, or any item of a category."""
-        return self.makes.get(name) or self.members.get(name, [])
+        return self.recipes_by_output.get(name) or self.recipes_by_category.get(name, [])
 
     def depth(self, name: str) -> int:
         """How many crafts deep an item or a category is: 0 for what is found, else one more than its recipe's inputs.
@@ -81,7 +81,7 @@ class Book:
         Among several recipes the one that is least deep counts.
         """
         if name not in self._depths:
-            deepest = (max(self.depth(i.name) for i in r.inputs) for r in self.ways(name))
+            deepest = (max(self.depth(i.name) for i in r.ingredients) for r in self.recipes_for(name))
             self._depths[name] = min(deepest, default=-1) + 1
         return self._depths[name]
 
@@ -91,46 +91,46 @@ class Book:
         return tuple(r.command for r in self.recipes)
 
     @cached_property
-    def taking(self) -> dict[str, tuple[str, ...]]:
+    def commands_by_ingredient(self) -> dict[str, tuple[str, ...]]:
         """The commands of the recipes that have an item, or a category, among their inputs, none twice."""
         found: dict[str, dict[str, None]] = {}
         for recipe, command in zip(self.recipes, self.commands, strict=True):
-            for each in recipe.inputs:
+            for each in recipe.ingredients:
                 found.setdefault(each.name, {})[command] = None
         return {name: tuple(commands) for name, commands in found.items()}
 
-    def needed(self, goal: str) -> dict[str, Recipe]:
+    def recipes_needed_for(self, goal: str) -> dict[str, CraftingRecipe]:
         """Every recipe that can have a part in making ``goal``, by its command, in the order of the table."""
         if goal not in self._needed:
             names, left = {goal}, [goal]
             while left:
-                inputs = {i.name for recipe in self.ways(left.pop()) for i in recipe.inputs}
+                inputs = {i.name for recipe in self.recipes_for(left.pop()) for i in recipe.ingredients}
                 left += inputs - names
                 names |= inputs
-            parts = {id(r) for name in names for r in self.ways(name)}
+            parts = {id(r) for name in names for r in self.recipes_for(name)}
             listed = zip(self.commands, self.recipes, strict=True)
             self._needed[goal] = {command: r for command, r in listed if id(r) in parts}
         return self._needed[goal]
 
 
 @cache
-def book() -> Book:
+def recipe_book() -> RecipeBook:
     """The recipes of TextCraft; one copy for all who ask."""
-    return Book(data("recipes.txt"))
+    return RecipeBook(read_data_file("recipes.txt"))
 
 
-def data(name: str) -> str:
+def read_data_file(name: str) -> str:
     """The text of a file of facts beside this module."""
     return files("codeplan.envs.textcraft").joinpath(name).read_text("utf-8")
 
 
-def _recipe(line: str) -> Recipe:
+def _recipe(line: str) -> CraftingRecipe:
     made, _, taken = line.partition("=")
     made, _, category = made.partition("@")
     output, _, count = made.partition("*")
-    return Recipe(output, int(count), tuple(_input(each) for each in taken.split(",")), category)
+    return CraftingRecipe(output, int(count), tuple(_input(each) for each in taken.split(",")), category)
 
 
-def _input(text: str) -> Input:
+def _input(text: str) -> Ingredient:
     count, _, name = text.partition(" ")
-    return Input(name.lstrip("#"), int(count), name.startswith("#"))
+    return Ingredient(name.lstrip("#"), int(count), name.startswith("#"))

@@ -5,24 +5,24 @@ from __future__ import annotations
 import random
 from functools import cache
 
-from codeplan.envs.textcraft.recipes import Book, book, data, spoken
+from codeplan.envs.textcraft.recipes import RecipeBook, recipe_book, read_data_file, display_name
 from codeplan.errors import UsageError
 from codeplan.types import Task
 
 NAME = "textcraft"
-DEEP = 2
+MIN_DEPTH = 2
 """The least depth of a goal."""
 
 _DEV = 50
 """Tasks in the split dev; those after them are in train."""
 
 
-def all_tasks(split: str) -> tuple[Task, ...]:
+def tasks_in_split(split: str) -> tuple[Task, ...]:
     """The tasks of a split, by seed; none where there is no such split."""
     return _splits().get(split, ())
 
 
-def by_id(task: Task) -> Task:
+def find_task(task: Task) -> Task:
     """TextCraft's own task that is meant: by its id or, where that is unknown, by its kind and seed.
 
     Raises UsageError where there is none.
@@ -36,7 +36,7 @@ def by_id(task: Task) -> Task:
     return known
 
 
-def goal_of(task: Task) -> str:
+def goal_item(task: Task) -> str:
     """The item that one of these tasks asks for."""
     return task.goal.removeprefix("craft ").replace(" ", "_")
 
@@ -48,11 +48,11 @@ def _splits() -> dict[str, tuple[Task, ...]]:
     The goals of ``test`` are TextCraft's own for these seeds. Those of the other two are the rest of the items that
     are at least two crafts deep, in an order drawn once and for all.
     """
-    recipes = book()
-    test = data("goals.txt").split()
+    recipes = recipe_book()
+    test = read_data_file("goals.txt").split()
     draw = random.Random("the goals of dev and train").random
-    rest = sorted(set(recipes.makes) - set(test))
-    others = [item for _, item in sorted((draw(), item) for item in rest if recipes.depth(item) >= DEEP)]
+    rest = sorted(set(recipes.recipes_by_output) - set(test))
+    others = [item for _, item in sorted((draw(), item) for item in rest if recipes.depth(item) >= MIN_DEPTH)]
     parts = {"test": test, "dev": others[:_DEV], "train": others[_DEV:]}
     starts = {"test": 0, "dev": len(test), "train": len(test) + _DEV}
     return {
@@ -66,6 +66,6 @@ def _ids() -> dict[str, Task]:
     return {task.id: task for tasks in _splits().values() for task in tasks}
 
 
-def _task(recipes: Book, goal: str, seed: int, split: str) -> Task:
+def _task(recipes: RecipeBook, goal: str, seed: int, split: str) -> Task:
     kind = f"depth{recipes.depth(goal)}"
-    return Task(f"{kind}/{seed}", NAME, kind, f"craft {spoken(goal)}", seed, split)
+    return Task(f"{kind}/{seed}", NAME, kind, f"craft {display_name(goal)}", seed, split)

@@ -15,8 +15,8 @@ from urllib.parse import parse_qs
 
 from codeplan.envs.selection import select
 from codeplan.envs.webshop.environment import KIND, WebShop
-from codeplan.envs.webshop.formats import rich
-from codeplan.envs.webshop.pages import Page, Piece, score
+from codeplan.envs.webshop.formats import write_rich
+from codeplan.envs.webshop.pages import ShopPage, PageElement, score_line
 from codeplan.errors import UsageError
 from codeplan.types import Task
 
@@ -168,13 +168,13 @@ class _Handler(BaseHTTPRequestHandler):
 # ------------------------------------------------------------------ the page as HTML
 
 
-def _document(task: Task, shown: Page, actions: int, done: bool, said: str) -> Iterator[str]:
+def _document(task: Task, shown: ShopPage, actions: int, done: bool, said: str) -> Iterator[str]:
     yield "<!doctype html><html lang=en><head><meta charset=utf-8><title>WebShop</title>"
     yield "<meta name=viewport content='width=device-width'><link rel=icon href='data:,'>"
     yield "<link rel=stylesheet href=/style.css></head><body>"
     yield f"<header><div><p>{escape(task.goal)}</p>"
     yield f"<small>Task {escape(task.id)} · {actions} action{'s' * (actions != 1)}</small></div></header><main>"
-    told = score(shown)
+    told = score_line(shown)
     if told:
         yield f"<p><strong>{escape(shown[0].text)}</strong></p><p>{escape(told)}</p>"
     elif done:
@@ -186,11 +186,11 @@ def _document(task: Task, shown: Page, actions: int, done: bool, said: str) -> I
     yield f"<p role=status>{escape(said)}</p></main><footer>"
     yield f"<form method=post><p><button name=task value='{KIND}/{task.seed + 1}'>Next task</button>"
     yield f"<button name=task value='{escape(task.id)}'>Start over</button></p></form>"
-    yield f"<details><summary>What an agent reads</summary><pre>{escape(rich(shown))}</pre></details>"
+    yield f"<details><summary>What an agent reads</summary><pre>{escape(write_rich(shown))}</pre></details>"
     yield "</footer></body></html>"
 
 
-def _content(shown: Page, done: bool) -> Iterator[str]:
+def _content(shown: ShopPage, done: bool) -> Iterator[str]:
     """The pieces that the page's head does not show already."""
     rest = shown[3 if shown[0].text == "WebShop" else 2 :]
     inside = False
@@ -203,7 +203,7 @@ def _content(shown: Page, done: bool) -> Iterator[str]:
     yield "</div>" * inside
 
 
-def _element(piece: Piece, done: bool) -> str:
+def _element(piece: PageElement, done: bool) -> str:
     text = escape(piece.text)
     if piece.kind == "text":
         return f"<p>{text}</p>"

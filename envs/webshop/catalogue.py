@@ -12,12 +12,12 @@ from typing import Any, Literal
 
 import msgspec
 
-from codeplan.envs.webshop.goals import Wish, combinations, human_instruction, synthetic_wish
+from codeplan.envs.webshop.goals import GoalTemplate, count_option_combinations, trim_instruction, synthetic_goal_template
 from codeplan.envs.webshop.products import Product
 from codeplan.errors import EnvironmentFailure
 from codeplan.types import Value
 
-Kind = Literal["human", "synthetic"]
+GoalSource = Literal["human", "synthetic"]
 """Whose goals: those that people wrote, or those made of a sentence and every combination of options."""
 
 _TABLES = """
@@ -37,18 +37,18 @@ _KEPT_PRODUCTS = 256
 _encode = msgspec.msgpack.encode
 
 
-class Listed(Value, frozen=True):
+class CatalogueEntry(Value, frozen=True):
     """A product with what may be asked for: ``instructions`` by people, and the one of the synthetic goals.
 
     ``synthetic`` is None where there is none.
     """
 
     product: Product
-    instructions: tuple[Instruction, ...] = ()
-    synthetic: Instruction | None = None
+    instructions: tuple[ShoppingInstruction, ...] = ()
+    synthetic: ShoppingInstruction | None = None
 
 
-class Instruction(Value, frozen=True):
+class ShoppingInstruction(Value, frozen=True):
     """A sentence that asks for a product, with the attributes and option values that it stands for."""
 
     text: str
@@ -56,20 +56,20 @@ class Instruction(Value, frozen=True):
     options: tuple[str, ...] = ()
 
 
-def build(database: sqlite3.Connection, listed: Iterable[Listed], *, texts: bool = True) -> None:
+def build_catalogue(database: sqlite3.Connection, entries: Iterable[CatalogueEntry], *, with_text_index: bool = True) -> None:
     """Write a catalogue into an empty database; ``texts`` says whether the index for words goes in.
 
     A product whose ASIN has been there before is left out.
     """
-    database.executescript(_TABLES + (_TEXTS if texts else ""))
+    database.executescript(_TABLES + (_TEXTS if with_text_index else ""))
     id, synthetic = 1, 0
-    for each in listed:
+    for each in entries:
         if not _add_product(database, id, each.product):
             continue
-        if texts:
+        if with_text_index:
             database.execute("INSERT INTO texts(rowid, text) VALUES (?, ?)", (id, each.product.index_text))
         _add_wishes(database, id, each.instructions)
-        if each.synthetic is not None and (count := combinations(each.product)):
+        if each.synthetic is not None and (count := count_option_combinations(each.product)):
             row = (synthetic, id, count, _encode(each.synthetic))
             database.execute("INSERT INTO synthetic VALUES (?, ?, ?, ?)", row)
             synthetic += count
@@ -87,7 +87,7 @@ def _add_product(database: sqlite3.Connection, id: int, product: Product) -> boo
     return True
 
 
-def _add_wishes(database: sqlite3.Connection, id: int, instructions: Sequence[Instruction]) -> None:
+def _add_wishes(database: sqlite3.Connection, id: int, instructions: Sequence[ShoppingInstruction]) -> None:
     rows = ((id, nth, _encode(wish)) for nth, wish in enumerate(instructions) if wish.attributes)
     database.executemany("INSERT INTO human(id, nth, wish) VALUES (?, ?, ?)", rows)
 
@@ -109,7 +109,7 @@ class Catalogue:
         try:
             database = sqlite3.connect(uri, uri=True, check_same_thread=False)
         except sqlite3.Error as e:
-            raise damaged(file.parent, e) from e
+            raise damaged_catalogue_error(file.parent, e) from e
         return cls(database, file.parent)
 
     # -------------------------------------------------------------- products
@@ -127,40 +127,40 @@ class Catalogue:
         rows = self._rows("SELECT id FROM products WHERE asin = ?", asin)
         return rows[0][0] if rows else None
 
-    def with_attribute(self, attribute: str) -> tuple[int, ...]:
+    def products_with_attribute(self, attribute: str) -> tuple[int, ...]:
         """The numbers of all products that have an attribute."""
         return self._numbers("SELECT id FROM attributes WHERE attribute = ? ORDER BY id", attribute)
 
-    def filed_under(self, what: Literal["category", "query"], name: str) -> tuple[int, ...]:
+    def products_in(self, what: Literal["category", "query"], name: str) -> tuple[int, ...]:
         """The numbers of all products of a category, or of a query."""
         return self._numbers(f"SELECT id FROM products WHERE {what} = ? ORDER BY id", name)
 
-    def matching(self, words: str, limit: int) -> tuple[int, ...]:
+    def match_text(self, words: str, limit: int) -> tuple[int, ...]:
         """The numbers of the products that match an expression of FTS5, the best first."""
         ranked = "SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY bm25(texts), rowid LIMIT ?"
         return self._numbers(ranked, words, limit)
 
-    def texts(self) -> Iterator[tuple[int, str]]:
+    def index_texts(self) -> Iterator[tuple[int, str]]:
         """The number of each product with what a search is to look through."""
         for id in range(1, self.size + 1):
             yield id, self.product(id).index_text
 
     # -------------------------------------------------------------- what may be asked for
 
-    def wishes(self, kind: Kind) -> int:
+    def count_goal_templates(self, kind: GoalSource) -> int:
         """How many wishes there are of a kind."""
         count = "coalesce(max(number), 0)" if kind == "human" else "coalesce(sum(count), 0)"
         return int(self._rows(f"SELECT {count} FROM {kind}")[0][0])
 
-    def wish(self, kind: Kind, number: int) -> Wish:
+    def goal_template(self, kind: GoalSource, number: int) -> GoalTemplate:
         """The wish of a number, from 0, that there is."""
         if kind == "human":
             one = "SELECT id, nth, wish FROM human WHERE number = ?"
-            id, nth, said = self._row(Instruction, one, number + 1)
-            return Wish(id, nth, human_instruction(said.text), said.attributes, said.options)
+            id, nth, said = self._row(ShoppingInstruction, one, number + 1)
+            return GoalTemplate(id, nth, trim_instruction(said.text), said.attributes, said.options)
         last = "SELECT number, id, wish FROM synthetic WHERE number <= ? ORDER BY number DESC LIMIT 1"
-        start, id, said = self._row(Instruction, last, number)
-        return synthetic_wish(id, self.product(id), said.text, said.attributes, number - start)
+        start, id, said = self._row(ShoppingInstruction, last, number)
+        return synthetic_goal_template(id, self.product(id), said.text, said.attributes, number - start)
 
     # -------------------------------------------------------------- reading
 
@@ -169,7 +169,7 @@ class Catalogue:
             with self._lock:
                 return self._database.execute(sql, values).fetchall()
         except (sqlite3.Error, UnicodeDecodeError) as e:
-            raise damaged(self._folder, e) from e
+            raise damaged_catalogue_error(self._folder, e) from e
 
     def _row(self, type: type[Value], sql: str, *values: Any) -> list[Any]:
         """The first row, which there is; the value in its last column is one of this type."""
@@ -178,7 +178,7 @@ class Catalogue:
             *others, packed = rows[0]
             return [*others, msgspec.msgpack.decode(packed, type=type)]
         except (IndexError, TypeError, UnicodeDecodeError, msgspec.DecodeError) as e:
-            raise damaged(self._folder, e) from e
+            raise damaged_catalogue_error(self._folder, e) from e
 
     def _numbers(self, sql: str, *values: Any) -> tuple[int, ...]:
         return tuple(row[0] for row in self._rows(sql, *values))
@@ -190,7 +190,7 @@ class Catalogue:
                 self._recent.popitem(last=False)
 
 
-def damaged(folder: Path | None, why: Exception) -> EnvironmentFailure:
+def damaged_catalogue_error(folder: Path | None, why: Exception) -> EnvironmentFailure:
     """The failure of a shop whose files in this folder are not what was written there."""
     return EnvironmentFailure(
         f"the shop in {folder or 'memory'} cannot be read ({why}); delete it to have it made anew"

@@ -10,14 +10,14 @@ import msgspec
 from codeplan.envs.generated import GeneratedTasks
 from codeplan.envs.webshop import brief_client, session
 from codeplan.envs.webshop.agent import WebShopAgent
-from codeplan.envs.webshop.catalogue import Kind
-from codeplan.envs.webshop.formats import ADAPT_BEGINS, WRITTEN, Mode
-from codeplan.envs.webshop.goals import Goal, Wish, goal_of, sampled_price, shuffled, split_ranges
-from codeplan.envs.webshop.loading import Shop
-from codeplan.envs.webshop.nouns import tagger
-from codeplan.envs.webshop.pages import SUB_PAGES, Page
-from codeplan.envs.webshop.reward import reward
-from codeplan.envs.webshop.session import Moment, Visit
+from codeplan.envs.webshop.catalogue import GoalSource
+from codeplan.envs.webshop.formats import ADAPT_PREFIX, PAGE_WRITERS, ObservationMode
+from codeplan.envs.webshop.goals import WebShopGoal, GoalTemplate, make_goal, sample_price, goal_order, split_ranges
+from codeplan.envs.webshop.loading import ShopData
+from codeplan.envs.webshop.nouns import make_noun_finder
+from codeplan.envs.webshop.pages import SUB_PAGES, ShopPage
+from codeplan.envs.webshop.reward import purchase_reward
+from codeplan.envs.webshop.session import WebShopSnapshot, WebShopContext
 from codeplan.envs.webshop.walkthrough import walkthrough
 from codeplan.errors import UsageError
 from codeplan.types import ActionSpace, Observation, Task, Value
@@ -25,7 +25,7 @@ from codeplan.types import ActionSpace, Observation, Task, Value
 NAME, KIND = "webshop", "buy"
 
 
-class Rules(Value, frozen=True):
+class WebShopSettings(Value, frozen=True):
     """How the shop is played.
 
     ``goals`` are those that people wrote (``human``), or ``synthetic``; ``price_seed`` draws their caps on the price.
@@ -34,15 +34,15 @@ class Rules(Value, frozen=True):
     attributes. ``actions`` is how many an episode has.
     """
 
-    goals: Kind = "human"
+    goals: GoalSource = "human"
     price_seed: int = 0
-    observation_mode: Mode = "text_rich"
+    observation_mode: ObservationMode = "text_rich"
     nouns: str = "rules"
     show_attrs: bool = False
     actions: int = 100
 
 
-_ORDINARY = Rules()
+_ORDINARY = WebShopSettings()
 
 
 class WebShop:
@@ -52,19 +52,19 @@ class WebShop:
     agent: type = WebShopAgent
     kinds: tuple[str, ...] = (KIND,)
     space: ActionSpace = ActionSpace(
-        forms=("search[WORDS]", "click[BUTTON]"), futile=(brief_client.INVALID,), calls=14, patience=3
+        forms=("search[WORDS]", "click[BUTTON]"), no_effect_prefixes=(brief_client.INVALID,), calls=14, max_idle_turns=3
     )
 
-    def __init__(self, shop: Shop, rules: Rules = _ORDINARY, *, embedded: bool = False) -> None:
+    def __init__(self, shop: ShopData, settings: WebShopSettings = _ORDINARY, *, embedded: bool = False) -> None:
         """``embedded`` says that the catalogue is the small one, whose splits are smaller.
 
         Raises UsageError where the nouns cannot be found in the way that ``rules`` ask for.
         """
-        self.shop, self._rules, self._embedded = shop, rules, embedded
-        self._nouns = tagger(rules.nouns)
-        self._goal: Goal | None = None
-        self._visit: Visit | None = None
-        self._now: Moment | None = None
+        self.shop, self._rules, self._embedded = shop, settings, embedded
+        self._nouns = make_noun_finder(settings.nouns)
+        self._goal: WebShopGoal | None = None
+        self._visit: WebShopContext | None = None
+        self._now: WebShopSnapshot | None = None
 
     # -------------------------------------------------------------- tasks
 
@@ -81,10 +81,10 @@ class WebShop:
         split = next(name for name, seeds in splits.items() if seed in seeds)
         return Task(f"{KIND}/{seed}", NAME, KIND, self.goal(seed).instruction, seed, split)
 
-    def goal(self, seed: int) -> Goal:
+    def goal(self, seed: int) -> WebShopGoal:
         """What the task of a seed asks for, hidden parts included."""
         wish = self._wish(seed)
-        return goal_of(wish, self.shop.catalogue.product(wish.product), self._rules.price_seed)
+        return make_goal(wish, self.shop.catalogue.product(wish.product), self._rules.price_seed)
 
     def walkthrough(self, task: Task, *, from_search: bool = True) -> tuple[str, ...]:
         """Actions that buy what was in mind; ``from_search`` is false where the episode is on another page already.
@@ -101,14 +101,14 @@ class WebShop:
         Raises UsageError for a task that WebShop does not know.
         """
         known = self._known(task)
-        return self.begin(self.goal(known.seed), known.id)
+        return self.reset_to_goal(self.goal(known.seed), known.id)
 
-    def begin(self, goal: Goal, seed: str = "") -> Observation:
+    def reset_to_goal(self, goal: WebShopGoal, seed: str = "") -> Observation:
         """Begin an episode with a goal of one's own; the seed decides what a search for random products finds."""
-        opening = ADAPT_BEGINS if self._rules.observation_mode == "adapt" else ""
+        opening = ADAPT_PREFIX if self._rules.observation_mode == "adapt" else ""
         sub_pages = SUB_PAGES if self._rules.show_attrs else SUB_PAGES[:-1]
-        self._goal, self._visit = goal, Visit(self.shop, opening + goal.instruction, sub_pages, seed)
-        self._now = Moment()
+        self._goal, self._visit = goal, WebShopContext(self.shop, opening + goal.instruction, sub_pages, seed)
+        self._now = WebShopSnapshot()
         return Observation(self._written())
 
     def step(self, action: str) -> Observation:
@@ -125,22 +125,22 @@ class WebShop:
         text = self._written() if answer is None or self._now.page == "done" else answer
         return Observation(text, self._now.reward, self._now.done, self._now.success)
 
-    def page(self) -> Page:
+    def page(self) -> ShopPage:
         """The page as it is now, piece by piece. Raises UsageError before the first ``reset``."""
         now = self.snapshot()
         assert self._visit is not None, "an episode that has begun is a visit"
-        return session.page(self._visit, now)
+        return session.render_page(self._visit, now)
 
-    def snapshot(self) -> Moment:
+    def snapshot(self) -> WebShopSnapshot:
         """Where the episode stands, for ``restore``. Costs nothing. Raises UsageError before the first ``reset``."""
         if self._now is None:
             raise UsageError("WebShop has no task yet; call reset(task) first")
         return self._now
 
-    def restore(self, moment: Moment) -> None:
+    def restore(self, snapshot: WebShopSnapshot) -> None:
         """Go on from a snapshot of the same task. Raises UsageError before the first ``reset``."""
         self.snapshot()
-        self._now = moment
+        self._now = snapshot
 
     def close(self) -> None:
         """End the episode. The catalogue stays open for others, as long as the process lives."""
@@ -150,10 +150,10 @@ class WebShop:
 
     @cached_property
     def _order(self) -> Sequence[int]:
-        return shuffled(self.shop.catalogue.wishes(self._rules.goals))
+        return goal_order(self.shop.catalogue.count_goal_templates(self._rules.goals))
 
-    def _wish(self, seed: int) -> Wish:
-        return self.shop.catalogue.wish(self._rules.goals, self._order[seed])
+    def _wish(self, seed: int) -> GoalTemplate:
+        return self.shop.catalogue.goal_template(self._rules.goals, self._order[seed])
 
     def _known(self, task: Task) -> Task:
         kind, _, seed = task.id.partition("/")
@@ -169,14 +169,14 @@ class WebShop:
             f"and the seeds run from 0 to {len(self._order) - 1}"
         )
 
-    def _acted(self, now: Moment, action: str) -> tuple[Moment, str | None]:
+    def _acted(self, now: WebShopSnapshot, action: str) -> tuple[WebShopSnapshot, str | None]:
         """Where an action leads; with its answer, where that is not just the page."""
         assert self._visit is not None, "an episode that has begun is a visit"
         if self._rules.observation_mode in ("react", "adapt"):
-            return brief_client.act(self._visit, now, action)
-        return session.act(self._visit, now, action), None
+            return brief_client.apply_action(self._visit, now, action)
+        return session.apply_action(self._visit, now, action), None
 
-    def _counted(self, after: Moment) -> Moment:
+    def _counted(self, after: WebShopSnapshot) -> WebShopSnapshot:
         """The moment with its action counted, and what was bought rewarded."""
         bought = after.page == "done"
         earned = self._earned(after) if bought else 0.0
@@ -189,11 +189,11 @@ class WebShop:
             reward=earned,
         )
 
-    def _earned(self, after: Moment) -> float:
+    def _earned(self, after: WebShopSnapshot) -> float:
         assert self._goal is not None, "an episode that has begun has a goal"
         product = self.shop.catalogue.product(after.product)
-        price = sampled_price(product, self._rules.price_seed)
-        return reward(self._goal, product, price, after.chosen.values(), self._nouns)
+        price = sample_price(product, self._rules.price_seed)
+        return purchase_reward(self._goal, product, price, after.chosen.values(), self._nouns)
 
     def _written(self) -> str:
-        return WRITTEN[self._rules.observation_mode](self.page())
+        return PAGE_WRITERS[self._rules.observation_mode](self.page())

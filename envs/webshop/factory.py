@@ -9,10 +9,10 @@ WebShop's files.
 from __future__ import annotations
 
 from codeplan.envs.webshop import loading
-from codeplan.envs.webshop.catalogue import Kind
-from codeplan.envs.webshop.environment import Rules, WebShop
-from codeplan.envs.webshop.formats import Mode
-from codeplan.envs.webshop.loading import Engine
+from codeplan.envs.webshop.catalogue import GoalSource
+from codeplan.envs.webshop.environment import WebShopSettings, WebShop
+from codeplan.envs.webshop.formats import ObservationMode
+from codeplan.envs.webshop.loading import SearchEngine
 from codeplan.errors import UsageError
 
 
@@ -21,10 +21,10 @@ def make(
     data: str | None = None,
     index: str | None = None,
     products: int | None = None,
-    search: Engine = "fts5",
-    goals: Kind = "human",
+    search: SearchEngine = "fts5",
+    goals: GoalSource = "human",
     price_seed: int = 0,
-    observation_mode: Mode = "text_rich",
+    observation_mode: ObservationMode = "text_rich",
     nouns: str = "rules",
     show_attrs: bool = False,
     actions: int = 100,
@@ -36,12 +36,12 @@ def make(
     ``search`` is ``fts5``, or ``tantivy`` (an extra) for the full set. For the others see ``Rules``.
     Raises UsageError for a value that does not fit.
     """
-    rules = Rules(goals, price_seed, observation_mode, nouns, show_attrs, actions)
+    rules = WebShopSettings(goals, price_seed, observation_mode, nouns, show_attrs, actions)
     for name, value in (("actions", actions), ("products", 1 if products is None else products)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise UsageError(f"WebShop's setting {name} is {value!r}; give a whole number from 1 up")
     if data is not None:
-        return WebShop(loading.opened(data, index, products, search), rules)
+        return WebShop(loading.open_shop(data, index, products, search), rules)
     if index is not None or products is not None or search != "fts5":
         raise UsageError("WebShop's index, products and search are for your own files; name their folder by data")
-    return WebShop(loading.embedded(), rules, embedded=True)
+    return WebShop(loading.load_embedded_shop(), rules, embedded=True)

@@ -9,7 +9,7 @@ from typing import IO, Any, NamedTuple
 
 from codeplan.errors import UsageError
 
-PIECE = 1 << 20
+CHUNK_SIZE = 1 << 20
 """How many characters are read at once."""
 
 _LONGEST = 1 << 25
@@ -24,7 +24,7 @@ _NAMES = {
 }
 
 
-class Files(NamedTuple):
+class WebShopFiles(NamedTuple):
     """Where the three files are: the products, what is known of them, and what people asked for."""
 
     items: Path
@@ -32,7 +32,7 @@ class Files(NamedTuple):
     instructions: Path
 
 
-def files_in(folder: str, products: int | None = None) -> Files:
+def find_files(folder: str, products: int | None = None) -> WebShopFiles:
     """The files of a folder: those of the full set, or of 1,000 products where there are no others.
 
     For 1,000 ``products`` or fewer the small files are taken where they are there; they are the first thousand.
@@ -42,7 +42,7 @@ def files_in(folder: str, products: int | None = None) -> Files:
     if not root.is_dir():
         raise UsageError(f"there is no folder {root}; data names the folder of WebShop's files")
     small_first = products is not None and products <= 1000
-    return Files(*(_one_of(root, names[::-1] if small_first else names) for names in _NAMES.values()))
+    return WebShopFiles(*(_one_of(root, names[::-1] if small_first else names) for names in _NAMES.values()))
 
 
 def _one_of(root: Path, names: tuple[str, ...]) -> Path:
@@ -52,18 +52,18 @@ def _one_of(root: Path, names: tuple[str, ...]) -> Path:
     return found
 
 
-def items(file: Path, piece: int = PIECE) -> Iterator[Any]:
+def read_list(file: Path, chunk_size: int = CHUNK_SIZE) -> Iterator[Any]:
     """The values of a file that is one JSON list, one after the other. Raises UsageError where it is something else."""
-    with _opened(file, piece) as reader:
+    with _opened(file, chunk_size) as reader:
         reader.expect("[")
         while not reader.ends_with("]"):
             yield reader.value()
             reader.separate("]")
 
 
-def entries(file: Path, piece: int = PIECE) -> Iterator[tuple[str, Any]]:
+def read_object(file: Path, chunk_size: int = CHUNK_SIZE) -> Iterator[tuple[str, Any]]:
     """The names and values of a file that is one JSON object. Raises UsageError where it is something else."""
-    with _opened(file, piece) as reader:
+    with _opened(file, chunk_size) as reader:
         reader.expect("{")
         while not reader.ends_with("}"):
             name = reader.value()

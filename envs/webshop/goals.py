@@ -18,7 +18,7 @@ SHUFFLE_SEED = 233
 _STEPS = tuple(10.0 * tens for tens in range(1, 100))
 
 
-class Wish(Value, frozen=True):
+class GoalTemplate(Value, frozen=True):
     """What a product's instruction asks for, before the price comes in.
 
     ``product`` is its number in the catalogue, ``number`` that among the product's wishes; ``options`` are values.
@@ -31,7 +31,7 @@ class Wish(Value, frozen=True):
     options: tuple[str, ...] = ()
 
 
-class Goal(Value, frozen=True):
+class WebShopGoal(Value, frozen=True):
     """A goal in full. ``name``, ``query`` and ``product_category`` are those of the product that was in mind."""
 
     instruction: str
@@ -43,14 +43,14 @@ class Goal(Value, frozen=True):
     product_category: str = ""
 
 
-def goal_of(wish: Wish, wanted: Product, price_seed: int) -> Goal:
+def make_goal(template: GoalTemplate, wanted: Product, price_seed: int) -> WebShopGoal:
     """The goal that comes of a wish for a product, with the cap that the seed draws."""
-    cap = price_cap(sampled_price(wanted, price_seed), f"{price_seed} cap {wanted.asin} {wish.number}")
+    cap = draw_price_cap(sample_price(wanted, price_seed), f"{price_seed} cap {wanted.asin} {template.number}")
     said = "" if cap == NO_CAP else f", and price lower than {cap:.2f} dollars"
-    return Goal(
-        instruction=wish.instruction + said,
-        attributes=wish.attributes,
-        options=wish.options,
+    return WebShopGoal(
+        instruction=template.instruction + said,
+        attributes=template.attributes,
+        options=template.options,
         price_upper=cap,
         name=wanted.title,
         query=wanted.query,
@@ -58,7 +58,7 @@ def goal_of(wish: Wish, wanted: Product, price_seed: int) -> Goal:
     )
 
 
-def sampled_price(wanted: Product, price_seed: int) -> float:
+def sample_price(wanted: Product, price_seed: int) -> float:
     """What a product costs, in dollars: its price, or one within its range that the seed draws.
 
     WebShop draws it, and the caps, before it sets a seed, so that they differ from start to start. Here they depend
@@ -68,7 +68,7 @@ def sampled_price(wanted: Product, price_seed: int) -> float:
     return low + (high - low) * random.Random(f"{price_seed} price {wanted.asin}").random()
 
 
-def price_cap(price: float, seed: str) -> float:
+def draw_price_cap(price: float, seed: str) -> float:
     """The larger of two among the next four multiples of ten above a price, 990 at most; NO_CAP where less are left."""
     above = [step for step in _STEPS if step > price][:4]
     if len(above) < 2:
@@ -78,12 +78,12 @@ def price_cap(price: float, seed: str) -> float:
     return max(first, above[int(draw() * len(above))])
 
 
-def human_instruction(text: str) -> str:
+def trim_instruction(text: str) -> str:
     """A person's instruction as a goal begins with it."""
     return text.strip(".")
 
 
-def combinations(wanted: Product) -> int:
+def count_option_combinations(wanted: Product) -> int:
     """How many ways there are to choose one value of each option."""
     count = 1
     for values in wanted.options.values():
@@ -91,15 +91,15 @@ def combinations(wanted: Product) -> int:
     return count
 
 
-def synthetic_wish(number: int, wanted: Product, instruction: str, attributes: tuple[str, ...], nth: int) -> Wish:
+def synthetic_goal_template(number: int, wanted: Product, instruction: str, attributes: tuple[str, ...], nth: int) -> GoalTemplate:
     """The wish for the ``nth`` combination of a product's options, which are named at the end of the instruction."""
     names = sorted(wanted.options)
     chosen = next(islice(product(*(wanted.options[name] for name in names)), nth, None))
     said = ", and ".join(f"{name}: {value}" for name, value in zip(names, chosen, strict=True))
-    return Wish(number, nth, f"{instruction} with {said}" if said else instruction, attributes, chosen)
+    return GoalTemplate(number, nth, f"{instruction} with {said}" if said else instruction, attributes, chosen)
 
 
-def shuffled(count: int) -> Sequence[int]:
+def goal_order(count: int) -> Sequence[int]:
     """The goals' numbers, as they come in the catalogue, in WebShop's order."""
     numbers = list(range(count))
     random.Random(SHUFFLE_SEED).shuffle(numbers)

@@ -18,14 +18,14 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from codeplan.envs.webshop import catalogue, files, tantivy_index
-from codeplan.envs.webshop.catalogue import Catalogue, Instruction, Listed
-from codeplan.envs.webshop.products import is_on_sale, product_of
-from codeplan.envs.webshop.search import Index, TextIndex
+from codeplan.envs.webshop.catalogue import Catalogue, ShoppingInstruction, CatalogueEntry
+from codeplan.envs.webshop.products import is_on_sale, parse_product
+from codeplan.envs.webshop.search import SearchIndex, SqliteIndex
 from codeplan.errors import UsageError
 
-Engine = Literal["fts5", "tantivy"]
+SearchEngine = Literal["fts5", "tantivy"]
 
-EMBEDDED = Path(__file__).parent / "catalogue.jsonl"
+EMBEDDED_CATALOGUE = Path(__file__).parent / "catalogue.jsonl"
 """The catalogue that comes with codeplan: a line is a ``Listed`` as JSON."""
 
 _DATABASE, _TEXTS = "catalogue.sqlite", "texts"
@@ -35,46 +35,46 @@ _FORM = 1
 _FAST = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536;"
 
 
-class Shop(NamedTuple):
+class ShopData(NamedTuple):
     """A catalogue and the index that searches it."""
 
     catalogue: Catalogue
-    texts: Index
+    text_index: SearchIndex
 
 
 @cache
-def embedded() -> Shop:
+def load_embedded_shop() -> ShopData:
     """The shop that comes with codeplan, made in memory once in a process and shared."""
     database = sqlite3.connect(":memory:", check_same_thread=False)
-    with EMBEDDED.open("rb") as lines:
-        catalogue.build(database, (msgspec.json.decode(line, type=Listed) for line in lines))
+    with EMBEDDED_CATALOGUE.open("rb") as lines:
+        catalogue.build_catalogue(database, (msgspec.json.decode(line, type=CatalogueEntry) for line in lines))
     goods = Catalogue(database)
-    return Shop(goods, TextIndex(goods))
+    return ShopData(goods, SqliteIndex(goods))
 
 
-def opened(data: str, folder: str | None = None, products: int | None = None, engine: Engine = "fts5") -> Shop:
+def open_shop(data: str, folder: str | None = None, products: int | None = None, engine: SearchEngine = "fts5") -> ShopData:
     """The shop of the user's files in ``data``, of their first ``products`` where that is given.
 
     What is made of them stands in ``folder``, or in ``data`` in a folder of its own, and is made anew when a file has
     changed. Raises UsageError where a file is missing or not as it should be, or the folder cannot be written.
     """
-    found = files.files_in(data, products)
+    found = files.find_files(data, products)
     place = Path(folder).expanduser() if folder else found.items.parent / "codeplan-index"
     return _kept(found, place.absolute(), products, engine, _stamp(found, products, engine))
 
 
 @cache
-def _kept(found: files.Files, place: Path, products: int | None, engine: Engine, stamp: str) -> Shop:
+def _kept(found: files.WebShopFiles, place: Path, products: int | None, engine: SearchEngine, stamp: str) -> ShopData:
     folder = place / f"webshop-{stamp}"
     if not folder.is_dir():
         _make(folder, found, products, engine)
     goods = Catalogue.open(folder / _DATABASE)
     if engine == "tantivy":
-        return Shop(goods, tantivy_index.TantivyIndex(folder / _TEXTS))
-    return Shop(goods, TextIndex(goods))
+        return ShopData(goods, tantivy_index.TantivyIndex(folder / _TEXTS))
+    return ShopData(goods, SqliteIndex(goods))
 
 
-def _stamp(found: files.Files, products: int | None, engine: Engine) -> str:
+def _stamp(found: files.WebShopFiles, products: int | None, engine: SearchEngine) -> str:
     """Changes when a file changes, or what is made of it."""
     facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in found]
     return hashlib.sha256(repr((_FORM, products, engine, facts)).encode()).hexdigest()[:12]
@@ -83,7 +83,7 @@ def _stamp(found: files.Files, products: int | None, engine: Engine) -> str:
 # ------------------------------------------------------------------ making the database
 
 
-def _make(folder: Path, found: files.Files, products: int | None, engine: Engine) -> None:
+def _make(folder: Path, found: files.WebShopFiles, products: int | None, engine: SearchEngine) -> None:
     """Make what is to stand in ``folder``: all of it, or nothing; one process at a time."""
     part = folder.with_suffix(".part")
     try:
@@ -105,44 +105,44 @@ def _make(folder: Path, found: files.Files, products: int | None, engine: Engine
         shutil.rmtree(part, ignore_errors=True)
 
 
-def _fill(part: Path, found: files.Files, products: int | None, engine: Engine) -> None:
+def _fill(part: Path, found: files.WebShopFiles, products: int | None, engine: SearchEngine) -> None:
     with closing(sqlite3.connect(part / _DATABASE)) as database:
         database.executescript(_FAST)
-        catalogue.build(database, _listed(found, products), texts=engine == "fts5")
+        catalogue.build_catalogue(database, _listed(found, products), with_text_index=engine == "fts5")
     if engine == "tantivy":
         (part / _TEXTS).mkdir()
-        tantivy_index.build(part / _TEXTS, Catalogue.open(part / _DATABASE).texts())
+        tantivy_index.build_tantivy_index(part / _TEXTS, Catalogue.open(part / _DATABASE).index_texts())
 
 
-def _listed(found: files.Files, products: int | None) -> Iterator[Listed]:
+def _listed(found: files.WebShopFiles, products: int | None) -> Iterator[CatalogueEntry]:
     """The products of the files, with what is known of each and what people asked for."""
-    asked = dict(files.entries(found.instructions))
+    asked = dict(files.read_object(found.instructions))
     with closing(sqlite3.connect("")) as known:  # a file of its own that SQLite deletes: there are a million of them
         known.executescript(_FAST + "CREATE TABLE known(asin TEXT PRIMARY KEY, facts TEXT) WITHOUT ROWID")
-        rows = ((asin, json.dumps(facts)) for asin, facts in files.entries(found.attributes))
+        rows = ((asin, json.dumps(facts)) for asin, facts in files.read_object(found.attributes))
         known.executemany("INSERT OR REPLACE INTO known VALUES (?, ?)", rows)
-        for record in islice(files.items(found.items), products):
+        for record in islice(files.read_list(found.items), products):
             if isinstance(record, dict) and is_on_sale(record):
                 row = known.execute("SELECT facts FROM known WHERE asin = ?", (record["asin"],)).fetchone()
                 yield _with_wishes(record, json.loads(row[0]) if row else {}, asked.get(record["asin"]))
 
 
-def _with_wishes(record: dict[str, Any], facts: Any, asked: Any) -> Listed:
+def _with_wishes(record: dict[str, Any], facts: Any, asked: Any) -> CatalogueEntry:
     facts = facts if isinstance(facts, dict) else {}
     attributes = facts.get("attributes")
     wishes = (_instruction(each, "instruction_options") for each in (asked if isinstance(asked, list) else []))
-    return Listed(
-        product=product_of(record, attributes if isinstance(attributes, list) else None),
+    return CatalogueEntry(
+        product=parse_product(record, attributes if isinstance(attributes, list) else None),
         instructions=tuple(wish for wish in wishes if wish is not None),
         synthetic=_instruction(facts, ""),
     )
 
 
-def _instruction(told: Any, options: str) -> Instruction | None:
+def _instruction(told: Any, options: str) -> ShoppingInstruction | None:
     """The instruction in a record of either file; None where it lacks the sentence, or attributes."""
     if not isinstance(told, dict) or not isinstance(told.get("instruction"), str):
         return None
     attributes, values = told.get("instruction_attributes"), told.get(options, [])
     if not isinstance(attributes, list) or not attributes or not isinstance(values, list):
         return None
-    return Instruction(told["instruction"], tuple(map(str, attributes)), tuple(map(str, values)))
+    return ShoppingInstruction(told["instruction"], tuple(map(str, attributes)), tuple(map(str, values)))

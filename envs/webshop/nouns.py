@@ -10,7 +10,7 @@ from typing import Any
 
 from codeplan.errors import UsageError
 
-Nouns = Callable[[str], tuple[str, ...]]
+NounFinder = Callable[[str], tuple[str, ...]]
 """The nouns and proper nouns of a product's name, in small letters, in their order; a noun may come twice."""
 
 _WORD = re.compile(r"[^\W\d_](?:[\w]|['’](?=\w)|&(?=\w))*")
@@ -36,23 +36,23 @@ _NO_NOUNS = frozenset(f"{_SMALL} {_ADJECTIVES}".split())
 _ADJECTIVAL = re.compile(r".{3,}(?:able|ible|less|ful|ous|ive|ish|est|ly|proof|ical|ed)$")
 
 
-def tagger(how: str) -> Nouns:
+def make_noun_finder(how: str) -> NounFinder:
     """What finds the nouns: ``rules``, ``spacy``, or ``spacy:PIPELINE``. Raises UsageError for anything else."""
     if how == "rules":
-        return by_rules
+        return find_nouns_by_rules
     tool, _, pipeline = how.partition(":")
     if tool != "spacy":
         raise UsageError(f"WebShop's setting nouns is {how!r}; give rules, spacy, or spacy:PIPELINE")
-    return by_spacy(pipeline or "en_core_web_lg")
+    return make_spacy_noun_finder(pipeline or "en_core_web_lg")
 
 
-def by_rules(name: str) -> tuple[str, ...]:
+def find_nouns_by_rules(name: str) -> tuple[str, ...]:
     """The nouns by rules of thumb: all words but small words, common adjectives and what ends like an adjective."""
     words = (word.lower() for word in _WORD.findall(name))
     return tuple(word for word in words if len(word) > 1 and not _is_no_noun(word))
 
 
-def by_spacy(model: str) -> Nouns:
+def make_spacy_noun_finder(model: str) -> NounFinder:
     """The nouns by a spaCy pipeline that is installed: its name (``en_core_web_lg`` is WebShop's) or its folder.
 
     Nothing is downloaded. Raises UsageError where spaCy or the pipeline is missing.

@@ -55,7 +55,7 @@ def is_on_sale(record: Mapping[str, Any]) -> bool:
     return isinstance(asin, str) and 0 < len(asin) <= _LONGEST_ASIN and asin != "nan" and bool(record.get("name"))
 
 
-def product_of(record: Mapping[str, Any], attributes: Iterable[Any] | None) -> Product:
+def parse_product(record: Mapping[str, Any], attributes: Iterable[Any] | None) -> Product:
     """The product that a record of ``items_shuffle.json`` tells of.
 
     ``attributes`` are those in ``items_ins_v2.json``, None where it has no such product. What is missing in the
@@ -68,7 +68,7 @@ def product_of(record: Mapping[str, Any], attributes: Iterable[Any] | None) -> P
         title=_text(record.get("name")),
         description=_text(record.get("full_description")),
         bullets=tuple(_text(each) for each in (bullets if isinstance(bullets, list) else [bullets])),
-        prices=prices_in(_text(record.get("pricing"))),
+        prices=parse_prices(_text(record.get("pricing"))),
         category=_text(record.get("category")),
         query=_text(record.get("query")).lower().strip(),
         product_category=_text(record.get("product_category")),
@@ -77,13 +77,13 @@ def product_of(record: Mapping[str, Any], attributes: Iterable[Any] | None) -> P
     )
 
 
-def prices_in(text: str) -> tuple[float, ...]:
+def parse_prices(text: str) -> tuple[float, ...]:
     """The first two amounts that follow a dollar sign each (``"$15.00$22.50"``); the stand-in price for none."""
     found = (_NUMBER.search(re.sub(r"[^\d.]", "", part)) for part in text.split("$")[1:])
     return tuple(float(number[0]) for number in found if number)[:2] or (NO_PRICE,)
 
 
-def option_value(text: str) -> str:
+def normalise_option(text: str) -> str:
     """An option's value as the shop writes it: small letters, and ``|`` for the slash."""
     return text.strip().replace("/", " | ").lower()
 
@@ -96,7 +96,7 @@ def _options(found: Any) -> dict[str, tuple[str, ...]]:
 
 
 def _values(listed: list[Any]) -> tuple[str, ...]:
-    return tuple(option_value(_text(each.get("value"))) for each in listed if isinstance(each, dict))
+    return tuple(normalise_option(_text(each.get("value"))) for each in listed if isinstance(each, dict))
 
 
 def _text(value: Any) -> str:

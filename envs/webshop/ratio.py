@@ -25,7 +25,7 @@ def token_set_ratio(one: str, other: str) -> int:
     shared, rest, rests = (" ".join(sorted(each)) for each in (common, left, right))
     space = bool(shared)
     whole, wholes = len(shared) + space + len(rest), len(shared) + space + len(rests)
-    best = _alike(len(rest) + len(rests) - 2 * longest_common(rest, rests), whole + wholes)
+    best = _alike(len(rest) + len(rests) - 2 * common_subsequence_length(rest, rests), whole + wholes)
     if shared:
         best = max(
             best, _alike(space + len(rest), len(shared) + whole), _alike(space + len(rests), len(shared) + wholes)
@@ -33,7 +33,7 @@ def token_set_ratio(one: str, other: str) -> int:
     return round(best)
 
 
-def longest_common(one: str, other: str) -> int:
+def common_subsequence_length(one: str, other: str) -> int:
     """The length of the longest sequence of characters that both texts have in this order, with gaps.
 
     All rows of a column at once, as bits of one integer (Hyyrö, Bit-parallel LCS-length computation revisited, 2004).

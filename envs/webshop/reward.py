@@ -5,44 +5,44 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from codeplan.envs.webshop.colours import colour_or_text
-from codeplan.envs.webshop.goals import Goal
-from codeplan.envs.webshop.nouns import Nouns
+from codeplan.envs.webshop.goals import WebShopGoal
+from codeplan.envs.webshop.nouns import NounFinder
 from codeplan.envs.webshop.products import Product
 from codeplan.envs.webshop.ratio import token_set_ratio
 
-ALIKE = 85
+MATCH_THRESHOLD = 85
 """Two texts whose ratio is above this are taken for the same."""
 
 _NO_NOUNS = 0.2
 
 
-def reward(goal: Goal, bought: Product, price: float, chosen: Iterable[str], nouns: Nouns) -> float:
+def purchase_reward(goal: WebShopGoal, bought: Product, price: float, chosen: Iterable[str], find_nouns: NounFinder) -> float:
     """The reward for buying a product at a price (dollars) with these option values chosen."""
-    met = attributes_met(goal, bought) + options_met(goal, chosen) + (price <= goal.price_upper)
-    return type_factor(goal, bought, nouns) * met / (len(goal.attributes) + len(goal.options) + 1)
+    met = count_attributes_met(goal, bought) + count_options_met(goal, chosen) + (price <= goal.price_upper)
+    return type_factor(goal, bought, find_nouns) * met / (len(goal.attributes) + len(goal.options) + 1)
 
 
-def attributes_met(goal: Goal, bought: Product) -> int:
+def count_attributes_met(goal: WebShopGoal, bought: Product) -> int:
     """How many of the goal's attributes the product has, as an attribute or somewhere in its words."""
     words = [bought.title.lower(), " ".join(bought.bullets).lower(), bought.description.lower()]
     return sum(
-        any(token_set_ratio(attribute, wanted) > ALIKE for attribute in bought.attributes)
+        any(token_set_ratio(attribute, wanted) > MATCH_THRESHOLD for attribute in bought.attributes)
         or any(wanted in text for text in words)
         for wanted in goal.attributes
     )
 
 
-def options_met(goal: Goal, chosen: Iterable[str]) -> int:
+def count_options_met(goal: WebShopGoal, chosen: Iterable[str]) -> int:
     """How many of the goal's options are like one that was chosen, colours being compared by their first word."""
     values = [colour_or_text(value) for value in chosen]
     return sum(
-        any(token_set_ratio(value, colour_or_text(wanted)) > ALIKE for value in values) for wanted in goal.options
+        any(token_set_ratio(value, colour_or_text(wanted)) > MATCH_THRESHOLD for value in values) for wanted in goal.options
     )
 
 
-def type_factor(goal: Goal, bought: Product, nouns: Nouns) -> float:
+def type_factor(goal: WebShopGoal, bought: Product, find_nouns: NounFinder) -> float:
     """1 for a product of the goal's type, 0.5, 0.1 or 0 the less it is one, by names, query and categories."""
-    score = name_score(goal, bought, nouns)
+    score = noun_overlap(goal, bought, find_nouns)
     if score == 0:
         return 0.0
     if score < 0.1:
@@ -51,12 +51,12 @@ def type_factor(goal: Goal, bought: Product, nouns: Nouns) -> float:
     return 1.0 if same_query or _shared_categories(goal, bought) >= 2 or score > 0.2 else 0.5
 
 
-def name_score(goal: Goal, bought: Product, nouns: Nouns) -> float:
+def noun_overlap(goal: WebShopGoal, bought: Product, find_nouns: NounFinder) -> float:
     """The share of the nouns in the goal's product's name that are in that of the product bought, too."""
-    wanted = nouns(goal.name)
-    return len(set(wanted) & set(nouns(bought.title))) / len(wanted) if wanted else _NO_NOUNS
+    wanted = find_nouns(goal.name)
+    return len(set(wanted) & set(find_nouns(bought.title))) / len(wanted) if wanted else _NO_NOUNS
 
 
-def _shared_categories(goal: Goal, bought: Product) -> int:
+def _shared_categories(goal: WebShopGoal, bought: Product) -> int:
     one, other = ({name.strip() for name in each.product_category.split("›")} for each in (goal, bought))
     return len(one & other)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from codeplan.envs.webshop.catalogue import damaged
+from codeplan.envs.webshop.catalogue import damaged_catalogue_error
 from codeplan.errors import UsageError
 
 _MEMORY = 128_000_000
@@ -23,9 +23,9 @@ class TantivyIndex:
             self._index = tantivy.Index.open(str(folder))
             self._searcher = self._index.searcher()
         except ValueError as e:
-            raise damaged(folder.parent, e) from e
+            raise damaged_catalogue_error(folder.parent, e) from e
 
-    def best(self, words: Sequence[str], limit: int) -> tuple[int, ...]:
+    def find_best(self, words: Sequence[str], limit: int) -> tuple[int, ...]:
         """See ``search.Index``."""
         query, _ = self._index.parse_query_lenient(" ".join(f'"{word}"' for word in words), ["text"])
         hits = self._searcher.search(query, limit, count=False).hits
@@ -33,7 +33,7 @@ class TantivyIndex:
         return tuple(id for _, id in sorted(numbered))
 
 
-def build(folder: Path, texts: Iterable[tuple[int, str]]) -> None:
+def build_tantivy_index(folder: Path, texts: Iterable[tuple[int, str]]) -> None:
     """Write an index of numbered texts into an empty folder. Raises UsageError where tantivy is missing."""
     tantivy = _tantivy()
     schema = tantivy.SchemaBuilder()

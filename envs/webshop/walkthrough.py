@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from codeplan.envs.webshop import search
-from codeplan.envs.webshop.goals import Wish
-from codeplan.envs.webshop.loading import Shop
+from codeplan.envs.webshop.goals import GoalTemplate
+from codeplan.envs.webshop.loading import ShopData
 from codeplan.envs.webshop.pages import BACK, BUY, NEXT, PER_PAGE
 
 
-def walkthrough(shop: Shop, wish: Wish, *, from_search: bool = True) -> tuple[str, ...]:
+def walkthrough(shop: ShopData, wish: GoalTemplate, *, from_search: bool = True) -> tuple[str, ...]:
     """Actions that buy the product of a wish with the wish's options, from any page.
 
     ``from_search`` begins on the search page, and without it they go there first.
@@ -26,12 +26,12 @@ def walkthrough(shop: Shop, wish: Wish, *, from_search: bool = True) -> tuple[st
     )
 
 
-def _way(shop: Shop, number: int) -> tuple[str, tuple[int, ...]]:
+def _way(shop: ShopData, number: int) -> tuple[str, tuple[int, ...]]:
     """A query that finds a product, and all that it finds."""
     product = shop.catalogue.product(number)
     title = " ".join(product.title.split())
-    found = search.find(shop.catalogue, shop.texts, title, "")
+    found = search.find_products(shop.catalogue, shop.text_index, title, "")
     if number in found:
         return title, found
     query = f"<q> {product.query}"
-    return query, search.find(shop.catalogue, shop.texts, query, "")
+    return query, search.find_products(shop.catalogue, shop.text_index, query, "")

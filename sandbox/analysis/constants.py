@@ -7,16 +7,16 @@ import re
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from codeplan.sandbox.language.outline import guarded_step, outline
-from codeplan.sandbox.language.syntax import parse
+from codeplan.sandbox.language.outline import step_number, outline_plan
+from codeplan.sandbox.language.syntax import parse_plan
 
-Found: TypeAlias = dict[str, Any]
+LiteralRecord: TypeAlias = dict[str, Any]
 
 _LINE_ENDS = re.compile(r"\r\n|\r|\n")
-_WORD = 2**63
+_INT_BOUND = 2**63
 
 
-def literals(source: str, arguments: dict[str, Any]) -> list[Found]:
+def find_literals(source: str, arguments: dict[str, Any]) -> list[LiteralRecord]:
     """Every text and number that stands in ``solution``, in the order of the source; steps' guards are left out.
 
     Each is a dict. ``kind`` is ``"str"``, ``"int"``, ``"float"``, ``"complex"`` or ``"bytes"``; ``value`` the value of
@@ -28,13 +28,13 @@ def literals(source: str, arguments: dict[str, Any]) -> list[Found]:
     """
     if arguments:
         raise ValueError(f"there is no argument {min(arguments)!r}")
-    solution, places = outline(parse(source)).solution, _Places(source)
+    solution, places = outline_plan(parse_plan(source)).solution, _SourcePositions(source)
     found = [
-        _found(literal, step, places)
+        _literal_record(literal, step, places)
         for statement in (solution.body if solution else [])
-        for step, body in [_step(statement)]
+        for step, body in [_split_step(statement)]
         for part in body
-        for literal in _below(part)
+        for literal in _literals_below(part)
     ]
     return sorted(found, key=lambda f: (f["start"], f["end"]))
 
@@ -46,65 +46,65 @@ class _Literal:
         self.node, self.outer, self.alone = node, outer, alone
 
 
-class _Places:
+class _SourcePositions:
     """Turns a line and a column in bytes, as ``ast`` counts, into a place in the source."""
 
     def __init__(self, source: str) -> None:
         self._source = source
         self._starts = [0, *(m.end() for m in _LINE_ENDS.finditer(source))]
 
-    def at(self, line: int, offset: int) -> int:
+    def offset_of(self, line: int, offset: int) -> int:
         start = self._starts[min(line, len(self._starts)) - 1]
         text = self._source[start : start + offset]  # as many characters as there are bytes are enough
         return start + len(text.encode("utf-8", "replace")[:offset].decode("utf-8", "ignore"))
 
-    def column(self, line: int, place: int) -> int:
+    def column_of(self, line: int, place: int) -> int:
         return place - self._starts[min(line, len(self._starts)) - 1] + 1
 
 
-def _step(statement: ast.stmt) -> tuple[int | None, list[ast.stmt]]:
-    step = guarded_step(statement)
+def _split_step(statement: ast.stmt) -> tuple[int | None, list[ast.stmt]]:
+    step = step_number(statement)
     return (step, statement.body) if step is not None and isinstance(statement, ast.If) else (None, [statement])
 
 
-def _below(statement: ast.AST) -> Iterator[_Literal]:
+def _literals_below(statement: ast.AST) -> Iterator[_Literal]:
     waiting: list[tuple[ast.AST, ast.JoinedStr | None]] = [(statement, None)]
     while waiting:
         node, outer = waiting.pop()
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            yield from _wanted(node.value, outer, alone=True)
+            yield from _literal_of(node.value, outer, alone=True)
             continue
         if isinstance(node, ast.Constant):
-            yield from _wanted(node, outer, alone=False)
+            yield from _literal_of(node, outer, alone=False)
         inner = outer or (node if isinstance(node, ast.JoinedStr) else None)
         waiting += reversed([(child, inner) for child in ast.iter_child_nodes(node)])
 
 
-def _wanted(node: ast.Constant, outer: ast.JoinedStr | None, *, alone: bool) -> Iterator[_Literal]:
+def _literal_of(node: ast.Constant, outer: ast.JoinedStr | None, *, alone: bool) -> Iterator[_Literal]:
     if type(node.value) in (str, int, float, complex, bytes):
         yield _Literal(node, outer, alone)
 
 
-def _found(literal: _Literal, step: int | None, places: _Places) -> Found:
+def _literal_record(literal: _Literal, step: int | None, places: _SourcePositions) -> LiteralRecord:
     node, where = literal.node, literal.outer or literal.node
-    start = places.at(where.lineno, where.col_offset)
+    start = places.offset_of(where.lineno, where.col_offset)
     return {
         "kind": type(node.value).__name__,
-        "value": _plain(node.value),
+        "value": _transferable_value(node.value),
         "line": where.lineno,
-        "column": places.column(where.lineno, start),
+        "column": places.column_of(where.lineno, start),
         "start": start,
-        "end": places.at(where.end_lineno or where.lineno, where.end_col_offset or where.col_offset),
+        "end": places.offset_of(where.end_lineno or where.lineno, where.end_col_offset or where.col_offset),
         "step": step,
         "docstring": literal.alone and isinstance(node.value, str),
         "f_string": literal.outer is not None,
     }
 
 
-def _plain(value: object) -> str | int | float | None:
+def _transferable_value(value: object) -> str | int | float | None:
     """The value where it can travel."""
     if isinstance(value, str):
         return value if value.isascii() or value == value.encode("utf-8", "ignore").decode() else None
     if isinstance(value, int):
-        return value if value < _WORD else None
+        return value if value < _INT_BOUND else None
     return value if isinstance(value, float) and value - value == 0 else None

@@ -12,20 +12,20 @@ from typing import Any, TypeAlias, TypeVar
 
 import libcst as cst
 
-from codeplan.sandbox.analysis.head import CLOSING, OPENING
-from codeplan.sandbox.analysis.specifics import Parameter, Told, asked, free_name, listed, parameters, text_of, walk
-from codeplan.sandbox.language.digest import title
-from codeplan.sandbox.language.outline import guarded_step, outline
-from codeplan.sandbox.language.syntax import parse
+from codeplan.sandbox.analysis.head import PARAMETERS_CLOSING, PARAMETERS_OPENING
+from codeplan.sandbox.analysis.specifics import NewParameter, EpisodeTexts, names_to_ask, unused_name, string_list, find_parameters, string_value, walk_cst
+from codeplan.sandbox.language.digest import step_title
+from codeplan.sandbox.language.outline import step_number, outline_plan
+from codeplan.sandbox.language.syntax import parse_plan
 
-Found: TypeAlias = dict[str, Any]
+GeneralisedPlan: TypeAlias = dict[str, Any]
 
 cst.parse_module("")  # it loads its parser when it first parses; in the cage nothing can be loaded any more
 
 _ARGUMENTS = ("goal", "first", "later")
 
 
-def generalise(source: str, arguments: dict[str, Any]) -> Found:
+def generalise(source: str, arguments: dict[str, Any]) -> GeneralisedPlan:
     """The plan with parameters and questions in place of what belongs to one episode.
 
     ``arguments``: ``goal`` the task's sentence, ``first`` the first observation, ``later`` all others, one after
@@ -34,37 +34,37 @@ def generalise(source: str, arguments: dict[str, Any]) -> Found:
     has parameters already, comes back as it is. Raises PlanRefused for what is not Python, ValueError where an argument
     is missing.
     """
-    told = _told(arguments)
-    tree = parse(source)
+    told = _episode_texts(arguments)
+    tree = parse_plan(source)
     module = cst.parse_module(source)
     solution = next((s for s in module.body if isinstance(s, cst.FunctionDef) and s.name.value == "solution"), None)
-    if solution is None or not isinstance(solution.body, cst.IndentedBlock) or OPENING in source:
+    if solution is None or not isinstance(solution.body, cst.IndentedBlock) or PARAMETERS_OPENING in source:
         return {"source": source, "parameters": [], "asks": []}
-    titles = {p.step: title(p) for p in outline(tree).steps if p.step is not None}
-    pieces = [_piece(s, titles) for s in solution.body.body]
-    taken = {n.value for n in walk(module) if isinstance(n, cst.Name)}
-    found = parameters([(about, node) for about, node in pieces], told, taken)
+    titles = {p.step: step_title(p) for p in outline_plan(tree).steps if p.step is not None}
+    pieces = [_plan_piece(s, titles) for s in solution.body.body]
+    taken = {n.value for n in walk_cst(module) if isinstance(n, cst.Name)}
+    found = find_parameters([(about, node) for about, node in pieces], told, taken)
     questions = _Questions(found, told, taken | {p.name for p in found})
-    asking = solution.with_changes(body=questions.asked_in(solution.body))
-    replacer = _Replacer(found, questions.names)
-    general = _with_head(_replaced(asking, replacer), told.goal, found)
-    body = [general if s is solution else _replaced(s, replacer) for s in module.body]
+    asking = solution.with_changes(body=questions.insert_questions(solution.body))
+    replacer = _ValueReplacer(found, questions.names)
+    general = _with_head(_replace_values(asking, replacer), told.goal, found)
+    body = [general if s is solution else _replace_values(s, replacer) for s in module.body]
     code = module.with_changes(header=[line.visit(replacer) for line in module.header], body=body).code
     shown = [{"name": p.name, "value": p.value, "about": p.about} for p in found]
     return {"source": code, "parameters": shown, "asks": sorted(questions.names.values())}
 
 
-def _told(arguments: dict[str, Any]) -> Told:
+def _episode_texts(arguments: dict[str, Any]) -> EpisodeTexts:
     for name in _ARGUMENTS:
         if not isinstance(arguments.get(name), str):
             raise ValueError(f"the argument {name!r} is missing; give it as a text")
-    return Told(*(arguments[name] for name in _ARGUMENTS))
+    return EpisodeTexts(*(arguments[name] for name in _ARGUMENTS))
 
 
-def _piece(statement: cst.CSTNode, titles: dict[int, str]) -> tuple[str, cst.CSTNode]:
+def _plan_piece(statement: cst.CSTNode, titles: dict[int, str]) -> tuple[str, cst.CSTNode]:
     """A statement of ``solution`` with what it is for: the title of the step that it is."""
     if isinstance(statement, cst.If):
-        step = guarded_step(parse(cst.Module([statement]).code).body[0])
+        step = step_number(parse_plan(cst.Module([statement]).code).body[0])
         if step is not None:
             return f"step {step}: {titles.get(step, '')}", statement
     return "the whole plan", statement
@@ -73,11 +73,11 @@ def _piece(statement: cst.CSTNode, titles: dict[int, str]) -> tuple[str, cst.CST
 class _Questions:
     """Puts questions before the first use, in a step, of what was seen only there."""
 
-    def __init__(self, found: Sequence[Parameter], told: Told, taken: set[str]) -> None:
+    def __init__(self, found: Sequence[NewParameter], told: EpisodeTexts, taken: set[str]) -> None:
         self._found, self._told, self._taken = found, told, taken
         self.names: dict[str, str] = {}
 
-    def asked_in(self, body: cst.IndentedBlock) -> cst.IndentedBlock:
+    def insert_questions(self, body: cst.IndentedBlock) -> cst.IndentedBlock:
         """The body of ``solution`` with the questions in its steps."""
         return body.with_changes(body=[self._step(s) if isinstance(s, cst.If) else s for s in body.body])
 
@@ -86,13 +86,13 @@ class _Questions:
             return step
         statements: list[cst.BaseStatement] = []
         for statement in step.body.body:
-            new = [name for name in asked(statement, self._told) if name not in self.names]
+            new = [name for name in names_to_ask(statement, self._told) if name not in self.names]
             statements += [*map(self._question, new), statement]
         return step.with_changes(body=step.body.with_changes(body=statements))
 
     def _question(self, name: str) -> cst.BaseStatement:
         sort = name.rpartition(" ")[0]
-        variable = self.names[name] = free_name(sort, self._taken)
+        variable = self.names[name] = unused_name(sort, self._taken)
         self._taken.add(variable)
         known = next((p.name for p in self._found if p.value == sort), None)
         sort = f"{{{known}}}" if known else sort
@@ -100,10 +100,10 @@ class _Questions:
         return cst.parse_statement(f"{variable} = literal_eval(ask_llm(f{question!r}))")
 
 
-class _Replacer(cst.CSTTransformer):
+class _ValueReplacer(cst.CSTTransformer):
     """Puts names where values were; in longer texts, and in comments, too."""
 
-    def __init__(self, found: Sequence[Parameter], asked_for: dict[str, str]) -> None:
+    def __init__(self, found: Sequence[NewParameter], asked_for: dict[str, str]) -> None:
         super().__init__()
         self._lists = [(p.value, p.name) for p in found if isinstance(p.value, list)]
         texts = {p.value: p.name for p in found if isinstance(p.value, str)} | asked_for
@@ -137,7 +137,7 @@ class _Replacer(cst.CSTTransformer):
         return self._for_list(original_node) or updated_node
 
     def leave_SimpleString(self, original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.BaseExpression:
-        text = text_of(original_node)
+        text = string_value(original_node)
         if text is None:
             return updated_node
         if text in self._texts:
@@ -176,14 +176,14 @@ class _Replacer(cst.CSTTransformer):
         return cst.Comment(self._within.sub(lambda m: f"<{self._texts[m[0]]}>", original_node.value))
 
     def _for_list(self, node: cst.BaseExpression) -> cst.Name | None:
-        texts = listed(node)
+        texts = string_list(node)
         return next((cst.Name(name) for value, name in self._lists if texts == value), None) if texts else None
 
 
 _Statement = TypeVar("_Statement", bound=cst.CSTNode)
 
 
-def _replaced(statement: _Statement, replacer: _Replacer) -> _Statement:
+def _replace_values(statement: _Statement, replacer: _ValueReplacer) -> _Statement:
     """A statement of the module with names for values, in a function's body only: all else runs before the head."""
     if not isinstance(statement, cst.FunctionDef):
         return statement
@@ -192,16 +192,16 @@ def _replaced(statement: _Statement, replacer: _Replacer) -> _Statement:
     return made.with_changes(params=statement.params)
 
 
-def _with_head(solution: cst.FunctionDef, goal: str, found: Sequence[Parameter]) -> cst.FunctionDef:
+def _with_head(solution: cst.FunctionDef, goal: str, found: Sequence[NewParameter]) -> cst.FunctionDef:
     """``solution`` with its parameters at the head of its body."""
     if not found or not isinstance(solution.body, cst.IndentedBlock):
         return solution
-    lines = [f"{OPENING} {' '.join(goal.split())[:300]}"]
+    lines = [f"{PARAMETERS_OPENING} {' '.join(goal.split())[:300]}"]
     for p in found:
         lines += [f"# {p.name}: {' '.join(p.about.split())[:200]}", f"{p.name} = {p.literal}"]
     _, *head = cst.parse_module("\n".join(["pass", *lines, ""])).body  # a comment at a module's head is no statement's
     first, *rest = solution.body.body
     assert isinstance(first, (cst.SimpleStatementLine, cst.BaseCompoundStatement)), "there is no other statement"
-    closing = cst.EmptyLine(comment=cst.Comment(CLOSING))
+    closing = cst.EmptyLine(comment=cst.Comment(PARAMETERS_CLOSING))
     first = first.with_changes(leading_lines=[closing, *first.leading_lines])
     return solution.with_changes(body=solution.body.with_changes(body=[*head, first, *rest]))

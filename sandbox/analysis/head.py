@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-OPENING = "# Parameters, with their values for the task:"
-CLOSING = "# End of the parameters."
+PARAMETERS_OPENING = "# Parameters, with their values for the task:"
+PARAMETERS_CLOSING = "# End of the parameters."

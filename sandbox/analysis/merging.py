@@ -12,25 +12,25 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from codeplan.sandbox.language.bindings import bound_names, parameters
-from codeplan.sandbox.language.nodes import load, walk
-from codeplan.sandbox.language.outline import guarded_step, outline
-from codeplan.sandbox.language.syntax import parse
+from codeplan.sandbox.language.bindings import bound_names, parameter_names
+from codeplan.sandbox.language.nodes import load_name, walk
+from codeplan.sandbox.language.outline import step_number, outline_plan
+from codeplan.sandbox.language.syntax import parse_plan
 
-_MOST_PLANS = 20
+_MAX_PLANS = 20
 _HEADER = "def solution(agent, start_from=1):\n    pass"
 _NAMED = (ast.Name, ast.FunctionDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)
 _S = TypeVar("_S", bound=ast.stmt)
 
 
-class _Piece(NamedTuple):
+class _PlanPiece(NamedTuple):
     """What is taken of one plan: its code outside the steps, and some of its steps."""
 
     outside: list[ast.stmt]
     steps: list[ast.If]
 
 
-def merge(source: str, arguments: dict[str, Any]) -> str:
+def merge_plans(source: str, arguments: dict[str, Any]) -> str:
     """One plan of the steps of several, in their order, numbered anew.
 
     ``source`` is the last plan; ``arguments``: ``steps``, the numbers of those of its steps that are taken, and
@@ -38,42 +38,42 @@ def merge(source: str, arguments: dict[str, Any]) -> str:
     from each; where two plans give one name different code, the earlier plan's is called differently. No comment stays.
     Raises PlanRefused for what is not Python, ValueError for arguments that do not fit.
     """
-    plans = [*_plans(arguments), (source, _numbers(arguments.get("steps")))]
-    pieces = [_piece(text, steps) for text, steps in plans]
+    plans = [*_earlier_plans(arguments), (source, _step_numbers(arguments.get("steps")))]
+    pieces = [_take_piece(text, steps) for text, steps in plans]
     solution = ast.parse(_HEADER).body[0]
     assert isinstance(solution, ast.FunctionDef), "a header is a function's"
-    solution.body = _merged(pieces) or solution.body
+    solution.body = _merge_pieces(pieces) or solution.body
     return ast.unparse(ast.fix_missing_locations(solution)) + "\n"
 
 
-def _plans(arguments: dict[str, Any]) -> list[tuple[str, list[int]]]:
+def _earlier_plans(arguments: dict[str, Any]) -> list[tuple[str, list[int]]]:
     before = arguments.get("before")
-    if not isinstance(before, list) or len(before) >= _MOST_PLANS:
-        raise ValueError(f"the argument 'before' is no list of plans; give fewer than {_MOST_PLANS}")
+    if not isinstance(before, list) or len(before) >= _MAX_PLANS:
+        raise ValueError(f"the argument 'before' is no list of plans; give fewer than {_MAX_PLANS}")
     found: list[tuple[str, list[int]]] = []
     for plan in before:
         if not isinstance(plan, dict) or not isinstance(plan.get("source"), str):
             raise ValueError("a plan of 'before' has no text 'source'")
-        found.append((plan["source"], _numbers(plan.get("steps"))))
+        found.append((plan["source"], _step_numbers(plan.get("steps"))))
     return found
 
 
-def _numbers(steps: object) -> list[int]:
+def _step_numbers(steps: object) -> list[int]:
     if not isinstance(steps, list) or not all(type(n) is int for n in steps):
         raise ValueError("'steps' is no list of whole numbers")
     return steps
 
 
-def _piece(source: str, steps: Sequence[int]) -> _Piece:
-    found = outline(parse(source))
+def _take_piece(source: str, steps: Sequence[int]) -> _PlanPiece:
+    found = outline_plan(parse_plan(source))
     guards = [p.node for p in found.steps if p.step in steps and isinstance(p.node, ast.If)]
     outside = [
         s for p in found.parts if p.step is None for s in p.body if not isinstance(s, ast.Import | ast.ImportFrom)
     ]
-    return _Piece(outside, guards)
+    return _PlanPiece(outside, guards)
 
 
-def _merged(pieces: Sequence[_Piece]) -> list[ast.stmt]:
+def _merge_pieces(pieces: Sequence[_PlanPiece]) -> list[ast.stmt]:
     """Code outside the steps first, then all steps. The last plan keeps its names; earlier ones give way.
 
     What two plans have alike outside the steps stands where the earlier one has it, so that what follows finds it.
@@ -82,16 +82,16 @@ def _merged(pieces: Sequence[_Piece]) -> list[ast.stmt]:
     steps: list[ast.If] = []
     for piece in reversed(pieces):
         taken = {n.id for s in [*outside, *steps] for n in walk(s) if isinstance(n, ast.Name)} | bound_names(outside)
-        other = {n: _free(n, taken) for n in _clashing(piece.outside, outside)}
-        own = [_renamed(s, other) for s in piece.outside]
-        outside = own + _without(outside, own)
-        steps = [_renamed(s, other) for s in piece.steps] + steps
-    return [*outside, *(_numbered(s, i) for i, s in enumerate(steps, 1))]
+        other = {n: _unused_name(n, taken) for n in _clashing_names(piece.outside, outside)}
+        own = [_rename_copy(s, other) for s in piece.outside]
+        outside = own + _remove_statements(outside, own)
+        steps = [_rename_copy(s, other) for s in piece.steps] + steps
+    return [*outside, *(_renumber_step(s, i) for i, s in enumerate(steps, 1))]
 
 
-def _clashing(statements: Sequence[ast.stmt], later: Sequence[ast.stmt]) -> set[str]:
+def _clashing_names(statements: Sequence[ast.stmt], later: Sequence[ast.stmt]) -> set[str]:
     """The names that these statements bind and later ones bind to something else, or to what is made of such a name."""
-    own, others = _binding(statements), _binding(later)
+    own, others = _statements_by_name(statements), _statements_by_name(later)
     shared = own.keys() & others.keys()
     found = {n for n in shared if [ast.dump(s) for s in own[n]] != [ast.dump(s) for s in others[n]]}
     while more := {n for n in shared - found if found & {m.id for m in walk(*own[n]) if isinstance(m, ast.Name)}}:
@@ -99,7 +99,7 @@ def _clashing(statements: Sequence[ast.stmt], later: Sequence[ast.stmt]) -> set[
     return found
 
 
-def _binding(statements: Iterable[ast.stmt]) -> dict[str, list[ast.stmt]]:
+def _statements_by_name(statements: Iterable[ast.stmt]) -> dict[str, list[ast.stmt]]:
     """The statements that bind each name."""
     found: dict[str, list[ast.stmt]] = {}
     for statement in statements:
@@ -108,7 +108,7 @@ def _binding(statements: Iterable[ast.stmt]) -> dict[str, list[ast.stmt]]:
     return found
 
 
-def _without(statements: Iterable[ast.stmt], others: Iterable[ast.stmt]) -> list[ast.stmt]:
+def _remove_statements(statements: Iterable[ast.stmt], others: Iterable[ast.stmt]) -> list[ast.stmt]:
     """The statements that are not among the others, each of which takes away one."""
     there = Counter(ast.dump(s) for s in others)
     kept: list[ast.stmt] = []
@@ -121,7 +121,7 @@ def _without(statements: Iterable[ast.stmt], others: Iterable[ast.stmt]) -> list
     return kept
 
 
-def _renamed(statement: _S, names: dict[str, str]) -> _S:
+def _rename_copy(statement: _S, names: dict[str, str]) -> _S:
     if not names:
         return statement
     made = copy.deepcopy(statement)
@@ -137,21 +137,21 @@ def _rename(node: ast.AST, names: dict[str, str]) -> None:
             setattr(node, field, names.get(name, name))
     if isinstance(node, (ast.Global, ast.Nonlocal)):
         node.names = [names.get(n, n) for n in node.names]
-    own = parameters(node) if isinstance(node, (ast.FunctionDef, ast.Lambda)) else frozenset[str]()
+    own = parameter_names(node) if isinstance(node, (ast.FunctionDef, ast.Lambda)) else frozenset[str]()
     inner = {n: new for n, new in names.items() if n not in own}
     for child in ast.iter_child_nodes(node):
         _rename(child, names if isinstance(child, ast.arguments) else inner)
 
 
-def _free(name: str, taken: Iterable[str]) -> str:
+def _unused_name(name: str, taken: Iterable[str]) -> str:
     there = set(taken)
     return next(n for i in range(1, 10_000) if (n := f"{name}_before_{i}") not in there)
 
 
-def _numbered(step: ast.If, number: int) -> ast.If:
+def _renumber_step(step: ast.If, number: int) -> ast.If:
     """The step with this number, in its guard and in its texts."""
-    before = guarded_step(step)
-    step.test = ast.Compare(load("start_from"), [ast.LtE()], [ast.Constant(number)])
+    before = step_number(step)
+    step.test = ast.Compare(load_name("start_from"), [ast.LtE()], [ast.Constant(number)])
     for node in walk(*step.body):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             node.value = node.value.replace(f"[Step {before}]", f"[Step {number}]")

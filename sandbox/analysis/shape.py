@@ -7,15 +7,15 @@ import hashlib
 import re
 from typing import Any
 
-from codeplan.sandbox.analysis.head import CLOSING, OPENING
-from codeplan.sandbox.language.bindings import bound_names, parameters
+from codeplan.sandbox.analysis.head import PARAMETERS_CLOSING, PARAMETERS_OPENING
+from codeplan.sandbox.language.bindings import bound_names, parameter_names
 from codeplan.sandbox.language.nodes import walk
-from codeplan.sandbox.language.syntax import parse
+from codeplan.sandbox.language.syntax import parse_plan
 
 _DIGITS = 16
 
 
-def shape(source: str, arguments: dict[str, Any]) -> str:
+def plan_shape(source: str, arguments: dict[str, Any]) -> str:
     """A digest that does not change when names are changed, nor the parameters' values, nor layout and comments.
 
     Names that the plan binds are numbered as they are met. Takes no arguments. Raises PlanRefused for what is not
@@ -23,42 +23,42 @@ def shape(source: str, arguments: dict[str, Any]) -> str:
     """
     if arguments:
         raise ValueError(f"there is no argument {min(arguments)!r}")
-    tree = parse(source)
+    tree = parse_plan(source)
     blank = _parameter_lines(source)
-    own = bound_names(tree.body).union(*(_own(node) for node in walk(tree)))
+    own = bound_names(tree.body).union(*(_scope_names(node) for node in walk(tree)))
     own -= {"solution", "agent", "start_from"}
-    text = _Writer(own, blank).written(tree)
+    text = _ShapeWriter(own, blank).write(tree)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
 
 
 def _parameter_lines(source: str) -> range:
     """The lines between the comments that open and close a plan's parameters."""
     lines = [line.strip() for line in re.split(r"\r\n|\r|\n", source)]
-    first = next((i for i, line in enumerate(lines, 1) if line.startswith(OPENING)), 0)
-    last = next((i for i, line in enumerate(lines, 1) if line == CLOSING), 0)
+    first = next((i for i, line in enumerate(lines, 1) if line.startswith(PARAMETERS_OPENING)), 0)
+    last = next((i for i, line in enumerate(lines, 1) if line == PARAMETERS_CLOSING), 0)
     return range(first, last) if first else range(0)
 
 
-def _own(node: ast.AST) -> frozenset[str]:
+def _scope_names(node: ast.AST) -> frozenset[str]:
     """The names that a scope binds."""
     if isinstance(node, (ast.FunctionDef, ast.Lambda)):
-        return parameters(node) | (bound_names(node.body) if isinstance(node, ast.FunctionDef) else frozenset())
+        return parameter_names(node) | (bound_names(node.body) if isinstance(node, ast.FunctionDef) else frozenset())
     if isinstance(node, ast.comprehension):
         return frozenset(n.id for n in ast.walk(node.target) if isinstance(n, ast.Name))
     return frozenset()
 
 
-class _Writer:
+class _ShapeWriter:
     """Writes a tree as text: names by their numbers; strings that stand alone, and the parameters' values, left out."""
 
     def __init__(self, own: frozenset[str], blank: range) -> None:
         self._own, self._blank = own, blank
         self._numbers: dict[str, str] = {}
 
-    def written(self, node: object) -> str:
+    def write(self, node: object) -> str:
         """The text of a node, or of a list of them."""
         if isinstance(node, list):
-            return "[" + ",".join(self.written(n) for n in node if not _does_nothing(n)) + "]"
+            return "[" + ",".join(self.write(n) for n in node if not _does_nothing(n)) + "]"
         if isinstance(node, str):
             return self._name(node)
         if not isinstance(node, ast.AST):
@@ -66,23 +66,23 @@ class _Writer:
         if isinstance(node, ast.Constant):
             return f"constant:{node.value!r}"
         if isinstance(node, ast.Assign) and node.lineno in self._blank and _is_value(node.value):
-            return f"parameter({self.written(node.targets)})"
+            return f"parameter({self.write(node.targets)})"
         if isinstance(node, ast.Attribute):  # what follows a dot is no name of the plan's
-            return f"Attribute({self.written(node.value)},{node.attr!r})"
+            return f"Attribute({self.write(node.value)},{node.attr!r})"
         if isinstance(node, ast.Call):
             return self._call(node)
-        parts = (self.written(v) for n, v in ast.iter_fields(node) if n not in ("ctx", "kind", "type_comment"))
+        parts = (self.write(v) for n, v in ast.iter_fields(node) if n not in ("ctx", "kind", "type_comment"))
         return f"{type(node).__name__}({','.join(parts)})"
 
     def _call(self, call: ast.Call) -> str:
         """A call; the names of its arguments are the plan's where the function is."""
         own = isinstance(call.func, ast.Name) and call.func.id in self._own
-        head = f"{self.written(call.func)},{self.written(call.args)}"
-        named = [f"keyword({self._argument(k.arg, own)},{self.written(k.value)})" for k in call.keywords]
+        head = f"{self.write(call.func)},{self.write(call.args)}"
+        named = [f"keyword({self._argument(k.arg, own)},{self.write(k.value)})" for k in call.keywords]
         return f"Call({head},[{','.join(named)}])"
 
     def _argument(self, name: str | None, own: bool) -> str:
-        return self.written(name) if own or name is None else repr(name)
+        return self.write(name) if own or name is None else repr(name)
 
     def _name(self, name: str) -> str:
         return self._numbers.setdefault(name, f"name{len(self._numbers)}") if name in self._own else repr(name)

@@ -15,15 +15,15 @@ from typing import Any, Final, TypeAlias
 
 from codeplan.sandbox.analysis import constants, generalise, lines, merging, mutants, shape
 
-Study: TypeAlias = Callable[[str, dict[str, Any]], Any]
+AnalysisFunction: TypeAlias = Callable[[str, dict[str, Any]], Any]
 """From a source and arguments to plain data. Raises PlanRefused, ValueError."""
 
-STUDIES: Final[Mapping[str, Study]] = {
+ANALYSES: Final[Mapping[str, AnalysisFunction]] = {
     "generalise": generalise.generalise,
-    "lines": lines.runnable,
-    "literals": constants.literals,
-    "merge": merging.merge,
-    "mutants": mutants.mutants,
-    "shape": shape.shape,
+    "lines": lines.runnable_lines,
+    "literals": constants.find_literals,
+    "merge": merging.merge_plans,
+    "mutants": mutants.find_mutants,
+    "shape": shape.plan_shape,
 }
 """The studies by topic."""

@@ -10,28 +10,28 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, Final, Protocol
 
-from codeplan.sandbox.cage.tracing import Tracer
+from codeplan.sandbox.cage.tracing import LineTracer
 from codeplan.sandbox.protocol import frames, values
-from codeplan.sandbox.runtime.control import LimitReached, PlanAssertion
+from codeplan.sandbox.runtime.control import LimitExceeded, AssertionFailure
 
 _TICK_SECONDS: Final = 0.01
 _FLUSH_CHARS: Final = 4_096
 _FLUSH_SECONDS: Final = 0.05
 
 
-class Link(Protocol):
+class HostLink(Protocol):
     """The connection to the host."""
 
     def send(self, frame: frames.Frame) -> int:
         """Send the frame; returns its bytes."""
         ...
 
-    def receive(self) -> frames.FromHost:
+    def receive(self) -> frames.HostFrame:
         """The host's next frame."""
         ...
 
 
-class Clock:
+class PlanTimer:
     """Raises LimitReached in the plan when its time is up, again and again until it ends.
 
     The host kills a plan that does not listen; this one comes a moment earlier, so that the step, the line and the
@@ -39,42 +39,42 @@ class Clock:
     """
 
     def __init__(self) -> None:
-        self.armed = False
-        self.waited = 0.0
-        self.report: Callable[[LimitReached], None] = lambda limit: None
+        self.is_armed = False
+        self.waited_seconds = 0.0
+        self.on_expiry: Callable[[LimitExceeded], None] = lambda limit: None
         self._wall = self._cpu = math.inf
-        self.start()
+        self.restart()
 
-    def listen(self) -> None:
+    def install_handlers(self) -> None:
         """Take the timers' signals from now on."""
         signal.signal(signal.SIGALRM, self._tick)
         signal.signal(signal.SIGPROF, self._tick)
 
-    def wind(self, wall: float, cpu: float) -> None:
+    def set_timers(self, wall: float, cpu: float) -> None:
         """Set the timers, in seconds: before the worker is locked in, where they cannot be set any more."""
         self._wall, self._cpu = wall, cpu
         signal.setitimer(signal.ITIMER_REAL, wall, _TICK_SECONDS)
         signal.setitimer(signal.ITIMER_PROF, cpu, _TICK_SECONDS)
 
-    def start(self) -> None:
+    def restart(self) -> None:
         """Count from now on."""
-        self._began, self._cpu_before = time.monotonic(), _processor_seconds()
+        self._started_at, self._cpu_before = time.monotonic(), _processor_seconds()
 
-    def cpu(self) -> float:
+    def cpu_seconds(self) -> float:
         """Seconds of processor time since the start."""
         return _processor_seconds() - self._cpu_before
 
     def _tick(self, signum: int, frame: FrameType | None) -> None:
-        if not self.armed:
+        if not self.is_armed:
             return
-        wall, cpu = time.monotonic() - self._began - self.waited, self.cpu()
+        wall, cpu = time.monotonic() - self._started_at - self.waited_seconds, self.cpu_seconds()
         if wall > self._wall:
-            self._strike(LimitReached("wall", wall, self._wall))
+            self._interrupt(LimitExceeded("wall", wall, self._wall))
         elif cpu > self._cpu:
-            self._strike(LimitReached("cpu", cpu, self._cpu))
+            self._interrupt(LimitExceeded("cpu", cpu, self._cpu))
 
-    def _strike(self, limit: LimitReached) -> None:
-        self.report(limit)
+    def _interrupt(self, limit: LimitExceeded) -> None:
+        self.on_expiry(limit)
         raise limit
 
 
@@ -84,108 +84,108 @@ def _processor_seconds() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-class Calls:
+class HostClient:
     """What the plan reaches of the host (the language half's ``HostCalls``). The host counts again: this side gives
     the line.
     """
 
-    def __init__(self, link: Link, job: frames.RunJob, clock: Clock) -> None:
+    def __init__(self, link: HostLink, job: frames.RunJob, timer: PlanTimer) -> None:
         self.methods, self.attributes = job.methods, job.attributes
-        self.failure: PlanAssertion | LimitReached | None = None
-        self._link, self._limits, self._clock = link, job.limits, clock
-        self._calls = self._reads = self._asks = self._output = 0
-        self._printed: list[str] = []
-        self._held = 0
-        self._flushed = time.monotonic()
-        self.tracer: Tracer | None = None
-        clock.report = self._time_is_up
+        self.failure: AssertionFailure | LimitExceeded | None = None
+        self._link, self._limits, self._timer = link, job.limits, timer
+        self._calls = self._reads = self._asks = self._output_chars = 0
+        self._pending_output: list[str] = []
+        self._pending_chars = 0
+        self._flushed_at = time.monotonic()
+        self.tracer: LineTracer | None = None
+        timer.on_expiry = self._record_expiry
 
     def call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
         """The result of the agent's method. Raises TypeError where an argument is not plain, RuntimeError where the
         call failed.
         """
         self._calls += 1
-        self._allow("calls", self._calls, self._limits.calls)
-        frame = frames.Call(method, [_pack(method, a) for a in args], {k: _pack(method, v) for k, v in kwargs.items()})
-        self._allow("call_bytes", frames.size(frame), self._limits.call_bytes)
+        self._require_within("calls", self._calls, self._limits.calls)
+        frame = frames.CallFrame(method, [_pack_argument(method, a) for a in args], {k: _pack_argument(method, v) for k, v in kwargs.items()})
+        self._require_within("call_bytes", frames.packed_size(frame), self._limits.call_bytes)
         return self._exchange(frame)
 
     def read(self, attribute: str) -> object:
         """The value of the agent's attribute. Raises RuntimeError where it could not be read."""
         self._reads += 1
-        self._allow("reads", self._reads, self._limits.reads)
-        return self._exchange(frames.Read(attribute))
+        self._require_within("reads", self._reads, self._limits.reads)
+        return self._exchange(frames.ReadFrame(attribute))
 
     def ask(self, question: str) -> str:
         """The answer to a question. Raises TypeError for what is not text, RuntimeError where asking failed."""
         if type(question) is not str:
             raise TypeError("ask_llm takes one text")
         self._asks += 1
-        self._allow("asks", self._asks, self._limits.asks)
-        text = values.printable(question)
-        self._allow("ask_bytes", len(text.encode()), self._limits.ask_bytes)
-        return str(self._exchange(frames.Ask(text)))
+        self._require_within("asks", self._asks, self._limits.asks)
+        text = values.escape_surrogates(question)
+        self._require_within("ask_bytes", len(text.encode()), self._limits.ask_bytes)
+        return str(self._exchange(frames.AskFrame(text)))
 
     def print(self, text: str) -> None:
         """Add to the output, as much of it as is allowed."""
         self._refuse_after_failure()
-        text = values.printable(text)
-        room = self._limits.output - self._output
-        self._output += len(text)
-        self._hold(text[:room])
-        self._allow("output", self._output, self._limits.output)
+        text = values.escape_surrogates(text)
+        room = self._limits.output - self._output_chars
+        self._output_chars += len(text)
+        self._buffer(text[:room])
+        self._require_within("output", self._output_chars, self._limits.output)
 
     def flush(self) -> None:
         """Send what was printed, and which lines ran. Only with the clock not armed: a frame must not be cut short."""
-        if self._held:
-            self._link.send(frames.Printed("".join(self._printed)))
-        if self.tracer is not None and (arcs := self.tracer.take()):
-            self._link.send(frames.Covered(arcs))
-        self._printed.clear()
-        self._held, self._flushed = 0, time.monotonic()
+        if self._pending_chars:
+            self._link.send(frames.OutputFrame("".join(self._pending_output)))
+        if self.tracer is not None and (arcs := self.tracer.take_new_arcs()):
+            self._link.send(frames.CoverageFrame(arcs))
+        self._pending_output.clear()
+        self._pending_chars, self._flushed_at = 0, time.monotonic()
 
-    def _hold(self, text: str) -> None:
-        self._printed.append(text)
-        self._held += len(text)
-        if self._held > _FLUSH_CHARS or time.monotonic() - self._flushed > _FLUSH_SECONDS:
-            self._clock.armed = False
+    def _buffer(self, text: str) -> None:
+        self._pending_output.append(text)
+        self._pending_chars += len(text)
+        if self._pending_chars > _FLUSH_CHARS or time.monotonic() - self._flushed_at > _FLUSH_SECONDS:
+            self._timer.is_armed = False
             self.flush()
-            self._clock.armed = True
+            self._timer.is_armed = True
 
     def _exchange(self, frame: frames.Frame) -> object:
-        self._clock.armed = False
+        self._timer.is_armed = False
         began = time.monotonic()
         try:
             self.flush()
             self._link.send(frame)
             reply = self._link.receive()
         except MemoryError:
-            self.failure = LimitReached("memory", 0, 0)  # the stream may be cut: nothing more is read
+            self.failure = LimitExceeded("memory", 0, 0)  # the stream may be cut: nothing more is read
             raise self.failure from None
         finally:
-            self._clock.waited += time.monotonic() - began
-            self._clock.armed = True
-        if isinstance(reply, frames.Answer):
-            return values.from_wire(reply.value)
-        raise RuntimeError(reply.message if isinstance(reply, frames.Raised) else "the host gave no answer")
+            self._timer.waited_seconds += time.monotonic() - began
+            self._timer.is_armed = True
+        if isinstance(reply, frames.ResultFrame):
+            return values.unpack_value(reply.value)
+        raise RuntimeError(reply.message if isinstance(reply, frames.ErrorFrame) else "the host gave no answer")
 
-    def _allow(self, limit: str, value: int, allowed: int) -> None:
+    def _require_within(self, limit: str, value: int, allowed: int) -> None:
         self._refuse_after_failure()
         if value > allowed:
-            self.failure = LimitReached(limit, value, allowed)
+            self.failure = LimitExceeded(limit, value, allowed)
             raise self.failure
 
     def _refuse_after_failure(self) -> None:
         if self.failure is not None:
             raise self.failure
 
-    def _time_is_up(self, limit: LimitReached) -> None:
+    def _record_expiry(self, limit: LimitExceeded) -> None:
         if self.failure is None:
             self.failure = limit
 
 
-def _pack(method: str, value: object) -> object:
+def _pack_argument(method: str, value: object) -> object:
     try:
-        return values.to_wire(value)
-    except values.NotPlain as reason:
+        return values.pack_value(value)
+    except values.NotPlainData as reason:
         raise TypeError(f"{method} was given {reason}; give it texts, numbers, lists, tuples and dicts") from None

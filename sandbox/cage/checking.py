@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final, NoReturn
 
 from codeplan.sandbox.cage import zygote
-from codeplan.sandbox.cage.calls import Clock, Link
-from codeplan.sandbox.cage.worker import Job, Trade
+from codeplan.sandbox.cage.calls import PlanTimer, HostLink
+from codeplan.sandbox.cage.worker import WorkerJob, WorkerRole
 from codeplan.sandbox.language.check import check_and_compile
 from codeplan.sandbox.protocol import frames
-from codeplan.types import AgentApi, AgentAttribute, AgentMethod, Parameter, Rejected
+from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter, Rejected
 
 _SAMPLE: Final = """\
 import re
@@ -42,7 +42,7 @@ def solution(agent, start_from=1):
 
 _API: Final = AgentApi(
     (
-        AgentMethod("goto", "(place)", "", (Parameter("place"),)),
+        AgentMethod("goto", "(place)", "", (AgentParameter("place"),)),
         AgentMethod("report", "()"),
     ),
     (AgentAttribute("holding"),),
@@ -51,16 +51,16 @@ _API: Final = AgentApi(
 
 def main(control_fd: int) -> NoReturn:
     """Be the zygote whose workers check plans."""
-    zygote.main(control_fd, Trade(frames.CheckJob(_SAMPLE, _API), check))
+    zygote.main(control_fd, WorkerRole(frames.CheckJob(_SAMPLE, _API), serve_check))
 
 
-def check(link: Link, job: Job, clock: Clock) -> None:
+def serve_check(link: HostLink, job: WorkerJob, timer: PlanTimer) -> None:
     """Answer a CheckJob; any other job gets no answer."""
     if not isinstance(job, frames.CheckJob):
         return
     found = check_and_compile(job.source, job.api)
     if isinstance(found, Rejected):
-        link.send(frames.Refused(list(found.diagnostics)))
+        link.send(frames.RejectionFrame(list(found.diagnostics)))
         return
     plan, program = found
-    link.send(frames.Checked(plan, program.packed()))
+    link.send(frames.AcceptanceFrame(plan, program.pack()))

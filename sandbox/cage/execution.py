@@ -6,52 +6,52 @@ import sys
 from types import FrameType, TracebackType
 from typing import Any, Final
 
-from codeplan.sandbox.cage.calls import Calls, Clock, Link
-from codeplan.sandbox.cage.tracing import Tracer
+from codeplan.sandbox.cage.calls import HostClient, PlanTimer, HostLink
+from codeplan.sandbox.cage.tracing import LineTracer
 from codeplan.sandbox.language.program import Program, Segment
-from codeplan.sandbox.limits import ENTRIES, NAME_CHARS, Limits, shorten
+from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, MAX_NAME_CHARS, Limits, shorten
 from codeplan.sandbox.protocol import frames, values
 from codeplan.sandbox.protocol.codec import encode
-from codeplan.sandbox.runtime.control import LimitReached, PlanAssertion, limit_of
-from codeplan.sandbox.runtime.namespace import make_namespace, namespace_variables
+from codeplan.sandbox.runtime.control import LimitExceeded, AssertionFailure, find_limit
+from codeplan.sandbox.runtime.namespace import make_namespace, plan_variables
 
 PLAN_FILE: Final = "<plan>"
 """The file name that compiled plans carry in tracebacks."""
 
-_OWN_FRAMES: Final = 30
+_RUNTIME_FRAMES: Final = 30
 """Frames that guards and the runtime may add to the plan's own."""
 
 
-class Execution:
+class PlanExecution:
     """One run of a compiled plan."""
 
-    def __init__(self, link: Link, job: frames.RunJob, clock: Clock) -> None:
-        self._link, self._job, self._clock = link, job, clock
+    def __init__(self, link: HostLink, job: frames.RunJob, timer: PlanTimer) -> None:
+        self._link, self._job, self._timer = link, job, timer
         self._limits: Limits = job.limits
-        self._calls = Calls(link, job, clock)
+        self._calls = HostClient(link, job, timer)
         self._dropped = job.checkpoint.dropped if job.checkpoint else {}
-        self._room = ENTRIES * self._limits.checkpoint_bytes
+        self._free_bytes = ENTRY_CHECKPOINTS_FACTOR * self._limits.checkpoint_bytes
         self._namespace: dict[str, object] = {}
         self._step: int | None = None
 
     def run(self, program: Program, variables: dict[str, object]) -> None:
         """Run the segments from the job's step on, and send the End."""
-        sys.setrecursionlimit(_depth() + _OWN_FRAMES + self._limits.recursion)
-        if self._job.cover:
-            self._calls.tracer = Tracer()
+        sys.setrecursionlimit(_stack_depth() + _RUNTIME_FRAMES + self._limits.recursion)
+        if self._job.coverage:
+            self._calls.tracer = LineTracer()
             self._calls.tracer.start()
         try:
-            error = self._surfaced(program, variables)
+            error = self._run_to_end(program, variables)
         except BaseException as late:  # the clock struck while the plan was ending
             error = late
-        self._clock.armed = False
+        self._timer.is_armed = False
         if self._calls.tracer is not None:
             self._calls.tracer.stop()
-        sys.setrecursionlimit(_depth() + 1_000)
+        sys.setrecursionlimit(_stack_depth() + 1_000)
         failure = self._calls.failure or error
         self._send_end(failure)
 
-    def _surfaced(self, program: Program, variables: dict[str, object]) -> BaseException | None:
+    def _run_to_end(self, program: Program, variables: dict[str, object]) -> BaseException | None:
         """What the plan ended in, None where it came to its end."""
         try:
             self._namespace = make_namespace(
@@ -59,15 +59,15 @@ class Execution:
                 turns=self._limits.turns,
                 seed=self._job.seed,
                 start_from=self._job.start_from,
-                variables={name: value for name, value in variables.items() if program.keeps(name)},
+                variables={name: value for name, value in variables.items() if program.is_plan_variable(name)},
                 dropped=self._dropped,
             )
-            self._segments(program)
+            self._run_segments(program)
         except BaseException as error:
             return error
         return None
 
-    def _segments(self, program: Program) -> None:
+    def _run_segments(self, program: Program) -> None:
         for segment in program.segments:
             if segment.step is not None and segment.step < self._job.start_from:
                 continue
@@ -77,67 +77,67 @@ class Execution:
     def _run_segment(self, segment: Segment) -> bool:
         """Run one segment; True where the plan returned."""
         if segment.step is not None:
-            self._enter(segment.step)
+            self._report_step(segment.step)
         self._step = segment.step  # not before the host has heard of it
         exec(segment.code, self._namespace)
         function: Any = self._namespace.pop("_segment_")
-        self._clock.armed = True
+        self._timer.is_armed = True
         returned = bool(function())
-        self._clock.armed = False
+        self._timer.is_armed = False
         return returned
 
-    def _enter(self, step: int) -> None:
+    def _report_step(self, step: int) -> None:
         self._calls.flush()
-        table = self._table(min(self._limits.checkpoint_bytes, self._room))
-        self._room = max(0, self._room - self._link.send(frames.Entered(step, table)))
+        table = self._table(min(self._limits.checkpoint_bytes, self._free_bytes))
+        self._free_bytes = max(0, self._free_bytes - self._link.send(frames.StepFrame(step, table)))
 
-    def _table(self, most: int) -> frames.Table:
-        checkpoint = encode(namespace_variables(self._namespace), most)
+    def _table(self, most: int) -> frames.CheckpointTable:
+        checkpoint = encode(plan_variables(self._namespace), most)
         lost = {n: why for n, why in self._dropped.items() if n not in checkpoint.names}
-        return frames.Table(checkpoint.names, checkpoint.nodes, lost | checkpoint.dropped)
+        return frames.CheckpointTable(checkpoint.names, checkpoint.nodes, lost | checkpoint.dropped)
 
     def _send_end(self, failure: BaseException | None) -> None:
-        status, error, message, value = _verdict(failure, self._limits)
-        line = _line(failure)
+        status, error, message, value = _classify(failure, self._limits)
+        line = _plan_line(failure)
         try:
             self._calls.flush()
             table = self._table(self._limits.checkpoint_bytes)
         except MemoryError:
             self._namespace.clear()
             status, error, message, value, table = "stopped", "memory", "", float(self._limits.memory), None
-        self._link.send(frames.End(status, self._step, line, error, message, value, self._clock.cpu(), table))
+        self._link.send(frames.EndFrame(status, self._step, line, error, message, value, self._timer.cpu_seconds(), table))
 
 
-def _verdict(failure: BaseException | None, limits: Limits) -> tuple[Any, str, str, float]:
+def _classify(failure: BaseException | None, limits: Limits) -> tuple[Any, str, str, float]:
     """Status, error's or limit's name, message, and what was reached of the limit."""
     if failure is None:
         return "finished", "", "", 0.0
-    if isinstance(failure, PlanAssertion):
-        return "failed", "AssertionError", _cut(failure.message), 0.0
-    reached = limit_of(failure)
+    if isinstance(failure, AssertionFailure):
+        return "failed", "AssertionError", _shortened(failure.message), 0.0
+    reached = find_limit(failure)
     if reached is not None:
-        return "stopped", reached.limit, "", _reached(reached, float(getattr(limits, reached.limit)))
-    return "failed", type(failure).__name__[:NAME_CHARS], _cut(_text(failure)), 0.0
+        return "stopped", reached.limit, "", _reached_value(reached, float(getattr(limits, reached.limit)))
+    return "failed", type(failure).__name__[:MAX_NAME_CHARS], _shortened(_error_text(failure)), 0.0
 
 
-def _reached(limit: LimitReached, allowed: float) -> float:
+def _reached_value(limit: LimitExceeded, allowed: float) -> float:
     """What was reached; just what is allowed, where only that it was too much is known."""
     known = limit.limit not in ("recursion", "memory") or limit.value > allowed
     return float(limit.value) if known and limit.limit != "recursion" else allowed
 
 
-def _text(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     try:
         return str(error)
     except Exception:
         return "the error has no text"
 
 
-def _cut(text: str) -> str:
-    return values.printable(shorten(text))
+def _shortened(text: str) -> str:
+    return values.escape_surrogates(shorten(text))
 
 
-def _line(failure: BaseException | None) -> int | None:
+def _plan_line(failure: BaseException | None) -> int | None:
     """The innermost line of the plan that the failure passed through."""
     line = None
     trace: TracebackType | None = failure.__traceback__ if failure else None
@@ -148,7 +148,7 @@ def _line(failure: BaseException | None) -> int | None:
     return line
 
 
-def _depth() -> int:
+def _stack_depth() -> int:
     frame: FrameType | None = sys._getframe()
     depth = 0
     while frame is not None:

@@ -21,7 +21,7 @@ _TCP_RIGHTS: Final = 0b11
 _SCOPES: Final = 0b11
 
 
-def version(libc: ctypes.CDLL) -> int:
+def abi_version(libc: ctypes.CDLL) -> int:
     """The interface's version in this kernel. Raises OSError where there is none."""
     found = int(libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _ASK_VERSION))
     if found <= 0:
@@ -29,7 +29,7 @@ def version(libc: ctypes.CDLL) -> int:
     return found
 
 
-def ruleset(abi: int) -> bytes:
+def build_ruleset(abi: int) -> bytes:
     """The attribute block that handles every right that ``abi`` knows: all are then denied."""
     files = (1 << _FILE_RIGHTS.get(abi, 16)) - 1
     if abi < 4:
@@ -39,10 +39,10 @@ def ruleset(abi: int) -> bytes:
     return struct.pack("=QQQ", files, _TCP_RIGHTS, _SCOPES)
 
 
-def restrict(libc: ctypes.CDLL) -> str:
+def apply_ruleset(libc: ctypes.CDLL) -> str:
     """Deny this process, for good, all that Landlock can deny; returns what it was. Raises OSError."""
-    abi = version(libc)
-    attributes = ruleset(abi)
+    abi = abi_version(libc)
+    attributes = build_ruleset(abi)
     fd = libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0)
     if fd < 0:
         raise OSError(ctypes.get_errno(), "landlock_create_ruleset failed")

@@ -18,7 +18,7 @@ from typing import Final
 from codeplan.sandbox.cage import landlock, seccomp
 from codeplan.sandbox.protocol.layers import Layer
 
-LAYERS: Final = ("user", "not-dumpable", "death-signal", "no-new-privileges", "landlock", "limits", "seccomp")
+LAYER_NAMES: Final = ("user", "not-dumpable", "death-signal", "no-new-privileges", "landlock", "limits", "seccomp")
 """The layers' names, in the order in which they are put on."""
 
 SOCKET_FD: Final = 3
@@ -33,33 +33,33 @@ class Cage:
 
     def __init__(self) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)
-        self._base = address_space()
+        self._base_bytes = mapped_bytes()
         self._parent = os.getpid()
-        self._filter: seccomp.Prepared | None = None
-        self._no_filter = ""
+        self._filter: seccomp.PreparedFilter | None = None
+        self._filter_error = ""
         try:
-            self._filter = seccomp.prepare()
+            self._filter = seccomp.prepare_filter()
         except OSError as error:
-            self._no_filter = _reason(error)
+            self._filter_error = _reason(error)
 
-    def enter(self) -> tuple[Layer, ...]:
+    def apply_common_layers(self) -> tuple[Layer, ...]:
         """Put on the layers that are the same for every worker. Never raises."""
         steps: tuple[Callable[[], str], ...] = (
-            drop_user,
+            drop_privileges,
             lambda: self._prctl(_SET_DUMPABLE, 0, "no core, no ptrace, no /proc by others"),
             self._die_with_parent,
             lambda: self._prctl(_SET_NO_NEW_PRIVILEGES, 1, "setuid programs gain nothing"),
-            lambda: landlock.restrict(self._libc),
+            lambda: landlock.apply_ruleset(self._libc),
         )
-        return tuple(map(_try, LAYERS, steps))
+        return tuple(map(_apply_layer, LAYER_NAMES, steps))
 
-    def close_on(self, memory: int, cpu: float) -> tuple[Layer, ...]:
+    def apply_limit_layers(self, memory: int, cpu: float) -> tuple[Layer, ...]:
         """Put on the rest, after ``enter``; ``memory`` in bytes beyond the zygote's size, ``cpu`` in seconds.
 
         Never raises.
         """
-        steps = (lambda: restrict_resources(self._base + memory, cpu), self._filter_calls)
-        return tuple(map(_try, LAYERS[-len(steps) :], steps))
+        steps = (lambda: restrict_resources(self._base_bytes + memory, cpu), self._filter_calls)
+        return tuple(map(_apply_layer, LAYER_NAMES[-len(steps) :], steps))
 
     def _prctl(self, option: int, value: int, detail: str) -> str:
         if (
@@ -77,11 +77,11 @@ class Cage:
 
     def _filter_calls(self) -> str:
         if self._filter is None:
-            raise OSError(0, self._no_filter)
-        return seccomp.restrict(self._libc, self._filter)
+            raise OSError(0, self._filter_error)
+        return seccomp.apply_filter(self._libc, self._filter)
 
 
-def address_space() -> int:
+def mapped_bytes() -> int:
     """Bytes of address space that this process has mapped; 0 where the system does not say."""
     try:
         with open("/proc/self/statm", encoding="ascii") as statm:
@@ -90,7 +90,7 @@ def address_space() -> int:
         return 0
 
 
-def drop_user() -> str:
+def drop_privileges() -> str:
     """Become nobody where this process is root. Raises OSError where root may not."""
     if os.getuid() != 0 and os.geteuid() != 0:
         return f"uid {os.getuid()} is not root: nothing to give up"
@@ -100,10 +100,10 @@ def drop_user() -> str:
     return f"uid and gid {_NOBODY}, no groups, no capabilities"
 
 
-def restrict_resources(address_space: int, cpu: float) -> str:
+def restrict_resources(max_bytes: int, cpu: float) -> str:
     """Set the kernel's limits on this process. Raises OSError or ValueError."""
     seconds = math.floor(cpu) + 1
-    resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
+    resource.setrlimit(resource.RLIMIT_AS, (max_bytes, max_bytes))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     resource.setrlimit(resource.RLIMIT_NOFILE, (SOCKET_FD + 1, SOCKET_FD + 1))
     for name in ("CORE", "FSIZE", "NPROC", "MEMLOCK", "MSGQUEUE"):
@@ -113,7 +113,7 @@ def restrict_resources(address_space: int, cpu: float) -> str:
     return "memory, processor time, no files, no processes, no core"
 
 
-def _try(name: str, step: Callable[[], str]) -> Layer:
+def _apply_layer(name: str, step: Callable[[], str]) -> Layer:
     try:
         return Layer(name, True, step())
     except (OSError, ValueError, AttributeError) as error:

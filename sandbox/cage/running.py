@@ -10,15 +10,15 @@ from functools import partial
 from typing import Final, NoReturn, TypeAlias
 
 from codeplan.sandbox.cage import zygote
-from codeplan.sandbox.cage.calls import Clock, Link
-from codeplan.sandbox.cage.execution import Execution
-from codeplan.sandbox.cage.worker import Job, Trade
-from codeplan.sandbox.language.program import PlanRefused, Program, compile_plan
+from codeplan.sandbox.cage.calls import PlanTimer, HostLink
+from codeplan.sandbox.cage.execution import PlanExecution
+from codeplan.sandbox.cage.worker import WorkerJob, WorkerRole
+from codeplan.sandbox.language.program import RejectedPlanError, Program, compile_plan
 from codeplan.sandbox.limits import Limits, shorten
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
 
-Compile: TypeAlias = Callable[[str], Program]
+CompilePlan: TypeAlias = Callable[[str], Program]
 """What makes a program of a plan's source."""
 
 _SAMPLE: Final = """\
@@ -31,34 +31,34 @@ def solution(agent, start_from=1):
 """
 
 
-def main(control_fd: int, compiled: Compile = compile_plan) -> NoReturn:
+def main(control_fd: int, compile_source: CompilePlan = compile_plan) -> NoReturn:
     """Be the zygote whose workers run plans. (The audit gives another ``compiled``.)"""
-    _load_the_rest()
-    code = [compiled(_SAMPLE).packed() for _ in range(zygote.PRACTICE)][-1]  # some plans come without their code
+    _preload_modules()
+    code = [compile_source(_SAMPLE).pack() for _ in range(zygote.WARM_UP_RUNS)][-1]  # some plans come without their code
     saved = encode({"x": [1]}, 1_000)
     job = frames.RunJob(_SAMPLE, frozenset({"report"}), frozenset(), 1, saved, 0, Limits(), code=code)
-    zygote.main(control_fd, Trade(job, partial(run, compiled=compiled), rehearsed=True))
+    zygote.main(control_fd, WorkerRole(job, partial(serve_run, compile_source=compile_source), prewarmed=True))
 
 
-def _load_the_rest() -> None:
+def _preload_modules() -> None:
     """Make the standard library load what it loads only when it is used: a worker cannot open a file any more."""
     Counter("a").most_common(1)
     re.compile(r"\N{DIGIT ONE}")
     random.Random("a")
 
 
-def run(link: Link, job: Job, clock: Clock, compiled: Compile) -> None:
+def serve_run(link: HostLink, job: WorkerJob, timer: PlanTimer, compile_source: CompilePlan) -> None:
     """Answer a RunJob; any other job gets no answer."""
     if not isinstance(job, frames.RunJob):
         return
     try:
-        program = Program.unpacked(job.code) if job.code else compiled(job.source)
+        program = Program.unpack(job.code) if job.code else compile_source(job.source)
         variables = decode(job.checkpoint) if job.checkpoint else {}
-    except PlanRefused as refused:
-        link.send(frames.Refused(list(refused.diagnostics)))
+    except RejectedPlanError as refused:
+        link.send(frames.RejectionFrame(list(refused.diagnostics)))
         return
     except CheckpointError as error:
-        link.send(frames.Damaged(shorten(str(error))))
+        link.send(frames.CheckpointErrorFrame(shorten(str(error))))
         return
-    link.send(frames.Started())
-    Execution(link, job, clock).run(program, variables)
+    link.send(frames.StartFrame())
+    PlanExecution(link, job, timer).run(program, variables)

@@ -13,7 +13,7 @@ import platform
 from typing import Final, NamedTuple
 
 
-class _Table(NamedTuple):
+class _CallTable(NamedTuple):
     """One architecture: its number in the kernel's audit interface, and the numbers of the calls."""
 
     audit: int
@@ -26,7 +26,7 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(int(pair.split("=")[1]) for pair in text.split())
 
 
-_X86_64: Final = _Table(
+_X86_64: Final = _CallTable(
     0xC000003E,
     _numbers(
         "read=0 write=1 close=3 munmap=11 brk=12 rt_sigaction=13 rt_sigprocmask=14 rt_sigreturn=15 sched_yield=24"
@@ -42,7 +42,7 @@ _X86_64: Final = _Table(
     ),
 )
 
-_AARCH64: Final = _Table(
+_AARCH64: Final = _CallTable(
     0xC00000B7,
     _numbers(
         "close=57 read=63 write=64 exit=93 exit_group=94 futex=98 clock_gettime=113 clock_getres=114 sched_yield=124"
@@ -67,7 +67,7 @@ _X32_BIT: Final = 0x40000000
 _SET_SECCOMP, _MODE_FILTER = 22, 2
 
 
-class Instruction(NamedTuple):
+class FilterInstruction(NamedTuple):
     """One step of the kernel's filter machine: operation, jumps if true and if false, operand."""
 
     code: int
@@ -76,7 +76,7 @@ class Instruction(NamedTuple):
     operand: int
 
 
-def program(machine: str) -> tuple[Instruction, ...]:
+def build_filter(machine: str) -> tuple[FilterInstruction, ...]:
     """The filter for an architecture, by the name that ``platform.machine()`` gives. Raises OSError for an unknown
     one.
     """
@@ -84,33 +84,33 @@ def program(machine: str) -> tuple[Instruction, ...]:
     if table is None:
         raise OSError(errno.ENOSYS, f"no table of system calls for {machine or 'this machine'}")
     steps = [
-        Instruction(_LOAD, 0, 0, _ARCHITECTURE_AT),
-        Instruction(_EQUAL, 1, 0, table.audit),
-        Instruction(_RETURN, 0, 0, _KILL),
-        Instruction(_LOAD, 0, 0, _NUMBER_AT),
-        Instruction(_AT_LEAST, 0, 1, _X32_BIT),
-        Instruction(_RETURN, 0, 0, _KILL),
+        FilterInstruction(_LOAD, 0, 0, _ARCHITECTURE_AT),
+        FilterInstruction(_EQUAL, 1, 0, table.audit),
+        FilterInstruction(_RETURN, 0, 0, _KILL),
+        FilterInstruction(_LOAD, 0, 0, _NUMBER_AT),
+        FilterInstruction(_AT_LEAST, 0, 1, _X32_BIT),
+        FilterInstruction(_RETURN, 0, 0, _KILL),
     ]
     for number in table.allowed:
-        steps += _answer(number, _ALLOW)
+        steps += _return_if(number, _ALLOW)
     for number in table.refused:
-        steps += _answer(number, _EPERM)
+        steps += _return_if(number, _EPERM)
     for number in table.no_exec:
-        steps += _unless_executable(number)
-    return (*steps, Instruction(_RETURN, 0, 0, _KILL))
+        steps += _allow_unless_executable(number)
+    return (*steps, FilterInstruction(_RETURN, 0, 0, _KILL))
 
 
-def _answer(number: int, answer: int) -> list[Instruction]:
-    return [Instruction(_EQUAL, 0, 1, number), Instruction(_RETURN, 0, 0, answer)]
+def _return_if(number: int, answer: int) -> list[FilterInstruction]:
+    return [FilterInstruction(_EQUAL, 0, 1, number), FilterInstruction(_RETURN, 0, 0, answer)]
 
 
-def _unless_executable(number: int) -> list[Instruction]:
+def _allow_unless_executable(number: int) -> list[FilterInstruction]:
     return [
-        Instruction(_EQUAL, 0, 4, number),
-        Instruction(_LOAD, 0, 0, _THIRD_ARGUMENT_AT),
-        Instruction(_ANY_BIT, 0, 1, _PROT_EXEC),
-        Instruction(_RETURN, 0, 0, _KILL),
-        Instruction(_RETURN, 0, 0, _ALLOW),
+        FilterInstruction(_EQUAL, 0, 4, number),
+        FilterInstruction(_LOAD, 0, 0, _THIRD_ARGUMENT_AT),
+        FilterInstruction(_ANY_BIT, 0, 1, _PROT_EXEC),
+        FilterInstruction(_RETURN, 0, 0, _KILL),
+        FilterInstruction(_RETURN, 0, 0, _ALLOW),
     ]
 
 
@@ -122,22 +122,22 @@ class _Program(ctypes.Structure):
     _fields_ = [("len", ctypes.c_ushort), ("filter", ctypes.POINTER(_Filter))]
 
 
-class Prepared(NamedTuple):
+class PreparedFilter(NamedTuple):
     """A filter laid out for the kernel, made once and applied in each worker."""
 
     filters: ctypes.Array[_Filter]
     detail: str
 
 
-def prepare() -> Prepared:
+def prepare_filter() -> PreparedFilter:
     """Lay out this machine's filter. Raises OSError where there is no table for it."""
     machine = platform.machine()
-    steps = program(machine)
+    steps = build_filter(machine)
     calls = len(_TABLES[machine.lower()].allowed) + len(_TABLES[machine.lower()].no_exec)
-    return Prepared((_Filter * len(steps))(*(_Filter(*s) for s in steps)), f"{machine}, {calls} system calls allowed")
+    return PreparedFilter((_Filter * len(steps))(*(_Filter(*s) for s in steps)), f"{machine}, {calls} system calls allowed")
 
 
-def restrict(libc: ctypes.CDLL, prepared: Prepared) -> str:
+def apply_filter(libc: ctypes.CDLL, prepared: PreparedFilter) -> str:
     """Put this process under the filter, for good; returns what it was. Raises OSError."""
     whole = _Program(len(prepared.filters), ctypes.cast(prepared.filters, ctypes.POINTER(_Filter)))
     if libc.prctl(

@@ -6,15 +6,15 @@ from typing import Final, NoReturn
 
 import msgspec
 
-from codeplan.sandbox.analysis.studies import STUDIES
+from codeplan.sandbox.analysis.studies import ANALYSES
 from codeplan.sandbox.cage import zygote
-from codeplan.sandbox.cage.calls import Clock, Link
-from codeplan.sandbox.cage.worker import Job, Trade
-from codeplan.sandbox.language.refusals import PlanRefused
+from codeplan.sandbox.cage.calls import PlanTimer, HostLink
+from codeplan.sandbox.cage.worker import WorkerJob, WorkerRole
+from codeplan.sandbox.language.refusals import RejectedPlanError
 from codeplan.sandbox.limits import shorten
 from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.plain_data import MOST_BYTES, not_plain
-from codeplan.sandbox.protocol.values import printable
+from codeplan.sandbox.protocol.plain_data import MAX_ANALYSIS_BYTES, find_non_plain
+from codeplan.sandbox.protocol.values import escape_surrogates
 
 _SAMPLE: Final = """\
 def solution(agent, start_from=1):
@@ -26,29 +26,29 @@ def solution(agent, start_from=1):
 
 def main(control_fd: int) -> NoReturn:
     """Be the zygote whose workers study plans."""
-    zygote.main(control_fd, Trade(frames.StudyJob("literals", _SAMPLE, {}), study))
+    zygote.main(control_fd, WorkerRole(frames.AnalysisJob("literals", _SAMPLE, {}), serve_analysis))
 
 
-def study(link: Link, job: Job, clock: Clock) -> None:
+def serve_analysis(link: HostLink, job: WorkerJob, timer: PlanTimer) -> None:
     """Answer a StudyJob; any other job gets no answer."""
-    if isinstance(job, frames.StudyJob):
-        link.send(_studied(job))
+    if isinstance(job, frames.AnalysisJob):
+        link.send(_analyse(job))
 
 
-def _studied(job: frames.StudyJob) -> frames.Studied | frames.Unstudied | frames.Refused:
-    conduct = STUDIES.get(job.topic)
+def _analyse(job: frames.AnalysisJob) -> frames.Analysis | frames.AnalysisFailed | frames.RejectionFrame:
+    conduct = ANALYSES.get(job.topic)
     if conduct is None:
-        return frames.Unstudied(f"there is no such study; there are: {', '.join(sorted(STUDIES))}", misused=True)
+        return frames.AnalysisFailed(f"there is no such study; there are: {', '.join(sorted(ANALYSES))}", invalid_job=True)
     try:
         found = conduct(job.source, job.arguments)
-    except PlanRefused as refused:
-        return frames.Refused(list(refused.diagnostics))
+    except RejectedPlanError as refused:
+        return frames.RejectionFrame(list(refused.diagnostics))
     except ValueError as error:
-        return frames.Unstudied(printable(shorten(str(error))), misused=True)
+        return frames.AnalysisFailed(escape_surrogates(shorten(str(error))), invalid_job=True)
     except Exception as error:
-        return frames.Unstudied(f"it failed on this source ({type(error).__name__})", misused=False)
-    problem = not_plain(found)
+        return frames.AnalysisFailed(f"it failed on this source ({type(error).__name__})", invalid_job=False)
+    problem = find_non_plain(found)
     written = b"" if problem else msgspec.json.encode(found)
-    if len(written) > MOST_BYTES:
-        problem = f"more than {MOST_BYTES:,} bytes"
-    return frames.Unstudied(f"it found {problem}", misused=False) if problem else frames.Studied(written)
+    if len(written) > MAX_ANALYSIS_BYTES:
+        problem = f"more than {MAX_ANALYSIS_BYTES:,} bytes"
+    return frames.AnalysisFailed(f"it found {problem}", invalid_job=False) if problem else frames.Analysis(written)

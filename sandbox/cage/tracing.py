@@ -6,38 +6,38 @@ import sys
 from types import FrameType
 from typing import Any, Final
 
-from codeplan.sandbox.language.program import FILENAME
-from codeplan.sandbox.limits import MOST_ARCS
+from codeplan.sandbox.language.program import PLAN_FILENAME
+from codeplan.sandbox.limits import MAX_ARCS
 
 _UNKNOWN: Final = -1
 
 
-class Tracer:
+class LineTracer:
     """Notes the plan's arcs: pairs of lines that ran one after the other in one function.
 
     A function is entered from line 0 and left to line 0; what an exception leads to is no arc.
     """
 
     def __init__(self) -> None:
-        self._known: set[tuple[int, int]] = set()
-        self._news: list[tuple[int, int]] = []
+        self._seen_arcs: set[tuple[int, int]] = set()
+        self._new_arcs: list[tuple[int, int]] = []
 
     def start(self) -> None:
         """Watch every function of the plan that is called from now on."""
-        sys.settrace(self._called)
+        sys.settrace(self._trace_call)
 
     def stop(self) -> None:
         """Watch no longer."""
         sys.settrace(None)
 
-    def take(self) -> list[tuple[int, int]]:
+    def take_new_arcs(self) -> list[tuple[int, int]]:
         """The arcs that are new since the last time."""
-        news, self._news = self._news, []
+        news, self._new_arcs = self._new_arcs, []
         return news
 
-    def _called(self, frame: FrameType, event: str, argument: Any) -> Any:
+    def _trace_call(self, frame: FrameType, event: str, argument: Any) -> Any:
         code = frame.f_code
-        if code.co_filename != FILENAME or code.co_name.startswith(
+        if code.co_filename != PLAN_FILENAME or code.co_name.startswith(
             "<"
         ):  # a lambda or a comprehension is part of a line
             return None
@@ -49,13 +49,13 @@ class Tracer:
                 last = _UNKNOWN
             elif event in ("line", "return"):
                 here = frame.f_lineno if event == "line" else 0
-                self._note((last, here))
+                self._add_arc((last, here))
                 last = here
             return moved
 
         return moved
 
-    def _note(self, arc: tuple[int, int]) -> None:
-        if arc not in self._known and arc[0] != _UNKNOWN and len(self._known) < MOST_ARCS:
-            self._known.add(arc)
-            self._news.append(arc)
+    def _add_arc(self, arc: tuple[int, int]) -> None:
+        if arc not in self._seen_arcs and arc[0] != _UNKNOWN and len(self._seen_arcs) < MAX_ARCS:
+            self._seen_arcs.add(arc)
+            self._new_arcs.append(arc)

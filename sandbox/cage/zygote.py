@@ -22,38 +22,38 @@ from types import FrameType
 from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
 if TYPE_CHECKING:
-    from codeplan.sandbox.cage.worker import Trade
+    from codeplan.sandbox.cage.worker import WorkerRole
 
-REQUEST: Final = struct.Struct(">cI")
+REQUEST_FORMAT: Final = struct.Struct(">cI")
 """An operation and a number."""
 
-REPLY: Final = struct.Struct(">iI")
+REPLY_FORMAT: Final = struct.Struct(">iI")
 """An error's number (0 for none; for ``s`` the wait status), and the pid."""
 
-READY: Final = b"ready\n"
+READY_MESSAGE: Final = b"ready\n"
 """The first thing said on the control socket; anything else is the reason why there is no zygote."""
 
-UNKNOWN: Final = -1
+UNKNOWN_STATUS: Final = -1
 """The wait status of a worker of which nothing is known."""
 
-_REMEMBERED: Final = 256
-PRACTICE: Final = 10
+_MAX_REMEMBERED: Final = 256
+WARM_UP_RUNS: Final = 10
 """How often the zygote does the sample job: by then the interpreter has fitted its code to it."""
 
 
-def main(control_fd: int, trade: Trade) -> NoReturn:
+def main(control_fd: int, role: WorkerRole) -> NoReturn:
     """Serve the control socket until the host is gone."""
     control = socket.socket(fileno=control_fd)
     try:
-        serve = _Zygote(control, trade)
+        serve = _ZygoteServer(control, role)
     except BaseException as error:
         control.send(f"{type(error).__name__}: {error}"[:2000].encode("utf-8", "replace") + b"\n")
         os._exit(1)
-    control.send(READY)
-    serve.requests()
+    control.send(READY_MESSAGE)
+    serve.serve_forever()
 
 
-class _Forked(NamedTuple):
+class _ForkedWorker(NamedTuple):
     """A worker, the host's end of its socket, and its pidfd where there is one."""
 
     pid: int
@@ -66,78 +66,78 @@ class _Forked(NamedTuple):
             os.close(self.handle)
 
 
-class _Zygote:
-    def __init__(self, control: socket.socket, trade: Trade) -> None:
+class _ZygoteServer:
+    def __init__(self, control: socket.socket, role: WorkerRole) -> None:
         from codeplan.sandbox.cage import worker
         from codeplan.sandbox.cage.lockdown import Cage
 
         warnings.simplefilter("ignore")
         self._control = control
-        self._ended: dict[int, int] = {}
-        self._ahead: _Forked | None = None
-        for _ in range(PRACTICE):
-            worker.practise(trade)
-        self._work, self._trade = worker.work, trade
+        self._exit_statuses: dict[int, int] = {}
+        self._spare_worker: _ForkedWorker | None = None
+        for _ in range(WARM_UP_RUNS):
+            worker.warm_up(role)
+        self._serve_job, self._role = worker.serve_job, role
         self._cage = Cage()
-        self._woken, wake = socket.socketpair()
-        self._woken.setblocking(False)
+        self._wake_socket, wake = socket.socketpair()
+        self._wake_socket.setblocking(False)
         wake.setblocking(False)
         signal.set_wakeup_fd(wake.detach(), warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, _wake)
+        signal.signal(signal.SIGCHLD, _ignore_signal)
         gc.freeze()  # not collected before: workers would write into the holes, all over the memory that they share
         gc.disable()
 
-    def requests(self) -> NoReturn:
+    def serve_forever(self) -> NoReturn:
         used = True
         while True:
-            readable, _, _ = select.select([self._control, self._woken], [], [], 0 if used else None)
-            if self._woken in readable:
-                self._woken.recv(4096)
+            readable, _, _ = select.select([self._control, self._wake_socket], [], [], 0 if used else None)
+            if self._wake_socket in readable:
+                self._wake_socket.recv(4096)
                 self._reap()
             if self._control in readable:
-                self._request()
+                self._serve_request()
                 used = True
             elif used and not readable:
-                self._fork_ahead()
+                self._fork_spare()
                 used = False
 
-    def _request(self) -> None:
-        request = self._control.recv(REQUEST.size)
-        if len(request) != REQUEST.size:
+    def _serve_request(self) -> None:
+        request = self._control.recv(REQUEST_FORMAT.size)
+        if len(request) != REQUEST_FORMAT.size:
             os._exit(0)
-        operation, number = REQUEST.unpack(request)
+        operation, number = REQUEST_FORMAT.unpack(request)
         if operation == b"f":
             self._hand_out()
         else:
-            self._control.send(REPLY.pack(self._status(number), number))
+            self._control.send(REPLY_FORMAT.pack(self._status(number), number))
 
     def _hand_out(self) -> None:
         try:
-            worker = self._taken() or self._fork()
+            worker = self._take_spare() or self._fork()
         except OSError as error:
-            self._control.send(REPLY.pack(error.errno or 1, 0))
+            self._control.send(REPLY_FORMAT.pack(error.errno or 1, 0))
             return
         handles = [worker.socket.fileno()] if worker.handle is None else [worker.socket.fileno(), worker.handle]
-        socket.send_fds(self._control, [REPLY.pack(0, worker.pid)], handles)
+        socket.send_fds(self._control, [REPLY_FORMAT.pack(0, worker.pid)], handles)
         worker.close()
 
-    def _taken(self) -> _Forked | None:
+    def _take_spare(self) -> _ForkedWorker | None:
         """The worker that was forked ahead, where there is one and it still lives."""
         self._reap()
-        worker, self._ahead = self._ahead, None
-        if worker is not None and worker.pid in self._ended:
+        worker, self._spare_worker = self._spare_worker, None
+        if worker is not None and worker.pid in self._exit_statuses:
             worker.close()
             return None
         return worker
 
-    def _fork_ahead(self) -> None:
-        if self._ahead is None:
+    def _fork_spare(self) -> None:
+        if self._spare_worker is None:
             try:
-                self._ahead = self._fork()
+                self._spare_worker = self._fork()
             except OSError:
-                self._ahead = None  # the next request tries again, and tells
+                self._spare_worker = None  # the next request tries again, and tells
 
-    def _fork(self) -> _Forked:
+    def _fork(self) -> _ForkedWorker:
         """A new worker. Raises OSError."""
         ours, theirs = socket.socketpair()
         with theirs:
@@ -148,8 +148,8 @@ class _Zygote:
                 raise
             if pid == 0:
                 self._become_worker(theirs.fileno())
-        self._ended.pop(pid, None)  # of an earlier worker with this number
-        return _Forked(pid, ours, _handle(pid))
+        self._exit_statuses.pop(pid, None)  # of an earlier worker with this number
+        return _ForkedWorker(pid, ours, _open_pidfd(pid))
 
     def _become_worker(self, job_fd: int) -> NoReturn:
         """Keep one descriptor, then work. Whatever happens, this never returns into the zygote's loop."""
@@ -157,7 +157,7 @@ class _Zygote:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             gc.enable()
-            self._work(job_fd, self._cage, self._trade)
+            self._serve_job(job_fd, self._cage, self._role)
         except BaseException:
             os._exit(1)
         os._exit(0)
@@ -174,20 +174,20 @@ class _Zygote:
                 return
             if pid == 0:
                 return
-            self._ended[pid] = status
-            while len(self._ended) > _REMEMBERED:
-                del self._ended[next(iter(self._ended))]
+            self._exit_statuses[pid] = status
+            while len(self._exit_statuses) > _MAX_REMEMBERED:
+                del self._exit_statuses[next(iter(self._exit_statuses))]
 
     def _status(self, pid: int) -> int:
         self._reap()
-        return self._ended.get(pid, UNKNOWN)
+        return self._exit_statuses.get(pid, UNKNOWN_STATUS)
 
 
-def _wake(signum: int, frame: FrameType | None) -> None:
+def _ignore_signal(signum: int, frame: FrameType | None) -> None:
     """What a worker's end does: nothing but to write to the wake-up descriptor, as every handled signal does."""
 
 
-def _handle(pid: int) -> int | None:
+def _open_pidfd(pid: int) -> int | None:
     try:
         return os.pidfd_open(pid)
     except (OSError, AttributeError):

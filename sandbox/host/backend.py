@@ -15,7 +15,7 @@ from codeplan.sandbox.protocol.progress import Progress
 from codeplan.types import AgentApi, Checkpoint, Failed, Finished, Plan, Rejected, Stopped
 
 
-class Executor(Protocol):
+class Backend(Protocol):
     """Checks plans that nobody trusts, and runs them."""
 
     @property
@@ -35,7 +35,7 @@ class Executor(Protocol):
         start_from: int = 1,
         checkpoint: Checkpoint | None = None,
         *,
-        listen: Callable[[Progress], None] | None = None,
+        on_event: Callable[[Progress], None] | None = None,
         seed: int = 0,
     ) -> Finished | Failed | Stopped | Rejected:
         """Run a plan from step ``start_from`` on, with the variables of ``checkpoint``.
@@ -94,7 +94,7 @@ class Capability(StrEnum):
 
 
 @runtime_checkable
-class Differs(Protocol):
+class PartialBackend(Protocol):
     """An executor that does not do all that the contract asks."""
 
     @property

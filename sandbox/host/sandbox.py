@@ -13,20 +13,20 @@ from codeplan.agent_api import agent_api
 from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox.host import launcher, study
 from codeplan.sandbox.host.agent_port import AgentPort
-from codeplan.sandbox.host.code_cache import Compiled
-from codeplan.sandbox.host.process import TimeUp, WorkerGone, WorkerProcess
-from codeplan.sandbox.host.session import Session, gave_up
+from codeplan.sandbox.host.code_cache import CodeCache
+from codeplan.sandbox.host.process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
+from codeplan.sandbox.host.session import RunSession, parser_failure
 from codeplan.sandbox.limits import Limits, shorten
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import CheckpointError
 from codeplan.sandbox.protocol.layers import Layer
-from codeplan.sandbox.protocol.progress import Covered, Printed, Progress, StepEntered
+from codeplan.sandbox.protocol.progress import LineCoverage, OutputChunk, Progress, StepEntry
 from codeplan.types import AgentApi, Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, Stopped
 
-__all__ = ["Printed", "Progress", "Sandbox", "StepEntered", "layers"]
+__all__ = ["OutputChunk", "Progress", "Sandbox", "StepEntry", "probe_layers"]
 
 _START_SECONDS: Final = 30.0
-_CHECK_EXTRA: Final = 4 << 20
+_CHECK_FRAME_EXTRA: Final = 4 << 20
 
 
 class Sandbox:
@@ -40,44 +40,44 @@ class Sandbox:
     def __init__(self, limits: Limits = Limits(), *, allow_weak: bool = False) -> None:  # noqa: B008  # frozen
         self.limits = limits
         self._allow_weak = allow_weak
-        self._weak: tuple[str, ...] | None = None
-        self._compiled = Compiled()
+        self._missing_layers: tuple[str, ...] | None = None
+        self._code_cache = CodeCache()
 
     @property
-    def weak(self) -> tuple[str, ...]:
+    def missing_layers(self) -> tuple[str, ...]:
         """The layers that are missing here and that ``allow_weak`` let pass; empty where the cage is whole."""
         if not self._allow_weak:
             return ()
-        if self._weak is None:
-            self._weak = tuple(layer.name for layer in layers() if not layer.present)
-        return self._weak
+        if self._missing_layers is None:
+            self._missing_layers = tuple(layer.name for layer in probe_layers() if not layer.present)
+        return self._missing_layers
 
     def check(self, source: str, api: AgentApi | type) -> Plan | Rejected:
         """Whether ``source`` is a plan for an agent with this API; a class stands for its own. Nothing of it is run.
 
         Raises SandboxError where the cage could not be built.
         """
-        refused = _unreadable(source, self.limits)
+        refused = _find_unreadable(source, self.limits)
         if refused is not None:
             return Rejected(source, (refused,))
         job = frames.CheckJob(source, agent_api(api) if isinstance(api, type) else api)
-        launcher.runs.start()  # most plans that are checked are run next
-        with self._open(launcher.checks) as worker:
-            return self._checked(worker, job)
+        launcher.run_workers.start()  # most plans that are checked are run next
+        with self._open_worker(launcher.check_workers) as worker:
+            return self._exchange_check(worker, job)
 
-    def study(self, topic: str, source: str, arguments: Mapping[str, Any] = {}) -> Any | Rejected:
+    def analyse(self, topic: str, source: str, arguments: Mapping[str, Any] = {}) -> Any | Rejected:
         """What the study ``topic`` finds in a plan's text, as plain data; Rejected for what is not Python.
 
         The topics, with what each takes and finds, are in ``language.studies``; ``arguments`` is plain data, too.
         Nothing of the text is run, and nothing of it is read but in the cage. Raises UsageError for an unknown topic
         and for arguments that do not fit, SandboxError where the study failed or passed the limits.
         """
-        refused = _unreadable(source, self.limits)
+        refused = _find_unreadable(source, self.limits)
         if refused is not None:
             return Rejected(source, (refused,))
-        job = study.job(topic, source, arguments)
-        with self._open(launcher.studies) as worker:
-            return study.conduct(worker, job, self.limits)
+        job = study.build_job(topic, source, arguments)
+        with self._open_worker(launcher.analysis_workers) as worker:
+            return study.run_analysis(worker, job, self.limits)
 
     def run(
         self,
@@ -87,9 +87,9 @@ class Sandbox:
         start_from: int = 1,
         checkpoint: Checkpoint | None = None,
         *,
-        listen: Callable[[Progress], None] | None = None,
+        on_event: Callable[[Progress], None] | None = None,
         seed: int = 0,
-        cover: Callable[[Covered], None] | None = None,
+        on_coverage: Callable[[LineCoverage], None] | None = None,
     ) -> Finished | Failed | Stopped | Rejected:
         """Run a plan from step ``start_from`` on, with the variables of ``checkpoint``.
 
@@ -103,74 +103,74 @@ class Sandbox:
         AgentError.
         """
         plan = Plan(plan) if isinstance(plan, str) else plan
-        refused = _unreadable(plan.source, self.limits)
+        refused = _find_unreadable(plan.source, self.limits)
         if refused is not None:
             return Rejected(plan.source, (refused,))
         port = AgentPort(agent, ask)
-        code = self._compiled.code_of(plan.source)
-        job = _job(plan, code, port, start_from, checkpoint, seed, self.limits, cover is not None)
-        with self._open(launcher.runs) as worker:
-            return Session(worker, plan, port, self.limits, listen, cover).run(job)
+        code = self._code_cache.get(plan.source)
+        job = _build_run_job(plan, code, port, start_from, checkpoint, seed, self.limits, on_coverage is not None)
+        with self._open_worker(launcher.run_workers) as worker:
+            return RunSession(worker, plan, port, self.limits, on_event, on_coverage).run(job)
 
-    def _checked(self, worker: WorkerProcess, job: frames.CheckJob) -> Plan | Rejected:
+    def _exchange_check(self, worker: WorkerProcess, job: frames.CheckJob) -> Plan | Rejected:
         deadline = time.monotonic() + self.limits.wall
-        worker.accept(_CHECK_EXTRA + self.limits.source_bytes)
+        worker.set_max_frame(_CHECK_FRAME_EXTRA + self.limits.source_bytes)
         try:
             worker.send(job, deadline)
             said = worker.receive(deadline)
-        except (TimeUp, WorkerGone, frames.ProtocolError):
-            return Rejected(job.source, (gave_up(),))
-        if isinstance(said, frames.Checked) and _unreadable(said.plan.source, self.limits) is None:
+        except (DeadlineExceeded, WorkerDisconnected, frames.ProtocolError):
+            return Rejected(job.source, (parser_failure(),))
+        if isinstance(said, frames.AcceptanceFrame) and _find_unreadable(said.plan.source, self.limits) is None:
             if said.plan.source == job.source:  # else it may be the code of any plan
-                self._compiled.keep(job.source, said.code)
+                self._code_cache.store(job.source, said.code)
             return said.plan
-        if isinstance(said, frames.Refused):
-            return Rejected(job.source, tuple(_short(d) for d in said.diagnostics))
-        return Rejected(job.source, (gave_up(),))
+        if isinstance(said, frames.RejectionFrame):
+            return Rejected(job.source, tuple(_shortened(d) for d in said.diagnostics))
+        return Rejected(job.source, (parser_failure(),))
 
-    def _open(self, workers: launcher.Launcher) -> WorkerProcess:
+    def _open_worker(self, workers: launcher.WorkerLauncher) -> WorkerProcess:
         """A locked worker that has seen nothing yet."""
         worker = workers.spawn()
         try:
-            missing = [layer for layer in _lock_in(worker, self.limits) if not layer.present]
+            missing = [layer for layer in _lock_down(worker, self.limits) if not layer.present]
             if missing and not self._allow_weak:
-                raise SandboxError(_too_weak(missing))
+                raise SandboxError(_missing_layers_message(missing))
         except BaseException:
-            worker.end()
+            worker.kill()
             raise
         return worker
 
 
-def layers() -> tuple[Layer, ...]:
+def probe_layers() -> tuple[Layer, ...]:
     """The layers of the cage on this machine, found by locking a worker in. Raises SandboxError where there can be
     none.
     """
-    with launcher.runs.spawn() as worker:
-        return tuple(_lock_in(worker, Limits()))
+    with launcher.run_workers.spawn() as worker:
+        return tuple(_lock_down(worker, Limits()))
 
 
-def _lock_in(worker: WorkerProcess, limits: Limits) -> list[Layer]:
+def _lock_down(worker: WorkerProcess, limits: Limits) -> list[Layer]:
     deadline = time.monotonic() + _START_SECONDS
     try:
-        worker.send(frames.Setup(limits.memory, limits.cpu, limits.wall), deadline)
+        worker.send(frames.SetupFrame(limits.memory, limits.cpu, limits.wall), deadline)
         ready = worker.receive(deadline)
-    except TimeUp:
+    except DeadlineExceeded:
         raise SandboxError(
             f"the sandbox's worker was not ready within {_START_SECONDS:g} s; the machine is overloaded"
         ) from None
-    except (WorkerGone, frames.ProtocolError) as error:
+    except (WorkerDisconnected, frames.ProtocolError) as error:
         raise SandboxError(f"the sandbox's worker died while it was locked in ({type(error).__name__})") from None
-    if not isinstance(ready, frames.Ready):
+    if not isinstance(ready, frames.ReadyFrame):
         raise SandboxError(f"the sandbox's worker said {type(ready).__name__} instead of Ready")
     return ready.layers
 
 
-def _too_weak(missing: list[Layer]) -> str:
+def _missing_layers_message(missing: list[Layer]) -> str:
     named = ", ".join(f"{layer.name} ({layer.detail})" for layer in missing)
     return f"this machine's cage lacks {named}; to run plans without it, pass allow_weak=True or --allow-weak-sandbox"
 
 
-def _job(
+def _build_run_job(
     plan: Plan,
     code: bytes,
     port: AgentPort,
@@ -178,20 +178,20 @@ def _job(
     checkpoint: Checkpoint | None,
     seed: int,
     limits: Limits,
-    cover: bool,
+    coverage: bool,
 ) -> frames.RunJob:
     for name, value in {"start_from": start_from, "seed": seed}.items():
         if type(value) is not int or not -(2**63) <= value < 2**63:
             raise UsageError(f"{name} must be a whole number of at most 64 bits, not {value!r:.80}")
-    job = frames.RunJob(plan.source, port.methods, port.attributes, start_from, checkpoint, seed, limits, cover, code)
+    job = frames.RunJob(plan.source, port.methods, port.attributes, start_from, checkpoint, seed, limits, coverage, code)
     try:
-        frames.from_host(frames.pack(job)[frames.HEADER_BYTES :])
+        frames.unpack_host_frame(frames.pack(job)[frames.HEADER_BYTES :])
     except (TypeError, ValueError, OverflowError, RecursionError, frames.ProtocolError) as error:
         raise CheckpointError(f"the checkpoint is damaged: {error}") from None
     return job
 
 
-def _unreadable(source: str, limits: Limits) -> Diagnostic | None:
+def _find_unreadable(source: str, limits: Limits) -> Diagnostic | None:
     """Why a source is not even handed to the worker; None where it can be."""
     if not isinstance(source, str):
         raise UsageError(f"a plan is text, not a {type(source).__name__}")
@@ -212,5 +212,5 @@ def _unreadable(source: str, limits: Limits) -> Diagnostic | None:
     return None
 
 
-def _short(diagnostic: Diagnostic) -> Diagnostic:
+def _shortened(diagnostic: Diagnostic) -> Diagnostic:
     return msgspec.structs.replace(diagnostic, message=shorten(diagnostic.message))

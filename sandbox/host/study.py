@@ -9,21 +9,21 @@ from typing import Any, Final
 import msgspec
 
 from codeplan.errors import SandboxError, UsageError
-from codeplan.sandbox.host.process import TimeUp, WorkerGone, WorkerProcess
+from codeplan.sandbox.host.process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
 from codeplan.sandbox.limits import Limits, shorten
 from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.plain_data import MOST_BYTES, not_plain
+from codeplan.sandbox.protocol.plain_data import MAX_ANALYSIS_BYTES, find_non_plain
 from codeplan.types import Rejected
 
 _FRAME_EXTRA: Final = 1 << 10
 
 
-def job(topic: str, source: str, arguments: Mapping[str, Any]) -> frames.StudyJob:
+def build_job(topic: str, source: str, arguments: Mapping[str, Any]) -> frames.AnalysisJob:
     """The job. Raises UsageError for arguments that are not plain data, or too much of it."""
-    made = frames.StudyJob(topic, source, dict(arguments))
-    problem = not_plain([topic, made.arguments])
-    if problem is None and frames.size(made.arguments) > MOST_BYTES:
-        problem = f"more than {MOST_BYTES:,} bytes"
+    made = frames.AnalysisJob(topic, source, dict(arguments))
+    problem = find_non_plain([topic, made.arguments])
+    if problem is None and frames.packed_size(made.arguments) > MAX_ANALYSIS_BYTES:
+        problem = f"more than {MAX_ANALYSIS_BYTES:,} bytes"
     if problem is not None:
         raise UsageError(
             f"the arguments of the study {topic!r} hold {problem}; give it texts, numbers, lists and dicts"
@@ -31,40 +31,40 @@ def job(topic: str, source: str, arguments: Mapping[str, Any]) -> frames.StudyJo
     return made
 
 
-def conduct(worker: WorkerProcess, job: frames.StudyJob, limits: Limits) -> Any | Rejected:
+def run_analysis(worker: WorkerProcess, job: frames.AnalysisJob, limits: Limits) -> Any | Rejected:
     """What the study found, as plain data; Rejected where the source is not Python.
 
     Raises UsageError for an unknown topic and for arguments that do not fit, SandboxError where the study failed, was
     not done within the limits, or answered what is not plain data.
     """
     deadline = time.monotonic() + limits.wall
-    worker.accept(MOST_BYTES + _FRAME_EXTRA)
+    worker.set_max_frame(MAX_ANALYSIS_BYTES + _FRAME_EXTRA)
     try:
         worker.send(job, deadline)
         said = worker.receive(deadline)
-    except TimeUp:
+    except DeadlineExceeded:
         raise SandboxError(f"the study {job.topic!r} took longer than {limits.wall:g} s") from None
-    except WorkerGone:
+    except WorkerDisconnected:
         raise SandboxError(f"the study {job.topic!r} died of this source, or of its limits") from None
     except frames.ProtocolError as error:
         raise SandboxError(f"the study {job.topic!r} broke the protocol: {error}") from None
-    return _believed(said, job)
+    return _verify_reply(said, job)
 
 
-def _believed(said: frames.FromWorker, job: frames.StudyJob) -> Any | Rejected:
-    if isinstance(said, frames.Refused):
+def _verify_reply(said: frames.WorkerFrame, job: frames.AnalysisJob) -> Any | Rejected:
+    if isinstance(said, frames.RejectionFrame):
         return Rejected(
             job.source, tuple(msgspec.structs.replace(d, message=shorten(d.message)) for d in said.diagnostics)
         )
-    if isinstance(said, frames.Unstudied):
-        raise (UsageError if said.misused else SandboxError)(f"the study {job.topic!r} cannot be had: {said.message}")
-    if not isinstance(said, frames.Studied):
+    if isinstance(said, frames.AnalysisFailed):
+        raise (UsageError if said.invalid_job else SandboxError)(f"the study {job.topic!r} cannot be had: {said.message}")
+    if not isinstance(said, frames.Analysis):
         raise SandboxError(f"the study {job.topic!r} answered with a {type(said).__name__}")
     try:
-        found = msgspec.json.decode(said.found)
+        found = msgspec.json.decode(said.findings)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SandboxError(f"the study {job.topic!r} found what cannot be read ({error})") from None
-    problem = not_plain(found)
+    problem = find_non_plain(found)
     if problem is not None:
         raise SandboxError(f"the study {job.topic!r} found {problem}, which is not plain data")
     return found

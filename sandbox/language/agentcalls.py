@@ -7,11 +7,11 @@ import difflib
 import inspect
 from functools import cache
 
-from codeplan.sandbox.language.refusals import Refusals
+from codeplan.sandbox.language.refusals import DiagnosticCollector
 from codeplan.types import AgentApi, AgentMethod
 
 
-def check_agent_calls(nodes: list[ast.AST], api: AgentApi, refusals: Refusals) -> None:
+def check_agent_calls(nodes: list[ast.AST], api: AgentApi, refusals: DiagnosticCollector) -> None:
     """Check every ``agent.name`` and ``agent.name(…)`` among a plan's nodes."""
     methods = {m.name: m for m in api.methods}
     attributes = {a.name for a in api.attributes}
@@ -19,7 +19,7 @@ def check_agent_calls(nodes: list[ast.AST], api: AgentApi, refusals: Refusals) -
     for node in nodes:
         if isinstance(node, ast.Attribute) and _is_agent(node.value):
             if node.attr not in known and not node.attr.startswith("_"):
-                _refuse_name(node, api, refusals)
+                _reject_unknown_name(node, api, refusals)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_agent(node.func.value):
             name = node.func.attr
             if name in methods:
@@ -33,14 +33,14 @@ def _is_agent(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id == "agent"
 
 
-def _refuse_name(node: ast.Attribute, api: AgentApi, refusals: Refusals) -> None:
+def _reject_unknown_name(node: ast.Attribute, api: AgentApi, refusals: DiagnosticCollector) -> None:
     near = difflib.get_close_matches(node.attr, api.names, n=1, cutoff=0.5)
     meant = f"did you mean `{near[0]}`? " if near else ""
     message = f"the agent has no `{node.attr}`; {meant}It has: {', '.join(api.names) or 'nothing'}"
     refusals.add(node, "agent-method", message)
 
 
-def _check_arguments(node: ast.Call, method: AgentMethod, refusals: Refusals) -> None:
+def _check_arguments(node: ast.Call, method: AgentMethod, refusals: DiagnosticCollector) -> None:
     named = [k.arg for k in node.keywords if k.arg is not None]
     if len(named) < len(node.keywords) or any(isinstance(a, ast.Starred) for a in node.args):
         return

@@ -9,17 +9,17 @@ from __future__ import annotations
 import ast
 
 from codeplan.sandbox.language.agentcalls import check_agent_calls
-from codeplan.sandbox.language.digest import step_digests, title
-from codeplan.sandbox.language.flow import Flow, flow
-from codeplan.sandbox.language.imports import imports
+from codeplan.sandbox.language.digest import step_digests, step_title
+from codeplan.sandbox.language.flow import NameFlow, analyse_flow
+from codeplan.sandbox.language.imports import find_imports
 from codeplan.sandbox.language.nodes import walk
-from codeplan.sandbox.language.outline import Outline, outline
-from codeplan.sandbox.language.program import Program, build
-from codeplan.sandbox.language.quotes import repaired
-from codeplan.sandbox.language.refusals import PlanRefused, Refusals
-from codeplan.sandbox.language.resolve import Names
+from codeplan.sandbox.language.outline import PlanOutline, outline_plan
+from codeplan.sandbox.language.program import Program, build_program
+from codeplan.sandbox.language.quotes import repair_fstrings
+from codeplan.sandbox.language.refusals import RejectedPlanError, DiagnosticCollector
+from codeplan.sandbox.language.resolve import PlanNames
 from codeplan.sandbox.language.structure import check_structure
-from codeplan.sandbox.language.syntax import parse
+from codeplan.sandbox.language.syntax import parse_plan
 from codeplan.types import AgentApi, Plan, Rejected, Step
 
 
@@ -35,45 +35,45 @@ def check_and_compile(source: str, api: AgentApi) -> tuple[Plan, Program] | Reje
     The Plan's source is the one that was given, but where an f-string's inner quotes had to be changed for this Python.
     """
     try:
-        source, tree = _parsed(source)
-    except PlanRefused as refused:
+        source, tree = _parse_or_repair(source)
+    except RejectedPlanError as refused:
         return Rejected(source, refused.diagnostics)
-    refusals = Refusals(source)
-    parts, nodes = outline(tree), walk(tree)
+    refusals = DiagnosticCollector(source)
+    parts, nodes = outline_plan(tree), walk(tree)
     check_structure(tree, nodes, source.split("\n"), refusals)
     check_agent_calls(nodes, api, refusals)
-    flows = [flow(p.body) for p in parts.parts]
-    imported = imports(nodes)
-    names = Names(imported, parts, flows)
+    flows = [analyse_flow(p.body) for p in parts.parts]
+    imported = find_imports(nodes)
+    names = PlanNames(imported, parts, flows)
     names.check(refusals)
-    plan = Plan(source, _steps(parts, flows, names), names.provides)
-    program = build(imported, parts, flows, refusals)
+    plan = Plan(source, _make_steps(parts, flows, names), names.provides)
+    program = build_program(imported, parts, flows, refusals)
     return Rejected(source, refusals.sorted()) if refusals else (plan, program)
 
 
-def _parsed(source: str) -> tuple[str, ast.Module]:
+def _parse_or_repair(source: str) -> tuple[str, ast.Module]:
     """The tree, with the source that it is of. Raises PlanRefused with what Python says of the source as given."""
     try:
-        return source, parse(source)
-    except PlanRefused:
-        other = repaired(source)
+        return source, parse_plan(source)
+    except RejectedPlanError:
+        other = repair_fstrings(source)
         if other == source:
             raise
         try:
-            return other, parse(other)
-        except PlanRefused:
+            return other, parse_plan(other)
+        except RejectedPlanError:
             pass
         raise
 
 
-def _steps(parts: Outline, flows: list[Flow], names: Names) -> tuple[Step, ...]:
+def _make_steps(parts: PlanOutline, flows: list[NameFlow], names: PlanNames) -> tuple[Step, ...]:
     digests = step_digests(parts, flows)
     return tuple(
         Step(
             number=p.step,
             line=p.node.lineno,
             end_line=p.node.end_lineno or p.node.lineno,
-            title=title(p),
+            title=step_title(p),
             digest=digests[p.step],
             needs=names.needs(p, f),
             sets=tuple(sorted(f.sets)),

@@ -7,38 +7,38 @@ import hashlib
 import re
 
 from codeplan.sandbox.language.bindings import bound_names
-from codeplan.sandbox.language.flow import Flow
+from codeplan.sandbox.language.flow import NameFlow
 from codeplan.sandbox.language.nodes import walk
-from codeplan.sandbox.language.outline import Outline, Part
+from codeplan.sandbox.language.outline import PlanOutline, PlanPart
 
 _DIGITS = 16
 _PREFIX = re.compile(r"^\s*\[\s*[Ss]tep\s*\d+\s*\]\s*:?\s*")
 
 
-def step_digests(parts: Outline, flows: list[Flow]) -> dict[int, str]:
+def step_digests(parts: PlanOutline, flows: list[NameFlow]) -> dict[int, str]:
     """The digest of each step, by its number: of its own code, and of all code outside the steps that it uses,
     directly or not.
 
     Layout, comments, quotes and strings that stand alone do not count.
     """
-    outside = _Outside(parts, flows)
+    outside = _SharedCode(parts, flows)
     return {
-        part.step: _hash([_normal(part.body), *outside.used_by({*f.reads, *f.deferred})])
+        part.step: _hash([_normal_form(part.body), *outside.code_used_by({*f.reads, *f.deferred_reads})])
         for part, f in zip(parts.parts, flows, strict=True)
         if part.step is not None
     }
 
 
-def title(part: Part) -> str:
+def step_title(part: PlanPart) -> str:
     """The text of the first ``print('[Step k] …')`` without its prefix; empty where there is none."""
     for statement in part.body:
-        text = _printed(statement)
+        text = _printed_text(statement)
         if text is not None and _PREFIX.match(text):
             return _PREFIX.sub("", text, count=1).strip()
     return ""
 
 
-def _printed(statement: ast.stmt) -> str | None:
+def _printed_text(statement: ast.stmt) -> str | None:
     value = statement.value if isinstance(statement, ast.Expr) else None
     if not (
         isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "print" and value.args
@@ -49,10 +49,10 @@ def _printed(statement: ast.stmt) -> str | None:
     return "".join(p.value if isinstance(p, ast.Constant) and isinstance(p.value, str) else "…" for p in pieces)
 
 
-class _Outside:
+class _SharedCode:
     """The statements outside the steps, by the names that they bind."""
 
-    def __init__(self, parts: Outline, flows: list[Flow]) -> None:
+    def __init__(self, parts: PlanOutline, flows: list[NameFlow]) -> None:
         self._statements: dict[str, list[ast.stmt]] = {}
         self._known: dict[ast.stmt, tuple[str, set[str]]] = {}
         for part in parts.parts:
@@ -60,54 +60,54 @@ class _Outside:
                 for name in bound_names([statement]):
                     self._statements.setdefault(name, []).append(statement)
 
-    def used_by(self, names: set[str]) -> list[str]:
+    def code_used_by(self, names: set[str]) -> list[str]:
         """The normal forms of what binds these names, and of what that uses in turn, in a fixed order."""
         used: dict[ast.stmt, str] = {}
         waiting = sorted(names)
         seen = set(names)
         while waiting:
             for statement in self._statements.get(waiting.pop(), ()):
-                used[statement], its_names = self._known_of(statement)
+                used[statement], its_names = self._normal_form_and_names(statement)
                 more = its_names - seen
                 seen |= more
                 waiting += sorted(more)
         return sorted(used.values())
 
-    def _known_of(self, statement: ast.stmt) -> tuple[str, set[str]]:
+    def _normal_form_and_names(self, statement: ast.stmt) -> tuple[str, set[str]]:
         """Its normal form, and the names that stand in it."""
         if statement not in self._known:
             names = {n.id for n in walk(statement) if isinstance(n, ast.Name)}
-            self._known[statement] = (_normal([statement]), names)
+            self._known[statement] = (_normal_form([statement]), names)
         return self._known[statement]
 
 
 _DROPPED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores", "type_params"})
 
 
-def _normal(body: list[ast.stmt]) -> str:
+def _normal_form(body: list[ast.stmt]) -> str:
     """A text that is the same for the same code. ``pass`` and strings that stand alone are left out."""
     written: list[str] = []
-    _write(body, written)
+    _write_node(body, written)
     return ",".join(written)
 
 
-def _write(value: object, written: list[str]) -> None:
+def _write_node(value: object, written: list[str]) -> None:
     kind = type(value)
     if isinstance(value, ast.AST):
         written.append(kind.__name__)
-        for name in _KEPT[type(value)]:
-            _write(getattr(value, name, None), written)
+        for name in _RELEVANT_FIELDS[type(value)]:
+            _write_node(getattr(value, name, None), written)
     elif isinstance(value, list):
         written.append("[")
         for part in value:
             if not _does_nothing(part):
-                _write(part, written)
+                _write_node(part, written)
         written.append("]")
     else:
         written.append(f"{kind.__name__}:{value!r}")
 
 
-class _Kept(dict[type[ast.AST], tuple[str, ...]]):
+class _RelevantFields(dict[type[ast.AST], tuple[str, ...]]):
     """The fields that say what the code does, by the sort of node."""
 
     def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ class _Kept(dict[type[ast.AST], tuple[str, ...]]):
         return self[kind]
 
 
-_KEPT = _Kept()
+_RELEVANT_FIELDS = _RelevantFields()
 
 
 def _does_nothing(value: object) -> bool:

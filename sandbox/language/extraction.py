@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import textwrap
 
-HEADER = "def solution(agent, start_from=1):"
+PLAN_HEADER = "def solution(agent, start_from=1):"
 
 _FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*([\w+.#-]*)[^\n`]*$")
 _SOLUTION = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+solution\b")
@@ -17,39 +17,39 @@ _CODE_START = re.compile(
     r"^(?:def |import |from \w[\w.]* import |#|@|[A-Za-z_]\w*[ \t]*(?::[^=\n]+)?=[^=]|\"\"\"|'''|if __name__)"
 )
 _BODY = re.compile(r"^[ \t]*(?:if[ \t]+start_from\b|print\(['\"]\[Step|# ?General plan)", re.IGNORECASE)
-_THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060"))
 _SPACES = str.maketrans(dict.fromkeys("\u00a0\u2007\u202f\u3000", " "))
 
 
-def extract(reply: str) -> str:
+def extract_plan(reply: str) -> str:
     """The source of the plan in ``reply``, ending in one newline; empty where the reply is.
 
     Fences and prose around the code are left out, of several blocks the last that defines ``solution`` counts, a
     missing header is added, a doubled one dropped, and tabs in indentation become spaces.
     """
-    lines = _clean(reply).split("\n")
-    blocks = _blocks(lines)
-    body = _best(blocks) if blocks else _without_prose(lines)
-    body = _with_header(_without_repeats(_dedented(body)))
+    lines = _clean_reply(reply).split("\n")
+    blocks = _fenced_blocks(lines)
+    body = _best_block(blocks) if blocks else _strip_prose(lines)
+    body = _add_header(_drop_repeated_headers(_dedent_lines(body)))
     text = "\n".join(line.rstrip() for line in body).strip("\n")
     return text + "\n" if text else ""
 
 
-def _clean(reply: str) -> str:
+def _clean_reply(reply: str) -> str:
     """One sort of line end, no thoughts, no invisible characters, no tabs or odd spaces in indentation."""
-    thoughts = [m.end() for m in _THOUGHT.finditer(reply)]
+    thoughts = [m.end() for m in _THOUGHT_END.finditer(reply)]
     text = reply[thoughts[-1] :] if thoughts else reply
     text = text.replace("\r\n", "\n").replace("\r", "\n").translate(_INVISIBLE)
-    return "\n".join(_spaced(line) for line in text.split("\n"))
+    return "\n".join(_normalise_indent(line) for line in text.split("\n"))
 
 
-def _spaced(line: str) -> str:
+def _normalise_indent(line: str) -> str:
     rest = line.lstrip()
     return line[: len(line) - len(rest)].translate(_SPACES).expandtabs(4) + rest
 
 
-def _blocks(lines: list[str]) -> list[list[str]]:
+def _fenced_blocks(lines: list[str]) -> list[list[str]]:
     """The insides of fenced blocks; one that is never closed goes to the end."""
     blocks: list[list[str]] = []
     mark = ""
@@ -65,7 +65,7 @@ def _blocks(lines: list[str]) -> list[list[str]]:
     return [b for b in blocks if any(line.strip() for line in b)]
 
 
-def _best(blocks: list[list[str]]) -> list[str]:
+def _best_block(blocks: list[list[str]]) -> list[str]:
     """The last block with a ``solution``, else the last with the body of one, else the longest."""
     for sign in (_SOLUTION, _BODY):
         for block in reversed(blocks):
@@ -74,18 +74,18 @@ def _best(blocks: list[list[str]]) -> list[str]:
     return max(blocks, key=len)
 
 
-def _without_prose(lines: list[str]) -> list[str]:
+def _strip_prose(lines: list[str]) -> list[str]:
     """From the first line of code to the last line that belongs to it."""
     first = next((i for i, line in enumerate(lines) if _SOLUTION.match(line)), None)
     if first is None:
         first = next((i for i, line in enumerate(lines) if _BODY.match(line)), None)
-        return lines if first is None else _until_prose(lines[first:], _indent(lines[first]))
+        return lines if first is None else _take_until_prose(lines[first:], _indent(lines[first]))
     start = first
     while start and _leads_to_code(lines[start - 1]):
         start -= 1
     while start < first and not _CODE_START.match(lines[start]):
         start += 1
-    return lines[start:first] + _until_prose(lines[first:], _indent(lines[first]))
+    return lines[start:first] + _take_until_prose(lines[first:], _indent(lines[first]))
 
 
 def _leads_to_code(line: str) -> bool:
@@ -93,7 +93,7 @@ def _leads_to_code(line: str) -> bool:
     return not line.strip() or line[0] == " " or bool(_CODE_START.match(line)) or line.strip() in (")", "]", "}")
 
 
-def _until_prose(lines: list[str], margin: int) -> list[str]:
+def _take_until_prose(lines: list[str], margin: int) -> list[str]:
     """Lines up to the first that stands at the margin and does not begin like code."""
     kept = [lines[0]]
     for line in lines[1:]:
@@ -104,11 +104,11 @@ def _until_prose(lines: list[str], margin: int) -> list[str]:
     return kept
 
 
-def _dedented(lines: list[str]) -> list[str]:
+def _dedent_lines(lines: list[str]) -> list[str]:
     return textwrap.dedent("\n".join(lines)).strip("\n").split("\n")
 
 
-def _without_repeats(lines: list[str]) -> list[str]:
+def _drop_repeated_headers(lines: list[str]) -> list[str]:
     """Drop a header that follows another with nothing but blank lines between."""
     kept: list[str] = []
     last_header = False
@@ -122,11 +122,11 @@ def _without_repeats(lines: list[str]) -> list[str]:
     return kept
 
 
-def _with_header(lines: list[str]) -> list[str]:
+def _add_header(lines: list[str]) -> list[str]:
     """Put a body without a header under one."""
     if any(_SOLUTION.match(line) for line in lines) or not any(_BODY.match(line) for line in lines):
         return lines
-    return [HEADER, *(f"    {line}" if line.strip() else "" for line in lines)]
+    return [PLAN_HEADER, *(f"    {line}" if line.strip() else "" for line in lines)]
 
 
 def _indent(line: str) -> int:

@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from codeplan.sandbox.language.bindings import Function, bound_names, defaults, parameters, target_names
+from codeplan.sandbox.language.bindings import Function, bound_names, default_values, parameter_names, target_names
 from codeplan.sandbox.language.nodes import children, walk
-from codeplan.sandbox.language.paths import PATHS, State
+from codeplan.sandbox.language.paths import PATH_HANDLERS, AssignmentState
 
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 @dataclass(frozen=True)
-class Flow:
+class NameFlow:
     """What a run of statements does with names; nodes are those where a name is met first.
 
     ``reads`` are read as the statements run, ``early`` those of them that may be read before they are set;
@@ -29,61 +29,61 @@ class Flow:
     """
 
     reads: dict[str, ast.AST]
-    early: dict[str, ast.AST]
-    deferred: dict[str, ast.AST]
-    lazy: frozenset[str]
+    read_before_set: dict[str, ast.AST]
+    deferred_reads: dict[str, ast.AST]
+    generator_names: frozenset[str]
     sets: frozenset[str]
     binds: frozenset[str]
     functions: frozenset[str]
-    unsteady: frozenset[str]
+    may_be_unset: frozenset[str]
 
 
-def flow(body: list[ast.stmt]) -> Flow:
+def analyse_flow(body: list[ast.stmt]) -> NameFlow:
     """Analyse statements that run one after the other."""
-    walker = Walker()
-    walker.block(body)
+    walker = AssignmentVisitor()
+    walker.visit_all(body)
     binds = bound_names(body)
     sets = binds if walker.state is None else walker.state
-    return Flow(
+    return NameFlow(
         walker.reads,
-        walker.early,
-        walker.deferred,
-        frozenset(walker.lazy),
+        walker.read_before_set,
+        walker.deferred_reads,
+        frozenset(walker.generator_names),
         sets,
         binds,
         frozenset(walker.functions),
-        frozenset(walker.unsteady),
+        frozenset(walker.may_be_unset),
     )
 
 
 def free_names(function: Function) -> dict[str, ast.AST]:
     """The names that a function reads from outside of it, those of functions within it included."""
     body: list[ast.stmt] = [ast.Expr(function.body)] if isinstance(function, ast.Lambda) else function.body
-    walker = Walker()
-    walker.block(body)
-    own = parameters(function) | bound_names(body)
-    return {name: node for name, node in (walker.deferred | walker.reads).items() if name not in own}
+    walker = AssignmentVisitor()
+    walker.visit_all(body)
+    own = parameter_names(function) | bound_names(body)
+    return {name: node for name, node in (walker.deferred_reads | walker.reads).items() if name not in own}
 
 
 @dataclass
-class Walker:
+class AssignmentVisitor:
     """Goes through syntax in the order in which it runs, and keeps what it meets of names.
 
     ``state`` is as of here, ``breaks`` those at the ``break`` of each loop around it; ``hidden`` are the names of the
     comprehensions around it.
     """
 
-    state: State = frozenset()
+    state: AssignmentState = frozenset()
     reads: dict[str, ast.AST] = field(default_factory=dict)
-    early: dict[str, ast.AST] = field(default_factory=dict)
-    deferred: dict[str, ast.AST] = field(default_factory=dict)
-    lazy: set[str] = field(default_factory=set)
+    read_before_set: dict[str, ast.AST] = field(default_factory=dict)
+    deferred_reads: dict[str, ast.AST] = field(default_factory=dict)
+    generator_names: set[str] = field(default_factory=set)
     functions: set[str] = field(default_factory=set)
-    unsteady: set[str] = field(default_factory=set)
-    breaks: list[list[State]] = field(default_factory=list)
-    hidden: list[frozenset[str]] = field(default_factory=list)
+    may_be_unset: set[str] = field(default_factory=set)
+    break_states: list[list[AssignmentState]] = field(default_factory=list)
+    comprehension_names: list[frozenset[str]] = field(default_factory=list)
 
-    def block(self, body: Iterable[ast.AST]) -> None:
+    def visit_all(self, body: Iterable[ast.AST]) -> None:
         """Go through nodes, one after the other."""
         for node in body:
             self.visit(node)
@@ -94,27 +94,27 @@ class Walker:
             return
         method = _METHODS[type(node)]
         if method is None:
-            self.block(children(node))
+            self.visit_all(children(node))
         else:
             method(self, node)
 
     # ------------------------------------------------------------------ names
 
     def _read(self, name: str, node: ast.AST) -> None:
-        if any(name in names for names in self.hidden):
+        if any(name in names for names in self.comprehension_names):
             return
         self.reads.setdefault(name, node)
         if self.state is not None and name not in self.state:
-            self.early.setdefault(name, node)
+            self.read_before_set.setdefault(name, node)
 
     def bind(self, *names: str) -> None:
         """These names are surely set from here on."""
         if self.state is not None:
-            self.state |= {n for n in names if not any(n in hidden for hidden in self.hidden)}
+            self.state |= {n for n in names if not any(n in hidden for hidden in self.comprehension_names)}
 
     def unset(self, name: str) -> None:
         """This name is not set any more."""
-        self.unsteady.add(name)
+        self.may_be_unset.add(name)
         if self.state is not None:
             self.state -= {name}
 
@@ -130,7 +130,7 @@ class Walker:
 
     def _Assign(self, node: ast.Assign) -> None:
         self.visit(node.value)
-        self.block(node.targets)
+        self.visit_all(node.targets)
         if isinstance(node.value, ast.Lambda):
             self.functions.update(*(target_names(t) for t in node.targets))
 
@@ -158,10 +158,10 @@ class Walker:
         self._defer(node)
 
     def _defer(self, node: ast.FunctionDef | ast.Lambda) -> None:
-        self.block(defaults(node))
+        self.visit_all(default_values(node))
         for name, place in free_names(node).items():
-            if not any(name in names for names in self.hidden):
-                self.deferred.setdefault(name, place)
+            if not any(name in names for names in self.comprehension_names):
+                self.deferred_reads.setdefault(name, place)
 
     def _Import(self, node: ast.AST) -> None:
         """What may be imported is given from the start."""
@@ -171,11 +171,11 @@ class Walker:
     def _comprehension_of(self, node: Comprehension) -> None:
         self.visit(node.generators[0].iter)
         start = self.state
-        self.hidden.append(frozenset().union(*(target_names(g.target) for g in node.generators)))
+        self.comprehension_names.append(frozenset().union(*(target_names(g.target) for g in node.generators)))
         for i, generator in enumerate(node.generators):
-            self.block([*([generator.iter] if i else []), generator.target, *generator.ifs])
-        self.block([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt])
-        self.hidden.pop()
+            self.visit_all([*([generator.iter] if i else []), generator.target, *generator.ifs])
+        self.visit_all([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt])
+        self.comprehension_names.pop()
         self.state = start
 
     _ListComp = _SetComp = _DictComp = _comprehension_of
@@ -184,16 +184,16 @@ class Walker:
         self._comprehension_of(node)
         for n in walk(node):
             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load):
-                self.lazy.add(n.id)
+                self.generator_names.add(n.id)
             elif isinstance(n, ast.NamedExpr):
-                self.lazy.add(n.target.id)
+                self.generator_names.add(n.target.id)
 
 
-class _Methods(dict[type[ast.AST], Callable[[Walker, Any], None] | None]):
+class _Methods(dict[type[ast.AST], Callable[[AssignmentVisitor, Any], None] | None]):
     """What a walker does with a sort of node; None where it goes on below."""
 
-    def __missing__(self, kind: type[ast.AST]) -> Callable[[Walker, Any], None] | None:
-        self[kind] = PATHS.get(kind) or getattr(Walker, f"_{kind.__name__}", None)
+    def __missing__(self, kind: type[ast.AST]) -> Callable[[AssignmentVisitor, Any], None] | None:
+        self[kind] = PATH_HANDLERS.get(kind) or getattr(AssignmentVisitor, f"_{kind.__name__}", None)
         return self[kind]
 
 

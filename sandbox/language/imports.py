@@ -6,62 +6,62 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from codeplan.sandbox.runtime.names import DROPPED_MODULES, GIVEN, MODULES, RESERVED
+from codeplan.sandbox.runtime.names import ANNOTATION_MODULES, PREDEFINED_NAMES, ALLOWED_MODULES, RESERVED_NAMES
 
-Statement = ast.Import | ast.ImportFrom
+ImportStatement = ast.Import | ast.ImportFrom
 
 
-class Binding(NamedTuple):
+class ImportBinding(NamedTuple):
     """A name that an import binds: a module (``member`` None) or one of its members."""
 
     name: str
     module: str
     member: str | None
-    node: Statement
+    node: ImportStatement
 
 
-def import_problem(node: Statement, alias: ast.alias) -> str | None:
+def import_problem(node: ImportStatement, alias: ast.alias) -> str | None:
     """Why this import cannot be had, and what to write instead; None where it can."""
     module = alias.name if isinstance(node, ast.Import) else node.module or "."
-    if module in DROPPED_MODULES:
+    if module in ANNOTATION_MODULES:
         return None
-    if module not in MODULES or (isinstance(node, ast.ImportFrom) and node.level):
-        return f"`{module}` cannot be imported; leave it out and use the agent, or one of: {', '.join(sorted(MODULES))}"
-    if isinstance(node, ast.ImportFrom) and alias.name not in MODULES[module]:
-        return f"`{module}` has no `{alias.name}` here; it has: {', '.join(sorted(MODULES[module]))}"
+    if module not in ALLOWED_MODULES or (isinstance(node, ast.ImportFrom) and node.level):
+        return f"`{module}` cannot be imported; leave it out and use the agent, or one of: {', '.join(sorted(ALLOWED_MODULES))}"
+    if isinstance(node, ast.ImportFrom) and alias.name not in ALLOWED_MODULES[module]:
+        return f"`{module}` has no `{alias.name}` here; it has: {', '.join(sorted(ALLOWED_MODULES[module]))}"
     name = alias.asname or alias.name
-    if name.startswith("_") or (name in RESERVED and name not in (alias.name, "ask", "ask_llm")):
+    if name.startswith("_") or (name in RESERVED_NAMES and name not in (alias.name, "ask", "ask_llm")):
         return f"an import cannot be called `{name}`; use another name"
     if name in ("ask", "ask_llm") and module != "large_language_model":
         return f"`{name}` belongs to the runtime; use another name for `{alias.name}`"
     return None
 
 
-def imports(nodes: Iterable[ast.AST]) -> list[Statement]:
+def find_imports(nodes: Iterable[ast.AST]) -> list[ImportStatement]:
     """The import statements among these nodes."""
-    return [n for n in nodes if isinstance(n, Statement)]
+    return [n for n in nodes if isinstance(n, ImportStatement)]
 
 
-def bindings(statements: Iterable[Statement]) -> Iterator[Binding]:
+def import_bindings(statements: Iterable[ImportStatement]) -> Iterator[ImportBinding]:
     """Every name that these imports bind and are allowed to; names that the runtime gives anyway are left out."""
     for node in statements:
         for alias in node.names:
             binding = _binding(node, alias)
-            if binding.module in MODULES and not _is_given(binding) and import_problem(node, alias) is None:
+            if binding.module in ALLOWED_MODULES and not _is_predefined(binding) and import_problem(node, alias) is None:
                 yield binding
 
 
-def _binding(node: Statement, alias: ast.alias) -> Binding:
+def _binding(node: ImportStatement, alias: ast.alias) -> ImportBinding:
     name = alias.asname or alias.name
     if isinstance(node, ast.Import):
-        return Binding(name, alias.name, None, node)
-    return Binding(name, node.module or "", alias.name, node)
+        return ImportBinding(name, alias.name, None, node)
+    return ImportBinding(name, node.module or "", alias.name, node)
 
 
-def _is_given(b: Binding) -> bool:
+def _is_predefined(b: ImportBinding) -> bool:
     """Whether the name stands for the same thing without the import."""
     if b.member is None:
-        return b.name == b.module and b.name in GIVEN
+        return b.name == b.module and b.name in PREDEFINED_NAMES
     if b.module == "large_language_model":
         return b.name in ("ask", "ask_llm")
     return b.name == b.member and b.module in ("ast", "collections")

@@ -13,7 +13,7 @@ _NO_CODE = frozenset({"ctx", "kwd_attrs", "names", "op", "ops", "type_ignores"})
 _LEAVES = (ast.Constant, ast.Name)
 
 
-class _Fields(dict[type[ast.AST], tuple[str, ...]]):
+class _CodeFields(dict[type[ast.AST], tuple[str, ...]]):
     """The fields that can hold code, by the sort of node; worked out at the first of a sort."""
 
     def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
@@ -21,20 +21,20 @@ class _Fields(dict[type[ast.AST], tuple[str, ...]]):
         return self[kind]
 
 
-_FIELDS = _Fields()
+_CODE_FIELDS = _CodeFields()
 
 
-def load(name: str) -> ast.Name:
+def load_name(name: str) -> ast.Name:
     """Read a name."""
     return ast.Name(name, ast.Load())
 
 
-def call(name: str, *arguments: ast.expr) -> ast.Call:
+def call_function(name: str, *arguments: ast.expr) -> ast.Call:
     """Call a function by its name."""
-    return ast.Call(load(name), list(arguments), [])
+    return ast.Call(load_name(name), list(arguments), [])
 
 
-def at(place: ast.AST, node: _T) -> _T:
+def with_location(place: ast.AST, node: _T) -> _T:
     """Give a new node the place of an old one. New nodes below it take it over when the whole is compiled."""
     return ast.copy_location(node, place)
 
@@ -44,7 +44,7 @@ def children(node: ast.AST) -> list[ast.AST]:
     ``ast.iter_child_nodes`` finds, in a quarter of its time.
     """
     found: list[ast.AST] = []
-    for name in _FIELDS[type(node)]:
+    for name in _CODE_FIELDS[type(node)]:
         value = getattr(node, name, None)
         if isinstance(value, list):
             found += value
@@ -61,7 +61,7 @@ def walk(*nodes: ast.AST) -> list[ast.AST]:
     return found
 
 
-def place_below(node: ast.AST) -> None:
+def fill_locations(node: ast.AST) -> None:
     """Give every node below this one that has no place that of the node above it: ``ast.fix_missing_locations``, in
     less than half its time.
     """

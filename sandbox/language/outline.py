@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-HIGHEST_STEP = 1_000_000
+MAX_STEP = 1_000_000
 """A condition with a larger number guards no step: it is code like any other."""
 
 
-class Part(NamedTuple):
+class PlanPart(NamedTuple):
     """A run of statements: a step's block (``step`` its number, ``node`` its guard), or code outside steps (None)."""
 
     step: int | None
@@ -18,28 +18,28 @@ class Part(NamedTuple):
     body: list[ast.stmt]
 
 
-class Outline(NamedTuple):
+class PlanOutline(NamedTuple):
     """A plan taken apart. ``solution`` is None where the plan has no such function."""
 
     solution: ast.FunctionDef | None
-    parts: tuple[Part, ...]
+    parts: tuple[PlanPart, ...]
 
     @property
-    def steps(self) -> tuple[Part, ...]:
+    def steps(self) -> tuple[PlanPart, ...]:
         """The steps alone."""
         return tuple(p for p in self.parts if p.step is not None)
 
 
-def outline(tree: ast.Module) -> Outline:
+def outline_plan(tree: ast.Module) -> PlanOutline:
     """Take a plan apart: module level first (it runs before ``solution`` is called), then the body of ``solution``."""
     solutions = [s for s in tree.body if isinstance(s, ast.FunctionDef) and s.name == "solution"]
     solution = solutions[-1] if solutions else None
-    outside = [s for s in tree.body if s not in solutions and not runs_solution(s)]
+    outside = [s for s in tree.body if s not in solutions and not is_solution_call(s)]
     statements = outside + (solution.body if solution else [])
-    return Outline(solution, tuple(_parts(statements)))
+    return PlanOutline(solution, tuple(_split_parts(statements)))
 
 
-def runs_solution(statement: ast.stmt) -> bool:
+def is_solution_call(statement: ast.stmt) -> bool:
     """Whether a statement of the module only calls the plan: the runtime does that, so it is left out."""
     if isinstance(statement, ast.If):
         names = {n.id for n in ast.walk(statement.test) if isinstance(n, ast.Name)}
@@ -48,7 +48,7 @@ def runs_solution(statement: ast.stmt) -> bool:
     return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "solution"
 
 
-def guarded_step(statement: ast.stmt) -> int | None:
+def step_number(statement: ast.stmt) -> int | None:
     """The k of ``if start_from <= k:`` without an else; None for any other statement."""
     if not isinstance(statement, ast.If) or statement.orelse or not isinstance(statement.test, ast.Compare):
         return None
@@ -57,21 +57,21 @@ def guarded_step(statement: ast.stmt) -> int | None:
     exact = isinstance(left, ast.Name) and left.id == "start_from" and [type(op) for op in test.ops] == [ast.LtE]
     if not exact or not isinstance(right, ast.Constant) or type(right.value) is not int:
         return None
-    return right.value if right.value <= HIGHEST_STEP else None
+    return right.value if right.value <= MAX_STEP else None
 
 
-def _parts(statements: list[ast.stmt]) -> Iterator[Part]:
+def _split_parts(statements: list[ast.stmt]) -> Iterator[PlanPart]:
     """Neighbouring statements outside the steps make one part."""
     run: list[ast.stmt] = []
     for s in statements:
-        step = guarded_step(s)
+        step = step_number(s)
         if step is None:
             run.append(s)
             continue
         if run:
-            yield Part(None, run[0], run)
+            yield PlanPart(None, run[0], run)
             run = []
         assert isinstance(s, ast.If)
-        yield Part(step, s, s.body)
+        yield PlanPart(step, s, s.body)
     if run:
-        yield Part(None, run[0], run)
+        yield PlanPart(None, run[0], run)

@@ -10,77 +10,77 @@ from codeplan.sandbox.language.bindings import bound_names
 from codeplan.sandbox.language.nodes import children
 
 if TYPE_CHECKING:
-    from codeplan.sandbox.language.flow import Walker
+    from codeplan.sandbox.language.flow import AssignmentVisitor
 
-State = frozenset[str] | None
+AssignmentState = frozenset[str] | None
 """The names surely set here; None where no path leads here."""
 
 
 # ------------------------------------------------------------------ expressions
 
 
-def _bool_op(walker: Walker, node: ast.BoolOp) -> None:
+def _bool_op(walker: AssignmentVisitor, node: ast.BoolOp) -> None:
     walker.visit(node.values[0])
     first = walker.state
-    walker.block(node.values[1:])
+    walker.visit_all(node.values[1:])
     walker.state = first
 
 
-def _if_exp(walker: Walker, node: ast.IfExp) -> None:
+def _if_exp(walker: AssignmentVisitor, node: ast.IfExp) -> None:
     walker.visit(node.test)
     start = walker.state
     walker.visit(node.body)
     then, walker.state = walker.state, start
     walker.visit(node.orelse)
-    walker.state = _meet([then, walker.state])
+    walker.state = _join_states([then, walker.state])
 
 
 # ------------------------------------------------------------------ branches
 
 
-def _if(walker: Walker, node: ast.If) -> None:
+def _if(walker: AssignmentVisitor, node: ast.If) -> None:
     walker.visit(node.test)
     start = walker.state
     walker.bind(*_set_when_true(node.test))
-    walker.block(node.body)
+    walker.visit_all(node.body)
     then, walker.state = walker.state, start
-    walker.block(node.orelse)
-    walker.state = _meet([then, walker.state])
+    walker.visit_all(node.orelse)
+    walker.state = _join_states([then, walker.state])
 
 
-def _match(walker: Walker, node: ast.Match) -> None:
+def _match(walker: AssignmentVisitor, node: ast.Match) -> None:
     walker.visit(node.subject)
     start = walker.state
-    ends: list[State] = []
+    ends: list[AssignmentState] = []
     for case in node.cases:
         walker.state = start
         walker.bind(*bound_names([case.pattern]))
-        walker.block([case.guard, *case.body] if case.guard else case.body)
+        walker.visit_all([case.guard, *case.body] if case.guard else case.body)
         ends.append(walker.state)
     last = node.cases[-1]
     catches_all = isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None and last.guard is None
-    walker.state = _meet(ends if catches_all else [*ends, start])
+    walker.state = _join_states(ends if catches_all else [*ends, start])
 
 
-def _try(walker: Walker, node: ast.Try) -> None:
+def _try(walker: AssignmentVisitor, node: ast.Try) -> None:
     start = walker.state
-    walker.block([*node.body, *node.orelse])
+    walker.visit_all([*node.body, *node.orelse])
     ends = [walker.state]
     for handler in node.handlers:
         walker.state = start
         walker.visit(handler)
         ends.append(walker.state)
     walker.state = start
-    walker.block(node.finalbody)
-    end, last = _meet(ends), walker.state
+    walker.visit_all(node.finalbody)
+    end, last = _join_states(ends), walker.state
     walker.state = None if end is None or last is None else end | last
 
 
-def _handler(walker: Walker, node: ast.ExceptHandler) -> None:
+def _handler(walker: AssignmentVisitor, node: ast.ExceptHandler) -> None:
     walker.visit(node.type)
     if node.name:
         walker.bind(node.name)
-    walker.block(node.body)
+    walker.visit_all(node.body)
     if node.name:
         walker.unset(node.name)
 
@@ -88,37 +88,37 @@ def _handler(walker: Walker, node: ast.ExceptHandler) -> None:
 # ------------------------------------------------------------------ loops
 
 
-def _for(walker: Walker, node: ast.For) -> None:
+def _for(walker: AssignmentVisitor, node: ast.For) -> None:
     walker.visit(node.iter)
     start = walker.state
     walker.visit(node.target)
     breaks = _loop(walker, node.body)
     walker.state = start
-    walker.block(node.orelse)
-    walker.state = _meet([walker.state, *breaks])
+    walker.visit_all(node.orelse)
+    walker.state = _join_states([walker.state, *breaks])
 
 
-def _while(walker: Walker, node: ast.While) -> None:
+def _while(walker: AssignmentVisitor, node: ast.While) -> None:
     walker.visit(node.test)
     start = walker.state
     walker.bind(*_set_when_true(node.test))
     breaks = _loop(walker, node.body)
     endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
     walker.state = None if endless else start
-    walker.block(node.orelse)
-    walker.state = _meet([walker.state, *breaks])
+    walker.visit_all(node.orelse)
+    walker.state = _join_states([walker.state, *breaks])
 
 
-def _loop(walker: Walker, body: list[ast.stmt]) -> list[State]:
-    walker.breaks.append([])
-    walker.block(body)
-    return walker.breaks.pop()
+def _loop(walker: AssignmentVisitor, body: list[ast.stmt]) -> list[AssignmentState]:
+    walker.break_states.append([])
+    walker.visit_all(body)
+    return walker.break_states.pop()
 
 
 # ------------------------------------------------------------------ ends
 
 
-def _assert(walker: Walker, node: ast.Assert) -> None:
+def _assert(walker: AssignmentVisitor, node: ast.Assert) -> None:
     walker.visit(node.test)
     start = walker.state
     walker.visit(node.msg)
@@ -127,30 +127,30 @@ def _assert(walker: Walker, node: ast.Assert) -> None:
     walker.bind(*_set_when_true(node.test))
 
 
-def _return(walker: Walker, node: ast.Return) -> None:
+def _return(walker: AssignmentVisitor, node: ast.Return) -> None:
     walker.visit(node.value)
     walker.state = None
 
 
-def _raise(walker: Walker, node: ast.Raise) -> None:
-    walker.block(children(node))
+def _raise(walker: AssignmentVisitor, node: ast.Raise) -> None:
+    walker.visit_all(children(node))
     walker.state = None
 
 
-def _break(walker: Walker, node: ast.Break) -> None:
-    if walker.breaks:
-        walker.breaks[-1].append(walker.state)
+def _break(walker: AssignmentVisitor, node: ast.Break) -> None:
+    if walker.break_states:
+        walker.break_states[-1].append(walker.state)
     walker.state = None
 
 
-def _continue(walker: Walker, node: ast.Continue) -> None:
+def _continue(walker: AssignmentVisitor, node: ast.Continue) -> None:
     walker.state = None
 
 
 # ------------------------------------------------------------------ states
 
 
-def _meet(states: Iterable[State]) -> State:
+def _join_states(states: Iterable[AssignmentState]) -> AssignmentState:
     """What is surely set whichever of these paths was taken."""
     alive = [s for s in states if s is not None]
     return frozenset.intersection(*alive) if alive else None
@@ -165,7 +165,7 @@ def _set_when_true(test: ast.expr) -> frozenset[str]:
     return frozenset({test.target.id}) if isinstance(test, ast.NamedExpr) else frozenset()
 
 
-PATHS: dict[type[ast.AST], Callable[[Walker, Any], None]] = {
+PATH_HANDLERS: dict[type[ast.AST], Callable[[AssignmentVisitor, Any], None]] = {
     ast.BoolOp: _bool_op,
     ast.IfExp: _if_exp,
     ast.If: _if,

@@ -13,19 +13,19 @@ from typing import TypeVar
 from RestrictedPython.transformer import RestrictingNodeTransformer
 
 from codeplan.sandbox.language.imports import import_problem
-from codeplan.sandbox.language.nodes import at
-from codeplan.sandbox.language.refusals import Refusals
-from codeplan.sandbox.language.wording import REFUSED
-from codeplan.sandbox.runtime.names import RESERVED
+from codeplan.sandbox.language.nodes import with_location
+from codeplan.sandbox.language.refusals import DiagnosticCollector
+from codeplan.sandbox.language.wording import CONSTRUCT_HINTS
+from codeplan.sandbox.runtime.names import RESERVED_NAMES
 
 _T = TypeVar("_T", bound=ast.AST)
-Visited = ast.AST | list[ast.stmt] | None
+VisitResult = ast.AST | list[ast.stmt] | None
 
 
 class LanguagePolicy(RestrictingNodeTransformer):
     """What a plan may write. What it refuses goes to ``refusals``; it never raises for bad input."""
 
-    def __init__(self, refusals: Refusals) -> None:
+    def __init__(self, refusals: DiagnosticCollector) -> None:
         super().__init__()
         self._refusals = refusals
 
@@ -37,12 +37,12 @@ class LanguagePolicy(RestrictingNodeTransformer):
     def not_allowed(self, node: ast.AST) -> None:
         """Refuse a node that the language has not, and say what to write in its place."""
         kind = type(node).__name__
-        self.error(node, REFUSED.get(kind, f"{kind} is not part of the plan language; write it with plain statements"))
+        self.error(node, CONSTRUCT_HINTS.get(kind, f"{kind} is not part of the plan language; write it with plain statements"))
 
     def warn(self, node: ast.AST, info: str) -> None:
         """Nothing: what is unknown is refused."""
 
-    def _refuse(self, node: ast.AST) -> Visited:
+    def _refuse(self, node: ast.AST) -> VisitResult:
         self.not_allowed(node)
         return None if isinstance(node, ast.stmt) else node
 
@@ -67,26 +67,26 @@ class LanguagePolicy(RestrictingNodeTransformer):
 
     def _check_binding(self, node: ast.AST, name: str | None) -> None:
         self.check_name(node, name)
-        if name in RESERVED:
+        if name in RESERVED_NAMES:
             self.error(
                 node, f"`{name}` belongs to the runtime and cannot be assigned or defined anew; use another name"
             )
 
-    def visit_Name(self, node: ast.Name) -> Visited:
+    def visit_Name(self, node: ast.Name) -> VisitResult:
         (self.check_name if isinstance(node.ctx, ast.Load) else self._check_binding)(node, node.id)
         return node
 
-    def visit_MatchAs(self, node: ast.MatchAs) -> Visited:
+    def visit_MatchAs(self, node: ast.MatchAs) -> VisitResult:
         """The name that a case binds is checked as any other that is bound."""
         self._check_binding(node, node.name)
         return self.node_contents_visit(node)
 
-    def visit_MatchStar(self, node: ast.MatchStar) -> Visited:
+    def visit_MatchStar(self, node: ast.MatchStar) -> VisitResult:
         """The name of a sequence's rest is checked as any other that is bound."""
         self._check_binding(node, node.name)
         return node
 
-    def visit_MatchMapping(self, node: ast.MatchMapping) -> Visited:
+    def visit_MatchMapping(self, node: ast.MatchMapping) -> VisitResult:
         """Keys must be literals; the name of the rest is checked as any other that is bound."""
         self._check_binding(node, node.rest)
         for key in node.keys:
@@ -94,12 +94,12 @@ class LanguagePolicy(RestrictingNodeTransformer):
         node.patterns = [self._visited(p) for p in node.patterns]
         return node
 
-    def visit_MatchValue(self, node: ast.MatchValue) -> Visited:
+    def visit_MatchValue(self, node: ast.MatchValue) -> VisitResult:
         """What a case compares with must be a literal."""
         self._check_literal(node.value)
         return node
 
-    def _plain(self, node: ast.AST) -> Visited:
+    def _plain(self, node: ast.AST) -> VisitResult:
         return self.node_contents_visit(node)
 
     visit_Match = visit_match_case = visit_MatchSequence = visit_MatchOr = visit_MatchSingleton = _plain
@@ -111,26 +111,26 @@ class LanguagePolicy(RestrictingNodeTransformer):
 
     # ------------------------------------------------------------------ imports and annotations
 
-    def visit_Import(self, node: ast.Import) -> Visited:
+    def visit_Import(self, node: ast.Import) -> VisitResult:
         return self._import(node)
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> Visited:
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> VisitResult:
         return self._import(node)
 
-    def _import(self, node: ast.Import | ast.ImportFrom) -> Visited:
+    def _import(self, node: ast.Import | ast.ImportFrom) -> VisitResult:
         """The runtime gives what may be imported before the plan begins, so the statement itself does nothing."""
         for alias in node.names:
             if problem := import_problem(node, alias):
                 self._refusals.add(node, "import", problem)
-        return at(node, ast.Pass())
+        return with_location(node, ast.Pass())
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> Visited:
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> VisitResult:
         """The annotation is dropped, never evaluated."""
         if node.value is None:
-            return at(node, ast.Pass())
-        return self._visited(at(node, ast.Assign(targets=[node.target], value=node.value)))
+            return with_location(node, ast.Pass())
+        return self._visited(with_location(node, ast.Assign(targets=[node.target], value=node.value)))
 
-    def visit_arg(self, node: ast.arg) -> Visited:
+    def visit_arg(self, node: ast.arg) -> VisitResult:
         """The annotation is dropped, the name checked."""
         node.annotation = None
         self.check_name(node, node.arg)

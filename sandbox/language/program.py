@@ -9,19 +9,19 @@ import warnings
 from dataclasses import dataclass
 from types import CodeType
 
-from codeplan.sandbox.language.flow import Flow, flow
+from codeplan.sandbox.language.flow import NameFlow, analyse_flow
 from codeplan.sandbox.language.guarding import PlanTransformer
-from codeplan.sandbox.language.imports import Binding, Statement, bindings, imports
-from codeplan.sandbox.language.nodes import at, call, place_below, walk
-from codeplan.sandbox.language.outline import Outline, Part, outline
-from codeplan.sandbox.language.refusals import PlanRefused, Refusals
-from codeplan.sandbox.language.syntax import parse
-from codeplan.sandbox.runtime.names import GIVEN
-from codeplan.sandbox.runtime.qualnames import named
+from codeplan.sandbox.language.imports import ImportBinding, ImportStatement, import_bindings, find_imports
+from codeplan.sandbox.language.nodes import with_location, call_function, fill_locations, walk
+from codeplan.sandbox.language.outline import PlanOutline, PlanPart, outline_plan
+from codeplan.sandbox.language.refusals import RejectedPlanError, DiagnosticCollector
+from codeplan.sandbox.language.syntax import parse_plan
+from codeplan.sandbox.runtime.names import PREDEFINED_NAMES
+from codeplan.sandbox.runtime.qualnames import set_qualnames
 
-__all__ = ["PlanRefused", "Program", "Segment", "build", "compile_plan"]
+__all__ = ["RejectedPlanError", "Program", "Segment", "build_program", "compile_plan"]
 
-FILENAME = "<plan>"
+PLAN_FILENAME = "<plan>"
 """The file name of a plan's code objects, by which its lines are found in a traceback."""
 
 
@@ -45,12 +45,12 @@ class Program:
     segments: tuple[Segment, ...]
     binds: frozenset[str] = frozenset()
 
-    def packed(self) -> bytes:
+    def pack(self) -> bytes:
         """The program as bytes that another process of the same Python can read."""
         return marshal.dumps(([(s.step, s.line, s.code) for s in self.segments], self.binds))
 
     @classmethod
-    def unpacked(cls, packed: bytes) -> Program:
+    def unpack(cls, packed: bytes) -> Program:
         """The program again. Only for the cage: forged bytes can bring the process down, or be any program.
 
         Raises ValueError, EOFError, TypeError.
@@ -58,50 +58,50 @@ class Program:
         segments, binds = marshal.loads(packed)
         return cls(tuple(Segment(*part) for part in segments), binds)
 
-    def keeps(self, name: str) -> bool:
+    def is_plan_variable(self, name: str) -> bool:
         """Whether a saved variable of this name is one of the plan's: what it never binds is not, where the runtime
         gives something of that name.
         """
-        return name in self.binds or name not in GIVEN
+        return name in self.binds or name not in PREDEFINED_NAMES
 
 
 def compile_plan(source: str) -> Program:
     """Compile a plan for the guarded namespace. Raises PlanRefused with every reason found."""
-    tree = parse(source)
-    refusals = Refusals(source)
-    parts = outline(tree)
+    tree = parse_plan(source)
+    refusals = DiagnosticCollector(source)
+    parts = outline_plan(tree)
     if parts.solution is None:
         refusals.add(
             None, "solution-missing", "there is no function `solution`; write `def solution(agent, start_from=1):`"
         )
-    program = build(imports(walk(tree)), parts, [flow(p.body) for p in parts.parts], refusals)
+    program = build_program(find_imports(walk(tree)), parts, [analyse_flow(p.body) for p in parts.parts], refusals)
     refusals.raise_if_any()
     return program
 
 
-def build(imported: list[Statement], parts: Outline, flows: list[Flow], refusals: Refusals) -> Program:
+def build_program(imported: list[ImportStatement], parts: PlanOutline, flows: list[NameFlow], refusals: DiagnosticCollector) -> Program:
     """Compile an outline, whose nodes are changed in place; ``imported`` are all its import statements, ``flows`` those
     of its parts. What is wrong goes to ``refusals``; the program then counts for nothing.
     """
-    given = tuple(bindings(imported))
+    given = tuple(import_bindings(imported))
     rebound = frozenset().union(*(f.binds for f in flows))
     transformer = PlanTransformer(refusals, rebound)
     _check_solution(parts, refusals)
-    shared = frozenset().union(*(f.deferred.keys() | f.lazy for f in flows))
-    bodies = [(p, _transformed(p, transformer, f, shared)) for p, f in zip(parts.parts, flows, strict=True)]
+    shared = frozenset().union(*(f.deferred_reads.keys() | f.generator_names for f in flows))
+    bodies = [(p, _transform_part(p, transformer, f, shared)) for p, f in zip(parts.parts, flows, strict=True)]
     if refusals:
         return Program(())
     segments = [_import_segment(given)] if given else []
     try:
         for p, body in bodies:
             if body:
-                segments.append(Segment(p.step, p.node.lineno, named(_code(body, p.node), parts.solution)))
+                segments.append(Segment(p.step, p.node.lineno, set_qualnames(_compile_segment(body, p.node), parts.solution)))
     except SyntaxError as error:
         refusals.add_at(error.lineno or 0, 0, "syntax", str(error.msg))
     return Program(tuple(segments), rebound)
 
 
-def _check_solution(parts: Outline, refusals: Refusals) -> None:
+def _check_solution(parts: PlanOutline, refusals: DiagnosticCollector) -> None:
     if parts.solution is not None and parts.solution.decorator_list:
         refusals.add(parts.solution, "language", "decorators are not part of the plan language; leave it out")
     inside = {id(s) for s in parts.solution.body} if parts.solution else set()
@@ -111,7 +111,7 @@ def _check_solution(parts: Outline, refusals: Refusals) -> None:
                 _check_no_return(s, refusals)
 
 
-def _check_no_return(statement: ast.stmt, refusals: Refusals) -> None:
+def _check_no_return(statement: ast.stmt, refusals: DiagnosticCollector) -> None:
     """Outside every function a return is an error, though the segment that it stands in becomes one."""
     if isinstance(statement, ast.Return):
         refusals.add(statement, "syntax", "'return' outside function")
@@ -122,7 +122,7 @@ def _check_no_return(statement: ast.stmt, refusals: Refusals) -> None:
             _check_no_return(child, refusals)  # type: ignore[arg-type]  # a handler is walked as a statement
 
 
-def _transformed(part: Part, transformer: PlanTransformer, names: Flow, shared: frozenset[str]) -> list[ast.stmt]:
+def _transform_part(part: PlanPart, transformer: PlanTransformer, names: NameFlow, shared: frozenset[str]) -> list[ast.stmt]:
     """A part's body with its guards, and with its names placed: in the namespace, or quick local ones that end up
     there.
 
@@ -133,29 +133,29 @@ def _transformed(part: Part, transformer: PlanTransformer, names: Flow, shared: 
     for statement in part.body:
         visited = transformer.visit(statement)
         body += visited if isinstance(visited, list) else [] if visited is None else [visited]
-    local = names.binds - shared - names.early.keys() - names.unsteady
+    local = names.binds - shared - names.read_before_set.keys() - names.may_be_unset
     if local and body:
-        keep = ast.Expr(call("_keep_", call("_locals_")))
-        body = [at(part.node, ast.Try(body=body, handlers=[], orelse=[], finalbody=[keep]))]
+        keep = ast.Expr(call_function("_keep_", call_function("_locals_")))
+        body = [with_location(part.node, ast.Try(body=body, handlers=[], orelse=[], finalbody=[keep]))]
     elsewhere = sorted(names.binds - local)
     return [ast.Global(elsewhere), *body] if elsewhere and body else body
 
 
-def _import_segment(imported: tuple[Binding, ...]) -> Segment:
+def _import_segment(imported: tuple[ImportBinding, ...]) -> Segment:
     first = imported[0].node
     body: list[ast.stmt] = []
     for b in imported:
         arguments = (ast.Constant(b.name), ast.Constant(b.module), ast.Constant(b.member))
-        body.append(at(b.node, ast.Expr(call("_import_", *arguments))))
-    return Segment(None, first.lineno, _code(body, first))
+        body.append(with_location(b.node, ast.Expr(call_function("_import_", *arguments))))
+    return Segment(None, first.lineno, _compile_segment(body, first))
 
 
-def _code(body: list[ast.stmt], place: ast.stmt) -> CodeType:
+def _compile_segment(body: list[ast.stmt], place: ast.stmt) -> CodeType:
     arguments = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-    function = at(place, ast.FunctionDef("_segment_", arguments, body, []))
+    function = with_location(place, ast.FunctionDef("_segment_", arguments, body, []))
     if sys.version_info >= (3, 12):
         function.type_params = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        place_below(function)
-        return compile(ast.Module([function], []), FILENAME, "exec", dont_inherit=True)
+        fill_locations(function)
+        return compile(ast.Module([function], []), PLAN_FILENAME, "exec", dont_inherit=True)

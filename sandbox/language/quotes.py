@@ -10,14 +10,14 @@ import sys
 
 _START = re.compile(r"""(?<![\w])(?P<prefix>[A-Za-z]{0,2})(?P<quote>'''|\"\"\"|'|\")""")
 _ESCAPES = {"\\n": "chr(10)", "\\t": "chr(9)", "\\\\": "chr(92)"}
-_LONGEST = 64_000
+_MAX_CHARS = 64_000
 
 
-def repaired(source: str) -> str:
+def repair_fstrings(source: str) -> str:
     """The source with its f-strings' inner strings rewritten; the source itself where there is no need."""
-    if sys.version_info >= (3, 12) or len(source) > _LONGEST or not re.search(r"\b[rR]?[fF][rR]?['\"]", source):
+    if sys.version_info >= (3, 12) or len(source) > _MAX_CHARS or not re.search(r"\b[rR]?[fF][rR]?['\"]", source):
         return source
-    scanner = _Scanner(source)
+    scanner = _FStringScanner(source)
     try:
         scanner.code("")
     except (IndexError, RecursionError):
@@ -25,7 +25,7 @@ def repaired(source: str) -> str:
     return "".join(scanner.out)
 
 
-class _Scanner:
+class _FStringScanner:
     """Copies a source, character by character, and knows whether it stands in code, a text or an f-string's field."""
 
     def __init__(self, source: str) -> None:
@@ -76,7 +76,7 @@ class _Scanner:
         self._text("f" in prefix.lower(), "r" in prefix.lower(), quote)
         if outer:
             whole = "".join(self.out[begin:])
-            self.out[begin:] = [_inner(whole, prefix, quote, outer)]
+            self.out[begin:] = [_rewrite_inner_string(whole, prefix, quote, outer)]
 
     def _text(self, formatted: bool, raw: bool, quote: str) -> None:
         """Copy the rest of a text, closing quotes included."""
@@ -95,7 +95,7 @@ class _Scanner:
         self.take(len(quote))
 
 
-def _inner(whole: str, prefix: str, quote: str, outer: str) -> str:
+def _rewrite_inner_string(whole: str, prefix: str, quote: str, outer: str) -> str:
     """A text within a field, written without the outer quotes and backslashes; as it was where that cannot be."""
     body = whole[len(prefix) + len(quote) : -len(quote)]
     if body in _ESCAPES and not prefix:

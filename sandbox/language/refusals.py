@@ -7,7 +7,7 @@ import ast
 from codeplan.types import Diagnostic
 
 
-class PlanRefused(Exception):
+class RejectedPlanError(Exception):
     """A plan that cannot be compiled. ``diagnostics`` are sorted by place; there is at least one."""
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
@@ -15,7 +15,7 @@ class PlanRefused(Exception):
         self.diagnostics = diagnostics
 
 
-class Refusals:
+class DiagnosticCollector:
     """The diagnostics of one plan, as they are found. Columns are given in characters, as a person counts them."""
 
     def __init__(self, source: str) -> None:
@@ -41,7 +41,7 @@ class Refusals:
     def raise_if_any(self) -> None:
         """Raises PlanRefused where anything was found."""
         if self._found:
-            raise PlanRefused(self.sorted())
+            raise RejectedPlanError(self.sorted())
 
     def _column(self, line: int, offset: int) -> int:
         """ast counts the bytes of a line's UTF-8; people count its characters."""

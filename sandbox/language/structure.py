@@ -6,19 +6,19 @@ import ast
 from typing import TypeAlias
 
 from codeplan.sandbox.language.nodes import walk
-from codeplan.sandbox.language.refusals import Refusals
+from codeplan.sandbox.language.refusals import DiagnosticCollector
 
-HEADER = "def solution(agent, start_from=1):"
-GUARD = "if start_from <= {k}:"
+SOLUTION_HEADER = "def solution(agent, start_from=1):"
+STEP_GUARD = "if start_from <= {k}:"
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def check_structure(tree: ast.Module, nodes: list[ast.AST], lines: list[str], refusals: Refusals) -> None:
+def check_structure(tree: ast.Module, nodes: list[ast.AST], lines: list[str], refusals: DiagnosticCollector) -> None:
     """Check the shape of a whole plan; ``nodes`` are all of the tree's, ``lines`` the source's."""
     solutions = [s for s in tree.body if isinstance(s, _Function) and s.name == "solution"]
     if not solutions:
-        message = f"there is no function `solution`; put the plan into `{HEADER}`"
+        message = f"there is no function `solution`; put the plan into `{SOLUTION_HEADER}`"
         refusals.add(None, "solution-missing", message)
         return
     for extra in solutions[:-1]:
@@ -38,12 +38,12 @@ def check_structure(tree: ast.Module, nodes: list[ast.AST], lines: list[str], re
             refusals.add(guard, "step-assertion", f"step {k} has no assertion; end it with `{example}`")
 
 
-def _check_signature(solution: _Function, refusals: Refusals) -> None:
+def _check_signature(solution: _Function, refusals: DiagnosticCollector) -> None:
     a = solution.args
     names = [p.arg for p in (*a.posonlyargs, *a.args)]
     plain = not a.kwonlyargs and a.vararg is None and a.kwarg is None and isinstance(solution, ast.FunctionDef)
     if names != ["agent", "start_from"] or not plain:
-        message = f"the signature must be `{HEADER}`; set other values in the body"
+        message = f"the signature must be `{SOLUTION_HEADER}`; set other values in the body"
         refusals.add(solution, "solution-signature", message)
 
 
@@ -51,18 +51,18 @@ def _mentions_start(node: ast.AST) -> bool:
     return any(isinstance(n, ast.Name) and n.id == "start_from" for n in walk(node))
 
 
-def _check_guard(guard: ast.If, lines: list[str], refusals: Refusals) -> int | None:
+def _check_guard(guard: ast.If, lines: list[str], refusals: DiagnosticCollector) -> int | None:
     """The step's number; None, and a diagnostic, where the guard is not as it must be."""
-    k = _number(guard.test)
+    k = _step_number(guard.test)
     if k is None:
-        wanted = GUARD.format(k="k")
+        wanted = STEP_GUARD.format(k="k")
         message = (
             f"a step begins with `{wanted}`, where k is its number written as a number; not with another condition"
         )
         refusals.add(guard.test, "step-guard", message)
     elif guard.orelse:
         message = (
-            f"a step has no elif or else; write `{GUARD.format(k=k)}` alone, and the next step as an if of its own"
+            f"a step has no elif or else; write `{STEP_GUARD.format(k=k)}` alone, and the next step as an if of its own"
         )
         refusals.add_at(_else_line(guard, lines), guard.col_offset + 1, "step-guard", message)
         return None
@@ -76,7 +76,7 @@ def _else_line(guard: ast.If, lines: list[str]) -> int:
     return next((n + 1 for n in between if lines[n].lstrip().startswith("el")), first)
 
 
-def _number(test: ast.expr) -> int | None:
+def _step_number(test: ast.expr) -> int | None:
     if not (isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.LtE)):
         return None
     left, right = test.left, test.comparators[0]
@@ -84,20 +84,20 @@ def _number(test: ast.expr) -> int | None:
     return right.value if exact and isinstance(right, ast.Constant) and type(right.value) is int else None
 
 
-def _check_nested_guards(statement: ast.stmt, within: list[ast.AST], refusals: Refusals) -> None:
+def _check_nested_guards(statement: ast.stmt, within: list[ast.AST], refusals: DiagnosticCollector) -> None:
     for node in within:
         if isinstance(node, ast.If) and node is not statement and _mentions_start(node.test):
             message = (
-                f"steps stand side by side in the body of solution; move this `{GUARD.format(k='k')}` out to that level"
+                f"steps stand side by side in the body of solution; move this `{STEP_GUARD.format(k='k')}` out to that level"
             )
             refusals.add(node, "step-guard", message)
 
 
-def _check_order(steps: list[tuple[ast.If, int]], refusals: Refusals) -> None:
+def _check_order(steps: list[tuple[ast.If, int]], refusals: DiagnosticCollector) -> None:
     for i, (guard, k) in enumerate(steps, 1):
         if k != i:
             message = (
-                f"steps are numbered 1, 2, 3 … in their order; this one is number {i}: write `{GUARD.format(k=i)}`"
+                f"steps are numbered 1, 2, 3 … in their order; this one is number {i}: write `{STEP_GUARD.format(k=i)}`"
             )
             refusals.add(guard, "step-order", message)
             return

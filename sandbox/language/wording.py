@@ -7,7 +7,7 @@ _OUTER = "name it as a parameter and return the new value, or keep it in a dict"
 _YIELD = "plans have no generators; collect the values in a list and return it"
 _TEMPLATE = "template strings are not part of the plan language; use an f-string"
 
-REFUSED: dict[str, str] = {
+CONSTRUCT_HINTS: dict[str, str] = {
     "ClassDef": "plans have no classes; keep data in a dict and behaviour in functions",
     "With": "with is not part of the plan language; call the functions directly, with try and finally where needed",
     "Global": f"global is not part of the plan language; {_OUTER}",

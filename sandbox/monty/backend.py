@@ -18,17 +18,17 @@ from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.host.backend import Capability
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
-from codeplan.sandbox.monty.run import Run, monty
-from codeplan.sandbox.monty.script import NoScript, script
+from codeplan.sandbox.monty.run import MontyRun, load_monty
+from codeplan.sandbox.monty.script import ScriptError, build_script
 from codeplan.sandbox.protocol.codec import decode
 from codeplan.sandbox.protocol.progress import Progress
-from codeplan.sandbox.runtime.names import RESERVED
+from codeplan.sandbox.runtime.names import RESERVED_NAMES
 from codeplan.types import AgentApi, Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, Stopped
 
-_MOST_AT_ONCE: Final = 64
-_MOST_TURNS: Final = 1_000_000
-_STRING: Final = ("ascii_letters", "ascii_lowercase", "ascii_uppercase", "digits", "hexdigits", "octdigits")
-_MARKS: Final = ("printable", "punctuation", "whitespace")
+_MAX_PROCESSES: Final = 64
+_MAX_SUSPENSIONS: Final = 1_000_000
+_STRING_ALPHABETS: Final = ("ascii_letters", "ascii_lowercase", "ascii_uppercase", "digits", "hexdigits", "octdigits")
+_STRING_SYMBOLS: Final = ("printable", "punctuation", "whitespace")
 
 DIFFERENCES: Final[Mapping[Capability, str]] = {
     Capability.ASSERTIONS: "in Monty a failed assertion is an exception, which `except Exception` catches",
@@ -48,7 +48,7 @@ DIFFERENCES: Final[Mapping[Capability, str]] = {
 """What Monty lacks of the contract of executors."""
 
 
-class MontyExecutor:
+class MontyBackend:
     """Runs plans in Monty. Safe to share between threads; the processes are shared, and each serves one run.
 
     ``allow_weak`` is for the check, which runs in the locked cage. Raises SandboxError where pydantic-monty is not
@@ -59,12 +59,12 @@ class MontyExecutor:
 
     def __init__(self, limits: Limits = Limits(), *, allow_weak: bool = False) -> None:  # noqa: B008  # frozen
         self.limits = limits
-        self._cage = Sandbox(limits, allow_weak=allow_weak)
-        _pool()
+        self._sandbox = Sandbox(limits, allow_weak=allow_weak)
+        _shared_pool()
 
     def check(self, source: str, api: AgentApi | type) -> Plan | Rejected:
         """Whether the source is a plan; the same check as the sandbox's, in the same cage."""
-        return self._cage.check(source, api)
+        return self._sandbox.check(source, api)
 
     def run(
         self,
@@ -74,7 +74,7 @@ class MontyExecutor:
         start_from: int = 1,
         checkpoint: Checkpoint | None = None,
         *,
-        listen: Callable[[Progress], None] | None = None,
+        on_event: Callable[[Progress], None] | None = None,
         seed: int = 0,
     ) -> Finished | Failed | Stopped | Rejected:
         """Run a plan as ``Sandbox.run`` does; a text is checked first."""
@@ -88,12 +88,12 @@ class MontyExecutor:
             return checked
         saved = {n: at for n, at in (checkpoint.names if checkpoint else {}).items() if not n.startswith("_")}
         try:
-            text = script(checked, start_from, {n: at for n, at in saved.items() if n not in RESERVED})
-        except NoScript as reason:
+            text = build_script(checked, start_from, {n: at for n, at in saved.items() if n not in RESERVED_NAMES})
+        except ScriptError as reason:
             return Rejected(checked.source, (Diagnostic(0, 0, "executor", str(reason)),))
-        run = Run(checked, text, AgentPort(agent, ask), self.limits, listen or (lambda progress: None), checkpoint)
-        with _pool().checkout(**_settings(self.limits, seed)) as session:
-            return run.go(session)
+        run = MontyRun(checked, text, AgentPort(agent, ask), self.limits, on_event or (lambda progress: None), checkpoint)
+        with _shared_pool().checkout(**_settings(self.limits, seed)) as session:
+            return run.run(session)
 
 
 def _settings(limits: Limits, seed: int) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def _settings(limits: Limits, seed: int) -> dict[str, Any]:
             "max_feed_duration_secs": min(limits.wall, limits.cpu),
             "max_memory": limits.memory,
             "max_recursion_depth": limits.recursion,
-            "max_suspensions": _MOST_TURNS,
+            "max_suspensions": _MAX_SUSPENSIONS,
         },
         "assert_message_annotations": False,
         "os_policy": {"random_start": {"seed": seed}, "sleep": "zero"},
@@ -111,23 +111,23 @@ def _settings(limits: Limits, seed: int) -> dict[str, Any]:
 
 
 def _string_module() -> Any:
-    return monty().ExternalModule({name: getattr(string, name) for name in (*_STRING, *_MARKS)})
+    return load_monty().ExternalModule({name: getattr(string, name) for name in (*_STRING_ALPHABETS, *_STRING_SYMBOLS)})
 
 
 _lock: Final = threading.Lock()
 _pools: Final[list[Any]] = []
 
 
-def _pool() -> Any:
+def _shared_pool() -> Any:
     """The pool of Monty's processes that all executors share. Raises SandboxError where Monty is not installed."""
     with _lock:
         if not _pools:
-            _pools.append(_opened())
+            _pools.append(_start_pool())
         return _pools[0]
 
 
-def _opened() -> Any:
-    pool = monty().Monty(max_processes=_MOST_AT_ONCE, max_checkouts_per_worker=1)
+def _start_pool() -> Any:
+    pool = load_monty().Monty(max_processes=_MAX_PROCESSES, max_checkouts_per_worker=1)
     pool.__enter__()
     atexit.register(pool.__exit__, None, None, None)
     return pool

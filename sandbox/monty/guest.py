@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from codeplan.sandbox.protocol.table import MOST_NODES
+from codeplan.sandbox.protocol.table import MAX_NODES
 
-GUEST: Final = (
+GUEST_SOURCE: Final = (
     r"""
 import re, json, math, random, string, collections
 from collections import Counter, defaultdict, deque
@@ -128,4 +128,4 @@ def _restore_(nodes, type=type, len=len, range=range, zip=zip):
 
 _restored_ = _restore_(_nodes_)
 """
-).replace("MOST_NODES", str(MOST_NODES))
+).replace("MOST_NODES", str(MAX_NODES))

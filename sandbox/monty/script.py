@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from codeplan.sandbox.monty.guest import GUEST
-from codeplan.sandbox.runtime.names import RESERVED
+from codeplan.sandbox.monty.guest import GUEST_SOURCE
+from codeplan.sandbox.runtime.names import RESERVED_NAMES
 from codeplan.types import Plan
 
 _HEADER: Final = re.compile(r"^def[ \t]+solution[ \t]*\([^()#'\"]*\)[^:#'\"\n]*:[ \t]*(?:#[^\n]*)?$", re.MULTILINE)
@@ -32,88 +32,88 @@ _WORD: Final = re.compile(r"(?<![\w.])[^\W\d]\w*")
 _MODEL_NAME: Final = re.compile(r"\b(?:ask_llm|ask)(?:[ \t]+as[ \t]+(?P<other>\w+))?")
 
 
-class NoScript(Exception):
+class ScriptError(Exception):
     """Why a plan's text cannot be cut into its parts."""
 
 
-class Line(NamedTuple):
+class ScriptLine(NamedTuple):
     """A line of the text, and the line of the plan that it is; 0 where it is ours."""
 
     text: str
     origin: int
 
 
-class Part(NamedTuple):
+class ScriptPart(NamedTuple):
     """Lines of ``solution`` that run together: a step, or what stands between steps (``step`` None)."""
 
     step: int | None
-    lines: list[Line]
+    lines: list[ScriptLine]
 
 
-class Script(NamedTuple):
+class MontyScript(NamedTuple):
     """What Monty is given."""
 
-    lines: list[Line]
+    lines: list[ScriptLine]
 
     @property
     def text(self) -> str:
         """The whole text."""
         return "\n".join(line.text for line in self.lines) + "\n"
 
-    def origin(self, line: int) -> int | None:
+    def plan_line(self, line: int) -> int | None:
         """The plan's line that a line of the text is, both counted from 1; None where it is not one of the plan's."""
         return (self.lines[line - 1].origin or None) if 1 <= line <= len(self.lines) else None
 
 
-def plan_names(source: str) -> tuple[str, ...]:
+def find_variable_names(source: str) -> tuple[str, ...]:
     """All variables that a plan can have, and at times a name too many: whatever stands where names are bound."""
     found = {name for m in _BINDING.finditer(source) for part in m.groups("") for name in _WORD.findall(part)}
-    return tuple(sorted(n for n in found - RESERVED if not n.startswith("_") and not keyword.iskeyword(n)))
+    return tuple(sorted(n for n in found - RESERVED_NAMES if not n.startswith("_") and not keyword.iskeyword(n)))
 
 
-def script(plan: Plan, start_from: int, saved: Mapping[str, int]) -> Script:
+def build_script(plan: Plan, start_from: int, saved: Mapping[str, int]) -> MontyScript:
     """The text of a run; ``saved`` are the variables to restore, each with its place among the restored values.
 
     Raises NoScript where ``solution`` is not written in the plain way.
     """
-    outside, parts = _cut(plan)
-    names = sorted({*plan_names(plan.source), *saved})
-    hoisted = [*_hoisted(outside), *(statement for part in parts for statement in _hoisted(part.lines))]
+    outside, parts = _split_plan(plan)
+    names = sorted({*find_variable_names(plan.source), *saved})
+    hoisted = [*_find_imports(outside), *(statement for part in parts for statement in _find_imports(part.lines))]
     body = [
-        *_ours(GUEST.splitlines()),
-        Line(f"start_from = {start_from}", 0),
-        *_ours(_guarded_imports(hoisted)),
-        *_ours(f"{name} = _restored_[{at}]" for name, at in saved.items()),
-        *_ours(_saver(names)),
+        *_added_lines(GUEST_SOURCE.splitlines()),
+        ScriptLine(f"start_from = {start_from}", 0),
+        *_added_lines(_guarded_imports(hoisted)),
+        *_added_lines(f"{name} = _restored_[{at}]" for name, at in saved.items()),
+        *_added_lines(_save_function(names)),
         *outside,
     ]
     for number, part in enumerate(parts):
-        body += _function(number, part, names)
-    return Script([*body, *_ours(_run(parts, start_from))])
+        body += _part_function(number, part, names)
+    return MontyScript([*body, *_added_lines(_run_function(parts, start_from))])
 
 
-def _ours(lines: Iterable[str]) -> list[Line]:
-    return [Line(text, 0) for text in lines]
+def _added_lines(lines: Iterable[str]) -> list[ScriptLine]:
+    return [ScriptLine(text, 0) for text in lines]
 
 
-def _cut(plan: Plan) -> tuple[list[Line], list[Part]]:
+def _split_plan(plan: Plan) -> tuple[list[ScriptLine], list[ScriptPart]]:
     """The lines outside ``solution``, and the parts inside."""
     text = plan.source.replace("\r\n", "\n").replace("\r", "\n")
     header = max(_HEADER.finditer(text), key=lambda m: m.start(), default=None)
     if header is None:
-        raise NoScript("Monty runs plans whose `def solution(agent, start_from=1):` stands alone on its line")
-    lines = [Line(t, at) for at, t in enumerate(text.split("\n"), 1)]
+        raise ScriptError("Monty runs plans whose `def solution(agent, start_from=1):` stands alone on its line")
+    lines = [ScriptLine(t, at) for at, t in enumerate(text.split("\n"), 1)]
     first = text.count("\n", 0, header.end()) + 2
     begin = text.count("\n", 0, header.start()) + 1
     if any(s.line < first for s in plan.steps):
-        raise NoScript("Monty runs plans whose steps all stand in `solution`")
+        raise ScriptError("Monty runs plans whose steps all stand in `solution`")
     end = _end_of_solution(lines, max([first - 1, *(s.end_line for s in plan.steps)]))
     after = [line for line in lines[end:] if not line.text[:1].isspace()]
     rest = [] if any(_CALLS_SOLUTION.match(line.text) for line in after) else lines[end:]
-    return [*lines[: begin - 1], *rest], list(_parts(plan, lines[first - 1 : end]))
+    return [*lines[: begin - 1], *rest], list(_split_steps(plan, lines[first - 1 : end]))
 
 
-def _end_of_solution(lines: Sequence[Line], least: int) -> int:
+def _end_of_solution(lines: Sequence[ScriptLine], least: int) -> int:
     """How many lines there are up to the end of ``solution``, which has at least ``least``."""
     for line in lines[least:]:
         if line.text.strip() and line.text[0] not in " \t#":
@@ -121,30 +121,30 @@ def _end_of_solution(lines: Sequence[Line], least: int) -> int:
     return len(lines)
 
 
-def _parts(plan: Plan, lines: list[Line]) -> Iterator[Part]:
+def _split_steps(plan: Plan, lines: list[ScriptLine]) -> Iterator[ScriptPart]:
     within = {at: s.number for s in plan.steps for at in range(s.line, s.end_line + 1)}
     starts = {s.line for s in plan.steps}
-    part = Part(None, [])
+    part = ScriptPart(None, [])
     for line in lines:
         step = within.get(line.origin)
         if step != part.step or line.origin in starts:
             if _has_code(part.lines):
                 yield part
-            part = Part(step, [])
+            part = ScriptPart(step, [])
         part.lines.append(line)
     if _has_code(part.lines):
         yield part
 
 
-def _has_code(lines: Iterable[Line]) -> bool:
+def _has_code(lines: Iterable[ScriptLine]) -> bool:
     return any(_is_code(line) for line in lines)
 
 
-def _is_code(line: Line) -> bool:
+def _is_code(line: ScriptLine) -> bool:
     return bool(line.text.strip()) and not line.text.lstrip().startswith("#")
 
 
-def _hoisted(lines: Iterable[Line]) -> Iterator[str]:
+def _find_imports(lines: Iterable[ScriptLine]) -> Iterator[str]:
     """The imports among the lines, as statements to run at the start; what they import of ours is there already."""
     for line in lines:
         found = _IMPORT.fullmatch(line.text)
@@ -162,19 +162,19 @@ def _guarded_imports(statements: Iterable[str]) -> Iterator[str]:
         yield from ("try:", f"    {statement}", "except ImportError:", "    pass")
 
 
-def _without_imports(line: Line) -> Line:
+def _remove_imports(line: ScriptLine) -> ScriptLine:
     found = _IMPORT.fullmatch(line.text)
-    return line if found is None else Line(f"{found['indent']}pass", line.origin)
+    return line if found is None else ScriptLine(f"{found['indent']}pass", line.origin)
 
 
-def _function(number: int, part: Part, names: Sequence[str]) -> list[Line]:
+def _part_function(number: int, part: ScriptPart, names: Sequence[str]) -> list[ScriptLine]:
     first = next(line.text for line in part.lines if _is_code(line))
     indent = first[: len(first) - len(first.lstrip())]
     head = [f"def _part_{number}_():", *([f"{indent}global {', '.join(names)}"] if names else [])]
-    return [*_ours(head), *map(_without_imports, part.lines), *_ours([f"{indent}return _on_"])]
+    return [*_added_lines(head), *map(_remove_imports, part.lines), *_added_lines([f"{indent}return _on_"])]
 
 
-def _saver(names: Iterable[str]) -> Iterator[str]:
+def _save_function(names: Iterable[str]) -> Iterator[str]:
     yield "def _save_():"
     yield "    variables = {}"
     for name in names:
@@ -182,7 +182,7 @@ def _saver(names: Iterable[str]) -> Iterator[str]:
     yield "    return _table_(variables)"
 
 
-def _run(parts: Sequence[Part], start_from: int) -> Iterator[str]:
+def _run_function(parts: Sequence[ScriptPart], start_from: int) -> Iterator[str]:
     yield "def _run_():"
     for number, part in enumerate(parts):
         if part.step is not None and part.step < start_from:

@@ -16,25 +16,25 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from codeplan.sandbox.limits import NAME_CHARS
+from codeplan.sandbox.limits import MAX_NAME_CHARS
 from codeplan.sandbox.protocol.decoder import CheckpointError, decode
 from codeplan.sandbox.protocol.table import (
-    DROPPED_BYTES,
-    FACTORIES,
-    MOST_NAMES,
-    MOST_NODES,
-    MOST_REASON,
-    OTHERS,
+    MAX_DROPPED_BYTES,
+    DEFAULT_FACTORIES,
+    MAX_NAMES,
+    MAX_NODES,
+    MAX_REASON_CHARS,
+    OTHERS_KEY,
     SAFE_INT,
-    Keys,
+    KeyChecker,
     Node,
-    Unsavable,
+    UnsavableValue,
 )
 from codeplan.types import Checkpoint
 
 __all__ = ["CheckpointError", "Node", "decode", "encode"]
 
-_BYTES_A_PART: Final = 3
+_BYTES_PER_PART: Final = 3
 _TAGS: Final[dict[Any, str]] = {
     list: "list",
     tuple: "tuple",
@@ -53,56 +53,56 @@ def encode(variables: dict[str, object], max_bytes: int) -> Checkpoint:
 
     Naming them takes no more than ``DROPPED_BYTES``; those for which there is no room are counted under ``OTHERS``.
     """
-    table = _Table(max_bytes)
+    table = _TableBuilder(max_bytes)
     names: dict[str, int] = {}
     dropped: dict[str, str] = {}
-    others, room = 0, DROPPED_BYTES
+    others, room = 0, MAX_DROPPED_BYTES
     for name, value in variables.items():
-        if len(names) + len(dropped) >= MOST_NAMES or len(name) > NAME_CHARS:
+        if len(names) + len(dropped) >= MAX_NAMES or len(name) > MAX_NAME_CHARS:
             others += 1
             continue
         try:
             names[name] = table.add(name, value)
-        except Unsavable as reason:
-            why = str(reason)[:MOST_REASON]
+        except UnsavableValue as reason:
+            why = str(reason)[:MAX_REASON_CHARS]
             room -= len(f"{name}{why}".encode()) + 10
             if room >= 0:
                 dropped[name] = why
             else:
                 others += 1
     if others:
-        dropped[OTHERS] = f"{others:,} more variables were not saved: there are too many, or their names are too long"
+        dropped[OTHERS_KEY] = f"{others:,} more variables were not saved: there are too many, or their names are too long"
     return Checkpoint(names, table.nodes, dropped)
 
 
-class _Table:
+class _TableBuilder:
     """The table as it grows. A value that turns out unsavable leaves no trace in it."""
 
     def __init__(self, max_bytes: int) -> None:
         self.nodes: list[Any] = []
         self._max_bytes = max_bytes
-        self._room = max_bytes
+        self._free_bytes = max_bytes
         self._seen: dict[int, int] = {}
-        self._keys = Keys(self.nodes)
+        self._keys = KeyChecker(self.nodes)
         self._pending: list[tuple[int, Any]] = []
 
     def add(self, name: str, value: object) -> int:
         """The number of the value's node. Raises Unsavable."""
-        mark, room, seen = len(self.nodes), self._room, len(self._seen)
+        mark, room, seen = len(self.nodes), self._free_bytes, len(self._seen)
         try:
-            self._spend(len(name) * 4 + 10)
+            self._reserve(len(name) * 4 + 10)
             root = self._place(value)
             while self._pending:
                 self._fill(*self._pending.pop())
             self._keys.check(mark)
-        except Unsavable:
-            self._undo(mark, room, seen)
+        except UnsavableValue:
+            self._roll_back(mark, room, seen)
             raise
         return root
 
-    def _undo(self, mark: int, room: int, seen: int) -> None:
+    def _roll_back(self, mark: int, room: int, seen: int) -> None:
         del self.nodes[mark:]
-        self._room = room
+        self._free_bytes = room
         self._pending.clear()
         self._keys.forget(mark)
         while len(self._seen) > seen:
@@ -111,51 +111,51 @@ class _Table:
     def _place(self, value: Any) -> int:
         """The number of a value's node; a container's is filled later, so that depth and cycles cost no recursion."""
         kind = type(value)
-        if kind in _SCALARS:
-            return self._append(_SCALARS[kind](value))
+        if kind in _SCALAR_NODES:
+            return self._append(_SCALAR_NODES[kind](value))
         known = self._seen.get(id(value))
         if known is not None:
             return known
-        if kind in (str, bytes) and len(value) > self._room:
-            self._spend(len(value))  # not written out first: that takes as much memory again
+        if kind in (str, bytes) and len(value) > self._free_bytes:
+            self._reserve(len(value))  # not written out first: that takes as much memory again
         self._seen[id(value)] = len(self.nodes)
         if kind is str:
-            return self._append(_text(value))
+            return self._append(_text_node(value))
         if kind is bytes:
             return self._append(["bytes", value.hex()])
         if kind not in _TAGS:
-            raise Unsavable(f"a {kind.__name__} cannot be saved")
-        if len(self.nodes) + len(value) > MOST_NODES:
-            raise Unsavable(f"more than {MOST_NODES:,} values")
-        self._spend(_BYTES_A_PART * len(value) * (2 if isinstance(value, dict) else 1))
+            raise UnsavableValue(f"a {kind.__name__} cannot be saved")
+        if len(self.nodes) + len(value) > MAX_NODES:
+            raise UnsavableValue(f"more than {MAX_NODES:,} values")
+        self._reserve(_BYTES_PER_PART * len(value) * (2 if isinstance(value, dict) else 1))
         self._pending.append((len(self.nodes), value))
         return self._append([_tag(value)])
 
     def _append(self, node: Node) -> int:
-        self._spend(_size(node))
-        if len(self.nodes) >= MOST_NODES:
-            raise Unsavable(f"more than {MOST_NODES:,} values")
+        self._reserve(_size(node))
+        if len(self.nodes) >= MAX_NODES:
+            raise UnsavableValue(f"more than {MAX_NODES:,} values")
         self.nodes.append(node)
         return len(self.nodes) - 1
 
     def _fill(self, at: int, container: Any) -> None:
         self.nodes[at].extend(map(self._place, _parts(container)))
 
-    def _spend(self, size: int) -> None:
-        self._room -= size
-        if self._room < 0:
-            raise Unsavable(f"larger than the {self._max_bytes:,} bytes that a checkpoint may take")
+    def _reserve(self, size: int) -> None:
+        self._free_bytes -= size
+        if self._free_bytes < 0:
+            raise UnsavableValue(f"larger than the {self._max_bytes:,} bytes that a checkpoint may take")
 
 
-def _whole(value: int) -> Node:
+def _int_node(value: int) -> Node:
     return value if -SAFE_INT < value < SAFE_INT else ["int", hex(value)]
 
 
-def _fraction(value: float) -> Node:
+def _float_node(value: float) -> Node:
     return value if math.isfinite(value) else ["float", repr(value)]
 
 
-def _text(value: str) -> Node:
+def _text_node(value: str) -> Node:
     """The text itself; one with lone surrogates, which UTF-8 has no form for, as hexadecimal digits."""
     try:
         value.encode()
@@ -164,11 +164,11 @@ def _text(value: str) -> Node:
     return value
 
 
-_SCALARS: Final[dict[type, Callable[[Any], Node]]] = {
+_SCALAR_NODES: Final[dict[type, Callable[[Any], Node]]] = {
     type(None): lambda value: None,
     bool: lambda value: bool(value),
-    int: _whole,
-    float: _fraction,
+    int: _int_node,
+    float: _float_node,
 }
 
 
@@ -184,10 +184,10 @@ def _tag(container: Any) -> str:
 def _factory_name(factory: object) -> str:
     if factory is None:
         return "None"
-    for name, known in FACTORIES.items():
+    for name, known in DEFAULT_FACTORIES.items():
         if factory is known:
             return name
-    raise Unsavable("a defaultdict whose factory is not a builtin type cannot be saved")
+    raise UnsavableValue("a defaultdict whose factory is not a builtin type cannot be saved")
 
 
 def _parts(container: Any) -> Iterable[object]:

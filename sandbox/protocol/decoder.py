@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from codeplan.errors import SandboxError
-from codeplan.sandbox.protocol.table import EMPTY, FACTORIES, FIXED, MOST_NODES, SAFE_INT, Keys, Unsavable
+from codeplan.sandbox.protocol.table import CONTAINER_TYPES, DEFAULT_FACTORIES, IMMUTABLE_TAGS, MAX_NODES, SAFE_INT, KeyChecker, UnsavableValue
 from codeplan.types import Checkpoint
 
 
@@ -19,51 +19,51 @@ class CheckpointError(SandboxError):
 def decode(checkpoint: Checkpoint) -> dict[str, object]:
     """The saved variables, as new objects. Raises CheckpointError where the table is damaged."""
     try:
-        values = _Reader(checkpoint.nodes).values()
+        values = _TableDecoder(checkpoint.nodes).decode_all()
         if not all(type(name) is str and type(reason) is str for name, reason in checkpoint.dropped.items()):
             raise ValueError("what was dropped is not named by text")
-        return {_name(n): values[_index(i, len(values))] for n, i in checkpoint.names.items()}
+        return {_verify_name(n): values[_verify_index(i, len(values))] for n, i in checkpoint.names.items()}
     except (TypeError, ValueError, AttributeError, RecursionError, OverflowError) as error:
         raise CheckpointError(f"the checkpoint is damaged: {error}") from None
 
 
-class _Reader:
+class _TableDecoder:
     """Builds the objects of a table: scalars and empty containers, then tuples bottom-up, then what containers hold."""
 
     def __init__(self, nodes: list[Any]) -> None:
-        if type(nodes) is not list or len(nodes) > MOST_NODES:
-            raise ValueError(f"its nodes are not a list of at most {MOST_NODES:,}")
+        if type(nodes) is not list or len(nodes) > MAX_NODES:
+            raise ValueError(f"its nodes are not a list of at most {MAX_NODES:,}")
         self._nodes = nodes
-        self._values: list[Any] = [self._shell(at, node) for at, node in enumerate(nodes)]
+        self._values: list[Any] = [self._scalar_or_empty(at, node) for at, node in enumerate(nodes)]
 
-    def values(self) -> list[Any]:
+    def decode_all(self) -> list[Any]:
         """One object per node."""
-        keys = Keys(self._nodes)
+        keys = KeyChecker(self._nodes)
         try:
             keys.check()
-        except Unsavable as reason:
+        except UnsavableValue as reason:
             raise ValueError(f"it holds {reason}") from None
-        for at in keys.order():
+        for at in keys.bottom_up():
             parts = [self._values[p] for p in self._nodes[at][1:]]
-            self._values[at] = tuple(parts) if self._nodes[at][0] == "tuple" else _frozen(at, parts)
+            self._values[at] = tuple(parts) if self._nodes[at][0] == "tuple" else _frozenset(at, parts)
         for at, node in enumerate(self._nodes):
             if type(node) is list and isinstance(self._values[at], list | dict | set | deque):
                 self._fill(at, self._values[at], node[1:])
         return self._values
 
-    def _shell(self, at: int, node: Any) -> Any:
+    def _scalar_or_empty(self, at: int, node: Any) -> Any:
         if node is None or type(node) in (bool, str):
             return node
         if type(node) in (int, float):
-            return _number(at, node)
+            return _verify_number(at, node)
         if type(node) is not list or not node or type(node[0]) is not str:
             raise ValueError(f"node {at} has no known form")
         tag, parts = node[0], node[1:]
-        if tag in _READERS:
-            return _READERS[tag](_only_text(at, parts))
+        if tag in _TEXT_DECODERS:
+            return _TEXT_DECODERS[tag](_single_text(at, parts))
         for part in parts:
-            _index(part, len(self._nodes))
-        return _empty(at, tag, len(parts))
+            _verify_index(part, len(self._nodes))
+        return _empty_container(at, tag, len(parts))
 
     def _fill(self, at: int, container: Any, parts: list[int]) -> None:
         held = [self._values[p] for p in parts]
@@ -78,18 +78,18 @@ class _Reader:
             raise ValueError(f"node {at} holds a key twice, or more than it can")
 
 
-def _empty(at: int, tag: str, parts: int) -> Any:
+def _empty_container(at: int, tag: str, parts: int) -> Any:
     """An empty container for the tag; None for a tuple or a frozen set, which is made later."""
-    if tag in FIXED:
+    if tag in IMMUTABLE_TAGS:
         return None
     made: Any = None
     kind, _, detail = tag.partition(":")
-    if tag in EMPTY:
-        made = EMPTY[tag]()
+    if tag in CONTAINER_TYPES:
+        made = CONTAINER_TYPES[tag]()
     elif kind == "deque" and detail.isdecimal() and len(detail) < 20:
         made = deque(maxlen=int(detail))
-    elif kind == "default" and (detail == "None" or detail in FACTORIES):
-        made = defaultdict(FACTORIES.get(detail))
+    elif kind == "default" and (detail == "None" or detail in DEFAULT_FACTORIES):
+        made = defaultdict(DEFAULT_FACTORIES.get(detail))
     if made is None:
         raise ValueError(f"node {at} has an unknown tag")
     if isinstance(made, dict) and parts % 2:
@@ -97,14 +97,14 @@ def _empty(at: int, tag: str, parts: int) -> Any:
     return made
 
 
-def _frozen(at: int, parts: list[Any]) -> frozenset[Any]:
+def _frozenset(at: int, parts: list[Any]) -> frozenset[Any]:
     made = frozenset(parts)
     if len(made) != len(parts):
         raise ValueError(f"node {at} holds a value twice")
     return made
 
 
-def _number(at: int, value: float) -> float:
+def _verify_number(at: int, value: float) -> float:
     """One that JSON keeps; others are texts."""
     if not -SAFE_INT < value < SAFE_INT if type(value) is int else not math.isfinite(value):
         raise ValueError(f"node {at} is a number that stands for itself and may not")
@@ -128,7 +128,7 @@ def _read_text(text: str) -> str:
     return bytes.fromhex(text).decode("utf-8", "surrogatepass")
 
 
-_READERS: Final[dict[str, Callable[[str], Any]]] = {
+_TEXT_DECODERS: Final[dict[str, Callable[[str], Any]]] = {
     "int": _read_int,
     "float": _read_float,
     "bytes": bytes.fromhex,
@@ -136,19 +136,19 @@ _READERS: Final[dict[str, Callable[[str], Any]]] = {
 }
 
 
-def _only_text(at: int, parts: list[Any]) -> str:
+def _single_text(at: int, parts: list[Any]) -> str:
     if len(parts) != 1 or type(parts[0]) is not str:
         raise ValueError(f"node {at} is not one text")
     return parts[0]
 
 
-def _index(part: Any, count: int) -> int:
+def _verify_index(part: Any, count: int) -> int:
     if type(part) is not int or not 0 <= part < count:
         raise ValueError(f"{part!r:.40} is not the number of a node")
     return part
 
 
-def _name(name: Any) -> str:
+def _verify_name(name: Any) -> str:
     if type(name) is not str or not name.isidentifier():
         raise ValueError(f"{name!r:.40} is not the name of a variable")
     return name

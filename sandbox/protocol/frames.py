@@ -13,19 +13,19 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from codeplan.sandbox.limits import MESSAGE_CHARS, MOST_ARCS, MOST_TOLD, NAME_CHARS, Limits
+from codeplan.sandbox.limits import MAX_MESSAGE_CHARS, MAX_ARCS, MAX_REPORTED, MAX_NAME_CHARS, Limits
 from codeplan.sandbox.protocol.codec import Node
 from codeplan.sandbox.protocol.layers import Layer
-from codeplan.sandbox.protocol.table import MOST_NAMES, MOST_NODES, MOST_REASON
+from codeplan.sandbox.protocol.table import MAX_NAMES, MAX_NODES, MAX_REASON_CHARS
 from codeplan.sandbox.protocol.values import Crossing
 from codeplan.types import AgentApi, Checkpoint, Diagnostic, Plan
 
 HEADER_BYTES: Final = 4
-_Name: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=NAME_CHARS)]
-_Message: TypeAlias = Annotated[str, msgspec.Meta(max_length=MESSAGE_CHARS + 100)]
-_Reason: TypeAlias = Annotated[str, msgspec.Meta(max_length=MOST_REASON)]
+_Name: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME_CHARS)]
+_Message: TypeAlias = Annotated[str, msgspec.Meta(max_length=MAX_MESSAGE_CHARS + 100)]
+_Reason: TypeAlias = Annotated[str, msgspec.Meta(max_length=MAX_REASON_CHARS)]
 _Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
-_Amount: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=MOST_TOLD)]
+_Amount: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=MAX_REPORTED)]
 
 
 class ProtocolError(Exception):
@@ -36,19 +36,19 @@ class Frame(msgspec.Struct, frozen=True, array_like=True, tag=True, forbid_unkno
     """Base of all frames."""
 
 
-class Table(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class CheckpointTable(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """A checkpoint as it travels: the nodes' form is checked on the way in."""
 
-    names: Annotated[dict[_Name, _Count], msgspec.Meta(max_length=MOST_NAMES)]
-    nodes: Annotated[list[Node], msgspec.Meta(max_length=MOST_NODES)]
-    dropped: Annotated[dict[_Name, _Reason], msgspec.Meta(max_length=MOST_NAMES + 1)]
+    names: Annotated[dict[_Name, _Count], msgspec.Meta(max_length=MAX_NAMES)]
+    nodes: Annotated[list[Node], msgspec.Meta(max_length=MAX_NODES)]
+    dropped: Annotated[dict[_Name, _Reason], msgspec.Meta(max_length=MAX_NAMES + 1)]
 
     @classmethod
-    def of(cls, checkpoint: Checkpoint) -> Table:
+    def from_checkpoint(cls, checkpoint: Checkpoint) -> CheckpointTable:
         """The checkpoint, ready to travel."""
         return cls(checkpoint.names, checkpoint.nodes, checkpoint.dropped)
 
-    def checkpoint(self) -> Checkpoint:
+    def to_checkpoint(self) -> Checkpoint:
         """The checkpoint again."""
         return Checkpoint(self.names, self.nodes, self.dropped)
 
@@ -56,7 +56,7 @@ class Table(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=
 # ------------------------------------------------------------------ from the host
 
 
-class Setup(Frame, frozen=True):
+class SetupFrame(Frame, frozen=True):
     """Lock yourself in: bytes of memory, seconds of processor time and by the clock."""
 
     memory: int
@@ -81,11 +81,11 @@ class RunJob(Frame, frozen=True):
     checkpoint: Checkpoint | None
     seed: int
     limits: Limits
-    cover: bool = False
+    coverage: bool = False
     code: bytes = b""
 
 
-class StudyJob(Frame, frozen=True):
+class AnalysisJob(Frame, frozen=True):
     """Study this source: ``topic`` is a name in ``language.studies``."""
 
     topic: str
@@ -93,85 +93,85 @@ class StudyJob(Frame, frozen=True):
     arguments: dict[str, Any]
 
 
-class Answer(Frame, frozen=True):
+class ResultFrame(Frame, frozen=True):
     """The result of a call, a read or an ask, in the form of ``crossing``."""
 
     value: Any
 
 
-class Raised(Frame, frozen=True):
+class ErrorFrame(Frame, frozen=True):
     """The call, read or ask failed; the message is fit for the plan."""
 
     message: str
 
 
-FromHost: TypeAlias = Setup | CheckJob | StudyJob | RunJob | Answer | Raised
+HostFrame: TypeAlias = SetupFrame | CheckJob | AnalysisJob | RunJob | ResultFrame | ErrorFrame
 
 # ------------------------------------------------------------------ from the worker
 
 
-class Ready(Frame, frozen=True):
+class ReadyFrame(Frame, frozen=True):
     """Locked in, by these layers; nothing of the plan has been seen yet."""
 
     layers: list[Layer]
 
 
-class Checked(Frame, frozen=True):
+class AcceptanceFrame(Frame, frozen=True):
     """The source is a plan, and compiles to this code, which only another worker can read."""
 
     plan: Plan
     code: bytes
 
 
-class Refused(Frame, frozen=True):
+class RejectionFrame(Frame, frozen=True):
     """The source is no plan, for these reasons."""
 
     diagnostics: Annotated[list[Diagnostic], msgspec.Meta(min_length=1, max_length=1_000)]
 
 
-class Studied(Frame, frozen=True):
+class Analysis(Frame, frozen=True):
     """What a study found, as JSON: whoever reads that hashes nothing but texts. Plain data, or so it should be."""
 
-    found: bytes
+    findings: bytes
 
 
-class Unstudied(Frame, frozen=True):
+class AnalysisFailed(Frame, frozen=True):
     """The study came to nothing, for this reason; ``misused`` says that the job asked for what cannot be."""
 
     message: _Message
-    misused: bool
+    invalid_job: bool
 
 
-class Damaged(Frame, frozen=True):
+class CheckpointErrorFrame(Frame, frozen=True):
     """The checkpoint to start from cannot be read."""
 
     message: _Message
 
 
-class Started(Frame, frozen=True):
+class StartFrame(Frame, frozen=True):
     """The plan is compiled and its variables restored; from here on its code runs."""
 
 
-class Entered(Frame, frozen=True):
+class StepFrame(Frame, frozen=True):
     """A step begins, with these variables."""
 
     step: Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
-    table: Table
+    table: CheckpointTable
 
 
-class Printed(Frame, frozen=True):
+class OutputFrame(Frame, frozen=True):
     """The plan printed this."""
 
     text: Annotated[str, msgspec.Meta(min_length=1)]
 
 
-class Covered(Frame, frozen=True):
+class CoverageFrame(Frame, frozen=True):
     """Pairs of lines of the plan that ran one after the other, each told once; line 0 is outside the function."""
 
-    arcs: Annotated[list[tuple[_Count, _Count]], msgspec.Meta(min_length=1, max_length=MOST_ARCS)]
+    arcs: Annotated[list[tuple[_Count, _Count]], msgspec.Meta(min_length=1, max_length=MAX_ARCS)]
 
 
-class Call(Frame, frozen=True):
+class CallFrame(Frame, frozen=True):
     """The plan calls a method of the agent; arguments in the form of ``crossing``."""
 
     method: str
@@ -179,19 +179,19 @@ class Call(Frame, frozen=True):
     kwargs: dict[str, Crossing]
 
 
-class Read(Frame, frozen=True):
+class ReadFrame(Frame, frozen=True):
     """The plan reads an attribute of the agent."""
 
     attribute: str
 
 
-class Ask(Frame, frozen=True):
+class AskFrame(Frame, frozen=True):
     """The plan asks a question."""
 
     question: str
 
 
-class End(Frame, frozen=True):
+class EndFrame(Frame, frozen=True):
     """The run is over. ``step`` and ``line`` say where, None where it was outside all steps or is not known.
 
     ``error`` names the exception, or for ``"stopped"`` the limit; ``value`` is what was reached of that limit;
@@ -201,33 +201,33 @@ class End(Frame, frozen=True):
     status: Literal["finished", "failed", "stopped"]
     step: Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)] | None
     line: _Count | None
-    error: Annotated[str, msgspec.Meta(max_length=NAME_CHARS)]
+    error: Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)]
     message: _Message
     value: _Amount
     cpu: _Amount
-    table: Table | None
+    table: CheckpointTable | None
 
 
-FromWorker: TypeAlias = (
-    Ready
-    | Checked
-    | Studied
-    | Unstudied
-    | Refused
-    | Damaged
-    | Started
-    | Entered
-    | Printed
-    | Covered
-    | Call
-    | Read
-    | Ask
-    | End
+WorkerFrame: TypeAlias = (
+    ReadyFrame
+    | AcceptanceFrame
+    | Analysis
+    | AnalysisFailed
+    | RejectionFrame
+    | CheckpointErrorFrame
+    | StartFrame
+    | StepFrame
+    | OutputFrame
+    | CoverageFrame
+    | CallFrame
+    | ReadFrame
+    | AskFrame
+    | EndFrame
 )
 
 _encoder: Final = msgspec.msgpack.Encoder()
-_from_host: Final[msgspec.msgpack.Decoder[FromHost]] = msgspec.msgpack.Decoder(FromHost)
-_from_worker: Final[msgspec.msgpack.Decoder[FromWorker]] = msgspec.msgpack.Decoder(FromWorker)
+_host_decoder: Final[msgspec.msgpack.Decoder[HostFrame]] = msgspec.msgpack.Decoder(HostFrame)
+_worker_decoder: Final[msgspec.msgpack.Decoder[WorkerFrame]] = msgspec.msgpack.Decoder(WorkerFrame)
 
 
 def pack(frame: Frame) -> bytes:
@@ -236,20 +236,20 @@ def pack(frame: Frame) -> bytes:
     return len(body).to_bytes(HEADER_BYTES, "big") + body
 
 
-def size(value: object) -> int:
+def packed_size(value: object) -> int:
     """The bytes that a value takes on the way."""
     return len(_encoder.encode(value))
 
 
-def from_host(body: bytes) -> FromHost:
+def unpack_host_frame(body: bytes) -> HostFrame:
     """The host's frame. Raises ProtocolError."""
-    frame: FromHost = _decode(_from_host, body)
+    frame: HostFrame = _decode(_host_decoder, body)
     return frame
 
 
-def from_worker(body: bytes) -> FromWorker:
+def unpack_worker_frame(body: bytes) -> WorkerFrame:
     """The worker's frame, checked against its type. Raises ProtocolError."""
-    frame: FromWorker = _decode(_from_worker, body)
+    frame: WorkerFrame = _decode(_worker_decoder, body)
     return frame
 
 
@@ -260,26 +260,26 @@ def _decode(decoder: msgspec.msgpack.Decoder[Any], body: bytes) -> Any:
         raise ProtocolError(f"a frame is not of a known form ({error})") from None
 
 
-class Assembler:
+class FrameAssembler:
     """Cuts a stream of bytes into frames; ``most`` is the length of the longest that is taken."""
 
-    def __init__(self, most: int) -> None:
-        self.most = most
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
         self._bytes = bytearray()
 
     def feed(self, data: bytes) -> None:
         """Add what has arrived."""
         self._bytes += data
 
-    def next(self) -> bytes | None:
+    def next_body(self) -> bytes | None:
         """The next whole frame, without its length; None until it is all there. Raises ProtocolError for one too
         long.
         """
         if len(self._bytes) < HEADER_BYTES:
             return None
         end = HEADER_BYTES + int.from_bytes(self._bytes[:HEADER_BYTES], "big")
-        if end - HEADER_BYTES > self.most:
-            raise ProtocolError(f"a frame of {end - HEADER_BYTES:,} bytes, where {self.most:,} are the most")
+        if end - HEADER_BYTES > self.max_bytes:
+            raise ProtocolError(f"a frame of {end - HEADER_BYTES:,} bytes, where {self.max_bytes:,} are the most")
         if len(self._bytes) < end:
             return None
         frame = bytes(self._bytes[HEADER_BYTES:end])

@@ -9,7 +9,7 @@ import msgspec
 from codeplan.types import Checkpoint
 
 
-class StepEntered(msgspec.Struct, frozen=True):
+class StepEntry(msgspec.Struct, frozen=True):
     """A step begins. ``title`` is the plan's own, empty where it is not known; ``checkpoint`` holds the variables it
     finds.
     """
@@ -19,13 +19,13 @@ class StepEntered(msgspec.Struct, frozen=True):
     checkpoint: Checkpoint
 
 
-class Printed(msgspec.Struct, frozen=True):
+class OutputChunk(msgspec.Struct, frozen=True):
     """The plan printed this piece of text; pieces come in order, and whole before the next call, step or end."""
 
     text: str
 
 
-class Covered(msgspec.Struct, frozen=True):
+class LineCoverage(msgspec.Struct, frozen=True):
     """Pairs of the plan's lines that ran one after the other in one function, each told once. Untrusted.
 
     Lines count from 1; 0 is outside: a function is entered from there, and left to there.
@@ -34,5 +34,5 @@ class Covered(msgspec.Struct, frozen=True):
     arcs: list[tuple[int, int]]
 
 
-Progress: TypeAlias = StepEntered | Printed
+Progress: TypeAlias = StepEntry | OutputChunk
 """Either."""

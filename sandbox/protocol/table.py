@@ -11,14 +11,14 @@ import msgspec
 SAFE_INT: Final = 2**53
 """Whole numbers from here on are texts in the table: JSON knows no others that every reader keeps."""
 
-_LARGEST: Final = 1.7976931348623157e308
+_MAX_FLOAT: Final = 1.7976931348623157e308
 _Whole: TypeAlias = Annotated[int, msgspec.Meta(gt=-SAFE_INT, lt=SAFE_INT)]
-_Finite: TypeAlias = Annotated[float, msgspec.Meta(ge=-_LARGEST, le=_LARGEST)]
+_Finite: TypeAlias = Annotated[float, msgspec.Meta(ge=-_MAX_FLOAT, le=_MAX_FLOAT)]
 
 Node: TypeAlias = bool | _Whole | _Finite | str | list[int | str] | None
 """One row of the table."""
 
-EMPTY: Final[dict[str, Callable[[], Any]]] = {
+CONTAINER_TYPES: Final[dict[str, Callable[[], Any]]] = {
     "list": list,
     "set": set,
     "dict": dict,
@@ -30,35 +30,35 @@ EMPTY: Final[dict[str, Callable[[], Any]]] = {
 ``deque:N`` has a greatest length, ``default:NAME`` a factory. Besides these there are ``int``, ``float``, ``bytes``
 and ``text``."""
 
-FACTORIES: Final = {t.__name__: t for t in (bool, int, float, str, bytes, list, tuple, dict, set, frozenset)}
+DEFAULT_FACTORIES: Final = {t.__name__: t for t in (bool, int, float, str, bytes, list, tuple, dict, set, frozenset)}
 """What a saved defaultdict may make its missing values with; ``default:None`` has no factory."""
 
-MOST_NODES: Final = 50_000
-MOST_NAMES: Final = 1_000
+MAX_NODES: Final = 50_000
+MAX_NAMES: Final = 1_000
 """Variables that a checkpoint names, saved and dropped together; those beyond are only counted, under ``OTHERS``."""
 
-OTHERS: Final = "*"
-MOST_REASON: Final = 200
+OTHERS_KEY: Final = "*"
+MAX_REASON_CHARS: Final = 200
 """Characters of the reason why a variable was dropped."""
 
-DROPPED_BYTES: Final = 64 << 10
+MAX_DROPPED_BYTES: Final = 64 << 10
 """Bytes of the names of dropped variables, reasons included."""
 
-DEEPEST_KEY: Final = 64
+MAX_KEY_DEPTH: Final = 64
 """Tuples within tuples: CPython hashes them by unguarded recursion, so a deep one as a key would crash it."""
 
-HEAVIEST_KEY: Final = 100_000
+MAX_KEY_VALUES: Final = 100_000
 """Values within a tuple, each counted as often as it is reached: so long does hashing it take."""
 
-FIXED: Final = frozenset({"tuple", "frozenset"})
+IMMUTABLE_TAGS: Final = frozenset({"tuple", "frozenset"})
 """The tags of what is made full, parts before wholes."""
 
 
-class Unsavable(Exception):
+class UnsavableValue(Exception):
     """Why a value is not saved."""
 
 
-class Keys:
+class KeyChecker:
     """Which nodes can be hashed without harm: how deep and how heavy the tuples and frozen sets are."""
 
     def __init__(self, nodes: list[Any]) -> None:
@@ -68,7 +68,7 @@ class Keys:
     def check(self, start: int = 0) -> None:
         """Raise Unsavable where a tuple from node ``start`` on is too deep or too heavy, or holds itself."""
         for at in range(start, len(self._nodes)):
-            if _is_fixed(self._nodes[at]) and at not in self._measured:
+            if _is_immutable(self._nodes[at]) and at not in self._measured:
                 self._measure(at)
 
     def forget(self, start: int) -> None:
@@ -76,7 +76,7 @@ class Keys:
         for at in [at for at in self._measured if at >= start]:
             del self._measured[at]
 
-    def order(self) -> Iterator[int]:
+    def bottom_up(self) -> Iterator[int]:
         """The tuples and frozen sets, parts before wholes."""
         return iter(self._measured)
 
@@ -84,24 +84,24 @@ class Keys:
         path = [(top, iter(self._nodes[top][1:]))]
         while path:
             at, parts = path[-1]
-            unknown = next((p for p in parts if p not in self._measured and _is_fixed(self._nodes[p])), None)
+            unknown = next((p for p in parts if p not in self._measured and _is_immutable(self._nodes[p])), None)
             if unknown is not None:
                 path.append((unknown, iter(self._nodes[unknown][1:])))
             else:
-                self._measured[at] = self._sum(self._nodes[at][1:])
+                self._measured[at] = self._combine(self._nodes[at][1:])
                 path.pop()
-            if len(path) > DEEPEST_KEY:
-                raise Unsavable(f"tuples nested deeper than {DEEPEST_KEY}")
+            if len(path) > MAX_KEY_DEPTH:
+                raise UnsavableValue(f"tuples nested deeper than {MAX_KEY_DEPTH}")
 
-    def _sum(self, parts: list[int]) -> tuple[int, int]:
+    def _combine(self, parts: list[int]) -> tuple[int, int]:
         known = [self._measured.get(p, (0, 1)) for p in parts]
         depth, weight = 1 + max((d for d, _ in known), default=0), 1 + sum(w for _, w in known)
-        if depth > DEEPEST_KEY:
-            raise Unsavable(f"tuples nested deeper than {DEEPEST_KEY}")
-        if weight > HEAVIEST_KEY:
-            raise Unsavable(f"a tuple of more than {HEAVIEST_KEY:,} values")
+        if depth > MAX_KEY_DEPTH:
+            raise UnsavableValue(f"tuples nested deeper than {MAX_KEY_DEPTH}")
+        if weight > MAX_KEY_VALUES:
+            raise UnsavableValue(f"a tuple of more than {MAX_KEY_VALUES:,} values")
         return depth, weight
 
 
-def _is_fixed(node: Any) -> bool:
-    return type(node) is list and node[0] in FIXED
+def _is_immutable(node: Any) -> bool:
+    return type(node) is list and node[0] in IMMUTABLE_TAGS

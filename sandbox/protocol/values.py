@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-DEEPEST: Final = 32
+MAX_DEPTH: Final = 32
 """Containers within one another."""
 
-MOST_VALUES: Final = 20_000
+MAX_VALUES: Final = 20_000
 """Values in one tree."""
 
-_WORD: Final = 2**63
-_AS_THEY_ARE: Final = frozenset({type(None), str, bool, int, float})
+_INT64_BOUND: Final = 2**63
+_SCALAR_TYPES: Final = frozenset({type(None), str, bool, int, float})
 
 
-def _lists(deepest: int) -> Any:
+def _nested_lists(deepest: int) -> Any:
     kind: Any = bool | int | float | str | None
     for _ in range(deepest):
         kind = bool | int | float | str | list[kind] | None
@@ -28,53 +28,53 @@ def _lists(deepest: int) -> Any:
 if TYPE_CHECKING:
     Crossing: TypeAlias = Any
 else:
-    Crossing = _lists(DEEPEST + 1)  # the innermost may be a number or a text with its tag
+    Crossing = _nested_lists(MAX_DEPTH + 1)  # the innermost may be a number or a text with its tag
 """What crosses, as a type for decoding: scalars, and lists within lists. Whoever decodes it has nothing to hash."""
 
 
-class NotPlain(Exception):
+class NotPlainData(Exception):
     """Why a value does not cross: reads on after "was given" or "returned"."""
 
 
-def to_wire(value: object) -> object:
+def pack_value(value: object) -> object:
     """The value in the form that crosses. Subclasses of the plain types become those types. Raises NotPlain."""
-    return _text(value) if type(value) is str else _Packer().pack(value, 0)
+    return _pack_text(value) if type(value) is str else _Packer().pack(value, 0)
 
 
-def from_wire(wire: object) -> object:
+def unpack_value(packed: object) -> object:
     """The value again. Raises NotPlain for anything that ``to_wire`` cannot have made."""
-    return wire if type(wire) in _AS_THEY_ARE else _Unpacker().unpack(wire, 0)
+    return packed if type(packed) in _SCALAR_TYPES else _Unpacker().unpack(packed, 0)
 
 
-def printable(text: str) -> str:
+def escape_surrogates(text: str) -> str:
     """The text in a form that UTF-8 can carry: lone surrogates become escapes."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
-class _Counted:
+class _ValueCounter:
     """Counts values on the way, so that neither a wide nor an endless tree gets through."""
 
     def __init__(self) -> None:
-        self._left = MOST_VALUES
+        self._left = MAX_VALUES
 
     def _count(self, depth: int) -> None:
         self._left -= 1
         if self._left < 0:
-            raise NotPlain(f"more than {MOST_VALUES:,} values")
-        if depth > DEEPEST:
-            raise NotPlain(f"a value nested deeper than {DEEPEST}")
+            raise NotPlainData(f"more than {MAX_VALUES:,} values")
+        if depth > MAX_DEPTH:
+            raise NotPlainData(f"a value nested deeper than {MAX_DEPTH}")
 
 
-class _Packer(_Counted):
+class _Packer(_ValueCounter):
     def pack(self, value: object, depth: int) -> object:
         self._count(depth)
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
-            return _text(str.__str__(value))
+            return _pack_text(str.__str__(value))
         if isinstance(value, int):
             whole = int.__int__(value)
-            return whole if -_WORD <= whole < _WORD else ["int", hex(whole)]
+            return whole if -_INT64_BOUND <= whole < _INT64_BOUND else ["int", hex(whole)]
         if isinstance(value, float):
             return float.__float__(value)
         return self._container(value, depth + 1)
@@ -86,10 +86,10 @@ class _Packer(_Counted):
             return ["tuple", *(self.pack(v, depth) for v in tuple.__iter__(value))]
         if isinstance(value, dict):
             return ["dict", *(self.pack(v, depth) for item in dict.items(value) for v in item)]
-        raise NotPlain(f"a {type(value).__name__}, which is not plain data")
+        raise NotPlainData(f"a {type(value).__name__}, which is not plain data")
 
 
-def _text(value: str) -> object:
+def _pack_text(value: str) -> object:
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -97,37 +97,37 @@ def _text(value: str) -> object:
     return value
 
 
-class _Unpacker(_Counted):
+class _Unpacker(_ValueCounter):
     def unpack(self, wire: Any, depth: int) -> object:
         self._count(depth)
-        if type(wire) in _AS_THEY_ARE:
+        if type(wire) in _SCALAR_TYPES:
             return wire
         if type(wire) is not list or not wire or type(wire[0]) is not str:
-            raise NotPlain("a form that is not known")
+            raise NotPlainData("a form that is not known")
         tag = wire[0]
         if tag in ("int", "text"):
-            return _read(tag, wire)
+            return _unpack_text(tag, wire)
         parts = [self.unpack(part, depth + 1) for part in wire[1:]]
         if tag == "list":
             return parts
         if tag == "tuple":
             return tuple(parts)
         if tag == "dict" and len(parts) % 2 == 0:
-            return _dict(parts)
-        raise NotPlain("a form that is not known")
+            return _build_dict(parts)
+        raise NotPlainData("a form that is not known")
 
 
-def _dict(parts: list[object]) -> dict[object, object]:
+def _build_dict(parts: list[object]) -> dict[object, object]:
     try:
         return dict(zip(parts[::2], parts[1::2], strict=True))
     except TypeError:
-        raise NotPlain("a key that cannot be hashed") from None
+        raise NotPlainData("a key that cannot be hashed") from None
 
 
-def _read(tag: str, wire: list[Any]) -> int | str:
+def _unpack_text(tag: str, wire: list[Any]) -> int | str:
     if len(wire) != 2 or type(wire[1]) is not str:
-        raise NotPlain("a form that is not known")
+        raise NotPlainData("a form that is not known")
     try:
         return int(wire[1], 16) if tag == "int" else bytes.fromhex(wire[1]).decode("utf-8", "surrogatepass")
     except ValueError:
-        raise NotPlain("a form that is not known") from None
+        raise NotPlainData("a form that is not known") from None

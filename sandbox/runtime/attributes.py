@@ -10,13 +10,13 @@ from types import FunctionType
 from typing import Any
 
 from codeplan.sandbox.runtime.formatting import format_text
-from codeplan.sandbox.runtime.growth import Growth
-from codeplan.sandbox.runtime.qualnames import called
+from codeplan.sandbox.runtime.growth import SizeGuard
+from codeplan.sandbox.runtime.qualnames import set_name
 
-_NOTHING = object()
+_MISSING = object()
 
 
-def _public(kind: type, *without: str) -> frozenset[str]:
+def _public_names(kind: type, *without: str) -> frozenset[str]:
     return frozenset(n for n in dir(kind) if not n.startswith("_") and n not in without)
 
 
@@ -25,26 +25,26 @@ _GUARDED_TEXT = ("format", "format_map", "encode", "ljust", "rjust", "center", "
 
 _GUARDED_BYTES = ("decode", "ljust", "rjust", "center", "zfill", "expandtabs")
 
-ATTRIBUTES: dict[type, frozenset[str]] = {
-    str: _public(str, *_GUARDED_TEXT),
-    bytes: _public(bytes, *_GUARDED_BYTES),
-    list: _public(list),
-    dict: _public(dict),
-    tuple: _public(tuple),
-    set: _public(set),
-    frozenset: _public(frozenset),
-    int: _public(int, "from_bytes", "to_bytes"),
-    bool: _public(bool, "from_bytes", "to_bytes"),
+ALLOWED_ATTRIBUTES: dict[type, frozenset[str]] = {
+    str: _public_names(str, *_GUARDED_TEXT),
+    bytes: _public_names(bytes, *_GUARDED_BYTES),
+    list: _public_names(list),
+    dict: _public_names(dict),
+    tuple: _public_names(tuple),
+    set: _public_names(set),
+    frozenset: _public_names(frozenset),
+    int: _public_names(int, "from_bytes", "to_bytes"),
+    bool: _public_names(bool, "from_bytes", "to_bytes"),
     float: frozenset({"is_integer", "as_integer_ratio", "hex", "real", "imag", "conjugate"}),
     complex: frozenset({"real", "imag", "conjugate"}),
     range: frozenset({"start", "stop", "step", "count", "index"}),
     slice: frozenset({"start", "stop", "step", "indices"}),
     type({}.items()): frozenset({"isdisjoint"}),
     type({}.keys()): frozenset({"isdisjoint"}),
-    Counter: _public(Counter),
-    defaultdict: _public(defaultdict, "default_factory"),
-    OrderedDict: _public(OrderedDict),
-    deque: _public(deque),
+    Counter: _public_names(Counter),
+    defaultdict: _public_names(defaultdict, "default_factory"),
+    OrderedDict: _public_names(OrderedDict),
+    deque: _public_names(deque),
     re.Pattern: frozenset(
         {"findall", "finditer", "flags", "fullmatch", "groups", "match", "pattern", "search", "split", "sub", "subn"}
     ),
@@ -67,26 +67,26 @@ ATTRIBUTES: dict[type, frozenset[str]] = {
 }
 """Attributes of values. None of them leads to code, frames, modules, classes or files."""
 
-TYPE_ATTRIBUTES: dict[type, frozenset[str]] = {
-    str: ATTRIBUTES[str],
-    bytes: ATTRIBUTES[bytes] - {"fromhex"},
-    list: ATTRIBUTES[list],
-    dict: ATTRIBUTES[dict],
-    tuple: ATTRIBUTES[tuple],
-    set: ATTRIBUTES[set],
-    frozenset: ATTRIBUTES[frozenset],
-    Counter: ATTRIBUTES[Counter] - {"fromkeys"},
-    OrderedDict: ATTRIBUTES[OrderedDict],
+ALLOWED_TYPE_ATTRIBUTES: dict[type, frozenset[str]] = {
+    str: ALLOWED_ATTRIBUTES[str],
+    bytes: ALLOWED_ATTRIBUTES[bytes] - {"fromhex"},
+    list: ALLOWED_ATTRIBUTES[list],
+    dict: ALLOWED_ATTRIBUTES[dict],
+    tuple: ALLOWED_ATTRIBUTES[tuple],
+    set: ALLOWED_ATTRIBUTES[set],
+    frozenset: ALLOWED_ATTRIBUTES[frozenset],
+    Counter: ALLOWED_ATTRIBUTES[Counter] - {"fromkeys"},
+    OrderedDict: ALLOWED_ATTRIBUTES[OrderedDict],
 }
 """Attributes of types, as in ``map(str.strip, lines)`` and ``dict.fromkeys(names)``."""
 
-_FULL = {kind: f"{kind.__module__}.{kind.__name__}" for kind in (defaultdict, OrderedDict, deque, re.Pattern, re.Match)}
+_QUALIFIED_NAMES = {kind: f"{kind.__module__}.{kind.__name__}" for kind in (defaultdict, OrderedDict, deque, re.Pattern, re.Match)}
 """What Python calls types that are written in C and belong to a module."""
 
 _CODECS = frozenset({"utf-8", "utf8", "ascii", "latin-1"})
 
 
-class Facade:
+class ModuleFacade:
     """A module as plans see it: a name and a fixed table of members."""
 
     __slots__ = ("members", "name")
@@ -98,7 +98,7 @@ class Facade:
         return f"<module {self.name!r}>"
 
 
-class Agent:
+class AgentProxy:
     """What a plan knows as ``agent``. It holds nothing: the guard for attributes knows what it has."""
 
     __slots__ = ()
@@ -107,109 +107,109 @@ class Agent:
         return "<agent>"
 
 
-AgentRead = Callable[[str], object]
+AgentReader = Callable[[str], object]
 """Looks up a name of the agent. Raises AttributeError for one that it has not."""
 
 
-def make_getattr(read_agent: AgentRead, growth: Growth) -> Callable[..., Any]:
+def make_getattr(read_agent: AgentReader, growth: SizeGuard) -> Callable[..., Any]:
     """The guard for ``value.name``. It raises AttributeError, as Python does, for all that is not allowed."""
-    texts = text_methods(growth)
-    allowed = ATTRIBUTES
+    texts = guarded_text_methods(growth)
+    allowed = ALLOWED_ATTRIBUTES
 
     def guarded_getattr(value: Any, name: str) -> Any:
         kind = type(value)
         names = allowed.get(kind)
         if names is not None and name in names:
             return getattr(value, name)
-        if kind is Agent:
+        if kind is AgentProxy:
             return read_agent(name)
-        if kind is Facade:
-            return _member(value, name)
-        return _unusual(value, name, texts)
+        if kind is ModuleFacade:
+            return _module_member(value, name)
+        return _rare_attribute(value, name, texts)
 
     return guarded_getattr
 
 
-def _member(module: Facade, name: str) -> object:
-    value = module.members.get(name, _NOTHING)
-    if value is _NOTHING:
+def _module_member(module: ModuleFacade, name: str) -> object:
+    value = module.members.get(name, _MISSING)
+    if value is _MISSING:
         raise AttributeError(
             f"module '{module.name}' has no attribute '{name}' here; it has: {', '.join(sorted(module.members))}"
         )
     return value
 
 
-def _unusual(value: Any, name: str, texts: dict[type, dict[str, Callable[..., object]]]) -> object:
+def _rare_attribute(value: Any, name: str, texts: dict[type, dict[str, Callable[..., object]]]) -> object:
     kind = type(value)
     if name in texts.get(kind, ()):
         return partial(texts[kind][name], value)
-    if kind is type and name in TYPE_ATTRIBUTES.get(value, ()):
-        return _method_of(value, name)
+    if kind is type and name in ALLOWED_TYPE_ATTRIBUTES.get(value, ()):
+        return _unbound_method(value, name)
     if kind is type and name in texts.get(value, ()):
         return texts[value][name]
     if isinstance(value, Exception) and name == "args":
         return value.args
     hint = "; use str() for its message" if isinstance(value, BaseException) else ""
-    owner = f"type object '{value.__name__}'" if kind is type else f"'{_FULL.get(kind, kind.__name__)}' object"
+    owner = f"type object '{value.__name__}'" if kind is type else f"'{_QUALIFIED_NAMES.get(kind, kind.__name__)}' object"
     raise AttributeError(f"{owner} has no attribute '{name}'{hint}")
 
 
-def _method_of(kind: type, name: str) -> object:
+def _unbound_method(kind: type, name: str) -> object:
     """A method of a type. One written in Python would take anything for ``self``, and hand out what that leads to."""
     method = getattr(kind, name)
     if type(method) is not FunctionType:
         return method
 
     def exact(self: object, /, *args: Any, **named: Any) -> object:
-        return method(_exactly(self, kind), *args, **named)
+        return method(_require_exact_type(self, kind), *args, **named)
 
-    return called(f"{kind.__name__}.{name}", exact)
+    return set_name(f"{kind.__name__}.{name}", exact)
 
 
-def text_methods(growth: Growth) -> dict[type, dict[str, Callable[..., object]]]:
+def guarded_text_methods(growth: SizeGuard) -> dict[type, dict[str, Callable[..., object]]]:
     """The replaced methods of str and bytes, as functions of the text and the arguments."""
 
     def format_(text: object, /, *args: Any, **named: Any) -> str:
-        return format_text(growth, _exactly(text, str), args, named)
+        return format_text(growth, _require_exact_type(text, str), args, named)
 
     return {
         str: {
-            "format": called("format", format_),
+            "format": set_name("format", format_),
             "format_map": _format_map(growth),
-            "encode": _coded(str.encode),
-            **_padding(str, growth),
+            "encode": _restrict_codecs(str.encode),
+            **_padding_methods(str, growth),
         },
         bytes: {
-            "decode": _coded(bytes.decode),
-            **_padding(bytes, growth),
+            "decode": _restrict_codecs(bytes.decode),
+            **_padding_methods(bytes, growth),
         },
     }
 
 
-def _format_map(growth: Growth) -> Callable[..., object]:
+def _format_map(growth: SizeGuard) -> Callable[..., object]:
     def format_map(text: object, /, *args: Any, **named: Any) -> object:
         if named or len(args) != 1:
             return "".format_map(*args, **named)  # raises, in Python's words
-        return format_text(growth, _exactly(text, str), None, args[0])
+        return format_text(growth, _require_exact_type(text, str), None, args[0])
 
-    return called("format_map", format_map)
+    return set_name("format_map", format_map)
 
 
-def _padding(kind: type, growth: Growth) -> dict[str, Callable[..., object]]:
+def _padding_methods(kind: type, growth: SizeGuard) -> dict[str, Callable[..., object]]:
     def padded(name: str) -> Callable[..., object]:
         method = getattr(kind, name)
 
         def pad(*args: object, **named: object) -> object:
             for width in (*args[1:2], *named.values()):
-                growth.weigh_width(width)
+                growth.check_width(width)
             return method(*args, **named)
 
-        return called(name, pad)
+        return set_name(name, pad)
 
     return {name: padded(name) for name in ("ljust", "rjust", "center", "zfill", "expandtabs")}
 
 
-def _coded(method: Callable[..., object]) -> Callable[..., object]:
+def _restrict_codecs(method: Callable[..., object]) -> Callable[..., object]:
     """``str.encode`` or ``bytes.decode`` with the few codecs that need no loading."""
 
     def coded(*args: object, **named: object) -> object:
@@ -218,10 +218,10 @@ def _coded(method: Callable[..., object]) -> Callable[..., object]:
                 raise LookupError(f"unknown encoding: {encoding!r}; use one of {', '.join(sorted(_CODECS))}")
         return method(*args, **named)
 
-    return called(method.__name__, coded)
+    return set_name(method.__name__, coded)
 
 
-def _exactly(value: Any, kind: type) -> Any:
+def _require_exact_type(value: Any, kind: type) -> Any:
     if type(value) is not kind:
         raise TypeError(f"a {kind.__name__} is needed here, not a {type(value).__name__}")
     return value

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from codeplan.sandbox.limits import MOST_TOLD
+from codeplan.sandbox.limits import MAX_REPORTED
 
 
-class Control(BaseException):
+class PlanTermination(BaseException):
     """Base of both. A plan can name only subclasses of Exception, so no handler of its own matches this."""
 
 
-class PlanAssertion(Control):
+class AssertionFailure(PlanTermination):
     """An ``assert`` of the plan failed. ``message`` is the text that the plan gave, or empty."""
 
     def __init__(self, message: str) -> None:
@@ -19,7 +19,7 @@ class PlanAssertion(Control):
         self.message = message
 
 
-class LimitReached(Control):
+class LimitExceeded(PlanTermination):
     """A limit was passed. ``limit`` names the field of ``Limits``; ``value`` is what was asked for, ``allowed`` what
     may be.
 
@@ -28,12 +28,12 @@ class LimitReached(Control):
     """
 
     def __init__(self, limit: str, value: float, allowed: float) -> None:
-        value = min(value, MOST_TOLD)
+        value = min(value, MAX_REPORTED)
         super().__init__(f"{limit}: {value:g} of {allowed:g}")
         self.limit, self.value, self.allowed = limit, value, allowed
 
 
-def limit_of(error: BaseException | None) -> LimitReached | None:
+def find_limit(error: BaseException | None) -> LimitExceeded | None:
     """The limit behind an exception: its own, or that of one that was in flight when it was raised.
 
     None where there is none.
@@ -44,11 +44,11 @@ def limit_of(error: BaseException | None) -> LimitReached | None:
         if link is None or id(link) in seen:
             continue
         seen.add(id(link))
-        if isinstance(link, LimitReached):
+        if isinstance(link, LimitExceeded):
             return link
         if isinstance(link, MemoryError):
-            return LimitReached("memory", 0, 0)
+            return LimitExceeded("memory", 0, 0)
         if isinstance(link, RecursionError):
-            return LimitReached("recursion", sys.getrecursionlimit(), sys.getrecursionlimit())
+            return LimitExceeded("recursion", sys.getrecursionlimit(), sys.getrecursionlimit())
         waiting += [link.__cause__, link.__context__]
     return None

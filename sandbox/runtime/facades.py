@@ -11,10 +11,10 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
-from codeplan.sandbox.runtime.attributes import Facade
-from codeplan.sandbox.runtime.growth import Growth
-from codeplan.sandbox.runtime.names import MODULES
-from codeplan.sandbox.runtime.qualnames import called
+from codeplan.sandbox.runtime.attributes import ModuleFacade
+from codeplan.sandbox.runtime.growth import SizeGuard
+from codeplan.sandbox.runtime.names import ALLOWED_MODULES
+from codeplan.sandbox.runtime.qualnames import set_name
 
 MAX_INDENT = 16
 """The widest indent of ``json.dumps``."""
@@ -27,28 +27,28 @@ _NOT_FLAGS = frozenset({"escape", "error"})
 
 
 def make_modules(
-    growth: Growth, seed: int, ask: Callable[[str], str], literal_eval: Callable[[object], object]
-) -> dict[str, Facade]:
+    growth: SizeGuard, seed: int, ask: Callable[[str], str], literal_eval: Callable[[object], object]
+) -> dict[str, ModuleFacade]:
     """The modules of one run, by name. ``seed`` seeds its random numbers."""
     members: dict[str, dict[str, object]] = {
         "ast": {"literal_eval": literal_eval},
         "collections": {"Counter": Counter, "OrderedDict": OrderedDict, "defaultdict": defaultdict, "deque": deque},
         "json": {
             "JSONDecodeError": json.JSONDecodeError,
-            "dumps": called("dumps", _dumps),
-            "loads": called("loads", _loads),
+            "dumps": set_name("dumps", _dumps),
+            "loads": set_name("loads", _loads),
         },
         "large_language_model": {"ask": ask, "ask_llm": ask},
-        "math": _math(growth),
-        "random": _random(seed),
-        "re": _re(),
-        "string": {name: getattr(string, name) for name in MODULES["string"]},
+        "math": _math_members(growth),
+        "random": _random_members(seed),
+        "re": _re_members(),
+        "string": {name: getattr(string, name) for name in ALLOWED_MODULES["string"]},
     }
-    return {name: Facade(name, {m: table[m] for m in MODULES[name]}) for name, table in members.items()}
+    return {name: ModuleFacade(name, {m: table[m] for m in ALLOWED_MODULES[name]}) for name, table in members.items()}
 
 
-def _math(growth: Growth) -> dict[str, object]:
-    members: dict[str, object] = {name: getattr(math, name) for name in MODULES["math"]}
+def _math_members(growth: SizeGuard) -> dict[str, object]:
+    members: dict[str, object] = {name: getattr(math, name) for name in ALLOWED_MODULES["math"]}
 
     def bounded(function: Callable[..., int]) -> Callable[..., int]:
         def call(*numbers: int) -> int:
@@ -56,7 +56,7 @@ def _math(growth: Growth) -> dict[str, object]:
                 raise OverflowError(f"{function.__name__} takes numbers up to {MAX_FACTORIAL} here")
             return function(*numbers)
 
-        return called(function.__name__, call)
+        return set_name(function.__name__, call)
 
     def prod(iterable: Any, *, start: Any = 1) -> Any:
         result = start
@@ -66,27 +66,27 @@ def _math(growth: Growth) -> dict[str, object]:
 
     for name in ("factorial", "comb", "perm"):
         members[name] = bounded(getattr(math, name))
-    members["prod"] = called("prod", prod)
+    members["prod"] = set_name("prod", prod)
     return members
 
 
-def _random(seed: int) -> dict[str, object]:
+def _random_members(seed: int) -> dict[str, object]:
     """The methods of a generator of the run's own; what they return is repeatable."""
     generator = random.Random(seed)
-    members: dict[str, object] = {name: getattr(generator, name) for name in MODULES["random"]}
+    members: dict[str, object] = {name: getattr(generator, name) for name in ALLOWED_MODULES["random"]}
 
     def reseed(value: Any = None) -> None:
         if type(value) not in (int, str, float, bytes, type(None)):
             raise TypeError(f"seed takes a number or a text, not {type(value).__name__}")
         generator.seed(seed if value is None else value)
 
-    members["seed"] = called("seed", reseed)
+    members["seed"] = set_name("seed", reseed)
     return members
 
 
-def _re() -> dict[str, object]:
+def _re_members() -> dict[str, object]:
     """Functions of ``re``, whose flags cannot make it print."""
-    members: dict[str, object] = {name: getattr(re, name) for name in MODULES["re"]}
+    members: dict[str, object] = {name: getattr(re, name) for name in ALLOWED_MODULES["re"]}
 
     def without_debug(function: Callable[..., object], positions: int) -> Callable[..., object]:
         def call(*args: Any, **named: Any) -> object:
@@ -96,7 +96,7 @@ def _re() -> dict[str, object]:
                 named["flags"] = _flags(named["flags"])
             return function(*args, **named)
 
-        return called(function.__name__, call)
+        return set_name(function.__name__, call)
 
     for name, position in {"compile": 1, "sub": 4, "subn": 4, "split": 3}.items():
         members[name] = without_debug(getattr(re, name), position)

@@ -9,31 +9,31 @@ from _string import formatter_field_name_split, formatter_parser  # type: ignore
 from collections.abc import Callable
 from typing import Any
 
-from codeplan.sandbox.runtime.growth import Growth
+from codeplan.sandbox.runtime.growth import SizeGuard
 
-_NESTING = 2
+_MAX_NESTING = 2
 """A field's format spec may have fields, and theirs may not."""
 
 _CONVERSIONS: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii}
 
 
-def format_text(growth: Growth, template: str, args: tuple[Any, ...] | None, named: Any) -> str:
+def format_text(growth: SizeGuard, template: str, args: tuple[Any, ...] | None, named: Any) -> str:
     """``template.format(*args, **named)``, or ``template.format_map(named)`` where ``args`` is None.
 
     Raises ValueError for an attribute, and what Python raises.
     """
-    return _Fields(growth, args, named).filled(template, _NESTING)
+    return _TemplateFields(growth, args, named).fill(template, _MAX_NESTING)
 
 
-class _Fields:
+class _TemplateFields:
     """What the fields of one template are filled with."""
 
-    def __init__(self, growth: Growth, args: tuple[Any, ...] | None, named: Any) -> None:
+    def __init__(self, growth: SizeGuard, args: tuple[Any, ...] | None, named: Any) -> None:
         self._growth, self._args, self._named = growth, args, named
         self._automatic: bool | None = None
         self._next = 0
 
-    def filled(self, template: str, nesting: int) -> str:
+    def fill(self, template: str, nesting: int) -> str:
         """The template with its fields filled."""
         if nesting <= 0:
             raise ValueError("Max string recursion exceeded")
@@ -41,8 +41,8 @@ class _Fields:
         for literal, name, spec, conversion in formatter_parser(template):
             parts.append(literal)
             if name is not None:
-                value = _converted(self._value(name), conversion)
-                parts.append(self._growth.format(value, self.filled(spec, nesting - 1) if "{" in spec else spec))
+                value = _convert(self._value(name), conversion)
+                parts.append(self._growth.format(value, self.fill(spec, nesting - 1) if "{" in spec else spec))
         return "".join(parts)
 
     def _value(self, name: str) -> Any:
@@ -72,7 +72,7 @@ class _Fields:
             raise IndexError(f"Replacement index {index} out of range for positional args tuple") from None
 
 
-def _converted(value: Any, conversion: str | None) -> Any:
+def _convert(value: Any, conversion: str | None) -> Any:
     if conversion is None:
         return value
     if conversion not in _CONVERSIONS:

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-Limit = Callable[[str, float, float], NoReturn]
+StopAtLimit = Callable[[str, float, float], NoReturn]
 
 MAX_TEXT = 20_000_000
 """The longest text or bytes that a single operation may make, in characters."""
@@ -27,13 +27,13 @@ MAX_WIDTH = 10_000
 _SMALL = 2**64
 _NUMBER = re.compile(r"\d{5,}")
 _PERCENT_STAR = re.compile(r"%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?")
-_LENGTHS: dict[type, int] = {str: MAX_TEXT, bytes: MAX_TEXT, list: MAX_ITEMS, tuple: MAX_ITEMS, deque: MAX_ITEMS}
+_MAX_LENGTHS: dict[type, int] = {str: MAX_TEXT, bytes: MAX_TEXT, list: MAX_ITEMS, tuple: MAX_ITEMS, deque: MAX_ITEMS}
 
 
-class Growth:
+class SizeGuard:
     """The weighed operations of one run. ``limit`` ends the plan with the limit ``memory``."""
 
-    def __init__(self, limit: Limit) -> None:
+    def __init__(self, limit: StopAtLimit) -> None:
         self._limit = limit
 
     def mul(self, a: Any, b: Any) -> Any:
@@ -43,77 +43,77 @@ class Growth:
             product = a * b
             if -_SMALL < product < _SMALL:
                 return product
-        self._weigh_mul(a, b)
+        self._check_mul(a, b)
         return a * b
 
     def pow(self, a: Any, b: Any) -> Any:
         """``a ** b``"""
-        self.weigh_power(a, b)
+        self.check_power(a, b)
         return a**b
 
     def lshift(self, a: Any, b: Any) -> Any:
         """``a << b``"""
         if type(a) is int and type(b) is int and a:
-            self._weigh_bits(a.bit_length() + b)
+            self._check_bits(a.bit_length() + b)
         return a << b
 
     def mod(self, a: Any, b: Any) -> Any:
         """``a % b``, which for a text is formatting"""
         if isinstance(a, (str, bytes)):
-            self._weigh_percent(a, b)
+            self._check_percent(a, b)
         return a % b
 
     def format(self, value: Any, spec: Any = "") -> str:
         """``format(value, spec)``"""
         if type(spec) is str:
             for number in _NUMBER.findall(spec):
-                self.weigh_width(int(number[:12]))
+                self.check_width(int(number[:12]))
         return format(value, spec)
 
-    def weigh(self, guard: str, a: Any, b: Any) -> None:
+    def check(self, guard: str, a: Any, b: Any) -> None:
         """Weigh an operation, named by its guard, without doing it."""
         if guard == "_mul_":
-            self._weigh_mul(a, b)
+            self._check_mul(a, b)
         elif guard == "_pow_":
-            self.weigh_power(a, b)
+            self.check_power(a, b)
         elif guard == "_lshift_" and type(a) is int and type(b) is int and a:
-            self._weigh_bits(a.bit_length() + b)
+            self._check_bits(a.bit_length() + b)
         elif guard == "_mod_" and isinstance(a, (str, bytes)):
-            self._weigh_percent(a, b)
+            self._check_percent(a, b)
 
-    def weigh_power(self, a: Any, b: Any, modulus: Any = None) -> None:
+    def check_power(self, a: Any, b: Any, modulus: Any = None) -> None:
         """Weigh ``pow(a, b, modulus)``."""
         if modulus is not None:
             for number in (a, b, modulus):
-                self._weigh_bits(number.bit_length() if type(number) is int else 0)
+                self._check_bits(number.bit_length() if type(number) is int else 0)
         elif type(a) is int and type(b) is int and b > 0:
-            self._weigh_bits(a.bit_length() * b)
+            self._check_bits(a.bit_length() * b)
 
-    def weigh_width(self, width: Any) -> None:
+    def check_width(self, width: Any) -> None:
         """Weigh the width that a text is to be padded to."""
         if type(width) is int and width > MAX_WIDTH:
             self._limit("memory", width, MAX_WIDTH)
 
-    def _weigh_mul(self, a: Any, b: Any) -> None:
+    def _check_mul(self, a: Any, b: Any) -> None:
         if type(a) is int and type(b) is int:
-            self._weigh_bits(a.bit_length() + b.bit_length())
+            self._check_bits(a.bit_length() + b.bit_length())
             return
-        self._weigh_repeat(a, b)
-        self._weigh_repeat(b, a)
+        self._check_repeat(a, b)
+        self._check_repeat(b, a)
 
-    def _weigh_repeat(self, sequence: Any, times: Any) -> None:
-        most = _LENGTHS.get(type(sequence))
+    def _check_repeat(self, sequence: Any, times: Any) -> None:
+        most = _MAX_LENGTHS.get(type(sequence))
         if most is not None and isinstance(times, int) and len(sequence) * times > most:
             self._limit("memory", len(sequence) * times, most)
 
-    def _weigh_bits(self, bits: int) -> None:
+    def _check_bits(self, bits: int) -> None:
         if bits > MAX_BITS:
             self._limit("memory", bits, MAX_BITS)
 
-    def _weigh_percent(self, template: str | bytes, values: Any) -> None:
+    def _check_percent(self, template: str | bytes, values: Any) -> None:
         specs = _PERCENT_STAR.findall(template if isinstance(template, str) else template.decode("latin-1"))
         for number in _NUMBER.findall(" ".join(specs)):
-            self.weigh_width(int(number[:12]))
+            self.check_width(int(number[:12]))
         if any("*" in s for s in specs):
             for value in values if type(values) is tuple else (values,):
-                self.weigh_width(value)
+                self.check_width(value)

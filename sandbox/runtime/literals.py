@@ -13,7 +13,7 @@ MAX_NESTING = 40
 """The deepest nesting of brackets."""
 
 _SHOWN = 120
-_SIGNS = re.compile(r"(?:[-+~][ \t]*+){8}")
+_SIGN_RUN = re.compile(r"(?:[-+~][ \t]*+){8}")
 """More signs in a row than anybody means: each is a level of nesting."""
 
 
@@ -26,16 +26,16 @@ def literal_eval(text: object) -> object:
     """
     if type(text) is not str:
         raise ValueError(f"literal_eval takes a text, not {type(text).__name__}; the value needs no reading")
-    problem: str | None = _too_much(text)
+    problem: str | None = _size_problem(text)
     raised: type[Exception] = ValueError
     if problem is None:
-        raised, problem, value = _read(text.strip())
+        raised, problem, value = _evaluate(text.strip())
         if problem is None:
             return value
-    raise raised(f"literal_eval cannot read {_shown(text)}: {problem}")
+    raise raised(f"literal_eval cannot read {_excerpt(text)}: {problem}")
 
 
-def _too_much(text: str) -> str | None:
+def _size_problem(text: str) -> str | None:
     if len(text) > MAX_CHARS:
         return f"it has {len(text)} characters and may have {MAX_CHARS}"
     depth = deepest = 0
@@ -45,12 +45,12 @@ def _too_much(text: str) -> str | None:
             deepest = max(deepest, depth)
         elif c in ")]}":
             depth -= 1
-    if deepest > MAX_NESTING or _SIGNS.search(text):
+    if deepest > MAX_NESTING or _SIGN_RUN.search(text):
         return "it is nested too deeply"
     return None
 
 
-def _read(text: str) -> tuple[type[Exception], str | None, object]:
+def _evaluate(text: str) -> tuple[type[Exception], str | None, object]:
     """The problem with its exception, or None and the value. Errors are told, not raised, so that none is left behind
     as a context.
     """
@@ -65,6 +65,6 @@ def _read(text: str) -> tuple[type[Exception], str | None, object]:
         return raised, "it is not a Python literal such as 'text', 3, ['a', 'b'] or {'a': 1}", None
 
 
-def _shown(text: str) -> str:
+def _excerpt(text: str) -> str:
     start = text.strip()
     return repr(start if len(start) <= _SHOWN else start[:_SHOWN] + "…")

@@ -5,17 +5,17 @@ from __future__ import annotations
 import builtins
 
 
-def _names(text: str) -> frozenset[str]:
+def _split_names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-RUNTIME = frozenset({"agent", "ask_llm", "ask", "start_from", "print", "literal_eval"})
+RUNTIME_NAMES = frozenset({"agent", "ask_llm", "ask", "start_from", "print", "literal_eval"})
 """Names that a plan reads and never binds; they are never part of a checkpoint."""
 
-RESERVED = RUNTIME | {"solution"}
+RESERVED_NAMES = RUNTIME_NAMES | {"solution"}
 """Names that a plan may not bind (parameters of its own functions excepted)."""
 
-EXCEPTIONS = _names(
+ALLOWED_EXCEPTIONS = _split_names(
     "ArithmeticError AssertionError AttributeError EOFError Exception ImportError IndexError KeyError "
     "LookupError ModuleNotFoundError NameError NotImplementedError OSError OverflowError RuntimeError "
     "StopIteration SyntaxError TimeoutError TypeError UnicodeDecodeError UnicodeEncodeError UnicodeError "
@@ -23,7 +23,7 @@ EXCEPTIONS = _names(
 )
 """Exceptions by name. BaseException and what is not an Exception are left out: nothing may catch a limit."""
 
-PLAIN_BUILTINS = _names(
+PLAIN_BUILTINS = _split_names(
     "abs all any ascii bin bool bytes callable chr complex dict divmod enumerate filter float frozenset "
     "hex int isinstance issubclass len list map max min next oct ord range repr reversed round set slice "
     "sorted str sum tuple zip"
@@ -33,22 +33,22 @@ PLAIN_BUILTINS = _names(
 GUARDED_BUILTINS = frozenset({"format", "getattr", "hasattr", "iter", "pow", "type"})
 """Builtins replaced by versions that ask the guards."""
 
-MODULES: dict[str, frozenset[str]] = {
+ALLOWED_MODULES: dict[str, frozenset[str]] = {
     "ast": frozenset({"literal_eval"}),
     "collections": frozenset({"Counter", "OrderedDict", "defaultdict", "deque"}),
     "json": frozenset({"JSONDecodeError", "dumps", "loads"}),
     "large_language_model": frozenset({"ask", "ask_llm"}),
-    "math": _names(
+    "math": _split_names(
         "acos asin atan atan2 cbrt ceil comb copysign cos cosh degrees dist e exp fabs factorial floor fmod "
         "fsum gcd hypot inf isclose isfinite isinf isnan isqrt lcm log log10 log1p log2 modf nan perm pi pow "
         "prod radians remainder sin sinh sqrt tan tanh tau trunc"
     ),
-    "random": _names("choice choices gauss randint random randrange sample seed shuffle uniform"),
-    "re": _names(
+    "random": _split_names("choice choices gauss randint random randrange sample seed shuffle uniform"),
+    "re": _split_names(
         "A ASCII DOTALL I IGNORECASE M MULTILINE S VERBOSE X compile error escape findall finditer fullmatch "
         "match search split sub subn"
     ),
-    "string": _names(
+    "string": _split_names(
         "ascii_letters ascii_lowercase ascii_uppercase capwords digits hexdigits octdigits printable "
         "punctuation whitespace"
     ),
@@ -58,30 +58,30 @@ MODULES: dict[str, frozenset[str]] = {
 What is imported is there anyway: the import binds a name at most.
 """
 
-DROPPED_MODULES = frozenset({"typing", "__future__"})
+ANNOTATION_MODULES = frozenset({"typing", "__future__"})
 """Modules that serve annotations alone. Annotations are dropped, and so are these imports."""
 
-GIVEN = (
-    RUNTIME
-    | EXCEPTIONS
+PREDEFINED_NAMES = (
+    RUNTIME_NAMES
+    | ALLOWED_EXCEPTIONS
     | PLAIN_BUILTINS
     | GUARDED_BUILTINS
-    | (MODULES.keys() - {"large_language_model"})
-    | MODULES["collections"]
+    | (ALLOWED_MODULES.keys() - {"large_language_model"})
+    | ALLOWED_MODULES["collections"]
 )
 """Every name that a plan can read without binding it."""
 
 _NO_CLASSES = "plans have no classes; keep data in a dict and behaviour in functions"
 _NO_FILES = "plans cannot reach files; use the agent's methods, and variables for what is to be kept"
-_CATCH = "write `except Exception`; a plan can raise and catch no more than that"
+_ONLY_EXCEPTION = "write `except Exception`; a plan can raise and catch no more than that"
 
-HINTS: dict[str, str] = {
+NAME_HINTS: dict[str, str] = {
     "input": "there is nobody to type; ask the model with ask_llm(question)",
     "open": _NO_FILES,
     "eval": "use literal_eval(text) to read a value out of a text",
     "exec": "write the code itself",
     "compile": "write the code itself",
-    "__import__": "write the plan without modules, or import one of " + ", ".join(sorted(MODULES)),
+    "__import__": "write the plan without modules, or import one of " + ", ".join(sorted(ALLOWED_MODULES)),
     "globals": "use variables, or a dict of your own",
     "locals": "use variables, or a dict of your own",
     "vars": "use variables, or a dict of your own",
@@ -101,26 +101,26 @@ HINTS: dict[str, str] = {
     "property": _NO_CLASSES,
     "classmethod": _NO_CLASSES,
     "staticmethod": _NO_CLASSES,
-    "BaseException": _CATCH,
-    "KeyboardInterrupt": _CATCH,
-    "SystemExit": _CATCH + "; use return to end the plan",
-    "GeneratorExit": _CATCH,
-    "MemoryError": _CATCH,
-    "RecursionError": _CATCH,
+    "BaseException": _ONLY_EXCEPTION,
+    "KeyboardInterrupt": _ONLY_EXCEPTION,
+    "SystemExit": _ONLY_EXCEPTION + "; use return to end the plan",
+    "GeneratorExit": _ONLY_EXCEPTION,
+    "MemoryError": _ONLY_EXCEPTION,
+    "RecursionError": _ONLY_EXCEPTION,
 }
 """What to write in place of a builtin that a plan has not."""
 
-_ADVICE_MODULES = _names(
+_ADVICE_MODULES = _split_names(
     "os sys time datetime subprocess itertools functools copy pathlib io requests socket threading typing"
 )
 
 
-def advice(name: str) -> str | None:
+def suggest_replacement(name: str) -> str | None:
     """What to write in place of a name that the runtime does not give; None where there is nothing to say."""
-    if name in HINTS:
-        return HINTS[name]
+    if name in NAME_HINTS:
+        return NAME_HINTS[name]
     if name in _ADVICE_MODULES:
-        return "the modules there are: " + ", ".join(sorted(MODULES))
+        return "the modules there are: " + ", ".join(sorted(ALLOWED_MODULES))
     if name in vars(builtins):
         return "it is not one of the builtins that plans have; write the loop or the expression itself"
     return None

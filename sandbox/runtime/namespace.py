@@ -6,15 +6,15 @@ from collections.abc import Callable
 from io import StringIO
 from typing import Any, Protocol
 
-from codeplan.sandbox.runtime.attributes import Agent, make_getattr
-from codeplan.sandbox.runtime.control import LimitReached, PlanAssertion
+from codeplan.sandbox.runtime.attributes import AgentProxy, make_getattr
+from codeplan.sandbox.runtime.control import LimitExceeded, AssertionFailure
 from codeplan.sandbox.runtime.facades import make_modules
-from codeplan.sandbox.runtime.growth import Growth
-from codeplan.sandbox.runtime.guards import Stops, make_guards
+from codeplan.sandbox.runtime.growth import SizeGuard
+from codeplan.sandbox.runtime.guards import PlanStopper, make_guards
 from codeplan.sandbox.runtime.literals import literal_eval
-from codeplan.sandbox.runtime.names import RESERVED
-from codeplan.sandbox.runtime.plain import plain
-from codeplan.sandbox.runtime.qualnames import called
+from codeplan.sandbox.runtime.names import RESERVED_NAMES
+from codeplan.sandbox.runtime.plain import copy_plain_data
+from codeplan.sandbox.runtime.qualnames import set_name
 from codeplan.sandbox.runtime.safe_builtins import make_builtins
 
 
@@ -27,7 +27,7 @@ class HostCalls(Protocol):
 
     methods: frozenset[str]
     attributes: frozenset[str]
-    failure: PlanAssertion | LimitReached | None
+    failure: AssertionFailure | LimitExceeded | None
 
     def call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
         """Call a method of the agent with plain data."""
@@ -72,57 +72,57 @@ def make_namespace(
     for names of the runtime; ``dropped`` names those that could not be saved, and why.
     """
     space: dict[str, object] = {name: value for name, value in variables.items() if _is_plans_own(name)}
-    stops = Stops(host)
+    stops = PlanStopper(host)
     names = _runtime_names(host, stops, space, turns, seed, start_from)
     # An exact dict keeps the interpreter's quick path for builtins; the other is worth its price only where it can
     # matter.
     space["__builtins__"] = _Builtins(names, dropped) if dropped else names
-    names["_import_"] = _importer(space["__builtins__"], names)
+    names["_import_"] = _make_importer(space["__builtins__"], names)
     if dropped:
         space["__builtins__"]["_import_"] = names["_import_"]  # type: ignore[index]  # a dict, typed as any value
     return space
 
 
-def namespace_variables(namespace: dict[str, object]) -> dict[str, object]:
+def plan_variables(namespace: dict[str, object]) -> dict[str, object]:
     """The plan's own variables: what a checkpoint saves."""
     return {name: value for name, value in namespace.items() if _is_plans_own(name)}
 
 
 def _is_plans_own(name: str) -> bool:
-    return not name.startswith("_") and name not in RESERVED
+    return not name.startswith("_") and name not in RESERVED_NAMES
 
 
 def _runtime_names(
-    host: HostCalls, stops: Stops, space: dict[str, object], turns: int, seed: int, start_from: int
+    host: HostCalls, stops: PlanStopper, space: dict[str, object], turns: int, seed: int, start_from: int
 ) -> dict[str, object]:
-    growth = Growth(stops.limit)
-    ask = _asker(host, stops)
-    guarded_getattr = make_getattr(_agent_reader(host, stops), growth)
+    growth = SizeGuard(stops.stop_at_limit)
+    ask = _make_ask(host, stops)
+    guarded_getattr = make_getattr(_make_agent_reader(host, stops), growth)
     modules = make_modules(growth, seed, ask, literal_eval)
     return {
         **make_builtins(guarded_getattr, growth),
         **make_guards(stops, growth, space, turns),
         **{name: module for name, module in modules.items() if name != "large_language_model"},
         **modules["collections"].members,
-        "__import__": _nothing_new,
+        "__import__": _ignore_import,
         "_getattr_": guarded_getattr,
         "_modules_": modules,
-        "agent": Agent(),
+        "agent": AgentProxy(),
         "ask_llm": ask,
         "ask": ask,
         "literal_eval": literal_eval,
-        "print": _printer(host, stops),
+        "print": _make_print(host, stops),
         "start_from": start_from,
     }
 
 
-def _nothing_new(*_: object) -> None:
+def _ignore_import(*_: object) -> None:
     """The interpreter's own imports pass through here: its C code (``Pattern.sub`` with a template) imports what is
     loaded, ignores what this returns, and takes it from ``sys.modules`` itself.
     """
 
 
-def _importer(names: Any, table: dict[str, Any]) -> Callable[[str, str, str | None], None]:
+def _make_importer(names: Any, table: dict[str, Any]) -> Callable[[str, str, str | None], None]:
     modules = table["_modules_"]
 
     def import_(name: str, module: str, member: str | None) -> None:
@@ -131,18 +131,18 @@ def _importer(names: Any, table: dict[str, Any]) -> Callable[[str, str, str | No
     return import_
 
 
-def _agent_reader(host: HostCalls, stops: Stops) -> Callable[[str], object]:
+def _make_agent_reader(host: HostCalls, stops: PlanStopper) -> Callable[[str], object]:
     methods: dict[str, Callable[..., object]] = {}
 
     def bound(method: str) -> Callable[..., object]:
         def call(*args: object, **kwargs: object) -> object:
-            stops.check()
+            stops.raise_if_failed()
             what = f"agent.{method}"
             return host.call(
-                method, tuple(plain(a, what) for a in args), {k: plain(v, what) for k, v in kwargs.items()}
+                method, tuple(copy_plain_data(a, what) for a in args), {k: copy_plain_data(v, what) for k, v in kwargs.items()}
             )
 
-        return called(method, call)
+        return set_name(method, call)
 
     def read(name: str) -> object:
         if name in methods:
@@ -151,30 +151,30 @@ def _agent_reader(host: HostCalls, stops: Stops) -> Callable[[str], object]:
             methods[name] = bound(name)
             return methods[name]
         if name in host.attributes:
-            stops.check()
+            stops.raise_if_failed()
             return host.read(name)
         raise AttributeError(f"the agent has no '{name}'; it has: {', '.join(sorted(host.methods | host.attributes))}")
 
     return read
 
 
-def _asker(host: HostCalls, stops: Stops) -> Callable[[str], str]:
+def _make_ask(host: HostCalls, stops: PlanStopper) -> Callable[[str], str]:
     def ask_llm(question: str) -> str:
         if type(question) is not str:
             raise TypeError(f"ask_llm takes one text, not a {type(question).__name__}; write ask_llm(f'…')")
-        stops.check()
+        stops.raise_if_failed()
         return host.ask(question)
 
-    return called("ask_llm", ask_llm)
+    return set_name("ask_llm", ask_llm)
 
 
-def _printer(host: HostCalls, stops: Stops) -> Callable[..., None]:
+def _make_print(host: HostCalls, stops: PlanStopper) -> Callable[..., None]:
     def print_(*values: object, file: None = None, **named: Any) -> None:
         if file is not None:
             raise TypeError("print writes to the plan's output only; leave out file=")
         text = StringIO()
         print(*values, file=text, **named)
-        stops.check()
+        stops.raise_if_failed()
         host.print(text.getvalue())
 
-    return called("print", print_)
+    return set_name("print", print_)

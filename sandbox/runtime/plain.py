@@ -13,7 +13,7 @@ MAX_NODES = 10_000
 _ATOMS = frozenset({type(None), bool, int, float, str})
 
 
-def plain(value: object, what: str = "this") -> Any:
+def copy_plain_data(value: object, what: str = "this") -> Any:
     """A copy of ``value``, made of None, bool, int, float, str, list, tuple and dict (with texts as keys) of exactly
     these types.
 

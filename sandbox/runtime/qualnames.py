@@ -10,29 +10,29 @@ from typing import TypeVar
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
 
-def called(name: str, function: _Function) -> _Function:
+def set_name(name: str, function: _Function) -> _Function:
     """The function, called by this name in errors and when it is shown."""
     function.__qualname__ = function.__name__ = name
     function.__module__ = "builtins"
     return function
 
 
-def named(code: CodeType, solution: ast.FunctionDef | None) -> CodeType:
+def set_qualnames(code: CodeType, solution: ast.FunctionDef | None) -> CodeType:
     """A compiled segment whose functions are called as where they were written: ``solution.<locals>.f`` within
     ``solution``, ``f`` outside of it. As part of ``_segment_`` they would bear that name.
     """
     inside = range(solution.lineno, (solution.end_lineno or solution.lineno) + 1) if solution else range(0)
-    return _with_inner(
+    return _map_inner_code(
         code,
-        lambda segment: _with_inner(segment, lambda f: _called(f, "solution" if f.co_firstlineno in inside else "")),
+        lambda segment: _map_inner_code(segment, lambda f: _qualify(f, "solution" if f.co_firstlineno in inside else "")),
     )
 
 
-def _called(code: CodeType, around: str) -> CodeType:
+def _qualify(code: CodeType, around: str) -> CodeType:
     name = f"{around}.<locals>.{code.co_name}" if around else code.co_name
-    return _with_inner(code.replace(co_qualname=name), lambda inner: _called(inner, name))
+    return _map_inner_code(code.replace(co_qualname=name), lambda inner: _qualify(inner, name))
 
 
-def _with_inner(code: CodeType, change: Callable[[CodeType], CodeType]) -> CodeType:
+def _map_inner_code(code: CodeType, change: Callable[[CodeType], CodeType]) -> CodeType:
     """The code with those within it changed."""
     return code.replace(co_consts=tuple(change(c) if isinstance(c, CodeType) else c for c in code.co_consts))

@@ -7,11 +7,11 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from codeplan.sandbox.runtime.growth import Growth
-from codeplan.sandbox.runtime.names import EXCEPTIONS, PLAIN_BUILTINS
-from codeplan.sandbox.runtime.qualnames import called
+from codeplan.sandbox.runtime.growth import SizeGuard
+from codeplan.sandbox.runtime.names import ALLOWED_EXCEPTIONS, PLAIN_BUILTINS
+from codeplan.sandbox.runtime.qualnames import set_name
 
-_PLAIN = {name: getattr(builtins, name) for name in PLAIN_BUILTINS | EXCEPTIONS}
+_UNGUARDED = {name: getattr(builtins, name) for name in PLAIN_BUILTINS | ALLOWED_EXCEPTIONS}
 
 PLAIN_TYPES: frozenset[type] = frozenset(
     {str, bytes, int, float, complex, bool, list, dict, tuple, set, frozenset, range, slice, type(None)}
@@ -19,45 +19,45 @@ PLAIN_TYPES: frozenset[type] = frozenset(
 )
 """The types that ``type(x)`` may return."""
 
-_NOTHING = object()
+_NO_DEFAULT = object()
 
 
-def make_builtins(guarded_getattr: Callable[[Any, str], Any], growth: Growth) -> dict[str, object]:
+def make_builtins(guarded_getattr: Callable[[Any, str], Any], growth: SizeGuard) -> dict[str, object]:
     """The builtins of one run, by name."""
 
-    def getattr_(value: Any, name: str, default: Any = _NOTHING, /) -> Any:
+    def getattr_(value: Any, name: str, default: Any = _NO_DEFAULT, /) -> Any:
         _check_attribute_name(getattr, name)
         try:
             return guarded_getattr(value, name)
         except AttributeError:
-            if default is _NOTHING:
+            if default is _NO_DEFAULT:
                 raise
             return default
 
     def hasattr_(value: Any, name: str, /) -> bool:
         _check_attribute_name(hasattr, name)
-        return getattr_(value, name, _NOTHING_THERE) is not _NOTHING_THERE
+        return getattr_(value, name, _MISSING) is not _MISSING
 
     def pow_(*args: Any, **named: Any) -> Any:
         given = dict(zip(("base", "exp", "mod"), args, strict=False)) | named
-        growth.weigh_power(given.get("base"), given.get("exp"), given.get("mod"))
+        growth.check_power(given.get("base"), given.get("exp"), given.get("mod"))
         return pow(*args, **named)
 
     def format_(value: Any, format_spec: Any = "", /) -> str:
         return growth.format(value, format_spec)
 
     return {
-        **_PLAIN,
-        "getattr": _counted(getattr, getattr_, 2, 3),
-        "hasattr": _counted(hasattr, hasattr_, 2, 2),
-        "pow": called("pow", pow_),
-        "format": _counted(format, format_, 1, 2),
-        "type": _counted(type, type_, 1, 3),
-        "iter": _counted(iter, iter_, 1, 2),
+        **_UNGUARDED,
+        "getattr": _check_argument_count(getattr, getattr_, 2, 3),
+        "hasattr": _check_argument_count(hasattr, hasattr_, 2, 2),
+        "pow": set_name("pow", pow_),
+        "format": _check_argument_count(format, format_, 1, 2),
+        "type": _check_argument_count(type, guarded_type, 1, 3),
+        "iter": _check_argument_count(iter, guarded_iter, 1, 2),
     }
 
 
-def _counted(builtin: Callable[..., Any], guarded: Callable[..., Any], fewest: int, most: int) -> Callable[..., Any]:
+def _check_argument_count(builtin: Callable[..., Any], guarded: Callable[..., Any], fewest: int, most: int) -> Callable[..., Any]:
     """The guarded version; given a wrong number of arguments, it raises what the builtin raises for so many."""
 
     def call(*args: Any, **named: Any) -> Any:
@@ -65,10 +65,10 @@ def _counted(builtin: Callable[..., Any], guarded: Callable[..., Any], fewest: i
             builtin(*[None] * len(args), **dict.fromkeys(named))
         return guarded(*args, **named)
 
-    return called(builtin.__name__, call)
+    return set_name(builtin.__name__, call)
 
 
-_NOTHING_THERE = object()
+_MISSING = object()
 
 
 def _check_attribute_name(builtin: Callable[..., Any], name: Any) -> None:
@@ -79,7 +79,7 @@ def _check_attribute_name(builtin: Callable[..., Any], name: Any) -> None:
         raise AttributeError(f"'{name}' is private; use public methods and attributes only")
 
 
-def type_(value: Any, /, *more: object) -> type:
+def guarded_type(value: Any, /, *more: object) -> type:
     """The type of plain data. Raises TypeError for anything else."""
     if more:
         raise TypeError("type() takes one argument here; plans have no classes")
@@ -91,7 +91,7 @@ def type_(value: Any, /, *more: object) -> type:
     )
 
 
-def iter_(values: Any, /, *sentinel: object) -> Iterator[Any]:
+def guarded_iter(values: Any, /, *sentinel: object) -> Iterator[Any]:
     """``iter`` of one argument: the form with a sentinel never ends by itself."""
     if sentinel:
         raise TypeError("iter() takes one argument here; write a loop that ends at the sentinel")

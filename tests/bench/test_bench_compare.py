@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from support.bench_samples import Play, plan
 
-from codeplan.bench.compare import overview
-from codeplan.bench.measures import measure, measured
-from codeplan.bench.papers import published
-from codeplan.bench.store import Bench, Cell, Ended, Grid, Store
-from codeplan.bench.tables import FORMS, Table, latex, markdown, tables, written
+from codeplan.bench.compare import build_overview
+from codeplan.bench.measures import measure_episode, measure_cell
+from codeplan.bench.papers import published_results
+from codeplan.bench.store import BenchRecord, BenchCell, EpisodeOutcome, BenchGrid, BenchStore
+from codeplan.bench.tables import TABLE_FORMATS, BenchTable, format_latex, format_markdown, build_tables, format_tables
 from codeplan.errors import UsageError
 from codeplan.types import Result, Task, Usage
 
@@ -22,25 +22,25 @@ TASKS = tuple(Task(f"t/{i}", kind="odd" if i % 2 else "even") for i in range(20)
 
 def bench(folder: Path, cells: dict[str, str], repeats: int = 1, model: str = "scripted") -> Path:
     """A bench whose cells won (1), lost (0), or broke off (x) the tasks in turn, then those of the next repeat."""
-    made = tuple(Cell(name, "s", "e", "m", model) for name in cells)
-    with Store(folder, Grid(made, {"s": TASKS}, repeats)) as store:
+    made = tuple(BenchCell(name, "s", "e", "m", model) for name in cells)
+    with BenchStore(folder, BenchGrid(made, {"s": TASKS}, repeats)) as store:
         for name, ends in cells.items():
             for i, end in enumerate(ends):
                 task, repeat = TASKS[i % 20], i // 20
                 spent = Usage(10 * i, 1, money=0.5)
                 result = Result(task, end == "1", "x", actions=i + (name == "b"), usage=spent)
-                store.append(Ended(name, task, repeat, "", result, broken=end == "x"))
+                store.append(EpisodeOutcome(name, task, repeat, "", result, broken=end == "x"))
     return folder
 
 
 def test_two_cells_are_compared_over_what_both_have_played(tmp_path: Path) -> None:
     folder = bench(tmp_path, {"a": "1" * 8 + "0" * 10 + "x", "b": "1" * 6 + "0" * 2 + "1" * 8 + "0" * 4})
-    (found,) = overview(str(folder)).comparisons
+    (found,) = build_overview(str(folder)).comparisons
     assert (found.first, found.second, found.pairs, found.left_out) == ("a", "b", 18, 3)
     assert (found.both, found.only_first, found.only_second, found.neither) == (6, 2, 8, 2)
-    assert found.p == pytest.approx(0.109375)
+    assert found.p_value == pytest.approx(0.109375)
     assert found.difference.value == pytest.approx(6 / 18)
-    assert found.more is not None and found.more > 0
+    assert found.more_pairs is not None and found.more_pairs > 0
     means = {m.name: m for m in found.means}
     assert (means["actions"].first, means["actions"].difference.low, means["actions"].difference.high) == (8.5, 1, 1)
     assert means["money"].first == 0.5
@@ -48,18 +48,18 @@ def test_two_cells_are_compared_over_what_both_have_played(tmp_path: Path) -> No
 
 def test_repeats_are_paired_with_their_like_and_counted_as_one_task_in_means(tmp_path: Path) -> None:
     folder = bench(tmp_path, {"a": "1" * 20 + "0" * 20, "b": "1" * 40}, repeats=2)
-    found = overview(str(folder))
+    found = build_overview(str(folder))
     assert found.comparisons[0].pairs == 40
-    (_, kinds), _ = found.figures
-    assert kinds[-1].passes == (0.5, 1.0)
+    (_, kinds), _ = found.statistics
+    assert kinds[-1].pass_at_k == (0.5, 1.0)
 
 
 def test_sides_are_named_by_folder_and_by_part_of_a_cell(tmp_path: Path) -> None:
     one = bench(tmp_path / "one", {"alpha": "1" * 20, "beta": "0" * 20})
     two = bench(tmp_path / "two", {"alpha": "0" * 20, "beta": "0" * 20})
-    (found,) = overview(f"{one}:alp", f"{two}:beta").comparisons
+    (found,) = build_overview(f"{one}:alp", f"{two}:beta").comparisons
     assert (found.first, found.second, found.only_first) == ("alpha", "beta", 20)
-    both = overview(str(one), str(two)).comparisons
+    both = build_overview(str(one), str(two)).comparisons
     assert [c.first for c in both] == [f"{one}:alpha", f"{one}:beta"]
     for first, second, told in (
         (f"{one}:gamma", None, "no cell called 'gamma'"),
@@ -69,18 +69,18 @@ def test_sides_are_named_by_folder_and_by_part_of_a_cell(tmp_path: Path) -> None
         (str(tmp_path / "none"), None, "there is no bench"),
     ):
         with pytest.raises(UsageError, match=told):
-            overview(first, second)
+            build_overview(first, second)
 
 
 def test_benches_without_a_common_task_are_not_compared(tmp_path: Path) -> None:
     folder = bench(tmp_path, {"a": "1" * 3, "b": "xxx" + "1" * 2})
     with pytest.raises(UsageError, match="no ended episode of the same task"):
-        overview(str(folder))
+        build_overview(str(folder))
 
 
 def test_what_is_not_known_stays_open(tmp_path: Path) -> None:
     result = Result(TASKS[0], True, "success", actions=4, usage=Usage(None, None))
-    one = measure(Ended("a", TASKS[0], 0, "", result), tmp_path, ("Nothing",))
+    one = measure_episode(EpisodeOutcome("a", TASKS[0], 0, "", result), tmp_path, ("Nothing",))
     assert (one.trajectory, one.inadmissible, one.tokens, one.money) == (4, None, None, None)
 
 
@@ -97,38 +97,38 @@ def test_trajectory_and_inadmissible_actions_are_counted_in_the_trace(tmp_path: 
         + act.format("You go.")
         + "{"
     )
-    ended = Ended("a", TASKS[0], 0, "runs/x", Result(TASKS[0], True, "success", actions=3))
-    told, untold = (measure(ended, tmp_path, futile) for futile in (("Nothing happens.",), None))
+    ended = EpisodeOutcome("a", TASKS[0], 0, "runs/x", Result(TASKS[0], True, "success", actions=3))
+    told, untold = (measure_episode(ended, tmp_path, futile) for futile in (("Nothing happens.",), None))
     assert (told.trajectory, told.inadmissible, untold.inadmissible) == (2, 2, None)
 
 
 def test_a_real_bench_has_figures_that_agree_with_its_results(play: Play) -> None:
-    done: Bench = play(plan(kind=None, models=[{"name": "scripted", "mistakes": "many"}])).bench
-    for ended, measures in measured(done, done.cells[0]).values():
+    done: BenchRecord = play(plan(kind=None, models=[{"name": "scripted", "mistakes": "many"}])).bench
+    for ended, measures in measure_cell(done, done.cells[0]).values():
         assert measures.actions == ended.result.actions >= measures.trajectory > 0
         assert measures.inadmissible is not None and 0 <= measures.inadmissible <= measures.actions
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", TABLE_FORMATS)
 def test_tables_are_written_in_every_form(tmp_path: Path, form: str) -> None:
-    text = written(tables(overview(str(bench(tmp_path, {"a": "1" * 20, "b": "01" * 10})))), form)
+    text = format_tables(build_tables(build_overview(str(bench(tmp_path, {"a": "1" * 20, "b": "01" * 10})))), form)
     assert "50.0" in text and "even" in text
 
 
 def test_special_characters_are_written_as_each_form_wants_them() -> None:
-    table = Table("50 %_", ("a|b", "n"), (("x&y\\~^{}#$|\n", "1"),))
-    assert "| x&y\\~^{}#$\\| | 1 |" in markdown(table)
-    assert r"x\&y\textbackslash{}\textasciitilde{}\textasciicircum{}\{\}\#\$|" in latex(table)
-    assert r"\caption{50 \%\_.}" in latex(table)
-    assert list(csv.reader(io.StringIO(FORMS["csv"](table))))[1] == ["x&y\\~^{}#$|\n", "1"]
+    table = BenchTable("50 %_", ("a|b", "n"), (("x&y\\~^{}#$|\n", "1"),))
+    assert "| x&y\\~^{}#$\\| | 1 |" in format_markdown(table)
+    assert r"x\&y\textbackslash{}\textasciitilde{}\textasciicircum{}\{\}\#\$|" in format_latex(table)
+    assert r"\caption{50 \%\_.}" in format_latex(table)
+    assert list(csv.reader(io.StringIO(TABLE_FORMATS["csv"](table))))[1] == ["x&y\\~^{}#$|\n", "1"]
 
 
 def test_scripted_figures_are_marked_and_published_ones_stand_apart(tmp_path: Path) -> None:
-    cells = tuple(Cell(n, "textcraft", "textcraft", "adapt", m) for n, m in (("ours", "scripted"), ("real", "gpt")))
-    with Store(tmp_path, Grid(cells, {"textcraft": TASKS})) as store:
+    cells = tuple(BenchCell(n, "textcraft", "textcraft", "adapt", m) for n, m in (("ours", "scripted"), ("real", "gpt")))
+    with BenchStore(tmp_path, BenchGrid(cells, {"textcraft": TASKS})) as store:
         for cell in cells:
-            store.append(Ended(cell.name, TASKS[0], 0, "", Result(TASKS[0], True, "success")))
-    found = tables(overview(str(tmp_path)))
+            store.append(EpisodeOutcome(cell.name, TASKS[0], 0, "", Result(TASKS[0], True, "success")))
+    found = build_tables(build_overview(str(tmp_path)))
     figures, theirs = found[0], found[-1]
     assert {row[0] for row in figures.rows} == {"ours †", "real"}
     assert any("scripted stand-in" in note for note in figures.notes)
@@ -140,9 +140,9 @@ def test_scripted_figures_are_marked_and_published_ones_stand_apart(tmp_path: Pa
 def test_what_was_published_names_model_and_source_and_adds_up() -> None:
     counts = {"pick": 24, "clean": 31, "heat": 23, "cool": 21, "examine": 18, "pick_two": 17}
     for suite in ("alfworld-unseen", "textcraft", "webshop-100", "hotpotqa-500"):
-        for line in published(suite):
+        for line in published_results(suite):
             assert line.model and line.source and 0 <= line.rates["all"] <= 100
             if set(counts) <= set(line.rates):
                 won = sum(line.rates[kind] * count for kind, count in counts.items())
                 assert won / 134 == pytest.approx(line.rates["all"], abs=1)
-    assert published("household") == ()
+    assert published_results("household") == ()

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from support.bench_samples import Play, bare, plan
 
-from codeplan.bench.conduct import Allowance
-from codeplan.bench.store import read
+from codeplan.bench.conduct import BenchBudget
+from codeplan.bench.store import read_bench
 from codeplan.errors import UsageError
 from codeplan.recording.events import EpisodeEnded
 from codeplan.recording.trace import Trace
 from codeplan.standin.model import ScriptedModel
-from codeplan.standin.server import Endpoint
+from codeplan.standin.server import StandInServer
 
 DEAD = "http://127.0.0.1:9/v1"
 
@@ -27,7 +27,7 @@ def endpoint() -> Iterator[str]:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
-    served = Endpoint(ScriptedModel(mistakes="none"))
+    served = StandInServer(ScriptedModel(mistakes="none"))
     try:
         yield asyncio.run_coroutine_threadsafe(served.start(), loop).result(10)
     finally:
@@ -43,11 +43,11 @@ def tiny(url: str) -> dict[str, object]:
 
 def test_every_cell_plays_every_task_of_its_suite_and_leaves_a_trace(play: Play, tmp_path: Path) -> None:
     done = play(plan(suites=["household", "textcraft"], kind=None, n=1)).bench
-    assert len(done.ended) == done.total == 9
-    for one in done.ended:
+    assert len(done.outcomes) == done.total_episodes == 9
+    for one in done.outcomes:
         assert isinstance(Trace.read(tmp_path / "out" / one.run / "trace.jsonl")[-1], EpisodeEnded)
         assert one.result.trace == f"{one.run}/trace.jsonl"
-    assert read(tmp_path / "out") == done
+    assert read_bench(tmp_path / "out") == done
 
 
 def test_what_ended_is_not_played_again(play: Play, tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_a_repeat_has_the_next_seed_the_same_for_all_cells(play: Play, tmp_path:
         plan(repeats=2, settings=[{"model_seed": 5, "label": "a"}, {"model_seed": 5, "tries": 1, "label": "b"}])
     )
     seeds = {}
-    for one in done.bench.ended:
+    for one in done.bench.outcomes:
         header = Trace.read(tmp_path / "out" / one.run / "trace.jsonl")[0]
         seeds[one.cell, one.repeat] = header.settings["model_seed"]
     assert sorted(seeds.values()) == [5, 5, 6, 6]
@@ -73,7 +73,7 @@ def test_a_repeat_has_the_next_seed_the_same_for_all_cells(play: Play, tmp_path:
 def test_an_episode_that_died_goes_on_from_its_trace(play: Play, tmp_path: Path) -> None:
     asked = plan()
     whole = play(asked).bench
-    trace = tmp_path / "out" / whole.ended[0].run / "trace.jsonl"
+    trace = tmp_path / "out" / whole.outcomes[0].run / "trace.jsonl"
     events = trace.read_bytes().splitlines(keepends=True)
     trace.write_bytes(b"".join(events[: len(events) // 2]))
     (tmp_path / "out" / "results.jsonl").write_bytes(b"")
@@ -87,7 +87,7 @@ def test_an_episode_that_cannot_go_on_starts_anew_and_what_it_left_is_kept(
 ) -> None:
     asked = plan()
     whole = play(asked).bench
-    trace = tmp_path / "out" / whole.ended[0].run / "trace.jsonl"
+    trace = tmp_path / "out" / whole.outcomes[0].run / "trace.jsonl"
     trace.write_bytes(left)
     (tmp_path / "out" / "results.jsonl").write_bytes(b"")
     assert bare(play(asked).bench) == bare(whole)
@@ -96,28 +96,28 @@ def test_an_episode_that_cannot_go_on_starts_anew_and_what_it_left_is_kept(
 
 def test_infrastructure_that_fails_is_tried_again_counted_apart_and_again_at_the_next_start(play: Play) -> None:
     broken = play(plan(models=[tiny(DEAD)]), retries=1).bench
-    (only,) = broken.ended
+    (only,) = broken.outcomes
     assert (only.broken, only.failures, only.result.success) == (True, 2, False)
     assert only.result.reason.startswith("infrastructure: ")
     with endpoint() as url:
-        (only,) = play(plan(models=[tiny(url)])).bench.ended
+        (only,) = play(plan(models=[tiny(url)])).bench.outcomes
     assert (only.broken, only.result.success) == (False, True)
 
 
 def test_a_spent_budget_stops_the_bench_and_more_of_it_lets_it_go_on(play: Play) -> None:
     asked = plan(kind=None)
-    done = play(asked, workers=1, allowance=Allowance(tokens=1))
-    assert done.stopped is not None and done.stopped.kind == "tokens"
-    assert len(done.bench.ended) == 1
-    assert len(play(asked, workers=1, allowance=Allowance(tokens=1)).bench.ended) == 1
-    assert play(asked, allowance=Allowance(seconds=0)).stopped is not None
-    whole = play(asked, allowance=Allowance(tokens=10**9, money=1.0))
-    assert (whole.stopped, len(whole.bench.ended)) == (None, 6)
+    done = play(asked, workers=1, allowance=BenchBudget(tokens=1))
+    assert done.stopped_by is not None and done.stopped_by.kind == "tokens"
+    assert len(done.bench.outcomes) == 1
+    assert len(play(asked, workers=1, allowance=BenchBudget(tokens=1)).bench.outcomes) == 1
+    assert play(asked, allowance=BenchBudget(seconds=0)).stopped_by is not None
+    whole = play(asked, allowance=BenchBudget(tokens=10**9, money=1.0))
+    assert (whole.stopped_by, len(whole.bench.outcomes)) == (None, 6)
 
 
 def test_a_budget_that_is_negative_is_refused() -> None:
     with pytest.raises(UsageError, match="budget of money"):
-        Allowance(money=-1)
+        BenchBudget(money=-1)
 
 
 def test_each_end_is_told_as_it_comes_and_without_a_folder_nothing_is_written(play: Play, tmp_path: Path) -> None:
@@ -125,14 +125,14 @@ def test_each_end_is_told_as_it_comes_and_without_a_folder_nothing_is_written(pl
 
     heard = []
     done = play(plan(kind=None), folder=None, watch=lambda bench: nullcontext(heard.append)).bench
-    assert sorted(e.key for e in heard) == sorted(e.key for e in done.ended)
+    assert sorted(e.key for e in heard) == sorted(e.key for e in done.outcomes)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_traces_come_back_through_a_storage(play: Play, tmp_path: Path) -> None:
     pytest.importorskip("fsspec", reason="fsspec is not installed")
     done = play(plan(), storage=f"file://{tmp_path}/far").bench
-    run = done.ended[0].run
+    run = done.outcomes[0].run
     near, far = (tmp_path / place / run / "trace.jsonl" for place in ("out", "far"))
     assert near.read_bytes() == far.read_bytes() and Trace.read(near)
 
@@ -143,7 +143,7 @@ def test_an_episode_of_an_endpoint_that_died_goes_on_with_the_key_and_address_th
     with endpoint() as url:
         asked = plan(models=[tiny(url)])
         whole = play(asked).bench
-        trace = tmp_path / "out" / whole.ended[0].run / "trace.jsonl"
+        trace = tmp_path / "out" / whole.outcomes[0].run / "trace.jsonl"
         events = trace.read_bytes().splitlines(keepends=True)
         trace.write_bytes(b"".join(events[:-3]))
         (tmp_path / "out" / "results.jsonl").write_bytes(b"")

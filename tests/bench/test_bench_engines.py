@@ -15,10 +15,10 @@ import pytest
 from support.bench_samples import Play, bare, plan
 
 from codeplan.bench import engines
-from codeplan.bench.conduct import remaining
-from codeplan.bench.engines.processes import shares
-from codeplan.bench.episodes import Player
-from codeplan.bench.store import Bench, in_order
+from codeplan.bench.conduct import remaining_jobs
+from codeplan.bench.engines.processes import divide_cores
+from codeplan.bench.episodes import EpisodeWorker
+from codeplan.bench.store import BenchRecord, order_outcomes
 from codeplan.errors import InfrastructureError, UsageError
 
 
@@ -80,11 +80,11 @@ class Cores(msgspec.Struct, frozen=True):
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system does not tell cores")
 def test_processes_keep_to_their_share_of_the_cores_and_so_do_their_successors(tmp_path: Path) -> None:
     mine = frozenset(os.sched_getaffinity(0))
-    found = dict(engines.make("processes", 2).run(range(8), Cores(str(tmp_path))))
+    found = dict(engines.make_engine("processes", 2).run(range(8), Cores(str(tmp_path))))
     if len(mine) >= 2:
         assert sorted(c for share in found.values() for c in share) == sorted(mine)
-    assert {frozenset(c) for c in shares(1)} == {mine}
-    assert shares(len(mine) + 1) == [mine] * (len(mine) + 1)
+    assert {frozenset(c) for c in divide_cores(1)} == {mine}
+    assert divide_cores(len(mine) + 1) == [mine] * (len(mine) + 1)
 
 
 @pytest.mark.parametrize("name", ["threads", "processes"])
@@ -96,24 +96,24 @@ def test_jobs_are_drawn_when_there_is_room_and_come_as_they_end(name: str, tmp_p
             drawn.append(job)
             yield job
 
-    with closing(engines.make(name, 2).run(jobs(), Square(str(tmp_path)))) as run:
+    with closing(engines.make_engine(name, 2).run(jobs(), Square(str(tmp_path)))) as run:
         first = next(run)
         assert len(drawn) == 2
         assert sorted([first, *run]) == [n * n for n in range(7)]
 
 
 def test_a_process_that_dies_is_replaced_and_its_job_begun_again(tmp_path: Path) -> None:
-    run = engines.make("processes", 2).run(range(5), Square(str(tmp_path), 3, 1))
+    run = engines.make_engine("processes", 2).run(range(5), Square(str(tmp_path), 3, 1))
     assert sorted(run) == [0, 1, 4, 9, 16]
     (tmp_path / "tries").unlink()
-    run = engines.make("processes", 2).run(range(5), Square(str(tmp_path), 3, 99))
+    run = engines.make_engine("processes", 2).run(range(5), Square(str(tmp_path), 3, 99))
     assert sorted(run) == [-3, 0, 1, 4, 16]
-    assert int((tmp_path / "tries").read_text()) == 1 + engines.LOSSES
+    assert int((tmp_path / "tries").read_text()) == 1 + engines.MAX_RESTARTS
 
 
 def test_closing_ends_processes_at_once() -> None:
     began = time.monotonic()
-    with closing(engines.make("processes", 2).run(range(5), Sleep())) as run:
+    with closing(engines.make_engine("processes", 2).run(range(5), Sleep())) as run:
         assert next(run) == 0
     assert time.monotonic() - began < 60
 
@@ -121,7 +121,7 @@ def test_closing_ends_processes_at_once() -> None:
 @pytest.mark.parametrize("name", ["threads", "processes"])
 def test_bad_input_ends_the_run_in_its_own_words(name: str) -> None:
     with pytest.raises(UsageError, match="no such setting"):
-        list(engines.make(name, 2).run(range(3), Refuse()))
+        list(engines.make_engine(name, 2).run(range(3), Refuse()))
 
 
 def killing() -> type:
@@ -159,21 +159,21 @@ def test_a_cluster_plays_as_threads_do_though_a_worker_is_killed(name: str, play
     pytest.importorskip({"dask": "distributed"}.get(name, name), reason=f"{name} is not installed")
     asked = plan(kind=None)
     expected = play(asked).bench
-    player = Player(folder=str(tmp_path / name), settings=asked.settings)
-    work = killing()(player, expected.ended[3].task.id, tmp_path / "killed")
-    ended = list(engines.make(name, 2).run(remaining(asked.grid, ()), work))
+    player = EpisodeWorker(folder=str(tmp_path / name), settings=asked.settings)
+    work = killing()(player, expected.outcomes[3].task.id, tmp_path / "killed")
+    ended = list(engines.make_engine(name, 2).run(remaining_jobs(asked.grid, ()), work))
     assert (tmp_path / "killed").exists()
-    assert len(ended) == expected.total
-    assert bare(Bench(tmp_path, asked.grid, in_order(asked.grid, ended))) == bare(expected)
+    assert len(ended) == expected.total_episodes
+    assert bare(BenchRecord(tmp_path, asked.grid, order_outcomes(asked.grid, ended))) == bare(expected)
     with pytest.raises(UsageError, match="no such setting"):
-        list(engines.make(name, 1).run(range(1), refusing()()))
+        list(engines.make_engine(name, 1).run(range(1), refusing()()))
 
 
 def test_what_cannot_be_is_told() -> None:
     with pytest.raises(UsageError, match="did you mean 'threads'"):
-        engines.make("thread", 1)
+        engines.make_engine("thread", 1)
     with pytest.raises(UsageError, match="leave --address out"):
-        engines.make("processes", 1, "tcp://10.0.0.1:8786")
+        engines.make_engine("processes", 1, "tcp://10.0.0.1:8786")
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -185,4 +185,4 @@ def test_a_cluster_that_is_not_there_is_told() -> None:
         dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
         pytest.raises(InfrastructureError, match="no Dask"),
     ):
-        list(engines.make("dask", 1, "tcp://127.0.0.1:9").run(range(1), Square("")))
+        list(engines.make_engine("dask", 1, "tcp://127.0.0.1:9").run(range(1), Square("")))

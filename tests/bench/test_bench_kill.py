@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from support.bench_samples import Play, bare, plan
 
-from codeplan.bench.store import read
+from codeplan.bench.store import read_bench
 
 COMMAND = [sys.executable, "-m", "codeplan", "bench", "household", "-n", "2"]
 
@@ -32,11 +32,11 @@ def test_a_bench_that_is_killed_goes_on_and_plays_nothing_twice(engine: str, tmp
     command = [*COMMAND, "--engine", engine]
     for lines in (1, 5):
         killed(command, tmp_path / "killed", lines)
-    before = read(tmp_path / "killed").ended
+    before = read_bench(tmp_path / "killed").outcomes
     assert 0 < len(before) < 12
     done = subprocess.run([*command, "--out", str(tmp_path / "killed")], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    whole = read(tmp_path / "killed")
+    whole = read_bench(tmp_path / "killed")
     assert (tmp_path / "killed" / "results.jsonl").read_bytes().count(b"\n") == 12
-    assert [e for e in whole.ended if e in before] == list(before)
+    assert [e for e in whole.outcomes if e in before] == list(before)
     assert bare(whole) == bare(play(plan(kind=None, n=2)).bench)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from support.bench_samples import plan
 
-from codeplan.bench.plan import planned, read_file
-from codeplan.bench.suites import NAMED, chosen
+from codeplan.bench.plan import resolve_bench, read_spec
+from codeplan.bench.suites import NAMED_SUITES, select_tasks
 from codeplan.envs.registry import make
 from codeplan.errors import UsageError
 
@@ -26,7 +26,7 @@ actions = 9
 
 def test_a_file_is_every_combination_of_what_it_names(tmp_path: Path) -> None:
     (tmp_path / "grid.toml").write_text(FILE)
-    made = planned(read_file(tmp_path / "grid.toml"))
+    made = resolve_bench(read_spec(tmp_path / "grid.toml"))
     names = [c.name for c in made.grid.cells]
     assert len(names) == 8
     assert names[:2] == ["household.adaplanner.scripted,mistakes=none", "household.adaplanner.tiny"]
@@ -39,27 +39,27 @@ def test_a_file_is_every_combination_of_what_it_names(tmp_path: Path) -> None:
 
 def test_secrets_are_given_to_the_episodes_and_kept_out_of_the_grid(tmp_path: Path) -> None:
     (tmp_path / "grid.toml").write_text(FILE)
-    made = planned(read_file(tmp_path / "grid.toml"))
+    made = resolve_bench(read_spec(tmp_path / "grid.toml"))
     assert made.settings["household.adaplanner.tiny"]["api_key"] == "hush"
     assert "hush" not in str(made.grid) and "127.0.0.1" not in str(made.grid)
 
 
 def test_settings_that_were_found_go_behind_all_others() -> None:
     asked = read_from(common={"tries": 2})
-    made = planned(asked, lambda model: {"tries": 9, "mistakes": "many"} if model == "scripted" else {})
+    made = resolve_bench(asked, lambda model: {"tries": 9, "mistakes": "many"} if model == "scripted" else {})
     assert made.settings == {"household.adaplanner.scripted": {"tries": 2, "mistakes": "many"}}
 
 
 def read_from(**more):
     import msgspec
 
-    from codeplan.bench.plan import Asked
+    from codeplan.bench.plan import BenchSpec
 
-    return msgspec.convert({"suites": ["household"], "n": 1, **more}, Asked)
+    return msgspec.convert({"suites": ["household"], "n": 1, **more}, BenchSpec)
 
 
 def test_the_grid_says_how_the_environment_tells_futile_actions() -> None:
-    assert plan().grid.cells[0].futile == ("Nothing happens.",)
+    assert plan().grid.cells[0].no_effect_prefixes == ("Nothing happens.",)
 
 
 @pytest.mark.parametrize(
@@ -87,17 +87,17 @@ def test_what_there_is_not_is_told_before_anything_begins(asked: dict[str, objec
 def test_a_file_that_is_no_bench_is_told(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "grid.toml").write_text(text)
     with pytest.raises(UsageError, match=told):
-        read_file(tmp_path / "grid.toml")
+        read_spec(tmp_path / "grid.toml")
     with pytest.raises(UsageError, match="cannot be read"):
-        read_file(tmp_path / "none.toml")
+        read_spec(tmp_path / "none.toml")
 
 
 def test_a_suite_is_always_the_same_tasks() -> None:
     env = make("textcraft")
-    tasks = chosen("textcraft", env)
+    tasks = select_tasks("textcraft", env)
     assert len(tasks) == 200
-    assert tasks == chosen("textcraft", make("textcraft"))
-    few = chosen("textcraft", env, n=2)
+    assert tasks == select_tasks("textcraft", make("textcraft"))
+    few = select_tasks("textcraft", env, n=2)
     assert few == tuple(t for t in tasks if t in few)
     assert {k: [t for t in few if t.kind == k] for k in env.kinds} == {
         k: [t for t in tasks if t.kind == k][:2] for k in env.kinds
@@ -106,8 +106,8 @@ def test_a_suite_is_always_the_same_tasks() -> None:
 
 def test_a_named_suite_has_its_split() -> None:
     with pytest.raises(UsageError, match="leave the split out"):
-        chosen("alfworld-unseen", make("household"), split="test")
-    assert NAMED["alfworld-seen"].split == "valid_seen"
+        select_tasks("alfworld-unseen", make("household"), split="test")
+    assert NAMED_SUITES["alfworld-seen"].split == "valid_seen"
 
 
 def test_no_secret_is_in_a_name_or_in_the_grid_however_deep_it_stands() -> None:

@@ -6,82 +6,82 @@ from pathlib import Path
 
 import pytest
 
-from codeplan.bench.store import Cell, Ended, Grid, Store, read, run_folder
+from codeplan.bench.store import BenchCell, EpisodeOutcome, BenchGrid, BenchStore, read_bench, episode_folder
 from codeplan.errors import UsageError
 from codeplan.types import Result, Task
 
 TASKS = (Task("one/1", kind="one"), Task("two/1", kind="two"))
-GRID = Grid((Cell("a", "s", "e", "m", "scripted", {"tries": 2}),), {"s": TASKS}, 2, "0.1.0")
+GRID = BenchGrid((BenchCell("a", "s", "e", "m", "scripted", {"tries": 2}),), {"s": TASKS}, 2, "0.1.0")
 
 
-def ended(task: Task, repeat: int = 0, success: bool = True, broken: bool = False) -> Ended:
-    return Ended("a", task, repeat, run_folder("a", task.id, repeat), Result(task, success, "success"), broken)
+def ended(task: Task, repeat: int = 0, success: bool = True, broken: bool = False) -> EpisodeOutcome:
+    return EpisodeOutcome("a", task, repeat, episode_folder("a", task.id, repeat), Result(task, success, "success"), broken)
 
 
 def test_what_was_kept_is_read_in_the_order_of_the_grid(tmp_path: Path) -> None:
-    with Store(tmp_path, GRID) as store:
+    with BenchStore(tmp_path, GRID) as store:
         for one in (ended(TASKS[1], 1), ended(TASKS[0]), ended(TASKS[1])):
             store.append(one)
-        assert [e.key for e in read(tmp_path).ended] == [("a", "one/1", 0), ("a", "two/1", 0), ("a", "two/1", 1)]
-    bench = read(tmp_path)
-    assert (bench.grid, bench.total, len(bench.of("a"))) == (GRID, 4, 3)
+        assert [e.key for e in read_bench(tmp_path).outcomes] == [("a", "one/1", 0), ("a", "two/1", 0), ("a", "two/1", 1)]
+    bench = read_bench(tmp_path)
+    assert (bench.grid, bench.total_episodes, len(bench.outcomes_of("a"))) == (GRID, 4, 3)
 
 
 def test_a_torn_last_line_is_left_out_and_then_written_over(tmp_path: Path) -> None:
-    with Store(tmp_path, GRID) as store:
+    with BenchStore(tmp_path, GRID) as store:
         store.append(ended(TASKS[0]))
     with (tmp_path / "results.jsonl").open("ab") as file:
         file.write(b'{"cell":"a","task":{"id":"tw')
-    assert len(read(tmp_path).ended) == 1
-    with Store(tmp_path, GRID) as store:
+    assert len(read_bench(tmp_path).outcomes) == 1
+    with BenchStore(tmp_path, GRID) as store:
         store.append(ended(TASKS[1]))
-    assert [e.task for e in read(tmp_path).ended] == list(TASKS)
+    assert [e.task for e in read_bench(tmp_path).outcomes] == list(TASKS)
 
 
 def test_the_last_word_on_an_episode_counts(tmp_path: Path) -> None:
-    with Store(tmp_path, GRID) as store:
+    with BenchStore(tmp_path, GRID) as store:
         store.append(ended(TASKS[0], success=False, broken=True))
         store.append(ended(TASKS[0]))
-    assert [(e.broken, e.result.success) for e in read(tmp_path).ended] == [(False, True)]
+    assert [(e.broken, e.result.success) for e in read_bench(tmp_path).outcomes] == [(False, True)]
 
 
 def test_a_folder_is_written_by_one_bench_at_a_time(tmp_path: Path) -> None:
-    with Store(tmp_path, GRID), pytest.raises(UsageError, match="a bench still runs in"):
-        Store(tmp_path, GRID)
+    with BenchStore(tmp_path, GRID), pytest.raises(UsageError, match="a bench still runs in"):
+        BenchStore(tmp_path, GRID)
 
 
 def test_a_bench_may_grow_and_is_not_mixed_with_another(tmp_path: Path) -> None:
-    Store(tmp_path, GRID).close()
-    more = Grid((*GRID.cells, Cell("b", "s", "e", "m", "n")), {"s": (*TASKS, Task("three/1"))}, 3, "0.2.0")
-    Store(tmp_path, more).close()
-    assert (len(read(tmp_path).cells), read(tmp_path).grid.codeplan) == (2, "0.1.0")
+    BenchStore(tmp_path, GRID).close()
+    more = BenchGrid((*GRID.cells, BenchCell("b", "s", "e", "m", "n")), {"s": (*TASKS, Task("three/1"))}, 3, "0.2.0")
+    BenchStore(tmp_path, more).close()
+    assert (len(read_bench(tmp_path).cells), read_bench(tmp_path).grid.codeplan_version) == (2, "0.1.0")
     with pytest.raises(UsageError, match="'b' is missing"):
-        Store(tmp_path, Grid(GRID.cells, more.tasks, 3))
+        BenchStore(tmp_path, BenchGrid(GRID.cells, more.tasks, 3))
     with pytest.raises(UsageError, match="'a' has other settings"):
-        Store(tmp_path, Grid((Cell("a", "s", "e", "m", "scripted"), more.cells[1]), more.tasks, 3))
+        BenchStore(tmp_path, BenchGrid((BenchCell("a", "s", "e", "m", "scripted"), more.cells[1]), more.tasks, 3))
     with pytest.raises(UsageError, match="other tasks of s"):
-        Store(tmp_path, Grid(more.cells, {"s": TASKS}, 3))
+        BenchStore(tmp_path, BenchGrid(more.cells, {"s": TASKS}, 3))
     with pytest.raises(UsageError, match="3 repeats"):
-        Store(tmp_path, Grid(more.cells, more.tasks, 1))
+        BenchStore(tmp_path, BenchGrid(more.cells, more.tasks, 1))
 
 
 def test_a_folder_that_holds_no_bench_or_a_damaged_one_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no bench in"):
-        read(tmp_path)
-    Store(tmp_path, GRID).close()
+        read_bench(tmp_path)
+    BenchStore(tmp_path, GRID).close()
     for damaged in (b"{}", b'{"cell":"\xff'):
         (tmp_path / "results.jsonl").write_bytes(damaged + b"\n")
         with pytest.raises(UsageError, match="line 1"):
-            read(tmp_path)
+            read_bench(tmp_path)
     for damaged in (b"[]", b'{"cells":"\xff'):
         (tmp_path / "bench.json").write_bytes(damaged)
         with pytest.raises(UsageError, match="is no bench"):
-            read(tmp_path)
+            read_bench(tmp_path)
 
 
 def test_every_episode_has_a_folder_of_its_own_inside_the_bench_s() -> None:
     names = ["a/b", "a-b", "a:b", "..", "../x", "", "a-b-r1", "é", "x" * 300, "x" * 301, "clean/1"]
-    folders = [run_folder(cell, task, repeat) for cell in names for task in names for repeat in (0, 1)]
+    folders = [episode_folder(cell, task, repeat) for cell in names for task in names for repeat in (0, 1)]
     assert len(set(folders)) == len(folders)
     for folder in folders:
         parts = Path(folder).parts

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from codeplan import __version__
-from codeplan.cli import main, tell
+from codeplan.cli import main, report_error
 from codeplan.errors import InfrastructureError
 from codeplan.recording.events import EpisodeEnded
 from codeplan.recording.trace import Trace
@@ -445,7 +445,7 @@ def test_methods_are_listed(cli: Cli) -> None:
 def test_whatever_goes_wrong_is_one_line(
     capsys: pytest.CaptureFixture[str], error: BaseException, code: int, said: str
 ) -> None:
-    assert tell(error) == code
+    assert report_error(error) == code
     err = capsys.readouterr().err
     assert said in err
     assert err.count("\n") == 1
@@ -455,5 +455,5 @@ def test_the_traceback_is_there_for_who_asks(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CODEPLAN_DEBUG", "1")
-    tell(ZeroDivisionError("division by zero"))
+    report_error(ZeroDivisionError("division by zero"))
     assert "ZeroDivisionError: division by zero\n" in capsys.readouterr().err

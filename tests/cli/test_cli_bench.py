@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codeplan.bench.store import read
+from codeplan.bench.store import read_bench
 from codeplan.cli import main
 
 ONE = ["bench", "household", "--kind", "clean", "-n", "1"]
@@ -42,7 +42,7 @@ def test_without_a_folder_it_makes_one(capsys: pytest.CaptureFixture[str]) -> No
     document = json.loads(capsys.readouterr().out)
     (cell,) = document["cells"]
     assert cell["summary"][-1]["successes"] == cell["summary"][-1]["episodes"] == len(document["ended"]) == 1
-    assert read(folder).ended[0].result.success
+    assert read_bench(folder).outcomes[0].result.success
 
 
 def test_a_file_is_a_grid_and_flags_that_say_the_same_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -50,7 +50,7 @@ def test_a_file_is_a_grid_and_flags_that_say_the_same_are_refused(capsys: pytest
         'suites = ["household"]\nkind = "clean"\nn = 1\nsettings = [{tries = 1}, {tries = 2}]\n'
     )
     assert main(["bench", "grid.toml", "--mistakes", "none", "--out", "grid"]) == 0
-    assert [c.settings for c in read("grid").cells] == [
+    assert [c.settings for c in read_bench("grid").cells] == [
         {"mistakes": "none", "tries": 1},
         {"mistakes": "none", "tries": 2},
     ]

@@ -2,12 +2,12 @@
 
 import pytest
 
-from codeplan.curation.checking import run_alone
-from codeplan.curation.comparing import compare
-from codeplan.curation.discovering import discover
-from codeplan.curation.episodes import Lab, of_each_kind
-from codeplan.curation.filtering import Rule
-from codeplan.skills.library import Library
+from codeplan.curation.checking import run_skill_alone
+from codeplan.curation.comparing import compare_library
+from codeplan.curation.discovering import discover_skills
+from codeplan.curation.episodes import CurationRunner, take_of_each_kind
+from codeplan.curation.filtering import FilterRule
+from codeplan.skills.library import SkillLibrary
 
 KINDS = ("heat", "examine")
 SHOWN = 5
@@ -17,10 +17,10 @@ SHOWN = 5
 def found(tmp_path_factory):
     """The library that was discovered for two kinds, what happened, and where."""
     folder = tmp_path_factory.mktemp("discovery")
-    library = Library(folder / "skills")
-    lab = Lab("household", folder=folder / "runs", gaps=0.8, sample_kinds="pick")
+    library = SkillLibrary(folder / "skills")
+    lab = CurationRunner("household", folder=folder / "runs", gaps=0.8, sample_kinds="pick")
     tasks = [t for t in lab.tasks("train") if t.kind in KINDS]
-    rounds = discover(lab, library, tasks, per_kind=8, most=1, rule=Rule(pairs=24))
+    rounds = discover_skills(lab, library, tasks, per_kind=8, max_candidates=1, rule=FilterRule(pairs=24))
     return lab, library, rounds
 
 
@@ -38,16 +38,16 @@ def test_every_promoted_skill_runs_from_step_1_on_ten_other_tasks_of_its_kind(fo
         skill = library.get(entry.env, entry.name)
         known = {o.task for o in skill.origins} | {t.task for t in library.trials(skill)}
         others = [t for t in lab.tasks("test") if t.kind == skill.kind and t.id not in known][:10]
-        assert run_alone(lab, library, skill, others) == [True] * 10
+        assert run_skill_alone(lab, library, skill, others) == [True] * 10
 
 
 def test_success_rises_on_tasks_that_it_has_not_seen(found):
     lab, library, _ = found
-    unseen = of_each_kind([t for t in lab.tasks("dev") if t.kind in KINDS], SHOWN)
-    *kinds, total = compare(lab, library, unseen)
+    unseen = take_of_each_kind([t for t in lab.tasks("dev") if t.kind in KINDS], SHOWN)
+    *kinds, total = compare_library(lab, library, unseen)
     assert [r.kind for r in kinds] == list(KINDS)
     assert total.pairs == 2 * SHOWN
-    assert total.solved > total.plain_solved
+    assert total.solved > total.baseline_solved
     assert total.losses == 0
 
 
@@ -64,5 +64,5 @@ def test_a_skill_leads_to_the_episodes_that_made_and_tried_it_and_they_lead_back
 def test_comparing_leaves_no_evidence(found):
     lab, library, _ = found
     before = {e.name: e.tally.shown for e in library.entries()}
-    compare(lab, library, of_each_kind([t for t in lab.tasks("dev") if t.kind == "heat"], 1))
+    compare_library(lab, library, take_of_each_kind([t for t in lab.tasks("dev") if t.kind == "heat"], 1))
     assert {e.name: e.tally.shown for e in library.entries()} == before

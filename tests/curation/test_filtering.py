@@ -4,12 +4,12 @@ import pytest
 from support.boxes import Boxes, Replies
 from support.curation_samples import made, poisoned
 
-from codeplan.curation.checking import check
-from codeplan.curation.episodes import Lab
-from codeplan.curation.filtering import Rule, candidates_of, filter_candidates
+from codeplan.curation.checking import check_skills
+from codeplan.curation.episodes import CurationRunner
+from codeplan.curation.filtering import FilterRule, list_candidates, filter_candidates
 from codeplan.errors import UsageError
 from codeplan.runner.recorded import replay, resume
-from codeplan.skills.library import Library
+from codeplan.skills.library import SkillLibrary
 from codeplan.skills.values import Skill
 
 GAPS = {"gaps": 0.8, "sample_kinds": "pick"}
@@ -17,18 +17,18 @@ GAPS = {"gaps": 0.8, "sample_kinds": "pick"}
 
 @pytest.fixture
 def library(tmp_path):
-    return Library(tmp_path / "skills")
+    return SkillLibrary(tmp_path / "skills")
 
 
 @pytest.fixture
 def lab():
-    return Lab("household", **GAPS)
+    return CurationRunner("household", **GAPS)
 
 
 def tried(lab, library, *skills, **rule):
     for skill in skills:
         library.add(skill)
-    return filter_candidates(lab, library, lab.tasks("train"), skills, Rule(**rule))
+    return filter_candidates(lab, library, lab.tasks("train"), skills, FilterRule(**rule))
 
 
 def test_a_skill_that_raises_success_is_promoted_with_its_figures(lab, library):
@@ -36,14 +36,14 @@ def test_a_skill_that_raises_success_is_promoted_with_its_figures(lab, library):
     assert (row.verdict, row.status) == ("helps", "active")
     assert library.named("heat-good").status == "active"
     assert row.wins > row.losses == 0
-    assert row.solved == row.pairs > row.plain_solved
-    assert row.e >= 1 / row.level
+    assert row.solved == row.pairs > row.baseline_solved
+    assert row.e_value >= 1 / row.level
     assert row.difference.low > 0
     assert (row.alone, row.alone_solved) == (5, 5)
 
 
 def test_each_episode_can_be_done_again_offline_though_its_library_is_not_there(library, tmp_path):
-    lab = Lab("household", folder=tmp_path / "runs", **GAPS)
+    lab = CurationRunner("household", folder=tmp_path / "runs", **GAPS)
     tried(lab, library, made("heat"), pairs=8, alone=1)
     (tmp_path / "skills").rename(tmp_path / "elsewhere")
     runs = sorted((tmp_path / "runs").iterdir())
@@ -77,7 +77,7 @@ def test_a_poisoned_skill_is_not_promoted(lab, library, alone):
 
 
 def test_a_skill_that_harms_is_retired_with_its_evidence(library):
-    lab = Lab("household")  # no gaps: it solves these tasks by itself
+    lab = CurationRunner("household")  # no gaps: it solves these tasks by itself
     (row,) = tried(lab, library, poisoned("heat"), alone=0)
     assert (row.verdict, row.status) == ("harms", "retired")
     assert library.named("heat-poisoned").status == "retired"
@@ -85,7 +85,7 @@ def test_a_skill_that_harms_is_retired_with_its_evidence(library):
 
 
 def test_a_skill_that_changes_nothing_stays_a_candidate(library):
-    (row,) = tried(Lab("household"), library, made("heat"), pairs=6)
+    (row,) = tried(CurationRunner("household"), library, made("heat"), pairs=6)
     assert (row.verdict, row.status) == ("open", "candidate")
 
 
@@ -99,7 +99,7 @@ def test_a_pinned_skill_stays_what_it_is(lab, library):
 def test_with_a_fixed_number_of_pairs_mcnemars_test_decides_after_all_of_them(lab, library):
     (row,) = tried(lab, library, made("heat"), test="fixed", pairs=16)
     assert row.pairs == 16
-    assert row.p <= row.level
+    assert row.p_value <= row.level
     assert row.status == "active"
 
 
@@ -111,7 +111,7 @@ def test_each_of_many_candidates_is_held_against_its_share_of_the_level(lab, lib
 def test_what_was_played_before_counts_and_no_task_is_played_twice(lab, library):
     (first,) = tried(lab, library, made("heat"), pairs=4, alone=0, level=0.6)
     skill = library.change(library.named("heat-good"), status="candidate")
-    (second,) = filter_candidates(lab, library, lab.tasks("train"), [skill], Rule(alone=0, pairs=20))
+    (second,) = filter_candidates(lab, library, lab.tasks("train"), [skill], FilterRule(alone=0, pairs=20))
     played = [t.task for t in library.trials(skill) if t.shown]
     assert second.pairs == len(played) == len(set(played)) > first.pairs
     assert second.status == "active"
@@ -121,14 +121,14 @@ def test_the_candidates_that_came_from_most_episodes_are_tried_first(library):
     library.add(made("heat", name="heat-1"))
     library.add(made("heat", 2004, name="heat-2"))
     library.change(library.named("heat-2"), origins=(*made("heat").origins, *made("heat", 2004).origins))
-    assert [s.name for s in candidates_of(library, "household", 1)] == ["heat-2"]
+    assert [s.name for s in list_candidates(library, "household", 1)] == ["heat-2"]
 
 
 def test_a_check_runs_each_skill_again_on_its_tasks_and_plans_nothing(lab, library, tmp_path):
     for skill in (made("heat"), poisoned("clean")):
         library.add(skill)
         library.change(skill, status="active", origins=(*made(skill.kind).origins, *made(skill.kind, 2005).origins))
-    good, bad = check(lab, library, [library.named("heat-good"), library.named("clean-poisoned")])
+    good, bad = check_skills(lab, library, [library.named("heat-good"), library.named("clean-poisoned")])
     assert (good.tasks, good.solved, good.unsolved) == (2, 2, ())
     assert bad.unsolved == ("clean/2005",)
     assert {t.phase for t in library.trials(library.named("heat-good"))} == {"check"}
@@ -137,13 +137,13 @@ def test_a_check_runs_each_skill_again_on_its_tasks_and_plans_nothing(lab, libra
 @pytest.mark.parametrize("rule", [{"pairs": 0}, {"level": 0.0}, {"level": 1.5}, {"test": "t"}, {"alone": -1}])
 def test_rules_that_make_no_sense_are_refused(rule):
     with pytest.raises(UsageError):
-        Rule(**rule)
+        FilterRule(**rule)
 
 
 def test_an_episode_that_broke_is_no_evidence(library):
-    lab = Lab(Boxes(), Replies())  # a model that has no reply left
+    lab = CurationRunner(Boxes(), Replies())  # a model that has no reply left
     skill = library.add(Skill("look-1", "boxes", "def solution(agent, start_from=1):\n    agent.open(2)\n", "find"))
-    (row,) = filter_candidates(lab, library, lab.tasks("train"), [skill], Rule(alone=0, level=0.6))
+    (row,) = filter_candidates(lab, library, lab.tasks("train"), [skill], FilterRule(alone=0, level=0.6))
     assert (row.pairs, row.status) == (0, "candidate")
     assert library.trials(skill) == []
     assert "no reply is left" in lab.failures[0]

@@ -9,7 +9,7 @@ import pytest
 from support.alfworld_files import write
 
 from codeplan import envs
-from codeplan.bench.suite import Suite
+from codeplan.bench.suite import TaskSuite
 from codeplan.envs.alfworld.environment import ALFWorld, make
 from codeplan.envs.household.generator import KINDS
 from codeplan.errors import EnvironmentFailure, UsageError
@@ -170,7 +170,7 @@ def test_a_snapshot_brings_back_the_world(env):
 
 def test_the_scripted_stand_in_wins_them_all(data, env):
     tasks = [*env.tasks("valid_unseen"), *env.tasks("train")]
-    results = Suite(env="alfworld", tasks=tasks, workers=2, settings={"data": str(data)}).run()
+    results = TaskSuite(env="alfworld", tasks=tasks, workers=2, settings={"data": str(data)}).run()
     assert [result.reason for result in results if not result.success] == []
 
 
@@ -245,7 +245,7 @@ def test_a_damaged_game_is_listed_and_its_playing_says_what_is_wrong(damaged):
 def test_a_damaged_game_does_not_keep_a_suite_from_the_others(damaged):
     root, _, _ = damaged
     tasks = make(data=str(root)).tasks("valid_unseen")
-    results = Suite(env="alfworld", tasks=tasks, settings={"data": str(root)}).run()
+    results = TaskSuite(env="alfworld", tasks=tasks, settings={"data": str(root)}).run()
     assert sorted(result.success for result in results) == [False, False, True, True, True, True]
     assert all(result.reason.startswith("infrastructure: the game file") for result in results if not result.success)
 

@@ -13,7 +13,7 @@ from support.alfworld_files import recorded
 
 from codeplan.envs.alfworld import games
 from codeplan.envs.alfworld.environment import make
-from codeplan.envs.alfworld.official import TextWorld
+from codeplan.envs.alfworld.official import TextWorldProcess
 from codeplan.envs.household import choices, engine, text
 
 pytestmark = pytest.mark.crosscheck
@@ -64,20 +64,20 @@ def guided(rng, game, state, admissible):
 @needs_textworld
 @pytest.mark.parametrize("part", range(PARTS))
 def test_fifty_games_of_eighty_guided_random_steps_show_no_difference(part):
-    files, theirs, compared = chosen(), TextWorld(), 0
+    files, theirs, compared = chosen(), TextWorldProcess(), 0
     assert len(files) == GAMES
     for number, file in list(enumerate(files))[part::PARTS]:
         rng = random.Random(number)
-        game, told = games.load(file.parent), theirs.load(file)
-        state = game.start
-        assert told.text == text.introduction(game)
+        game, told = games.load_game(file.parent), theirs.load(file)
+        state = game.initial_state
+        assert told.text == text.describe_start(game)
         for step in range(STEPS):
-            admissible = choices.admissible(game, state)
+            admissible = choices.admissible_actions(game, state)
             assert list(admissible) == told.commands, (file, step)
             action = guided(rng, game, state, admissible)
-            state, answer = engine.act(game, state, action)
+            state, answer = engine.apply_action(game, state, action)
             told = theirs.step(action)
-            assert (answer, engine.satisfied(game, state)) == (told.text, told.won), (file, step, action)
+            assert (answer, engine.is_goal_reached(game, state)) == (told.text, told.won), (file, step, action)
             compared += 1
     theirs.close()
     assert compared == GAMES // PARTS * STEPS

@@ -6,7 +6,7 @@ import pytest
 from support.alfworld_files import recorded, transcripts
 
 from codeplan.envs.alfworld.environment import make
-from codeplan.envs.household.walkthrough import walkthrough
+from codeplan.envs.household.walkthrough import find_walkthrough
 from codeplan.types import Task
 
 
@@ -33,7 +33,7 @@ def test_every_stored_walkthrough_wins_in_both_dialects_and_so_does_ours(dialect
     tasks = env.tasks("valid_unseen")
     assert len(tasks) == 67
     for task in tasks:
-        for actions in (stored.game(task).walkthrough, walkthrough(env.game(task))):
+        for actions in (stored.game(task).walkthrough, find_walkthrough(env.game(task))):
             env.reset(task)
             *before, last = [env.step(said(action, dialect)) for action in actions]
             assert last.success, task.id

@@ -7,8 +7,8 @@ import pytest
 
 from codeplan import envs
 from codeplan.envs.hotpotqa.environment import HotpotQA, make
-from codeplan.envs.hotpotqa.reading import Reading, lookup, search, sentences
-from codeplan.envs.hotpotqa.wiki import OfflineWiki, Page, Similar
+from codeplan.envs.hotpotqa.reading import ReaderState, lookup, search, split_sentences
+from codeplan.envs.hotpotqa.wiki import OfflineWiki, WikiPage, SimilarTitles
 from codeplan.errors import UsageError
 from codeplan.testing.environment import EnvironmentContract
 from codeplan.types import Observation, Task
@@ -100,7 +100,7 @@ def test_every_answer_is_right_and_can_be_found(task):
 def test_no_sentence_of_an_article_is_cut_within():
     for title, text in OWN._questions.question("bridge/1").pages.items():
         assert title.split(" (")[0] in text
-        assert all(s.removesuffix(".").count(". ") == 0 and len(s.split()) > 3 for s in sentences(text))
+        assert all(s.removesuffix(".").count(". ") == 0 and len(s.split()) > 3 for s in split_sentences(text))
 
 
 # ------------------------------------------------------------------ actions
@@ -215,8 +215,8 @@ def test_the_reward_may_be_f1_and_success_stays_an_exact_match():
 
 def test_a_title_is_found_in_other_capitals_and_exactly_where_there_are_two():
     wiki = OfflineWiki({"Band": "a", "BAND": "b"})
-    assert wiki.search("BAND") == Page("BAND", "b")
-    assert wiki.search(" band ") == Page("Band", "a")
+    assert wiki.search("BAND") == WikiPage("BAND", "b")
+    assert wiki.search(" band ") == WikiPage("Band", "a")
 
 
 def test_similar_titles_are_ranked_by_words_first_in_the_title_and_then_in_the_text():
@@ -230,12 +230,12 @@ def test_similar_titles_are_ranked_by_words_first_in_the_title_and_then_in_the_t
     "words", ['"', "* ^ :", "NEAR(", "a OR", "title:x", "-", "'; DROP TABLE pages", "\0", "\ud800", "w " * 9999]
 )
 def test_a_search_is_words_and_never_a_query_language(words):
-    assert isinstance(OfflineWiki({"A": "text"}).search(words), Similar)
+    assert isinstance(OfflineWiki({"A": "text"}).search(words), SimilarTitles)
 
 
 def test_reading_is_a_value():
     wiki = OfflineWiki({"A": "x y. z."})
-    first, _ = search(wiki, Reading(), "A")
+    first, _ = search(wiki, ReaderState(), "A")
     assert lookup(first, "z") == lookup(first, "z")
 
 

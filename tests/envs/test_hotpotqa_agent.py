@@ -2,7 +2,7 @@
 
 import pytest
 
-from codeplan.agent_api import agent_api, describe
+from codeplan.agent_api import agent_api, describe_api
 from codeplan.envs.hotpotqa.agent import HotpotQAAgent
 from codeplan.envs.hotpotqa.environment import HotpotQA
 from codeplan.prompts.templates import Prompts
@@ -27,7 +27,7 @@ def answering(*texts):
 def test_it_offers_these_names_and_no_others():
     assert agent_api(HotpotQAAgent).names == ("search", "lookup", "finish", "report", "question", "answer")
     assert isinstance(HotpotQAAgent(lambda action: Observation("")), Agent)
-    assert "def lookup(self, string: str) -> str:" in describe(agent_api(HotpotQAAgent))
+    assert "def lookup(self, string: str) -> str:" in describe_api(agent_api(HotpotQAAgent))
 
 
 def test_every_method_says_what_it_returns_by_an_example():

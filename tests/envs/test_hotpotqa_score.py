@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.hotpotqa_files import questions
 
-from codeplan.envs.hotpotqa.score import normalize, score
+from codeplan.envs.hotpotqa.score import normalise_answer, score_answer
 
 
 def official_words(text):
@@ -65,7 +65,7 @@ ANSWERS = st.one_of(
 @example("the", "")
 @example("no", "no way")
 def test_exact_match_and_f1_are_the_official_ones(answer, gold):
-    made = score(answer, gold)
+    made = score_answer(answer, gold)
     assert made.em == (official_words(answer) == official_words(gold))
     assert (made.f1, made.precision, made.recall) == pytest.approx(official_f1(answer, gold))
 
@@ -77,7 +77,7 @@ def test_they_are_on_1000_pairs_of_answers_to_real_questions():
     pairs += [(v, answers[i // 5]) for i, v in enumerate(near)]
     assert len(pairs) >= 1000
     for answer, gold in pairs:
-        made = score(answer, gold)
+        made = score_answer(answer, gold)
         assert made.em == (official_words(answer) == official_words(gold))
         assert (made.f1, made.precision, made.recall) == pytest.approx(official_f1(answer, gold))
 
@@ -97,8 +97,8 @@ def test_they_are_on_1000_pairs_of_answers_to_real_questions():
     ],
 )
 def test_some_answers_and_what_they_are_worth(answer, gold, em, f1):
-    assert (score(answer, gold).em, score(answer, gold).f1) == (em, pytest.approx(f1))
+    assert (score_answer(answer, gold).em, score_answer(answer, gold).f1) == (em, pytest.approx(f1))
 
 
 def test_an_answer_is_normalized():
-    assert normalize("  An  Apple, a\tDay—the 'end'! ") == "apple day— end"
+    assert normalise_answer("  An  Apple, a\tDay—the 'end'! ") == "apple day— end"

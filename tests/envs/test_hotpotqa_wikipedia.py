@@ -12,9 +12,9 @@ import pytest
 from support.mediawiki_server import wiki_server
 
 from codeplan.envs.hotpotqa.environment import make
-from codeplan.envs.hotpotqa.mediawiki import MediaWiki, seconds
-from codeplan.envs.hotpotqa.paragraphs import paragraphs
-from codeplan.envs.hotpotqa.wiki import Page, Similar
+from codeplan.envs.hotpotqa.mediawiki import MediaWiki, parse_retry_after
+from codeplan.envs.hotpotqa.paragraphs import extract_paragraphs
+from codeplan.envs.hotpotqa.wiki import WikiPage, SimilarTitles
 from codeplan.envs.hotpotqa.wikipedia import Wikipedia
 from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.runner.live import run
@@ -45,7 +45,7 @@ def wikipedia(server, folder, **settings):
 
 def test_a_page_is_its_paragraphs_and_then_its_lists_without_references_and_navigation(server, tmp_path):
     with closing(wikipedia(server, tmp_path, before="2017-10-01")) as wiki:
-        assert wiki.search("Ada Lovelace") == Page(
+        assert wiki.search("Ada Lovelace") == WikiPage(
             "Ada Lovelace",
             "Ada Lovelace was an English mathematician. She was born in London.\n"
             "She worked with Charles Babbage & others.\n"
@@ -69,7 +69,7 @@ def test_a_date_asks_for_the_last_revision_before_its_end(server, tmp_path, befo
 
 def test_a_page_that_was_not_there_yet_is_missed(server, tmp_path):
     with closing(wikipedia(server, tmp_path, before="2017-10-01")) as wiki:
-        assert wiki.search("Young page") == Similar(("Young page",))
+        assert wiki.search("Young page") == SimilarTitles(("Young page",))
 
 
 def test_redirects_are_followed(wiki):
@@ -81,8 +81,8 @@ def test_a_title_is_found_in_other_capitals_and_spaces(wiki):
 
 
 def test_a_missing_page_offers_what_a_search_finds(wiki):
-    assert wiki.search("The planet") == Similar(("Mercury (planet)",))
-    assert wiki.search("qqq") == Similar(())
+    assert wiki.search("The planet") == SimilarTitles(("Mercury (planet)",))
+    assert wiki.search("qqq") == SimilarTitles(())
 
 
 def test_a_page_of_several_meanings_is_searched_for_in_brackets(server, tmp_path):
@@ -96,17 +96,17 @@ def test_a_page_of_several_meanings_is_searched_for_in_brackets(server, tmp_path
 
 @pytest.mark.parametrize("title", ["Talk:Ada Lovelace", "User:Me", "Special:Random"])
 def test_only_articles_are_pages(wiki, title):
-    assert isinstance(wiki.search(title), Similar)
+    assert isinstance(wiki.search(title), SimilarTitles)
 
 
 @pytest.mark.parametrize("entity", ["", " \n", "a|b", "x" * 10_000, "é" * 200, "[x]", "#", "\ud800", "\0", "a=b&c"])
 def test_any_text_can_be_searched_for(wiki, server, entity):
-    assert isinstance(wiki.search(entity), Similar)
+    assert isinstance(wiki.search(entity), SimilarTitles)
     assert all(len(a.get("srsearch", "")) <= 300 and "|" not in a.get("titles", "") for a in server.asked)
 
 
 def test_a_page_without_text_is_empty(wiki):
-    assert wiki.search("Empty") == Page("Empty", "")
+    assert wiki.search("Empty") == WikiPage("Empty", "")
 
 
 # ------------------------------------------------------------------ the cache
@@ -289,7 +289,7 @@ def test_a_reply_without_end_is_cut_off(wiki, server):
 def test_a_server_that_is_not_there_is_told_of(tmp_path):
     api = MediaWiki("http://127.0.0.1:9/w/api.php", CONTACT, 0.0)
     with closing(api), pytest.raises(EnvironmentFailure, match="cannot be reached: .*check the network"):
-        api.ask(action="query")
+        api.request(action="query")
 
 
 @pytest.mark.parametrize(
@@ -308,23 +308,23 @@ def test_a_server_that_is_not_there_is_told_of(tmp_path):
     ],
 )
 def test_html_of_any_shape_becomes_lines(html, text):
-    assert paragraphs(html) == text
+    assert extract_paragraphs(html) == text
 
 
 def test_deep_and_broken_html_takes_no_long_time():
     started = time.process_time()
-    paragraphs("<div>" * 100_000 + "</p>" * 100_000 + "<p>" * 50_000)
+    extract_paragraphs("<div>" * 100_000 + "</p>" * 100_000 + "<p>" * 50_000)
     for begun in ("<!--", "<![CDATA[", "<?", "<!", "</", "<a b='"):
-        assert paragraphs("<p>One two three</p>" + begun * 100_000) == "One two three"
+        assert extract_paragraphs("<p>One two three</p>" + begun * 100_000) == "One two three"
     assert time.process_time() - started < 10
 
 
 def test_retry_after_is_a_number_or_a_date():
-    assert (seconds("17"), seconds("0"), seconds(""), seconds("soon"), seconds("-1")) == (17.0, 0.0, None, None, None)
-    assert 50 < seconds(email.utils.formatdate(time.time() + 60, usegmt=True)) <= 60
-    assert seconds("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0
+    assert (parse_retry_after("17"), parse_retry_after("0"), parse_retry_after(""), parse_retry_after("soon"), parse_retry_after("-1")) == (17.0, 0.0, None, None, None)
+    assert 50 < parse_retry_after(email.utils.formatdate(time.time() + 60, usegmt=True)) <= 60
+    assert parse_retry_after("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0
     for odd in ("Wed, 21 Oct 99999999999999 07:28:00 GMT", "Wed, 21 Oct 2099 07:28:00 -99999999999999999999"):
-        assert seconds(odd) is None
+        assert parse_retry_after(odd) is None
 
 
 # ------------------------------------------------------------------ episodes

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.small_house import after, answer, house
 
-from codeplan.envs.household.choices import admissible
-from codeplan.envs.household.engine import act, satisfied
-from codeplan.envs.household.game import MOVE, Goal, Object, numbered
-from codeplan.envs.household.generator import KINDS, generate
-from codeplan.envs.household.text import introduction, listing
+from codeplan.envs.household.choices import admissible_actions
+from codeplan.envs.household.engine import apply_action, is_goal_reached
+from codeplan.envs.household.game import MOVE_DIALECT, HouseholdGoal, Object, number_names
+from codeplan.envs.household.generator import KINDS, generate_game
+from codeplan.envs.household.text import describe_start, list_names
 
 TO_SINK, TO_FRIDGE, TO_MICROWAVE = ("go to sinkbasin 1", "go to fridge 1", "go to microwave 1")
 TO_COUNTER = ("go to countertop 1",)
@@ -23,7 +23,7 @@ COOL = (TO_FRIDGE, "cool apple 2 with fridge 1")
 
 
 def test_the_introduction_names_the_room_and_the_task():
-    assert introduction(house()) == (
+    assert describe_start(house()) == (
         "-= Welcome to TextWorld, ALFRED! =-\n\n"
         "You are in the middle of a room. Looking quickly around you, you see a countertop 1, a desk 1, a fridge 1, "
         "a microwave 1, a shelf 1, and a sinkbasin 1.\n\n"
@@ -36,11 +36,11 @@ def test_the_introduction_names_the_room_and_the_task():
     [([], "nothing"), (["x"], "a x"), (["x", "y"], "a x, and a y"), (["x", "y", "z"], "a x, a y, and a z")],
 )
 def test_lists_have_a_comma_before_and_even_for_two(names, text):
-    assert listing(names) == text
+    assert list_names(names) == text
 
 
 def test_numbers_count_down_within_a_kind():
-    assert numbered(["cup", "cup", "mug", "cup"]) == ["cup 3", "cup 2", "mug 1", "cup 1"]
+    assert number_names(["cup", "cup", "mug", "cup"]) == ["cup 3", "cup 2", "mug 1", "cup 1"]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_an_action_is_answered_word_for_word(actions, text):
 def test_what_cannot_be_done_changes_nothing(actions):
     game = house()
     before = after(game, *actions[:-1])
-    assert act(game, before, actions[-1]) == (before, "Nothing happens.")
+    assert apply_action(game, before, actions[-1]) == (before, "Nothing happens.")
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_what_lies_in_an_object_is_seen_and_cannot_be_taken():
 
 
 def test_the_other_dialect_moves_things_names_places_and_helps():
-    game = house(dialect=MOVE)
+    game = house(dialect=MOVE_DIALECT)
     assert answer(game, "go to desk 1").startswith("You arrive at desk 1. On the desk 1, you see ")
     assert answer(game, *WITH_MUG, "move mug 1 to shelf 1") == "You move the mug 1 to the shelf 1."
     assert answer(game, *WITH_MUG, "put mug 1 in/on shelf 1") == "Nothing happens."
@@ -151,57 +151,57 @@ def test_the_other_dialect_moves_things_names_places_and_helps():
 @pytest.mark.parametrize(
     ("goal", "winning"),
     [
-        (Goal("mug", "shelf"), (*WITH_MUG, "put mug 1 in/on shelf 1")),
-        (Goal("apple", "countertop", "cool"), (*WITH_APPLE, *COOL, *TO_COUNTER, "put apple 2 in/on countertop 1")),
-        (Goal("mug", lamp="desklamp"), (*WITH_MUG, "use desklamp 1")),
-        (Goal("mug", lamp="desklamp"), ("go to desk 1", "use desklamp 1", "take mug 1 from desk 1")),
+        (HouseholdGoal("mug", "shelf"), (*WITH_MUG, "put mug 1 in/on shelf 1")),
+        (HouseholdGoal("apple", "countertop", "cool"), (*WITH_APPLE, *COOL, *TO_COUNTER, "put apple 2 in/on countertop 1")),
+        (HouseholdGoal("mug", lamp="desklamp"), (*WITH_MUG, "use desklamp 1")),
+        (HouseholdGoal("mug", lamp="desklamp"), ("go to desk 1", "use desklamp 1", "take mug 1 from desk 1")),
         (
-            Goal("mug", "shelf", count=2),
+            HouseholdGoal("mug", "shelf", count=2),
             (*WITH_MUG, "put mug 1 in/on shelf 1", "take mug 2 from desk 1", "put mug 2 in/on shelf 1"),
         ),
     ],
 )
 def test_a_goal_is_reached_with_its_last_action_and_not_before(goal, winning):
     game = house(goal)
-    assert not satisfied(game, after(game, *winning[:-1]))
-    assert satisfied(game, after(game, *winning))
+    assert not is_goal_reached(game, after(game, *winning[:-1]))
+    assert is_goal_reached(game, after(game, *winning))
 
 
 def test_two_objects_count_only_in_one_receptacle():
-    game = house(Goal("apple", "countertop", count=2))
-    assert not satisfied(game, game.start)
+    game = house(HouseholdGoal("apple", "countertop", count=2))
+    assert not is_goal_reached(game, game.initial_state)
     fetch = ("go to fridge 1", "open fridge 1", "take apple 1 from fridge 1")
-    assert satisfied(game, after(game, *fetch, "go to countertop 1", "put apple 1 in/on countertop 1"))
+    assert is_goal_reached(game, after(game, *fetch, "go to countertop 1", "put apple 1 in/on countertop 1"))
 
 
 def test_a_hot_thing_that_was_cooled_again_is_not_hot():
-    game = house(Goal("apple", "countertop", "hot"))
+    game = house(HouseholdGoal("apple", "countertop", "hot"))
     state = after(game, *WITH_APPLE, *HEAT, *COOL, "go to countertop 1", "put apple 2 in/on countertop 1")
-    assert not satisfied(game, state)
+    assert not is_goal_reached(game, state)
 
 
 def test_a_state_is_kept_by_holding_on_to_it():
     game = house()
     early = after(game, "go to desk 1")
-    late, _ = act(game, early, "take mug 1 from desk 1")
+    late, _ = apply_action(game, early, "take mug 1 from desk 1")
     assert early.holding is None
     assert late.holding is not None
-    assert act(game, early, "take mug 1 from desk 1") == (late, "You pick up the mug 1 from the desk 1.")
+    assert apply_action(game, early, "take mug 1 from desk 1") == (late, "You pick up the mug 1 from the desk 1.")
 
 
 def test_an_object_in_two_receptacles_at_once_can_be_taken_from_either():
     game = house()
-    both = replace(game.start, contents=tuple((*c, 5) if i == 4 else c for i, c in enumerate(game.start.contents)))
-    state, _ = act(game, both, "go to shelf 1")
-    state, text = act(game, state, "take mug 1 from shelf 1")
+    both = replace(game.initial_state, contents=tuple((*c, 5) if i == 4 else c for i, c in enumerate(game.initial_state.contents)))
+    state, _ = apply_action(game, both, "go to shelf 1")
+    state, text = apply_action(game, state, "take mug 1 from shelf 1")
     assert text == "You pick up the mug 1 from the shelf 1."
-    assert "mug 1" in act(game, state, "examine desk 1")[1]
+    assert "mug 1" in apply_action(game, state, "examine desk 1")[1]
 
 
 def test_objects_that_are_no_one_s_business_are_left_alone():
     game = replace(house(), objects=(*house().objects, Object("window 1", "window")))
-    state = replace(game.start, places=(*game.start.places, frozenset({4})))
-    assert act(game, state, "take window 1 from countertop 1")[1] == "Nothing happens."
+    state = replace(game.initial_state, places=(*game.initial_state.places, frozenset({4})))
+    assert apply_action(game, state, "take window 1 from countertop 1")[1] == "Nothing happens."
 
 
 # ------------------------------------------------------------------ laws
@@ -210,11 +210,11 @@ def test_objects_that_are_no_one_s_business_are_left_alone():
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(KINDS), st.integers(0, 10**6), st.lists(st.floats(0, 1, exclude_max=True), max_size=40))
 def test_whatever_is_done_every_object_is_in_one_place_and_only_admissible_actions_do_something(kind, seed, draws):
-    game = generate(kind, seed)
-    state = game.start
+    game = generate_game(kind, seed)
+    state = game.initial_state
     for draw in draws:
-        choices = admissible(game, state)
-        state, text = act(game, state, choices[int(draw * len(choices))])
+        choices = admissible_actions(game, state)
+        state, text = apply_action(game, state, choices[int(draw * len(choices))])
         assert text != "Nothing happens."
         lying = [o for contents in state.contents for o in contents]
         held = [] if state.holding is None else [state.holding]
@@ -225,7 +225,7 @@ def test_whatever_is_done_every_object_is_in_one_place_and_only_admissible_actio
 @settings(max_examples=40, deadline=None)
 @given(st.sampled_from(KINDS), st.integers(0, 10**6), st.integers(0, 40), st.data())
 def test_what_is_not_admissible_does_nothing(kind, seed, steps, data):
-    game = generate(kind, seed)
+    game = generate_game(kind, seed)
     state = after(game, *game.walkthrough[:steps])
     r, s = (data.draw(st.sampled_from(game.receptacles)).name for _ in "rs")
     o, p = (data.draw(st.sampled_from(game.objects)).name for _ in "op")
@@ -238,5 +238,5 @@ def test_what_is_not_admissible_does_nothing(kind, seed, steps, data):
         f"examine {o}",
         f"examine {r}",
     }
-    done = {action for action in tried if act(game, state, action)[1] != "Nothing happens."}
-    assert done == tried & set(admissible(game, state))
+    done = {action for action in tried if apply_action(game, state, action)[1] != "Nothing happens."}
+    assert done == tried & set(admissible_actions(game, state))

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from support.small_house import after, house
 
 from codeplan.envs.household import facts
-from codeplan.envs.household.engine import satisfied
-from codeplan.envs.household.game import MOVE, PUT, Goal
-from codeplan.envs.household.generator import KINDS, generate, sentence
-from codeplan.envs.household.text import introduction
-from codeplan.envs.household.walkthrough import walkthrough
+from codeplan.envs.household.engine import is_goal_reached
+from codeplan.envs.household.game import MOVE_DIALECT, PUT_DIALECT, HouseholdGoal
+from codeplan.envs.household.generator import KINDS, generate_game, generate_goal_text
+from codeplan.envs.household.text import describe_start
+from codeplan.envs.household.walkthrough import find_walkthrough
 
 GAMES = Path(__file__).parents[2] / ".." / "shared" / "fixtures" / "alfworld_games.tar.xz"
 DIGEST = "e73a34d67955a894"
@@ -28,24 +28,24 @@ DIGEST = "e73a34d67955a894"
 
 def digest():
     """A short name for the first games of each kind, whole."""
-    games = (generate(kind, seed) for kind in KINDS for seed in range(5))
+    games = (generate_game(kind, seed) for kind in KINDS for seed in range(5))
     told = [
-        [introduction(g), g.start.location, g.start.contents, g.walkthrough, [r.location for r in g.receptacles]]
+        [describe_start(g), g.initial_state.location, g.initial_state.contents, g.walkthrough, [r.location for r in g.receptacles]]
         for g in games
     ]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
 
 def wins(game):
-    return satisfied(game, after(game, *game.walkthrough))
+    return is_goal_reached(game, after(game, *game.walkthrough))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("dialect", [PUT, MOVE], ids=lambda d: d.name)
+@pytest.mark.parametrize("dialect", [PUT_DIALECT, MOVE_DIALECT], ids=lambda d: d.name)
 def test_every_test_task_is_won_by_its_walkthrough_and_not_won_before(kind, dialect):
     for seed in range(50):
-        game = generate(kind, seed, dialect)
-        assert not satisfied(game, game.start)
+        game = generate_game(kind, seed, dialect)
+        assert not is_goal_reached(game, game.initial_state)
         assert wins(game)
         assert len(game.walkthrough) <= 20
 
@@ -53,26 +53,26 @@ def test_every_test_task_is_won_by_its_walkthrough_and_not_won_before(kind, dial
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(KINDS), st.integers(0, 2**64))
 def test_any_seed_makes_a_game_that_can_be_won(kind, seed):
-    game = generate(kind, seed)
-    assert not satisfied(game, game.start)
+    game = generate_game(kind, seed)
+    assert not is_goal_reached(game, game.initial_state)
     assert wins(game)
-    assert sentence(kind, seed) == game.sentence
-    assert game.sentence in introduction(game)
+    assert generate_goal_text(kind, seed) == game.goal_text
+    assert game.goal_text in describe_start(game)
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(KINDS), st.integers(0, 2**32))
 def test_a_room_is_in_order(kind, seed):
-    game = generate(kind, seed)
-    locations = [r.location for r in game.receptacles] + [game.start.location]
+    game = generate_game(kind, seed)
+    locations = [r.location for r in game.receptacles] + [game.initial_state.location]
     assert len(set(locations)) == len(locations), "each receptacle has a place of its own, and the start is before none"
-    assert len(game.receptacle_called) == len(game.receptacles)
-    assert len(game.object_called) == len(game.objects)
-    for r, contents in zip(game.receptacles, game.start.contents, strict=True):
+    assert len(game.receptacle_indices) == len(game.receptacles)
+    assert len(game.object_indices) == len(game.objects)
+    for r, contents in zip(game.receptacles, game.initial_state.contents, strict=True):
         for o in contents:
             movable = "pickupable" in game.objects[o].traits
             assert not movable or (r.kind, game.objects[o].kind) in game.can_contain
-            assert game.start.places[o] == {r.location}
+            assert game.initial_state.places[o] == {r.location}
 
 
 def test_the_games_are_the_same_ones_in_every_version_and_with_every_hash_seed():
@@ -91,17 +91,17 @@ def test_the_games_are_the_same_ones_in_every_version_and_with_every_hash_seed()
 
 
 def test_tasks_are_varied():
-    sentences = collections.Counter(sentence(kind, seed) for kind in KINDS for seed in range(50))
+    sentences = collections.Counter(generate_goal_text(kind, seed) for kind in KINDS for seed in range(50))
     assert len(sentences) > 150
     assert max(sentences.values()) <= 8
 
 
 def test_a_plan_can_guess_wrong():
     """Things are mostly, not always, where they are usually kept; some behind doors; some several times."""
-    games = [generate(kind, seed) for kind in KINDS for seed in range(50)]
+    games = [generate_game(kind, seed) for kind in KINDS for seed in range(50)]
     targets = [[o for o, it in enumerate(g.objects) if it.kind == g.goal.object] for g in games]
     hidden = [
-        all(game.receptacles[r].openable for r, c in enumerate(game.start.contents) if set(c) & set(found))
+        all(game.receptacles[r].openable for r, c in enumerate(game.initial_state.contents) if set(c) & set(found))
         for game, found in zip(games, targets, strict=True)
     ]
     several = [len(found) > game.goal.count for game, found in zip(games, targets, strict=True)]
@@ -112,29 +112,29 @@ def test_a_plan_can_guess_wrong():
 def test_a_search_of_the_whole_room_fits_into_the_limit_of_actions():
     for kind in KINDS:
         for seed in range(50):
-            game = generate(kind, seed)
+            game = generate_game(kind, seed)
             search = len(game.receptacles) + sum(r.openable for r in game.receptacles)
             assert search + 6 <= 50
 
 
 @pytest.mark.parametrize(
-    "goal", [Goal("pen", "shelf"), Goal("mug", "sofa"), Goal("mug", lamp="floorlamp"), Goal("mug", "shelf", count=3)]
+    "goal", [HouseholdGoal("pen", "shelf"), HouseholdGoal("mug", "sofa"), HouseholdGoal("mug", lamp="floorlamp"), HouseholdGoal("mug", "shelf", count=3)]
 )
 def test_a_goal_that_cannot_be_reached_has_no_walkthrough(goal):
     with pytest.raises(ValueError, match=r"there (is|are)"):
-        walkthrough(house(goal))
+        find_walkthrough(house(goal))
 
 
 @pytest.mark.parametrize(
     "goal",
     [
-        Goal("apple", "shelf"),
-        Goal("apple", "desk", "clean"),
+        HouseholdGoal("apple", "shelf"),
+        HouseholdGoal("apple", "desk", "clean"),
     ],
 )
 def test_a_goal_against_the_rules_has_no_walkthrough(goal):
     with pytest.raises(ValueError, match="cannot be done"):
-        walkthrough(house(goal))
+        find_walkthrough(house(goal))
 
 
 # ------------------------------------------------------------------ difficulty and vocabulary
@@ -144,15 +144,15 @@ def test_a_goal_against_the_rules_has_no_walkthrough(goal):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_game_of_any_difficulty_is_won_by_its_walkthrough(kind, difficulty):
     for seed in range(60):
-        game = generate(kind, seed, PUT, difficulty)
-        assert not satisfied(game, game.start)
+        game = generate_game(kind, seed, PUT_DIALECT, difficulty)
+        assert not is_goal_reached(game, game.initial_state)
         assert wins(game)
-        assert sentence(kind, seed, difficulty) == game.sentence
+        assert generate_goal_text(kind, seed, difficulty) == game.goal_text
 
 
 def test_a_harder_game_has_more_furniture_and_more_things_in_it():
     def size(difficulty):
-        games = [generate(kind, seed, PUT, difficulty) for kind in KINDS for seed in range(20)]
+        games = [generate_game(kind, seed, PUT_DIALECT, difficulty) for kind in KINDS for seed in range(20)]
         return sum(len(g.receptacles) for g in games) / len(games), sum(len(g.objects) for g in games) / len(games)
 
     easy, normal, hard = size("easy"), size("normal"), size("hard")
@@ -165,17 +165,17 @@ def test_every_class_that_can_be_seen_in_the_games_of_alfworld_is_made():
     for difficulty in ("normal", "hard"):
         for kind in KINDS:
             for seed in range(60):
-                game = generate(kind, seed, PUT, difficulty)
+                game = generate_game(kind, seed, PUT_DIALECT, difficulty)
                 seen |= {o.kind for o in game.objects}
                 furniture |= {r.kind for r in game.receptacles}
-    assert furniture == set(facts.HOLDS)
+    assert furniture == set(facts.ALLOWED_CONTENTS)
     assert seen >= {kind for _, kind in facts.CAN_CONTAIN} | facts.LAMPS | {"houseplant", "television", "teddybear"}
 
 
 def test_what_is_rare_is_never_asked_for():
     for kind in KINDS:
         for seed in range(100):
-            goal = generate(kind, seed, PUT, "hard").goal
+            goal = generate_game(kind, seed, PUT_DIALECT, "hard").goal
             assert goal.object not in {"toiletpaperroll", "tennisracket", "teddybear", "scrubbrush", "papertowelroll"}
 
 
@@ -210,7 +210,7 @@ def test_what_can_be_done_to_what_agrees_with_recorded_games(problems):
     for text in problems:
         for kind in ours & set(re.findall(r"\(objecttype \S+ (\w+)type\)", text)):
             recorded = {w for w in words if re.search(rf"\({w} {kind}_bar_", text)}
-            assert facts.traits(kind) == recorded, kind
+            assert facts.traits_of_kind(kind) == recorded, kind
         openable = {"sinkbasin" if "basin" in i else i.split("_")[0] for i in re.findall(r"\(openable (\S+)\)", text)}
         present = set(re.findall(r"\(receptacletype \S+ (\w+)type\)", text))
         assert facts.OPENABLE & present == openable

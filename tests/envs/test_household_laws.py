@@ -11,10 +11,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from msgspec.structs import replace
 
 from codeplan.envs.household import choices, engine
-from codeplan.envs.household.game import MOVE, PUT
-from codeplan.envs.household.generator import KINDS, generate
-from codeplan.envs.household.play import Play
-from codeplan.envs.household.walkthrough import walkthrough
+from codeplan.envs.household.game import MOVE_DIALECT, PUT_DIALECT
+from codeplan.envs.household.generator import KINDS, generate_game
+from codeplan.envs.household.play import HouseholdSession
+from codeplan.envs.household.walkthrough import find_walkthrough
 
 SEQUENCES = int(os.environ.get("CODEPLAN_SEQUENCES", "30"))
 
@@ -25,47 +25,47 @@ class HouseholdMachine(RuleBasedStateMachine):
     @initialize(
         kind=st.sampled_from(KINDS),
         seed=st.integers(0, 10**9),
-        dialect=st.sampled_from([PUT, MOVE]),
+        dialect=st.sampled_from([PUT_DIALECT, MOVE_DIALECT]),
         difficulty=st.sampled_from(["easy", "normal", "hard"]),
         feedback=st.sampled_from(["plain", "augmented"]),
     )
     def begin(self, kind, seed, dialect, difficulty, feedback):
-        self.game = generate(kind, seed, dialect, difficulty)
-        self.play = Play(self.game, 10_000, feedback)
+        self.game = generate_game(kind, seed, dialect, difficulty)
+        self.play = HouseholdSession(self.game, 10_000, feedback)
         self.kept = []
 
     @property
     def state(self):
-        return self.play.moment.state
+        return self.play.snapshot.state
 
     @rule(draw=st.floats(0, 1, exclude_max=True), about_goal=st.booleans())
     def do_what_can_be_done(self, draw, about_goal):
-        actions = choices.admissible(self.game, self.state)
+        actions = choices.admissible_actions(self.game, self.state)
         if about_goal:
             goal = self.game.goal
             actions = [a for a in actions if goal.object in a or (goal.receptacle or goal.lamp) in a] or actions
-        self.play.moment = replace(self.play.moment, done=False)
+        self.play.snapshot = replace(self.play.snapshot, done=False)
         answer = self.play.step(actions[int(draw * len(actions))])
         assert not answer.text.startswith("Nothing happens.")
-        assert answer.success == engine.satisfied(self.game, self.state)
+        assert answer.success == engine.is_goal_reached(self.game, self.state)
 
     @rule(action=st.text(max_size=30))
     def do_nonsense(self, action):
         before = self.state
-        if action.strip() not in choices.admissible(self.game, before):
-            self.play.moment = replace(self.play.moment, done=False)
+        if action.strip() not in choices.admissible_actions(self.game, before):
+            self.play.snapshot = replace(self.play.snapshot, done=False)
             assert self.play.step(action).text.startswith("Nothing happens.")
             assert self.state == before
 
     @rule()
     def keep_the_moment(self):
-        self.kept.append((self.play.moment, choices.admissible(self.game, self.state)))
+        self.kept.append((self.play.snapshot, choices.admissible_actions(self.game, self.state)))
 
     @precondition(lambda self: self.kept)
     @rule(draw=st.floats(0, 1, exclude_max=True))
     def go_back_to_a_moment(self, draw):
-        self.play.moment, actions = self.kept[int(draw * len(self.kept))]
-        assert choices.admissible(self.game, self.state) == actions
+        self.play.snapshot, actions = self.kept[int(draw * len(self.kept))]
+        assert choices.admissible_actions(self.game, self.state) == actions
 
     @invariant()
     def every_object_is_in_one_place(self):
@@ -85,9 +85,9 @@ class HouseholdMachine(RuleBasedStateMachine):
     def the_goal_can_still_be_reached(self):
         rest = replace(self.game, start=self.state)
         state = self.state
-        for action in walkthrough(rest):
-            state, _ = engine.act(rest, state, action)
-        assert engine.satisfied(rest, state)
+        for action in find_walkthrough(rest):
+            state, _ = engine.apply_action(rest, state, action)
+        assert engine.is_goal_reached(rest, state)
 
 
 TestHousehold = HouseholdMachine.TestCase

@@ -5,12 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.small_house import after, house
 
-from codeplan.envs.household.engine import act
+from codeplan.envs.household.engine import apply_action
 from codeplan.envs.household.environment import Household
-from codeplan.envs.household.game import MOVE
-from codeplan.envs.household.generator import KINDS, generate
-from codeplan.envs.household.play import Play
-from codeplan.envs.household.reasons import why
+from codeplan.envs.household.game import MOVE_DIALECT
+from codeplan.envs.household.generator import KINDS, generate_game
+from codeplan.envs.household.play import HouseholdSession
+from codeplan.envs.household.reasons import explain_failure
 
 AT_COUNTER = ("go to countertop 1",)
 WITH_APPLE = (*AT_COUNTER, "take apple 2 from countertop 1")
@@ -74,13 +74,13 @@ OPEN = (*AT_FRIDGE, "open fridge 1")
 def test_the_reason_is_told(before, action, reason):
     game = house()
     state = after(game, *before)
-    assert act(game, state, action) == (state, "Nothing happens.")
-    assert why(game, state, action) == reason
+    assert apply_action(game, state, action) == (state, "Nothing happens.")
+    assert explain_failure(game, state, action) == reason
 
 
 @pytest.mark.parametrize("action", ["jump", "", "think: hm", "move mug 1 to shelf 1", "help"])
 def test_what_is_no_action_is_answered_with_those_that_are(action):
-    told = why(house(), house().start, action)
+    told = explain_failure(house(), house().initial_state, action)
     assert told.startswith("That is no action here; the actions are: go to RECEPTACLE, open RECEPTACLE, ")
     assert told.endswith(
         "put OBJECT in/on RECEPTACLE, clean OBJECT with RECEPTACLE, heat OBJECT with RECEPTACLE, cool OBJECT with RECEPTACLE, use OBJECT, slice OBJECT with OBJECT, examine RECEPTACLE or OBJECT, look, inventory."
@@ -88,9 +88,9 @@ def test_what_is_no_action_is_answered_with_those_that_are(action):
 
 
 def test_the_other_dialect_has_its_own_forms():
-    game = house(dialect=MOVE)
-    assert "move OBJECT to RECEPTACLE" in why(game, game.start, "put mug 1 in/on shelf 1")
-    assert why(game, game.start, "move mug 1 to shelf 1") == "You are not at the shelf 1: go to shelf 1 first."
+    game = house(dialect=MOVE_DIALECT)
+    assert "move OBJECT to RECEPTACLE" in explain_failure(game, game.initial_state, "put mug 1 in/on shelf 1")
+    assert explain_failure(game, game.initial_state, "move mug 1 to shelf 1") == "You are not at the shelf 1: go to shelf 1 first."
 
 
 def test_it_follows_the_plain_answer_and_only_where_nothing_happened():
@@ -106,7 +106,7 @@ def test_what_lies_behind_a_closed_door_is_not_given_away():
     state = after(game, *AT_FRIDGE)
     for action in ("take {} from fridge 1", "use {}", "examine {}", "cool {} with fridge 1"):
         there, nowhere = (
-            why(game, state, action.format(apple)).replace(apple, "it") for apple in ("apple 1", "apple 7")
+            explain_failure(game, state, action.format(apple)).replace(apple, "it") for apple in ("apple 1", "apple 7")
         )
         assert there == nowhere
 
@@ -114,8 +114,8 @@ def test_what_lies_behind_a_closed_door_is_not_given_away():
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(KINDS), st.integers(0, 10**6), st.integers(0, 40), st.data())
 def test_whatever_cannot_be_done_has_a_reason_and_never_a_vague_one(kind, seed, steps, data):
-    game = generate(kind, seed)
-    play = Play(game, 100, "augmented")
+    game = generate_game(kind, seed)
+    play = HouseholdSession(game, 100, "augmented")
     for action in game.walkthrough[:steps]:
         play.step(action)
     r, s = (data.draw(st.sampled_from(game.receptacles)).name for _ in "rs")
@@ -123,11 +123,11 @@ def test_whatever_cannot_be_done_has_a_reason_and_never_a_vague_one(kind, seed, 
     tried = [f"go to {r}", f"open {r}", f"close {r}", f"take {o} from {r}", f"put {o} in/on {r}", f"clean {o} with {r}"]
     tried += [f"heat {o} with {s}", f"cool {o} with {s}", f"use {o}", f"use {r}", f"slice {o} with {p}", f"examine {o}"]
     tried += [f"examine {r}", f"take {r} from {o}", data.draw(st.text(max_size=20))]
-    now = play.moment
+    now = play.snapshot
     for action in tried:
-        play.moment = now
+        play.snapshot = now
         if now.done or play.step(action).text.partition(". ")[0] != "Nothing happens":
             continue
-        reason = why(game, now.state, action)
+        reason = explain_failure(game, now.state, action)
         assert reason != "It cannot be done now."
         assert reason.endswith(".")

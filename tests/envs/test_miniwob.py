@@ -7,7 +7,7 @@ from support.miniwob_pages import folder_of_pages, needs_browser
 
 from codeplan import envs
 from codeplan.envs.miniwob.environment import MiniWob, make
-from codeplan.envs.miniwob.pages import FEEDBACK, PAPER
+from codeplan.envs.miniwob.pages import FEEDBACK_TASKS, PAPER_TASKS
 from codeplan.errors import UsageError
 from codeplan.testing.environment import EnvironmentContract
 from codeplan.types import Task
@@ -55,18 +55,18 @@ def own(tmp_path):
 
 
 def test_kinds_are_all_pages_the_paper_s_53_first(world):
-    assert world.kinds[:53] == PAPER
+    assert world.kinds[:53] == PAPER_TASKS
     assert len(set(world.kinds)) == len(world.kinds) == 130
-    assert PAPER[:9] == FEEDBACK
+    assert PAPER_TASKS[:9] == FEEDBACK_TASKS
 
 
 @pytest.mark.parametrize(
     ("split", "kinds", "seeds"),
     [
-        ("test", PAPER, range(100)),
-        ("dev", PAPER, range(1000, 1050)),
-        ("train", PAPER, range(2000, 2200)),
-        ("feedback", FEEDBACK, range(100)),
+        ("test", PAPER_TASKS, range(100)),
+        ("dev", PAPER_TASKS, range(1000, 1050)),
+        ("train", PAPER_TASKS, range(2000, 2200)),
+        ("feedback", FEEDBACK_TASKS, range(100)),
     ],
 )
 def test_a_split_has_its_pages_under_its_seeds(world, split, kinds, seeds):

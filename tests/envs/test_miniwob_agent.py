@@ -3,7 +3,7 @@
 import pytest
 
 from codeplan.agent_api import agent_api
-from codeplan.envs.miniwob.actions import Action, parse
+from codeplan.envs.miniwob.actions import BrowserAction, parse_action
 from codeplan.envs.miniwob.agent import MiniWobAgent
 from codeplan.errors import AgentError
 from codeplan.types import Observation
@@ -76,12 +76,12 @@ def test_what_is_no_text_is_refused_before_anything_is_done():
 
 @pytest.mark.parametrize("action", ["type a b ", "press_key space", "click_xpath //a[text()='x y']", "type  \n\t"])
 def test_an_action_is_read_as_it_is_written(action):
-    assert isinstance(parse(action), Action)
-    assert str(parse(action)) == action
+    assert isinstance(parse_action(action), BrowserAction)
+    assert str(parse_action(action)) == action
 
 
 @pytest.mark.parametrize(
     "action", ["", " ", "type", "type ", "Type x", "click //p", "press_key Enter", "press_key a b"]
 )
 def test_what_is_no_action_is_told_why(action):
-    assert isinstance(parse(action), str)
+    assert isinstance(parse_action(action), str)

@@ -15,9 +15,9 @@ import pytest
 from support.miniwob_pages import folder_of_pages, needs_browser
 
 from codeplan.envs.miniwob import found
-from codeplan.envs.miniwob.browser import Browser, shut
+from codeplan.envs.miniwob.browser import SharedBrowser, close_all_browsers
 from codeplan.envs.miniwob.environment import MiniWob
-from codeplan.envs.miniwob.pages import Pages
+from codeplan.envs.miniwob.pages import PageFolder
 from codeplan.errors import EnvironmentFailure
 
 pytestmark = needs_browser
@@ -34,8 +34,8 @@ def env():
 
 def process():
     """That of the browser that all environments of this process share."""
-    browser, page = Browser.page(found.browser(), Pages().folder)
-    browser.give_back(page)
+    browser, page = SharedBrowser.open_page(found.find_browser(), PageFolder().folder)
+    browser.return_page(page)
     return browser.process
 
 
@@ -176,10 +176,10 @@ def test_a_page_that_breaks_is_the_environment_s_failure_and_the_next_episode_be
 
 
 def test_the_browser_sees_nothing_of_this_process_s_environment(env, monkeypatch):
-    shut()
+    close_all_browsers()
     monkeypatch.setenv("OPENAI_API_KEY", "a secret")
     env.reset(env.task("click-test", 0))
-    environments = [_read(p, "environ") for p in members(process().number)]
+    environments = [_read(p, "environ") for p in members(process().pid)]
     assert any(environments)
     assert not any(b"a secret" in e for e in environments)
 
@@ -204,7 +204,7 @@ def test_a_page_that_crashes_is_opened_again_and_the_episode_replayed(env):
 
     def crash(i):
         if i == 2:
-            renderers = [p for p in members(process().number) if b"--type=renderer" in _command(p)]
+            renderers = [p for p in members(process().pid) if b"--type=renderer" in _command(p)]
             for p in renderers:
                 os.kill(int(p), signal.SIGKILL)
 
@@ -239,13 +239,13 @@ def test_one_browser_serves_all_environments_and_ends_when_it_is_shut():
     for world in worlds:
         world.reset(world.task("click-test", 0))
     one = process()
-    assert len([p for p in members(one.number) if b"--type=" not in _command(p) and b"headless" in _command(p)]) <= 3
+    assert len([p for p in members(one.pid) if b"--type=" not in _command(p) and b"headless" in _command(p)]) <= 3
     for world in worlds:
         world.close()
     assert one.is_alive
-    shut()
-    assert wait_until(lambda: not members(one.number))
-    assert not Path(one.folder).exists()
+    close_all_browsers()
+    assert wait_until(lambda: not members(one.pid))
+    assert not Path(one.profile_folder).exists()
 
 
 HOST = """
@@ -275,7 +275,7 @@ def _in_child(queue):
     env = MiniWob()
     queue.put(play(env))
     env.close()
-    shut()
+    close_all_browsers()
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")

@@ -8,14 +8,14 @@ from support.miniwob_pages import folder_of_pages
 
 from codeplan.envs.miniwob import found
 from codeplan.envs.miniwob.environment import MiniWob
-from codeplan.envs.miniwob.pages import PAPER, Pages
+from codeplan.envs.miniwob.pages import PAPER_TASKS, PageFolder
 from codeplan.errors import UsageError
 from codeplan.types import Task
 
 
 def test_nothing_is_looked_for_before_it_is_needed():
     env = MiniWob(browser="/no/such/browser", pages="/no/such/folder")
-    assert env.kinds == PAPER
+    assert env.kinds == PAPER_TASKS
     env.close()
 
 
@@ -31,14 +31,14 @@ def test_a_browser_that_is_not_there_is_told_with_the_way_to_get_one(tmp_path):
     with pytest.raises(UsageError, match=r"is no program; .*apt-get install -y chromium-headless-shell"):
         env.reset(Task("page/1"))
     with pytest.raises(UsageError, match="is no program"):
-        found.browser(str(tmp_path))
+        found.find_browser(str(tmp_path))
 
 
 def test_a_folder_of_own_pages_has_its_own_kinds(tmp_path):
-    pages = Pages(folder_of_pages(tmp_path, zeta="", alpha="", **{"click-test": ""}))
+    pages = PageFolder(folder_of_pages(tmp_path, zeta="", alpha="", **{"click-test": ""}))
     assert pages.names() == ("click-test", "alpha", "zeta")
     assert MiniWob(pages=str(tmp_path)).kinds == pages.names()
-    assert pages.address("alpha") == (tmp_path / "miniwob" / "alpha.html").as_uri()
+    assert pages.url("alpha") == (tmp_path / "miniwob" / "alpha.html").as_uri()
 
 
 def test_importing_it_loads_no_browser_no_page_and_not_the_package_of_the_pages():

@@ -9,8 +9,8 @@ from pathlib import Path
 from support.miniwob_pages import needs_browser
 
 from codeplan.envs.miniwob.environment import MiniWob, make
-from codeplan.envs.miniwob.pages import DRAWN_ANEW
-from codeplan.plugins import accepted
+from codeplan.envs.miniwob.pages import REUSABLE_PAGES
+from codeplan.plugins import setting_names
 
 PAGE = (Path(__file__).parents[2] / "docs" / "envs" / "miniwob.md").read_text()
 
@@ -36,5 +36,5 @@ def test_the_page_s_figures_are_those_of_the_tasks():
 
 
 def test_the_page_names_every_setting():
-    assert [f"- `{name}`:" in PAGE for name in accepted(make)] == [True] * len(accepted(make))
-    assert f"{len(DRAWN_ANEW)} pages need not be" in PAGE
+    assert [f"- `{name}`:" in PAGE for name in setting_names(make)] == [True] * len(setting_names(make))
+    assert f"{len(REUSABLE_PAGES)} pages need not be" in PAGE

@@ -4,7 +4,7 @@ import pytest
 from support.miniwob_pages import needs_browser
 
 from codeplan.envs.miniwob.environment import MiniWob
-from codeplan.envs.miniwob.pages import DRAWN_ANEW
+from codeplan.envs.miniwob.pages import REUSABLE_PAGES
 from codeplan.runner.live import run
 from codeplan.runner.recorded import replay, resume
 
@@ -33,7 +33,7 @@ def worlds():
         env.close()
 
 
-@pytest.mark.parametrize("kind", sorted(DRAWN_ANEW))
+@pytest.mark.parametrize("kind", sorted(REUSABLE_PAGES))
 def test_a_page_that_is_not_loaded_again_is_as_new(worlds, kind):
     used, new = worlds
     play(used, kind, 1)

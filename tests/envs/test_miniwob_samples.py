@@ -8,7 +8,7 @@ from support.miniwob_pages import needs_browser
 from codeplan.agent_api import agent_api
 from codeplan.envs.miniwob.agent import MiniWobAgent
 from codeplan.envs.miniwob.environment import MiniWob
-from codeplan.envs.miniwob.pages import FEEDBACK
+from codeplan.envs.miniwob.pages import FEEDBACK_TASKS
 from codeplan.prompts.templates import Prompts
 from codeplan.runner.live import execute
 from codeplan.sandbox.host.sandbox import Sandbox
@@ -23,10 +23,10 @@ SEEDS = {
 
 
 def test_every_kind_with_feedback_has_an_example():
-    assert set(SEEDS) == set(FEEDBACK)
+    assert set(SEEDS) == set(FEEDBACK_TASKS)
 
 
-@pytest.mark.parametrize("kind", FEEDBACK)
+@pytest.mark.parametrize("kind", FEEDBACK_TASKS)
 def test_an_example_is_a_plan_in_the_form_that_the_prompt_asks_for(kind):
     sample = Prompts().sample("miniwob", kind)
     plan = Sandbox().check(sample, agent_api(MiniWobAgent))
@@ -36,7 +36,7 @@ def test_an_example_is_a_plan_in_the_form_that_the_prompt_asks_for(kind):
 
 
 @needs_browser
-@pytest.mark.parametrize("kind", FEEDBACK)
+@pytest.mark.parametrize("kind", FEEDBACK_TASKS)
 def test_an_example_does_the_task_that_it_says(kind):
     sample, env = Prompts().sample("miniwob", kind), MiniWob()
     try:

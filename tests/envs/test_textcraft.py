@@ -9,10 +9,10 @@ import time
 import pytest
 
 from codeplan import envs
-from codeplan.envs.textcraft.commands import drawn_commands
+from codeplan.envs.textcraft.commands import draw_commands
 from codeplan.envs.textcraft.environment import TextCraft, make
-from codeplan.envs.textcraft.recipes import book
-from codeplan.envs.textcraft.tasks import goal_of
+from codeplan.envs.textcraft.recipes import recipe_book
+from codeplan.envs.textcraft.tasks import goal_item
 from codeplan.errors import UsageError
 from codeplan.testing.environment import EnvironmentContract
 from codeplan.types import Observation, Task
@@ -112,16 +112,16 @@ def test_reset_shows_the_commands_and_the_goal():
 def test_every_task_shows_what_its_goal_needs_and_at_most_ten_commands_besides_none_of_them_twice(split):
     env = TextCraft()
     for task in env.tasks(split):
-        shown, needed = env.commands(task), book().needed(goal_of(task))
+        shown, needed = env.commands(task), recipe_book().recipes_needed_for(goal_item(task))
         assert len(set(shown)) == len(shown)
         assert set(needed) <= set(shown)
         assert len(shown) - len(needed) <= 10
 
 
 def test_commands_that_mislead_differ_from_task_to_task_of_one_goal():
-    first, second = (drawn_commands(book(), "lodestone", seed) for seed in (0, 1))
+    first, second = (draw_commands(recipe_book(), "lodestone", seed) for seed in (0, 1))
     assert set(first) != set(second)
-    assert set(book().needed("lodestone")) <= set(first) & set(second)
+    assert set(recipe_book().recipes_needed_for("lodestone")) <= set(first) & set(second)
 
 
 PRINT_ALL = (

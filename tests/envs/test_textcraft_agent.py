@@ -2,10 +2,10 @@
 
 import pytest
 
-from codeplan.agent_api import agent_api, describe
+from codeplan.agent_api import agent_api, describe_api
 from codeplan.envs.textcraft.agent import TextCraftAgent
 from codeplan.envs.textcraft.environment import TextCraft
-from codeplan.envs.textcraft.recipes import book
+from codeplan.envs.textcraft.recipes import recipe_book
 from codeplan.errors import AgentError
 from codeplan.prompts.templates import Prompts
 from codeplan.protocols import Agent
@@ -45,7 +45,7 @@ def test_it_offers_these_names_and_no_others():
 
 def test_every_method_says_what_it_returns_by_an_example():
     assert all("Example: " in method.doc for method in agent_api(TextCraftAgent).methods)
-    assert "def craft(self, count: int, item: str, ingredients: dict[str, int]) -> str:" in describe(
+    assert "def craft(self, count: int, item: str, ingredients: dict[str, int]) -> str:" in describe_api(
         agent_api(TextCraftAgent)
     )
 
@@ -136,7 +136,7 @@ def test_every_depth_has_the_one_worked_example():
 def test_the_worked_example_is_of_no_test_task_and_shows_commands_of_the_game():
     sample = Prompts().render("textcraft/craft")
     shown = sample.split("\n")[0].removeprefix("# Crafting commands: ").split("; ")
-    assert set(shown) <= set(book().commands)
+    assert set(shown) <= set(recipe_book().commands)
     assert "craft 1 shield using 6 planks, 1 iron ingot" in shown
     assert "craft shield" not in {t.goal for t in TextCraft().tasks("test")}
 

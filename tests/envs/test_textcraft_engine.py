@@ -10,9 +10,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from codeplan.envs.textcraft.engine import act
-from codeplan.envs.textcraft.environment import Moment, TextCraft
-from codeplan.envs.textcraft.recipes import UNCRAFTED, Book, Input, Recipe, book, data
+from codeplan.envs.textcraft.engine import apply_action
+from codeplan.envs.textcraft.environment import TextCraftSnapshot, TextCraft
+from codeplan.envs.textcraft.recipes import UNCRAFTABLE_ITEMS, RecipeBook, Ingredient, CraftingRecipe, recipe_book, read_data_file
 from codeplan.types import Task
 
 FIXTURES = Path(__file__).parents[2] / ".." / "shared" / "fixtures"
@@ -29,7 +29,7 @@ def play(*actions, **held):
     """The last answer to some actions, begun with an inventory."""
     inventory, answer = held, ""
     for action in actions:
-        inventory, answer, _ = act(book(), inventory, action)
+        inventory, answer, _ = apply_action(recipe_book(), inventory, action)
     return answer
 
 
@@ -37,12 +37,12 @@ def play(*actions, **held):
 
 
 def test_there_are_613_recipes_for_544_items():
-    assert (len(book().recipes), len(book().makes)) == (613, 544)
-    assert len(data("recipes.txt").encode()) == 26_364
+    assert (len(recipe_book().recipes), len(recipe_book().recipes_by_output)) == (613, 544)
+    assert len(read_data_file("recipes.txt").encode()) == 26_364
 
 
 def test_the_table_is_the_one_that_was_verified():
-    assert data("recipes.txt") == fixture("textcraft_recipes.txt")
+    assert read_data_file("recipes.txt") == fixture("textcraft_recipes.txt")
 
 
 def test_the_goals_are_those_of_the_original():
@@ -54,36 +54,36 @@ def test_the_goals_are_those_of_the_original():
 
 
 def test_a_line_of_the_table_is_a_recipe():
-    small = Book("stick*4@sticks=2 #planks\nshield*1=6 #planks,1 iron_ingot\n")
+    small = RecipeBook("stick*4@sticks=2 #planks\nshield*1=6 #planks,1 iron_ingot\n")
     assert small.recipes == (
-        Recipe("stick", 4, (Input("planks", 2, any_of=True),), "sticks"),
-        Recipe("shield", 1, (Input("planks", 6, any_of=True), Input("iron_ingot", 1))),
+        CraftingRecipe("stick", 4, (Ingredient("planks", 2, is_category=True),), "sticks"),
+        CraftingRecipe("shield", 1, (Ingredient("planks", 6, is_category=True), Ingredient("iron_ingot", 1))),
     )
     assert small.recipes[1].command == "craft 1 shield using 6 planks, 1 iron ingot"
 
 
 def test_items_are_0_to_4_crafts_deep():
-    depths = [book().depth(item) for item in book().makes]
+    depths = [recipe_book().depth(item) for item in recipe_book().recipes_by_output]
     assert [depths.count(d) for d in range(1, 6)] == [147, 274, 112, 11, 0]
-    assert (book().depth("string"), book().depth("planks"), book().depth("lodestone")) == (0, 1, 4)
+    assert (recipe_book().depth("string"), recipe_book().depth("planks"), recipe_book().depth("lodestone")) == (0, 1, 4)
 
 
 def test_what_the_game_makes_of_a_block_alone_can_be_found():
-    assert len(UNCRAFTED) == 18
-    assert all(book().is_found(item) for item in UNCRAFTED)
-    assert not set(UNCRAFTED) & set(book().makes)
+    assert len(UNCRAFTABLE_ITEMS) == 18
+    assert all(recipe_book().is_obtainable(item) for item in UNCRAFTABLE_ITEMS)
+    assert not set(UNCRAFTABLE_ITEMS) & set(recipe_book().recipes_by_output)
 
 
 def test_two_recipes_that_read_alike_are_one_command():
-    assert [r.command for r in book().makes["sugar"]].count(SUGAR) == 2
-    assert list(book().needed("sugar")).count(SUGAR) == 1
+    assert [r.command for r in recipe_book().recipes_by_output["sugar"]].count(SUGAR) == 2
+    assert list(recipe_book().recipes_needed_for("sugar")).count(SUGAR) == 1
 
 
 def test_what_a_goal_needs_includes_every_alternative_and_every_sort():
-    needed = book().needed("shield")
+    needed = recipe_book().recipes_needed_for("shield")
     assert len([c for c in needed if " planks using " in c]) == 8
-    assert list(book().needed("stick"))[-1] == "craft 4 acacia planks using 1 acacia logs"
-    assert {"craft 1 stick using 2 bamboo", "craft 4 stick using 2 planks"} <= set(book().needed("stick"))
+    assert list(recipe_book().recipes_needed_for("stick"))[-1] == "craft 4 acacia planks using 1 acacia logs"
+    assert {"craft 1 stick using 2 bamboo", "craft 4 stick using 2 planks"} <= set(recipe_book().recipes_needed_for("stick"))
 
 
 # ------------------------------------------------------------------ get, inventory, and what is neither
@@ -250,7 +250,7 @@ def test_every_recorded_segment_replays_from_its_first_inventory_on():
             acts = [(a, o) for a, o in segment if not a.startswith(THOUGHTS)]
             looks = [i for i, (_, observed) in enumerate(acts) if observed.startswith("Inventory: ")]
             if looks:  # what was done before is not wholly on record: begin with what is carried then
-                env.restore(Moment(held_in(acts[looks[0]][1])))
+                env.restore(TextCraftSnapshot(held_in(acts[looks[0]][1])))
                 answers = [(action, env.step(action).text) for action, _ in acts[looks[0] :]]
                 assert answers == acts[looks[0] :]
                 replayed += len(answers)
@@ -259,7 +259,7 @@ def test_every_recorded_segment_replays_from_its_first_inventory_on():
 
 # ------------------------------------------------------------------ whatever is done
 
-ITEMS = sorted(book().items | book().categories)
+ITEMS = sorted(recipe_book().items | recipe_book().categories)
 SEQUENCES = int(os.environ.get("CODEPLAN_SEQUENCES", "30"))
 """How many sequences of actions are tried."""
 
@@ -290,7 +290,7 @@ class Crafting(RuleBasedStateMachine):
             self.add(item, count)
 
     def add(self, item, count):
-        assert book().is_found(item)
+        assert recipe_book().is_obtainable(item)
         self.counts[item] = self.counts.get(item, 0) + count
 
     @precondition(going)
@@ -302,14 +302,14 @@ class Crafting(RuleBasedStateMachine):
     @rule(data=st.data())
     def follow_a_command(self, data):
         command = data.draw(st.sampled_from(self.commands))
-        recipe = next(r for r in book().recipes if r.command == command)
+        recipe = next(r for r in recipe_book().recipes if r.command == command)
         taken = {}
-        for each in recipe.inputs:
-            sorts = [i for i, c in book().category.items() if c == each.name] if each.any_of else [each.name]
+        for each in recipe.ingredients:
+            sorts = [i for i, c in recipe_book().category_of_item.items() if c == each.name] if each.is_category else [each.name]
             taken[next((s for s in sorts if s in self.counts), sorts[0])] = each.count
         supplied = data.draw(st.booleans())
         for item, count in taken.items():
-            if supplied and book().is_found(item):
+            if supplied and recipe_book().is_obtainable(item):
                 self.try_to_get(count, item)
         listed = ", ".join(f"{n} {item.replace('_', ' ')}" for item, n in taken.items())
         answer = self.do(f"craft {recipe.count} {recipe.output.replace('_', ' ')} using {listed}")

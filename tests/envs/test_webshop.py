@@ -10,9 +10,9 @@ import pytest
 from support.webshop_goods import BOTTLE, MUG, listed, record, shop, write_files
 
 from codeplan import envs
-from codeplan.envs.webshop.environment import Rules, WebShop
+from codeplan.envs.webshop.environment import WebShopSettings, WebShop
 from codeplan.envs.webshop.factory import make
-from codeplan.envs.webshop.goals import Goal
+from codeplan.envs.webshop.goals import WebShopGoal
 from codeplan.envs.webshop.products import Product
 from codeplan.errors import UsageError
 from codeplan.testing.environment import EnvironmentContract
@@ -108,7 +108,7 @@ BUY_MUG = ("click[navy blue #12]", "click[black | white]", "click[large]", "clic
 def mugs(**rules):
     env = WebShop(
         shop(listed(options=("black | white", "large")), listed(BOTTLE, "i need a bottle", ("leak proof",))),
-        Rules(**rules),
+        WebShopSettings(**rules),
     )
     task = next(t for t in env.tasks("test") if "mug" in t.goal)
     env.reset(task)
@@ -128,7 +128,7 @@ def test_options_with_a_number_sign_or_a_slash_can_be_chosen_and_show_as_chosen(
 @pytest.mark.parametrize("mode", ["text_rich", "text", "react"])
 def test_options_and_queries_with_brackets_work(mode):
     odd = Product("B0ODD", "Odd [Thing]", options={"kind": ("a [b] c", "d]e", "[f")})
-    env = WebShop(shop(listed(odd, "i need it", ("odd",), ("d]e",))), Rules(observation_mode=mode))
+    env = WebShop(shop(listed(odd, "i need it", ("odd",), ("d]e",))), WebShopSettings(observation_mode=mode))
     env.reset(env.tasks("test")[0])
     assert "Total results: 1" in env.step("search[odd [thing]]").text
     env.step("click[B0ODD]")
@@ -205,7 +205,7 @@ def test_a_page_of_attributes_is_there_where_it_is_asked_for():
 def test_the_form_of_adapt_has_a_sentence_before_the_instruction():
     env = mugs(observation_mode="adapt")
     goal = env.goal(0).instruction if "mug" in env.goal(0).instruction else env.goal(1).instruction
-    first = env.begin(Goal(goal, ()))
+    first = env.reset_to_goal(WebShopGoal(goal, ()))
     assert first.text == f"\nWebshop \nInstruction:  \nI am looking to buy a product. {goal} \n[Search] "
 
 

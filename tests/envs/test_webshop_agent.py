@@ -3,9 +3,9 @@
 import pytest
 from support.webshop_goods import BOTTLE, MUG, listed, shop
 
-from codeplan.agent_api import agent_api, describe
+from codeplan.agent_api import agent_api, describe_api
 from codeplan.envs.webshop.agent import WebShopAgent
-from codeplan.envs.webshop.environment import Rules, WebShop
+from codeplan.envs.webshop.environment import WebShopSettings, WebShop
 from codeplan.envs.webshop.products import Product
 from codeplan.errors import AgentError
 from codeplan.prompts.templates import Prompts
@@ -17,7 +17,7 @@ from codeplan.types import Finished
 
 def buyer(**rules):
     """An agent in a shop with a mug and a bottle, and what it has done."""
-    env = WebShop(shop(listed(), listed(BOTTLE, "i need a bottle", ("leak proof",))), Rules(**rules))
+    env = WebShop(shop(listed(), listed(BOTTLE, "i need a bottle", ("leak proof",))), WebShopSettings(**rules))
     task = next(t for t in env.tasks("test") if "mug" in t.goal)
     done = []
 
@@ -33,7 +33,7 @@ def test_it_is_an_agent_whose_methods_are_all_explained():
     assert isinstance(agent, Agent)
     methods = [m.name for m in agent_api(WebShopAgent).methods]
     assert methods == ["search", "click", "results", "options", "chosen", "price", "buttons", "report"]
-    assert "Few and plain words" in describe(agent_api(WebShopAgent))
+    assert "Few and plain words" in describe_api(agent_api(WebShopAgent))
 
 
 def test_search_and_click_act_and_return_the_page():

@@ -17,8 +17,8 @@ from support.webshop_goods import BOTTLE, MUG, listed, record, shop, write_files
 from codeplan.envs.webshop import files
 from codeplan.envs.webshop.catalogue import Catalogue
 from codeplan.envs.webshop.factory import make
-from codeplan.envs.webshop.loading import embedded, opened
-from codeplan.envs.webshop.search import find, words_of
+from codeplan.envs.webshop.loading import load_embedded_shop, open_shop
+from codeplan.envs.webshop.search import find_products, query_words
 from codeplan.errors import EnvironmentFailure, UsageError
 
 # ------------------------------------------------------------------ reading JSON by pieces
@@ -32,12 +32,12 @@ JSON = st.recursive(
 
 @given(st.lists(JSON, max_size=6), st.sampled_from([None, 1]), st.integers(1, 40))
 def test_a_list_is_read_as_json_reads_it_whatever_the_size_of_the_pieces(values, indent, piece):
-    assert list(read(files.items, json.dumps(values, indent=indent), piece)) == values
+    assert list(read(files.read_list, json.dumps(values, indent=indent), piece)) == values
 
 
 @given(st.dictionaries(st.text(), JSON, max_size=6), st.sampled_from([None, 1]), st.integers(1, 40))
 def test_an_object_is_read_as_json_reads_it_whatever_the_size_of_the_pieces(values, indent, piece):
-    assert dict(read(files.entries, json.dumps(values, indent=indent), piece)) == values
+    assert dict(read(files.read_object, json.dumps(values, indent=indent), piece)) == values
 
 
 def read(reading, text, piece):
@@ -53,7 +53,7 @@ def read(reading, text, piece):
 def test_a_file_that_is_no_list_is_told_with_its_place(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(UsageError, match=r"x\.json is not as WebShop's file should be: .* at character \d+") as refused:
-        list(files.items(tmp_path / "x.json"))
+        list(files.read_list(tmp_path / "x.json"))
     assert "\n" not in str(refused.value)
 
 
@@ -61,20 +61,20 @@ def test_a_file_that_is_no_list_is_told_with_its_place(tmp_path, text):
 def test_a_file_that_is_no_object_is_told_with_its_place(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(UsageError, match=r"at character \d+"):
-        list(files.entries(tmp_path / "x.json"))
+        list(files.read_object(tmp_path / "x.json"))
 
 
 def test_half_a_character_becomes_a_question_mark_and_whole_ones_stay(tmp_path):
     texts = {"name": "Mug \ud83d", "half \ude00": ["\udc00\ud83d"], "whole": "\U0001f600 \\ud800"}
     (tmp_path / "x.json").write_text(json.dumps([texts, texts["whole"]]))
     whole = {"name": "Mug ?", "half ?": ["??"], "whole": texts["whole"]}
-    assert list(files.items(tmp_path / "x.json")) == [whole, texts["whole"]]
+    assert list(files.read_list(tmp_path / "x.json")) == [whole, texts["whole"]]
 
 
 def test_a_file_that_is_no_text_is_told(tmp_path):
     (tmp_path / "x.json").write_bytes(b'["\xff\xfe"]')
     with pytest.raises(UsageError, match="no UTF-8"):
-        list(files.items(tmp_path / "x.json"))
+        list(files.read_list(tmp_path / "x.json"))
 
 
 def test_a_folder_or_file_that_is_missing_is_told(tmp_path):
@@ -86,10 +86,10 @@ def test_a_folder_or_file_that_is_missing_is_told(tmp_path):
 
 def test_the_small_files_are_taken_where_there_are_no_others_or_few_products_are_asked_for(tmp_path):
     data = write_files(tmp_path / "data", [record("B0SMALL")], suffix="_1000")
-    assert opened(data).catalogue.product(1).asin == "B0SMALL"
+    assert open_shop(data).catalogue.product(1).asin == "B0SMALL"
     write_files(tmp_path / "data", [record("B0FULL")])
-    assert opened(data).catalogue.product(1).asin == "B0FULL"
-    assert opened(data, products=1000).catalogue.product(1).asin == "B0SMALL"
+    assert open_shop(data).catalogue.product(1).asin == "B0FULL"
+    assert open_shop(data, products=1000).catalogue.product(1).asin == "B0SMALL"
 
 
 # ------------------------------------------------------------------ the database
@@ -97,14 +97,14 @@ def test_the_small_files_are_taken_where_there_are_no_others_or_few_products_are
 
 def test_records_that_are_not_on_sale_or_were_there_before_are_left_out(tmp_path):
     records = [record("B01", "One"), record("nan"), record("B" * 11), record("B01", "Again"), "x", record("B02", "Two")]
-    goods = opened(write_files(tmp_path / "data", records)).catalogue
+    goods = open_shop(write_files(tmp_path / "data", records)).catalogue
     assert (goods.size, goods.product(1).title, goods.product(2).title) == (2, "One", "Two")
     assert [goods.number_of(asin) for asin in ("B01", "B02", "nan")] == [1, 2, None]
 
 
 def test_only_the_first_products_are_taken_where_that_is_asked_for(tmp_path):
     data = write_files(tmp_path / "data", [record(f"B0{n}") for n in range(5)])
-    assert (opened(data, products=2).catalogue.size, opened(data).catalogue.size) == (2, 5)
+    assert (open_shop(data, products=2).catalogue.size, open_shop(data).catalogue.size) == (2, 5)
 
 
 ASKED = {"instruction": "a thing.", "instruction_attributes": ["blue"], "instruction_options": ["big"]}
@@ -118,18 +118,18 @@ def test_instructions_that_ask_for_nothing_are_skipped(tmp_path, odd):
     data = write_files(
         tmp_path / "data", [record("B01")], {"B01": odd}, {"B01": [odd, ASKED], "B02": [ASKED], "B03": odd}
     )
-    goods = opened(data).catalogue
-    assert goods.wishes("human") == 1
-    wish = goods.wish("human", 0)
+    goods = open_shop(data).catalogue
+    assert goods.count_goal_templates("human") == 1
+    wish = goods.goal_template("human", 0)
     assert (wish.instruction, wish.attributes, wish.options) == ("a thing", ("blue",), ("big",))
 
 
 def test_halves_of_characters_and_numbers_of_any_size_do_no_harm(tmp_path):
     half, known = "b\ud83d", {"attributes": ["\udc00", 10**30]}
     data = write_files(tmp_path / "data", [record(half, half, query=half)], {half: known}, {half: [ASKED]})
-    goods = opened(data).catalogue
+    goods = open_shop(data).catalogue
     assert (goods.product(1).title, goods.product(1).attributes) == ("b?", ("?", str(10**30)))
-    assert goods.wishes("human") == 1
+    assert goods.count_goal_templates("human") == 1
 
 
 def test_synthetic_wishes_are_counted_across_products(tmp_path):
@@ -140,9 +140,9 @@ def test_synthetic_wishes_are_counted_across_products(tmp_path):
         record("B03", customization_options=options),
     ]
     told = {asin: {"attributes": ["a"], **ASKED} for asin in ("B01", "B02", "B03")}
-    goods = opened(write_files(tmp_path / "data", records, told)).catalogue
-    assert goods.wishes("synthetic") == 5
-    assert [(w.product, w.options) for w in (goods.wish("synthetic", n) for n in range(5))] == [
+    goods = open_shop(write_files(tmp_path / "data", records, told)).catalogue
+    assert goods.count_goal_templates("synthetic") == 5
+    assert [(w.product, w.options) for w in (goods.goal_template("synthetic", n) for n in range(5))] == [
         (1, ("s",)),
         (1, ("m",)),
         (2, ()),
@@ -154,12 +154,12 @@ def test_synthetic_wishes_are_counted_across_products(tmp_path):
 def test_what_was_made_is_used_again_and_made_anew_when_a_file_changes(tmp_path):
     data = write_files(tmp_path / "data", [record("B01", "Old")])
     index = tmp_path / "elsewhere"
-    assert opened(data, str(index)).catalogue.product(1).title == "Old"
+    assert open_shop(data, str(index)).catalogue.product(1).title == "Old"
     made = {f.name: f.stat().st_mtime_ns for f in index.glob("webshop-*/*")}
     make(data=data, index=str(index))
     assert {f.name: f.stat().st_mtime_ns for f in index.glob("webshop-*/*")} == made
     write_files(tmp_path / "data", [record("B01", "Much Newer")])
-    assert opened(data, str(index)).catalogue.product(1).title == "Much Newer"
+    assert open_shop(data, str(index)).catalogue.product(1).title == "Much Newer"
 
 
 def test_several_processes_that_open_at_once_make_it_once(tmp_path):
@@ -218,18 +218,18 @@ def test_a_catalogue_that_was_damaged_later_is_told_with_what_to_do(tmp_path, da
 def read_all_of(made):
     goods = Catalogue.open(made)
     for number in range(2):
-        goods.wish("human", number)
+        goods.goal_template("human", number)
         goods.product(number + 1)
 
 
 def test_many_threads_read_one_catalogue():
-    goods, failed = embedded(), []
+    goods, failed = load_embedded_shop(), []
 
     def read_all():
         try:
             for id in range(1, 301):
                 assert goods.catalogue.product(id).asin
-                assert goods.texts.best(["black"], 5)
+                assert goods.text_index.find_best(["black"], 5)
         except BaseException as e:
             failed.append(e)
 
@@ -247,7 +247,7 @@ SHOP = shop(listed(), listed(BOTTLE))
 
 
 def found(query, goods=SHOP, draw=""):
-    return [goods.catalogue.product(id).asin for id in find(goods.catalogue, goods.texts, query, draw)]
+    return [goods.catalogue.product(id).asin for id in find_products(goods.catalogue, goods.text_index, query, draw)]
 
 
 @pytest.mark.parametrize(
@@ -275,13 +275,13 @@ def test_a_search_finds(query, asins):
 
 
 def test_a_search_finds_fifty_at_most_and_a_category_all_that_there_are():
-    goods = embedded()
+    goods = load_embedded_shop()
     assert len(found("water bottle shampoo tea", goods)) == 50
     assert len(found("<c> fashion", goods)) == 75
 
 
 def test_random_products_are_drawn_by_the_seed():
-    goods = embedded()
+    goods = load_embedded_shop()
     drawn = found("<r>", goods, "a")
     assert drawn == found("<r> whatever", goods, "a") != found("<r>", goods, "b")
     assert len(set(drawn)) == 50
@@ -291,7 +291,7 @@ def test_random_products_are_drawn_by_the_seed():
 @given(st.text())
 def test_no_query_is_too_odd_to_search_for(query):
     assert len(found(query)) <= 2
-    assert len(words_of(query)) == len(set(words_of(query)))
+    assert len(query_words(query)) == len(set(query_words(query)))
 
 
 def test_tantivy_finds_what_is_there(tmp_path):
@@ -299,7 +299,7 @@ def test_tantivy_finds_what_is_there(tmp_path):
     records = [
         record(f"B{n:09}", f"Thing {n} with a {word}") for n, word in enumerate(["mug", "mug", "bottle", "lamp"])
     ]
-    goods = opened(write_files(tmp_path / "data", records), engine="tantivy")
+    goods = open_shop(write_files(tmp_path / "data", records), engine="tantivy")
     assert found("mugs", goods) == ["B000000000", "B000000001"]
     assert found("a lamp or a bottle", goods) in (["B000000002", "B000000003"], ["B000000003", "B000000002"])
     assert found('AND NOT ) " title:x', goods) == []
@@ -309,7 +309,7 @@ def test_tantivy_finds_what_is_there(tmp_path):
 
 def test_no_query_is_too_odd_for_tantivy(tmp_path):
     pytest.importorskip("tantivy")
-    goods = opened(write_files(tmp_path / "data", [record("B01", "Thing a_b ² e\u0301é")]), engine="tantivy")
+    goods = open_shop(write_files(tmp_path / "data", [record("B01", "Thing a_b ² e\u0301é")]), engine="tantivy")
 
     @given(st.text(min_size=1))
     def search(query):
@@ -323,9 +323,9 @@ def test_the_settings_of_search_share_no_files(tmp_path):
     pytest.importorskip("tantivy")
     data = write_files(tmp_path / "data", [record("B01", "Blue Thing")])
     for engine in ("fts5", "tantivy"):
-        assert found("thing", opened(data, engine=engine)) == ["B01"]
+        assert found("thing", open_shop(data, engine=engine)) == ["B01"]
     with pytest.raises(EnvironmentFailure, match="texts"):
-        opened(data, engine="tantivy").catalogue.matching("thing", 5)
+        open_shop(data, engine="tantivy").catalogue.match_text("thing", 5)
 
 
 def test_sqlite_here_has_full_text_search():

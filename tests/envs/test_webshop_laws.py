@@ -11,8 +11,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from msgspec.structs import replace
 
 from codeplan.envs.webshop import session
-from codeplan.envs.webshop.environment import Rules, WebShop
-from codeplan.envs.webshop.loading import embedded
+from codeplan.envs.webshop.environment import WebShopSettings, WebShop
+from codeplan.envs.webshop.loading import load_embedded_shop
 from codeplan.envs.webshop.pages import BACK, SEARCH
 from codeplan.types import Observation
 
@@ -31,8 +31,8 @@ class ShopMachine(RuleBasedStateMachine):
         show_attrs=st.booleans(),
     )
     def begin(self, seed, mode, show_attrs):
-        rules = Rules(observation_mode=mode, show_attrs=show_attrs, actions=10_000)
-        self.env, self.brief = WebShop(embedded(), rules, embedded=True), mode in ("react", "adapt")
+        rules = WebShopSettings(observation_mode=mode, show_attrs=show_attrs, actions=10_000)
+        self.env, self.brief = WebShop(load_embedded_shop(), rules, embedded=True), mode in ("react", "adapt")
         self.task = self.env.task("buy", seed)
         self.env.reset(self.task)
 
@@ -45,17 +45,17 @@ class ShopMachine(RuleBasedStateMachine):
 
     @property
     def clickable(self):
-        return list(session.clickable(self.env.page()).values())
+        return list(session.clickable_elements(self.env.page()).values())
 
     @rule(query=st.one_of(st.lists(WORDS, min_size=1, max_size=5).map(" ".join), st.text(min_size=1, max_size=20)))
     def search(self, query):
         before = self.env.snapshot()
         self.do(f"search[{query}]")
         after = self.env.snapshot()
-        if before.done or (self.brief and before.page != "search") or session.parsed(f"search[{query}]")[0] != "search":
+        if before.done or (self.brief and before.page != "search") or session.parse_action(f"search[{query}]")[0] != "search":
             assert replace(after, actions=0) == replace(before, actions=0)
         else:
-            assert (after.page, after.number, after.chosen) == ("results", 1, {})
+            assert (after.page, after.page_number, after.chosen) == ("results", 1, {})
 
     @precondition(lambda self: self.clickable)
     @rule(draw=st.floats(0, 1, exclude_max=True), upper=st.booleans())
@@ -74,7 +74,7 @@ class ShopMachine(RuleBasedStateMachine):
     @rule(name=st.text(min_size=1, max_size=20))
     def click_on_what_is_not_there(self, name):
         before = self.env.snapshot()
-        if session.parsed(f"click[{name}]")[1] not in session.clickable(self.env.page()):
+        if session.parse_action(f"click[{name}]")[1] not in session.clickable_elements(self.env.page()):
             self.do(f"click[{name}]")
             assert replace(self.env.snapshot(), actions=0, done=False) == replace(before, actions=0, done=False)
 

@@ -9,10 +9,10 @@ from msgspec import structs
 from support.webshop_goods import SHARED, shop
 
 from codeplan.envs.webshop import session
-from codeplan.envs.webshop.catalogue import Instruction, Listed
-from codeplan.envs.webshop.environment import Rules, WebShop
-from codeplan.envs.webshop.goals import NO_CAP, Goal, sampled_price
-from codeplan.envs.webshop.products import Product, prices_in
+from codeplan.envs.webshop.catalogue import ShoppingInstruction, CatalogueEntry
+from codeplan.envs.webshop.environment import WebShopSettings, WebShop
+from codeplan.envs.webshop.goals import NO_CAP, WebShopGoal, sample_price
+from codeplan.envs.webshop.products import Product, parse_prices
 
 pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the recorded sessions are not here")
 
@@ -38,22 +38,22 @@ def refills():
         {"scent": ("calm lavender", "bright citrus"), "size": ("3 ounce", "6 ounce | twin")},
         ("natural",),
     )
-    asked = Instruction(
+    asked = ShoppingInstruction(
         "i need a 3 ounce citrus deodorant that is natural.", ("natural",), ("bright citrus", "3 ounce")
     )
-    yield Listed(stick, (asked,))
+    yield CatalogueEntry(stick, (asked,))
     spray = "For long days."
-    yield Listed(Product("B000000002", "Citrus Deodorant Spray for Men", spray, prices=(15.0, 22.5)))
-    yield Listed(Product("B000000003", "Bamboo Toothbrush"))
+    yield CatalogueEntry(Product("B000000002", "Citrus Deodorant Spray for Men", spray, prices=(15.0, 22.5)))
+    yield CatalogueEntry(Product("B000000003", "Bamboo Toothbrush"))
     for number in range(4, 18):
         title = f"Deodorant Refill Pack Number {number}"
-        yield Listed(Product(f"B0000000{number:02}", title, prices=(number + 0.5,)))
+        yield CatalogueEntry(Product(f"B0000000{number:02}", title, prices=(number + 0.5,)))
 
 
 def opened(mode):
     """The recorded goal: the seed is one that draws the recorded cap."""
     for seed in range(50):
-        env = WebShop(shop(*refills()), Rules(observation_mode=mode, price_seed=seed))
+        env = WebShop(shop(*refills()), WebShopSettings(observation_mode=mode, price_seed=seed))
         if env.goal(0).price_upper == 50.0:
             return env
     raise AssertionError("no seed draws the recorded cap")
@@ -70,7 +70,7 @@ def test_every_page_of_a_recorded_session_is_the_same_and_so_is_what_can_be_clic
         seen = env.step(step["action"])
         assert seen.text == step["observation"], step["action"]
         assert (seen.reward, seen.done) == (step["reward"], step["done"])
-        assert list(session.clickable(env.page())) == [c for c in step["available"]["clickables"] if c != "search"]
+        assert list(session.clickable_elements(env.page())) == [c for c in step["available"]["clickables"] if c != "search"]
     assert seen.success
 
 
@@ -94,7 +94,7 @@ def seen():
         asin: Product(
             asin,
             facts["title"],
-            prices=prices_in(facts["price"].replace(" to ", "")),
+            prices=parse_prices(facts["price"].replace(" to ", "")),
             options={name: tuple(values) for name, values in facts.get("options", {}).items()},
         )
         for asin, facts in told.items()
@@ -118,12 +118,12 @@ class RecordedSearches:
 
 @cache
 def everything():
-    return shop(*(Listed(product) for product in seen().values()))
+    return shop(*(CatalogueEntry(product) for product in seen().values()))
 
 
 def goal_of(episode):
     cap = re.search(r"price lower than ([\d.]+) dollars", episode["goal"])
-    return Goal(episode["goal"], ("never known",), price_upper=float(cap[1]) if cap else NO_CAP)
+    return WebShopGoal(episode["goal"], ("never known",), price_upper=float(cap[1]) if cap else NO_CAP)
 
 
 def replayed(episode, goal, price_seed=0):
@@ -131,9 +131,9 @@ def replayed(episode, goal, price_seed=0):
     goods = everything().catalogue
     env = WebShop(
         type(everything())(goods, RecordedSearches(goods, episode)),
-        Rules(observation_mode="react", price_seed=price_seed),
+        WebShopSettings(observation_mode="react", price_seed=price_seed),
     )
-    yield ["reset", episode["steps"][0][1]], env.begin(goal)
+    yield ["reset", episode["steps"][0][1]], env.reset_to_goal(goal)
     for step in episode["steps"][1:]:
         yield step, env.step(step[0])
 
@@ -166,7 +166,7 @@ def test_what_a_recorded_purchase_won_it_wins_here(episode):
     goal = structs.replace(
         goal_of(episode), attributes=(bought.title.lower(),), options=tuple(chosen.values()), name=bought.title
     )
-    seed = next(seed for seed in range(99) if sampled_price(bought, seed) <= goal.price_upper)  # one price of a range
+    seed = next(seed for seed in range(99) if sample_price(bought, seed) <= goal.price_upper)  # one price of a range
     *_, ((_, recorded), here) = replayed(episode, goal, seed)
     assert here.text == cleaned(recorded) == "Your score (min 0.0, max 1.0): 1.0"
     assert here.success

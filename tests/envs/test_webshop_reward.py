@@ -12,21 +12,21 @@ from support.webshop_goods import BOTTLE, MUG, record
 from codeplan.envs.webshop.colours import COLOURS, colour_or_text
 from codeplan.envs.webshop.goals import (
     NO_CAP,
-    Goal,
-    Wish,
-    combinations,
-    goal_of,
-    human_instruction,
-    price_cap,
-    sampled_price,
-    shuffled,
+    WebShopGoal,
+    GoalTemplate,
+    count_option_combinations,
+    make_goal,
+    trim_instruction,
+    draw_price_cap,
+    sample_price,
+    goal_order,
     split_ranges,
-    synthetic_wish,
+    synthetic_goal_template,
 )
-from codeplan.envs.webshop.nouns import by_rules, tagger
-from codeplan.envs.webshop.products import NO_ATTRIBUTES, is_on_sale, prices_in, product_of
-from codeplan.envs.webshop.ratio import longest_common, token_set_ratio
-from codeplan.envs.webshop.reward import attributes_met, name_score, options_met, reward, type_factor
+from codeplan.envs.webshop.nouns import find_nouns_by_rules, make_noun_finder
+from codeplan.envs.webshop.products import NO_ATTRIBUTES, is_on_sale, parse_prices, parse_product
+from codeplan.envs.webshop.ratio import common_subsequence_length, token_set_ratio
+from codeplan.envs.webshop.reward import count_attributes_met, noun_overlap, count_options_met, purchase_reward, type_factor
 from codeplan.errors import UsageError
 
 # ------------------------------------------------------------------ products
@@ -45,13 +45,13 @@ from codeplan.errors import UsageError
     ],
 )
 def test_a_price_is_what_follows_the_dollar_signs(text, prices, tag):
-    assert prices_in(text) == prices
-    assert product_of(record("B1", pricing=text), None).price_tag == tag
+    assert parse_prices(text) == prices
+    assert parse_product(record("B1", pricing=text), None).price_tag == tag
 
 
 def test_a_record_becomes_a_product():
     options = {"Color": [{"value": " Navy/White ", "image": None}, {"value": "RED"}], "Size": None}
-    made = product_of(
+    made = parse_product(
         record("B1", "Tall Lamp", small_description="one text", customization_options=options, query=" Lamps "), ["led"]
     )
     assert made.options == {"color": ("navy | white", "red")}
@@ -61,7 +61,7 @@ def test_a_record_becomes_a_product():
 
 @pytest.mark.parametrize("empty", ["", None, [], 5, {"Size": "x"}, {"Size": ["x"]}])
 def test_options_that_are_none_are_none(empty):
-    made = product_of(record("B1", customization_options=empty), None)
+    made = parse_product(record("B1", customization_options=empty), None)
     assert not any(made.options.values())
     assert made.attributes == NO_ATTRIBUTES
 
@@ -78,42 +78,42 @@ def test_a_record_without_a_name_or_an_asin_is_not_on_sale(asin, name):
 
 
 def test_a_cap_is_the_larger_of_two_of_the_next_four_tens():
-    caps = {price_cap(10.99, str(seed)) for seed in range(200)}
+    caps = {draw_price_cap(10.99, str(seed)) for seed in range(200)}
     assert caps == {30.0, 40.0, 50.0}
-    assert {price_cap(20.0, str(seed)) for seed in range(200)} == {40.0, 50.0, 60.0}
-    assert {price_cap(975.0, str(seed)) for seed in range(20)} == {990.0}
-    assert price_cap(985.0, "any") == NO_CAP
+    assert {draw_price_cap(20.0, str(seed)) for seed in range(200)} == {40.0, 50.0, 60.0}
+    assert {draw_price_cap(975.0, str(seed)) for seed in range(20)} == {990.0}
+    assert draw_price_cap(985.0, "any") == NO_CAP
 
 
 def test_a_goal_names_its_cap_unless_there_is_none():
-    wish = Wish(1, 0, "a mug", ("x",))
-    assert re.fullmatch(r"a mug, and price lower than [345]0\.00 dollars", goal_of(wish, MUG, 0).instruction)
-    assert goal_of(wish, replace(MUG, prices=(2000.0,)), 0).instruction == "a mug"
+    wish = GoalTemplate(1, 0, "a mug", ("x",))
+    assert re.fullmatch(r"a mug, and price lower than [345]0\.00 dollars", make_goal(wish, MUG, 0).instruction)
+    assert make_goal(wish, replace(MUG, prices=(2000.0,)), 0).instruction == "a mug"
 
 
 def test_a_price_is_drawn_from_a_range_by_the_seed_and_the_product():
-    drawn = [sampled_price(BOTTLE, seed) for seed in range(50)]
-    assert drawn == [sampled_price(BOTTLE, seed) for seed in range(50)]
+    drawn = [sample_price(BOTTLE, seed) for seed in range(50)]
+    assert drawn == [sample_price(BOTTLE, seed) for seed in range(50)]
     assert len(set(drawn)) == 50
     assert all(10 <= price <= 20 for price in drawn)
-    assert sampled_price(MUG, 7) == 14.5
+    assert sample_price(MUG, 7) == 14.5
 
 
 def test_the_dots_around_an_instruction_go():
-    assert human_instruction("..i need it 3.5 in. ") == "i need it 3.5 in. "
-    assert human_instruction("i need it.") == "i need it"
+    assert trim_instruction("..i need it 3.5 in. ") == "i need it 3.5 in. "
+    assert trim_instruction("i need it.") == "i need it"
 
 
 def test_there_is_a_synthetic_wish_for_each_combination_of_options():
-    assert combinations(MUG) == 6
-    wishes = [synthetic_wish(1, MUG, "Find me mugs", ("x",), nth) for nth in range(6)]
+    assert count_option_combinations(MUG) == 6
+    wishes = [synthetic_goal_template(1, MUG, "Find me mugs", ("x",), nth) for nth in range(6)]
     assert {w.options for w in wishes} == set(pairs(*MUG.options.values()))
     assert wishes[0].instruction == "Find me mugs with color: navy blue #12, and size: small"
-    assert synthetic_wish(1, BOTTLE, "Find me bottles", ("x",), 0).instruction == "Find me bottles"
+    assert synthetic_goal_template(1, BOTTLE, "Find me bottles", ("x",), 0).instruction == "Find me bottles"
 
 
 def test_goals_come_in_the_original_s_order_and_splits():
-    assert shuffled(10) == [5, 9, 0, 1, 4, 7, 6, 3, 8, 2]
+    assert goal_order(10) == [5, 9, 0, 1, 4, 7, 6, 3, 8, 2]
     sizes = {name: len(seeds) for name, seeds in split_ranges(12_087, embedded=False).items()}
     assert sizes == {"test": 500, "dev": 1000, "train": 10_587}
     assert {name: len(seeds) for name, seeds in split_ranges(7, embedded=False).items()} == {
@@ -166,7 +166,7 @@ def test_the_longest_common_sequence_is_found(one, other):
             return 0
         return longest(a[1:], b[1:]) + 1 if a[0] == b[0] else max(longest(a[1:], b), longest(a, b[1:]))
 
-    assert longest_common(one, other) == longest(one, other)
+    assert common_subsequence_length(one, other) == longest(one, other)
 
 
 def test_a_colour_counts_for_the_whole_text():
@@ -182,17 +182,17 @@ def test_a_colour_counts_for_the_whole_text():
 
 def test_nouns_by_rules_leave_out_small_words_adjectives_and_numbers():
     name = "Lands' End Men's Traditional Fit Waterproof Flannel Shirt for the Outdoors, 2-Pack (Navy)"
-    assert by_rules(name) == ("lands", "end", "men's", "traditional", "fit", "flannel", "shirt", "outdoors", "pack")
+    assert find_nouns_by_rules(name) == ("lands", "end", "men's", "traditional", "fit", "flannel", "shirt", "outdoors", "pack")
 
 
 def test_a_way_to_find_nouns_that_there_is_not_is_refused():
     with pytest.raises(UsageError, match="rules, spacy, or spacy:PIPELINE"):
-        tagger("guess")
+        make_noun_finder("guess")
 
 
 def test_a_pipeline_that_is_not_installed_is_refused_and_never_fetched():
     with pytest.raises(UsageError, match="spaCy"):
-        tagger("spacy:no_such_pipeline")
+        make_noun_finder("spacy:no_such_pipeline")
 
 
 def test_nouns_by_a_spacy_pipeline(tmp_path):
@@ -202,12 +202,12 @@ def test_nouns_by_a_spacy_pipeline(tmp_path):
     ruler.add([[{"LOWER": "mug"}]], {"POS": "NOUN"})
     ruler.add([[{"LOWER": "oakhurst"}]], {"POS": "PROPN"})
     pipeline.to_disk(tmp_path / "tiny")
-    assert tagger(f"spacy:{tmp_path / 'tiny'}")("Oakhurst Blue Mug") == ("oakhurst", "mug")
+    assert make_noun_finder(f"spacy:{tmp_path / 'tiny'}")("Oakhurst Blue Mug") == ("oakhurst", "mug")
 
 
 # ------------------------------------------------------------------ the reward
 
-GOAL = Goal(
+GOAL = WebShopGoal(
     "a mug",
     ("dishwasher safe", "bpa free"),
     ("black | white", "large"),
@@ -219,7 +219,7 @@ GOAL = Goal(
 
 
 def bought(goal=GOAL, product=MUG, price=14.5, chosen=("black | white", "large")):
-    return reward(goal, product, price, chosen, by_rules)
+    return purchase_reward(goal, product, price, chosen, find_nouns_by_rules)
 
 
 def test_all_that_is_asked_for_is_worth_1():
@@ -241,30 +241,30 @@ def test_each_thing_that_lacks_costs_a_share(changes, worth):
 
 
 def test_an_attribute_is_met_by_one_like_it_or_by_the_product_s_words():
-    assert attributes_met(GOAL, replace(MUG, attributes=("safe for the dishwasher safe", "free of bpa free"))) == 2
+    assert count_attributes_met(GOAL, replace(MUG, attributes=("safe for the dishwasher safe", "free of bpa free"))) == 2
     plain = replace(MUG, attributes=(), title="Mug", bullets=("It is BPA", "free"), description="DISHWASHER SAFE")
-    assert attributes_met(GOAL, plain) == 2
+    assert count_attributes_met(GOAL, plain) == 2
 
 
 def test_an_option_is_met_by_one_like_it_colours_by_their_first_word():
-    assert options_met(GOAL, ["jet black", "large"]) == 2
-    assert options_met(GOAL, ["white", "x-large"]) == 1
-    assert options_met(GOAL, ["white", "small"]) == 0
+    assert count_options_met(GOAL, ["jet black", "large"]) == 2
+    assert count_options_met(GOAL, ["white", "x-large"]) == 1
+    assert count_options_met(GOAL, ["white", "small"]) == 0
 
 
 def test_the_type_is_judged_by_names_query_and_categories():
     names = {"name": "Apple Banana Cherry Date Elder Fig Grape Hazel Iris Jasmine Kiwi Lemon"}
     goal = replace(GOAL, query="fruit", product_category="Food › Fruit", **names)
     one = replace(MUG, title="Apple", query="other", product_category="Food › Other")
-    assert name_score(goal, one, by_rules) == pytest.approx(1 / 12)
-    assert type_factor(goal, one, by_rules) == 0.1
+    assert noun_overlap(goal, one, find_nouns_by_rules) == pytest.approx(1 / 12)
+    assert type_factor(goal, one, find_nouns_by_rules) == 0.1
     two = replace(one, title="Apple Banana")
-    assert type_factor(goal, two, by_rules) == 0.5
-    assert type_factor(goal, replace(two, query="fruit"), by_rules) == 1.0
-    assert type_factor(goal, replace(two, product_category="Fruit › Food"), by_rules) == 1.0
-    assert type_factor(goal, replace(two, title="Apple Banana Cherry"), by_rules) == 1.0
-    assert type_factor(goal, replace(two, title="Stapler", query="fruit"), by_rules) == 0.0
+    assert type_factor(goal, two, find_nouns_by_rules) == 0.5
+    assert type_factor(goal, replace(two, query="fruit"), find_nouns_by_rules) == 1.0
+    assert type_factor(goal, replace(two, product_category="Fruit › Food"), find_nouns_by_rules) == 1.0
+    assert type_factor(goal, replace(two, title="Apple Banana Cherry"), find_nouns_by_rules) == 1.0
+    assert type_factor(goal, replace(two, title="Stapler", query="fruit"), find_nouns_by_rules) == 0.0
 
 
 def test_a_name_without_nouns_is_like_any_other_by_a_fifth():
-    assert name_score(replace(GOAL, name="the 12 blue"), MUG, by_rules) == 0.2
+    assert noun_overlap(replace(GOAL, name="the 12 blue"), MUG, find_nouns_by_rules) == 0.2

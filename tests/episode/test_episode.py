@@ -5,7 +5,7 @@ from codeplan.budget import Budget
 from codeplan.episode.episode import Episode
 from codeplan.episode.meter import Meter
 from codeplan.errors import BudgetExceeded, EnvironmentFailure, EpisodeOver, ModelError
-from codeplan.recording.events import Acted, Asked, EnvironmentReset, SpanClosed, SpanOpened
+from codeplan.recording.events import ActionTaken, ModelCalled, EnvironmentReset, SpanClosed, SpanOpened
 from codeplan.types import Observation, Task
 
 TASK = Task("ball/2", "boxes", "find", "find the ball", 2)
@@ -18,7 +18,7 @@ def episode(budget=None, env=None, replies=("hi",)):
 
 def test_the_episode_begins_with_a_reset():
     e = episode()
-    assert e.first == e.observation == Observation("There are the boxes 1, 2 and 3. Find the ball.")
+    assert e.first_observation == e.observation == Observation("There are the boxes 1, 2 and 3. Find the ball.")
     assert isinstance(e.trace.events[0], EnvironmentReset)
 
 
@@ -26,7 +26,7 @@ def test_each_act_is_charged_and_recorded():
     e = episode()
     assert e.act("open 1").text == "It is empty."
     assert e.meter.actions == 1
-    assert isinstance(e.trace.events[-1], Acted)
+    assert isinstance(e.trace.events[-1], ActionTaken)
     assert not e.success
 
 
@@ -52,7 +52,7 @@ def test_each_ask_is_charged_and_recorded_whole():
     e = episode()
     assert e.ask(HELLO, purpose="ask", prompt="adaplanner/ask 1234").text == "hi"
     asked = e.trace.events[-1]
-    assert isinstance(asked, Asked)
+    assert isinstance(asked, ModelCalled)
     assert (asked.messages, asked.purpose, asked.prompt) == (HELLO, "ask", "adaplanner/ask 1234")
     assert e.meter.calls_for("ask") == 1
 

@@ -18,11 +18,11 @@ import msgspec
 
 from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.host.process import WorkerProcess
-from codeplan.sandbox.host.session import GRACE_SECONDS, Session
+from codeplan.sandbox.host.session import GRACE_SECONDS, RunSession
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol import frames as wire
 from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
-from codeplan.testing.home import Home
+from codeplan.testing.home import SampleHome
 from codeplan.types import Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, Step, Stopped
 
 LIMITS = Limits(
@@ -39,7 +39,7 @@ class Listening(WorkerProcess):
 
     heard: list[Any]
 
-    def receive(self, deadline: float) -> wire.FromWorker:
+    def receive(self, deadline: float) -> wire.WorkerFrame:
         frame = super().receive(deadline)
         self.heard.append(frame)
         return frame
@@ -55,7 +55,7 @@ class Liar:
 
     def _frames(self) -> list[bytes]:
         pick = self._random
-        frames = [wire.pack(wire.Started())] if pick.random() < 0.95 else []
+        frames = [wire.pack(wire.StartFrame())] if pick.random() < 0.95 else []
         broken = pick.random()
         for _ in range(pick.randrange(1, 60)):
             frame = wire.pack(pick.choice(_FRAMES)(pick))
@@ -90,13 +90,13 @@ class Liar:
 # ------------------------------------------------------------------ frames that a worker may send
 
 
-def _table(pick: random.Random) -> wire.Table:
+def _table(pick: random.Random) -> wire.CheckpointTable:
     values: dict[str, object] = {"x": [1, "é", None], "y": (2.5, b"z"), "n": pick.randrange(2**70), "s": {1, 2}}
     names = pick.sample(sorted(values), pick.randrange(4))
-    table = wire.Table.of(encode({n: values[n] for n in names}, 1_000))
+    table = wire.CheckpointTable.from_checkpoint(encode({n: values[n] for n in names}, 1_000))
     if pick.random() < 0.1:
         odd: list[Any] = [["list", 9], ["tuple", 0], ["int", "x"], float("inf"), 2**60, ["deque:3", 0, 0, 0, 0], []]
-        return wire.Table({"x": pick.randrange(4)}, [*table.nodes, pick.choice(odd)], {"d": "lost"})
+        return wire.CheckpointTable({"x": pick.randrange(4)}, [*table.nodes, pick.choice(odd)], {"d": "lost"})
     return table
 
 
@@ -111,7 +111,7 @@ def _call(pick: random.Random) -> wire.Frame:
     ]
     bad = pick.random() < 0.1
     method = pick.choice(["_secret", "__class__", "fly", "", "act"] if bad else ["goto", "echo", "odd", "report"])
-    return wire.Call(method, pick.choice(args), pick.choice([{}, {}, {"k": None}, {"receptacle": "x"}]))
+    return wire.CallFrame(method, pick.choice(args), pick.choice([{}, {}, {"k": None}, {"receptacle": "x"}]))
 
 
 def _end(pick: random.Random) -> wire.Frame:
@@ -119,36 +119,36 @@ def _end(pick: random.Random) -> wire.Frame:
     error = pick.choice(["", "ValueError", "wall", "turns", "checkpoint_bytes", "__class__"])
     amount = pick.choice([0.0, 3.5, 1e18])
     table = _table(pick) if pick.random() < 0.9 else None
-    return wire.End(
+    return wire.EndFrame(
         status, pick.choice([None, 1, 2, 77]), pick.choice([None, 1, 10**6]), error, "no", amount, 0.1, table
     )
 
 
 _FRAMES: list[Callable[[random.Random], wire.Frame]] = [
-    lambda pick: wire.Entered(
+    lambda pick: wire.StepFrame(
         pick.choice([1, 1, 2, 2, 2, 3]) if pick.random() < 0.1 else pick.choice([1, 2]), _table(pick)
     ),
-    lambda pick: wire.Covered([(0, pick.choice([1, 10**6]))]),
-    lambda pick: wire.Printed(pick.choice(["a", "line\n", "é" * 30, "x" * 200])),
-    lambda pick: wire.Printed("b"),
+    lambda pick: wire.CoverageFrame([(0, pick.choice([1, 10**6]))]),
+    lambda pick: wire.OutputFrame(pick.choice(["a", "line\n", "é" * 30, "x" * 200])),
+    lambda pick: wire.OutputFrame("b"),
     _call,
-    lambda pick: wire.Call("goto", ["shelf 1"], {}),
-    lambda pick: wire.Call("odd", [pick.choice(["KeyError", "AgentError", "self", "huge", "numbers"])], {}),
-    lambda pick: wire.Read(
+    lambda pick: wire.CallFrame("goto", ["shelf 1"], {}),
+    lambda pick: wire.CallFrame("odd", [pick.choice(["KeyError", "AgentError", "self", "huge", "numbers"])], {}),
+    lambda pick: wire.ReadFrame(
         pick.choice(["holding", "receptacles", "_secret", "act"]) if pick.random() < 0.2 else "holding"
     ),
-    lambda pick: wire.Ask("why?" * pick.choice([1, 1, 1, 40])),
-    lambda pick: _end(pick) if pick.random() < 0.1 else wire.Printed("c"),
-    lambda pick: pick.choice(OUT_OF_ORDER) if pick.random() < 0.1 else wire.Printed("d"),
+    lambda pick: wire.AskFrame("why?" * pick.choice([1, 1, 1, 40])),
+    lambda pick: _end(pick) if pick.random() < 0.1 else wire.OutputFrame("c"),
+    lambda pick: pick.choice(OUT_OF_ORDER) if pick.random() < 0.1 else wire.OutputFrame("d"),
 ]
 OUT_OF_ORDER: list[wire.Frame] = [
-    wire.Ready([]),
-    wire.Started(),
-    wire.Checked(PLAN, b"code"),
-    wire.Studied(b"[1]"),
-    wire.Unstudied("no", misused=True),
-    wire.Refused([Diagnostic(1, 1, "x", "no")]),
-    wire.Damaged("damaged"),
+    wire.ReadyFrame([]),
+    wire.StartFrame(),
+    wire.AcceptanceFrame(PLAN, b"code"),
+    wire.Analysis(b"[1]"),
+    wire.AnalysisFailed("no", invalid_job=True),
+    wire.RejectionFrame([Diagnostic(1, 1, "x", "no")]),
+    wire.CheckpointErrorFrame("damaged"),
 ]
 
 # ------------------------------------------------------------------ ways to break one
@@ -217,7 +217,7 @@ def break_frame(pick: random.Random, frame: bytes) -> bytes:
 
 def play(seed: int) -> int:
     """Play one stream to the host; returns how many frames it took in. Raises AssertionError where it was misled."""
-    liar, home, asked, printed = Liar(seed), Home(print), list[str](), list[Any]()
+    liar, home, asked, printed = Liar(seed), SampleHome(print), list[str](), list[Any]()
     ours, theirs = socket.socketpair()
     worker = Listening(ours, os.getpid(), None)
     worker.heard = []
@@ -234,7 +234,7 @@ def play(seed: int) -> int:
         port = AgentPort(home, ask)
         saved = encode({"x": 1}, 1_000) if seed % 2 else None
         job = wire.RunJob(PLAN.source, port.methods, port.attributes, 1, saved, 0, LIMITS)
-        outcome: Outcome | CheckpointError = Session(worker, PLAN, port, LIMITS, printed.append).run(job)
+        outcome: Outcome | CheckpointError = RunSession(worker, PLAN, port, LIMITS, printed.append).run(job)
     except CheckpointError as error:
         assert job.checkpoint is not None, "damaged is a checkpoint that nobody gave"
         outcome = error
@@ -248,7 +248,7 @@ def play(seed: int) -> int:
     return len(worker.heard) + 1
 
 
-def judge(outcome: Outcome | CheckpointError, heard: list[Any], home: Home, asked: list[str]) -> None:
+def judge(outcome: Outcome | CheckpointError, heard: list[Any], home: SampleHome, asked: list[str]) -> None:
     """Assert that the outcome says no more than what was heard in proper form, and that no limit was passed."""
     assert len(home.history) <= LIMITS.calls
     assert len(asked) <= LIMITS.asks
@@ -256,34 +256,34 @@ def judge(outcome: Outcome | CheckpointError, heard: list[Any], home: Home, aske
     assert home.receptacles == ["shelf 1", "desk 1"]
     last = heard[-1] if heard else None
     if isinstance(outcome, CheckpointError):
-        assert isinstance(heard[0], wire.Damaged)
+        assert isinstance(heard[0], wire.CheckpointErrorFrame)
         return
     if isinstance(outcome, Rejected):
-        assert last is None or (len(heard) == 1 and isinstance(last, wire.Refused))
+        assert last is None or (len(heard) == 1 and isinstance(last, wire.RejectionFrame))
         return
     if isinstance(outcome, Finished | Failed):
-        assert isinstance(last, wire.End)
+        assert isinstance(last, wire.EndFrame)
         assert last.status == ("finished" if isinstance(outcome, Finished) else "failed")
     if isinstance(outcome, Stopped) and outcome.checkpoint is not None:
-        assert isinstance(last, wire.End)
+        assert isinstance(last, wire.EndFrame)
         assert last.status == "stopped"
-    begun = heard if heard and isinstance(heard[0], wire.Started) else []
+    begun = heard if heard and isinstance(heard[0], wire.StartFrame) else []
     _judge_amounts(outcome, begun)
     _judge_saved(outcome, begun)
     assert "CANARY" not in msgspec.json.encode(outcome).decode()
 
 
 def _judge_amounts(outcome: Finished | Failed | Stopped, heard: list[Any]) -> None:
-    text = "".join(f.text for f in heard if isinstance(f, wire.Printed))
+    text = "".join(f.text for f in heard if isinstance(f, wire.OutputFrame))
     assert outcome.output == text[: LIMITS.output]
-    assert outcome.spent.output == len(outcome.output)
-    assert outcome.spent.calls == sum(isinstance(f, wire.Call) for f in heard) <= LIMITS.calls + 1
-    assert outcome.spent.asks == sum(isinstance(f, wire.Ask) for f in heard) <= LIMITS.asks + 1
-    assert 0 <= outcome.spent.wall < LIMITS.wall + GRACE_SECONDS + SLACK_SECONDS
+    assert outcome.usage.output == len(outcome.output)
+    assert outcome.usage.calls == sum(isinstance(f, wire.CallFrame) for f in heard) <= LIMITS.calls + 1
+    assert outcome.usage.asks == sum(isinstance(f, wire.AskFrame) for f in heard) <= LIMITS.asks + 1
+    assert 0 <= outcome.usage.wall < LIMITS.wall + GRACE_SECONDS + SLACK_SECONDS
 
 
 def _judge_saved(outcome: Finished | Failed | Stopped, heard: list[Any]) -> None:
-    entered = [f.step for f in heard if isinstance(f, wire.Entered) and PLAN.step(f.step) and _is_whole(f.table)]
+    entered = [f.step for f in heard if isinstance(f, wire.StepFrame) and PLAN.step(f.step) and _is_whole(f.table)]
     assert list(outcome.entries) == list(dict.fromkeys(entered))
     assert outcome.step in (None, *entered)
     for checkpoint in [outcome.checkpoint, *outcome.entries.values()]:
@@ -291,9 +291,9 @@ def _judge_saved(outcome: Finished | Failed | Stopped, heard: list[Any]) -> None
             assert read(checkpoint) == read(msgspec.json.decode(msgspec.json.encode(checkpoint), type=Checkpoint))
 
 
-def _is_whole(table: wire.Table) -> bool:
+def _is_whole(table: wire.CheckpointTable) -> bool:
     try:
-        decode(table.checkpoint())
+        decode(table.to_checkpoint())
     except CheckpointError:
         return False
     return True

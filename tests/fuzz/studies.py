@@ -14,7 +14,7 @@ from frames import OUT_OF_ORDER, SLACK_SECONDS, break_frame
 
 from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox.host.process import WorkerProcess
-from codeplan.sandbox.host.study import conduct, job
+from codeplan.sandbox.host.study import run_analysis, build_job
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol import frames as wire
 from codeplan.types import Rejected
@@ -59,7 +59,7 @@ def _send(sock: socket.socket, reply: bytes) -> None:
 
 def _reply(pick: random.Random) -> bytes:
     found = msgspec.json.encode(_tree(pick, 0))
-    frames = [wire.Studied(found), wire.Studied(_broken(pick, found)), pick.choice(OUT_OF_ORDER)]
+    frames = [wire.Analysis(found), wire.Analysis(_broken(pick, found)), pick.choice(OUT_OF_ORDER)]
     frame = wire.pack(pick.choice(frames))
     return break_frame(pick, frame) if pick.random() < 0.4 else frame
 
@@ -83,7 +83,7 @@ def _tree(pick: random.Random, depth: int) -> Any:
 def _judge(worker: WorkerProcess) -> None:
     began = time.monotonic()
     try:
-        found = conduct(worker, job("literals", "x", {}), LIMITS)
+        found = run_analysis(worker, build_job("literals", "x", {}), LIMITS)
         assert isinstance(found, Rejected) or msgspec.json.decode(msgspec.json.encode(found)) == found
     except (SandboxError, UsageError) as error:
         assert "\n" not in str(error)

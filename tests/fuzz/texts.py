@@ -18,13 +18,13 @@ from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.language.check import check_source
 from codeplan.sandbox.language.program import compile_plan
 from codeplan.sandbox.limits import Limits
-from codeplan.testing.samples import attempts, samples
-from codeplan.testing.world import asker
-from codeplan.testing.worlds import Walker
+from codeplan.testing.samples import sample_attacks, sample_plans
+from codeplan.testing.world import answer_function
+from codeplan.testing.worlds import SampleWalker
 from codeplan.types import Plan, Rejected
 
-API = agent_api(Walker)
-SOURCES = [s.source for s in samples()] + [a.source for a in attempts()]
+API = agent_api(SampleWalker)
+SOURCES = [s.source for s in sample_plans()] + [a.source for a in sample_attacks()]
 SECONDS = 10.0
 """A check takes milliseconds; this leaves room for a machine that does other things."""
 
@@ -222,8 +222,8 @@ def judge_check(source: str) -> None:
 
 def judge_run(source: str) -> None:
     """Assert that the cage ends whatever it is given, with an outcome."""
-    world = Walker()
-    outcome = _sandbox.run(source, world, asker(world)) if source.isascii() else _sandbox.check(source, API)
+    world = SampleWalker()
+    outcome = _sandbox.run(source, world, answer_function(world)) if source.isascii() else _sandbox.check(source, API)
     assert type(outcome).__name__ in ("Finished", "Failed", "Stopped", "Rejected", "Plan")
     if type(outcome).__name__ == "Stopped":
         assert outcome.limit != "worker" or "crashed" in outcome.message, outcome  # type: ignore[union-attr]

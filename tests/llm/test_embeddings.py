@@ -16,9 +16,9 @@ from codeplan.episode.meter import Meter
 from codeplan.errors import BudgetExceeded, ModelError, UsageError
 from codeplan.llm import replies
 from codeplan.llm.openai_client import OpenAIModel
-from codeplan.llm.routing import Routed
+from codeplan.llm.routing import RoutedModel
 from codeplan.protocols import Embeds
-from codeplan.standin.server_embeddings import DIMENSIONS, vector
+from codeplan.standin.server_embeddings import DIMENSIONS, text_vector
 from codeplan.types import Usage
 
 TEXTS = ["heat an apple", "cool a mug", "heat an apple"]
@@ -36,7 +36,7 @@ def test_each_text_has_its_vector_and_the_tokens_are_those_of_the_endpoint(serve
     asked = model(served.url, extra_body={"top_k": 3}, temperature=0.5)
     assert isinstance(asked, Embeds)
     found = asked.embed(TEXTS, model="small")
-    assert found.vectors == tuple(tuple(vector(text)) for text in TEXTS)
+    assert found.vectors == tuple(tuple(text_vector(text)) for text in TEXTS)
     assert (found.usage.input_tokens, found.usage.output_tokens) == served.tokens
     assert [(e["api"], e["model"]) for e in served.log] == [("embeddings", "small")]
 
@@ -88,9 +88,9 @@ def test_a_price_of_the_embedding_model_makes_money_of_its_tokens(serve: Serve, 
 
 def test_of_several_models_the_main_one_embeds(serve: Serve) -> None:
     main = model(serve().url)
-    assert len(Routed(main, {"ask": Replies()}).embed(TEXTS, model="small").vectors) == 3
+    assert len(RoutedModel(main, {"ask": Replies()}).embed(TEXTS, model="small").vectors) == 3
     with pytest.raises(UsageError, match="the model replies does not embed texts"):
-        Routed(Replies(), {"ask": main}).embed(TEXTS, model="small")
+        RoutedModel(Replies(), {"ask": main}).embed(TEXTS, model="small")
 
 
 @pytest.mark.parametrize(
@@ -106,21 +106,21 @@ def test_of_several_models_the_main_one_embeds(serve: Serve) -> None:
     ],
 )
 def test_vectors_that_are_not_one_of_the_same_length_for_each_text_are_none(data: str) -> None:
-    reply = replies.embeddings(f'{{"data": {data}}}'.encode(), 2)
+    reply = replies.parse_embeddings(f'{{"data": {data}}}'.encode(), 2)
     assert reply is not None
     assert reply.vectors is None
 
 
 def test_vectors_come_in_the_texts_order_whatever_order_the_endpoint_has() -> None:
     body = b'{"data": [{"index": 1, "embedding": [2]}, {"index": 0, "embedding": [1]}], "usage": {"total_tokens": 7}}'
-    reply = replies.embeddings(body, 2)
+    reply = replies.parse_embeddings(body, 2)
     assert reply is not None
     assert (reply.vectors, reply.usage) == (((1.0,), (2.0,)), Usage(7, 0))
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'{"data": 3}', b'{"data": [{"index": 0, "embedding": "AAAA"}]}', b"{}"])
 def test_a_body_without_vectors_is_no_reply(body: bytes) -> None:
-    assert replies.embeddings(body, 1) is None
+    assert replies.parse_embeddings(body, 1) is None
 
 
 # ------------------------------------------------------------------ the served endpoint
@@ -140,7 +140,7 @@ def test_everybodys_client_gets_vectors_of_length_one_that_are_near_where_words_
 
 @pytest.mark.parametrize("text", ["", "  ", "\ud800", "a" * 100_000])
 def test_any_text_has_a_vector(text: str) -> None:
-    assert math.hypot(*vector(text)) == pytest.approx(1)
+    assert math.hypot(*text_vector(text)) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("given", [[], [""], "", 3, None, [3], [[1, 2]]])

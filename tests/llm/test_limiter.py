@@ -9,52 +9,52 @@ from concurrent.futures import ThreadPoolExecutor
 from support.served import Serve
 from test_serve import ASK
 
-from codeplan.llm.limiter import Limiter
+from codeplan.llm.limiter import RateLimiter
 from codeplan.llm.openai_client import OpenAIModel
 
 WINDOW = 0.2
 
 
-def admitted(limiter: Limiter, sizes: list[int]) -> list[float]:
+def admitted(limiter: RateLimiter, sizes: list[int]) -> list[float]:
     """When each request was let through, in seconds from the first."""
 
     async def all_at_once() -> list[float]:
         sent = await asyncio.gather(*(limiter.admit(size) for size in sizes))
-        return [s.at - sent[0].at for s in sent]
+        return [s.time - sent[0].time for s in sent]
 
     return asyncio.run(all_at_once())
 
 
 def test_in_no_window_are_more_requests_than_the_limit() -> None:
-    times = admitted(Limiter(3, None, WINDOW), [1] * 8)
+    times = admitted(RateLimiter(3, None, WINDOW), [1] * 8)
     assert times == sorted(times), "first come, first served"
     assert all(later - earlier >= WINDOW for earlier, later in zip(times, times[3:], strict=False))
     assert times[-1] < 5 * WINDOW
 
 
 def test_in_no_window_are_more_tokens_than_the_limit() -> None:
-    times = admitted(Limiter(None, 100, WINDOW), [60, 40, 50, 50])
+    times = admitted(RateLimiter(None, 100, WINDOW), [60, 40, 50, 50])
     assert times[1] < WINDOW <= times[2] < times[3] + 0.01
 
 
 def test_a_request_larger_than_the_limit_waits_for_an_empty_window_and_is_let_through() -> None:
-    times = admitted(Limiter(None, 100, WINDOW), [10, 1000, 10])
+    times = admitted(RateLimiter(None, 100, WINDOW), [10, 1000, 10])
     assert WINDOW <= times[1] < 2 * WINDOW <= times[2]
 
 
 def test_what_an_answer_really_took_is_what_counts() -> None:
     async def three() -> float:
-        limiter = Limiter(None, 100, 5.0)
+        limiter = RateLimiter(None, 100, 5.0)
         first = await limiter.admit(90)
         first.tokens = 10
         second = await limiter.admit(80)
-        return second.at - first.at
+        return second.time - first.time
 
     assert asyncio.run(three()) < 1
 
 
 def test_without_limits_nothing_waits() -> None:
-    assert admitted(Limiter(None, None, 60.0), [10**9] * 100)[-1] < 1
+    assert admitted(RateLimiter(None, None, 60.0), [10**9] * 100)[-1] < 1
 
 
 def test_all_models_of_a_process_at_one_endpoint_share_the_limit(serve: Serve) -> None:

@@ -18,8 +18,8 @@ import pytest
 from codeplan.budget import Budget
 from codeplan.episode.meter import Meter
 from codeplan.errors import BudgetExceeded, ModelError, UsageError
-from codeplan.llm.attempts import Patience
-from codeplan.llm.faults import Fault, retry_after
+from codeplan.llm.attempts import RetryPolicy
+from codeplan.llm.faults import EndpointError, parse_retry_after
 from codeplan.llm.openai_client import OpenAIModel
 from codeplan.protocols import LLM
 from codeplan.runner.models import connect
@@ -429,8 +429,8 @@ def test_attempts_that_all_fail_are_counted_in_the_error(endpoint: Endpoint) -> 
 
 
 def test_attempts_without_number_have_pauses_all_the_same() -> None:
-    faults = [Fault("no", passing=True)] * 5000
-    assert 4.0 <= (Patience(1.0, 1.0, 10**6).pause(faults) or 0.0) <= 8.0
+    faults = [EndpointError("no", is_transient=True)] * 5000
+    assert 4.0 <= (RetryPolicy(1.0, 1.0, 10**6).pause_before_retry(faults) or 0.0) <= 8.0
 
 
 @pytest.mark.parametrize("header", ["Retry-After", "retry-after-ms"])
@@ -460,7 +460,7 @@ def test_a_wait_beyond_the_deadline_is_not_begun(endpoint: Endpoint) -> None:
     ],
 )
 def test_waits_are_read_however_they_are_written(headers: dict[str, str], wait: float | None) -> None:
-    assert retry_after(headers) == wait
+    assert parse_retry_after(headers) == wait
 
 
 def test_the_time_out_is_for_the_whole_attempt_and_not_for_each_byte() -> None:

@@ -14,7 +14,7 @@ from codeplan.types import Usage
 
 
 def test_the_built_in_table_has_a_date_and_a_source_and_cheaper_cached_input() -> None:
-    table = prices.builtin()
+    table = prices.builtin_prices()
     assert table.date
     assert table.source.startswith("https://")
     assert len(table.models) >= 8
@@ -23,11 +23,11 @@ def test_the_built_in_table_has_a_date_and_a_source_and_cheaper_cached_input() -
 
 
 def test_a_model_is_found_by_its_name_with_a_date_or_without() -> None:
-    table = prices.builtin()
-    assert table.of("gpt-4.1-mini-2025-04-14") == table.of("gpt-4.1-mini")
-    assert table.of("gpt-4o-2024-05-13") == Price(5.0, 15.0)
-    assert table.of("gpt-4.1-mini-next") is None
-    assert table.of("unheard-of", "gpt-4o") == table.of("gpt-4o")
+    table = prices.builtin_prices()
+    assert table.find_price("gpt-4.1-mini-2025-04-14") == table.find_price("gpt-4.1-mini")
+    assert table.find_price("gpt-4o-2024-05-13") == Price(5.0, 15.0)
+    assert table.find_price("gpt-4.1-mini-next") is None
+    assert table.find_price("unheard-of", "gpt-4o") == table.find_price("gpt-4o")
 
 
 def test_a_call_costs_input_cached_input_and_output() -> None:
@@ -60,7 +60,7 @@ def test_a_table_with_a_mistake_is_refused_in_one_line_with_the_place(tmp_path: 
     path = tmp_path / "prices.toml"
     path.write_text(text)
     with pytest.raises(UsageError) as caught:
-        prices.read(path)
+        prices.read_prices(path)
     message = str(caught.value)
     assert str(path) in message
     assert said in message
@@ -69,10 +69,10 @@ def test_a_table_with_a_mistake_is_refused_in_one_line_with_the_place(tmp_path: 
 
 def test_a_table_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="price table .*No such file"):
-        prices.read(tmp_path / "none.toml")
+        prices.read_prices(tmp_path / "none.toml")
     number: Any = 3
     with pytest.raises(UsageError, match="setting prices is 3; give the path"):
-        prices.read(number)
+        prices.read_prices(number)
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(UsageError, match="UTF-8"):
-        prices.read(tmp_path / "bytes.toml")
+        prices.read_prices(tmp_path / "bytes.toml")

@@ -11,8 +11,8 @@ from support.served import Serve
 import codeplan
 from codeplan.errors import UsageError
 from codeplan.llm.openai_client import OpenAIModel
-from codeplan.llm.prices import unpriced
-from codeplan.llm.routing import Routed
+from codeplan.llm.prices import unpriced_models
+from codeplan.llm.routing import RoutedModel
 from codeplan.protocols import LLM
 from codeplan.recording.events import EpisodeStarted
 from codeplan.runner.models import connect
@@ -21,7 +21,7 @@ from codeplan.types import Purpose
 
 def test_each_purpose_goes_to_its_model_and_all_others_to_the_main_one() -> None:
     main, asker = Replies("plan", "refined"), Replies("answer")
-    routed = Routed(main, {"ask": asker})
+    routed = RoutedModel(main, {"ask": asker})
     assert isinstance(routed, LLM)
     assert [routed.complete([], purpose=p).text for p in ("plan", "ask", "refine")] == ["plan", "answer", "refined"]
     assert (main.purposes, asker.purposes) == (["plan", "refine"], ["ask"])
@@ -29,7 +29,7 @@ def test_each_purpose_goes_to_its_model_and_all_others_to_the_main_one() -> None
 
 def test_every_purpose_of_a_call_has_a_model() -> None:
     main = Replies(*get_args(Purpose))
-    routed = Routed(main, {})
+    routed = RoutedModel(main, {})
     for purpose in get_args(Purpose):
         assert routed.complete([], purpose=purpose).text == purpose
     assert main.purposes == [*get_args(Purpose)]
@@ -41,28 +41,28 @@ def test_every_purpose_of_a_call_has_a_model() -> None:
 )
 def test_each_setting_names_the_model_for_its_purposes(setting: str, purposes: list[str]) -> None:
     model = connect("strong", base_url="http://localhost/v1", **{setting: "cheap"})
-    assert isinstance(model, Routed)
+    assert isinstance(model, RoutedModel)
     assert [p for p, route in model.settings["routes"].items() if route["model"] == "cheap"] == purposes
 
 
 def test_a_purpose_that_does_not_exist_is_refused() -> None:
     unknown: Any = "asks"
     with pytest.raises(UsageError, match="no purpose 'asks'.*did you mean 'ask'"):
-        Routed(Replies(), {"asks": Replies()})
+        RoutedModel(Replies(), {"asks": Replies()})
     with pytest.raises(UsageError, match="no purpose 'asks'"):
-        Routed(Replies(), {}).complete([], purpose=unknown)
+        RoutedModel(Replies(), {}).complete([], purpose=unknown)
 
 
 def test_models_are_named_by_settings_and_share_those_that_they_take() -> None:
     model = connect("strong", ask_model="cheap", base_url="http://localhost/v1", temperature=0.5)
     assert model.name == "strong (ask: cheap)"
-    assert isinstance(model, Routed)
+    assert isinstance(model, RoutedModel)
     assert model.settings == {
         "base_url": "http://localhost/v1",
         "temperature": 0.5,
         "routes": {"ask": {"model": "cheap", "base_url": "http://localhost/v1", "temperature": 0.5}},
     }
-    assert unpriced(model.name, model.settings) == ("strong", "cheap")
+    assert unpriced_models(model.name, model.settings) == ("strong", "cheap")
 
 
 def test_without_another_model_there_is_nothing_to_route() -> None:
@@ -72,7 +72,7 @@ def test_without_another_model_there_is_nothing_to_route() -> None:
 def test_a_model_at_another_endpoint_gets_no_key_but_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-main")
     model = connect("gpt-4.1", ask_model="@cf/tiny@http://localhost:8000/v1")
-    assert isinstance(model, Routed)
+    assert isinstance(model, RoutedModel)
     asker = model._routes["ask"]
     assert isinstance(asker, OpenAIModel)
     assert (asker.name, asker.base_url) == ("@cf/tiny", "http://localhost:8000/v1")
@@ -106,7 +106,7 @@ def test_an_episode_asks_both_and_its_trace_names_both(serve: Serve) -> None:
         model="strong",
         base_url=planner.url,
         ask_model=f"cheap@{asker.url}",
-        listen=events.append,
+        on_event=events.append,
     )
     assert result.success
     assert (len(planner.log), len(asker.log)) == (result.model_calls - result.asks, result.asks)

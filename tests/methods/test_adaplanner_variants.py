@@ -16,7 +16,7 @@ ASK = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        prin
 
 def play(method, *replies):
     model, env, events = Replies(*replies), Boxes(), []
-    return run(env, "ball/2", method, model, listen=events.append), model, env, events
+    return run(env, "ball/2", method, model, on_event=events.append), model, env, events
 
 
 def starts(events):

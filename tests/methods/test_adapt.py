@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from support.boxes import Boxes, Replies
 
 from codeplan.methods.adapt import Adapt
-from codeplan.recording.events import SpanOpened, Warned
+from codeplan.recording.events import SpanOpened, WarningIssued
 from codeplan.runner.live import run
 from codeplan.types import ActionSpace, Completion, Observation, Task
 
-SPACE = ActionSpace(forms=("open NUMBER",), futile=("It is empty",))
+SPACE = ActionSpace(forms=("open NUMBER",), no_effect_prefixes=("It is empty",))
 
 
 class World(Boxes):
@@ -107,7 +107,7 @@ def test_the_controller_does_what_the_logic_says_and_nothing_more(seed, max_dept
 
     task = Task("t", "boxes", "find", "goal", 7)
     method = Adapt(executor=dice, max_depth=max_depth, rollback=rollback)
-    result = run(env, task, method, planner, listen=hear)
+    result = run(env, task, method, planner, on_event=hear)
     tried = []
     assert result.claim == expected("goal", 1, max_depth, dice, planner, tried)
     assert [goal for goal, _ in dice.attempts] == [goal for goal, _ in tried]
@@ -126,7 +126,7 @@ def test_the_controller_does_what_the_logic_says_and_nothing_more(seed, max_dept
 
 def play(env, method, model, task="ball/2"):
     events = []
-    result = run(env, task, method, model, listen=events.append)
+    result = run(env, task, method, model, on_event=events.append)
     return result, events
 
 
@@ -162,7 +162,7 @@ def test_a_plan_that_cannot_be_read_goes_back_once_and_is_then_refused():
     assert model.purposes == ["act", "plan", "plan"]
     assert "no line of the form 'Step 1: ...'" in model.asked[2][1][-1]["content"]
     assert "just open them all" in model.asked[2][1][-1]["content"]
-    assert [e.message for e in events if isinstance(e, Warned)] == [
+    assert [e.message for e in events if isinstance(e, WarningIssued)] == [
         "a plan in sub-tasks was refused: it has no line of the form 'Execution order: (Step 1 AND Step 2)'"
     ]
 

@@ -15,7 +15,7 @@ REVIEW = ["it opened box 1", "it gave up too early"]
 
 
 class Told(Boxes):
-    space = ActionSpace(forms=("open NUMBER",), futile=("It is empty",), calls=6, patience=3)
+    space = ActionSpace(forms=("open NUMBER",), no_effect_prefixes=("It is empty",), calls=6, max_idle_turns=3)
 
 
 def tasks(count=3, split="train"):

@@ -6,8 +6,8 @@ import pytest
 
 from codeplan import methods
 from codeplan.budget import Budget
-from codeplan.recording.comparison import difference
-from codeplan.recording.events import Acted, Asked, EpisodeEnded, SpanClosed, SpanOpened
+from codeplan.recording.comparison import describe_difference
+from codeplan.recording.events import ActionTaken, ModelCalled, EpisodeEnded, SpanClosed, SpanOpened
 from codeplan.recording.trace import Trace
 from codeplan.runner.live import run
 from codeplan.runner.recorded import replay, resume
@@ -63,7 +63,7 @@ def test_an_episode_that_died_goes_on_to_the_same_end(world, name, tmp_path):
         trace.write_bytes(b"".join(whole[:number]) + b'{"event":"act')
         resume(trace.parent)
         before, after = Trace.read(tmp_path / "whole" / "trace.jsonl"), Trace.read(trace)
-        assert [difference(a, b) for a, b in zip(before, after, strict=True)] == [""] * len(before)
+        assert [describe_difference(a, b) for a, b in zip(before, after, strict=True)] == [""] * len(before)
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -75,7 +75,7 @@ def test_it_keeps_every_budget(world, name, limit):
     result = play(world, name, budget=Budget(**{limit: allowed}), listen=events.append)
     assert not result.success
     assert result.reason.startswith("budget: ")
-    calls, actions = (sum(isinstance(e, kind) for e in events) for kind in (Asked, Acted))
+    calls, actions = (sum(isinstance(e, kind) for e in events) for kind in (ModelCalled, ActionTaken))
     assert {"model_calls": calls, "actions": actions, "tokens": calls}[limit] == allowed
     assert isinstance(events[-1], EpisodeEnded)
 
@@ -87,7 +87,7 @@ def test_its_trace_tells_which_part_each_event_belongs_to(world, name, tmp_path)
     opened = {e.id: e for e in events if isinstance(e, SpanOpened)}
     assert PARTS[name] in {e.kind for e in opened.values()}
     assert {e.id for e in events if isinstance(e, SpanClosed)} == set(opened)
-    assert all(e.span in opened for e in events if isinstance(e, Acted))
+    assert all(e.span in opened for e in events if isinstance(e, ActionTaken))
 
 
 def test_nested_methods_are_resumed_from_their_table(tmp_path):

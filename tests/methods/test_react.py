@@ -5,13 +5,13 @@ from support.boxes import Boxes, Replies
 
 from codeplan.errors import UsageError
 from codeplan.methods.react import ReAct
-from codeplan.planning.turns import claim, formed, is_thought, spoken
+from codeplan.planning.turns import parse_claim, normalise_action, is_thought, first_line
 from codeplan.runner.live import run
 from codeplan.types import ActionSpace
 
 
 class Told(Boxes):
-    space = ActionSpace(forms=("open NUMBER",), futile=("It is empty",), calls=6, patience=3)
+    space = ActionSpace(forms=("open NUMBER",), no_effect_prefixes=("It is empty",), calls=6, max_idle_turns=3)
 
 
 def play(*replies, env=None, **settings):
@@ -69,24 +69,24 @@ def test_an_action_may_be_put_into_form_by_a_call_of_its_own():
     ],
 )
 def test_a_reply_says_its_first_line(reply, line):
-    assert spoken(reply) == line
+    assert first_line(reply) == line
 
 
 def test_thoughts_and_claims_are_told_by_their_words():
     assert is_thought("Thought 3: so")
     assert not is_thought("I think: so")
-    assert claim("think: now the TASK COMPLETED.") is True
-    assert claim("think: Task failed") is False
-    assert claim("open the completed task") is None
+    assert parse_claim("think: now the TASK COMPLETED.") is True
+    assert parse_claim("think: Task failed") is False
+    assert parse_claim("open the completed task") is None
 
 
 def test_slips_of_form_are_put_right_as_the_environment_says():
     from codeplan import envs
 
     space = envs.make("household").space
-    assert formed("put mug 1 in desk 2", space) == "put mug 1 in/on desk 2"
-    assert formed("put mug 1 on desk 2", space) == "put mug 1 in/on desk 2"
-    assert formed("put mug 1 in/on desk 2", space) == "put mug 1 in/on desk 2"
+    assert normalise_action("put mug 1 in desk 2", space) == "put mug 1 in/on desk 2"
+    assert normalise_action("put mug 1 on desk 2", space) == "put mug 1 in/on desk 2"
+    assert normalise_action("put mug 1 in/on desk 2", space) == "put mug 1 in/on desk 2"
 
 
 def test_an_environment_that_does_not_tell_its_actions_is_refused():

@@ -9,7 +9,7 @@ from codeplan import envs
 from codeplan.budget import Budget
 from codeplan.methods.adapt import Adapt
 from codeplan.methods.react import ReAct
-from codeplan.recording.events import Acted
+from codeplan.recording.events import ActionTaken
 from codeplan.runner.live import run
 from codeplan.types import Completion
 
@@ -60,10 +60,10 @@ def test_a_recorded_run_takes_the_same_actions_to_the_same_end(record, method, t
     acted = []
 
     def hear(event):
-        if isinstance(event, Acted):
+        if isinstance(event, ActionTaken):
             acted.append((event.action, event.observation.text.strip()))
 
-    result = run(env, task, method, model, budget=Budget(model_calls=None), listen=hear)
+    result = run(env, task, method, model, budget=Budget(model_calls=None), on_event=hear)
     expected = [(said, answer.strip()) for said, answer in record["steps"] if not said.startswith("think:")]
     assert acted == expected
     assert result.success == record["success"]

@@ -15,7 +15,7 @@ from codeplan.types import ActionSpace
 
 
 class Told(Boxes):
-    space = ActionSpace(forms=("open NUMBER",), futile=("It is empty",), calls=6, patience=3)
+    space = ActionSpace(forms=("open NUMBER",), no_effect_prefixes=("It is empty",), calls=6, max_idle_turns=3)
 
 
 GIVE_UP = "think: Task failed!"
@@ -23,7 +23,7 @@ GIVE_UP = "think: Task failed!"
 
 def play(method, *replies, env=None):
     model, events = Replies(*replies), []
-    result = run(env or Told(), "ball/2", method, model, listen=events.append)
+    result = run(env or Told(), "ball/2", method, model, on_event=events.append)
     spans = [(e.kind, e.name) for e in events if isinstance(e, SpanOpened)]
     return result, model, spans
 

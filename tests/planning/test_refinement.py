@@ -5,7 +5,7 @@ from support.boxes import Boxes, Replies
 
 from codeplan.budget import Budget
 from codeplan.errors import UsageError
-from codeplan.planning.refinement import resume_point
+from codeplan.planning.refinement import find_resume_point
 from codeplan.recording.events import PlanDrafted, PlanFailed, PlanRejected, PlanStarted, StepEntered
 from codeplan.runner.live import run
 from codeplan.types import Checkpoint, Plan, Step
@@ -30,7 +30,7 @@ def plan(first=1, box="first"):
 def play(*replies, task="ball/2", env=None, **settings):
     """The result, the model with what it was asked, and the events."""
     model, events = Replies(*replies), []
-    result = run(env or Boxes(), task, model=model, listen=events.append, **settings)
+    result = run(env or Boxes(), task, model=model, on_event=events.append, **settings)
     return result, model, events
 
 
@@ -194,44 +194,44 @@ def saved(*numbers, names=()):
 
 
 def test_resumes_at_the_first_step_that_differs():
-    assert resume_point(steps("a", "b", "c"), steps("a", "X", "c"), 3, saved(1, 2, 3)) == 2
+    assert find_resume_point(steps("a", "b", "c"), steps("a", "X", "c"), 3, saved(1, 2, 3)) == 2
 
 
 def test_resumes_at_the_step_that_failed_when_a_later_one_differs_first():
-    assert resume_point(steps("a", "b", "c"), steps("a", "b", "X"), 2, saved(1, 2)) == 2
+    assert find_resume_point(steps("a", "b", "c"), steps("a", "b", "X"), 2, saved(1, 2)) == 2
 
 
 def test_the_same_plan_again_resumes_at_the_step_that_failed():
-    assert resume_point(steps("a", "b", "c"), steps("a", "b", "c"), 2, saved(1, 2)) == 2
+    assert find_resume_point(steps("a", "b", "c"), steps("a", "b", "c"), 2, saved(1, 2)) == 2
 
 
 def test_the_same_plan_after_a_run_to_its_end_starts_over():
-    assert resume_point(steps("a", "b"), steps("a", "b"), None, saved(1, 2)) == 1
+    assert find_resume_point(steps("a", "b"), steps("a", "b"), None, saved(1, 2)) == 1
 
 
 def test_an_added_step_is_a_difference():
-    assert resume_point(steps("a", "b"), steps("a", "b", "c"), None, saved(1, 2)) == 2
-    assert resume_point(steps("a", "b"), steps("a", "b", "c"), None, saved(1, 2, 3)) == 3
+    assert find_resume_point(steps("a", "b"), steps("a", "b", "c"), None, saved(1, 2)) == 2
+    assert find_resume_point(steps("a", "b"), steps("a", "b", "c"), None, saved(1, 2, 3)) == 3
 
 
 def test_a_failure_outside_the_steps_does_not_bind_the_step():
-    assert resume_point(steps("a", "b"), steps("a", "X"), None, saved(1, 2)) == 2
+    assert find_resume_point(steps("a", "b"), steps("a", "X"), None, saved(1, 2)) == 2
 
 
 def test_goes_back_until_every_name_that_is_needed_is_saved_or_set():
     old = steps("a", "b", "c")
     new = steps("a", "b", "X", needs={3: ("x",)}, sets={2: ("x",)})
-    assert resume_point(old, new, 3, saved(1, 2, 3)) == 2
-    assert resume_point(old, new, 3, saved(1, 2, 3, names=("x",))) == 3
+    assert find_resume_point(old, new, 3, saved(1, 2, 3)) == 2
+    assert find_resume_point(old, new, 3, saved(1, 2, 3, names=("x",))) == 3
 
 
 def test_a_name_that_no_earlier_step_sets_is_no_reason_to_go_back():
     new = steps("a", "b", "X", needs={3: ("x",)}, sets={3: ("x",)})
-    assert resume_point(steps("a", "b", "c"), new, 3, saved(1, 2, 3)) == 3
+    assert find_resume_point(steps("a", "b", "c"), new, 3, saved(1, 2, 3)) == 3
 
 
 def test_a_plan_without_steps_starts_at_one():
-    assert resume_point(steps("a"), Plan(""), 1, saved(1)) == 1
+    assert find_resume_point(steps("a"), Plan(""), 1, saved(1)) == 1
 
 
 def test_a_counter_that_holds_itself_is_told_to_the_model_without_an_address():

@@ -4,21 +4,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplan.planning.subtasks import Node, Unreadable, evaluate, expression, numbers, read
+from codeplan.planning.subtasks import ExpressionNode, DecompositionError, evaluate, parse_expression, step_numbers, parse_decomposition
 
 PLAN = "Step 1: find a mug\nStep 2: take it\nExecution order: (Step 1 AND Step 2)"
 
 
 def AND(*parts):
-    return Node("AND", parts)
+    return ExpressionNode("AND", parts)
 
 
 def OR(*parts):
-    return Node("OR", parts)
+    return ExpressionNode("OR", parts)
 
 
 def test_a_plan_is_its_steps_and_their_order():
-    plan = read(PLAN)
+    plan = parse_decomposition(PLAN)
     assert plan.steps == {1: "find a mug", 2: "take it"}
     assert plan.order == AND(1, 2)
 
@@ -33,8 +33,8 @@ def test_a_plan_is_its_steps_and_their_order():
     ],
 )
 def test_small_differences_of_form_do_not_matter(reply):
-    assert read(reply).order == AND(1, 2)
-    assert [s.strip("* ") for s in read(reply).steps.values()] == ["find a mug", "take it"]
+    assert parse_decomposition(reply).order == AND(1, 2)
+    assert [s.strip("* ") for s in parse_decomposition(reply).steps.values()] == ["find a mug", "take it"]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_small_differences_of_form_do_not_matter(reply):
     ],
 )
 def test_an_expression_is_read_by_a_grammar(text, meant):
-    assert expression(text) == meant
+    assert parse_expression(text) == meant
 
 
 @pytest.mark.parametrize(
@@ -71,8 +71,8 @@ def test_an_expression_is_read_by_a_grammar(text, meant):
     ],
 )
 def test_what_leaves_anything_open_is_refused_with_the_reason(reply, why):
-    with pytest.raises(Unreadable, match=why.replace("(", r"\(")):
-        read(reply)
+    with pytest.raises(DecompositionError, match=why.replace("(", r"\(")):
+        parse_decomposition(reply)
 
 
 def trees(depth=3):
@@ -80,7 +80,7 @@ def trees(depth=3):
     return st.recursive(
         leaves,
         lambda parts: st.builds(
-            lambda op, ps: Node(op, tuple(ps)), st.sampled_from(["AND", "OR"]), st.lists(parts, min_size=2, max_size=4)
+            lambda op, ps: ExpressionNode(op, tuple(ps)), st.sampled_from(["AND", "OR"]), st.lists(parts, min_size=2, max_size=4)
         ),
         max_leaves=12,
     )
@@ -100,7 +100,7 @@ def value(tree, truth):
 
 @given(trees())
 def test_what_is_written_is_read_again(tree):
-    assert expression(written(tree)) == tree
+    assert parse_expression(written(tree)) == tree
 
 
 @given(
@@ -114,7 +114,7 @@ def test_an_expression_comes_to_its_logical_value(tree, truth):
         return truth[number]
 
     assert evaluate(tree, achieve) == value(tree, truth)
-    every = list(numbers(tree))
+    every = list(step_numbers(tree))
     assert tried == [n for n in every if n in tried][: len(tried)] or len(tried) <= len(every)
 
 
@@ -127,6 +127,6 @@ def test_nothing_is_tried_once_the_value_is_decided():
 @given(st.text(max_size=200))
 def test_any_text_is_a_plan_or_refused(text):
     try:
-        read(text)
-    except Unreadable as e:
+        parse_decomposition(text)
+    except DecompositionError as e:
         assert str(e)

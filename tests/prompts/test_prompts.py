@@ -10,11 +10,11 @@ import pytest
 from codeplan import envs
 from codeplan.prompts.templates import PromptError, Prompts
 from codeplan.runner.live import execute
-from codeplan.skills.binding import Parameter
+from codeplan.skills.binding import SkillParameter
 from codeplan.skills.values import Skill
-from codeplan.standin.household import understand
+from codeplan.standin.household import parse_goal
 from codeplan.standin.model import ScriptedModel
-from codeplan.standin.places import by_likelihood
+from codeplan.standin.places import sort_by_likelihood
 from codeplan.types import Finished, Stopped
 
 KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")
@@ -37,7 +37,7 @@ def chat(name, **values):
     if "skills" in given and "skills" not in values:
         given["skills"] = (Skill("skill-1", "household", "<skills>"),)
     if "parameters" in given and "parameters" not in values:
-        given["parameters"] = (Parameter("the_item", "<parameters>"),)
+        given["parameters"] = (SkillParameter("the_item", "<parameters>"),)
     if "notes" in given and "notes" not in values:
         given["notes"] = ("<notes>",)
     system, user = PROMPTS.messages(name, **given)
@@ -179,7 +179,7 @@ def test_there_is_a_sample_for_each_kind_of_household_task_and_none_for_others()
 def test_a_sample_shows_the_receptacles_and_the_task_that_it_solves(kind):
     sample = PROMPTS.sample("household", kind)
     seen, task = sample.split("\n")[:2]
-    chore = understand(task.removeprefix("# Task: "), seen)
+    chore = parse_goal(task.removeprefix("# Task: "), seen)
     assert seen.startswith("# You see: a ")
     assert chore.kind == kind
     assert (chore.target or chore.lamp) in sample.split("def solution")[1]
@@ -189,13 +189,13 @@ def fitted(kind, goal, observation):
     """The sample with another task's names for its own. Only half of the room is searched before it asks."""
     sample = PROMPTS.sample("household", kind)
     seen, task, plan = sample.split("\n", 2)
-    own, new = understand(task, seen), understand(goal, observation)
+    own, new = parse_goal(task, seen), parse_goal(goal, observation)
     for old, name in ((own.target, new.target), (own.appliance, new.appliance), (own.lamp, new.lamp)):
         plan = re.sub(rf"\b{old}\b", name, plan) if old else plan
     plan = re.sub(rf"\b{own.thing}\b", new.thing, plan)
 
     def likely_half(found):
-        places = by_likelihood(found[2], new.room)
+        places = sort_by_likelihood(found[2], new.room)
         return f"{found[1]}{places[: len(places) // 2]}"
 
     return re.sub(r"(search\('(\w+)', )\[.*?\]", likely_half, plan)

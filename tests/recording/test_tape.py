@@ -4,9 +4,9 @@ from hypothesis.strategies import data, integers, sampled_from
 from support.boxes import Boxes, Replies
 
 from codeplan import envs
-from codeplan.bench.suite import Suite
+from codeplan.bench.suite import TaskSuite
 from codeplan.errors import Diverged, UsageError
-from codeplan.recording.tape import Recorder, Tape
+from codeplan.recording.tape import TapeRecorder, Tape
 from codeplan.runner.live import run
 
 OPEN = "def solution(agent, start_from=1):\n    print(agent.open({}))\n"
@@ -18,7 +18,7 @@ class Untouchable(Boxes):
 
 
 def recorded(path, *plans, task="ball/2"):
-    recorder = Recorder(path)
+    recorder = TapeRecorder(path)
     results = [run(Boxes(), task, model=Replies(*plan), record=recorder, tries=len(plan)) for plan in plans]
     recorder.close()
     return results
@@ -68,13 +68,13 @@ def test_a_changed_prompt_is_shown_as_a_difference(tmp_path):
 
 def test_episodes_of_a_bench_find_theirs_whatever_the_order(tmp_path):
     tasks = envs.make("household").tasks("test")[:6]
-    recorder = Recorder(tmp_path / "tape")
+    recorder = TapeRecorder(tmp_path / "tape")
     try:
-        live = Suite(env="household", tasks=tasks, workers=3, settings={"record": recorder}).run()
+        live = TaskSuite(env="household", tasks=tasks, workers=3, settings={"record": recorder}).run()
     finally:
         recorder.close()
     tape = Tape(tmp_path / "tape")
-    played = Suite(env="household", tasks=list(reversed(tasks)), workers=2, settings={"tape": tape}).run()
+    played = TaskSuite(env="household", tasks=list(reversed(tasks)), workers=2, settings={"tape": tape}).run()
     assert [r.model_calls for r in reversed(played)] == [r.model_calls for r in live]
 
 
@@ -116,7 +116,7 @@ def test_any_character_that_was_changed_is_found_in_its_line(tmp_path, data):
 def test_a_tape_is_not_overwritten_and_a_damaged_line_is_named(tmp_path):
     recorded(tmp_path / "tape", [OPEN.format(2)])
     with pytest.raises(UsageError, match="exists already"):
-        Recorder(tmp_path / "tape")
+        TapeRecorder(tmp_path / "tape")
     lines = (tmp_path / "tape").read_bytes().split(b"\n")
     for damaged in (b"{", b'{"episode":0,"event":{"event":"\xff', b"\x00", b"[" * 100_000):
         (tmp_path / "tape").write_bytes(b"\n".join([*lines[:3], damaged, *lines[4:]]))

@@ -1,16 +1,16 @@
 import pytest
 
 from codeplan.errors import UsageError
-from codeplan.recording.events import Acted, EpisodeStarted, Printed, SpanOpened, StepEntered
+from codeplan.recording.events import ActionTaken, EpisodeStarted, TextPrinted, SpanOpened, StepEntered
 from codeplan.recording.trace import Trace
 from codeplan.types import Checkpoint, Observation, Task
 
 EVENTS = [
-    EpisodeStarted(task=Task("a"), env="e", method="m", model="x", codeplan="0"),
+    EpisodeStarted(task=Task("a"), env="e", method="m", model="x", codeplan_version="0"),
     SpanOpened(id=1, kind="trial", name="1"),
-    Acted(action="go", observation=Observation("there", 0.5), seconds=0.1),
+    ActionTaken(action="go", observation=Observation("there", 0.5), seconds=0.1),
     StepEntered(step=1, title="t", checkpoint=Checkpoint({"x": 0}, [1], {"f": "a function"})),
-    Printed(text="[bold]\x1b[31m"),
+    TextPrinted(text="[bold]\x1b[31m"),
 ]
 
 
@@ -66,6 +66,6 @@ def test_a_trace_that_cannot_be_written_says_why(tmp_path):
 
 def test_a_listener_hears_each_event_as_it_happens():
     heard = []
-    trace = Trace(listen=heard.append)
+    trace = Trace(on_event=heard.append)
     trace.append(EVENTS[0])
     assert heard == trace.events

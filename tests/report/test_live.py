@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 from codeplan.recording.events import (
-    Acted,
-    Asked,
-    Embedded,
+    ActionTaken,
+    ModelCalled,
+    TextsEmbedded,
     EnvironmentReset,
     EpisodeEnded,
     EpisodeStarted,
@@ -22,13 +22,13 @@ from codeplan.recording.events import (
     PlanRejected,
     PlanStarted,
     PlanStopped,
-    Printed,
+    TextPrinted,
     SpanClosed,
     SpanOpened,
     StepEntered,
-    Warned,
+    WarningIssued,
 )
-from codeplan.report.live import Live, Summary
+from codeplan.report.live import LiveDisplay, SummaryDisplay
 from codeplan.types import Checkpoint, Completion, Diagnostic, Observation, Purpose, Result, Task, Usage
 
 TASK = Task("clean/3", env="household", kind="clean", goal="put a clean mug on a desk")
@@ -38,27 +38,27 @@ SECOND = FIRST.replace("desk 1", "desk 2")
 
 def shown(*events: Event, terminal: bool = False, width: int = 100) -> str:
     file = io.StringIO()
-    live = Live(Console(file=file, force_terminal=terminal, width=width, color_system="standard" if terminal else None))
+    live = LiveDisplay(Console(file=file, force_terminal=terminal, width=width, color_system="standard" if terminal else None))
     for event in events:
         live(event)
     return file.getvalue()
 
 
 def started(model: str = "scripted") -> EpisodeStarted:
-    return EpisodeStarted(env="household", task=TASK, method="adaplanner", model=model, codeplan="0")
+    return EpisodeStarted(env="household", task=TASK, method="adaplanner", model=model, codeplan_version="0")
 
 
 def drafted(source: str, number: int = 1, origin: Purpose = "plan") -> PlanDrafted:
     return PlanDrafted(number=number, origin=origin, source=source)
 
 
-def acted(text: str, action: str = "go to desk 1") -> Acted:
-    return Acted(action=action, observation=Observation(text), seconds=0.0)
+def acted(text: str, action: str = "go to desk 1") -> ActionTaken:
+    return ActionTaken(action=action, observation=Observation(text), seconds=0.0)
 
 
-def asked(purpose: Purpose, question: str, text: str, usage: Usage | None = None, retries: int = 0) -> Asked:
+def asked(purpose: Purpose, question: str, text: str, usage: Usage | None = None, retries: int = 0) -> ModelCalled:
     completion = Completion(text, usage or Usage(700, 20), retries=retries)
-    return Asked(purpose=purpose, messages=[{"role": "user", "content": question}], completion=completion, seconds=1.5)
+    return ModelCalled(purpose=purpose, messages=[{"role": "user", "content": question}], completion=completion, seconds=1.5)
 
 
 def ended(success: bool = True, reason: str = "success", **more: object) -> EpisodeEnded:
@@ -118,7 +118,7 @@ def test_steps_actions_observations_and_prints_appear_in_order() -> None:
         EnvironmentReset(observation=Observation("You are in a room.")),
         StepEntered(step=1, title="Look around", checkpoint=Checkpoint()),
         acted("You see nothing."),
-        Printed(text="looking\n"),
+        TextPrinted(text="looking\n"),
         PlanFinished(step=1),
     ]
     text = shown(*events)
@@ -128,7 +128,7 @@ def test_steps_actions_observations_and_prints_appear_in_order() -> None:
 
 def test_the_title_that_a_step_prints_is_not_told_twice() -> None:
     entered = StepEntered(step=1, title="Look around", checkpoint=Checkpoint())
-    text = shown(entered, Printed(text="[Step 1] Look around\n"), Printed(text="[Step 1] again\n"))
+    text = shown(entered, TextPrinted(text="[Step 1] Look around\n"), TextPrinted(text="[Step 1] again\n"))
     assert text.count("Look around") == 1
     assert "again" in text
 
@@ -168,7 +168,7 @@ def test_another_exception_is_named_and_so_is_a_place_outside_the_steps() -> Non
 def test_a_stop_by_a_limit_and_a_warning_are_told() -> None:
     stopped = PlanStopped(limit="wall", value=6, allowed=5, step=1, line=4, message="the plan ran longer than 5 s")
     assert "The plan was stopped in step 1, line 4: the plan ran longer than 5 s" in shown(stopped)
-    assert "Warning: no landlock" in shown(Warned(message="no landlock"))
+    assert "Warning: no landlock" in shown(WarningIssued(message="no landlock"))
 
 
 def test_spans_are_headings() -> None:
@@ -200,8 +200,8 @@ def test_a_failure_has_its_reason_and_unknown_tokens_stay_unknown() -> None:
 
 def test_the_quiet_display_tells_the_end_and_warnings_alone() -> None:
     file = io.StringIO()
-    summary = Summary(Console(file=file))
-    for event in (started(), drafted(FIRST), Warned(message="no landlock"), ended()):
+    summary = SummaryDisplay(Console(file=file))
+    for event in (started(), drafted(FIRST), WarningIssued(message="no landlock"), ended()):
         summary(event)
     text = file.getvalue()
     assert "no landlock" in text
@@ -217,7 +217,7 @@ def everything(text: str) -> list[Event]:
     failed = PlanFailed(step=1, line=1, error=text, message=text, checkpoint=Checkpoint())
     stopped = PlanStopped(limit="wall", value=1, allowed=1, step=1, line=1, message=text)
     return [
-        EpisodeStarted(env="household", task=Task(text, env=text, goal=text), method=text, model=text, codeplan="0"),
+        EpisodeStarted(env="household", task=Task(text, env=text, goal=text), method=text, model=text, codeplan_version="0"),
         EnvironmentReset(observation=Observation(text)),
         drafted(text),
         drafted(f"x\n{text}", 2, "refine"),
@@ -227,11 +227,11 @@ def everything(text: str) -> list[Event]:
         acted(text, text),
         asked("ask", text, text),
         asked("plan", text, text),
-        Printed(text=text),
+        TextPrinted(text=text),
         failed,
         stopped,
         SpanOpened(id=1, kind=text, name=text),
-        Warned(message=text),
+        WarningIssued(message=text),
         EpisodeEnded(result=Result(Task(text, env=text, goal=text), False, text, text, text)),
     ]
 
@@ -263,11 +263,11 @@ def test_on_a_terminal_long_lines_are_wrapped_under_their_start() -> None:
 
 
 def test_a_flood_is_cut_and_says_how_much_there_was() -> None:
-    text = shown(acted("spam\n" * 100_000), Printed(text="x" * 1_000_000))
+    text = shown(acted("spam\n" * 100_000), TextPrinted(text="x" * 1_000_000))
     assert len(text) < 10_000
     assert "500,000 characters in all" in text
 
 
 def test_a_call_for_embeddings_is_told_in_a_line() -> None:
-    assert "3 texts to the embedding model small" in shown(Embedded(model="small", texts=3, digest="", seconds=0.1))
-    assert "1 text to" in shown(Embedded(model="small", texts=1, digest="", seconds=0.1))
+    assert "3 texts to the embedding model small" in shown(TextsEmbedded(model="small", texts=3, digest="", seconds=0.1))
+    assert "1 text to" in shown(TextsEmbedded(model="small", texts=1, digest="", seconds=0.1))

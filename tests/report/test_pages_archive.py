@@ -15,9 +15,9 @@ from support.trace_samples import PNG, acted, ended, hostile, started, write
 
 from codeplan.cli import main
 from codeplan.errors import UsageError
-from codeplan.recording.events import Pictured
+from codeplan.recording.events import PictureSaved
 from codeplan.report.pages import archive
-from codeplan.report.pages.runs import Source
+from codeplan.report.pages.runs import ReportSource
 
 
 class Elements(HTMLParser):
@@ -33,7 +33,7 @@ class Elements(HTMLParser):
 
 
 def written(folder: Path, out: Path) -> str:
-    archive.write(Source(folder), out)
+    archive.write_archive(ReportSource(folder), out)
     return out.read_text("utf-8")
 
 
@@ -56,7 +56,7 @@ def test_the_file_asks_for_nothing_else(bench: Path, tmp_path: Path) -> None:
 
 def test_every_event_of_every_episode_is_in_the_file(bench: Path, tmp_path: Path) -> None:
     page = written(bench, tmp_path / "page.html")
-    for at, run in enumerate(Source(bench).read().runs):
+    for at, run in enumerate(ReportSource(bench).read().episodes):
         head = block(page, f"e{at}")
         items = [i for n in range(len(head["pages"])) for i in block(page, f"e{at}p{n}")["items"]]
         assert len(items) == head["events"] == (run.folder / "trace.jsonl").read_bytes().count(b"\n")
@@ -83,7 +83,7 @@ def test_the_middle_of_what_is_too_large_is_left_out_and_counted(
     noise = [acted(text=base64.b64encode(n.to_bytes(4, "big") * 40).decode() + str(n)) for n in range(2000)]
     write(tmp_path / "run", started(), *noise, ended(started()))
     monkeypatch.setattr(archive, "FILE_BYTES", 30_000)
-    done = archive.write(Source(tmp_path), tmp_path / "page.html")
+    done = archive.write_archive(ReportSource(tmp_path), tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     assert done.left_out > 0
     kept = [int(n) for n in re.findall(r'id="e0p(\d+)"', page)]
@@ -95,7 +95,7 @@ def test_the_middle_of_what_is_too_large_is_left_out_and_counted(
 
 def test_pictures_are_in_the_file_and_others_files_are_not(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    write(run, started(), Pictured(file="pictures/1.png"), Pictured(file="../secret.png"), Pictured(file="text.png"))
+    write(run, started(), PictureSaved(file="pictures/1.png"), PictureSaved(file="../secret.png"), PictureSaved(file="text.png"))
     (run / "pictures").mkdir()
     (run / "pictures" / "1.png").write_bytes(PNG)
     (run / "text.png").write_text("no picture")
@@ -109,11 +109,11 @@ def test_another_file_is_not_written_over_and_an_older_page_is(bench: Path, tmp_
     out = tmp_path / "page.html"
     out.write_text("my thesis")
     with pytest.raises(UsageError, match="not overwritten"):
-        archive.write(Source(bench), out)
+        archive.write_archive(ReportSource(bench), out)
     assert out.read_text() == "my thesis"
     out.unlink()
-    archive.write(Source(bench), out)
-    archive.write(Source(bench), out)
+    archive.write_archive(ReportSource(bench), out)
+    archive.write_archive(ReportSource(bench), out)
     assert [p.name for p in tmp_path.iterdir()] == ["page.html"]
 
 

@@ -13,7 +13,7 @@ from support.trace_samples import PLAN, PNG, acted, ended, hostile, started, sta
 from test_pages_server import served
 
 from codeplan.recording.events import (
-    Pictured,
+    PictureSaved,
     PlanDrafted,
     PlanFailed,
     PlanStarted,
@@ -22,8 +22,8 @@ from codeplan.recording.events import (
     StepEntered,
 )
 from codeplan.report.pages import archive
-from codeplan.report.pages.runs import Source
-from codeplan.report.pages.shelf import TEXT_CHARACTERS
+from codeplan.report.pages.runs import ReportSource
+from codeplan.report.pages.shelf import MAX_TEXT_CHARACTERS
 
 ROWS = "table.episodes tbody tr"
 
@@ -35,7 +35,7 @@ def page(bench: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def paged(folder: Path, place: Path) -> str:
-    archive.write(Source(folder), place / "page.html")
+    archive.write_archive(ReportSource(folder), place / "page.html")
     return (place / "page.html").as_uri()
 
 
@@ -220,7 +220,7 @@ def test_an_episode_without_a_plan_has_no_place_for_one(chromium: Chromium, tmp_
 
 
 def test_a_picture_is_shown_where_it_was_recorded(chromium: Chromium, tmp_path: Path) -> None:
-    write(tmp_path / "run", started(), Pictured(file="1.png"))
+    write(tmp_path / "run", started(), PictureSaved(file="1.png"))
     (tmp_path / "run" / "1.png").write_bytes(PNG)
     tab = chromium.open(paged(tmp_path / "run", tmp_path) + "#/episode/0")
     tab.until("document.querySelector('img.picture')?.naturalWidth === 1")
@@ -305,12 +305,12 @@ def test_the_served_page_follows_a_bench_that_runs(chromium: Chromium, tmp_path:
 
 def test_a_long_trace_is_turned_page_by_page(chromium: Chromium, tmp_path: Path) -> None:
     pytest.importorskip("uvicorn", reason="needs the extra web")
-    write(tmp_path / "a", started(), acted(text="x" * (TEXT_CHARACTERS + 1)), *(acted(f"go {n}") for n in range(500)))
+    write(tmp_path / "a", started(), acted(text="x" * (MAX_TEXT_CHARACTERS + 1)), *(acted(f"go {n}") for n in range(500)))
     with served(tmp_path) as port:
         tab = chromium.open(f"http://127.0.0.1:{port}/#/episode/0")
         assert tab.count(".entry") == 200
         tab.click("[data-n='1'] button")
-        tab.until(f"document.querySelector('[data-n=\"1\"] .observation').innerText.length === {TEXT_CHARACTERS + 1}")
+        tab.until(f"document.querySelector('[data-n=\"1\"] .observation').innerText.length === {MAX_TEXT_CHARACTERS + 1}")
         tab.run("location.hash = '#/episode/0?event=450'")
         tab.until("document.querySelector('[data-n=\"450\"].current')")
         assert "page 3 of 3" in tab.text(".pager")

@@ -9,7 +9,7 @@ from support.trace_samples import PLAN, acted, ended, started, state, write
 
 from codeplan.errors import UsageError
 from codeplan.recording.events import (
-    Acted,
+    ActionTaken,
     EpisodeStarted,
     PlanDrafted,
     PlanStarted,
@@ -18,29 +18,29 @@ from codeplan.recording.events import (
     StepEntered,
 )
 from codeplan.recording.trace import Trace
-from codeplan.report.pages.index import MOST_EVENT_BYTES, PAGE_EVENTS, Index, Unreadable
+from codeplan.report.pages.index import MAX_EVENT_BYTES, MAX_PAGE_EVENTS, TraceIndex, UnreadableEvent
 
 
 def test_the_pages_hold_every_event_once_and_in_order(tmp_path: Path) -> None:
-    path = write(tmp_path, started(), *(acted(f"go {n}") for n in range(2 * PAGE_EVENTS)), ended(started()))
-    index = Index(path).refresh()
+    path = write(tmp_path, started(), *(acted(f"go {n}") for n in range(2 * MAX_PAGE_EVENTS)), ended(started()))
+    index = TraceIndex(path).refresh()
     events = [event for page in range(len(index.pages)) for event in index.read(page)]
     assert events == Trace.read(path)
-    assert [page.first for page in index.pages] == [0, PAGE_EVENTS, 2 * PAGE_EVENTS]
+    assert [page.first for page in index.pages] == [0, MAX_PAGE_EVENTS, 2 * MAX_PAGE_EVENTS]
     assert index.count == len(events)
     assert index.ended
 
 
 def test_large_events_make_pages_short(tmp_path: Path) -> None:
-    index = Index(write(tmp_path, started(), *(acted(text="x" * 600_000) for _ in range(4)))).refresh()
+    index = TraceIndex(write(tmp_path, started(), *(acted(text="x" * 600_000) for _ in range(4)))).refresh()
     assert [len(index.read(page)) for page in range(len(index.pages))] == [2, 1, 1, 1]
 
 
 def test_an_event_that_is_too_large_is_named_and_not_read(tmp_path: Path) -> None:
-    index = Index(write(tmp_path, started(), acted(text="x" * MOST_EVENT_BYTES), acted("after"))).refresh()
+    index = TraceIndex(write(tmp_path, started(), acted(text="x" * MAX_EVENT_BYTES), acted("after"))).refresh()
     events = [event for page in range(len(index.pages)) for event in index.read(page)]
-    assert isinstance(events[1], Unreadable)
-    assert events[1].size > MOST_EVENT_BYTES
+    assert isinstance(events[1], UnreadableEvent)
+    assert events[1].size > MAX_EVENT_BYTES
     assert events[2] == Trace.read(index.path)[2]
 
 
@@ -48,18 +48,18 @@ def test_a_damaged_line_is_named_and_the_others_are_read(tmp_path: Path) -> None
     path = write(tmp_path, started(), acted(), acted())
     lines = path.read_bytes().split(b"\n")
     path.write_bytes(b"\n".join([lines[0], b'{"event": "acted", "seq": [[[', b'{"event": "\xff', *lines[2:]]))
-    events = Index(path).refresh().read(0)
+    events = TraceIndex(path).refresh().read(0)
     assert isinstance(events[0], EpisodeStarted)
-    assert isinstance(events[1], Unreadable)
-    assert isinstance(events[2], Unreadable)
-    assert isinstance(events[3], Acted)
+    assert isinstance(events[1], UnreadableEvent)
+    assert isinstance(events[2], UnreadableEvent)
+    assert isinstance(events[3], ActionTaken)
 
 
 def test_a_torn_last_line_waits_until_it_is_whole(tmp_path: Path) -> None:
     path = write(tmp_path, started(), acted("one"), acted("two"))
     whole = path.read_bytes()
     path.write_bytes(whole[:-20])
-    index = Index(path).refresh()
+    index = TraceIndex(path).refresh()
     assert (index.count, len(index.read(0))) == (2, 2)
     path.write_bytes(whole)
     assert index.refresh().count == 3
@@ -70,10 +70,10 @@ def test_a_page_knows_the_plan_the_step_and_the_parts_that_hold_where_it_begins(
     begin = [started(), SpanOpened(id=1, kind="trial", name="1"), SpanOpened(id=2, kind="task", name="2")]
     begin += [SpanClosed(id=2), PlanDrafted(number=1, origin="plan", source=PLAN), PlanStarted(number=1, start_from=1)]
     begin += [StepEntered(step=2, title="take", checkpoint=state())]
-    index = Index(write(tmp_path, *begin, *(acted() for _ in range(PAGE_EVENTS)))).refresh()
-    carried = index.pages[1].carried
-    assert (carried.drafted, carried.step, carried.spans) == (4, 2, (1,))
-    plan = index.plan_at(carried.drafted)
+    index = TraceIndex(write(tmp_path, *begin, *(acted() for _ in range(MAX_PAGE_EVENTS)))).refresh()
+    carried = index.pages[1].context
+    assert (carried.plan_event, carried.step, carried.spans) == (4, 2, (1,))
+    plan = index.plan_at(carried.plan_event)
     assert plan is not None
     assert plan.source == PLAN
     assert index.plan_at(3) is None
@@ -81,4 +81,4 @@ def test_a_page_knows_the_plan_the_step_and_the_parts_that_hold_where_it_begins(
 
 def test_a_trace_that_is_not_there_is_an_error_with_its_name(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"trace.jsonl cannot be read"):
-        Index(tmp_path / "trace.jsonl").refresh()
+        TraceIndex(tmp_path / "trace.jsonl").refresh()

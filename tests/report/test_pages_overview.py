@@ -8,38 +8,38 @@ import pytest
 from support.trace_samples import acted, ended, hostile, started, write
 
 from codeplan.bench import store
-from codeplan.bench.measures import Measures
-from codeplan.bench.papers import published
+from codeplan.bench.measures import EpisodeMeasures
+from codeplan.bench.papers import published_results
 from codeplan.errors import UsageError
-from codeplan.report.pages.overview import cost_curve, cost_name, overview, refinement_curve
-from codeplan.report.pages.runs import Source
-from codeplan.statistics import wilson
+from codeplan.report.pages.overview import cost_curve, cost_unit, build_overview, refinement_curve
+from codeplan.report.pages.runs import ReportSource
+from codeplan.statistics import wilson_interval
 from codeplan.types import Result, Task
 
 
-def result(success: bool = True, refinements: int = 0, tokens: int | None = 15, money: float | None = None) -> Measures:
-    return Measures(success, float(success), 5, 5, 0, refinements, 1, tokens, money, 0.1, None)
+def result(success: bool = True, refinements: int = 0, tokens: int | None = 15, money: float | None = None) -> EpisodeMeasures:
+    return EpisodeMeasures(success, float(success), 5, 5, 0, refinements, 1, tokens, money, 0.1, None)
 
 
 def test_a_folder_of_runs_shows_each_in_natural_order(tmp_path: Path) -> None:
     for name in ("a-10", "a-9", "deep/er/b"):
         write(tmp_path / name, started(name), ended(started(name)))
-    assert [r.task.id for r in Source(tmp_path).read().runs] == ["a-9", "a-10", "deep/er/b"]
+    assert [r.task.id for r in ReportSource(tmp_path).read().episodes] == ["a-9", "a-10", "deep/er/b"]
 
 
 def test_one_run_can_be_shown_alone(tmp_path: Path) -> None:
     write(tmp_path / "one", started(), ended(started()))
-    found = Source(tmp_path / "one").read()
-    assert (found.name, len(found.runs), found.runs[0].state) == ("one", 1, "success")
+    found = ReportSource(tmp_path / "one").read()
+    assert (found.name, len(found.episodes), found.episodes[0].state) == ("one", 1, "success")
 
 
 def test_a_run_is_open_until_its_trace_has_an_end(tmp_path: Path) -> None:
     path = write(tmp_path / "one", started(), acted())
-    source = Source(tmp_path)
-    assert source.read().runs[0].state == "open"
+    source = ReportSource(tmp_path)
+    assert source.read().episodes[0].state == "open"
     path.unlink()
     write(tmp_path / "one", started(), acted(), ended(started(), success=False))
-    assert source.read().runs[0].state == "failure"
+    assert source.read().episodes[0].state == "failure"
 
 
 def test_runs_with_other_methods_models_or_settings_stand_in_other_columns(tmp_path: Path) -> None:
@@ -47,48 +47,48 @@ def test_runs_with_other_methods_models_or_settings_stand_in_other_columns(tmp_p
     write(tmp_path / "2", started(method="react"), ended(started(method="react")))
     write(tmp_path / "3", started(model="gpt-x"), ended(started(model="gpt-x")))
     write(tmp_path / "4", started("clean/2"), ended(started("clean/2")))
-    found = Source(tmp_path).read()
+    found = ReportSource(tmp_path).read()
     assert [c.name for c in found.columns] == ["adaplanner", "react", "adaplanner, gpt-x"]
-    assert [r.column for r in found.runs] == ["adaplanner", "react", "adaplanner, gpt-x", "adaplanner"]
+    assert [r.column for r in found.episodes] == ["adaplanner", "react", "adaplanner, gpt-x", "adaplanner"]
 
 
 def test_a_folder_with_nothing_to_show_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="nothing to show"):
-        Source(tmp_path)
+        ReportSource(tmp_path)
     with pytest.raises(UsageError, match="no folder"):
-        Source(tmp_path / "none")
+        ReportSource(tmp_path / "none")
 
 
 def test_a_link_to_another_folder_is_not_followed(tmp_path: Path) -> None:
     write(tmp_path / "elsewhere", started("secret"), ended(started("secret")))
     write(tmp_path / "runs" / "one", started("mine"), ended(started("mine")))
     (tmp_path / "runs" / "link").symlink_to(tmp_path / "elsewhere")
-    assert [r.task.id for r in Source(tmp_path / "runs").read().runs] == ["mine"]
+    assert [r.task.id for r in ReportSource(tmp_path / "runs").read().episodes] == ["mine"]
 
 
 def test_a_bench_that_runs_shows_what_ended_and_what_has_begun(tmp_path: Path) -> None:
     tasks = tuple(Task(f"t/{n}", "household", "clean") for n in range(3))
-    cell = store.Cell("household.mine.scripted", "household", "household", "adaplanner", "scripted")
-    with store.Store(tmp_path, store.Grid((cell,), {"household": tasks})) as kept:
-        run = store.run_folder(cell.name, "t/0", 0)
-        kept.append(store.Ended(cell.name, tasks[0], 0, run, Result(tasks[0], True, "success")))
-        write(tmp_path / store.run_folder(cell.name, "t/1", 0), started("t/1"))
-        found = Source(tmp_path).read()
-    assert [(r.task.id, r.state) for r in found.runs] == [("t/0", "success"), ("t/1", "open")]
+    cell = store.BenchCell("household.mine.scripted", "household", "household", "adaplanner", "scripted")
+    with store.BenchStore(tmp_path, store.BenchGrid((cell,), {"household": tasks})) as kept:
+        run = store.episode_folder(cell.name, "t/0", 0)
+        kept.append(store.EpisodeOutcome(cell.name, tasks[0], 0, run, Result(tasks[0], True, "success")))
+        write(tmp_path / store.episode_folder(cell.name, "t/1", 0), started("t/1"))
+        found = ReportSource(tmp_path).read()
+    assert [(r.task.id, r.state) for r in found.episodes] == [("t/0", "success"), ("t/1", "open")]
     assert found.total == 3
     assert found.columns[0].name == "mine"
-    told = overview(found)
+    told = build_overview(found)
     assert told["total"] == 3
     assert [e[4] for e in told["episodes"]] == ["success", "open"]
 
 
 def test_the_figures_are_the_bench_s_own(bench: Path) -> None:
-    read = store.read(bench)
-    told = overview(Source(bench).read())
+    read = store.read_bench(bench)
+    told = build_overview(ReportSource(bench).read())
     for cell, column in zip(read.cells, told["columns"], strict=True):
-        ended_ones = read.of(cell.name)
+        ended_ones = read.outcomes_of(cell.name)
         solved = sum(e.result.success for e in ended_ones)
-        assert column["rate"] == [solved, len(ended_ones), *(round(x, 4) for x in wilson(solved, len(ended_ones)))]
+        assert column["rate"] == [solved, len(ended_ones), *(round(x, 4) for x in wilson_interval(solved, len(ended_ones)))]
         actions = sum(e.result.actions for e in ended_ones) / len(ended_ones)
         assert column["means"]["actions"] == pytest.approx(actions)
         assert column["scripted"]
@@ -99,12 +99,12 @@ def test_the_figures_are_the_bench_s_own(bench: Path) -> None:
 
 def test_broken_episodes_count_apart(tmp_path: Path) -> None:
     tasks = tuple(Task(f"t/{n}", "household", "clean") for n in range(2))
-    cell = store.Cell("c", "household", "household", "adaplanner", "scripted")
-    with store.Store(tmp_path, store.Grid((cell,), {"household": tasks})) as kept:
-        kept.append(store.Ended("c", tasks[0], 0, "runs/c/0", Result(tasks[0], True, "success")))
+    cell = store.BenchCell("c", "household", "household", "adaplanner", "scripted")
+    with store.BenchStore(tmp_path, store.BenchGrid((cell,), {"household": tasks})) as kept:
+        kept.append(store.EpisodeOutcome("c", tasks[0], 0, "runs/c/0", Result(tasks[0], True, "success")))
         broken = Result(tasks[1], False, "infrastructure: no answer")
-        kept.append(store.Ended("c", tasks[1], 0, "runs/c/1", broken, broken=True, failures=3))
-    column = overview(Source(tmp_path).read())["columns"][0]
+        kept.append(store.EpisodeOutcome("c", tasks[1], 0, "runs/c/1", broken, broken=True, failures=3))
+    column = build_overview(ReportSource(tmp_path).read())["columns"][0]
     assert (column["rate"][:2], column["broken"]) == ([1, 1], 1)
 
 
@@ -120,14 +120,14 @@ def test_success_against_cost_counts_the_solved_ones_in_order_of_cost() -> None:
 
 def test_cost_is_money_where_it_is_known_of_all_else_tokens_else_calls() -> None:
     paid = result(money=0.5)
-    assert cost_name([paid]) == "money"
-    assert cost_name([paid, result()]) == "tokens"
-    assert cost_name([paid, result(tokens=None)]) == "calls"
+    assert cost_unit([paid]) == "money"
+    assert cost_unit([paid, result()]) == "tokens"
+    assert cost_unit([paid, result(tokens=None)]) == "calls"
 
 
 def test_hostile_texts_are_shown_and_harmless_in_the_overview(tmp_path: Path) -> None:
     hostile(tmp_path / "run")
-    told = str(overview(Source(tmp_path).read()))
+    told = str(build_overview(ReportSource(tmp_path).read()))
     assert "\u202e" not in told
     assert "\x1b" not in told
     assert "⟨U+202E⟩" in told
@@ -135,11 +135,11 @@ def test_hostile_texts_are_shown_and_harmless_in_the_overview(tmp_path: Path) ->
 
 def test_others_figures_stand_apart_from_ours_with_their_model_and_source(tmp_path: Path) -> None:
     tasks = (Task("t/0", "alfworld", "pick"),)
-    cell = store.Cell("c", "alfworld-unseen", "alfworld", "adaplanner", "scripted")
-    with store.Store(tmp_path, store.Grid((cell,), {"alfworld-unseen": tasks})) as kept:
-        kept.append(store.Ended("c", tasks[0], 0, "runs/c/0", Result(tasks[0], True, "success")))
-    told = overview(Source(tmp_path).read())
-    assert len(told["published"]) == len(published("alfworld-unseen")) > 0
+    cell = store.BenchCell("c", "alfworld-unseen", "alfworld", "adaplanner", "scripted")
+    with store.BenchStore(tmp_path, store.BenchGrid((cell,), {"alfworld-unseen": tasks})) as kept:
+        kept.append(store.EpisodeOutcome("c", tasks[0], 0, "runs/c/0", Result(tasks[0], True, "success")))
+    told = build_overview(ReportSource(tmp_path).read())
+    assert len(told["published"]) == len(published_results("alfworld-unseen")) > 0
     assert all(p["model"] and p["source"] for p in told["published"])
     assert not any(p["model"] == "scripted" for p in told["published"])
     assert len(told["columns"]) == 1
@@ -148,8 +148,8 @@ def test_others_figures_stand_apart_from_ours_with_their_model_and_source(tmp_pa
 def test_a_line_of_results_cannot_lead_to_another_folder(tmp_path: Path) -> None:
     write(tmp_path / "secret", started("secret"), acted())
     task = Task("t/0", "household", "clean")
-    cell = store.Cell("c", "household", "household", "adaplanner", "scripted")
-    with store.Store(tmp_path / "bench", store.Grid((cell,), {"household": (task,)})) as kept:
-        kept.append(store.Ended("c", task, 0, "../secret", Result(task, True, "success")))
-    (run,) = Source(tmp_path / "bench").read().runs
+    cell = store.BenchCell("c", "household", "household", "adaplanner", "scripted")
+    with store.BenchStore(tmp_path / "bench", store.BenchGrid((cell,), {"household": (task,)})) as kept:
+        kept.append(store.EpisodeOutcome("c", task, 0, "../secret", Result(task, True, "success")))
+    (run,) = ReportSource(tmp_path / "bench").read().episodes
     assert run.folder.is_relative_to(tmp_path / "bench" / "runs")

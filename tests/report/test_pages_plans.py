@@ -19,26 +19,26 @@ from codeplan.recording.events import (
     StepEntered,
 )
 from codeplan.report.pages import course
-from codeplan.report.pages.index import Index
-from codeplan.report.pages.plans import MOST_LINES, changed, laid_out
+from codeplan.report.pages.index import TraceIndex
+from codeplan.report.pages.plans import MAX_LINES, diff_rows, plan_layout
 from codeplan.types import Diagnostic
 
 
 def test_a_step_ranges_from_its_guard_to_the_last_line_within() -> None:
-    assert laid_out(PLAN)["steps"] == [[1, 2, 3], [2, 4, 5]]
+    assert plan_layout(PLAN)["steps"] == [[1, 2, 3], [2, 4, 5]]
     inner = (
         "def solution(agent, start_from=1):\n    if start_from <= 1:\n        a = 1\n\n        b = 2\n    print(a)\n"
     )
-    assert laid_out(inner)["steps"] == [[1, 2, 5]]
+    assert plan_layout(inner)["steps"] == [[1, 2, 5]]
 
 
 def test_text_that_is_no_plan_has_no_steps() -> None:
-    assert laid_out("I cannot do that.")["steps"] == []
+    assert plan_layout("I cannot do that.")["steps"] == []
 
 
 def test_a_very_long_plan_is_cut_and_says_how_long_it_is() -> None:
-    laid = laid_out("x = 1\n" * 5000)
-    assert (len(laid["lines"]), laid["whole"]) == (MOST_LINES, 5001)
+    laid = plan_layout("x = 1\n" * 5000)
+    assert (len(laid["lines"]), laid["whole"]) == (MAX_LINES, 5001)
 
 
 lines = st.lists(st.sampled_from(["a", "b", "c", "    d"]), max_size=12)
@@ -46,7 +46,7 @@ lines = st.lists(st.sampled_from(["a", "b", "c", "    d"]), max_size=12)
 
 @given(lines, lines)
 def test_a_diff_holds_both_plans_line_by_line(before: list[str], after: list[str]) -> None:
-    rows = changed("\n".join(before), "\n".join(after))
+    rows = diff_rows("\n".join(before), "\n".join(after))
     assert [text for mark, _, _, text in rows if mark != "+"] == "\n".join(before).split("\n")
     assert [text for mark, _, _, text in rows if mark != "-"] == "\n".join(after).split("\n")
     assert [old for mark, old, _, _ in rows if mark != "+"] == list(range(1, len("\n".join(before).split("\n")) + 1))
@@ -54,12 +54,12 @@ def test_a_diff_holds_both_plans_line_by_line(before: list[str], after: list[str
 
 def test_plans_made_to_be_slow_to_compare_are_compared_in_time() -> None:
     started = time.process_time()
-    changed("a\nb\n" * 4000, "b\na\n" * 4000)
+    diff_rows("a\nb\n" * 4000, "b\na\n" * 4000)
     assert time.process_time() - started < 10
 
 
 def test_the_course_tells_each_run_its_steps_its_end_and_where_the_next_resumed(tmp_path: Path) -> None:
-    index = Index(
+    index = TraceIndex(
         write(
             tmp_path,
             started(),
@@ -77,10 +77,10 @@ def test_the_course_tells_each_run_its_steps_its_end_and_where_the_next_resumed(
             PlanFinished(step=2),
         )
     ).refresh()
-    refused, first, second, third = course.rows(index.turns)
+    refused, first, second, third = course.plan_rows(index.course_events)
     assert (refused["plan"], refused["end"]["how"]) == (1, "refused")
     assert first["steps"] == [[1, 5, "look"], [2, 6, "take"]]
     assert first["end"] == {"how": "failed", "n": 7, "step": 2, "line": 5, "why": "no mug"}
     assert (second["from"], second["end"]["why"]) == (2, "KeyError: 'a'")
     assert third["end"]["how"] == "finished"
-    assert course.spans(index.turns) == [[1, "trial", "first", 1, 0]]
+    assert course.span_rows(index.course_events) == [[1, "trial", "first", 1, 0]]

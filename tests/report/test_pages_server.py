@@ -15,10 +15,10 @@ import pytest
 from support.trace_samples import PNG, acted, ended, hostile, started, write
 
 from codeplan.errors import UsageError
-from codeplan.recording.events import Pictured
-from codeplan.report.pages.runs import Source
+from codeplan.recording.events import PictureSaved
+from codeplan.report.pages.runs import ReportSource
 from codeplan.report.pages.server import serve
-from codeplan.report.pages.shelf import TEXT_CHARACTERS, Shelf
+from codeplan.report.pages.shelf import MAX_TEXT_CHARACTERS, EpisodeCatalog
 
 pytest.importorskip("uvicorn", reason="needs the extra web")
 
@@ -27,7 +27,7 @@ pytest.importorskip("uvicorn", reason="needs the extra web")
 def served(folder: Path) -> Iterator[int]:
     """The port at which the folder is served."""
     ready: list[str] = []
-    threading.Thread(target=serve, args=(Shelf(Source(folder)), 0, ready.append), daemon=True).start()
+    threading.Thread(target=serve, args=(EpisodeCatalog(ReportSource(folder)), 0, ready.append), daemon=True).start()
     for _ in range(1000):
         if ready:
             break
@@ -54,8 +54,8 @@ def data(port: int, path: str) -> Any:
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("served")
     hostile(folder / "0")
-    write(folder / "1", started("long"), acted(text="x" * (TEXT_CHARACTERS + 1)), *(acted(str(n)) for n in range(400)))
-    write(folder / "2", started(), Pictured(file="a.png"), Pictured(file="../b.png"), ended(started()))
+    write(folder / "1", started("long"), acted(text="x" * (MAX_TEXT_CHARACTERS + 1)), *(acted(str(n)) for n in range(400)))
+    write(folder / "2", started(), PictureSaved(file="a.png"), PictureSaved(file="../b.png"), ended(started()))
     (folder / "2" / "a.png").write_bytes(PNG)
     (folder / "b.png").write_bytes(PNG)
     return folder
@@ -138,8 +138,8 @@ def test_who_has_the_data_already_is_not_sent_them_again(port: int) -> None:
 
 def test_a_long_text_comes_cut_and_whole_when_it_is_asked_for(port: int) -> None:
     first = data(port, "/api/episodes/1/pages/0")["items"][1]
-    assert first["text"]["whole"] == TEXT_CHARACTERS + 1
-    assert data(port, "/api/episodes/1/events/1")["text"] == "x" * (TEXT_CHARACTERS + 1)
+    assert first["text"]["whole"] == MAX_TEXT_CHARACTERS + 1
+    assert data(port, "/api/episodes/1/events/1")["text"] == "x" * (MAX_TEXT_CHARACTERS + 1)
 
 
 def test_a_long_trace_comes_in_pages(port: int) -> None:
@@ -169,4 +169,4 @@ def test_what_is_new_is_seen_and_numbers_stay(tmp_path: Path) -> None:
 
 def test_a_port_that_is_taken_is_an_error(port: int, runs: Path) -> None:
     with pytest.raises(UsageError, match=f"port {port} cannot be used"):
-        serve(Shelf(Source(runs)), port, print)
+        serve(EpisodeCatalog(ReportSource(runs)), port, print)

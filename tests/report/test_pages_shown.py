@@ -9,26 +9,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplan.report.pages.shown import clip, label, visible
-from codeplan.report.pages.values import dropped, variables, written
+from codeplan.report.pages.shown import clip, label, make_visible
+from codeplan.report.pages.values import dropped_variables, variable_texts, value_text
 from codeplan.sandbox.protocol.codec import encode
 from codeplan.types import Checkpoint
 
 
 def test_escape_codes_invisible_marks_and_reordering_characters_become_signs() -> None:
-    assert visible("\x1b[31mred\x7f") == "␛[31mred␡"
-    assert visible("a\u202eb\u200bc") == "a⟨U+202E⟩b⟨U+200B⟩c"
-    assert visible("a\ud800b") == "a⟨U+D800⟩b"
+    assert make_visible("\x1b[31mred\x7f") == "␛[31mred␡"
+    assert make_visible("a\u202eb\u200bc") == "a⟨U+202E⟩b⟨U+200B⟩c"
+    assert make_visible("a\ud800b") == "a⟨U+D800⟩b"
 
 
 def test_plain_text_stays_as_it_is_but_for_tabs_and_line_ends() -> None:
-    assert visible("grüß\n→ 日本") == "grüß\n→ 日本"
-    assert visible("a\tb\r\nc\rd") == "a    b\nc␍d"
+    assert make_visible("grüß\n→ 日本") == "grüß\n→ 日本"
+    assert make_visible("a\tb\r\nc\rd") == "a    b\nc␍d"
 
 
 @given(st.text())
 def test_whatever_the_text_what_is_shown_can_be_seen(text: str) -> None:
-    assert visible(text).replace("\n", "").isprintable()
+    assert make_visible(text).replace("\n", "").isprintable()
     assert "\n" not in label(text)
 
 
@@ -42,24 +42,24 @@ def test_a_long_text_is_clipped_and_says_how_long_it_is() -> None:
     [1, -2.5, None, True, "a'b", b"\0", [], [1, [2]], (), (1,), (1, 2), {}, {"a": 1}, set(), {1}, frozenset({1})],
 )
 def test_a_small_value_is_written_as_python_writes_it(value: object) -> None:
-    assert written(value, 1000) == repr(value)
+    assert value_text(value, 1000) == repr(value)
 
 
 def test_other_containers_bear_their_names() -> None:
-    assert written(deque([1]), 100) == "deque([1])"
-    assert written(Counter("a"), 100) == "Counter({'a': 1})"
-    assert written(OrderedDict(a=1), 100) == "OrderedDict({'a': 1})"
-    assert written(defaultdict(int, a=1), 100) == "defaultdict({'a': 1})"
+    assert value_text(deque([1]), 100) == "deque([1])"
+    assert value_text(Counter("a"), 100) == "Counter({'a': 1})"
+    assert value_text(OrderedDict(a=1), 100) == "OrderedDict({'a': 1})"
+    assert value_text(defaultdict(int, a=1), 100) == "defaultdict({'a': 1})"
 
 
 def test_a_huge_integer_is_written_without_its_decimal_digits() -> None:
-    assert written(1 << 50_000, 10**6).startswith("0x1000")
+    assert value_text(1 << 50_000, 10**6).startswith("0x1000")
 
 
 def test_a_value_that_contains_itself_ends() -> None:
     loop: list[object] = []
     loop.append(loop)
-    assert written(loop, 500).endswith("…]" + "]" * 30)
+    assert value_text(loop, 500).endswith("…]" + "]" * 30)
 
 
 def test_a_small_checkpoint_that_stands_for_an_endless_value_is_written_in_bounds() -> None:
@@ -67,7 +67,7 @@ def test_a_small_checkpoint_that_stands_for_an_endless_value_is_written_in_bound
     for _ in range(200):
         value = [value, value]
     started = time.process_time()
-    text = variables(encode({"bomb": value, "a": 1}, 1 << 18), 2000)
+    text = variable_texts(encode({"bomb": value, "a": 1}, 1 << 18), 2000)
     assert len(text["bomb"]) <= 2001
     assert text["a"] == "1"
     assert time.process_time() - started < 5
@@ -75,9 +75,9 @@ def test_a_small_checkpoint_that_stands_for_an_endless_value_is_written_in_bound
 
 def test_a_damaged_checkpoint_has_no_variables_and_says_why() -> None:
     damaged = Checkpoint(names={"a": 7}, nodes=[1])
-    assert variables(damaged, 100) == {}
-    assert "damaged" in dropped(damaged)[""]
+    assert variable_texts(damaged, 100) == {}
+    assert "damaged" in dropped_variables(damaged)[""]
 
 
 def test_what_was_not_saved_is_told_with_the_reason() -> None:
-    assert dropped(Checkpoint(dropped={"f": "a function cannot be saved"})) == {"f": "a function cannot be saved"}
+    assert dropped_variables(Checkpoint(dropped={"f": "a function cannot be saved"})) == {"f": "a function cannot be saved"}

@@ -11,11 +11,11 @@ from test_pages_browser import violations
 
 from codeplan.cli import main
 from codeplan.report.pages import archive, skills
-from codeplan.report.pages.runs import Source
-from codeplan.report.pages.shelf import Shelf
-from codeplan.skills.library import Library
-from codeplan.skills.values import Origin, Skill, Trial
-from codeplan.statistics import mcnemar_exact, wilson
+from codeplan.report.pages.runs import ReportSource
+from codeplan.report.pages.shelf import EpisodeCatalog
+from codeplan.skills.library import SkillLibrary
+from codeplan.skills.values import SkillOrigin, Skill, EvidenceRecord
+from codeplan.statistics import mcnemar_exact, wilson_interval
 
 HARM = HOSTILE.replace("\ud800", "")
 
@@ -24,7 +24,7 @@ HARM = HOSTILE.replace("\ud800", "")
 def place(tmp_path: Path) -> Path:
     """A folder with one run, and a library whose skill came from it: six pairs of trials, then another version."""
     write(tmp_path / "runs" / "one", started("clean/1"), ended(started("clean/1")))
-    library = Library(tmp_path / "library")
+    library = SkillLibrary(tmp_path / "library")
     run = str(tmp_path / "runs" / "one")
     skill = Skill(
         "put-clean", "household", PLAN, "clean", "puts a clean thing away", ("thing", "place"), status="active"
@@ -32,10 +32,10 @@ def place(tmp_path: Path) -> Path:
     skill = library.add(skill)
     for seed in range(6):
         for shown in (True, False):
-            trial = Trial(f"clean/{seed}", seed, "scripted", shown, shown or seed == 0, phase="filter", run=run)
+            trial = EvidenceRecord(f"clean/{seed}", seed, "scripted", shown, shown or seed == 0, phase="filter", run=run)
             library.record(skill, trial)
     library.change(
-        skill, plan=PLAN.replace("look", "peer"), origins=(Origin("clean/1", "put it away", "scripted", run),)
+        skill, plan=PLAN.replace("look", "peer"), origins=(SkillOrigin("clean/1", "put it away", "scripted", run),)
     )
     library.add(Skill("odd", "household", HARM, HARM[:100], HARM, status="retired"))
     library.close()
@@ -43,9 +43,9 @@ def place(tmp_path: Path) -> Path:
 
 
 def test_the_glance_has_each_skill_with_its_figures(place: Path) -> None:
-    library = Library(place / "library")
+    library = SkillLibrary(place / "library")
     library.change(library.get("household", "put-clean"), plan=PLAN)  # another version: its figures begin anew
-    rows = {row["name"]: row for row in skills.glance(library)["skills"]}
+    rows = {row["name"]: row for row in skills.skills_overview(library)["skills"]}
     assert rows["put-clean"]["version"] == 3
     assert rows["put-clean"]["with"] == [0, 0, 0.0, 1.0]
     assert rows["odd"]["status"] == "retired"
@@ -53,31 +53,31 @@ def test_the_glance_has_each_skill_with_its_figures(place: Path) -> None:
 
 
 def test_a_skill_has_its_evidence_by_version_its_changes_and_the_way_to_its_episodes(place: Path) -> None:
-    library = Library(place / "library")
-    told = skills.details(library, "household", "put-clean", {(place / "runs" / "one").resolve(): 0})
+    library = SkillLibrary(place / "library")
+    told = skills.skill_details(library, "household", "put-clean", {(place / "runs" / "one").resolve(): 0})
     assert told is not None
     now, before = told["history"]
-    assert before["with"] == [6, 6, *wilson(6, 6)]
-    assert before["without"] == [1, 6, *wilson(1, 6)]
+    assert before["with"] == [6, 6, *wilson_interval(6, 6)]
+    assert before["without"] == [1, 6, *wilson_interval(1, 6)]
     assert (before["wins"], before["losses"], before["p"]) == (5, 0, mcnemar_exact(0, 5))
     assert [row[0] for row in now["diff"] if row[0] != " "] == ["-", "+"]
     assert told["origins"][0]["episode"] == 0
     assert len(told["trials"]) == told["all"] == 12
-    assert skills.details(library, "household", "none", {}) is None
+    assert skills.skill_details(library, "household", "none", {}) is None
 
 
 def test_evidence_of_a_run_that_no_folder_can_be_leads_nowhere(place: Path) -> None:
-    library = Library(place / "library")
+    library = SkillLibrary(place / "library")
     skill = library.get("household", "odd")
     for run in ("a\0b", "x" * 10_000):
-        library.record(skill, Trial("clean/1", 1, "m", True, True, run=run))
-    told = skills.details(library, "household", "odd", {})
+        library.record(skill, EvidenceRecord("clean/1", 1, "m", True, True, run=run))
+    told = skills.skill_details(library, "household", "odd", {})
     assert told is not None
     assert [trial[-1] for trial in told["trials"]] == [None, None]
 
 
 def test_the_viewer_has_the_library_too(place: Path) -> None:
-    shelf = Shelf(Source(place / "runs"), Library(place / "library"))
+    shelf = EpisodeCatalog(ReportSource(place / "runs"), SkillLibrary(place / "library"))
     assert shelf.overview()["skills"]
     assert [row["name"] for row in (shelf.skills() or {})["skills"]] == ["odd", "put-clean"]
     found = shelf.skill("household", "put-clean")
@@ -95,7 +95,7 @@ def test_the_command_wants_a_library_that_is_there(place: Path, capsys: pytest.C
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_library_s_pages_are_clicked_through(chromium: Chromium, axe: str, place: Path, scheme: str) -> None:
-    archive.write(Source(place / "runs"), place / "page.html", Library(place / "library"))
+    archive.write_archive(ReportSource(place / "runs"), place / "page.html", SkillLibrary(place / "library"))
     tab = chromium.open((place / "page.html").as_uri(), scheme=scheme)
     tab.click("#nav-skills")
     tab.until("document.querySelectorAll('table.episodes tbody tr').length === 2")
@@ -117,10 +117,10 @@ def test_the_library_s_pages_are_clicked_through(chromium: Chromium, axe: str, p
 
 
 def test_trials_of_no_time_that_there_is_are_shown_without_one(chromium: Chromium, place: Path) -> None:
-    library = Library(place / "library")
+    library = SkillLibrary(place / "library")
     for at in (1e308, -1e300, 1e9):
-        library.record(library.get("household", "odd"), Trial("clean/1", 1, "m", True, True, at=at))
-    archive.write(Source(place / "runs"), place / "page.html", library)
+        library.record(library.get("household", "odd"), EvidenceRecord("clean/1", 1, "m", True, True, at=at))
+    archive.write_archive(ReportSource(place / "runs"), place / "page.html", library)
     tab = chromium.open((place / "page.html").as_uri() + "#/skill/0")
     tab.until("document.querySelector('h1')?.innerText.startsWith('odd')")
     assert tab.text("main").count("2001-09-09") == 1

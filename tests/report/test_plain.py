@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from codeplan.report.plain import as_json, fields, outcome_as_json
+from codeplan.report.plain import to_json_value, to_plain_data, outcome_as_json
 from codeplan.sandbox.protocol.codec import encode
-from codeplan.types import Diagnostic, Failed, Finished, Rejected, Result, Spent, Stopped, Task
+from codeplan.types import Diagnostic, Failed, Finished, Rejected, Result, ResourceUsage, Stopped, Task
 
 STATE = encode({"found": "mug 1", "seen": ("desk 1", 2)}, 10_000)
 
 
 def failed(error: str) -> Failed:
-    return Failed(2, 7, error, "no mug", "looking\n", STATE, {}, Spent())
+    return Failed(2, 7, error, "no mug", "looking\n", STATE, {}, ResourceUsage())
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def failed(error: str) -> Failed:
     [None, True, 3, -1.5, "text", [1, [2]], {"a": {"b": []}}, 2**64],
 )
 def test_what_json_has_stays_as_it_is(value: Any) -> None:
-    assert json.loads(json.dumps(as_json(value))) == value
+    assert json.loads(json.dumps(to_json_value(value))) == value
 
 
 @pytest.mark.parametrize(
@@ -39,38 +39,38 @@ def test_what_json_has_stays_as_it_is(value: Any) -> None:
     ],
 )
 def test_what_json_lacks_is_shown_as_python_writes_it(value: object, shown: Any) -> None:
-    assert as_json(value) == shown
+    assert to_json_value(value) == shown
 
 
 def test_a_value_s_fields_have_none_for_a_number_that_is_none() -> None:
-    shown = fields([Spent(float("nan"), float("-inf"))])
+    shown = to_plain_data([ResourceUsage(float("nan"), float("-inf"))])
     assert (shown[0]["wall"], shown[0]["cpu"]) == (None, None)
 
 
 def test_a_number_too_long_for_decimal_digits_is_shown_all_the_same() -> None:
-    assert as_json([2**20_000]) == [hex(2**20_000)]
-    assert as_json({2**20_000}) == "<set>"
+    assert to_json_value([2**20_000]) == [hex(2**20_000)]
+    assert to_json_value({2**20_000}) == "<set>"
 
 
 def test_a_cycle_ends() -> None:
     cycle: list[object] = []
     cycle.append(cycle)
-    assert json.dumps(as_json(cycle)).count("[") < 100
+    assert json.dumps(to_json_value(cycle)).count("[") < 100
 
 
 def test_a_few_lists_that_hold_one_another_a_trillion_times_end() -> None:
     value: list[object] = []
     for _ in range(40):
         value = [value, value]
-    assert len(json.dumps(as_json(value))) < 10_000_000
+    assert len(json.dumps(to_json_value(value))) < 10_000_000
 
 
 def test_a_value_keeps_the_fields_that_are_at_their_defaults() -> None:
-    told = fields(Result(Task("pick/0"), False, "no success"))
+    told = to_plain_data(Result(Task("pick/0"), False, "no success"))
     assert told["refinements"] == 0
     assert told["task"]["split"] == "test"
     assert told["usage"]["output_tokens"] == 0
-    assert fields((Task("a"),))[0]["id"] == "a"
+    assert to_plain_data((Task("a"),))[0]["id"] == "a"
 
 
 def test_a_failed_assertion_keeps_its_message_and_another_exception_is_named() -> None:
@@ -85,12 +85,12 @@ def test_a_failed_assertion_keeps_its_message_and_another_exception_is_named() -
 
 
 def test_a_finished_plan_has_the_episodes_reason() -> None:
-    told = outcome_as_json(Finished("", 3, STATE, {}, Spent()), "success")
+    told = outcome_as_json(Finished("", 3, STATE, {}, ResourceUsage()), "success")
     assert (told["status"], told["step"], told["message"]) == ("finished", 3, "success")
 
 
 def test_a_stopped_plan_may_have_no_variables() -> None:
-    told = outcome_as_json(Stopped("wall", 6, 5, 1, 4, "it ran too long", "", None, {}, Spent()), "")
+    told = outcome_as_json(Stopped("wall", 6, 5, 1, 4, "it ran too long", "", None, {}, ResourceUsage()), "")
     assert (told["status"], told["message"], told["checkpoint"]) == ("stopped", "it ran too long", None)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplan.report.text import changes, clean, clipped, located, one_line
+from codeplan.report.text import diff_lines, clean, clip_lines, source_excerpt, one_line
 from codeplan.types import Diagnostic
 
 
@@ -31,30 +31,30 @@ def test_one_line_is_one_line_of_the_width_that_is_asked_for() -> None:
 
 
 def test_clipped_text_says_how_much_there_was() -> None:
-    assert clipped("a\nb\n") == ["a", "b"]
-    assert clipped("a\n" * 50, 2) == ["a", "a", "… (100 characters in all; the trace has them)"]
+    assert clip_lines("a\nb\n") == ["a", "b"]
+    assert clip_lines("a\n" * 50, 2) == ["a", "a", "… (100 characters in all; the trace has them)"]
 
 
 def test_the_caret_stands_under_the_column() -> None:
-    assert located("a\nfoo(bar)", Diagnostic(2, 5, "r", "m")) == ["foo(bar)", "    ^"]
-    assert located("a\n\tfoo", Diagnostic(2, 2, "r", "m")) == ["    foo", "    ^"]
+    assert source_excerpt("a\nfoo(bar)", Diagnostic(2, 5, "r", "m")) == ["foo(bar)", "    ^"]
+    assert source_excerpt("a\n\tfoo", Diagnostic(2, 2, "r", "m")) == ["    foo", "    ^"]
 
 
 def test_of_a_very_long_line_only_the_part_around_the_column_is_shown() -> None:
-    line, caret = located("x" * 1_000_000 + "!" + "y" * 1_000_000, Diagnostic(1, 1_000_001, "r", "m"))
+    line, caret = source_excerpt("x" * 1_000_000 + "!" + "y" * 1_000_000, Diagnostic(1, 1_000_001, "r", "m"))
     assert len(line) < 200
     assert line[caret.index("^")] == "!"
 
 
 @pytest.mark.parametrize("line", [0, 3, -1])
 def test_without_a_line_there_is_nothing_to_point_at(line: int) -> None:
-    assert located("a\nb", Diagnostic(line, 0, "r", "m")) == []
+    assert source_excerpt("a\nb", Diagnostic(line, 0, "r", "m")) == []
 
 
 def test_changes_have_two_lines_around_them_and_say_where_they_are() -> None:
     before = "\n".join("abcdefgh")
     after = before.replace("e", "E")
-    assert list(changes(before, after)) == [
+    assert list(diff_lines(before, after)) == [
         ("@", "line 3"),
         (" ", "c"),
         (" ", "d"),
@@ -63,4 +63,4 @@ def test_changes_have_two_lines_around_them_and_say_where_they_are() -> None:
         (" ", "f"),
         (" ", "g"),
     ]
-    assert list(changes(before, before)) == []
+    assert list(diff_lines(before, before)) == []

@@ -12,7 +12,7 @@ from codeplan.cli import main
 from codeplan.errors import UsageError
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted
 from codeplan.recording.trace import Trace
-from codeplan.runner.configuration import Found, fitting, read
+from codeplan.runner.configuration import UserConfig, settings_for_model, load_config
 
 FILE = """
 [tool.codeplan]
@@ -31,22 +31,22 @@ SET = {"ask_model": "cheap", "temperature": 0.0, "stop": ["END"], "extra_body": 
 
 def test_settings_stand_in_pyproject_toml(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(FILE)
-    assert read(tmp_path, {}) == Found("strong", SET, {"money": 1.5, "model_calls": 7})
+    assert load_config(tmp_path, {}) == UserConfig("strong", SET, {"money": 1.5, "model_calls": 7})
 
 
 def test_a_file_of_its_own_goes_first_with_its_keys_at_the_top_or_not(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.codeplan]\nmodel = 'other'")
     (tmp_path / "codeplan.toml").write_text(FILE)
-    assert read(tmp_path, {}).model == "strong"
+    assert load_config(tmp_path, {}).model == "strong"
     (tmp_path / "codeplan.toml").write_text(FILE.replace("tool.codeplan.", "").replace("[tool.codeplan]", ""))
-    assert read(tmp_path, {}) == Found("strong", SET, {"money": 1.5, "model_calls": 7})
+    assert load_config(tmp_path, {}) == UserConfig("strong", SET, {"money": 1.5, "model_calls": 7})
 
 
 @pytest.mark.parametrize("text", [None, "", "[project]\nname = 'x'", "[tool.ruff]\nline-length = 120"])
 def test_a_folder_that_says_nothing_sets_nothing(tmp_path: Path, text: str | None) -> None:
     if text is not None:
         (tmp_path / "pyproject.toml").write_text(text)
-    assert read(tmp_path, {}) == Found(None, {}, {})
+    assert load_config(tmp_path, {}) == UserConfig(None, {}, {})
 
 
 def test_a_variable_goes_before_the_file(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_a_variable_goes_before_the_file(tmp_path: Path) -> None:
         "CODEPLAN_DEBUG": "1",
         "CODEPLAN_API": "",
     }
-    found = read(tmp_path, variables)
+    found = load_config(tmp_path, variables)
     assert found.model == "other"
     assert found.settings == SET | {"temperature": 0.5, "max_retries": 9, "stop": ["a", "b"]}
     assert found.budget == {"money": 3.0, "model_calls": 7}
@@ -68,15 +68,15 @@ def test_a_variable_goes_before_the_file(tmp_path: Path) -> None:
 
 def test_openais_own_variable_for_the_address_goes_before_the_file(tmp_path: Path) -> None:
     (tmp_path / "codeplan.toml").write_text("base_url = 'http://file/v1'")
-    assert read(tmp_path, {}).settings == {"base_url": "http://file/v1"}
-    assert read(tmp_path, {"OPENAI_BASE_URL": "http://variable/v1"}).settings == {}
+    assert load_config(tmp_path, {}).settings == {"base_url": "http://file/v1"}
+    assert load_config(tmp_path, {"OPENAI_BASE_URL": "http://variable/v1"}).settings == {}
     both = {"OPENAI_BASE_URL": "http://variable/v1", "CODEPLAN_BASE_URL": "http://own/v1"}
-    assert read(tmp_path, both).settings == {"base_url": "http://own/v1"}
+    assert load_config(tmp_path, both).settings == {"base_url": "http://own/v1"}
 
 
 def test_the_stand_in_takes_what_fits_it_and_asks_nobody_else() -> None:
-    assert fitting("scripted", {"ask_model": "cheap", "temperature": 1.0, "model_seed": 3}) == {"model_seed": 3}
-    assert fitting("strong", {"ask_model": "cheap", "model_seed": 3}) == {"ask_model": "cheap", "model_seed": 3}
+    assert settings_for_model("scripted", {"ask_model": "cheap", "temperature": 1.0, "model_seed": 3}) == {"model_seed": 3}
+    assert settings_for_model("strong", {"ask_model": "cheap", "model_seed": 3}) == {"ask_model": "cheap", "model_seed": 3}
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_the_stand_in_takes_what_fits_it_and_asks_nobody_else() -> None:
 def test_a_mistake_in_the_file_is_one_line_with_the_place(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "codeplan.toml").write_text(text)
     with pytest.raises(UsageError) as caught:
-        read(tmp_path, {})
+        load_config(tmp_path, {})
     assert said in str(caught.value)
     assert "sk-secret" not in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -112,7 +112,7 @@ def test_a_mistake_in_the_file_is_one_line_with_the_place(tmp_path: Path, text: 
 def test_a_file_that_is_no_text_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "codeplan.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UsageError, match="UTF-8"):
-        read(tmp_path, {})
+        load_config(tmp_path, {})
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_file_that_is_no_text_is_one_line(tmp_path: Path) -> None:
 )
 def test_a_mistake_in_a_variable_is_one_line_with_its_name(tmp_path: Path, variable: str, value: str) -> None:
     with pytest.raises(UsageError, match=variable):
-        read(tmp_path, {variable: value})
+        load_config(tmp_path, {variable: value})
 
 
 # ------------------------------------------------------------------ on the command line

@@ -15,8 +15,8 @@ from support.boxes import Boxes, Replies
 
 from codeplan.budget import Budget
 from codeplan.errors import Diverged, InfrastructureError, ModelError, UsageError
-from codeplan.recording.comparison import difference
-from codeplan.recording.events import Acted, Asked, AskFailed, EpisodeEnded, EpisodeStarted, PlanDrafted, Printed
+from codeplan.recording.comparison import describe_difference
+from codeplan.recording.events import ActionTaken, ModelCalled, ModelCallFailed, EpisodeEnded, EpisodeStarted, PlanDrafted, TextPrinted
 from codeplan.recording.trace import Trace
 from codeplan.runner.live import run
 from codeplan.runner.recorded import fork, replay, resume
@@ -39,7 +39,7 @@ def cut(folder, lines, torn=b""):
 
 
 def same(events, others):
-    assert [difference(a, b) for a, b in zip(events, others, strict=True)] == [""] * len(events)
+    assert [describe_difference(a, b) for a, b in zip(events, others, strict=True)] == [""] * len(events)
 
 
 def test_an_episode_that_died_anywhere_ends_with_the_trace_of_the_undisturbed_one(tmp_path):
@@ -48,7 +48,7 @@ def test_an_episode_that_died_anywhere_ends_with_the_trace_of_the_undisturbed_on
         folder = tmp_path / str(lines)
         recorded(folder)
         cut(folder, lines, torn=b'{"event":"act')
-        asked = sum(isinstance(e, Asked) for e in whole[:lines])
+        asked = sum(isinstance(e, ModelCalled) for e in whole[:lines])
         left = [OPEN.format(1), OPEN.format(3), ASK, "2"][asked:]
         model, env = Replies(*left), Boxes()
         result = resume(folder, env=env, model=model)
@@ -56,14 +56,14 @@ def test_an_episode_that_died_anywhere_ends_with_the_trace_of_the_undisturbed_on
         assert len(model.asked) == len(left)
         after = Trace.read(folder / "trace.jsonl")
         same(whole, after)
-        live = [e for e in whole[lines:] if isinstance(e, Acted)]
+        live = [e for e in whole[lines:] if isinstance(e, ActionTaken)]
         assert env.actions == (["open 1", "open 3", "open 2"] if live else [])
 
 
 def test_an_episode_that_ended_is_not_run_again(tmp_path):
     whole = recorded(tmp_path / "run")
     heard = []
-    result = resume(tmp_path / "run", env=Boxes(), model=Replies(), listen=heard.append)
+    result = resume(tmp_path / "run", env=Boxes(), model=Replies(), on_event=heard.append)
     assert result == whole[-1].result
     assert heard == [whole[-1]]
     assert Trace.read(tmp_path / "run" / "trace.jsonl") == whole
@@ -93,7 +93,7 @@ def test_a_call_that_outlasts_the_budget_is_on_the_trace_and_replays(tmp_path):
     assert result.reason == "budget: the budget of 0.5 seconds is spent"
     assert result.model_calls == 2
     failed = Trace.read(tmp_path / "run" / "trace.jsonl")[-2]
-    assert isinstance(failed, AskFailed)
+    assert isinstance(failed, ModelCallFailed)
     assert failed.error == "no answer within the time that was left"
     assert replay(tmp_path / "run", env=Boxes()) == result
 
@@ -101,9 +101,9 @@ def test_a_call_that_outlasts_the_budget_is_on_the_trace_and_replays(tmp_path):
 def test_a_call_that_failed_is_made_again_on_resumption(tmp_path):
     with pytest.raises(InfrastructureError):
         run(Boxes(), "ball/2", model=Replies(OPEN.format(1)), out=tmp_path / "run")
-    assert any(isinstance(e, AskFailed) for e in Trace.read(tmp_path / "run" / "trace.jsonl"))
+    assert any(isinstance(e, ModelCallFailed) for e in Trace.read(tmp_path / "run" / "trace.jsonl"))
     resume(tmp_path / "run", env=Boxes(), model=Replies(OPEN.format(2)))
-    assert not any(isinstance(e, AskFailed) for e in Trace.read(tmp_path / "run" / "trace.jsonl"))
+    assert not any(isinstance(e, ModelCallFailed) for e in Trace.read(tmp_path / "run" / "trace.jsonl"))
 
 
 def test_budgets_count_what_was_spent_before_the_crash(tmp_path):
@@ -146,7 +146,7 @@ def test_a_replay_is_identical_and_touches_neither_world_nor_model(tmp_path):
         step = reset
 
     heard = []
-    result = replay(tmp_path / "run", env=Untouchable(), listen=heard.append)
+    result = replay(tmp_path / "run", env=Untouchable(), on_event=heard.append)
     assert result == whole[-1].result
     assert heard == whole
 
@@ -179,12 +179,12 @@ def test_an_episode_goes_on_at_the_address_of_today_with_what_was_recorded(tmp_p
     folder = broken_off(tmp_path / "run")
     heard, today = {}, {"base_url": "http://127.0.0.1:9/v1", "timeout": 9.0}
     with pytest.raises(ModelError, match="127.0.0.1:9/v1 cannot be reached"):
-        resume(folder, beside=today | {"no_such_setting": 1}, listen=lambda e: heard.update({type(e): e}))
+        resume(folder, model_overrides=today | {"no_such_setting": 1}, on_event=lambda e: heard.update({type(e): e}))
     started = heard[EpisodeStarted]
     assert (started.model, started.model_settings["temperature"]) == ("strong (ask: cheap)", 0.5)
     assert started.budget == Budget(model_calls=7)
     with pytest.raises(ModelError, match="localhost:1/v1 cannot be reached"):
-        resume(folder, beside=today, base_url="http://localhost:1/v1")
+        resume(folder, model_overrides=today, base_url="http://localhost:1/v1")
 
 
 def test_a_key_goes_to_no_address_that_the_trace_alone_names(tmp_path, monkeypatch):
@@ -220,10 +220,10 @@ def broken_off(folder):
 @pytest.mark.parametrize(
     ("kind", "change", "told"),
     [
-        (Acted, {"action": "open 2"}, "open 2"),
-        (Printed, {"text": "[Step 1] something else"}, "something else"),
+        (ActionTaken, {"action": "open 2"}, "open 2"),
+        (TextPrinted, {"text": "[Step 1] something else"}, "something else"),
         (PlanDrafted, {"source": "pass"}, "source differs"),
-        (Asked, {"messages": [{"role": "user", "content": "another prompt"}]}, "another prompt"),
+        (ModelCalled, {"messages": [{"role": "user", "content": "another prompt"}]}, "another prompt"),
     ],
 )
 def test_a_tampered_trace_is_caught_at_the_event(tmp_path, kind, change, told):
@@ -259,7 +259,7 @@ def test_what_was_recorded_after_the_end_is_no_part_of_the_episode(tmp_path):
 
 def test_a_changed_reply_is_caught_where_it_first_makes_a_difference(tmp_path):
     events = recorded(tmp_path / "run")
-    at = next(i for i, e in enumerate(events) if isinstance(e, Asked))
+    at = next(i for i, e in enumerate(events) if isinstance(e, ModelCalled))
     completion = msgspec.structs.replace(events[at].completion, text=OPEN.format(2))
     events[at] = msgspec.structs.replace(events[at], completion=completion)
     path = tmp_path / "run" / "trace.jsonl"
@@ -277,7 +277,7 @@ def test_a_replay_of_what_broke_off_says_where(tmp_path):
 
 def test_a_fork_goes_another_way_from_an_event(tmp_path):
     whole = recorded(tmp_path / "run")
-    at = [i for i, e in enumerate(whole) if isinstance(e, Asked)][1]
+    at = [i for i, e in enumerate(whole) if isinstance(e, ModelCalled)][1]
     result = fork(tmp_path / "run", at, tmp_path / "other", env=Boxes(), model=Replies(OPEN.format(2)))
     assert (result.success, result.model_calls, result.actions) == (True, 2, 2)
     branch = Trace.read(tmp_path / "other" / "trace.jsonl")
@@ -301,7 +301,7 @@ def test_a_fork_takes_a_plan_whole_that_holds_a_fence_itself(tmp_path):
 
 def test_a_fork_takes_an_answer_in_place_of_the_models(tmp_path):
     whole = recorded(tmp_path / "run")
-    at = next(i for i, e in enumerate(whole) if isinstance(e, Asked) and e.purpose == "ask")
+    at = next(i for i, e in enumerate(whole) if isinstance(e, ModelCalled) and e.purpose == "ask")
     model = Replies(OPEN.format(2))
     result = fork(tmp_path / "run", at, tmp_path / "other", answer="3", env=Boxes(), model=model)
     assert result.success
@@ -380,10 +380,10 @@ def test_what_guards_this_machine_is_never_taken_from_a_trace(tmp_path):
     run("household", "pick/1", mistakes="none", out=tmp_path / "run", allow_weak_sandbox=True)
     trace = tmp_path / "run" / "trace.jsonl"
     assert b'"allow_weak_sandbox":true' in trace.read_bytes().splitlines()[0]
-    from codeplan.runner.recorded import _cast, _header
+    from codeplan.runner.recorded import _recorded_setup, _header
 
     recording = Trace.read(trace)
     header = _header(recording, tmp_path)
     for given in ({}, {"allow_weak_sandbox": True}):
-        with _cast(header, recording, None, None, None, given, {}) as cast:
+        with _recorded_setup(header, recording, None, None, None, given, {}) as cast:
             assert cast.method.sandbox._allow_weak is bool(given)

@@ -16,10 +16,10 @@ from support.boxes import Boxes, Replies
 
 from codeplan.budget import Budget
 from codeplan.errors import InfrastructureError
-from codeplan.llm.routing import Routed
-from codeplan.recording.events import Embedded, EpisodeEnded, EpisodeStarted
+from codeplan.llm.routing import RoutedModel
+from codeplan.recording.events import TextsEmbedded, EpisodeEnded, EpisodeStarted
 from codeplan.runner.live import run
-from codeplan.runner.telemetry import CONTENT_VARIABLE, Spans
+from codeplan.runner.telemetry import CONTENT_VARIABLE, EpisodeSpans
 from codeplan.types import Result, Task, Usage
 
 OPEN = "def solution(agent, start_from=1):\n    print(agent.open({}))\n"
@@ -116,7 +116,7 @@ def test_a_call_names_the_model_that_its_purpose_goes_to(spans: InMemorySpanExpo
     asker = Replies("2")
     asker.name = "asker"
     plan = OPEN.format("int(ask_llm('Which?'))")
-    run(Boxes(), "ball/2", model=Routed(Replies(plan), {"ask": asker}))
+    run(Boxes(), "ball/2", model=RoutedModel(Replies(plan), {"ask": asker}))
     assert [s.name for s in by_operation(spans)["chat"]] == ["chat replies", "chat asker"]
 
 
@@ -163,7 +163,7 @@ def test_episodes_in_one_thread_and_what_else_is_traced_do_not_mix(spans: InMemo
 
 def test_the_listener_that_is_given_hears_everything(spans: InMemorySpanExporter) -> None:
     heard: list[object] = []
-    run(Boxes(), "ball/2", model=Replies(OPEN.format(2)), listen=heard.append)
+    run(Boxes(), "ball/2", model=Replies(OPEN.format(2)), on_event=heard.append)
     assert len(heard) > 5
 
 
@@ -177,9 +177,9 @@ def test_nothing_is_loaded_and_nothing_listens_where_nobody_traces() -> None:
 
 
 def test_a_call_for_embeddings_is_a_span_of_its_own_sort(spans: InMemorySpanExporter) -> None:
-    listen = Spans()
-    listen(EpisodeStarted(env="boxes", task=Task("ball/2"), method="react", model="strong", codeplan="0", at=10.0))
-    listen(Embedded(model="small", texts=3, digest="", seconds=0.5, usage=Usage(12, None), at=12.0))
+    listen = EpisodeSpans()
+    listen(EpisodeStarted(env="boxes", task=Task("ball/2"), method="react", model="strong", codeplan_version="0", at=10.0))
+    listen(TextsEmbedded(model="small", texts=3, digest="", seconds=0.5, usage=Usage(12, None), at=12.0))
     listen(EpisodeEnded(result=Result(Task("ball/2"), True, "done")))
     (span,) = by_operation(spans)["embeddings"]
     assert (span.name, span.kind) == ("embeddings small", SpanKind.CLIENT)

@@ -7,41 +7,41 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.skill_samples import PLAN
 
-from codeplan.skills.binding import Parameter, Unbound, bound, head, values_in
+from codeplan.skills.binding import SkillParameter, BindingError, bind_parameters, read_parameters, parse_values
 
 
 def test_the_head_tells_names_values_and_what_they_are_for():
-    found = head(PLAN)
+    found = read_parameters(PLAN)
     assert found.goal == "heat some apple and put it in fridge."
     assert found.parameters == (
-        Parameter("the_item", "apple", "step 1: I look for an apple"),
-        Parameter("the_places", ["countertop 1", "fridge 1"], "step 1: I look for an apple"),
+        SkillParameter("the_item", "apple", "step 1: I look for an apple"),
+        SkillParameter("the_places", ["countertop 1", "fridge 1"], "step 1: I look for an apple"),
     )
 
 
 def test_a_plan_without_a_head_has_no_parameters():
-    assert head("def solution(agent, start_from=1):\n    x = 'apple'\n").parameters == ()
+    assert read_parameters("def solution(agent, start_from=1):\n    x = 'apple'\n").parameters == ()
 
 
 @given(st.text(max_size=50), st.lists(st.text(max_size=20), max_size=5))
 def test_any_text_is_bound_as_data_and_reads_back(item, places):
-    plan = bound(PLAN, "a goal", {"the_item": item, "the_places": places})
+    plan = bind_parameters(PLAN, "a goal", {"the_item": item, "the_places": places})
     assert plan.count("\n") == PLAN.count("\n")
     solution = ast.parse(plan).body[0]
     values = {s.targets[0].id: ast.literal_eval(s.value) for s in solution.body if isinstance(s, ast.Assign)}
-    given_back = {p.name: p.value for p in head(plan).parameters}
+    given_back = {p.name: p.value for p in read_parameters(plan).parameters}
     assert values == given_back
     if all(c.isprintable() for c in item):
         assert values["the_item"] == item
 
 
 def test_only_parameters_of_the_head_are_set():
-    assert bound(PLAN, "heat some apple and put it in fridge.", {"start_from": "9", "print": "x"}) == PLAN
+    assert bind_parameters(PLAN, "heat some apple and put it in fridge.", {"start_from": "9", "print": "x"}) == PLAN
 
 
 def test_a_reply_gives_every_parameter_a_value_of_its_sort():
     reply = 'Here: {"the_item": "egg", "the_places": ["fridge 1"], "more": "x"} as asked.'
-    assert values_in(reply, head(PLAN).parameters) == {"the_item": "egg", "the_places": ["fridge 1"]}
+    assert parse_values(reply, read_parameters(PLAN).parameters) == {"the_item": "egg", "the_places": ["fridge 1"]}
 
 
 @pytest.mark.parametrize(
@@ -59,5 +59,5 @@ def test_a_reply_gives_every_parameter_a_value_of_its_sort():
     ],
 )
 def test_any_other_reply_binds_nothing(reply):
-    with pytest.raises(Unbound):
-        values_in(reply, head(PLAN).parameters)
+    with pytest.raises(BindingError):
+        parse_values(reply, read_parameters(PLAN).parameters)

@@ -17,20 +17,20 @@ from support.skill_samples import skill, task
 from codeplan.budget import Budget
 from codeplan.errors import ModelError, UsageError
 from codeplan.llm.openai_client import OpenAIModel
-from codeplan.llm.routing import Routed
-from codeplan.recording.comparison import difference
-from codeplan.recording.events import Asked, AskFailed, Embedded, SkillsChosen
+from codeplan.llm.routing import RoutedModel
+from codeplan.recording.comparison import describe_difference
+from codeplan.recording.events import ModelCalled, ModelCallFailed, TextsEmbedded, SkillsChosen
 from codeplan.recording.trace import Trace
 from codeplan.runner.live import run
 from codeplan.runner.recorded import replay, resume
-from codeplan.skills.library import Library
-from codeplan.skills.nearest import MOST_CHARACTERS, Embedder
-from codeplan.skills.only import OnlyThese, Unrecorded
+from codeplan.skills.library import SkillLibrary
+from codeplan.skills.nearest import MAX_CHARACTERS, Embedder
+from codeplan.skills.only import FixedStore, ReadOnlyStore
 from codeplan.skills.values import Skill
 from codeplan.standin.model import ScriptedModel
-from codeplan.standin.server import Endpoint
-from codeplan.standin.server_embeddings import vector
-from codeplan.standin.server_faults import Faults
+from codeplan.standin.server import StandInServer
+from codeplan.standin.server_embeddings import text_vector
+from codeplan.standin.server_faults import FaultSettings
 from codeplan.types import Usage
 
 PLAN = """def solution(agent, start_from=1):
@@ -47,7 +47,7 @@ def served(faults=""):
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
-    endpoint = Endpoint(ScriptedModel(), faults=Faults.parse(faults))
+    endpoint = StandInServer(ScriptedModel(), faults=FaultSettings.parse(faults))
     try:
         yield endpoint, asyncio.run_coroutine_threadsafe(endpoint.start(), loop).result(10)
     finally:
@@ -78,7 +78,7 @@ def url():
 
 @pytest.fixture
 def library(tmp_path):
-    made = Library(tmp_path / "skills")
+    made = SkillLibrary(tmp_path / "skills")
     for name, description, box in (("far-1", FAR, 3), ("near-1", NEAR, 2)):
         made.add(Skill(name, "boxes", PLAN.format(box), "find", description, status="active"))
     return made
@@ -100,7 +100,7 @@ def by_hand(embedded):
 
     def embed(texts):
         embedded.extend(texts)
-        return [vector(text) for text in texts]
+        return [text_vector(text) for text in texts]
 
     return Embedder("small", embed)
 
@@ -112,7 +112,7 @@ def test_the_nearest_skill_comes_first_and_its_cosine_is_on_the_trace(url, libra
     play(url, library, tmp_path / "run")
     (event,) = events(tmp_path / "run", SkillsChosen)
     cosines = [
-        sum(a * b for a, b in zip(vector("find the ball"), vector(f"{said}\n{PLAN.format(box)}"), strict=True))
+        sum(a * b for a, b in zip(text_vector("find the ball"), text_vector(f"{said}\n{PLAN.format(box)}"), strict=True))
         for said, box in ((NEAR, 2), (FAR, 3))
     ]
     assert [c.name for c in event.chosen] == ["near-1", "far-1"]
@@ -145,8 +145,8 @@ def test_a_skill_retired_behind_the_indexs_back_is_not_found(library):
 
 def test_a_library_that_is_only_read_and_one_skill_alone_can_be_asked_too(library):
     first = Boxes().tasks("test")[0]
-    assert Unrecorded(library).nearest(first, 1, by_hand([]))[0].name == "near-1"
-    assert OnlyThese(library.named("far-1")).nearest(first, 1, by_hand([]))[0].name == "far-1"
+    assert ReadOnlyStore(library).nearest(first, 1, by_hand([]))[0].name == "near-1"
+    assert FixedStore(library.named("far-1")).nearest(first, 1, by_hand([]))[0].name == "far-1"
 
 
 def test_a_goal_that_only_the_world_tells_is_taken_from_its_first_words(url, library):
@@ -183,7 +183,7 @@ def test_each_embedding_model_has_vectors_of_its_own(url, library):
 
 def test_a_call_for_vectors_is_on_the_trace_and_is_charged(url, library, tmp_path):
     result, embedded = play(url, library, tmp_path / "run")
-    (event,) = events(tmp_path / "run", Embedded)
+    (event,) = events(tmp_path / "run", TextsEmbedded)
     assert (event.model, event.texts, len(event.digest)) == ("small", 3, 16)
     tokens = sum(1 + len(text) // 4 for text in embedded[0])
     assert event.usage == Usage(tokens, 0, money=None)
@@ -198,7 +198,7 @@ def test_where_no_call_is_left_nothing_is_embedded(url, library):
 
 def test_without_a_skill_that_could_be_chosen_nothing_is_embedded(url, tmp_path):
     (tmp_path / "empty").mkdir()
-    result, embedded = play(url, Library(tmp_path / "empty"))
+    result, embedded = play(url, SkillLibrary(tmp_path / "empty"))
     assert (result.success, embedded) == (True, [])
 
 
@@ -206,10 +206,10 @@ def test_long_texts_are_cut_and_many_are_embedded_in_parts(library):
     for number in range(300):
         library.add(skill(f"heat-{number}", plan=f"# {number}\n" + "word " * 1_000))
     parts = []
-    embedder = Embedder("small", lambda texts: parts.append(texts) or [vector(text) for text in texts])
+    embedder = Embedder("small", lambda texts: parts.append(texts) or [text_vector(text) for text in texts])
     assert len(library.nearest(task(), 5, embedder)) == 5
     assert [len(texts) for texts in parts] == [256, 45]
-    assert max(len(text) for texts in parts for text in texts) == MOST_CHARACTERS
+    assert max(len(text) for texts in parts for text in texts) == MAX_CHARACTERS
 
 
 def test_vectors_of_another_length_or_that_are_none_are_asked_for_again(library):
@@ -254,43 +254,43 @@ def test_an_episode_that_died_anywhere_ends_alike_and_asks_only_for_what_was_not
         play(url, library, folder)
         cut(folder, lines)
         library.rebuild()
-        planned = any(isinstance(e, Asked) for e in recorded[:lines])
+        planned = any(isinstance(e, ModelCalled) for e in recorded[:lines])
         model = Model(url, *(() if planned else (PLAN.format(2),)))
         result = resume(folder, env=Boxes(), model=model)
         after = events(folder, object)
         assert result.success
         assert len(model.embedded) == (lines <= between)
         if lines == between:  # the vectors died with the process, and what they cost is counted
-            assert isinstance(after.pop(lines), Embedded)
+            assert isinstance(after.pop(lines), TextsEmbedded)
             assert result.model_calls == whole.model_calls + 1
             after[-1] = recorded[-1]
-        assert [difference(a, b) for a, b in zip(recorded, after, strict=True)] == [""] * len(recorded)
+        assert [describe_difference(a, b) for a, b in zip(recorded, after, strict=True)] == [""] * len(recorded)
         replay(folder, env=Boxes())
 
 
 def test_an_endpoint_that_fails_breaks_the_episode_off_before_anything_is_planned(library, tmp_path):
     with served("500=1") as (_, url), pytest.raises(ModelError, match=r"failed \(500\)"):
         play(url, library, tmp_path / "run")
-    (failed,) = events(tmp_path / "run", AskFailed)
+    (failed,) = events(tmp_path / "run", ModelCallFailed)
     assert (failed.purpose, failed.messages) == ("embed", [])
-    assert not events(tmp_path / "run", Asked, SkillsChosen)
+    assert not events(tmp_path / "run", ModelCalled, SkillsChosen)
     with served() as (_, url):
         assert resume(tmp_path / "run", env=Boxes(), model=Model(url, PLAN.format(2))).success
-    assert not events(tmp_path / "run", AskFailed)
+    assert not events(tmp_path / "run", ModelCallFailed)
 
 
 def test_a_budget_of_time_that_vectors_outlast_is_an_end_that_replays(library, tmp_path):
     with served("slow=1,slow_by=5") as (_, url):
         result, _ = play(url, library, tmp_path / "run", budget=Budget(seconds=1))
     assert result.reason == "budget: the budget of 1 seconds is spent"
-    assert [e.purpose for e in events(tmp_path / "run", AskFailed)] == ["embed"]
+    assert [e.purpose for e in events(tmp_path / "run", ModelCallFailed)] == ["embed"]
     assert replay(tmp_path / "run", env=Boxes()).reason == result.reason
 
 
 # ------------------------------------------------------------------ what is refused
 
 
-@pytest.mark.parametrize("model", [Replies(PLAN), Routed(Replies(PLAN), {"ask": Replies()})])
+@pytest.mark.parametrize("model", [Replies(PLAN), RoutedModel(Replies(PLAN), {"ask": Replies()})])
 def test_a_model_that_does_not_embed_is_told_before_anything_is_asked(library, model):
     with pytest.raises(UsageError, match=r"the model replies does not embed texts; leave the setting embeddings out"):
         run(Boxes(), "ball/2", model=model, library=library, embeddings="small")

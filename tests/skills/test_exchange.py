@@ -6,15 +6,15 @@ import pytest
 from support.skill_samples import PLAN, skill
 
 from codeplan.errors import UsageError
-from codeplan.skills.exchange import export, import_
-from codeplan.skills.library import Library
-from codeplan.skills.manifest import written
-from codeplan.skills.values import Trial
+from codeplan.skills.exchange import export_skills, import_skills
+from codeplan.skills.library import SkillLibrary
+from codeplan.skills.manifest import format_manifest
+from codeplan.skills.values import EvidenceRecord
 
 
 @pytest.fixture
 def library(tmp_path):
-    return Library(tmp_path / "skills")
+    return SkillLibrary(tmp_path / "skills")
 
 
 def archive(path, **members):
@@ -26,17 +26,17 @@ def archive(path, **members):
 
 def foreign(path, plan=PLAN, **more):
     made = skill(plan=plan, **more)
-    return archive(path, **{"household/heat-1/SKILL.md": written(made), "household/heat-1/plan.py": plan})
+    return archive(path, **{"household/heat-1/SKILL.md": format_manifest(made), "household/heat-1/plan.py": plan})
 
 
 def test_what_is_exported_comes_in_elsewhere_as_a_candidate_without_evidence(library, tmp_path):
-    library.record(library.add(skill(pinned=True, version=4)), Trial("heat/7", 7, "m", True, True, 4))
-    assert export(library, tmp_path / "a.zip", [library.named("heat-1")]) == 1
-    other = Library(tmp_path / "other")
-    (row,) = import_(other, tmp_path / "a.zip")
-    came = other.named("heat-1")
+    library.record(library.add(skill(pinned=True, version=4)), EvidenceRecord("heat/7", 7, "m", True, True, 4))
+    assert export_skills(library, tmp_path / "a.zip", [library.named("heat-1")]) == 1
+    other = SkillLibrary(tmp_path / "other")
+    (row,) = import_skills(other, tmp_path / "a.zip")
+    came = other.get_by_name("heat-1")
     assert (row.name, came.plan) == ("heat-1", PLAN)
-    assert (came.status, came.pinned, came.version, other.trials(came)) == ("candidate", False, 1, [])
+    assert (came.status, came.pinned, came.version, other.read_evidence(came)) == ("candidate", False, 1, [])
     assert came.origins[0].run == ""
     assert "imported from" in came.origins[0].model
 
@@ -44,10 +44,10 @@ def test_what_is_exported_comes_in_elsewhere_as_a_candidate_without_evidence(lib
 def test_the_same_skills_make_the_same_file_and_no_file_is_overwritten(library, tmp_path):
     library.add(skill())
     for name in ("a", "b"):
-        export(library, tmp_path / f"{name}.zip", [skill()])
+        export_skills(library, tmp_path / f"{name}.zip", [skill()])
     assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
     with pytest.raises(UsageError, match="is there already"):
-        export(library, tmp_path / "a.zip", [skill()])
+        export_skills(library, tmp_path / "a.zip", [skill()])
 
 
 @pytest.mark.parametrize(
@@ -60,15 +60,15 @@ def test_the_same_skills_make_the_same_file_and_no_file_is_overwritten(library, 
     ],
 )
 def test_a_plan_that_the_check_refuses_stays_out(library, tmp_path, plan):
-    (row,) = import_(library, foreign(tmp_path / "a.zip", plan))
+    (row,) = import_skills(library, foreign(tmp_path / "a.zip", plan))
     assert row.name == ""
-    assert "refused" in row.why
+    assert "refused" in row.reason
     assert library.entries() == []
 
 
 def test_a_name_that_is_taken_is_not_overwritten(library, tmp_path):
     library.add(skill())
-    (row,) = import_(library, foreign(tmp_path / "a.zip", PLAN.replace("apple", "egg")))
+    (row,) = import_skills(library, foreign(tmp_path / "a.zip", PLAN.replace("apple", "egg")))
     assert row.name.startswith("heat-1-")
     assert library.named("heat-1").plan == PLAN
     assert library.named("heat-1").status == "active"
@@ -77,20 +77,20 @@ def test_a_name_that_is_taken_is_not_overwritten(library, tmp_path):
 def test_no_name_that_is_taken_in_any_way_keeps_a_skill_out(library, tmp_path):
     library.add(skill())
     path = foreign(tmp_path / "a.zip", PLAN.replace("apple", "egg"))
-    (row,) = import_(library, path)
+    (row,) = import_skills(library, path)
     library.change(library.named(row.name), plan=PLAN.replace("apple", "pan"))
-    (again,) = import_(library, path)
+    (again,) = import_skills(library, path)
     assert again.name == f"{row.name}-2"
     (library.path / "household" / "heat-1" / "SKILL.md").unlink()
     library.change(library.named(again.name), plan=PLAN.replace("apple", "mug"))
     library.refresh()
-    assert import_(library, path)[0].name == f"{row.name}-3"
+    assert import_skills(library, path)[0].name == f"{row.name}-3"
 
 
 def test_a_plan_that_is_here_already_stays_out(library, tmp_path):
     library.add(skill("other-name"))
-    (row,) = import_(library, foreign(tmp_path / "a.zip"))
-    assert row.why == "a skill with this plan is here already"
+    (row,) = import_skills(library, foreign(tmp_path / "a.zip"))
+    assert row.reason == "a skill with this plan is here already"
 
 
 @pytest.mark.parametrize(
@@ -104,18 +104,18 @@ def test_a_plan_that_is_here_already_stays_out(library, tmp_path):
     ],
 )
 def test_members_of_another_form_are_left_alone(library, tmp_path, name):
-    assert import_(library, archive(tmp_path / "a.zip", **{name: "x"})) == []
+    assert import_skills(library, archive(tmp_path / "a.zip", **{name: "x"})) == []
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.zip"]
 
 
 def test_a_bomb_is_not_unpacked(library, tmp_path):
-    members = {"household/heat-1/SKILL.md": written(skill()), "household/heat-1/plan.py": "#" * 50_000_000}
+    members = {"household/heat-1/SKILL.md": format_manifest(skill()), "household/heat-1/plan.py": "#" * 50_000_000}
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         for name, text in members.items():
             file.writestr(name, text)
-    (row,) = import_(library, path)
-    assert "larger than" in row.why
+    (row,) = import_skills(library, path)
+    assert "larger than" in row.reason
 
 
 @pytest.mark.parametrize("packed", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
@@ -123,14 +123,14 @@ def test_a_skill_that_cannot_be_unpacked_stays_out_and_the_others_come_in(librar
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w", packed) as file:
         for name in ("heat-1", "heat-2"):
-            file.writestr(f"household/{name}/SKILL.md", written(skill(name)))
+            file.writestr(f"household/{name}/SKILL.md", format_manifest(skill(name)))
             file.writestr(f"household/{name}/plan.py", PLAN)
         torn = file.getinfo("household/heat-1/plan.py").header_offset + 30 + len("household/heat-1/plan.py")
     data = bytearray(path.read_bytes())
     data[torn : torn + 40] = b"\xff" * 40
     path.write_bytes(data)
-    first, second = import_(library, path)
-    assert "cannot be unpacked" in first.why
+    first, second = import_skills(library, path)
+    assert "cannot be unpacked" in first.reason
     assert second.name == "heat-2"
 
 
@@ -138,11 +138,11 @@ def test_a_skill_that_cannot_be_unpacked_stays_out_and_the_others_come_in(librar
 def test_a_file_that_is_no_zip_is_said_to_be_none(library, tmp_path, content):
     (tmp_path / "a.zip").write_bytes(content)
     with pytest.raises(UsageError, match=r"cannot be read as a zip file of skills"):
-        import_(library, tmp_path / "a.zip")
+        import_skills(library, tmp_path / "a.zip")
 
 
 def test_an_environment_that_is_not_here_keeps_its_skills_out(library, tmp_path):
     made = skill(env="moonbase")
-    path = archive(tmp_path / "a.zip", **{"moonbase/heat-1/SKILL.md": written(made), "moonbase/heat-1/plan.py": PLAN})
-    (row,) = import_(library, path)
-    assert "no environment 'moonbase'" in row.why
+    path = archive(tmp_path / "a.zip", **{"moonbase/heat-1/SKILL.md": format_manifest(made), "moonbase/heat-1/plan.py": PLAN})
+    (row,) = import_skills(library, path)
+    assert "no environment 'moonbase'" in row.reason

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from support.skill_samples import PLAN, skill, task
 
 from codeplan.errors import UsageError
-from codeplan.skills.library import Library
-from codeplan.skills.manifest import read, written
-from codeplan.skills.values import Origin, Skill, Trial
+from codeplan.skills.library import SkillLibrary
+from codeplan.skills.manifest import parse_manifest, format_manifest
+from codeplan.skills.values import SkillOrigin, Skill, EvidenceRecord
 
-WITH = Trial("heat/7", 7, "scripted", True, True, phase="filter")
+WITH = EvidenceRecord("heat/7", 7, "scripted", True, True, phase="filter")
 
 
 @pytest.fixture
 def library(tmp_path):
-    return Library(tmp_path / "skills")
+    return SkillLibrary(tmp_path / "skills")
 
 
 def names(found):
@@ -49,8 +49,8 @@ words = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 
 @given(words, words, st.lists(words, max_size=4), words)
 def test_every_text_survives_the_front_matter(description, kind, parameters, goal):
-    made = Skill("a", "b", "x", kind, description, tuple(parameters), 3, "retired", True, (Origin("t", goal, "m"),))
-    assert read(written(made)).skill("x") == made
+    made = Skill("a", "b", "x", kind, description, tuple(parameters), 3, "retired", True, (SkillOrigin("t", goal, "m"),))
+    assert parse_manifest(format_manifest(made)).to_skill("x") == made
 
 
 def test_a_name_that_is_no_folders_name_is_refused(library):
@@ -84,7 +84,7 @@ def test_a_folder_with_a_name_that_steers_a_terminal_is_left_out(library):
     shutil.copytree(library.path / "household" / "heat-1", folder)
     text = (folder / "SKILL.md").read_text()
     (folder / "SKILL.md").write_text(text.replace('name = "heat-1"', 'name = "heat-\\u001b[2J"'))
-    opened = Library(library.path)
+    opened = SkillLibrary(library.path)
     assert names(opened.entries()) == ["heat-1"]
     assert "is no name for a skill" in opened.faults()[0]
 
@@ -128,7 +128,7 @@ def test_a_pipe_in_place_of_a_file_is_named_and_nobody_waits_for_it(library, fil
 def test_a_folder_whose_name_is_no_text_is_left_out(library):
     library.add(skill())
     os.mkdir(os.fsencode(library.path / "household") + b"/\xff")
-    assert names(Library(library.path).entries()) == ["heat-1"]
+    assert names(SkillLibrary(library.path).entries()) == ["heat-1"]
     assert library.rebuild() == 1
 
 
@@ -136,7 +136,7 @@ def test_a_folder_whose_name_is_no_text_is_left_out(library):
     "edit", [lambda t: t.replace("\n", "\r\n"), lambda t: "\ufeff" + t, lambda t: t[: t.rindex("+++") + 3]]
 )
 def test_what_an_editor_does_to_the_ends_of_lines_damages_no_front_matter(edit):
-    assert read(edit(written(skill()))) == read(written(skill()))
+    assert parse_manifest(edit(format_manifest(skill()))) == parse_manifest(format_manifest(skill()))
 
 
 def test_a_torn_line_of_evidence_is_named_and_the_rest_counts(library):
@@ -164,9 +164,9 @@ def test_changes_by_others_are_seen_on_opening(library):
     other = library.path / "household" / "heat-2"
     shutil.copytree(library.path / "household" / "heat-1", other)
     (other / "SKILL.md").write_text((other / "SKILL.md").read_text().replace('name = "heat-1"', 'name = "heat-2"'))
-    assert names(Library(library.path).entries()) == ["heat-1", "heat-2"]
+    assert names(SkillLibrary(library.path).entries()) == ["heat-1", "heat-2"]
     shutil.rmtree(other)
-    assert names(Library(library.path).entries()) == ["heat-1"]
+    assert names(SkillLibrary(library.path).entries()) == ["heat-1"]
 
 
 def test_a_missing_or_damaged_index_is_made_anew(library):
@@ -177,7 +177,7 @@ def test_a_missing_or_damaged_index_is_made_anew(library):
             file.unlink()
         if content is not None:
             (library.path / ".index.sqlite").write_bytes(content)
-        opened = Library(library.path)
+        opened = SkillLibrary(library.path)
         assert names(opened.find(task(), 3)) == ["heat-1"]
         opened.close()
 
@@ -193,7 +193,7 @@ def test_an_index_that_leads_to_another_database_leaves_that_alone(library):
     for file in library.path.glob(".index.sqlite*"):
         file.unlink()
     index.symlink_to(precious)
-    assert names(Library(library.path).entries()) == ["heat-1"]
+    assert names(SkillLibrary(library.path).entries()) == ["heat-1"]
     assert precious.read_bytes() == before
 
 
@@ -206,7 +206,7 @@ def test_an_index_that_is_damaged_meanwhile_is_made_anew(library):
 
 
 def test_two_openings_see_what_the_other_wrote(library):
-    other = Library(library.path)
+    other = SkillLibrary(library.path)
     library.add(skill())
     assert names(other.find(task(), 3)) == ["heat-1"]
     other.change(skill(), status="retired")
@@ -214,7 +214,7 @@ def test_two_openings_see_what_the_other_wrote(library):
 
 
 def test_an_empty_or_missing_library_finds_nothing(tmp_path):
-    assert Library(tmp_path / "none").find(task(), 3) == []
+    assert SkillLibrary(tmp_path / "none").find(task(), 3) == []
     assert not (tmp_path / "none").exists()
 
 
@@ -236,7 +236,7 @@ def test_only_active_skills_of_the_kind_and_environment_are_found(library):
 
 def test_the_skill_whose_words_fit_best_comes_first_and_has_the_highest_score(library):
     for name, goal in (("heat-1", "heat some apple"), ("heat-2", "heat some potato"), ("heat-3", "heat an egg")):
-        library.add(skill(name, origins=(Origin("t", goal),)))
+        library.add(skill(name, origins=(SkillOrigin("t", goal),)))
     found = library.find(task(goal="put a hot potato in fridge."), 3)
     assert found[0].name == "heat-2"
     assert found[0].score > found[1].score
@@ -261,7 +261,7 @@ def test_what_no_text_and_no_number_can_be_finds_nothing_more(library):
 def test_a_skill_that_fails_of_late_is_not_found(library):
     library.add(skill())
     for _ in range(3):
-        library.record(skill(), Trial("heat/7", 7, "m", True, False))
+        library.record(skill(), EvidenceRecord("heat/7", 7, "m", True, False))
     assert library.find(task(), 3) == []
     assert library.entries()[0].tally.failing
 
@@ -288,16 +288,16 @@ def test_search_goes_by_words_in_any_form_and_over_every_status(library):
 def test_an_episode_leads_back_to_its_skills(library):
     library.add(skill("heat-1"))
     library.add(skill("heat-2", origins=()))
-    library.record(skill("heat-2"), Trial("heat/9", 9, "m", True, True, run="runs/9"))
+    library.record(skill("heat-2"), EvidenceRecord("heat/9", 9, "m", True, True, run="runs/9"))
     assert names(library.of_run("runs/1")) == ["heat-1"]
     assert names(library.of_run("runs/9")) == ["heat-2"]
 
 
 def test_the_folder_of_an_episode_may_be_written_in_any_way(library, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    library.record(library.add(skill()), Trial("heat/7", 7, "m", True, True, run="runs/7"))
+    library.record(library.add(skill()), EvidenceRecord("heat/7", 7, "m", True, True, run="runs/7"))
     library.record(
-        library.add(skill("heat-2", plan="x")), Trial("heat/8", 8, "m", True, True, run=f"{tmp_path}/runs/8")
+        library.add(skill("heat-2", plan="x")), EvidenceRecord("heat/8", 8, "m", True, True, run=f"{tmp_path}/runs/8")
     )
     for number, name in ((7, "heat-1"), (8, "heat-2")):
         for spelled in (f"runs/{number}", f"runs/{number}/", f"./runs//{number}", f"{tmp_path}/runs/{number}"):
@@ -307,7 +307,7 @@ def test_the_folder_of_an_episode_may_be_written_in_any_way(library, tmp_path, m
 
 def test_merging_keeps_origins_and_history_and_retires_the_other(library):
     library.add(skill("heat-1"))
-    library.add(skill("heat-2", plan=PLAN + "# other\n", origins=(Origin("heat/9", "g"),)))
+    library.add(skill("heat-2", plan=PLAN + "# other\n", origins=(SkillOrigin("heat/9", "g"),)))
     library.record(skill("heat-2"), WITH)
     merged = library.merge(skill("heat-1"), library.named("heat-2"))
     assert [o.task for o in merged.origins] == ["heat/2000", "heat/9"]
@@ -318,9 +318,9 @@ def test_merging_keeps_origins_and_history_and_retires_the_other(library):
 
 def test_merging_counts_a_trial_once_and_only_for_the_plan_it_was_made_with(library):
     into, other = library.add(skill("heat-1")), library.add(skill("heat-2", plan="# worse\n"))
-    library.record(other, Trial("heat/1", 1, "m", True, False, 1))
+    library.record(other, EvidenceRecord("heat/1", 1, "m", True, False, 1))
     other = library.change(other, plan=PLAN)
-    library.record(other, Trial("heat/1", 1, "m", True, True, 2))
+    library.record(other, EvidenceRecord("heat/1", 1, "m", True, True, 2))
     for _ in range(2):
         library.merge(into, other)
         assert [(t.version, t.success) for t in library.trials(into)] == [(0, False), (1, True)]
@@ -347,7 +347,7 @@ def test_sixteen_processes_that_record_at_once_lose_nothing(library):
     assert scripted("record", library.path, 16, 10).stderr == ""
     trials = library.trials(skill())
     assert sorted((t.seed, t.task) for t in trials) == sorted((p, str(i)) for p in range(16) for i in range(10))
-    assert Library(library.path).entries()[0].tally.shown == 160
+    assert SkillLibrary(library.path).entries()[0].evidence.shown == 160
 
 
 def test_killed_at_any_moment_a_writer_leaves_a_library_that_can_be_read(library):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplan.skills.sequential import e_value, reachable, verdict
+from codeplan.skills.sequential import e_value, can_reach, sequential_verdict
 
 
 def test_it_is_the_integral_that_it_says_it_is():
@@ -25,8 +25,8 @@ def test_it_is_the_integral_that_it_says_it_is():
 
 def test_no_number_of_wins_is_too_much_for_it():
     assert 1e300 < e_value(1_015, 0) < e_value(1_200, 0) == e_value(2_000, 0) == sys.float_info.max
-    assert verdict(2_000, 5) == "helps"
-    assert reachable(0, 0, 2_000)
+    assert sequential_verdict(2_000, 5) == "helps"
+    assert can_reach(0, 0, 2_000)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 12])
@@ -41,10 +41,10 @@ def test_a_win_raises_it_and_a_loss_lowers_it(wins, losses):
 
 
 def test_seven_wins_in_a_row_show_at_five_percent_that_it_helps():
-    assert [verdict(n, 0) for n in (6, 7)] == ["open", "helps"]
-    assert verdict(0, 7) == "harms"
-    assert reachable(0, 0, 7)
-    assert not reachable(0, 0, 6)
+    assert [sequential_verdict(n, 0) for n in (6, 7)] == ["open", "helps"]
+    assert sequential_verdict(0, 7) == "harms"
+    assert can_reach(0, 0, 7)
+    assert not can_reach(0, 0, 6)
 
 
 def false_promotions(level, rate, pairs=60, runs=4_000, discordant=0.6):
@@ -57,7 +57,7 @@ def false_promotions(level, rate, pairs=60, runs=4_000, discordant=0.6):
             if dice.random() < discordant:
                 win = dice.random() < rate
                 wins, losses = wins + win, losses + (not win)
-                if verdict(wins, losses, level) == "helps":
+                if sequential_verdict(wins, losses, level) == "helps":
                     promoted += 1
                     break
     return promoted / runs

@@ -9,18 +9,18 @@ import pytest
 from support.curation_samples import made
 from support.skill_samples import PLAN, skill
 
-from codeplan.skills.library import Library
-from codeplan.skills.values import Trial
+from codeplan.skills.library import SkillLibrary
+from codeplan.skills.values import EvidenceRecord
 
 
 @pytest.fixture
 def library(tmp_path):
-    made = Library(tmp_path / "skills")
+    made = SkillLibrary(tmp_path / "skills")
     made.add(skill("heat-1"))
     made.add(skill("heat-2", "candidate", plan=PLAN.replace("apple", "egg"), description="Heats an egg."))
     for seed in range(8):
-        made.record(skill("heat-1"), Trial(f"heat/{seed}", seed, "m", True, True, phase="filter", run=f"runs/{seed}"))
-        made.record(skill("heat-1"), Trial(f"heat/{seed}", seed, "m", False, False, phase="filter"))
+        made.record(skill("heat-1"), EvidenceRecord(f"heat/{seed}", seed, "m", True, True, phase="filter", run=f"runs/{seed}"))
+        made.record(skill("heat-1"), EvidenceRecord(f"heat/{seed}", seed, "m", False, False, phase="filter"))
     return made
 
 
@@ -96,7 +96,7 @@ def test_promote_retire_pin_and_merge(library):
 
 def test_export_import_and_rebuild(library):
     assert as_json(library, "export", "all.zip")[1] == {"file": "all.zip", "skills": 2}
-    other = Library(library.path.parent / "other")
+    other = SkillLibrary(library.path.parent / "other")
     code, rows = as_json(other, "import", "all.zip")
     assert (code, [r["name"] for r in rows]) == (0, ["heat-1", "heat-2"])
     code, rows = as_json(other, "import", "all.zip")
@@ -130,7 +130,7 @@ def test_bad_input_is_one_sentence(library, arguments, why):
 
 
 def test_without_a_library_looking_says_so(tmp_path):
-    code, _, err = codeplan(Library(tmp_path / "none"), "list")
+    code, _, err = codeplan(SkillLibrary(tmp_path / "none"), "list")
     assert code == 2
     assert "there is no skill library" in err
 
@@ -159,7 +159,7 @@ def test_filter_and_check_run_episodes_and_tell_by_their_exit_code(library):
 def test_filter_and_check_are_played_again_from_tapes_with_the_library_as_it_was(library, tmp_path):
     library.add(made("heat", name="heat-good"))
     shutil.copytree(library.path, tmp_path / "later" / "skills")
-    later = Library(tmp_path / "later" / "skills")
+    later = SkillLibrary(tmp_path / "later" / "skills")
     flags = ["--set", "gaps=1.0", "--set", "sample_kinds=pick", "--skill", "heat-good"]
     filtering = ["filter", "household", "--pairs", "8", "--alone", "1", *flags]
     for command in (filtering, ["check", "--skill", "heat-good", "-n", "2"]):

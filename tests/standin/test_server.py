@@ -17,7 +17,7 @@ from support.served import Serve, Served
 
 from codeplan.errors import UsageError
 from codeplan.prompts.templates import Prompts
-from codeplan.standin.server_faults import KINDS, Dice, Faults
+from codeplan.standin.server_faults import FAULT_KINDS, FaultChooser, FaultSettings
 
 QUESTION = "Where is a mug? Order these: ['countertop 1', 'desk 1']. Answer with the list alone."
 ASK: Any = Prompts().messages("adaplanner/ask", question=QUESTION)
@@ -122,12 +122,12 @@ def test_garbage_is_no_json(serve: Serve) -> None:
 
 def test_faults_come_as_often_as_asked_for_and_the_same_again_with_the_same_seed() -> None:
     def thrown(seed: int) -> list[str]:
-        dice = Dice(Faults.parse(f"all=0.2,seed={seed}"))
-        return [dice.fault(str(n % 700).encode()) for n in range(7000)]
+        dice = FaultChooser(FaultSettings.parse(f"all=0.2,seed={seed}"))
+        return [dice.choose_fault(str(n % 700).encode()) for n in range(7000)]
 
     counts = Counter(thrown(1))
     assert 0.18 < 1 - counts[""] / 7000 < 0.22
-    assert all(120 < counts[kind] < 280 for kind in KINDS)
+    assert all(120 < counts[kind] < 280 for kind in FAULT_KINDS)
     assert thrown(1) == thrown(1)
     assert thrown(1) != thrown(2)
 
@@ -135,7 +135,7 @@ def test_faults_come_as_often_as_asked_for_and_the_same_again_with_the_same_seed
 @pytest.mark.parametrize("spec", ["429", "500=often", "teapot=0.1", "slow=-1", "429=0.6,500=0.6", "all=nan", "seed=x"])
 def test_a_fault_specification_that_makes_no_sense_is_refused(spec: str) -> None:
     with pytest.raises(UsageError, match="--faults"):
-        Faults.parse(spec)
+        FaultSettings.parse(spec)
 
 
 # ------------------------------------------------------------------ the command

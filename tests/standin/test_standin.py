@@ -5,16 +5,16 @@ import re
 
 import pytest
 
-from codeplan.agent_api import agent_api, describe
+from codeplan.agent_api import agent_api, describe_api
 from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.errors import ModelError, UsageError
 from codeplan.prompts.templates import Prompts
-from codeplan.standin.household import understand, write_plan
-from codeplan.standin.household_mistakes import NAMES
-from codeplan.standin.mend import refine, repair
+from codeplan.standin.household import parse_goal, write_plan
+from codeplan.standin.household_mistakes import MISTAKE_NAMES
+from codeplan.standin.mend import refine_plan, repair_household_plan
 from codeplan.standin.mistakes import Mistakes
-from codeplan.standin.model import ScriptedModel, answer, first_difference, recognise
-from codeplan.standin.places import likely
+from codeplan.standin.model import ScriptedModel, answer_question, first_difference, recognise_prompt
+from codeplan.standin.places import likely_places
 
 PROMPTS = Prompts()
 PLAIN = {"notes": (), "skills": (), "asks": True}
@@ -24,7 +24,7 @@ ROOM = (
     "Your task is to: "
 )
 CLEAN = "put a clean lettuce in diningtable."
-CHORE = understand(CLEAN, ROOM + CLEAN)
+CHORE = parse_goal(CLEAN, ROOM + CLEAN)
 SOUND = write_plan(CHORE)
 
 
@@ -36,7 +36,7 @@ def ask(name, model=None, **values):
 
 
 def ask_for_plan(goal=CLEAN, model=None, room=ROOM):
-    api = describe(agent_api(HouseholdAgent))
+    api = describe_api(agent_api(HouseholdAgent))
     return ask("adaplanner/plan", model, api=api, sample=None, observation=room + goal, goal=goal, **PLAIN)
 
 
@@ -64,7 +64,7 @@ def ask_to_refine(source, feedback, goal=CLEAN):
     ],
 )
 def test_each_prompt_is_recognised_by_its_own_sentences(purpose, values):
-    assert recognise(PROMPTS.messages(f"adaplanner/{purpose}", **values)[0]["content"]) == purpose
+    assert recognise_prompt(PROMPTS.messages(f"adaplanner/{purpose}", **values)[0]["content"]) == purpose
 
 
 @pytest.mark.parametrize(
@@ -121,9 +121,9 @@ def test_usage_is_counted_by_the_length_of_the_texts():
     ],
 )
 def test_both_wordings_of_every_kind_of_goal_are_understood(goal, kind, thing, place):
-    chore = understand(goal, ROOM + goal)
+    chore = parse_goal(goal, ROOM + goal)
     assert (chore.kind, chore.thing, chore.target) == (kind, thing, place)
-    assert understand("", ROOM + goal) == chore
+    assert parse_goal("", ROOM + goal) == chore
     ast.parse(write_plan(chore))
 
 
@@ -148,7 +148,7 @@ def test_a_plan_looks_first_where_such_things_are_kept_in_this_room():
     ],
 )
 def test_questions_are_answered_with_a_python_literal(question, expected):
-    assert answer(question) == ask("adaplanner/ask", question=question) == expected
+    assert answer_question(question) == ask("adaplanner/ask", question=question) == expected
 
 
 def test_the_step_to_resume_at_is_the_first_that_differs():
@@ -171,7 +171,7 @@ def test_without_mistakes_a_plan_is_sound_whatever_the_seed():
     assert {ask_for_plan(model=ScriptedModel(seed, "none")) for seed in range(5)} == {SOUND}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", MISTAKE_NAMES)
 def test_a_mistake_that_is_asked_for_by_name_is_made(name):
     spoilt = ask_for_plan(model=ScriptedModel(3, name))
     assert spoilt != SOUND
@@ -192,7 +192,7 @@ def test_a_wrong_guess_lacks_every_likely_place_and_does_not_ask():
     spoilt = ask_for_plan(model=ScriptedModel(mistakes="wrong_guess"))
     places = ast.literal_eval(re.search(r"places = (\[.*\])", spoilt)[1])
     assert places
-    assert not set(places) & set(likely("lettuce", CHORE.room))
+    assert not set(places) & set(likely_places("lettuce", CHORE.room))
     assert "ask_llm" not in spoilt
 
 
@@ -238,8 +238,8 @@ def test_a_method_that_the_agent_has_not_becomes_the_one_that_was_meant(seed):
 
 
 def test_a_plan_without_listed_errors_that_it_can_mend_comes_back_as_it_was():
-    assert repair(SOUND, "line 3, column 1: this step has no assertion [assertion]") == SOUND
-    assert repair(SOUND, "line 9999, column 1: invalid syntax [syntax]") == SOUND
+    assert repair_household_plan(SOUND, "line 3, column 1: this step has no assertion [assertion]") == SOUND
+    assert repair_household_plan(SOUND, "line 9999, column 1: invalid syntax [syntax]") == SOUND
 
 
 def feedback(step, message, report):
@@ -267,8 +267,8 @@ def test_places_that_were_searched_in_vain_give_way_to_the_others():
 
 def test_a_closed_target_is_opened():
     report = "I am at fridge 1, holding egg 1. Last action: 'put egg 1 in/on fridge 1'; it answered: 'Nothing happens.'"
-    plan = write_plan(understand("put a egg in fridge.", ROOM))
-    mended = refine(plan, feedback(3, "I cannot put egg 1.", report), understand("put a egg in fridge.", ROOM))
+    plan = write_plan(parse_goal("put a egg in fridge.", ROOM))
+    mended = refine_plan(plan, feedback(3, "I cannot put egg 1.", report), parse_goal("put a egg in fridge.", ROOM))
     assert "agent.open_receptacle('fridge 1')\n        agent.put(found, 'fridge 1')" in mended
     assert first_difference(plan, mended) == 3
 

@@ -9,7 +9,7 @@ from codeplan.errors import UsageError
 from codeplan.planning.turns import Turn
 from codeplan.prompts.templates import Prompts
 from codeplan.runner.live import run
-from codeplan.standin.acting import formalised
+from codeplan.standin.acting import formalise_action
 from codeplan.standin.model import ScriptedModel
 
 PROMPTS = Prompts()
@@ -89,4 +89,4 @@ def test_it_reads_from_the_notes_what_was_done_before():
     [("I will go to the desk 1.", "go to desk 1"), ("take a mug 2 from the desk 1", "take mug 2 from desk 1")],
 )
 def test_it_puts_a_line_into_the_form_of_an_action(said, meant):
-    assert formalised(f"<line>\n{said}\n</line>") == meant
+    assert formalise_action(f"<line>\n{said}\n</line>") == meant

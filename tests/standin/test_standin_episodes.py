@@ -14,7 +14,7 @@ def episode(task, mistakes, seed=0, **settings):
     """The result of an episode, and its events."""
     events = []
     model = ScriptedModel(seed, mistakes)
-    return run("household", task, model=model, listen=events.append, **settings), events
+    return run("household", task, model=model, on_event=events.append, **settings), events
 
 
 @pytest.mark.parametrize("kind", KINDS)

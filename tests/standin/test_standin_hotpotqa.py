@@ -8,15 +8,15 @@ import pytest
 from codeplan.envs.hotpotqa.environment import HotpotQA
 from codeplan.errors import ModelError
 from codeplan.recording.events import PlanFailed, PlanRejected, PlanStarted
-from codeplan.recording.tape import Recorder, Tape
+from codeplan.recording.tape import TapeRecorder, Tape
 from codeplan.runner.live import run
-from codeplan.standin.hotpotqa import Look, Quest, understand, write_plan
-from codeplan.standin.hotpotqa_mend import SPOILERS, refine
-from codeplan.standin.model import ScriptedModel, answer
+from codeplan.standin.hotpotqa import PageQuestion, ParsedQuestion, parse_goal, write_plan
+from codeplan.standin.hotpotqa_mend import MISTAKE_INSERTERS, refine_plan
+from codeplan.standin.model import ScriptedModel, answer_question
 
 EVERY = [task for split in HotpotQA().splits for task in HotpotQA().tasks(split)]
 GOAL = "In which city was the builder of the Garabit bridge born?"
-SOUND = write_plan(understand(GOAL))
+SOUND = write_plan(parse_goal(GOAL))
 ASKED = "Text: {} Question: {}? Answer from the text alone, with a Python string, or with None where it does not say."
 
 
@@ -31,7 +31,7 @@ def ask_for_plan(model=None, goal=GOAL):
 
 def episode(task, mistakes="none", seed=0, **settings):
     events = []
-    result = run("hotpotqa", task, model=ScriptedModel(seed, mistakes), listen=events.append, **settings)
+    result = run("hotpotqa", task, model=ScriptedModel(seed, mistakes), on_event=events.append, **settings)
     return result, events
 
 
@@ -39,15 +39,15 @@ def episode(task, mistakes="none", seed=0, **settings):
 
 
 def test_a_question_is_understood_by_its_form():
-    assert understand(GOAL) == Quest(
-        (Look("Garabit bridge", "who is the builder of {}", "built"), Look("", "in which city was {} born", "born"))
+    assert parse_goal(GOAL) == ParsedQuestion(
+        (PageQuestion("Garabit bridge", "who is the builder of {}", "built"), PageQuestion("", "in which city was {} born", "born"))
     )
-    assert understand("Which is longer, the Elbe or the Danube?").answer == "most"
+    assert parse_goal("Which is longer, the Elbe or the Danube?").answer_rule == "most"
 
 
 @pytest.mark.parametrize("task", EVERY, ids=lambda t: t.id)
 def test_every_question_that_comes_along_is_understood_and_planned_for(task):
-    plan = write_plan(understand(task.goal))
+    plan = write_plan(parse_goal(task.goal))
     ast.parse(plan)
     assert ask_for_plan(goal=task.goal) == plan
     assert "agent.search(" in plan
@@ -72,18 +72,18 @@ def test_any_other_question_is_an_error_and_no_made_up_plan(goal):
     ],
 )
 def test_a_question_about_a_text_is_answered_from_the_text_alone(text, question, told):
-    assert answer(ASKED.format(text, question)) == told
+    assert answer_question(ASKED.format(text, question)) == told
 
 
 def test_a_question_of_another_sort_is_an_error():
     with pytest.raises(ModelError, match="cannot answer the question"):
-        answer(ASKED.format("Some text.", "what colour is it"))
+        answer_question(ASKED.format("Some text.", "what colour is it"))
 
 
 # ------------------------------------------------------------------ mistakes and mends
 
 
-@pytest.mark.parametrize("name", SPOILERS)
+@pytest.mark.parametrize("name", MISTAKE_INSERTERS)
 @pytest.mark.parametrize("seed", range(6))
 def test_a_mistake_that_is_asked_for_by_name_is_made(name, seed):
     assert ask_for_plan(ScriptedModel(seed, name)) != SOUND
@@ -91,12 +91,12 @@ def test_a_mistake_that_is_asked_for_by_name_is_made(name, seed):
 
 def test_a_title_that_there_is_not_is_mended_by_the_first_that_is_similar_in_the_step_that_failed():
     told = "Error in [Step 1]: this is no title. Could not find Garabit bridge. Similar: [\"Garabit's viaduct\", 'Prague']."
-    mended = refine(SOUND, told, understand(GOAL))
+    mended = refine_plan(SOUND, told, parse_goal(GOAL))
     assert mended == SOUND.replace("agent.search('Garabit bridge')", 'agent.search("Garabit\'s viaduct")')
 
 
 def test_where_the_feedback_tells_nothing_a_new_plan_is_written():
-    assert refine("def solution(agent, start_from=1):\n    pass\n", "nothing", understand(GOAL)) == SOUND
+    assert refine_plan("def solution(agent, start_from=1):\n    pass\n", "nothing", parse_goal(GOAL)) == SOUND
 
 
 # ------------------------------------------------------------------ episodes
@@ -109,7 +109,7 @@ def test_a_title_that_is_not_quite_right_costs_one_refinement():
     assert [e.start_from for e in events if isinstance(e, PlanStarted)] == [1, 1]
 
 
-@pytest.mark.parametrize("name", SPOILERS)
+@pytest.mark.parametrize("name", MISTAKE_INSERTERS)
 def test_a_plan_that_the_check_refuses_is_repaired_without_a_refinement(name):
     result, events = episode("bridge/2", name)
     assert [e for e in events if isinstance(e, PlanRejected)]
@@ -123,7 +123,7 @@ def test_every_question_is_answered_in_the_end(task):
 
 
 def test_an_episode_plays_from_a_tape(tmp_path):
-    recorder = Recorder(tmp_path / "tape")
+    recorder = TapeRecorder(tmp_path / "tape")
     first = run("hotpotqa", "bridge/1", record=recorder)
     recorder.close()
     again = run("hotpotqa", "bridge/1", tape=Tape(tmp_path / "tape"))

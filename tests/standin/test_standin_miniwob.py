@@ -9,16 +9,16 @@ from support.miniwob_pages import needs_browser
 from codeplan.agent_api import agent_api
 from codeplan.envs.miniwob.agent import MiniWobAgent
 from codeplan.envs.miniwob.environment import MiniWob
-from codeplan.envs.miniwob.pages import FEEDBACK, PAPER
+from codeplan.envs.miniwob.pages import FEEDBACK_TASKS, PAPER_TASKS
 from codeplan.recording.events import PlanFailed
 from codeplan.runner.live import run
 from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.standin.miniwob import understand, write_hasty_plan, write_plan
-from codeplan.standin.miniwob_mail import Errand
-from codeplan.standin.miniwob_mail import understand as understand_mail
-from codeplan.standin.miniwob_mend import refine, spoilers
-from codeplan.standin.model import ScriptedModel, answer
-from codeplan.standin.worlds import world_of
+from codeplan.standin.miniwob import find_solution, write_hasty_plan, write_plan
+from codeplan.standin.miniwob_mail import ParsedMailTask
+from codeplan.standin.miniwob_mail import parse_mail_task as understand_mail
+from codeplan.standin.miniwob_mend import refine_plan, mistake_inserters
+from codeplan.standin.model import ScriptedModel, answer_question
+from codeplan.standin.worlds import rules_for
 from codeplan.types import Plan
 
 MAILS = "".join(f'<div class="email-thread"><div class="email-sender">{name}</div></div>' for name in ("Cora", "Evy"))
@@ -58,30 +58,30 @@ GUESS = observed("Guess the number between 0-9 and press Submit. Use the feedbac
     ],
 )
 def test_a_plan_does_what_the_task_s_sentence_says(goal, page, does):
-    assert does in write_plan(understand("", observed(goal, page)))
+    assert does in write_plan(find_solution("", observed(goal, page)))
 
 
 @pytest.mark.parametrize(
     "text", [observed("Drag the box to the left."), observed("Delete it.", MAILS), "Task: Click.", observed("")]
 )
 def test_a_task_that_it_does_not_know_has_no_made_up_plan(text):
-    assert understand("", text) is None
+    assert find_solution("", text) is None
 
 
 @pytest.mark.parametrize(
     ("goal", "errand"),
     [
-        ("Find the email by Cora and click the trash icon to delete it.", Errand("trash", "Cora")),
-        ("Coras email should be put in the recycling bin", Errand("trash", "Cora")),
-        ("Find Evy's email and flag it for importance.", Errand("star", "Evy")),
-        ('Tell Evy i said "Nunc, est."', Errand("reply", "Evy", "Nunc, est.")),
-        ('Send a reply saying "Delete it." to Cora\'s email.', Errand("reply", "Cora", "Delete it.")),
-        ("Give Cora the message you received from Evy,", Errand("forward", "Evy", "Cora")),
-        ("Send Cora Evy's email.", Errand("forward", "Evy", "Cora")),
-        ("Evy wants his or her message to be sent to Cora.", Errand("forward", "Evy", "Cora")),
-        ("I'd like to send the email from Evy to Cora's email.", Errand("forward", "Evy", "Cora")),
-        ("Find the email by Cora and forward that email to Hedy.", Errand("forward", "Cora", "Hedy")),
-        ("Search for the mail Cora sent you and send it to Evy.", Errand("forward", "Cora", "Evy")),
+        ("Find the email by Cora and click the trash icon to delete it.", ParsedMailTask("trash", "Cora")),
+        ("Coras email should be put in the recycling bin", ParsedMailTask("trash", "Cora")),
+        ("Find Evy's email and flag it for importance.", ParsedMailTask("star", "Evy")),
+        ('Tell Evy i said "Nunc, est."', ParsedMailTask("reply", "Evy", "Nunc, est.")),
+        ('Send a reply saying "Delete it." to Cora\'s email.', ParsedMailTask("reply", "Cora", "Delete it.")),
+        ("Give Cora the message you received from Evy,", ParsedMailTask("forward", "Evy", "Cora")),
+        ("Send Cora Evy's email.", ParsedMailTask("forward", "Evy", "Cora")),
+        ("Evy wants his or her message to be sent to Cora.", ParsedMailTask("forward", "Evy", "Cora")),
+        ("I'd like to send the email from Evy to Cora's email.", ParsedMailTask("forward", "Evy", "Cora")),
+        ("Find the email by Cora and forward that email to Hedy.", ParsedMailTask("forward", "Cora", "Hedy")),
+        ("Search for the mail Cora sent you and send it to Evy.", ParsedMailTask("forward", "Cora", "Evy")),
         ("Do nothing.", None),
     ],
 )
@@ -91,7 +91,7 @@ def test_errands_with_mail_are_understood_in_many_words(goal, errand):
 
 def test_words_that_mean_the_same_are_known():
     question = "Which of the words ['stop', 'quiet', 'delectable'] mean much the same as one of the words ['mild', 'delicious']?"
-    assert answer(question) == "['quiet', 'delectable']"
+    assert answer_question(question) == "['quiet', 'delectable']"
 
 
 # ------------------------------------------------------------------ mistakes, and how they are mended
@@ -99,27 +99,27 @@ def test_words_that_mean_the_same_are_known():
 
 @pytest.mark.parametrize("text", [LOGIN, GUESS, observed('Click on the "Ok" button.')])
 def test_plans_are_in_the_plan_language_with_and_without_haste(text):
-    job = understand("", text)
+    job = find_solution("", text)
     for plan in (write_plan(job), write_hasty_plan(job)):
         assert isinstance(Sandbox().check(plan, agent_api(MiniWobAgent)), Plan)
 
 
 def test_a_method_that_the_agent_has_not_and_a_lost_bracket_are_repaired():
-    job = understand("", LOGIN)
+    job = find_solution("", LOGIN)
     sound = write_plan(job)
     for name in ("unknown_method", "syntax_error"):
         for which in (0.0, 0.3, 0.6, 0.9):
-            broken = spoilers(job)[name](sound, which)
+            broken = mistake_inserters(job)[name](sound, which)
             assert broken != sound
             refused = Sandbox().check(broken, agent_api(MiniWobAgent))
             errors = "\n".join(map(str, refused.diagnostics))
-            assert ast.unparse(ast.parse(world_of(broken).repair(broken, errors))) == ast.unparse(ast.parse(sound))
+            assert ast.unparse(ast.parse(rules_for(broken).repair_plan(broken, errors))) == ast.unparse(ast.parse(sound))
 
 
 def test_the_step_that_failed_is_done_with_care_and_the_others_stay():
-    job = understand("", LOGIN)
+    job = find_solution("", LOGIN)
     hasty = write_hasty_plan(job)
-    mended = refine(hasty, "[Step 3], line 9 raised AssertionError: Error in [Step 3]: a window has come up.", job)
+    mended = refine_plan(hasty, "[Step 3], line 9 raised AssertionError: Error in [Step 3]: a window has come up.", job)
     assert mended.count("popup-cancel") == 1
     steps = re.split(r"(?=    if start_from)", mended)
     assert "popup-cancel" in steps[3]
@@ -127,11 +127,11 @@ def test_the_step_that_failed_is_done_with_care_and_the_others_stay():
 
 
 def test_a_guess_is_followed_by_one_that_the_page_allows():
-    job = understand("", GUESS)
+    job = find_solution("", GUESS)
     page = (
         '<div id="lower" class="hide">…<span></span></div><div id="higher" class="">higher than <span>5</span>.</div>'
     )
-    mended = refine(write_hasty_plan(job), f"[Step 1], line 11 raised AssertionError: … {page}", job)
+    mended = refine_plan(write_hasty_plan(job), f"[Step 1], line 11 raised AssertionError: … {page}", job)
     assert "possible = [6, 7, 8, 9]" in mended
 
 
@@ -146,16 +146,16 @@ def world():
 
 
 @needs_browser
-@pytest.mark.parametrize("kind", PAPER)
+@pytest.mark.parametrize("kind", PAPER_TASKS)
 def test_a_sound_plan_does_the_task(world, kind):
     assert run(world, world.task(kind, 0), model=ScriptedModel(mistakes="none")).success
 
 
 @needs_browser
-@pytest.mark.parametrize("kind", [kind for kind in FEEDBACK if kind != "tic-tac-toe"])
+@pytest.mark.parametrize("kind", [kind for kind in FEEDBACK_TASKS if kind != "tic-tac-toe"])
 def test_a_hasty_plan_fails_hears_what_the_page_says_and_is_mended(world, kind):
     seed, heard = {"login-user-popup": 1}.get(kind, 0), []
-    result = run(world, world.task(kind, seed), model=ScriptedModel(mistakes="wrong_guess"), listen=heard.append)
+    result = run(world, world.task(kind, seed), model=ScriptedModel(mistakes="wrong_guess"), on_event=heard.append)
     assert result.success
     assert result.refinements
     assert any(isinstance(event, PlanFailed) for event in heard)

@@ -8,7 +8,7 @@ from codeplan import envs
 from codeplan.errors import UsageError
 from codeplan.prompts.templates import Prompts
 from codeplan.runner.live import run
-from codeplan.skills.only import OnlyThese
+from codeplan.skills.only import FixedStore
 from codeplan.skills.values import Skill
 from codeplan.standin.model import ScriptedModel
 
@@ -63,7 +63,7 @@ def test_a_wrong_skill_makes_it_fail_where_it_would_have_won():
     plan = (
         "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print(1)\n        assert agent.report()"
     )
-    wrong = OnlyThese(Skill("wrong", "household", plan, "heat"))
+    wrong = FixedStore(Skill("wrong", "household", plan, "heat"))
     assert run("household", "heat/2003").success
     assert not run("household", "heat/2003", library=wrong).success
 

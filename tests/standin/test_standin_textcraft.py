@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from codeplan.agent_api import agent_api, describe
-from codeplan.bench.suite import Suite, summarise
+from codeplan.agent_api import agent_api, describe_api
+from codeplan.bench.suite import TaskSuite, summarise_results
 from codeplan.envs.textcraft.agent import TextCraftAgent
 from codeplan.envs.textcraft.environment import TextCraft
 from codeplan.errors import ModelError
@@ -14,10 +14,10 @@ from codeplan.prompts.templates import Prompts
 from codeplan.recording.events import PlanFailed, PlanRejected, PlanStarted
 from codeplan.runner.live import run
 from codeplan.standin.mistakes import Mistakes
-from codeplan.standin.model import ScriptedModel, answer, first_difference
-from codeplan.standin.textcraft import Order, Recipe, reckon, understand, write_plan
-from codeplan.standin.textcraft_mend import refine
-from codeplan.standin.textcraft_mistakes import SPOILERS
+from codeplan.standin.model import ScriptedModel, answer_question, first_difference
+from codeplan.standin.textcraft import ParsedCraftingGoal, PromptRecipe, compute_work, parse_goal, write_plan
+from codeplan.standin.textcraft_mend import refine_plan
+from codeplan.standin.textcraft_mistakes import MISTAKE_INSERTERS
 
 PROMPTS = Prompts()
 PLAIN = {"notes": (), "skills": (), "asks": True}
@@ -32,7 +32,7 @@ COMMANDS = (
     "Goal: craft polished granite slab."
 )
 GOAL = "craft polished granite slab"
-ORDER = understand(GOAL, COMMANDS)
+ORDER = parse_goal(GOAL, COMMANDS)
 SOUND = write_plan(ORDER)
 
 
@@ -44,7 +44,7 @@ def ask(name, model=None, **values):
 
 
 def ask_for_plan(model=None, goal=GOAL, commands=COMMANDS):
-    api = describe(agent_api(TextCraftAgent))
+    api = describe_api(agent_api(TextCraftAgent))
     return ask("adaplanner/plan", model, api=api, sample=None, observation=commands, goal=goal, **PLAIN)
 
 
@@ -62,9 +62,9 @@ def feedback(step, message, held, action, observed):
 
 
 def test_goal_and_commands_are_read_off_the_prompt():
-    assert ORDER.goal == "polished granite slab"
-    assert ORDER.recipes[1] == Recipe("granite", 1, {"diorite": 1, "quartz": 1})
-    assert understand("", COMMANDS) == ORDER
+    assert ORDER.item == "polished granite slab"
+    assert ORDER.recipes[1] == PromptRecipe("granite", 1, {"diorite": 1, "quartz": 1})
+    assert parse_goal("", COMMANDS) == ORDER
 
 
 @pytest.mark.parametrize(
@@ -88,13 +88,13 @@ def test_a_plan_gets_what_nothing_makes_and_then_makes_ingredients_before_produc
 
 
 def test_what_is_held_is_not_reckoned_again():
-    work = reckon(ORDER, {"polished granite": 3}, {"granite": 3, "quartz": 5})
-    assert (work.got, work.made) == ({"cobblestone": 2}, {"diorite": 1, "granite": 4, "polished granite": 3})
+    work = compute_work(ORDER, {"polished granite": 3}, {"granite": 3, "quartz": 5})
+    assert (work.to_get, work.to_craft) == ({"cobblestone": 2}, {"diorite": 1, "granite": 4, "polished granite": 3})
 
 
 def test_of_several_recipes_the_one_that_is_least_deep_is_taken():
     two = "craft 4 stick using 2 planks\ncraft 4 oak planks using 1 oak logs\ncraft 1 stick using 2 bamboo\n"
-    plan = write_plan(understand("craft stick", two))
+    plan = write_plan(parse_goal("craft stick", two))
     assert "make(1, 'stick', 1, {'bamboo': 2})" in plan
 
 
@@ -106,7 +106,7 @@ PLANKS = (
 
 
 def test_which_sort_of_an_ingredient_to_take_is_asked_when_the_plan_runs():
-    plan = write_plan(understand("craft shield", PLANKS))
+    plan = write_plan(parse_goal("craft shield", PLANKS))
     ast.parse(plan)
     assert "ask_llm(" in plan
     assert "make(1, 'shield', 1, {planks: 6, 'iron ingot': 1})" in plan
@@ -116,14 +116,14 @@ def test_a_question_for_a_sort_is_answered_with_its_name():
     question = (
         "In Minecraft I need 6 planks and can craft ['acacia planks', 'oak planks']. Which sort is easily come by?"
     )
-    assert answer(question) == "'oak planks'"
-    assert answer(question.replace("'oak planks'", "'birch planks'")) == "'birch planks'"
+    assert answer_question(question) == "'oak planks'"
+    assert answer_question(question.replace("'oak planks'", "'birch planks'")) == "'birch planks'"
 
 
 # ------------------------------------------------------------------ mistakes and mends
 
 
-@pytest.mark.parametrize("name", SPOILERS)
+@pytest.mark.parametrize("name", MISTAKE_INSERTERS)
 @pytest.mark.parametrize("seed", range(6))
 def test_a_mistake_that_is_asked_for_by_name_is_made(name, seed):
     spoilt = ask_for_plan(ScriptedModel(seed, name))
@@ -146,9 +146,9 @@ def test_a_spoilt_plan_has_its_steps_numbered_from_1_without_a_gap(seed):
 
 
 def test_where_there_is_nothing_to_get_wrong_the_plan_stays_as_it_was():
-    plan = write_plan(Order("stick", (Recipe("stick", 4, {"planks": 2}), *understand("craft shield", PLANKS).recipes)))
+    plan = write_plan(ParsedCraftingGoal("stick", (PromptRecipe("stick", 4, {"planks": 2}), *parse_goal("craft shield", PLANKS).recipes)))
     assert "gather({'" not in plan
-    assert SPOILERS["forgotten_ingredient"](plan, 0.5) == SPOILERS["sought_product"](plan, 0.5) == plan
+    assert MISTAKE_INSERTERS["forgotten_ingredient"](plan, 0.5) == MISTAKE_INSERTERS["sought_product"](plan, 0.5) == plan
 
 
 def errors_of(source):
@@ -213,14 +213,14 @@ def test_a_sort_that_will_not_do_gives_way_to_another():
         "craft 1 painting using 8 stick, 1 wool\ncraft 1 stick using 2 bamboo\ncraft 1 white wool using 4 string\n"
         "craft 1 red wool using 1 red dye, 1 white wool\ncraft 1 red dye using 1 poppy\n"
     )
-    order = understand("craft painting", commands)
+    order = parse_goal("craft painting", commands)
     plan = write_plan(order)
     assert "{'stick': 8, 'white wool': 1}" in plan
     report = (
         "I hold 8 stick, 1 white wool. Last action: 'craft 1 painting using 8 stick, 1 white wool'; it answered: "
         "'Could not find a valid recipe for ItemTagWithCount(item_tag=ItemTag(tag=None, item_id='minecraft:painting'), count=1)'"
     )
-    mended = refine(plan, f"[Step 4], line 9 raised AssertionError: I have 0 painting and need 1. {report}", order)
+    mended = refine_plan(plan, f"[Step 4], line 9 raised AssertionError: I have 0 painting and need 1. {report}", order)
     assert "{'stick': 8, 'red wool': 1}" in mended
 
 
@@ -243,7 +243,7 @@ def test_where_the_feedback_tells_no_remedy_a_new_plan_starts_over(words):
 def episode(task, mistakes, seed=0, **settings):
     """The result of an episode, and its events."""
     events = []
-    result = run("textcraft", task, model=ScriptedModel(seed, mistakes), listen=events.append, **settings)
+    result = run("textcraft", task, model=ScriptedModel(seed, mistakes), on_event=events.append, **settings)
     return result, events
 
 
@@ -285,6 +285,6 @@ def test_the_procedure_with_a_model_call_for_every_check_and_every_resumption_wi
 def test_all_200_test_tasks_end_in_success_or_a_reason_with_a_name(mistakes):
     tasks = TextCraft().tasks("test")
     tasks = tasks if mistakes == "some" else tasks[::5]
-    row = summarise(Suite(env="textcraft", tasks=tasks, workers=2, settings={"mistakes": mistakes}).run())[-1]
+    row = summarise_results(TaskSuite(env="textcraft", tasks=tasks, workers=2, settings={"mistakes": mistakes}).run())[-1]
     assert set(row.reasons) <= {"success", "the environment ended the episode", "no success in 6 tries"}
     assert row.successes >= 0.97 * len(tasks)

@@ -6,20 +6,20 @@ import re
 import pytest
 
 from codeplan.agent_api import agent_api
-from codeplan.bench.suite import Suite, summarise
+from codeplan.bench.suite import TaskSuite, summarise_results
 from codeplan.envs.webshop.agent import WebShopAgent
 from codeplan.envs.webshop.factory import make
 from codeplan.errors import ModelError
 from codeplan.recording.events import PlanFailed, PlanRejected, PlanStarted
-from codeplan.recording.tape import Recorder, Tape
+from codeplan.recording.tape import TapeRecorder, Tape
 from codeplan.runner.live import run
-from codeplan.standin.model import ScriptedModel, answer
-from codeplan.standin.webshop import Errand, understand, write_plan
-from codeplan.standin.webshop_mend import KNOWN, SPOILERS, refine
+from codeplan.standin.model import ScriptedModel, answer_question
+from codeplan.standin.webshop import ParsedShoppingGoal, parse_goal, write_plan
+from codeplan.standin.webshop_mend import AGENT_VOCABULARY, MISTAKE_INSERTERS, refine_plan
 
 GOAL = "please find me argan oil curl shampoo bar, size 8 fl oz and scent mint, and price lower than 50.00 dollars"
 FIRST = f"WebShop\nInstruction: \n{GOAL}\n[button] Search [button_]\n"
-ERRAND = understand(GOAL)
+ERRAND = parse_goal(GOAL)
 SOUND = write_plan(ERRAND)
 
 
@@ -40,9 +40,9 @@ def ask_for_plan(model=None, goal=GOAL):
 def test_an_errand_is_read_off_the_instruction():
     words = ("argan", "oil", "curl", "shampoo", "bar", "8", "fl", "oz", "mint")
     asked = "argan oil curl shampoo bar, size 8 fl oz and scent mint"
-    assert understand(GOAL) == Errand(asked, "argan oil curl shampoo bar", words, 50.0)
-    assert understand("i need a mug").cap is None
-    assert understand("i need it, and price lower than 50.00 dollars") is None
+    assert parse_goal(GOAL) == ParsedShoppingGoal(asked, "argan oil curl shampoo bar", words, 50.0)
+    assert parse_goal("i need a mug").max_price is None
+    assert parse_goal("i need it, and price lower than 50.00 dollars") is None
 
 
 def test_an_instruction_that_asks_for_nothing_is_an_error_and_no_made_up_plan():
@@ -55,25 +55,25 @@ def test_a_plan_searches_reads_chooses_and_buys():
     ast.parse(SOUND)
     assert "agent.search('argan oil curl shampoo bar')" in SOUND
     assert "offer['price'] < 50.0" in SOUND
-    assert "offer['price'] <" not in write_plan(understand("i need a mug"))
+    assert "offer['price'] <" not in write_plan(parse_goal("i need a mug"))
 
 
 def test_what_it_thinks_that_the_agent_has_the_agent_has():
-    assert set(KNOWN.names) == set(agent_api(WebShopAgent).names)
+    assert set(AGENT_VOCABULARY.names) == set(agent_api(WebShopAgent).names)
 
 
 def test_a_question_for_an_option_is_answered_with_the_value_that_shares_most_words():
     question = (
         "I am to buy: a bar, scent of fresh mint. The scent can be one of ['rose', 'mint leaf']. Which one is meant?"
     )
-    assert answer(question) == "'mint leaf'"
-    assert answer(question.replace("'mint leaf'", "'cedar'")) == "None"
+    assert answer_question(question) == "'mint leaf'"
+    assert answer_question(question.replace("'mint leaf'", "'cedar'")) == "None"
 
 
 # ------------------------------------------------------------------ mistakes and mends
 
 
-@pytest.mark.parametrize("name", SPOILERS)
+@pytest.mark.parametrize("name", MISTAKE_INSERTERS)
 @pytest.mark.parametrize("seed", range(6))
 def test_a_mistake_that_is_asked_for_by_name_is_made(name, seed):
     assert ask_for_plan(ScriptedModel(seed, name)) != SOUND
@@ -92,20 +92,20 @@ def test_a_look_that_was_too_short_goes_on_and_then_settles_for_less():
         "[Step 2], line 40 raised AssertionError: Error in [Step 2]: of {} offers the best lacks ['mint', '8']. I am …"
     )
     short = SOUND.replace("look, tolerated = 4, 0", "look, tolerated = 1, 0")
-    longer = refine(short, said.format(1), ERRAND)
+    longer = refine_plan(short, said.format(1), ERRAND)
     assert "look, tolerated = 10, 0" in longer
-    assert "look, tolerated = 10, 2" in refine(longer, said.format(10), ERRAND)
+    assert "look, tolerated = 10, 2" in refine_plan(longer, said.format(10), ERRAND)
 
 
 def test_a_search_that_found_nothing_is_made_in_other_words():
     said = "[Step 1], line 22 raised AssertionError: Error in [Step 1]: nothing that I can afford was found. I am …"
-    everything = refine(SOUND, said, ERRAND)
+    everything = refine_plan(SOUND, said, ERRAND)
     assert "agent.search('argan oil curl shampoo bar 8 fl oz mint')" in everything
-    assert "agent.search('shampoo bar')" in refine(everything, said, ERRAND)
+    assert "agent.search('shampoo bar')" in refine_plan(everything, said, ERRAND)
 
 
 def test_where_the_feedback_tells_no_remedy_a_new_plan_starts_over():
-    assert refine("pass", "[Step 7], line 3 raised ZeroDivisionError: division by zero", ERRAND) == SOUND
+    assert refine_plan("pass", "[Step 7], line 3 raised ZeroDivisionError: division by zero", ERRAND) == SOUND
 
 
 # ------------------------------------------------------------------ episodes
@@ -114,7 +114,7 @@ def test_where_the_feedback_tells_no_remedy_a_new_plan_starts_over():
 def episode(task, mistakes, seed=0, **settings):
     """The result of an episode, and its events."""
     events = []
-    result = run("webshop", task, model=ScriptedModel(seed, mistakes), listen=events.append, **settings)
+    result = run("webshop", task, model=ScriptedModel(seed, mistakes), on_event=events.append, **settings)
     return result, events
 
 
@@ -128,7 +128,7 @@ def test_an_offer_trusted_by_its_title_fails_an_assertion_and_the_mended_plan_re
 
 
 def test_an_episode_on_tape_plays_again(tmp_path):
-    recorder = Recorder(tmp_path / "tape.jsonl")
+    recorder = TapeRecorder(tmp_path / "tape.jsonl")
     recorded = run("webshop", "buy/2", model=ScriptedModel(), record=recorder)
     recorder.close()
     played = run("webshop", "buy/2", model=ScriptedModel(), tape=Tape(tmp_path / "tape.jsonl"))
@@ -138,6 +138,6 @@ def test_an_episode_on_tape_plays_again(tmp_path):
 @pytest.mark.parametrize("mistakes", ["none", "some"])
 def test_episodes_end_in_success_or_a_reason_with_a_name(mistakes):
     tasks = make().tasks("test")[:40]
-    row = summarise(Suite(env="webshop", tasks=tasks, workers=2, settings={"mistakes": mistakes}).run())[-1]
+    row = summarise_results(TaskSuite(env="webshop", tasks=tasks, workers=2, settings={"mistakes": mistakes}).run())[-1]
     assert set(row.reasons) <= {"success", "the environment ended the episode", "no success in 6 tries"}
     assert row.successes >= 0.97 * len(tasks)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from codeplan.envs.household.game import Game
-from codeplan.envs.household.generator import generate
+from codeplan.envs.household.generator import generate_game
 
 FIXTURES = Path(__file__).parents[2] / ".." / "shared" / "fixtures"
 
@@ -55,7 +55,7 @@ def transcripts() -> list[dict]:
 
 def write(split: Path, kind: str, seed: int, *, room: int = 10, dialect: str = "put", **fields) -> str:
     """Write the household's game of a kind and a seed into a split's folder; returns its id."""
-    game = generate(kind, seed)
+    game = generate_game(kind, seed)
     goal = game.goal
     name = f"{TYPES[kind]}-{goal.object.title()}-None-{(goal.receptacle or goal.lamp or '').title()}-{room}"
     trial = split / name / f"trial_{seed:05}"
@@ -68,7 +68,7 @@ def contents(game: Game, dialect: str = "put") -> dict:
     """What a game file holds."""
     return {
         "pddl_domain": "",
-        "grammar": grammar(game.sentence, dialect),
+        "grammar": grammar(game.goal_text, dialect),
         "pddl_problem": problem(game),
         "solvable": True,
         "walkthrough": list(game.walkthrough),
@@ -98,9 +98,9 @@ def problem(game: Game) -> str:
     """The game in PDDL. Ids sort as the game's things stand, so that they get the same names when they are read."""
     furniture = [_id(r.kind, i) for i, r in enumerate(game.receptacles)]
     things = [_id(o.kind, i) for i, o in enumerate(game.objects)]
-    last = max([r.location for r in game.receptacles] + [game.start.location])
+    last = max([r.location for r in game.receptacles] + [game.initial_state.location])
     places = {at: f"loc_bar_{last - at:03}" for at in range(1, last + 1)}  # numbers count down
-    facts = [f"(atLocation agent1 {places[game.start.location]})", "(= (total-cost) 0)"]
+    facts = [f"(atLocation agent1 {places[game.initial_state.location]})", "(= (total-cost) 0)"]
     facts += [f"(canContain {r}Type {o}Type)" for r, o in sorted(game.can_contain)]
     for i, r in enumerate(game.receptacles):
         facts += [
@@ -108,10 +108,10 @@ def problem(game: Game) -> str:
             f"(receptacleAtLocation {furniture[i]} {places[r.location]})",
         ]
         facts += [f"(openable {furniture[i]})"] if r.openable else []
-        facts += [f"(inReceptacle {things[o]} {furniture[i]})" for o in game.start.contents[i]]
+        facts += [f"(inReceptacle {things[o]} {furniture[i]})" for o in game.initial_state.contents[i]]
     for i, o in enumerate(game.objects):
         facts += [f"(objectType {things[i]} {o.kind}Type)"] + [f"({trait} {things[i]})" for trait in sorted(o.traits)]
-        facts += [f"(objectAtLocation {things[i]} {places[at]})" for at in sorted(game.start.places[i])]
+        facts += [f"(objectAtLocation {things[i]} {places[at]})" for at in sorted(game.initial_state.places[i])]
         facts += [f"(isReceptacleObject {things[i]})"] if o.inner is not None else []
     facts += [f"(examined {at})" for at in places.values()]
     sorts = (

@@ -7,18 +7,18 @@ from typing import Any
 
 import msgspec
 
-from codeplan.bench.conduct import Conducted
-from codeplan.bench.plan import Asked, Planned, planned
-from codeplan.bench.store import Bench
+from codeplan.bench.conduct import BenchOutcome
+from codeplan.bench.plan import BenchSpec, ResolvedBench, resolve_bench
+from codeplan.bench.store import BenchRecord
 
-Play = Callable[..., Conducted]
+Play = Callable[..., BenchOutcome]
 
 
-def plan(**asked: Any) -> Planned:
+def plan(**asked: Any) -> ResolvedBench:
     """A small bench of the household: one task of each of two kinds, by default."""
-    return planned(msgspec.convert({"suites": ["household"], "n": 1, "kind": "clean", **asked}, Asked))
+    return resolve_bench(msgspec.convert({"suites": ["household"], "n": 1, "kind": "clean", **asked}, BenchSpec))
 
 
-def bare(bench: Bench) -> list[tuple[object, ...]]:
+def bare(bench: BenchRecord) -> list[tuple[object, ...]]:
     """What must be the same however a bench came to its end: everything but seconds."""
-    return [(e.cell, e.repeat, e.broken, msgspec.structs.replace(e.result, seconds=0.0)) for e in bench.ended]
+    return [(e.cell, e.repeat, e.broken, msgspec.structs.replace(e.result, seconds=0.0)) for e in bench.outcomes]

@@ -10,7 +10,7 @@ from codeplan.sandbox.host.process import WorkerProcess
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol import frames
-from codeplan.testing.home import Home
+from codeplan.testing.home import SampleHome
 from codeplan.types import Checkpoint, Failed, Finished, Rejected, Stopped
 
 
@@ -26,14 +26,14 @@ def answer(question: str) -> str:
 
 def run(
     body: str,
-    home: Home | None = None,
+    home: SampleHome | None = None,
     start_from: int = 1,
     checkpoint: Checkpoint | None = None,
     **limits: float,
 ) -> Finished | Failed | Stopped | Rejected:
     """Run a plan with this body in a sandbox with these limits."""
     sandbox = Sandbox(Limits(**limits))  # type: ignore[arg-type]  # the tests name fields of the right kinds
-    return sandbox.run(plan(body), home or Home(lambda action: None), answer, start_from, checkpoint)
+    return sandbox.run(plan(body), home or SampleHome(lambda action: None), answer, start_from, checkpoint)
 
 
 def finished(outcome: object) -> Finished:
@@ -58,9 +58,9 @@ def stopped(outcome: object, limit: str) -> Stopped:
 def locked_worker(limits: Limits | None = None, *, setup: bool = True) -> WorkerProcess:
     """A worker without a job; locked in, unless told otherwise."""
     limits = limits or Limits()
-    worker = launcher.runs.spawn()
+    worker = launcher.run_workers.spawn()
     if setup:
         deadline = time.monotonic() + 10
-        worker.send(frames.Setup(limits.memory, limits.cpu, limits.wall), deadline)
-        assert isinstance(worker.receive(deadline), frames.Ready)
+        worker.send(frames.SetupFrame(limits.memory, limits.cpu, limits.wall), deadline)
+        assert isinstance(worker.receive(deadline), frames.ReadyFrame)
     return worker

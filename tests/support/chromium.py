@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from codeplan.envs.miniwob.found import browser
-from codeplan.envs.miniwob.wire import Wire
+from codeplan.envs.miniwob.found import find_browser
+from codeplan.envs.miniwob.wire import DevToolsConnection
 
 SCRIPT = 'exec "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1'
 FLAGS = ("--headless", "--remote-debugging-pipe", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage")
@@ -28,11 +28,11 @@ class Chromium:
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="codeplan-pages-", ignore_cleanup_errors=True)
         root = ["--no-sandbox"] if os.geteuid() == 0 else []
-        command = [str(browser()), *FLAGS, *root, f"--user-data-dir={self._folder.name}", "about:blank"]
+        command = [str(find_browser()), *FLAGS, *root, f"--user-data-dir={self._folder.name}", "about:blank"]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "bufsize": 0}
         self._process = subprocess.Popen(["/bin/sh", "-c", SCRIPT, "sh", *command], start_new_session=True, **pipes)
         assert self._process.stdin and self._process.stdout
-        self.wire = Wire(self._process.stdin, self._process.stdout)
+        self.wire = DevToolsConnection(self._process.stdin, self._process.stdout)
 
     def __enter__(self) -> Chromium:
         return self
@@ -58,13 +58,13 @@ class Chromium:
 class Tab:
     """A page. ``complaints`` are the errors and warnings that its console and its security policy told."""
 
-    def __init__(self, wire: Wire) -> None:
+    def __init__(self, wire: DevToolsConnection) -> None:
         self._wire = wire
         self.complaints: list[str] = []
         self._loader = ""  # of the document that has loaded last
         target = wire.call("Target.createTarget", url="about:blank")["targetId"]
         self._session = wire.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        wire.listeners[self._session] = self._hear
+        wire.event_handlers[self._session] = self._hear
         for domain in ("Page", "Runtime", "Log"):
             self.call(f"{domain}.enable")
         self.call("Page.setLifecycleEventsEnabled", enabled=True)

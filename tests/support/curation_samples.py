@@ -2,9 +2,9 @@
 
 from codeplan import envs
 from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.skills.binding import head
-from codeplan.skills.values import Origin, Skill
-from codeplan.standin.household import understand, write_plan
+from codeplan.skills.binding import read_parameters
+from codeplan.skills.values import SkillOrigin, Skill
+from codeplan.standin.household import parse_goal, write_plan
 
 HOUSEHOLD = envs.make("household")
 
@@ -13,15 +13,15 @@ def made(kind, seed=2003, name="", edit=lambda plan: plan):
     """A sound plan for a task, made general; ``edit`` changes it before."""
     task = HOUSEHOLD.task(kind, seed)
     first = HOUSEHOLD.reset(task).text
-    plan = edit(write_plan(understand(task.goal, first)))
-    found = Sandbox().study("generalise", plan, {"goal": task.goal, "first": first, "later": ""})["source"]
-    names = tuple(p.name for p in head(found).parameters)
-    return Skill(name or f"{kind}-good", "household", found, kind, "", names, origins=(Origin(task.id, task.goal),))
+    plan = edit(write_plan(parse_goal(task.goal, first)))
+    found = Sandbox().analyse("generalise", plan, {"goal": task.goal, "first": first, "later": ""})["source"]
+    names = tuple(p.name for p in read_parameters(found).parameters)
+    return Skill(name or f"{kind}-good", "household", found, kind, "", names, origins=(SkillOrigin(task.id, task.goal),))
 
 
 def poisoned(kind, seed=2003):
     """Right on its own task, wrong on most others: the receptacle that the thing goes to is spelled out in pieces."""
     task = HOUSEHOLD.task(kind, seed)
-    target = understand(task.goal, HOUSEHOLD.reset(task).text).target
+    target = parse_goal(task.goal, HOUSEHOLD.reset(task).text).target
     spelled = f"'{target[:3]}' + '{target[3:]}'"
     return made(kind, seed, f"{kind}-poisoned", lambda plan: plan.replace(f"'{target}')", f"{spelled})"))

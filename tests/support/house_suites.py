@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from codeplan.prompts.templates import Prompts
-from codeplan.testing.cases.case import Stage, Suite, Verdict
+from codeplan.testing.cases.case import CaseRunner, PlanSuite, CaseVerdict
 
 MANIFEST = """\
 plan = "clean.py"
@@ -22,7 +22,7 @@ CLEANS = "assert 'You clean' in answer, f'Error in [Step 3]: {found} is not clea
 
 def clean_plan() -> str:
     """The worked sample that cleans a lettuce."""
-    sample = Prompts.of(None).sample("household", "clean")
+    sample = Prompts.cached(None).sample("household", "clean")
     assert sample is not None
     assert TAKES in sample
     assert CLEANS in sample
@@ -37,11 +37,11 @@ def write(folder: Path, manifest: str = MANIFEST, plan: str | None = None) -> Pa
     return path
 
 
-def verdicts(path: Path) -> dict[str, Verdict]:
+def verdicts(path: Path) -> dict[str, CaseVerdict]:
     """Every case of a manifest, by name, run."""
-    stage = Stage(Suite(path))
+    stage = CaseRunner(PlanSuite(path))
     return {case.name: stage.run(case) for case in stage.suite.cases}
 
 
-def messages(verdict: Verdict) -> list[str]:
+def messages(verdict: CaseVerdict) -> list[str]:
     return [complaint.message for complaint in verdict.complaints]

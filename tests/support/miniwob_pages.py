@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from codeplan.envs.miniwob import found
-from codeplan.envs.miniwob.pages import Pages
+from codeplan.envs.miniwob.pages import PageFolder
 from codeplan.errors import UsageError
 
 
 def _lacking() -> str:
     try:
-        found.browser(), Pages().folder
+        found.find_browser(), PageFolder().folder
     except UsageError as e:
         return str(e)
     return ""

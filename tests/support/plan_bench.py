@@ -8,12 +8,12 @@ from typing import Any
 from codeplan.agent_api import agent_api
 from codeplan.sandbox.language.check import check_source
 from codeplan.sandbox.language.program import compile_plan
-from codeplan.sandbox.runtime.control import Control, LimitReached, PlanAssertion
-from codeplan.sandbox.runtime.namespace import make_namespace, namespace_variables
-from codeplan.testing.worlds import Walker
+from codeplan.sandbox.runtime.control import PlanTermination, LimitExceeded, AssertionFailure
+from codeplan.sandbox.runtime.namespace import make_namespace, plan_variables
+from codeplan.testing.worlds import SampleWalker
 from codeplan.types import AgentApi, Plan, Rejected
 
-API: AgentApi = agent_api(Walker)
+API: AgentApi = agent_api(SampleWalker)
 
 
 class World:
@@ -23,8 +23,8 @@ class World:
     attributes = frozenset(a.name for a in API.attributes)
 
     def __init__(self) -> None:
-        self.failure: PlanAssertion | LimitReached | None = None
-        self.agent = Walker()
+        self.failure: AssertionFailure | LimitExceeded | None = None
+        self.agent = SampleWalker()
         self.output: list[str] = []
         self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
 
@@ -82,9 +82,9 @@ def run(
                 over = space.pop("_segment_")() is True  # type: ignore[operator]
             if over:
                 break
-    except (Exception, Control) as raised:
+    except (Exception, PlanTermination) as raised:
         error = raised
-    return Ran(world, namespace_variables(space), error, over)
+    return Ran(world, plan_variables(space), error, over)
 
 
 def check(source: str) -> Plan | Rejected:

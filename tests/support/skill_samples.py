@@ -1,6 +1,6 @@
 """What the tests of the library share: a small skill, and a household's task."""
 
-from codeplan.skills.values import Origin, Skill
+from codeplan.skills.values import SkillOrigin, Skill
 from codeplan.types import Task
 
 PLAN = """def solution(agent, start_from=1):
@@ -18,7 +18,7 @@ PLAN = """def solution(agent, start_from=1):
 
 def skill(name="heat-1", status="active", **more):
     given = {"env": "household", "plan": PLAN, "kind": "heat", "description": "Heat a thing.", "status": status}
-    origin = Origin("heat/2000", "heat some apple and put it in fridge.", "scripted", "runs/1")
+    origin = SkillOrigin("heat/2000", "heat some apple and put it in fridge.", "scripted", "runs/1")
     return Skill(**({"name": name, "origins": (origin,)} | given | more))
 
 

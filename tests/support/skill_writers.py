@@ -7,8 +7,8 @@ import sys
 import time
 
 from codeplan.skills.files import DamagedSkill
-from codeplan.skills.library import Library
-from codeplan.skills.values import Trial
+from codeplan.skills.library import SkillLibrary
+from codeplan.skills.values import EvidenceRecord
 
 ENV, NAME = "household", "heat-1"
 
@@ -19,10 +19,10 @@ def record(path, processes, each):
     for number in range(processes):
         child = os.fork()
         if child == 0:
-            library = Library(path)
+            library = SkillLibrary(path)
             skill = library.get(ENV, NAME)
             for i in range(each):
-                library.record(skill, Trial(str(i), number, "m", True, True))
+                library.record(skill, EvidenceRecord(str(i), number, "m", True, True))
             os._exit(0)
         children.append(child)
     for child in children:
@@ -31,11 +31,11 @@ def record(path, processes, each):
 
 def write_for_ever(path, number):
     """Every sort of write, one after another."""
-    library = Library(path)
+    library = SkillLibrary(path)
     skill = library.get(ENV, NAME)
     for i in range(10_000):
         skill = library.change(skill, plan=f"# {number}.{i}\n" * 2_000)
-        library.record(skill, Trial(f"{number}", i, "m", True, True, skill.version))
+        library.record(skill, EvidenceRecord(f"{number}", i, "m", True, True, skill.version))
         library.change(skill, status="active", description=f"{number}.{i} " * 200)
         library.add(type(skill)(f"new-{number}-{i}", ENV, f"# {number}\n" * 2_000))
 
@@ -51,10 +51,10 @@ def crash(path, rounds):
         time.sleep(dice.uniform(0.004, 0.03))
         os.kill(child, signal.SIGKILL)
         killed += os.waitpid(child, 0)[1] == signal.SIGKILL
-        library = Library(path)
+        library = SkillLibrary(path)
         whole(library)
         skill = library.get(ENV, NAME)
-        count = len(library.trials(skill))
+        count = len(library.read_evidence(skill))
         assert skill.version >= version and count >= trials, (skill.version, version, count, trials)
         assert len(set(skill.plan.split("\n"))) <= 2 or skill.version == 1, "a plan is of one write"
         version, trials = skill.version, count

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from codeplan.envs.household.engine import act
-from codeplan.envs.household.facts import CAN_CONTAIN, HOLDERS, OPENABLE, traits
-from codeplan.envs.household.game import PUT, Dialect, Game, Goal, Object, Receptacle, State, numbered
+from codeplan.envs.household.engine import apply_action
+from codeplan.envs.household.facts import CAN_CONTAIN, CONTAINER_OBJECTS, OPENABLE, traits_of_kind
+from codeplan.envs.household.game import PUT_DIALECT, Dialect, Game, HouseholdGoal, Object, Receptacle, HouseholdState, number_names
 from codeplan.envs.household.text import NOTHING_HAPPENS
 
 FURNITURE = (
@@ -27,32 +27,32 @@ THINGS = (
 )
 
 
-def house(goal: Goal | None = None, dialect: Dialect = PUT) -> Game:
+def house(goal: HouseholdGoal | None = None, dialect: Dialect = PUT_DIALECT) -> Game:
     """The agent stands at location 7, before nothing; door of fridge and microwave closed."""
     furniture = [kind for kind, _ in FURNITURE]
     receptacles = tuple(
         Receptacle(name, kind, at, kind in OPENABLE)
-        for name, (kind, at) in zip(numbered(furniture), FURNITURE, strict=True)
+        for name, (kind, at) in zip(number_names(furniture), FURNITURE, strict=True)
     )
     objects = tuple(
-        Object(name, kind, traits(kind), () if kind in HOLDERS else None)
-        for name, (kind, _) in zip(numbered(kind for kind, _ in THINGS), THINGS, strict=True)
+        Object(name, kind, traits_of_kind(kind), () if kind in CONTAINER_OBJECTS else None)
+        for name, (kind, _) in zip(number_names(kind for kind, _ in THINGS), THINGS, strict=True)
     )
     contents = tuple(tuple(o for o, (_, home) in enumerate(THINGS) if home == kind) for kind in furniture)
     places = tuple(frozenset({dict(FURNITURE)[home]}) for _, home in THINGS)
-    state = State(7, contents, places)
-    return Game(receptacles, objects, CAN_CONTAIN, goal or Goal("mug", "shelf"), "put a mug in shelf.", state, dialect)
+    state = HouseholdState(7, contents, places)
+    return Game(receptacles, objects, CAN_CONTAIN, goal or HouseholdGoal("mug", "shelf"), "put a mug in shelf.", state, dialect)
 
 
-def after(game: Game, *actions: str) -> State:
+def after(game: Game, *actions: str) -> HouseholdState:
     """The state after some actions, each of which must be possible."""
-    state = game.start
+    state = game.initial_state
     for action in actions:
-        state, answer = act(game, state, action)
+        state, answer = apply_action(game, state, action)
         assert answer != NOTHING_HAPPENS, f"{action!r} cannot be done"
     return state
 
 
 def answer(game: Game, *actions: str) -> str:
     """What the last of some actions is answered; those before must be possible."""
-    return act(game, after(game, *actions[:-1]), actions[-1])[1]
+    return apply_action(game, after(game, *actions[:-1]), actions[-1])[1]

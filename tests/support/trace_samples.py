@@ -7,29 +7,29 @@ from pathlib import Path
 import msgspec
 
 from codeplan.recording.events import (
-    Acted,
-    Asked,
-    AskFailed,
-    Choice,
-    Embedded,
+    ActionTaken,
+    ModelCalled,
+    ModelCallFailed,
+    ChosenSkill,
+    TextsEmbedded,
     EnvironmentReset,
     EpisodeEnded,
     EpisodeStarted,
     Event,
-    Pictured,
+    PictureSaved,
     PlanDrafted,
     PlanFailed,
     PlanRejected,
     PlanStarted,
     PlanStopped,
-    Printed,
+    TextPrinted,
     SkillsChosen,
     SpanClosed,
     SpanOpened,
     StepEntered,
-    Warned,
+    WarningIssued,
 )
-from codeplan.recording.trace import write_new
+from codeplan.recording.trace import write_trace
 from codeplan.sandbox.protocol.codec import encode
 from codeplan.types import Checkpoint, Completion, Diagnostic, Observation, Result, Task
 
@@ -55,7 +55,7 @@ def started(task: str = "clean/1", **about: str) -> EpisodeStarted:
         env="household",
         method=about.get("method", "adaplanner"),
         model=about.get("model", "scripted"),
-        codeplan="0",
+        codeplan_version="0",
     )
 
 
@@ -63,8 +63,8 @@ def ended(head: EpisodeStarted, success: bool = True, **counts: int) -> EpisodeE
     return EpisodeEnded(result=Result(head.task, success, "success", head.method, head.model, **counts))
 
 
-def acted(action: str = "look", text: str = "A desk.", success: bool = False) -> Acted:
-    return Acted(action=action, observation=Observation(text, success=success, done=success), seconds=0.1)
+def acted(action: str = "look", text: str = "A desk.", success: bool = False) -> ActionTaken:
+    return ActionTaken(action=action, observation=Observation(text, success=success, done=success), seconds=0.1)
 
 
 def state(**variables: object) -> Checkpoint:
@@ -75,7 +75,7 @@ def write(folder: Path, *events: Event) -> Path:
     """A trace of these events, numbered, in a new folder; its path."""
     path = folder / "trace.jsonl"
     numbered = [msgspec.structs.replace(e, seq=n, at=1_700_000_000.0 + n) for n, e in enumerate(events)]
-    write_new(path, numbered)
+    write_trace(path, numbered)
     return path
 
 
@@ -87,11 +87,11 @@ def hostile(folder: Path) -> Path:
         env=text,
         method=text,
         model=text,
-        codeplan=text,
+        codeplan_version=text,
         settings={text: text, "list": [text]},
         model_settings={text: text},
     )
-    asked = Asked(
+    asked = ModelCalled(
         purpose="ask",
         messages=[{"role": "user", "content": text}],
         completion=Completion(text, finish_reason=text, model=text),
@@ -104,21 +104,21 @@ def hostile(folder: Path) -> Path:
         EnvironmentReset(observation=Observation(text)),
         SpanOpened(id=1, kind=text, name=text),
         asked,
-        AskFailed(purpose="plan", messages=[{"role": "user", "content": text}], error=text, seconds=0.1),
+        ModelCallFailed(purpose="plan", messages=[{"role": "user", "content": text}], error=text, seconds=0.1),
         PlanDrafted(number=1, origin="plan", source=text),
         PlanRejected(number=1, diagnostics=(Diagnostic(1, 1, text, text),)),
         PlanDrafted(number=2, origin="check", source=f"{text}\n{PLAN}"),
         PlanStarted(number=2, start_from=2, restored=(text,), dropped={text: text}),
         StepEntered(step=2, title=text, checkpoint=state(**{text: text, "deep": [{text: (text,)}]})),
-        Printed(text=text),
+        TextPrinted(text=text),
         acted(text, text),
-        Pictured(file=f"../{text}.png"),
-        Pictured(file="../../secret.png"),
+        PictureSaved(file=f"../{text}.png"),
+        PictureSaved(file="../../secret.png"),
         PlanFailed(step=2, line=1, error=text, message=text, checkpoint=state(a=text)),
         PlanStopped(limit=text, value=1.0, allowed=1.0, step=2, line=1, message=text),
-        Embedded(model=text, texts=2, digest=text, seconds=0.1),
-        SkillsChosen(purpose="plan", chosen=(Choice(text, 1, 1.0, text),)),
+        TextsEmbedded(model=text, texts=2, digest=text, seconds=0.1),
+        SkillsChosen(purpose="plan", chosen=(ChosenSkill(text, 1, 1.0, text),)),
         SpanClosed(id=1),
-        Warned(message=text),
+        WarningIssued(message=text),
         EpisodeEnded(result=Result(head.task, False, text, text, text)),
     )

@@ -4,10 +4,10 @@ import json
 import sqlite3
 from pathlib import Path
 
-from codeplan.envs.webshop.catalogue import Catalogue, Instruction, Listed, build
-from codeplan.envs.webshop.loading import Shop
+from codeplan.envs.webshop.catalogue import Catalogue, ShoppingInstruction, CatalogueEntry, build_catalogue
+from codeplan.envs.webshop.loading import ShopData
 from codeplan.envs.webshop.products import Product
-from codeplan.envs.webshop.search import TextIndex
+from codeplan.envs.webshop.search import SqliteIndex
 
 SHARED = Path(__file__).parents[2] / ".." / "shared" / "fixtures"
 
@@ -37,15 +37,15 @@ BOTTLE = Product(
 
 
 def listed(product=MUG, text="i need a mug", attributes=("dishwasher safe",), options=()):
-    return Listed(product, (Instruction(text, tuple(attributes), tuple(options)),))
+    return CatalogueEntry(product, (ShoppingInstruction(text, tuple(attributes), tuple(options)),))
 
 
 def shop(*goods):
     """A shop of these listed products, in memory."""
     database = sqlite3.connect(":memory:", check_same_thread=False)
-    build(database, goods)
+    build_catalogue(database, goods)
     catalogue = Catalogue(database)
-    return Shop(catalogue, TextIndex(catalogue))
+    return ShopData(catalogue, SqliteIndex(catalogue))
 
 
 def record(asin, name="A Thing", **more):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from support.house_suites import CLEANS, MANIFEST, TAKES, clean_plan, messages, verdicts, write
 
-from codeplan.sandbox.analysis.head import CLOSING, OPENING
-from codeplan.skills.library import Library
+from codeplan.sandbox.analysis.head import PARAMETERS_CLOSING, PARAMETERS_OPENING
+from codeplan.skills.library import SkillLibrary
 from codeplan.skills.values import Skill
-from codeplan.testing.cases.faults import FAULTS, wrong
+from codeplan.testing.cases.faults import FAULTS, wrong_answer
 from codeplan.testing.cases.reading import ManifestError
 
 FAULTY = 'faults = ["nothing"]\n' + MANIFEST
@@ -129,14 +129,14 @@ def test_the_plans_questions_are_answered_as_the_manifest_says(tmp_path, answers
 
 
 def test_a_wrong_answer_has_the_right_form():
-    assert wrong("['drawer 2', 'desk 1']") == "['drawer 72', 'desk 71']"
-    assert wrong("yes, do") == "noyes, nodo"
+    assert wrong_answer("['drawer 2', 'desk 1']") == "['drawer 72', 'desk 71']"
+    assert wrong_answer("yes, do") == "noyes, nodo"
 
 
 def test_a_skill_is_tested_with_values_for_its_parameters(tmp_path):
-    head = f'    {OPENING} put a clean mug in safe.\n    thing = "mug"\n    {CLOSING}\n'
+    head = f'    {PARAMETERS_OPENING} put a clean mug in safe.\n    thing = "mug"\n    {PARAMETERS_CLOSING}\n'
     plan = clean_plan().replace("'lettuce'", "thing").replace("    def approach", f"{head}    def approach")
-    Library(tmp_path / "library").add(Skill("clean-it", "household", plan, kind="clean", parameters=("thing",)))
+    SkillLibrary(tmp_path / "library").add(Skill("clean-it", "household", plan, kind="clean", parameters=("thing",)))
     text = MANIFEST.replace('plan = "clean.py"', 'skill = "library/household/clean-it"')
     again = '[[tasks]]\nkind = "clean"\nseed = 418\nvalues = { thing = "lettuce" }\nexpect = { checkpoint = { thing = "lettuce" } }\n'
     found = verdicts(write(tmp_path, f"{text}{again}"))

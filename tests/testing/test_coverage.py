@@ -10,11 +10,11 @@ import pytest
 from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.host.process import WorkerProcess
 from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.sandbox.host.session import Session
-from codeplan.sandbox.limits import MOST_ARCS, Limits
+from codeplan.sandbox.host.session import RunSession
+from codeplan.sandbox.limits import MAX_ARCS, Limits
 from codeplan.sandbox.protocol import frames as wire
-from codeplan.sandbox.protocol.progress import Covered
-from codeplan.testing.cases.coverage import Coverage, Missed, percent, table
+from codeplan.sandbox.protocol.progress import LineCoverage
+from codeplan.testing.cases.coverage import PlanCoverage, MissedBranch, coverage_percent, format_table
 from codeplan.types import Finished, Plan, Stopped
 
 PLAN = """\
@@ -47,19 +47,19 @@ class Agent:
         return "well"
 
 
-def covered(plan: str, start_from: int = 1) -> Coverage:
-    heard: list[Covered] = []
-    outcome = Sandbox().run(plan, Agent(), str, start_from, cover=heard.append)
+def covered(plan: str, start_from: int = 1) -> PlanCoverage:
+    heard: list[LineCoverage] = []
+    outcome = Sandbox().run(plan, Agent(), str, start_from, on_coverage=heard.append)
     assert isinstance(outcome, Finished), outcome
-    return Coverage("plan.py", plan, [arc for c in heard for arc in c.arcs])
+    return PlanCoverage("plan.py", plan, [arc for c in heard for arc in c.arcs])
 
 
 def test_lines_branches_and_steps_that_ran_and_that_did_not():
     found = covered(PLAN)
     assert found.missed_lines == (4, 12)
-    assert found.missed_branches == (Missed(3, 4), Missed(11, 12))
+    assert found.missed_branches == (MissedBranch(3, 4), MissedBranch(11, 12))
     assert (found.steps, found.lines, found.branches) == ((2, 2), (10, 12), (4, 6))
-    assert percent([found]) == 100 * 14 / 18
+    assert coverage_percent([found]) == 100 * 14 / 18
 
 
 def test_a_step_that_was_never_entered_is_missing():
@@ -73,7 +73,7 @@ def test_both_ways_out_of_a_condition_count():
 
 
 def test_lines_that_ran_before_a_call_are_told_before_it():
-    heard: list[Covered] = []
+    heard: list[LineCoverage] = []
 
     class Asking(Agent):
         def report(self) -> str:
@@ -82,38 +82,38 @@ def test_lines_that_ran_before_a_call_are_told_before_it():
             return "well"
 
     plan = "def solution(agent, start_from=1):\n    n = 1\n    n += 1\n    agent.report()\n"
-    assert isinstance(Sandbox().run(plan, Asking(), str, cover=heard.append), Finished)
+    assert isinstance(Sandbox().run(plan, Asking(), str, on_coverage=heard.append), Finished)
 
 
 def test_a_run_that_nobody_watches_tells_no_lines_and_ends_alike():
-    seen, unseen = (Sandbox().run(PLAN, Agent(), str, cover=cover) for cover in (lambda covered: None, None))
+    seen, unseen = (Sandbox().run(PLAN, Agent(), str, on_coverage=cover) for cover in (lambda covered: None, None))
     assert isinstance(seen, Finished)
     assert isinstance(unseen, Finished)
     assert (seen.output, seen.checkpoint) == (unseen.output, unseen.checkpoint)
 
 
 def test_the_table_names_what_is_missing():
-    assert table([covered(PLAN)])[1] == "plan.py      2/2    10/12       4/6    78 %  4, 12, 3->4, 11->12"
+    assert format_table([covered(PLAN)])[1] == "plan.py      2/2    10/12       4/6    78 %  4, 12, 3->4, 11->12"
 
 
 def test_what_is_no_python_has_nothing_to_run():
-    assert percent([Coverage("plan.py", "def (", [])]) == 100.0
+    assert coverage_percent([PlanCoverage("plan.py", "def (", [])]) == 100.0
 
 
 # ------------------------------------------------------------------ a worker that lies
 
 
-def lied(*frames: wire.Frame, watched: bool = True) -> tuple[object, list[Covered]]:
+def lied(*frames: wire.Frame, watched: bool = True) -> tuple[object, list[LineCoverage]]:
     """What the host makes of a worker that says this and hangs up, and what it lets through."""
     ours, theirs = socket.socketpair()
-    heard: list[Covered] = []
+    heard: list[LineCoverage] = []
     port = AgentPort(Agent(), str)
-    job = wire.RunJob(PLAN, port.methods, port.attributes, 1, None, 0, Limits(), cover=watched)
+    job = wire.RunJob(PLAN, port.methods, port.attributes, 1, None, 0, Limits(), coverage=watched)
     with ours, theirs:
-        theirs.sendall(b"".join(map(wire.pack, (wire.Started(), *frames))))
+        theirs.sendall(b"".join(map(wire.pack, (wire.StartFrame(), *frames))))
         theirs.shutdown(socket.SHUT_WR)
         worker = WorkerProcess(ours, os.getpid(), None)
-        outcome = Session(worker, Plan(PLAN), port, Limits(), None, heard.append if watched else None).run(job)
+        outcome = RunSession(worker, Plan(PLAN), port, Limits(), None, heard.append if watched else None).run(job)
     return outcome, heard
 
 
@@ -124,11 +124,11 @@ def lied(*frames: wire.Frame, watched: bool = True) -> tuple[object, list[Covere
         [(2**53, 1)],
         [(-1, 2)],
         [],
-        [(1, 2)] * (MOST_ARCS + 1),
+        [(1, 2)] * (MAX_ARCS + 1),
     ],
 )
 def test_lines_that_the_plan_does_not_have_end_the_run(arcs):
-    outcome, heard = lied(wire.Covered(arcs))
+    outcome, heard = lied(wire.CoverageFrame(arcs))
     assert isinstance(outcome, Stopped)
     assert outcome.limit == "worker"
     assert "broke the protocol" in outcome.message
@@ -136,12 +136,12 @@ def test_lines_that_the_plan_does_not_have_end_the_run(arcs):
 
 
 def test_more_lines_than_there_can_be_end_the_run_also_in_small_portions():
-    half = [(1, 2)] * (MOST_ARCS // 2 + 1)
-    outcome, heard = lied(wire.Covered(half), wire.Covered(half))
+    half = [(1, 2)] * (MAX_ARCS // 2 + 1)
+    outcome, heard = lied(wire.CoverageFrame(half), wire.CoverageFrame(half))
     assert "more lines ran than the plan has" in outcome.message
     assert len(heard) == 1
 
 
 def test_lines_that_nobody_asked_for_end_the_run():
-    outcome, _ = lied(wire.Covered([(1, 2)]), watched=False)
+    outcome, _ = lied(wire.CoverageFrame([(1, 2)]), watched=False)
     assert "which nobody asked for" in outcome.message

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.house_suites import MANIFEST, write
 
-from codeplan.testing.cases.case import Suite
+from codeplan.testing.cases.case import PlanSuite
 from codeplan.testing.cases.reading import ManifestError
 from codeplan.testing.cases.toml_lines import line_of
 
@@ -13,7 +13,7 @@ from codeplan.testing.cases.toml_lines import line_of
 def told(tmp_path, text):
     path = write(tmp_path, text)
     with pytest.raises(ManifestError) as caught:
-        Suite(path)
+        PlanSuite(path)
     return str(caught.value).removeprefix(f"{tmp_path}/")
 
 
@@ -47,20 +47,20 @@ def test_a_mistake_is_told_with_file_line_and_key(tmp_path, text, message):
 
 def test_what_a_task_expects_goes_before_what_the_manifest_expects(tmp_path):
     text = MANIFEST + "expect = { actions = 3 }\n[expect]\nactions = 9\nasks = 0\n"
-    (case,) = Suite(write(tmp_path, text)).cases
+    (case,) = PlanSuite(write(tmp_path, text)).cases
     assert (case.expect.actions, case.expect.asks) == (3, 0)
 
 
 def test_names_of_cases_are_stable_and_differ(tmp_path):
     text = 'faults = ["nothing", "slow"]\n' + MANIFEST + "[[tasks]]\nids = ['clean/418', 'heat/1']\nfaults = 'none'\n"
-    names = [case.name for case in Suite(write(tmp_path, text)).cases]
+    names = [case.name for case in PlanSuite(write(tmp_path, text)).cases]
     assert names == ["clean/418", "clean/418[nothing]", "clean/418[slow]", "clean/418#2", "heat/1"]
-    assert names == [case.name for case in Suite(tmp_path / "clean.plan.toml").cases]
+    assert names == [case.name for case in PlanSuite(tmp_path / "clean.plan.toml").cases]
 
 
 def test_a_range_of_seeds_has_both_ends(tmp_path):
     text = MANIFEST.replace("seed = 418", 'seeds = "3-5"')
-    assert [case.seed for case in Suite(write(tmp_path, text)).cases] == [3, 4, 5]
+    assert [case.seed for case in PlanSuite(write(tmp_path, text)).cases] == [3, 4, 5]
 
 
 def test_the_line_of_a_key_is_found_through_tables_arrays_and_long_texts():

@@ -6,8 +6,8 @@ import pytest
 from support.house_suites import MANIFEST, write
 
 from codeplan.errors import UsageError
-from codeplan.testing.cases.case import Stage, Suite
-from codeplan.testing.cases.mutation import mutants, mutate, summary
+from codeplan.testing.cases.case import CaseRunner, PlanSuite
+from codeplan.testing.cases.mutation import make_mutants, run_mutants, format_summary
 
 PLAN = """\
 def solution(agent, start_from=1):
@@ -23,7 +23,7 @@ def solution(agent, start_from=1):
 
 
 def test_assertions_actions_names_numbers_and_conditions_are_changed_and_messages_are_not():
-    assert [m.name for m in mutants(PLAN)] == [
+    assert [m.name for m in make_mutants(PLAN)] == [
         "step 1: turn round not agent.holding",
         "step 1: leave out agent.take('äpple 1', 'desk 2')",
         "step 1: 'desk 3' instead of 'desk 2'",
@@ -39,7 +39,7 @@ def test_assertions_actions_names_numbers_and_conditions_are_changed_and_message
 
 
 def test_a_mutant_differs_from_the_plan_in_one_place():
-    found = {m.name: m.source for m in mutants(PLAN)}
+    found = {m.name: m.source for m in make_mutants(PLAN)}
     assert found["step 1: leave out agent.take('äpple 1', 'desk 2')"] == PLAN.replace(
         "agent.take('äpple 1', 'desk 2')", "pass"
     )
@@ -49,26 +49,26 @@ def test_a_mutant_differs_from_the_plan_in_one_place():
 
 def test_names_of_mutants_stay_when_other_parts_of_the_plan_change():
     longer = PLAN.replace("        place =", "        other = 1\n\n        place =")
-    assert [m.name for m in mutants(longer)] == [m.name for m in mutants(PLAN)]
+    assert [m.name for m in make_mutants(longer)] == [m.name for m in make_mutants(PLAN)]
 
 
 def test_what_is_no_python_has_no_mutants():
     with pytest.raises(UsageError, match="the plan has no mutants"):
-        mutants("def (")
+        make_mutants("def (")
 
 
 def scored(tmp_path, manifest, plan=None):
-    return mutate(Stage(Suite(write(tmp_path, manifest, plan))))
+    return run_mutants(CaseRunner(PlanSuite(write(tmp_path, manifest, plan))))
 
 
 def test_without_faults_no_weakened_assertion_is_noticed_and_with_them_each_is(tmp_path):
     bare = scored(tmp_path, MANIFEST)
-    assert [t.killer for t in bare.tried if t.mutant.kind == "assertion"] == [""] * 6
+    assert [t.killer for t in bare.results if t.mutant.kind == "assertion"] == [""] * 6
     hard = scored(tmp_path, 'faults = ["nothing"]\n' + MANIFEST)
-    assert [t.mutant.name for t in hard.tried if t.mutant.kind == "assertion" and not t.killer] == [
+    assert [t.mutant.name for t in hard.results if t.mutant.kind == "assertion" and not t.killer] == [
         "step 2: assert just agent.holding"
     ]
-    assert "step 3   assertion strength 2/2 (100 %)" in summary(hard)
+    assert "step 3   assertion strength 2/2 (100 %)" in format_summary(hard)
 
 
 def test_a_survivor_that_is_explained_does_not_count_and_one_that_is_killed_must_not_be_explained(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 
 from codeplan.cli import main
 from codeplan.testing.cases.faults import FAULTS
-from codeplan.testing.cases.manifest import Answers, Expect, Manifest
+from codeplan.testing.cases.manifest import AnswerSources, Expectations, PlanManifest
 
 PAGE = (Path(__file__).parents[2] / "docs" / "testing-plans.md").read_text()
 
@@ -67,7 +67,7 @@ def test_the_tests_in_python_run_as_they_stand(newcomer, pytester):
 
 def test_every_fault_and_every_key_is_on_the_page():
     assert [name for name in FAULTS if f"`{name}`" not in PAGE] == []
-    keys = [*Manifest.__struct_fields__, *Expect.__struct_fields__, *Answers.__struct_fields__]
+    keys = [*PlanManifest.__struct_fields__, *Expectations.__struct_fields__, *AnswerSources.__struct_fields__]
     assert [
         key for key in keys if f"`{key}`" not in PAGE and f"`[{key}]`" not in PAGE and f"`[[{key}]]`" not in PAGE
     ] == []

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from codeplan.bench.engines.engine import LOSSES, NAMES, Engine, Work, make
+from codeplan.bench.engines.engine import MAX_RESTARTS, ENGINE_NAMES, Engine, JobHandler, make_engine
 
-__all__ = ["LOSSES", "NAMES", "Engine", "Work", "make"]
+__all__ = ["MAX_RESTARTS", "ENGINE_NAMES", "Engine", "JobHandler", "make_engine"]

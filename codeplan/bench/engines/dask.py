@@ -7,8 +7,8 @@ from contextlib import ExitStack
 from importlib import import_module
 from typing import Any, TypeVar
 
-from codeplan.bench.engines.engine import Work
-from codeplan.bench.engines.window import windowed
+from codeplan.bench.engines.engine import JobHandler
+from codeplan.bench.engines.window import submit_in_window
 from codeplan.errors import InfrastructureError
 
 J = TypeVar("J")
@@ -17,26 +17,26 @@ R = TypeVar("R")
 distributed: Any = import_module("distributed")  # so that types are checked alike with Dask and without
 
 
-class OnDask:
+class DaskEngine:
     """The scheduler at ``address`` with at most ``workers`` jobs under way; without one, so many local processes."""
 
     def __init__(self, workers: int, address: str | None = None) -> None:
         self.workers, self.address = workers, address
 
-    def run(self, jobs: Iterable[J], work: Work[J, R]) -> Generator[R, None, None]:
+    def run(self, jobs: Iterable[J], handler: JobHandler[J, R]) -> Generator[R, None, None]:
         """As the port says; a job whose worker died is begun again by Dask, as often as its settings allow."""
         with ExitStack() as stack:
             client = self._client(stack)
-            everywhere = client.scatter(work, broadcast=True, hash=False)
+            everywhere = client.scatter(handler, broadcast=True, hash=False)
 
             def submit(job: J) -> Any:
-                return client.submit(_do, everywhere, job, pure=False)
+                return client.submit(_handle, everywhere, job, pure=False)
 
-            for job, future in windowed(jobs, submit, _first_done, self.workers):
+            for job, future in submit_in_window(jobs, submit, _wait_for_any, self.workers):
                 try:
                     yield future.result()
                 except distributed.KilledWorker as e:
-                    yield work.lost(job, f"the Dask workers that ran this died: {e}")
+                    yield handler.handle_lost(job, f"the Dask workers that ran this died: {e}")
 
     def _client(self, stack: ExitStack) -> Any:
         where: Any = self.address
@@ -49,10 +49,10 @@ class OnDask:
             raise InfrastructureError(f"there is no Dask scheduler at {self.address}: {e}") from e
 
 
-def _do(work: Work[J, R], job: J) -> R:
+def _handle(work: JobHandler[J, R], job: J) -> R:
     return work(job)
 
 
-def _first_done(futures: Sequence[Any]) -> Iterable[Any]:
+def _wait_for_any(futures: Sequence[Any]) -> Iterable[Any]:
     done: Iterable[Any] = distributed.wait(futures, return_when="FIRST_COMPLETED").done
     return done

@@ -14,18 +14,18 @@ R = TypeVar("R")
 J_contra = TypeVar("J_contra", contravariant=True)
 R_co = TypeVar("R_co", covariant=True)
 
-LOSSES = 3
+MAX_RESTARTS = 3
 """How often a job is begun again whose worker died."""
 
 
-class Work(Protocol[J_contra, R_co]):
+class JobHandler(Protocol[J_contra, R_co]):
     """What is done with each job. It can be pickled, but for the threads' engine."""
 
     def __call__(self, job: J_contra) -> R_co:
         """Do the job. What it raises ends the run, and is raised there."""
         ...
 
-    def lost(self, job: J_contra, reason: str) -> R_co:
+    def handle_lost(self, job: J_contra, reason: str) -> R_co:
         """What comes of a job that no worker survived."""
         ...
 
@@ -33,7 +33,7 @@ class Work(Protocol[J_contra, R_co]):
 class Engine(Protocol):
     """Does jobs, so many at a time."""
 
-    def run(self, jobs: Iterable[J], work: Work[J, R]) -> Generator[R, None, None]:
+    def run(self, jobs: Iterable[J], handler: JobHandler[J, R]) -> Generator[R, None, None]:
         """What comes of the jobs, as it comes, in any order. A job is drawn from ``jobs`` when there is room for it.
 
         Closing the iterator ends what runs, as soon as the engine can.
@@ -41,19 +41,19 @@ class Engine(Protocol):
         ...
 
 
-_HOMES = {"threads": "Threads", "processes": "Processes", "dask": "OnDask", "ray": "OnRay"}
+_ENGINE_CLASSES = {"threads": "Threads", "processes": "Processes", "dask": "OnDask", "ray": "OnRay"}
 
-NAMES = tuple(_HOMES)
+ENGINE_NAMES = tuple(_ENGINE_CLASSES)
 """The names of the engines."""
 
 
-def make(name: str, workers: int, address: str | None = None) -> Engine:
+def make_engine(name: str, workers: int, address: str | None = None) -> Engine:
     """The engine of this name, with so many jobs at a time; ``address`` is that of a cluster, for Dask and Ray.
 
     Raises UsageError for a name that there is not, an address that is of no use, and a package that is missing.
     """
-    if name not in _HOMES:
-        raise UsageError(f"there is no engine {name!r}; {plugins.choices(name, NAMES)}")
+    if name not in _ENGINE_CLASSES:
+        raise UsageError(f"there is no engine {name!r}; {plugins.suggest_names(name, ENGINE_NAMES)}")
     remote = name in ("dask", "ray")
     if address and not remote:
         raise UsageError(f"the engine {name} runs on this machine; leave --address out, or name dask or ray")
@@ -61,5 +61,5 @@ def make(name: str, workers: int, address: str | None = None) -> Engine:
         home = import_module(f"codeplan.bench.engines.{name}")
     except ImportError as e:
         raise UsageError(f"the engine {name} is not installed ({e}); pip install 'codeplan[{name}]'") from None
-    engine: Callable[..., Engine] = getattr(home, _HOMES[name])
+    engine: Callable[..., Engine] = getattr(home, _ENGINE_CLASSES[name])
     return engine(workers, address) if remote else engine(workers)

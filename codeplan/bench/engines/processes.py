@@ -13,14 +13,14 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection
 from typing import Generic, TypeVar
 
-from codeplan.bench.engines.engine import LOSSES, Work
-from codeplan.bench.engines.threads import in_threads
+from codeplan.bench.engines.engine import MAX_RESTARTS, JobHandler
+from codeplan.bench.engines.threads import run_in_threads
 
 J = TypeVar("J")
 R = TypeVar("R")
 
 
-class Processes:
+class ProcessEngine:
     """``workers`` processes, one job at a time in each. One that dies is replaced, and its job begun again.
 
     Where there are cores for all, each process and its sandboxes keep to their share of them: a plan's worker and the
@@ -30,19 +30,19 @@ class Processes:
     def __init__(self, workers: int) -> None:
         self.workers = workers
 
-    def run(self, jobs: Iterable[J], work: Work[J, R]) -> Generator[R, None, None]:
+    def run(self, jobs: Iterable[J], handler: JobHandler[J, R]) -> Generator[R, None, None]:
         """As the port says."""
-        elsewhere = _Elsewhere(work, shares(self.workers))
-        return in_threads(self.workers, jobs, elsewhere, elsewhere.close)
+        elsewhere = _ProcessHandler(handler, divide_cores(self.workers))
+        return run_in_threads(self.workers, jobs, elsewhere, elsewhere.close)
 
 
-class _Elsewhere(Generic[J, R]):
+class _ProcessHandler(Generic[J, R]):
     """The work, done in a process that belongs to the thread that calls.
 
     The processes hold one end of a pipe and leave when the other end is closed, whether here or by our own death.
     """
 
-    def __init__(self, work: Work[J, R], cores: Sequence[frozenset[int]]) -> None:
+    def __init__(self, work: JobHandler[J, R], cores: Sequence[frozenset[int]]) -> None:
         self._work = work
         self._cores = itertools.cycle(cores)
         self._context = multiprocessing.get_context("spawn")
@@ -52,14 +52,14 @@ class _Elsewhere(Generic[J, R]):
         self._closed = False
 
     def __call__(self, job: J) -> R:
-        for _ in range(1 + LOSSES):
+        for _ in range(1 + MAX_RESTARTS):
             try:
                 return self._process().submit(self._work, job).result()
             except BrokenProcessPool:
                 del self._mine.process  # its successor gets the same cores
                 if self._closed:
                     raise
-        return self._work.lost(job, f"the process that ran this died {1 + LOSSES} times")
+        return self._work.handle_lost(job, f"the process that ran this died {1 + MAX_RESTARTS} times")
 
     def close(self) -> None:
         """End all processes, at once."""
@@ -73,13 +73,13 @@ class _Elsewhere(Generic[J, R]):
         if not hasattr(self._mine, "process"):
             if not hasattr(self._mine, "cores"):
                 self._mine.cores = next(self._cores)
-            self._mine.process = ProcessPoolExecutor(1, self._context, _begin, (self._theirs, self._mine.cores))
+            self._mine.process = ProcessPoolExecutor(1, self._context, _initialise_process, (self._theirs, self._mine.cores))
             self._all.append(self._mine.process)
         process: ProcessPoolExecutor = self._mine.process
         return process
 
 
-def shares(workers: int) -> list[frozenset[int]]:
+def divide_cores(workers: int) -> list[frozenset[int]]:
     """The cores that each of so many processes keeps to: all of them where there are fewer cores than processes."""
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     if workers > len(cores):
@@ -88,15 +88,15 @@ def shares(workers: int) -> list[frozenset[int]]:
     return [frozenset(cores[start:end]) for start, end in itertools.pairwise(bounds)]
 
 
-def _begin(lifeline: Connection, cores: frozenset[int]) -> None:
+def _initialise_process(lifeline: Connection, cores: frozenset[int]) -> None:
     """In the new process: leave when the lifeline ends, and let the parent alone decide what an interrupt means."""
     if cores:
         os.sched_setaffinity(0, cores)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_leave_with, args=(lifeline,), daemon=True).start()
+    threading.Thread(target=_exit_with_parent, args=(lifeline,), daemon=True).start()
 
 
-def _leave_with(lifeline: Connection) -> None:
+def _exit_with_parent(lifeline: Connection) -> None:
     try:
         lifeline.recv_bytes()
     except (EOFError, OSError):

@@ -6,8 +6,8 @@ from collections.abc import Generator, Iterable, Sequence
 from importlib import import_module
 from typing import Any, TypeVar
 
-from codeplan.bench.engines.engine import LOSSES, Work
-from codeplan.bench.engines.window import windowed
+from codeplan.bench.engines.engine import MAX_RESTARTS, JobHandler
+from codeplan.bench.engines.window import submit_in_window
 from codeplan.errors import InfrastructureError
 
 J = TypeVar("J")
@@ -17,7 +17,7 @@ ray: Any = import_module("ray")  # so that types are checked alike with Ray and 
 failures: Any = import_module("ray.exceptions")
 
 
-class OnRay:
+class RayEngine:
     """The cluster at ``address``, with at most ``workers`` jobs under way; without one, so many local processes.
 
     ``"auto"`` is the cluster that this machine belongs to. A Ray that this process has begun already is used as it is.
@@ -26,26 +26,26 @@ class OnRay:
     def __init__(self, workers: int, address: str | None = None) -> None:
         self.workers, self.address = workers, address
 
-    def run(self, jobs: Iterable[J], work: Work[J, R]) -> Generator[R, None, None]:
+    def run(self, jobs: Iterable[J], handler: JobHandler[J, R]) -> Generator[R, None, None]:
         """As the port says; a job whose worker died is begun again by Ray."""
         ours = not ray.is_initialized()
         if ours:
             self._connect()
         try:
-            yield from self._done(jobs, work)
+            yield from self._results(jobs, handler)
         finally:
             if ours:
                 ray.shutdown()
 
-    def _done(self, jobs: Iterable[J], work: Work[J, R]) -> Generator[R, None, None]:
-        task, everywhere = ray.remote(max_retries=LOSSES)(_do), ray.put(work)
-        for job, reference in windowed(jobs, lambda job: task.remote(everywhere, job), _first_done, self.workers):
+    def _results(self, jobs: Iterable[J], work: JobHandler[J, R]) -> Generator[R, None, None]:
+        task, everywhere = ray.remote(max_retries=MAX_RESTARTS)(_handle), ray.put(work)
+        for job, reference in submit_in_window(jobs, lambda job: task.remote(everywhere, job), _wait_for_any, self.workers):
             try:
                 yield ray.get(reference)
             except failures.RayTaskError as e:
                 raise e.cause from None
             except failures.RayError as e:
-                yield work.lost(job, f"the Ray workers that ran this died: {type(e).__name__}")
+                yield work.handle_lost(job, f"the Ray workers that ran this died: {type(e).__name__}")
 
     def _connect(self) -> None:
         local = {} if self.address else {"num_cpus": self.workers, "include_dashboard": False}
@@ -55,10 +55,10 @@ class OnRay:
             raise InfrastructureError(f"Ray cannot be used at {self.address or 'this machine'}: {e}") from e
 
 
-def _do(work: Work[J, R], job: J) -> R:
+def _handle(work: JobHandler[J, R], job: J) -> R:
     return work(job)
 
 
-def _first_done(references: Sequence[Any]) -> Iterable[Any]:
+def _wait_for_any(references: Sequence[Any]) -> Iterable[Any]:
     done: Iterable[Any] = ray.wait(list(references), num_returns=1)[0]
     return done

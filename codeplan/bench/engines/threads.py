@@ -7,37 +7,37 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from typing import Any, TypeVar
 
-from codeplan.bench.engines.engine import Work
-from codeplan.bench.engines.window import windowed
-from codeplan.llm.background import interruptible
+from codeplan.bench.engines.engine import JobHandler
+from codeplan.bench.engines.window import submit_in_window
+from codeplan.llm.background import cancel_calls_on_interrupt
 
 J = TypeVar("J")
 R = TypeVar("R")
 
 
-class Threads:
+class ThreadEngine:
     """``workers`` threads. An interrupt ends the model calls of all of them at once."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
 
-    def run(self, jobs: Iterable[J], work: Work[J, R]) -> Generator[R, None, None]:
+    def run(self, jobs: Iterable[J], handler: JobHandler[J, R]) -> Generator[R, None, None]:
         """As the port says."""
-        return in_threads(self.workers, jobs, work)
+        return run_in_threads(self.workers, jobs, handler)
 
 
-def in_threads(
-    workers: int, jobs: Iterable[J], work: Callable[[J], R], leave: Callable[[], None] = lambda: None
+def run_in_threads(
+    workers: int, jobs: Iterable[J], function: Callable[[J], R], before_join: Callable[[], None] = lambda: None
 ) -> Generator[R, None, None]:
     """What comes of the jobs, as it comes. ``leave`` is called before the threads are waited for at the end."""
     with ExitStack() as stack:
-        stack.enter_context(interruptible())
+        stack.enter_context(cancel_calls_on_interrupt())
         pool = stack.enter_context(ThreadPoolExecutor(workers, thread_name_prefix="codeplan-bench"))
-        stack.callback(leave)
-        for _, future in windowed(jobs, lambda job: pool.submit(work, job), first_done, workers):
+        stack.callback(before_join)
+        for _, future in submit_in_window(jobs, lambda job: pool.submit(function, job), wait_for_any, workers):
             yield future.result()
 
 
-def first_done(futures: Sequence[Future[Any]]) -> Iterable[Future[Any]]:
+def wait_for_any(futures: Sequence[Future[Any]]) -> Iterable[Future[Any]]:
     """The futures that are done, once one is."""
     return wait(futures, return_when=FIRST_COMPLETED).done

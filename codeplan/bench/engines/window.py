@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 J = TypeVar("J")
 
 
-def windowed(
+def submit_in_window(
     jobs: Iterable[J], submit: Callable[[J], Any], wait: Callable[[Sequence[Any]], Iterable[Any]], size: int
 ) -> Iterator[tuple[J, Any]]:
     """Each job with its future, as these are done: at most ``size`` are under way.

@@ -13,27 +13,27 @@ import msgspec
 
 from codeplan.errors import UsageError
 from codeplan.report.pages import skills
-from codeplan.report.pages.episode import Told
-from codeplan.report.pages.overview import overview
-from codeplan.report.pages.page import MARK, page
-from codeplan.report.pages.pictures import inlined
-from codeplan.report.pages.runs import Run, Source
-from codeplan.skills.library import Library
+from codeplan.report.pages.episode import EpisodeView
+from codeplan.report.pages.overview import build_overview
+from codeplan.report.pages.page import PAGE_MARK, render_page
+from codeplan.report.pages.pictures import picture_data_url
+from codeplan.report.pages.runs import ReportEpisode, ReportSource
+from codeplan.skills.library import SkillLibrary
 
-FILE_BYTES = 48 << 20
+MAX_FILE_BYTES = 48 << 20
 """What the episodes may take, compressed; where they would take more, the middle of long ones is left out."""
 
-SKILL_BYTES = 16 << 20
+MAX_SKILL_BYTES = 16 << 20
 """What the skills' plans and trials may take; of those for which there is no room, the file has the figures alone."""
 
-TEXT_CHARACTERS = 20_000
+MAX_TEXT_CHARACTERS = 20_000
 """How much of one text the file holds."""
 
-_LEAST_BYTES = 4096
-_MOST_PAGES = 400
+_MIN_EPISODE_BYTES = 4096
+_MAX_PAGES = 400
 
 
-class Written(msgspec.Struct, frozen=True):
+class ArchiveSummary(msgspec.Struct, frozen=True):
     """What was written: how many episodes, bytes, and pages of events that are left out; traces that cannot be read."""
 
     episodes: int
@@ -42,36 +42,36 @@ class Written(msgspec.Struct, frozen=True):
     unread: tuple[Path, ...]
 
 
-def write(source: Source, out: Path, library: Library | None = None) -> Written:
+def write_archive(source: ReportSource, out: Path, library: SkillLibrary | None = None) -> ArchiveSummary:
     """Write the page to ``out``, whole or not at all; with a library of skills where one is given.
 
     Raises UsageError where it cannot be written, or would replace another file.
     """
     _may_replace(out)
     found = source.read()
-    packed = _Packed(found.runs)
+    packed = _EpisodeBlocks(found.episodes)
     blocks = "".join(packed.blocks())
     if library:
-        blocks += "".join(_skills(library, {run.folder.resolve(): at for at, run in enumerate(found.runs)}))
-    text = page(found.name, overview(found) | {"skills": library is not None}, blocks)
+        blocks += "".join(_skills(library, {run.folder.resolve(): at for at, run in enumerate(found.episodes)}))
+    text = render_page(found.name, build_overview(found) | {"skills": library is not None}, blocks)
     _write(out, text.encode())
-    return Written(len(found.runs), len(text), packed.left_out, found.unread)
+    return ArchiveSummary(len(found.episodes), len(text), packed.left_out, found.unread)
 
 
-class _Packed:
+class _EpisodeBlocks:
     """The episodes as blocks of the page. ``left_out`` counts the pages of events for which there was no room."""
 
-    def __init__(self, runs: tuple[Run, ...]) -> None:
-        self._runs, self._room = runs, FILE_BYTES
+    def __init__(self, runs: tuple[ReportEpisode, ...]) -> None:
+        self._runs, self._room = runs, MAX_FILE_BYTES
         self.left_out = 0
 
     def blocks(self) -> Iterator[str]:
         """Each episode's head, and as many of its pages as there is room for; each may use an equal share of it."""
         for at, run in enumerate(self._runs):
-            yield from self._episode(f"e{at}", run, max(_LEAST_BYTES, self._room // (len(self._runs) - at)))
+            yield from self._episode(f"e{at}", run, max(_MIN_EPISODE_BYTES, self._room // (len(self._runs) - at)))
 
-    def _episode(self, name: str, run: Run, room: int) -> Iterator[str]:
-        told = Told(run, lambda event, file: inlined(run.folder, file), TEXT_CHARACTERS)
+    def _episode(self, name: str, run: ReportEpisode, room: int) -> Iterator[str]:
+        told = EpisodeView(run, lambda event, file: picture_data_url(run.folder, file), MAX_TEXT_CHARACTERS)
         try:
             head = told.head()
         except UsageError:  # a result whose trace is gone
@@ -80,27 +80,27 @@ class _Packed:
         pages = len(head["pages"])
         kept = 0
         for number in _from_both_ends(pages):
-            block = _packed(told.page(number))
+            block = _pack(told.page(number))
             room -= len(block)
-            if (room < 0 and kept > 0) or kept >= _MOST_PAGES:
+            if (room < 0 and kept > 0) or kept >= _MAX_PAGES:
                 break
             kept += 1
             yield self._block(f"{name}p{number}", block)
         self.left_out += pages - kept
 
     def _block(self, name: str, value: Any) -> str:
-        text = value if isinstance(value, str) else _packed(value)
+        text = value if isinstance(value, str) else _pack(value)
         self._room -= len(text)
         return _element(name, text)
 
 
-def _skills(library: Library, episodes: Mapping[Path, int]) -> Iterator[str]:
+def _skills(library: SkillLibrary, episodes: Mapping[Path, int]) -> Iterator[str]:
     """The library's blocks: all at a glance, and each skill while there is room."""
-    found = skills.glance(library)
-    yield _element("skills", _packed(found))
-    room = SKILL_BYTES
+    found = skills.skills_overview(library)
+    yield _element("skills", _pack(found))
+    room = MAX_SKILL_BYTES
     for at, row in enumerate(found["skills"]):
-        block = _packed(skills.details(library, row["env"], row["name"], episodes))
+        block = _pack(skills.skill_details(library, row["env"], row["name"], episodes))
         room -= len(block)
         if room < 0:
             return
@@ -117,7 +117,7 @@ def _from_both_ends(count: int) -> Iterator[int]:
         yield count - 1 - at // 2 if at % 2 else at // 2
 
 
-def _packed(value: Any) -> str:
+def _pack(value: Any) -> str:
     return base64.b64encode(gzip.compress(msgspec.json.encode(value), 6, mtime=0)).decode()
 
 
@@ -125,7 +125,7 @@ def _may_replace(out: Path) -> None:
     """Raise UsageError where something else than a page of ours would be written over."""
     try:
         with out.open("rb") as file:
-            ours = file.read(len(MARK)) == MARK
+            ours = file.read(len(PAGE_MARK)) == PAGE_MARK
     except FileNotFoundError:
         return
     except OSError as e:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from codeplan.report.pages.index import Mark
+from codeplan.report.pages.index import EventHeader
 from codeplan.report.pages.shown import label
 
-_MOST_ROWS = 60
-_MOST_STEPS = 60
-_MOST_SPANS = 200
+_MAX_ROWS = 60
+_MAX_STEPS = 60
+_MAX_SPANS = 200
 
 _ENDS = {"plan_failed": "failed", "plan_stopped": "stopped", "plan_finished": "finished"}
 
 
-def rows(turns: Iterable[tuple[int, Mark]]) -> list[dict[str, Any]]:
+def plan_rows(course_events: Iterable[tuple[int, EventHeader]]) -> list[dict[str, Any]]:
     """One row for each plan that ran or was refused, in order.
 
     ``n`` is the number of the event that it begins with, ``plan`` the plan's number, ``from`` the step that it starts
@@ -23,9 +23,9 @@ def rows(turns: Iterable[tuple[int, Mark]]) -> list[dict[str, Any]]:
     ``finished``, ``refused``; None where the trace does not), with the event, step, line and sentence.
     """
     found: list[dict[str, Any]] = []
-    for number, mark in turns:
+    for number, mark in course_events:
         if mark.event in ("plan_started", "plan_rejected"):
-            if len(found) == _MOST_ROWS:
+            if len(found) == _MAX_ROWS:
                 break
             refused = mark.event == "plan_rejected"
             end = {"how": "refused", "n": number, "step": None, "line": None, "why": ""} if refused else None
@@ -33,7 +33,7 @@ def rows(turns: Iterable[tuple[int, Mark]]) -> list[dict[str, Any]]:
         elif not found or found[-1]["end"]:
             continue
         elif mark.event == "step_entered":
-            if len(found[-1]["steps"]) < _MOST_STEPS:
+            if len(found[-1]["steps"]) < _MAX_STEPS:
                 found[-1]["steps"].append([mark.step, number, label(mark.title)])
         elif mark.event in _ENDS:
             found[-1]["end"] = {
@@ -46,18 +46,18 @@ def rows(turns: Iterable[tuple[int, Mark]]) -> list[dict[str, Any]]:
     return found
 
 
-def spans(turns: Iterable[tuple[int, Mark]]) -> list[list[Any]]:
+def span_rows(course_events: Iterable[tuple[int, EventHeader]]) -> list[list[Any]]:
     """[id, kind, name, event, depth] of each part of the episode, in the order in which they began."""
     found: list[list[Any]] = []
     depth: dict[int | None, int] = {None: -1}
-    for number, mark in turns:
-        if mark.event == "span_opened" and mark.id is not None and len(found) < _MOST_SPANS:
+    for number, mark in course_events:
+        if mark.event == "span_opened" and mark.id is not None and len(found) < _MAX_SPANS:
             depth[mark.id] = depth.get(mark.span, -1) + 1
             found.append([mark.id, label(mark.kind), label(mark.name), number, min(depth[mark.id], 20)])
     return found
 
 
-def _why(mark: Mark) -> str:
+def _why(mark: EventHeader) -> str:
     if mark.event == "plan_failed" and mark.error != "AssertionError":
         return label(f"{mark.error}: {mark.message}")
     return mark.message

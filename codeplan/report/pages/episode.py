@@ -7,23 +7,23 @@ from typing import Any
 
 from codeplan.recording.events import Event
 from codeplan.report.pages import course
-from codeplan.report.pages.index import Index, Unreadable
-from codeplan.report.pages.items import Item, Picture, Teller, str_of
-from codeplan.report.pages.plans import laid_out
-from codeplan.report.pages.runs import Run
-from codeplan.report.plain import fields
-from codeplan.runner.live import TRACE
+from codeplan.report.pages.index import TraceIndex, UnreadableEvent
+from codeplan.report.pages.items import EventItem, PictureAddress, EventRenderer, visible_data
+from codeplan.report.pages.plans import plan_layout
+from codeplan.report.pages.runs import ReportEpisode
+from codeplan.report.plain import to_plain_data
+from codeplan.runner.live import TRACE_NAME
 
 
-class Told:
+class EpisodeView:
     """An episode that can be told in pages. ``most`` is how many characters of one text are shown.
 
     ``picture`` gives the address of a picture, from the number of the event that names it and its file.
     """
 
-    def __init__(self, run: Run, picture: Picture, most: int) -> None:
-        self.run, self._picture, self._most = run, picture, most
-        self.index = Index(run.folder / TRACE)
+    def __init__(self, run: ReportEpisode, picture: PictureAddress, max_characters: int) -> None:
+        self.run, self._picture, self._most = run, picture, max_characters
+        self.index = TraceIndex(run.folder / TRACE_NAME)
 
     @property
     def folder(self) -> Path:
@@ -37,43 +37,43 @@ class Told:
         """
         index = self.index.refresh()
         result = self.run.result
-        told = fields(result) | {"plan": None, "trace": None, "task": None} if result else None
+        told = to_plain_data(result) | {"plan": None, "trace": None, "task": None} if result else None
         return {
-            "task": str_of(fields(self.run.task)),
+            "task": visible_data(to_plain_data(self.run.task)),
             "state": self.run.state,
-            "result": str_of(told),
+            "result": visible_data(told),
             "events": index.count,
             "bytes": index.size,
-            "plans": len(index.drafts),
+            "plans": len(index.plan_offsets),
             "pages": [page.first for page in index.pages],
-            "course": course.rows(index.turns),
-            "spans": course.spans(index.turns),
+            "course": course.plan_rows(index.course_events),
+            "spans": course.span_rows(index.course_events),
         }
 
     def page(self, number: int) -> dict[str, Any]:
         """The events of a page, and what holds where it begins."""
         page = self.index.pages[number]
-        before = self.index.plan_at(page.carried.drafted)
+        before = self.index.plan_at(page.context.plan_event)
         teller = self._teller(before.source if before else None, self._most)
-        items = [teller.tell(page.first + at, event) for at, event in enumerate(self.index.read(number))]
-        plan = {"plan": before.number, "n": page.carried.drafted, **laid_out(before.source)} if before else None
+        items = [teller.render(page.first + at, event) for at, event in enumerate(self.index.read(number))]
+        plan = {"plan": before.number, "n": page.context.plan_event, **plan_layout(before.source)} if before else None
         return {
             "first": page.first,
             "items": items,
-            "carried": {"plan": plan, "step": page.carried.step, "spans": list(page.carried.spans)},
+            "carried": {"plan": plan, "step": page.context.step, "spans": list(page.context.spans)},
         }
 
-    def event(self, number: int) -> Event | Unreadable | None:
+    def event(self, number: int) -> Event | UnreadableEvent | None:
         """The event with this number; None where there is none."""
         if not 0 <= number < self.index.count:
             return None
         at = self.index.page_of(number)
         return self.index.read(at)[number - self.index.pages[at].first]
 
-    def item(self, number: int, most: int) -> Item | None:
+    def item(self, number: int, max_characters: int) -> EventItem | None:
         """What is shown of one event, with up to ``most`` characters of each text; None where there is none."""
         event = self.event(number)
-        return None if event is None else self._teller(None, most).tell(number, event)
+        return None if event is None else self._teller(None, max_characters).render(number, event)
 
-    def _teller(self, plan: str | None, most: int) -> Teller:
-        return Teller(self._picture, most, self.index.started, plan)
+    def _teller(self, plan: str | None, most: int) -> EventRenderer:
+        return EventRenderer(self._picture, most, self.index.started_at, plan)

@@ -9,26 +9,26 @@ from pathlib import Path
 import msgspec
 
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event
-from codeplan.report.pages.index import Unreadable, event_of
-from codeplan.runner.live import TRACE
+from codeplan.report.pages.index import UnreadableEvent, decode_event
+from codeplan.runner.live import TRACE_NAME
 
-_MOST_DEPTH = 4
+_MAX_DEPTH = 4
 _HEAD_BYTES = 4 << 20
 _TAIL_BYTES = 1 << 20
 
-Ends = tuple[EpisodeStarted | None, EpisodeEnded | None]
+FirstAndLastEvent = tuple[EpisodeStarted | None, EpisodeEnded | None]
 
 
-def traces(folder: Path) -> Iterator[Path]:
+def find_traces(folder: Path) -> Iterator[Path]:
     """The traces in a folder and below, links to other folders left out."""
     for root, folders, files in os.walk(folder):
-        if TRACE in files:
-            yield Path(root, TRACE)
-        if len(Path(root).relative_to(folder).parts) >= _MOST_DEPTH:
+        if TRACE_NAME in files:
+            yield Path(root, TRACE_NAME)
+        if len(Path(root).relative_to(folder).parts) >= _MAX_DEPTH:
             folders.clear()
 
 
-def natural(path: Path) -> list[tuple[int, str]]:
+def natural_sort_key(path: Path) -> list[tuple[int, str]]:
     """A key that sorts clean-9 before clean-10."""
     text, key, digits = str(path), [], ""
     for character in [*text, ""]:
@@ -42,7 +42,7 @@ def natural(path: Path) -> list[tuple[int, str]]:
     return key
 
 
-def ends(path: Path, size: int) -> Ends:
+def read_ends(path: Path, size: int) -> FirstAndLastEvent:
     """The first and the last event of a trace of so many bytes; None for what is not there or damaged."""
     with path.open("rb") as file:
         first = _event(file.readline(_HEAD_BYTES))
@@ -52,12 +52,12 @@ def ends(path: Path, size: int) -> Ends:
     return first if isinstance(first, EpisodeStarted) else None, last if isinstance(last, EpisodeEnded) else None
 
 
-def played_by(start: EpisodeStarted) -> tuple[str, str, str, bytes]:
+def column_key(start: EpisodeStarted) -> tuple[str, str, str, bytes]:
     """What is equal for runs of one column: environment, method, model and settings."""
     return start.env, start.method, start.model, msgspec.json.encode(start.settings, order="sorted")
 
 
-def names(starts: Sequence[EpisodeStarted], scripted: str) -> list[str]:
+def column_names(starts: Sequence[EpisodeStarted], scripted: str) -> list[str]:
     """A name for each column: method, model and environment where it takes them, and the settings that differ.
 
     The model ``scripted`` is not named; the page marks it.
@@ -74,5 +74,5 @@ def names(starts: Sequence[EpisodeStarted], scripted: str) -> list[str]:
 
 
 def _event(line: bytes) -> Event | None:
-    event = event_of(line)
-    return None if isinstance(event, Unreadable) else event
+    event = decode_event(line)
+    return None if isinstance(event, UnreadableEvent) else event

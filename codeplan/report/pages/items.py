@@ -6,91 +6,91 @@ from collections.abc import Callable
 from typing import Any
 
 from codeplan.recording.events import (
-    Acted,
-    Asked,
-    AskFailed,
-    Embedded,
+    ActionTaken,
+    ModelCalled,
+    ModelCallFailed,
+    TextsEmbedded,
     EnvironmentReset,
     EpisodeEnded,
     EpisodeStarted,
     Event,
-    Pictured,
+    PictureSaved,
     PlanDrafted,
     PlanFailed,
     PlanFinished,
     PlanRejected,
     PlanStarted,
     PlanStopped,
-    Printed,
+    TextPrinted,
     SkillsChosen,
     SpanClosed,
     SpanOpened,
     StepEntered,
-    Warned,
+    WarningIssued,
 )
-from codeplan.report.pages.index import Unreadable
-from codeplan.report.pages.plans import changed, laid_out
+from codeplan.report.pages.index import UnreadableEvent
+from codeplan.report.pages.plans import diff_rows, plan_layout
 from codeplan.report.pages.shown import clip, label
-from codeplan.report.pages.values import dropped, variables
-from codeplan.report.plain import fields
+from codeplan.report.pages.values import dropped_variables, variable_texts
+from codeplan.report.plain import to_plain_data
 from codeplan.types import Checkpoint, Message, Usage
 
 _VARIABLE_CHARACTERS = 2000
-_MOST_NAMES = 200
+_MAX_NAMES = 200
 
-Item = dict[str, Any]
-Picture = Callable[[int, str], str | None]
+EventItem = dict[str, Any]
+PictureAddress = Callable[[int, str], str | None]
 """The address of a picture, from the event's number and its file; None where it cannot be shown."""
 
 
-class Teller:
+class EventRenderer:
     """Tells the events of one stretch of an episode, in order.
 
     ``most`` is how many characters of one text are shown. ``plan`` is the source of the plan before the first event,
     or None; what changed is told against the latest plan and the latest checkpoint.
     """
 
-    def __init__(self, picture: Picture, most: int, started: float = 0.0, plan: str | None = None) -> None:
-        self._picture, self._most, self._started, self._plan = picture, most, started, plan
+    def __init__(self, picture: PictureAddress, max_characters: int, started: float = 0.0, plan: str | None = None) -> None:
+        self._picture, self._most, self._started, self._plan = picture, max_characters, started, plan
         self._known: dict[str, str] = {}
 
-    def tell(self, number: int, event: Event | Unreadable) -> Item:
+    def render(self, number: int, event: Event | UnreadableEvent) -> EventItem:
         """What the page shows of the event with this number."""
-        if isinstance(event, Unreadable):
+        if isinstance(event, UnreadableEvent):
             return {"n": number, "event": "unreadable", "reason": label(event.reason), "size": event.size}
-        item: Item = {"n": number, "event": event.__struct_config__.tag, "at": round(event.at - self._started, 3)}
+        item: EventItem = {"n": number, "event": event.__struct_config__.tag, "at": round(event.at - self._started, 3)}
         if event.span is not None:
             item["span"] = event.span
         item |= self._told(number, event)
         return item
 
-    def _told(self, number: int, event: Event) -> Item:
+    def _told(self, number: int, event: Event) -> EventItem:
         match event:
-            case Asked() | AskFailed():
+            case ModelCalled() | ModelCallFailed():
                 return self._call(event)
             case PlanDrafted():
                 return self._drafted(event)
             case PlanRejected():
-                return {"plan": event.number, "diagnostics": [str_of(fields(d)) for d in event.diagnostics[:50]]}
+                return {"plan": event.number, "diagnostics": [visible_data(to_plain_data(d)) for d in event.diagnostics[:50]]}
             case PlanStarted() | StepEntered() | PlanFailed() | PlanStopped() | PlanFinished():
                 return self._ran(event)
-            case Pictured():
+            case PictureSaved():
                 return {"file": label(event.file), "picture": self._picture(number, event.file)}
             case _:
                 return self._plain(event)
 
-    def _plain(self, event: Event) -> Item:
+    def _plain(self, event: Event) -> EventItem:
         match event:
             case EpisodeStarted():
-                about = {"settings": event.settings, "model": event.model_settings, "budget": fields(event.budget)}
-                return {"task": str_of(fields(event.task)), **str_of(about)}
+                about = {"settings": event.settings, "model": event.model_settings, "budget": to_plain_data(event.budget)}
+                return {"task": visible_data(to_plain_data(event.task)), **visible_data(about)}
             case EnvironmentReset():
                 return {"text": self._clip(event.observation.text)}
-            case Acted():
+            case ActionTaken():
                 seen = event.observation
-                told: Item = {"action": self._clip(event.action), "text": self._clip(seen.text)}
+                told: EventItem = {"action": self._clip(event.action), "text": self._clip(seen.text)}
                 return told | _given(done=seen.done, success=seen.success, reward=seen.reward, seconds=event.seconds)
-            case Printed():
+            case TextPrinted():
                 return {"text": self._clip(event.text)}
             case SpanOpened():
                 return {"id": event.id, "kind": label(event.kind), "name": label(event.name)}
@@ -99,10 +99,10 @@ class Teller:
             case SkillsChosen():
                 chosen = [[label(c.name), c.version, round(c.score, 3)] for c in event.chosen[:50]]
                 return {"purpose": event.purpose, "chosen": chosen}
-            case Embedded():
+            case TextsEmbedded():
                 about = {"model": label(event.model), "texts": event.texts, "seconds": round(event.seconds, 3)}
                 return about | _usage(event.usage)
-            case Warned():
+            case WarningIssued():
                 return {"text": self._clip(event.message)}
             case EpisodeEnded():
                 about = {"success": event.result.success, "broken_off": event.broken_off}
@@ -110,14 +110,14 @@ class Teller:
             case _:
                 return {}
 
-    def _call(self, event: Asked | AskFailed) -> Item:
-        told: Item = {
+    def _call(self, event: ModelCalled | ModelCallFailed) -> EventItem:
+        told: EventItem = {
             "purpose": event.purpose,
             "messages": [self._message(m) for m in event.messages],
             "seconds": round(event.seconds, 3),
             "prompt": label(event.prompt),
         }
-        if isinstance(event, AskFailed):
+        if isinstance(event, ModelCallFailed):
             return told | {"error": self._clip(event.error)} | _usage(event.usage)
         answer = event.completion
         about = _given(model=label(answer.model), retries=answer.retries)
@@ -131,23 +131,23 @@ class Teller:
     def _message(self, message: Message) -> list[Any]:
         return [label(message["role"], 20), self._clip(message["content"])]
 
-    def _drafted(self, event: PlanDrafted) -> Item:
-        told: Item = {"plan": event.number, "origin": event.origin, **laid_out(event.source)}
+    def _drafted(self, event: PlanDrafted) -> EventItem:
+        told: EventItem = {"plan": event.number, "origin": event.origin, **plan_layout(event.source)}
         if self._plan is not None:
-            told["diff"] = changed(self._plan, event.source)
+            told["diff"] = diff_rows(self._plan, event.source)
         self._plan = event.source
         return told
 
-    def _ran(self, event: PlanStarted | StepEntered | PlanFailed | PlanStopped | PlanFinished) -> Item:
+    def _ran(self, event: PlanStarted | StepEntered | PlanFailed | PlanStopped | PlanFinished) -> EventItem:
         match event:
             case PlanStarted():
-                lost = {label(n): label(why) for n, why in list(event.dropped.items())[:_MOST_NAMES]}
-                restored = [label(n, 80) for n in event.restored[:_MOST_NAMES]]
+                lost = {label(n): label(why) for n, why in list(event.dropped.items())[:_MAX_NAMES]}
+                restored = [label(n, 80) for n in event.restored[:_MAX_NAMES]]
                 return {"plan": event.number, "start_from": event.start_from, "restored": restored, "dropped": lost}
             case StepEntered():
                 return {"step": event.step, "title": label(event.title)} | self._state(event.checkpoint)
             case PlanFailed():
-                where: Item = {"step": event.step, "line": event.line, "error": label(event.error)}
+                where: EventItem = {"step": event.step, "line": event.line, "error": label(event.error)}
                 return where | {"message": self._clip(event.message)} | self._state(event.checkpoint)
             case PlanStopped():
                 where = {"step": event.step, "line": event.line, "limit": label(event.limit)}
@@ -155,38 +155,38 @@ class Teller:
             case PlanFinished():
                 return {"step": event.step}
 
-    def _state(self, checkpoint: Checkpoint) -> Item:
+    def _state(self, checkpoint: Checkpoint) -> EventItem:
         """The variables as [name, text, whether it is new or another than at the checkpoint before]."""
-        now = variables(checkpoint, min(_VARIABLE_CHARACTERS, self._most))
-        names = list(now)[:_MOST_NAMES]
-        told: Item = {"variables": [[name, now[name], self._known.get(name) != now[name]] for name in names]}
+        now = variable_texts(checkpoint, min(_VARIABLE_CHARACTERS, self._most))
+        names = list(now)[:_MAX_NAMES]
+        told: EventItem = {"variables": [[name, now[name], self._known.get(name) != now[name]] for name in names]}
         if len(now) > len(names):
             told["more"] = len(now) - len(names)
         self._known = now
-        return told | _given(dropped=dict(list(dropped(checkpoint).items())[:_MOST_NAMES]))
+        return told | _given(dropped=dict(list(dropped_variables(checkpoint).items())[:_MAX_NAMES]))
 
     def _clip(self, text: str) -> Any:
         return clip(text, self._most)
 
 
-def str_of(value: Any) -> Any:
+def visible_data(value: Any) -> Any:
     """Plain data with every text in it visible and on one line."""
     if isinstance(value, str):
         return label(value, 2000)
     if isinstance(value, dict):
-        return {label(str(k), 100): str_of(v) for k, v in value.items()}
+        return {label(str(k), 100): visible_data(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [str_of(v) for v in value]
+        return [visible_data(v) for v in value]
     return value
 
 
-def _usage(usage: Usage) -> Item:
+def _usage(usage: Usage) -> EventItem:
     """Tokens in and out, of which cached and reasoning, and US dollars; what is not known is left out."""
     counts = {"cached": usage.cached_tokens, "reasoning": usage.reasoning_tokens}
     known = {"input": usage.input_tokens, "output": usage.output_tokens, "money": usage.money}
     return {"usage": _given(**counts) | {name: n for name, n in known.items() if n is not None}}
 
 
-def _given(**values: Any) -> Item:
+def _given(**values: Any) -> EventItem:
     """The values that say something: neither zero nor empty."""
     return {name: value for name, value in values.items() if value}

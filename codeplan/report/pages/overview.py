@@ -5,59 +5,59 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from codeplan.bench.measures import Figures, Measures, figures
-from codeplan.bench.store import Ended
-from codeplan.report.pages.items import str_of
-from codeplan.report.pages.runs import SCRIPTED, Column, Run, Runs
+from codeplan.bench.measures import CellStatistics, EpisodeMeasures, cell_statistics
+from codeplan.bench.store import EpisodeOutcome
+from codeplan.report.pages.items import visible_data
+from codeplan.report.pages.runs import SCRIPTED, ReportColumn, ReportEpisode, ReportData
 from codeplan.report.pages.shown import label
-from codeplan.report.plain import fields
-from codeplan.statistics import wilson
+from codeplan.report.plain import to_plain_data
+from codeplan.statistics import wilson_interval
 
-_MOST_POINTS = 200
+_MAX_POINTS = 200
 
-Counted = list[tuple[Ended, Measures]]
+MeasuredEpisodes = list[tuple[EpisodeOutcome, EpisodeMeasures]]
 
 
-def overview(found: Runs) -> dict[str, Any]:
+def build_overview(found: ReportData) -> dict[str, Any]:
     """All that the first page shows: columns, rates by kind, curves, others' figures, and a row for each episode."""
-    kinds = list(dict.fromkeys(r.task.kind for r in found.runs))
+    kinds = list(dict.fromkeys(r.task.kind for r in found.episodes))
     numbers = {c.name: at for at, c in enumerate(found.columns)}
-    counted = {c.name: _counted(found.runs, c.name) for c in found.columns}
+    counted = {c.name: _counted(found.episodes, c.name) for c in found.columns}
     every = [m for episodes in counted.values() for _, m in episodes]
-    by_column = {c.name: figures(c.cell, counted[c.name]) for c in found.columns}
+    by_column = {c.name: cell_statistics(c.cell, counted[c.name]) for c in found.columns}
     return {
         "name": label(found.name),
         "total": found.total,
-        "columns": [_column(c, found.runs, counted[c.name], by_column[c.name][-1], every) for c in found.columns],
+        "columns": [_column(c, found.episodes, counted[c.name], by_column[c.name][-1], every) for c in found.columns],
         "kinds": [label(kind, 60) for kind in kinds],
         "byKind": [[_rate_of(kind, by_column[c.name]) for c in found.columns] for kind in kinds],
-        "cost": cost_name(every),
-        "published": [str_of(fields(p)) for p in found.published],
-        "episodes": [_episode(r, numbers[r.column], kinds.index(r.task.kind)) for r in found.runs],
+        "cost": cost_unit(every),
+        "published": [visible_data(to_plain_data(p)) for p in found.published],
+        "episodes": [_episode(r, numbers[r.column], kinds.index(r.task.kind)) for r in found.episodes],
     }
 
 
-def refinement_curve(episodes: Sequence[Measures], most: int) -> list[list[float]]:
+def refinement_curve(episodes: Sequence[EpisodeMeasures], max_refinements: int) -> list[list[float]]:
     """[refinements, successes, episodes, low, high] up to ``most``: who is solved with so many refinements at most.
 
     AdaPlanner (Sun et al., NeurIPS 2023), figure 4a, with Wilson's interval.
     """
     rows = []
-    for allowed in range(min(most, _MOST_POINTS) + 1):
+    for allowed in range(min(max_refinements, _MAX_POINTS) + 1):
         solved = sum(m.success and m.refinements <= allowed for m in episodes)
-        rows.append([allowed, solved, len(episodes), *_rounded(wilson(solved, len(episodes)))])
+        rows.append([allowed, solved, len(episodes), *_rounded(wilson_interval(solved, len(episodes)))])
     return rows
 
 
-def cost_curve(episodes: Sequence[Measures], cost: Callable[[Measures], float | None]) -> list[list[float]]:
+def cost_curve(episodes: Sequence[EpisodeMeasures], cost: Callable[[EpisodeMeasures], float | None]) -> list[list[float]]:
     """[cost, share of the episodes that are solved for that at most], rising."""
     costs = sorted(c for m in episodes if m.success and (c := cost(m)) is not None)
     points = [[c, round((at + 1) / len(episodes), 4)] for at, c in enumerate(costs)]
-    stride = -(-len(points) // _MOST_POINTS) if points else 1
+    stride = -(-len(points) // _MAX_POINTS) if points else 1
     return points[::stride] + (points[-1:] if (len(points) - 1) % stride else [])
 
 
-def cost_name(episodes: Sequence[Measures]) -> str:
+def cost_unit(episodes: Sequence[EpisodeMeasures]) -> str:
     """What the episodes' cost is told in: ``money`` or ``tokens`` where they are known of all, else ``calls``."""
     asked = [m for m in episodes if m.calls]
     for name in ("money", "tokens"):
@@ -67,7 +67,7 @@ def cost_name(episodes: Sequence[Measures]) -> str:
     return "calls"
 
 
-_COSTS: dict[str, Callable[[Measures], float | None]] = {
+_COSTS: dict[str, Callable[[EpisodeMeasures], float | None]] = {
     "money": lambda m: m.money,
     "tokens": lambda m: m.tokens,
     "calls": lambda m: m.calls,
@@ -75,7 +75,7 @@ _COSTS: dict[str, Callable[[Measures], float | None]] = {
 
 
 def _column(
-    column: Column, runs: Sequence[Run], counted: Counted, total: Figures, every: Sequence[Measures]
+    column: ReportColumn, runs: Sequence[ReportEpisode], counted: MeasuredEpisodes, total: CellStatistics, every: Sequence[EpisodeMeasures]
 ) -> dict[str, Any]:
     """What played, its figures over all kinds, and its curves; ``every`` are the measures of all columns."""
     episodes = [m for _, m in counted]
@@ -85,32 +85,32 @@ def _column(
         "method": label(column.cell.method),
         "model": label(column.cell.model),
         "scripted": column.cell.model == SCRIPTED,
-        "settings": str_of(column.cell.settings),
+        "settings": visible_data(column.cell.settings),
         "rate": _rate(total),
         "broken": sum(r.state == "broken" for r in runs if r.column == column.name),
         "means": {name: None if m is None else round(m, 6) for name, m in total.means.items()},
         "inadmissible": total.inadmissible,
-        "passes": [round(p, 4) for p in total.passes],
+        "passes": [round(p, 4) for p in total.pass_at_k],
         "refinements": refinement_curve(episodes, max((m.refinements for m in every), default=0)),
-        "costs": cost_curve(episodes, _COSTS[cost_name(every)]),
+        "costs": cost_curve(episodes, _COSTS[cost_unit(every)]),
     }
 
 
-def _counted(runs: Sequence[Run], column: str) -> Counted:
+def _counted(runs: Sequence[ReportEpisode], column: str) -> MeasuredEpisodes:
     """The episodes that count for a column: those that ended, and were not broken."""
     return [(r.ended, r.measures) for r in runs if r.ended and r.measures and r.column == column and not r.ended.broken]
 
 
-def _rate_of(kind: str, by_kind: Sequence[Figures]) -> list[float]:
+def _rate_of(kind: str, by_kind: Sequence[CellStatistics]) -> list[float]:
     return next((_rate(f) for f in by_kind[:-1] if f.kind == kind), [0, 0, 0.0, 1.0])
 
 
-def _rate(of: Figures) -> list[float]:
+def _rate(of: CellStatistics) -> list[float]:
     """[successes, episodes, low, high]."""
     return [of.successes, of.episodes, *_rounded((of.low, of.high))]
 
 
-def _episode(run: Run, column: int, kind: int) -> list[Any]:
+def _episode(run: ReportEpisode, column: int, kind: int) -> list[Any]:
     """Column, kind, task, goal, state, reason, the counts of ``Measures``, repeat: as the client reads them."""
     told = [column, kind, label(run.task.id, 80), label(run.task.goal), run.state]
     if run.result is None or run.measures is None:

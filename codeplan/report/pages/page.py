@@ -15,7 +15,7 @@ import msgspec
 from codeplan.report.pages.shown import label
 from codeplan.version import VERSION
 
-MARK = b"<!doctype html>\n<!-- codeplan report -->"
+PAGE_MARK = b"<!doctype html>\n<!-- codeplan report -->"
 """What every page begins with."""
 
 _STYLES = ("base.css", "overview.css", "episode.css", "timeline.css", "skills.css")
@@ -37,10 +37,10 @@ _SCRIPTS = (
 )
 
 
-def page(title: str, overview: dict[str, Any] | None, blocks: str = "") -> str:
+def render_page(title: str, overview: dict[str, Any] | None, blocks: str = "") -> str:
     """The whole page. With an ``overview`` it holds its data, and ``blocks`` more; without, it asks its server."""
     parts = {
-        "policy": html.escape(policy(served=overview is None)),
+        "policy": html.escape(content_security_policy(served=overview is None)),
         "source": "server" if overview is None else "file",
         "version": html.escape(VERSION),
         "title": html.escape(label(title)),
@@ -53,7 +53,7 @@ def page(title: str, overview: dict[str, Any] | None, blocks: str = "") -> str:
     return re.sub(r"\{(\w+)\}", lambda place: parts[place[1]], _client("page.html"))
 
 
-def policy(served: bool) -> str:
+def content_security_policy(served: bool) -> str:
     """The content security policy: our script and style by their digests, pictures of ours, and nothing else."""
     return "; ".join(
         [

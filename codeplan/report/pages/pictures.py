@@ -5,16 +5,16 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
-MOST_BYTES = 1 << 20
+MAX_PICTURE_BYTES = 1 << 20
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 
 
-def png(folder: Path, file: str) -> bytes | None:
+def read_png(folder: Path, file: str) -> bytes | None:
     """The picture that a trace in ``folder`` names; None where it is none, too large, or outside of the folder."""
     try:
         path = (folder / file).resolve()
-        if not path.is_relative_to(folder.resolve()) or not path.is_file() or path.stat().st_size > MOST_BYTES:
+        if not path.is_relative_to(folder.resolve()) or not path.is_file() or path.stat().st_size > MAX_PICTURE_BYTES:
             return None
         content = path.read_bytes()
     except (OSError, ValueError):
@@ -22,7 +22,7 @@ def png(folder: Path, file: str) -> bytes | None:
     return content if content.startswith(_PNG) else None
 
 
-def inlined(folder: Path, file: str) -> str | None:
+def picture_data_url(folder: Path, file: str) -> str | None:
     """The picture as an address that holds it; None as for ``png``."""
-    content = png(folder, file)
+    content = read_png(folder, file)
     return None if content is None else "data:image/png;base64," + base64.b64encode(content).decode()

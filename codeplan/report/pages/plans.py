@@ -9,14 +9,14 @@ import re
 from difflib import SequenceMatcher
 from typing import Any
 
-from codeplan.report.pages.shown import visible
+from codeplan.report.pages.shown import make_visible
 
-MOST_LINES = 1500
+MAX_LINES = 1500
 
 _STEP = re.compile(r"^( *)if start_from <= (\d{1,6}):")
 
 
-def laid_out(source: str) -> dict[str, Any]:
+def plan_layout(source: str) -> dict[str, Any]:
     """The plan's lines, how many there are in all, and its steps as [number, first line, last line]."""
     lines = _lines(source)
     return {"lines": lines, "whole": source.count("\n") + 1, "steps": step_ranges(lines)}
@@ -38,7 +38,7 @@ def step_ranges(lines: list[str]) -> list[list[int]]:
     return ranges
 
 
-def changed(before: str, after: str) -> list[list[Any]]:
+def diff_rows(before: str, after: str) -> list[list[Any]]:
     """Every line of both, in order: [mark, line number before, line number after, text]; mark is " ", "-" or "+"."""
     old, new = _lines(before), _lines(after)
     rows: list[list[Any]] = []
@@ -52,4 +52,4 @@ def changed(before: str, after: str) -> list[list[Any]]:
 
 
 def _lines(source: str) -> list[str]:
-    return [visible(line[:2000]) for line in source.split("\n", MOST_LINES)[:MOST_LINES]]
+    return [make_visible(line[:2000]) for line in source.split("\n", MAX_LINES)[:MAX_LINES]]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from codeplan.errors import UsageError
-from codeplan.recording.events import Pictured
-from codeplan.report.pages.page import page, policy
-from codeplan.report.pages.pictures import png
-from codeplan.report.pages.shelf import Shelf
+from codeplan.recording.events import PictureSaved
+from codeplan.report.pages.page import render_page, content_security_policy
+from codeplan.report.pages.pictures import read_png
+from codeplan.report.pages.shelf import EpisodeCatalog
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 
 
-def serve(shelf: Shelf, port: int, ready: Callable[[str], None]) -> None:
+def serve(catalog: EpisodeCatalog, port: int, on_ready: Callable[[str], None]) -> None:
     """Serve until interrupted; ``ready`` is given the address. Raises UsageError where extra or port are not there."""
     try:
         import uvicorn
@@ -32,12 +32,12 @@ def serve(shelf: Shelf, port: int, ready: Callable[[str], None]) -> None:
     listening = _listening(port)
     port = listening.getsockname()[1]
     settings: dict[str, Any] = {"log_level": "warning", "lifespan": "off", "ws": "none", "server_header": False}
-    server = uvicorn.Server(uvicorn.Config(application(shelf, port), **settings))
-    ready(f"http://{LOOPBACK}:{port}/")
+    server = uvicorn.Server(uvicorn.Config(application(catalog, port), **settings))
+    on_ready(f"http://{LOOPBACK}:{port}/")
     server.run(sockets=[listening])
 
 
-def application(shelf: Shelf, port: int) -> ASGIApp:
+def application(catalog: EpisodeCatalog, port: int) -> ASGIApp:
     """The application that serves the shelf to pages of its own origin, at this port."""
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
@@ -58,17 +58,17 @@ def application(shelf: Shelf, port: int) -> ASGIApp:
         return int(request.path_params[name])
 
     def skill(request: Request) -> Any:
-        return shelf.skill(request.path_params["env"], request.path_params["name"])
+        return catalog.skill(request.path_params["env"], request.path_params["name"])
 
     reads: dict[str, Callable[[Request], Any]] = {
-        "/": lambda r: page("codeplan", None),
-        "/api/overview": lambda r: shelf.overview(),
-        "/api/skills": lambda r: shelf.skills(),
+        "/": lambda r: render_page("codeplan", None),
+        "/api/overview": lambda r: catalog.overview(),
+        "/api/skills": lambda r: catalog.skills(),
         "/api/skills/{env}/{name}": skill,
-        "/api/episodes/{id:int}": lambda r: shelf.head(number(r, "id")),
-        "/api/episodes/{id:int}/pages/{page:int}": lambda r: shelf.page(number(r, "id"), number(r, "page")),
-        "/api/episodes/{id:int}/events/{event:int}": lambda r: shelf.item(number(r, "id"), number(r, "event")),
-        "/api/episodes/{id:int}/pictures/{event:int}": lambda r: _picture(shelf, number(r, "id"), number(r, "event")),
+        "/api/episodes/{id:int}": lambda r: catalog.head(number(r, "id")),
+        "/api/episodes/{id:int}/pages/{page:int}": lambda r: catalog.page(number(r, "id"), number(r, "page")),
+        "/api/episodes/{id:int}/events/{event:int}": lambda r: catalog.item(number(r, "id"), number(r, "event")),
+        "/api/episodes/{id:int}/pictures/{event:int}": lambda r: _picture(catalog, number(r, "id"), number(r, "event")),
     }
     return _Guard(Starlette(routes=[Route(path, answer(read)) for path, read in reads.items()]), port)
 
@@ -104,7 +104,7 @@ class _Guard:
 
 def _headers() -> list[tuple[bytes, bytes]]:
     return [
-        (b"content-security-policy", f"{policy(served=True)}; frame-ancestors 'none'".encode()),
+        (b"content-security-policy", f"{content_security_policy(served=True)}; frame-ancestors 'none'".encode()),
         (b"cross-origin-resource-policy", b"same-origin"),
         (b"cross-origin-opener-policy", b"same-origin"),
         (b"x-content-type-options", b"nosniff"),
@@ -130,11 +130,11 @@ def _answer(request: Request, found: Any) -> Response:
     return Response(content, media_type="application/json", headers={"ETag": tag})
 
 
-def _picture(shelf: Shelf, number: int, event: int) -> bytes | None:
+def _picture(shelf: EpisodeCatalog, number: int, event: int) -> bytes | None:
     found = shelf.event(number, event)
-    if found is None or not isinstance(found[1], Pictured):
+    if found is None or not isinstance(found[1], PictureSaved):
         return None
-    return png(found[0], found[1].file)
+    return read_png(found[0], found[1].file)
 
 
 def _listening(port: int) -> socket.socket:

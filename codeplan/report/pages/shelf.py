@@ -9,35 +9,35 @@ from typing import Any
 
 from codeplan.recording.events import Event
 from codeplan.report.pages import skills
-from codeplan.report.pages.episode import Told
-from codeplan.report.pages.index import Unreadable
-from codeplan.report.pages.overview import overview
-from codeplan.report.pages.runs import Run, Runs, Source
-from codeplan.skills.library import Library
+from codeplan.report.pages.episode import EpisodeView
+from codeplan.report.pages.index import UnreadableEvent
+from codeplan.report.pages.overview import build_overview
+from codeplan.report.pages.runs import ReportEpisode, ReportData, ReportSource
+from codeplan.skills.library import SkillLibrary
 
-TEXT_CHARACTERS = 50_000
-WHOLE_CHARACTERS = 4_000_000
+MAX_TEXT_CHARACTERS = 50_000
+MAX_WHOLE_TEXT_CHARACTERS = 4_000_000
 """How much of one text is shown at first, and when it is asked for whole."""
 
-_MOST_KEPT = 32
+_MAX_CACHED_VIEWS = 32
 
 
-class Shelf:
+class EpisodeCatalog:
     """Reads what is asked for. Safe to use from several threads; an answer is plain data, None where there is none."""
 
-    def __init__(self, source: Source, library: Library | None = None) -> None:
+    def __init__(self, source: ReportSource, library: SkillLibrary | None = None) -> None:
         self._source, self._library = source, library
         self._lock = threading.RLock()
         self._numbers: dict[Path, int] = {}
-        self._runs: list[Run] = []
-        self._told: OrderedDict[int, Told] = OrderedDict()
+        self._runs: list[ReportEpisode] = []
+        self._told: OrderedDict[int, EpisodeView] = OrderedDict()
         self._refresh()
 
     def overview(self) -> dict[str, Any]:
         """The overview as the folder is now; an episode's place in its list is its number."""
         with self._lock:
             found = self._refresh()
-            return overview(found) | {"skills": self._library is not None}
+            return build_overview(found) | {"skills": self._library is not None}
 
     def head(self, number: int) -> dict[str, Any] | None:
         """An episode's head."""
@@ -57,9 +57,9 @@ class Shelf:
         """One event, its texts whole."""
         with self._lock:
             told = self._episode(number)
-            return told.item(event, WHOLE_CHARACTERS) if told else None
+            return told.item(event, MAX_WHOLE_TEXT_CHARACTERS) if told else None
 
-    def event(self, number: int, event: int) -> tuple[Path, Event | Unreadable | None] | None:
+    def event(self, number: int, event: int) -> tuple[Path, Event | UnreadableEvent | None] | None:
         """The folder of an episode, and one event as it is."""
         with self._lock:
             told = self._episode(number)
@@ -67,7 +67,7 @@ class Shelf:
 
     def skills(self) -> dict[str, Any] | None:
         """The library at a glance."""
-        return skills.glance(self._library) if self._library else None
+        return skills.skills_overview(self._library) if self._library else None
 
     def skill(self, env: str, name: str) -> dict[str, Any] | None:
         """All of one skill."""
@@ -75,12 +75,12 @@ class Shelf:
             return None
         with self._lock:
             episodes = {folder.resolve(): number for folder, number in self._numbers.items()}
-        return skills.details(self._library, env, name, episodes)
+        return skills.skill_details(self._library, env, name, episodes)
 
-    def _refresh(self) -> Runs:
+    def _refresh(self) -> ReportData:
         """Read the folder again; what is new comes after what was there."""
         found = self._source.read()
-        for run in found.runs:
+        for run in found.episodes:
             number = self._numbers.setdefault(run.folder, len(self._numbers))
             if number == len(self._runs):
                 self._runs.append(run)
@@ -88,9 +88,9 @@ class Shelf:
                 self._runs[number] = run
             if number in self._told:
                 self._told[number].run = run
-        return Runs(found.name, found.columns, tuple(self._runs), found.total)
+        return ReportData(found.name, found.columns, tuple(self._runs), found.total)
 
-    def _episode(self, number: int) -> Told | None:
+    def _episode(self, number: int) -> EpisodeView | None:
         if not 0 <= number < len(self._runs):
             return None
         if number not in self._told:
@@ -98,9 +98,9 @@ class Shelf:
             def picture(event: int, file: str) -> str:
                 return f"api/episodes/{number}/pictures/{event}"
 
-            self._told[number] = Told(self._runs[number], picture, TEXT_CHARACTERS)
+            self._told[number] = EpisodeView(self._runs[number], picture, MAX_TEXT_CHARACTERS)
         self._told.move_to_end(number)
-        while len(self._told) > _MOST_KEPT:
+        while len(self._told) > _MAX_CACHED_VIEWS:
             self._told.popitem(last=False)
         told = self._told[number]
         if not told.index.count:

@@ -13,7 +13,7 @@ from codeplan.report.text import TAB
 _CONTROL_PICTURES = 0x2400
 
 
-def visible(text: str) -> str:
+def make_visible(text: str) -> str:
     """The text with every control character, invisible mark and lone surrogate as a sign that names it."""
     text = text.replace("\r\n", "\n").replace("\t", TAB)
     if text.replace("\n", "").isprintable():
@@ -21,17 +21,17 @@ def visible(text: str) -> str:
     return "".join(c if c == "\n" or c.isprintable() else _sign(c) for c in text)
 
 
-def clip(text: str, most: int) -> str | dict[str, Any]:
+def clip(text: str, max_characters: int) -> str | dict[str, Any]:
     """The visible text; where it has more than ``most`` characters, its beginning and how many there are in all."""
-    if len(text) <= most:
-        return visible(text)
-    return {"text": visible(text[:most]), "whole": len(text)}
+    if len(text) <= max_characters:
+        return make_visible(text)
+    return {"text": make_visible(text[:max_characters]), "whole": len(text)}
 
 
-def label(text: str, most: int = 300) -> str:
+def label(text: str, max_characters: int = 300) -> str:
     """The visible text on one line of at most ``most`` characters."""
-    line = visible(" ".join(text[: most * 8].split()))
-    return line if len(line) <= most else line[: most - 1] + "…"
+    line = make_visible(" ".join(text[: max_characters * 8].split()))
+    return line if len(line) <= max_characters else line[: max_characters - 1] + "…"
 
 
 def _sign(character: str) -> str:

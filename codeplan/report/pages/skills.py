@@ -7,20 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from codeplan.errors import UsageError
-from codeplan.report.pages.plans import changed, laid_out
+from codeplan.report.pages.plans import diff_rows, plan_layout
 from codeplan.report.pages.runs import SCRIPTED
 from codeplan.report.pages.shown import label
-from codeplan.skills.evidence import Tally, tally
-from codeplan.skills.library import Library
+from codeplan.skills.evidence import EvidenceSummary, summarise_evidence
+from codeplan.skills.library import SkillLibrary
 from codeplan.skills.values import Skill
-from codeplan.statistics import mcnemar_exact, wilson
+from codeplan.statistics import mcnemar_exact, wilson_interval
 
-_MOST_TRIALS = 300
-_MOST_VERSIONS = 20
-_MOST_ORIGINS = 50
+_MAX_TRIALS = 300
+_MAX_VERSIONS = 20
+_MAX_ORIGINS = 50
 
 
-def glance(library: Library) -> dict[str, Any]:
+def skills_overview(library: SkillLibrary) -> dict[str, Any]:
     """One row for each skill, in the library's order, and what in it cannot be used."""
     library.refresh()
     rows = [
@@ -32,18 +32,18 @@ def glance(library: Library) -> dict[str, Any]:
             "pinned": e.pinned,
             "version": e.version,
             "description": label(e.description),
-            **_figures(e.tally),
+            **_figures(e.evidence),
         }
         for e in library.entries()
     ]
     return {"name": label(library.path.resolve().name), "skills": rows, "faults": [label(f) for f in library.faults()]}
 
 
-def details(library: Library, env: str, name: str, episodes: Mapping[Path, int]) -> dict[str, Any] | None:
+def skill_details(library: SkillLibrary, env: str, name: str, episodes: Mapping[Path, int]) -> dict[str, Any] | None:
     """All of one skill; None where there is no such skill. ``episodes`` numbers the runs that the page shows."""
     try:
         skill = library.get(env, name)
-        trials = library.trials(skill)
+        trials = library.read_evidence(skill)
     except UsageError:
         return None
 
@@ -54,28 +54,28 @@ def details(library: Library, env: str, name: str, episodes: Mapping[Path, int])
             return None
 
     return {
-        "plan": {"plan": skill.version, **laid_out(skill.plan)},
+        "plan": {"plan": skill.version, **plan_layout(skill.plan)},
         "parameters": [label(p, 80) for p in skill.parameters],
         "origins": [
             {"task": label(o.task), "goal": label(o.goal), "model": label(o.model), "episode": shown(o.run)}
-            for o in skill.origins[:_MOST_ORIGINS]
+            for o in skill.origins[:_MAX_ORIGINS]
         ],
         "trials": [
             [label(t.task), t.seed, label(t.model), t.shown, t.success, t.version, t.phase, t.at, shown(t.run)]
-            for t in trials[-_MOST_TRIALS:]
+            for t in trials[-_MAX_TRIALS:]
         ],
         "all": len(trials),
         "scripted": any(t.model == SCRIPTED for t in trials),
         "history": _history(library, skill),
-        **_figures(tally(trials, skill.version)),
+        **_figures(summarise_evidence(trials, skill.version)),
     }
 
 
-def _history(library: Library, skill: Skill) -> list[dict[str, Any]]:
+def _history(library: SkillLibrary, skill: Skill) -> list[dict[str, Any]]:
     """What each version changed, the latest first, with its figures."""
-    trials = library.trials(skill)
+    trials = library.read_evidence(skill)
     plans = {}
-    for version in range(max(1, skill.version - _MOST_VERSIONS), skill.version + 1):
+    for version in range(max(1, skill.version - _MAX_VERSIONS), skill.version + 1):
         try:
             plans[version] = library.get(skill.env, skill.name, version).plan
         except UsageError:  # a version from before the library kept them
@@ -83,18 +83,18 @@ def _history(library: Library, skill: Skill) -> list[dict[str, Any]]:
     return [
         {
             "version": version,
-            "diff": changed(plans[version - 1], plans[version]) if version - 1 in plans else None,
-            **_figures(tally(trials, version)),
+            "diff": diff_rows(plans[version - 1], plans[version]) if version - 1 in plans else None,
+            **_figures(summarise_evidence(trials, version)),
         }
         for version in reversed(plans)
     ]
 
 
-def _figures(of: Tally) -> dict[str, Any]:
+def _figures(of: EvidenceSummary) -> dict[str, Any]:
     """Success with the skill and without, each as [successes, trials, low, high]; the pairs that differ; their p."""
     return {
-        "with": [of.solved, of.shown, *wilson(of.solved, of.shown)],
-        "without": [of.plain_solved, of.plain, *wilson(of.plain_solved, of.plain)],
+        "with": [of.solved, of.shown, *wilson_interval(of.solved, of.shown)],
+        "without": [of.baseline_solved, of.baseline, *wilson_interval(of.baseline_solved, of.baseline)],
         "wins": of.wins,
         "losses": of.losses,
         "p": mcnemar_exact(of.losses, of.wins) if of.wins + of.losses else None,

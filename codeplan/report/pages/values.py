@@ -9,12 +9,12 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
-from codeplan.report.pages.shown import visible
+from codeplan.report.pages.shown import make_visible
 from codeplan.sandbox.protocol.codec import CheckpointError, decode
 from codeplan.types import Checkpoint
 
-_MOST_DEPTH = 30
-_MOST_BITS = 4000
+_MAX_DEPTH = 30
+_MAX_BITS = 4000
 _BRACKETS: dict[type, tuple[str, str]] = {
     list: ("[", "]"),
     tuple: ("(", ")"),
@@ -23,27 +23,27 @@ _BRACKETS: dict[type, tuple[str, str]] = {
 }
 
 
-def variables(checkpoint: Checkpoint, most: int) -> dict[str, str]:
+def variable_texts(checkpoint: Checkpoint, max_characters: int) -> dict[str, str]:
     """Each saved variable as text of at most about ``most`` characters; empty where the checkpoint is damaged."""
     try:
         decoded = decode(checkpoint)
     except CheckpointError:
         return {}
-    return {visible(name): written(value, most) for name, value in decoded.items()}
+    return {make_visible(name): value_text(value, max_characters) for name, value in decoded.items()}
 
 
-def dropped(checkpoint: Checkpoint) -> dict[str, str]:
+def dropped_variables(checkpoint: Checkpoint) -> dict[str, str]:
     """The variables that were not saved, and why; where the checkpoint is damaged, that."""
     try:
         decode(checkpoint)
     except CheckpointError as e:
-        return {"": visible(str(e))}
-    return {visible(name): visible(reason) for name, reason in checkpoint.dropped.items()}
+        return {"": make_visible(str(e))}
+    return {make_visible(name): make_visible(reason) for name, reason in checkpoint.dropped.items()}
 
 
-def written(value: object, most: int) -> str:
+def value_text(value: object, max_characters: int) -> str:
     """The value as Python writes it, up to ``most`` characters; what is left out is an ellipsis."""
-    writer = _Writer(most)
+    writer = _Writer(max_characters)
     try:
         writer.write(value, 0)
     except _Full:
@@ -64,7 +64,7 @@ class _Writer:
 
     def write(self, value: Any, depth: int) -> None:
         kind = type(value)
-        if depth > _MOST_DEPTH:
+        if depth > _MAX_DEPTH:
             self._put("…")
         elif isinstance(value, dict):
             self._mapping(value, depth)
@@ -78,7 +78,7 @@ class _Writer:
     def _scalar(self, value: object) -> str:
         if isinstance(value, str | bytes):
             return repr(value[: self._room + 1])
-        if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        if isinstance(value, int) and value.bit_length() > _MAX_BITS:
             return hex(value)  # Python refuses to write so many decimal digits
         return repr(value)
 

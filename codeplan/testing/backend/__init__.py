@@ -10,6 +10,6 @@ skipped, with the executor's own reason.
 
 from __future__ import annotations
 
-from codeplan.testing.backend.contract import ExecutorContract
+from codeplan.testing.backend.contract import BackendContract
 
-__all__ = ["ExecutorContract"]
+__all__ = ["BackendContract"]

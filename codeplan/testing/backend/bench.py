@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from codeplan.sandbox.host.backend import Capability, Differs, Executor
+from codeplan.sandbox.host.backend import Capability, PartialBackend, Backend
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol.codec import decode
-from codeplan.testing.home import Home
-from codeplan.testing.samples import as_plan
+from codeplan.testing.home import SampleHome
+from codeplan.testing.samples import wrap_as_plan
 from codeplan.types import Checkpoint, Failed, Finished, Rejected, Stopped
 
 TWO_STEPS = """
@@ -25,22 +25,22 @@ TWO_STEPS = """
 """
 
 
-def answer(question: str) -> str:
+def echo_answer(question: str) -> str:
     """A model that repeats."""
     return f"re: {question}"
 
 
-class Bench:
+class BackendTests:
     """One executor, tried."""
 
-    def make(self, limits: Limits) -> Executor:
+    def make(self, limits: Limits) -> Backend:
         """A new executor with these limits."""
         raise NotImplementedError
 
-    def needs(self, *capabilities: Capability) -> None:
+    def require(self, *capabilities: Capability) -> None:
         """Skip this test where the executor declares to lack one of these."""
         executor = self.make(Limits())
-        differences = executor.differences if isinstance(executor, Differs) else {}
+        differences = executor.differences if isinstance(executor, PartialBackend) else {}
         for capability in sorted(capabilities):
             if capability in differences:
                 pytest.skip(f"{capability}: {differences[capability]}")
@@ -48,7 +48,7 @@ class Bench:
     def run(
         self,
         body: str,
-        home: Home | None = None,
+        home: SampleHome | None = None,
         start_from: int = 1,
         checkpoint: Checkpoint | None = None,
         *,
@@ -57,28 +57,28 @@ class Bench:
     ) -> Finished | Failed | Stopped | Rejected:
         """Run a plan with this body, within these limits."""
         executor = self.make(limits or Limits())
-        return executor.run(as_plan(body), home or Home(print), answer, start_from, checkpoint, seed=seed)
+        return executor.run(wrap_as_plan(body), home or SampleHome(print), echo_answer, start_from, checkpoint, seed=seed)
 
 
-def values(checkpoint: Checkpoint | None) -> dict[str, object]:
+def checkpoint_values(checkpoint: Checkpoint | None) -> dict[str, object]:
     """The variables in a checkpoint, which must be there."""
     assert checkpoint is not None
     return decode(checkpoint)
 
 
-def finished(outcome: object) -> Finished:
+def assert_finished(outcome: object) -> Finished:
     """The outcome, which must be that the plan came to its end."""
     assert isinstance(outcome, Finished), outcome
     return outcome
 
 
-def failed(outcome: object) -> Failed:
+def assert_failed(outcome: object) -> Failed:
     """The outcome, which must be a failure of the plan."""
     assert isinstance(outcome, Failed), outcome
     return outcome
 
 
-def stopped(outcome: object, limit: str) -> Stopped:
+def assert_stopped(outcome: object, limit: str) -> Stopped:
     """The outcome, which must be a stop at this limit."""
     assert isinstance(outcome, Stopped), outcome
     assert outcome.limit == limit, outcome

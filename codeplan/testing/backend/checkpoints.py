@@ -10,21 +10,21 @@ from codeplan.errors import UsageError
 from codeplan.sandbox.host.backend import Capability
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol.codec import CheckpointError, encode
-from codeplan.testing.backend.bench import TWO_STEPS, Bench, answer, failed, finished, values
-from codeplan.testing.home import Home
-from codeplan.testing.samples import as_plan
+from codeplan.testing.backend.bench import TWO_STEPS, BackendTests, echo_answer, assert_failed, assert_finished, checkpoint_values
+from codeplan.testing.home import SampleHome
+from codeplan.testing.samples import wrap_as_plan
 from codeplan.types import Checkpoint
 
 
-class Checkpoints(Bench):
+class CheckpointTests(BackendTests):
     """Saving and going on."""
 
     def test_a_run_goes_on_at_a_step_with_the_variables_of_the_checkpoint(self) -> None:
-        outcome = failed(self.run(TWO_STEPS))
-        again = failed(self.run(TWO_STEPS, start_from=2, checkpoint=outcome.entries[2]))
+        outcome = assert_failed(self.run(TWO_STEPS))
+        again = assert_failed(self.run(TWO_STEPS, start_from=2, checkpoint=outcome.entries[2]))
 
         assert again.output == "[Step 2] think\n"
-        assert values(again.checkpoint) == {"seen": ["You are at shelf 1.", 2], "count": 2}
+        assert checkpoint_values(again.checkpoint) == {"seen": ["You are at shelf 1.", 2], "count": 2}
         assert list(again.entries) == [2]
 
     def test_going_on_from_the_failure_repeats_a_mutation_and_from_the_entry_it_does_not(self) -> None:
@@ -36,14 +36,14 @@ class Checkpoints(Bench):
             l.append(2)
             assert len(l) > 9
         """
-        outcome = failed(self.run(body))
+        outcome = assert_failed(self.run(body))
 
-        assert self.saved_after(body, outcome.checkpoint) == {"l": [1, 2, 2]}
-        assert self.saved_after(body, outcome.entries[2]) == {"l": [1, 2]}
+        assert self.variables_after_resuming(body, outcome.checkpoint) == {"l": [1, 2, 2]}
+        assert self.variables_after_resuming(body, outcome.entries[2]) == {"l": [1, 2]}
 
-    def saved_after(self, body: str, checkpoint: Checkpoint) -> dict[str, object]:
+    def variables_after_resuming(self, body: str, checkpoint: Checkpoint) -> dict[str, object]:
         """The variables after going on at step 2 from a checkpoint."""
-        return values(failed(self.run(body, start_from=2, checkpoint=checkpoint)).checkpoint)
+        return checkpoint_values(assert_failed(self.run(body, start_from=2, checkpoint=checkpoint)).checkpoint)
 
     def test_a_loop_begun_starts_over_and_its_variable_keeps_its_last_value_until_then(self) -> None:
         body = """
@@ -55,12 +55,12 @@ class Checkpoints(Bench):
             print(place)
             assert place
         """
-        outcome = failed(self.run(body))
-        assert values(outcome.checkpoint) == {"place": "b"}
+        outcome = assert_failed(self.run(body))
+        assert checkpoint_values(outcome.checkpoint) == {"place": "b"}
 
-        home = Home(print)
-        assert finished(self.run(body, home, start_from=2, checkpoint=outcome.checkpoint)).output == "b\n"
-        failed(self.run(body, home, checkpoint=outcome.checkpoint))
+        home = SampleHome(print)
+        assert assert_finished(self.run(body, home, start_from=2, checkpoint=outcome.checkpoint)).output == "b\n"
+        assert_failed(self.run(body, home, checkpoint=outcome.checkpoint))
         assert home.history == ["a", "b"]
 
     def test_code_outside_the_steps_runs_at_every_start(self) -> None:
@@ -75,9 +75,9 @@ class Checkpoints(Bench):
             print(helper(limit))
             assert limit
         """
-        outcome = failed(self.run(body))
+        outcome = assert_failed(self.run(body))
 
-        assert finished(self.run(body, start_from=2, checkpoint=outcome.checkpoint)).output == "20\n"
+        assert assert_finished(self.run(body, start_from=2, checkpoint=outcome.checkpoint)).output == "20\n"
 
     def test_a_variable_that_cannot_be_saved_is_named_and_reading_it_says_so(self) -> None:
         body = """
@@ -90,10 +90,10 @@ class Checkpoints(Bench):
             print(next(it))
             assert kept
         """
-        outcome = failed(self.run(body))
+        outcome = assert_failed(self.run(body))
         assert "iterator cannot be saved" in outcome.checkpoint.dropped["it"]
 
-        again = failed(self.run(body, start_from=2, checkpoint=outcome.checkpoint))
+        again = assert_failed(self.run(body, start_from=2, checkpoint=outcome.checkpoint))
         assert again.output == "1\n"
         assert again.message.startswith("it was not saved (a list_iterator cannot be saved)")
         assert "it" in again.checkpoint.dropped
@@ -109,13 +109,13 @@ class Checkpoints(Bench):
             print(b, b['a'] is a)
             assert a
         """
-        outcome = failed(self.run(body))
+        outcome = assert_failed(self.run(body))
 
         again = self.run(body, start_from=2, checkpoint=outcome.checkpoint)
-        assert finished(again).output == "{'a': [1, 2]} True\n"
+        assert assert_finished(again).output == "{'a': [1, 2]} True\n"
 
     def test_cycles_are_kept(self) -> None:
-        self.needs(Capability.CYCLES)
+        self.require(Capability.CYCLES)
         body = """
         if start_from <= 1:
             a = [1]
@@ -125,12 +125,12 @@ class Checkpoints(Bench):
             print(len(a), a[1] is a)
             assert a
         """
-        outcome = failed(self.run(body))
+        outcome = assert_failed(self.run(body))
 
-        assert finished(self.run(body, start_from=2, checkpoint=outcome.checkpoint)).output == "2 True\n"
+        assert assert_finished(self.run(body, start_from=2, checkpoint=outcome.checkpoint)).output == "2 True\n"
 
     def test_names_of_the_runtime_and_private_names_are_neither_saved_nor_restored(self) -> None:
-        outcome = failed(self.run("for _ in range(2):\n    shown = 2\nassert False"))
+        outcome = assert_failed(self.run("for _ in range(2):\n    shown = 2\nassert False"))
         assert set(outcome.checkpoint.names) == {"shown"}
 
         body = """
@@ -143,13 +143,13 @@ class Checkpoints(Bench):
         """
         runtime = ("agent", "print", "ask_llm", "start_from", "_getattr_", "__builtins__")
         forged = encode({"ok": 6, **dict.fromkeys(runtime, 9)}, 999)
-        assert finished(self.run(body, start_from=2, checkpoint=forged)).output == "6 2 None\n"
+        assert assert_finished(self.run(body, start_from=2, checkpoint=forged)).output == "6 2 None\n"
 
     def test_a_checkpoint_that_is_too_large_drops_what_does_not_fit_and_the_run_goes_on(self) -> None:
         body = "small = [1]\nbig = ['x' * 1000 + str(i) for i in range(2000)]\nassert False"
-        outcome = failed(self.run(body))
+        outcome = assert_failed(self.run(body))
 
-        assert values(outcome.checkpoint) == {"small": [1]}
+        assert checkpoint_values(outcome.checkpoint) == {"small": [1]}
         assert "big" in outcome.checkpoint.dropped
 
     def test_a_damaged_checkpoint_is_an_error_of_one_sentence(self) -> None:
@@ -164,4 +164,4 @@ class Checkpoints(Bench):
     def test_a_start_that_is_no_number_is_a_wrong_use(self) -> None:
         wrong: Any = "2"
         with pytest.raises(UsageError, match="start_from must be a whole number"):
-            self.make(Limits()).run(as_plan("pass"), Home(print), answer, wrong)
+            self.make(Limits()).run(wrap_as_plan("pass"), SampleHome(print), echo_answer, wrong)

@@ -10,13 +10,13 @@ skipped, with the executor's own reason.
 
 from __future__ import annotations
 
-from codeplan.testing.backend.checkpoints import Checkpoints
-from codeplan.testing.backend.endings import Endings
-from codeplan.testing.backend.hostile import Hostile
-from codeplan.testing.backend.language import Language
-from codeplan.testing.backend.limits import AtLimits
-from codeplan.testing.backend.reach import Reach
+from codeplan.testing.backend.checkpoints import CheckpointTests
+from codeplan.testing.backend.endings import EndingTests
+from codeplan.testing.backend.hostile import HostilePlanTests
+from codeplan.testing.backend.language import LanguageTests
+from codeplan.testing.backend.limits import LimitTests
+from codeplan.testing.backend.reach import AgentAccessTests
 
 
-class ExecutorContract(Language, Reach, Endings, AtLimits, Checkpoints, Hostile):
+class BackendContract(LanguageTests, AgentAccessTests, EndingTests, LimitTests, CheckpointTests, HostilePlanTests):
     """All of the contract. Inherit, and define ``make``."""

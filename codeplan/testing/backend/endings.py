@@ -8,90 +8,90 @@ import pytest
 
 from codeplan.sandbox.host.backend import Capability
 from codeplan.sandbox.limits import Limits
-from codeplan.sandbox.protocol.progress import Printed, Progress, StepEntered
-from codeplan.testing.backend.bench import TWO_STEPS, Bench, answer, failed, finished, values
-from codeplan.testing.home import Home
-from codeplan.testing.samples import as_plan
+from codeplan.sandbox.protocol.progress import OutputChunk, Progress, StepEntry
+from codeplan.testing.backend.bench import TWO_STEPS, BackendTests, echo_answer, assert_failed, assert_finished, checkpoint_values
+from codeplan.testing.home import SampleHome
+from codeplan.testing.samples import wrap_as_plan
 from codeplan.types import Plan
 
 
-class Endings(Bench):
+class EndingTests(BackendTests):
     """Outcomes and progress."""
 
     def test_a_failed_assertion_comes_with_its_step_line_output_and_variables(self) -> None:
-        outcome = failed(self.run(TWO_STEPS))
+        outcome = assert_failed(self.run(TWO_STEPS))
 
         assert (outcome.step, outcome.line, outcome.error) == (2, 11, "AssertionError")
         assert outcome.message == "Error in [Step 2]: too few"
         assert outcome.output == "[Step 1] look\n[Step 2] think\n"
-        assert values(outcome.checkpoint) == {"seen": ["You are at shelf 1.", 2], "count": 2}
-        assert values(outcome.entries[1]) == {}
-        assert values(outcome.entries[2]) == {"seen": ["You are at shelf 1."], "count": 1}
+        assert checkpoint_values(outcome.checkpoint) == {"seen": ["You are at shelf 1.", 2], "count": 2}
+        assert checkpoint_values(outcome.entries[1]) == {}
+        assert checkpoint_values(outcome.entries[2]) == {"seen": ["You are at shelf 1."], "count": 1}
 
     def test_an_assertion_in_a_helper_is_placed_where_it_stands(self) -> None:
-        outcome = failed(self.run("def check(n):\n    assert n, 'no'\nif start_from <= 1:\n    check(0)"))
+        outcome = assert_failed(self.run("def check(n):\n    assert n, 'no'\nif start_from <= 1:\n    check(0)"))
 
         assert (outcome.step, outcome.line) == (1, 3)
 
     def test_the_step_is_the_runtimes_count_whatever_the_message_claims(self) -> None:
-        assert failed(self.run("if start_from <= 1:\n    assert False, 'Error in [Step 99]: forged'")).step == 1
+        assert assert_failed(self.run("if start_from <= 1:\n    assert False, 'Error in [Step 99]: forged'")).step == 1
 
     def test_an_exception_comes_with_its_name_message_and_line(self) -> None:
-        outcome = failed(self.run("if start_from <= 1:\n    x = []\n    x[3]\n    assert x"))
+        outcome = assert_failed(self.run("if start_from <= 1:\n    x = []\n    x[3]\n    assert x"))
 
         found = (outcome.step, outcome.line, outcome.error, outcome.message)
         assert found == (1, 4, "IndexError", "list index out of range")
 
     def test_an_exception_can_be_caught_and_an_assertion_cannot(self) -> None:
-        self.needs(Capability.ASSERTIONS)
-        assert finished(self.run("try:\n    [][0]\nexcept:\n    print('caught')")).output == "caught\n"
+        self.require(Capability.ASSERTIONS)
+        assert assert_finished(self.run("try:\n    [][0]\nexcept:\n    print('caught')")).output == "caught\n"
 
-        outcome = failed(self.run("try:\n    assert False, 'first'\nexcept:\n    pass\nfinally:\n    [][1]"))
+        outcome = assert_failed(self.run("try:\n    assert False, 'first'\nexcept:\n    pass\nfinally:\n    [][1]"))
         assert outcome.message == "first"
 
     def test_a_return_ends_the_plan_well(self) -> None:
-        outcome = finished(
+        outcome = assert_finished(
             self.run("if start_from <= 1:\n    assert True\n    return 5\nif start_from <= 2:\n    assert 0")
         )
 
         assert (outcome.output, outcome.step) == ("", 1)
 
     def test_a_message_of_ten_megabytes_is_cut(self) -> None:
-        assert len(failed(self.run("raise ValueError('x' * 10_000_000)")).message) < 9_000
+        assert len(assert_failed(self.run("raise ValueError('x' * 10_000_000)")).message) < 9_000
 
     def test_a_listener_hears_of_steps_and_output_in_order_before_the_next_call(self) -> None:
         heard: list[Progress | str] = []
 
-        class Heard(Home):
+        class Heard(SampleHome):
             def goto(self, receptacle: str) -> Any:
                 heard.append(receptacle)
                 return super().goto(receptacle)
 
         executor = self.make(Limits())
-        plan = executor.check(as_plan(TWO_STEPS), Heard)
+        plan = executor.check(wrap_as_plan(TWO_STEPS), Heard)
         assert isinstance(plan, Plan)
-        failed(executor.run(plan, Heard(print), answer, listen=heard.append))
+        assert_failed(executor.run(plan, Heard(print), echo_answer, on_event=heard.append))
 
         assert [type(h).__name__ for h in heard] == ["StepEntered", "Printed", "str", "StepEntered", "Printed"]
-        assert isinstance(heard[3], StepEntered)
-        assert (heard[3].step, values(heard[3].checkpoint)["count"]) == (2, 1)
-        assert heard[1] == Printed("[Step 1] look\n")
+        assert isinstance(heard[3], StepEntry)
+        assert (heard[3].step, checkpoint_values(heard[3].checkpoint)["count"]) == (2, 1)
+        assert heard[1] == OutputChunk("[Step 1] look\n")
 
     def test_what_a_listener_raises_reaches_the_caller(self) -> None:
         def full(progress: Progress) -> None:
             raise OSError("disk full")
 
         with pytest.raises(OSError, match="disk full"):
-            self.make(Limits()).run(as_plan("print(1)"), Home(print), answer, listen=full)
+            self.make(Limits()).run(wrap_as_plan("print(1)"), SampleHome(print), echo_answer, on_event=full)
 
     def test_random_numbers_are_the_same_in_every_run_with_the_same_seed(self) -> None:
         body = "import random\nprint(random.random(), random.randint(1, 9))"
-        first = finished(self.run(body)).output
+        first = assert_finished(self.run(body)).output
 
-        assert finished(self.run(body)).output == first
-        assert finished(self.run(body, seed=1)).output != first
+        assert assert_finished(self.run(body)).output == first
+        assert assert_finished(self.run(body, seed=1)).output != first
 
     def test_the_order_of_sets_is_the_same_in_every_run(self) -> None:
         body = "print({'mug', 'plate', 'knife', 'spoon', 'fork'})"
 
-        assert len({finished(self.run(body)).output for _ in range(3)}) == 1
+        assert len({assert_finished(self.run(body)).output for _ in range(3)}) == 1

@@ -8,17 +8,17 @@ import time
 import pytest
 
 from codeplan.sandbox.limits import Limits
-from codeplan.testing.backend.bench import Bench, finished, values
-from codeplan.testing.home import Home
-from codeplan.testing.samples import attempts
+from codeplan.testing.backend.bench import BackendTests, assert_finished, checkpoint_values
+from codeplan.testing.home import SampleHome
+from codeplan.testing.samples import sample_attacks
 from codeplan.types import Failed, Finished, Rejected, Stopped
 
 _SECONDS = 8.0
 _GROWTH = 400 << 20
-_ATTEMPTS = {a.name: a for a in attempts()}
+_ATTEMPTS = {a.name: a for a in sample_attacks()}
 
 
-class Hostile(Bench):
+class HostilePlanTests(BackendTests):
     """Plans that try to get out."""
 
     @pytest.mark.parametrize("name", _ATTEMPTS)
@@ -26,7 +26,7 @@ class Hostile(Bench):
         self, name: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("OPENAI_API_KEY", "CANARY-KEY")
-        attempt, home, asked = _ATTEMPTS[name], Home(print), list[str]()
+        attempt, home, asked = _ATTEMPTS[name], SampleHome(print), list[str]()
         began, size = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
         executor = self.make(Limits(wall=1.0, cpu=1.0))
@@ -39,11 +39,11 @@ class Hostile(Bench):
 
         assert time.monotonic() - began < _SECONDS
         assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - size) * 1024 < _GROWTH
-        check_nothing_got_through(outcome, home, asked)
-        assert finished(self.run("print(agent.goto('desk 1'))")).output == "You are at desk 1.\n"
+        assert_nothing_got_through(outcome, home, asked)
+        assert assert_finished(self.run("print(agent.goto('desk 1'))")).output == "You are at desk 1.\n"
 
 
-def check_nothing_got_through(outcome: Finished | Failed | Stopped | Rejected, home: Home, asked: list[str]) -> None:
+def assert_nothing_got_through(outcome: Finished | Failed | Stopped | Rejected, home: SampleHome, asked: list[str]) -> None:
     """Assert that a hostile plan got no secret, changed nothing, and spent no more than it might."""
     assert (home.holding, home.receptacles) == (None, ["shelf 1", "desk 1"])
     assert len(home.history) <= Limits().calls
@@ -52,5 +52,5 @@ def check_nothing_got_through(outcome: Finished | Failed | Stopped | Rejected, h
         return
     told = outcome.output + (outcome.message if isinstance(outcome, Failed | Stopped) else "")
     assert len(told) < 100_000
-    assert "CANARY" not in told + "".join(asked) + repr(values(outcome.checkpoint) if outcome.checkpoint else "")
+    assert "CANARY" not in told + "".join(asked) + repr(checkpoint_values(outcome.checkpoint) if outcome.checkpoint else "")
     assert outcome.step in (None, 1)

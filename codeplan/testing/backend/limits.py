@@ -9,9 +9,9 @@ import pytest
 
 from codeplan.sandbox.host.backend import Capability
 from codeplan.sandbox.limits import Limits
-from codeplan.testing.backend.bench import Bench, finished, stopped, values
-from codeplan.testing.home import Home
-from codeplan.testing.samples import as_plan
+from codeplan.testing.backend.bench import BackendTests, assert_finished, assert_stopped, checkpoint_values
+from codeplan.testing.home import SampleHome
+from codeplan.testing.samples import wrap_as_plan
 
 _IN_A_STEP = """
     if start_from <= 1:
@@ -48,14 +48,14 @@ _CATCHING = """
 """
 
 
-class AtLimits(Bench):
+class LimitTests(BackendTests):
     """Runs that pass a limit."""
 
     @pytest.mark.parametrize("limit", _SPENDING)
     def test_each_limit_stops_the_plan_and_says_how_much_and_where(self, limit: str) -> None:
-        self.needs(*([Capability.TURNS] if limit == "turns" else []))
+        self.require(*([Capability.TURNS] if limit == "turns" else []))
         code, limits = _SPENDING[limit]
-        outcome = stopped(self.run(_IN_A_STEP.format(code), limits=limits), limit)
+        outcome = assert_stopped(self.run(_IN_A_STEP.format(code), limits=limits), limit)
 
         assert outcome.step == 1
         assert outcome.allowed == getattr(limits, limit)
@@ -64,29 +64,29 @@ class AtLimits(Bench):
 
     @pytest.mark.parametrize("limit", [name for name in _SPENDING if name != "memory"])
     def test_at_a_limit_the_line_is_known_and_the_variables_are_saved(self, limit: str) -> None:
-        self.needs(Capability.SAVED_AT_LIMIT)
+        self.require(Capability.SAVED_AT_LIMIT)
         code, limits = _SPENDING[limit]
-        outcome = stopped(self.run(_IN_A_STEP.format(code), limits=limits), limit)
+        outcome = assert_stopped(self.run(_IN_A_STEP.format(code), limits=limits), limit)
 
         assert outcome.line in (4, 5)
-        assert values(outcome.checkpoint)["kept"] == [1]
+        assert checkpoint_values(outcome.checkpoint)["kept"] == [1]
 
     @pytest.mark.parametrize("limit", ["wall", "cpu", "turns", "output", "calls", "asks", "recursion"])
     def test_no_limit_can_be_caught(self, limit: str) -> None:
-        self.needs(*({"turns": [Capability.TURNS], "recursion": [Capability.RECURSION]}.get(limit, [])))
+        self.require(*({"turns": [Capability.TURNS], "recursion": [Capability.RECURSION]}.get(limit, [])))
         code, limits = _SPENDING[limit]
 
-        stopped(self.run(_CATCHING.format(code), limits=limits), limit)
+        assert_stopped(self.run(_CATCHING.format(code), limits=limits), limit)
 
     @pytest.mark.parametrize("body", ["sum(range(10 ** 11))", "while True:\n    pass", "[i for i in range(10 ** 9)]"])
     def test_a_stop_by_the_wall_limit_comes_within_150_ms_of_it(self, body: str) -> None:
         limits = Limits(wall=0.3, cpu=9, turns=10**9, memory=2 << 30)
-        late = [stopped(self.run(body, limits=limits), "wall").value - limits.wall for _ in range(3)]
+        late = [assert_stopped(self.run(body, limits=limits), "wall").value - limits.wall for _ in range(3)]
 
         assert 0 < min(late) < 0.15
 
     def test_the_time_that_the_agent_and_the_model_take_does_not_count(self) -> None:
-        class Slow(Home):
+        class Slow(SampleHome):
             def goto(self, receptacle: str) -> Any:
                 time.sleep(0.3)
                 return super().goto(receptacle)
@@ -95,11 +95,11 @@ class AtLimits(Bench):
             time.sleep(0.3)
             return "yes"
 
-        body = as_plan("agent.goto('a')\nask_llm('b')\nagent.goto('c')")
-        outcome = finished(self.make(Limits(wall=0.4)).run(body, Slow(print), slow_answer))
-        assert outcome.spent.wall < 0.4
+        body = wrap_as_plan("agent.goto('a')\nask_llm('b')\nagent.goto('c')")
+        outcome = assert_finished(self.make(Limits(wall=0.4)).run(body, Slow(print), slow_answer))
+        assert outcome.usage.wall < 0.4
 
     def test_output_is_kept_up_to_the_limit(self) -> None:
         outcome = self.run("print('x' * 1_000_000)", limits=Limits(output=100))
 
-        assert stopped(outcome, "output").output == "x" * 100
+        assert assert_stopped(outcome, "output").output == "x" * 100

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from codeplan.errors import ModelError
 from codeplan.protocols import LLM
-from codeplan.recording.events import Asked
+from codeplan.recording.events import ModelCalled
 from codeplan.recording.tape import read_tape
 from codeplan.types import Completion, Message, Purpose
 
-Say = Callable[[str], str | None]
+AnswerFunction = Callable[[str], str | None]
 """From a question to its answer; None where it has none."""
 
 
@@ -24,7 +24,7 @@ class ScriptedLLM:
 
     name = "scripted-answers"
 
-    def __init__(self, say: Say, told: str) -> None:
+    def __init__(self, say: AnswerFunction, told: str) -> None:
         """``told`` says in a few words why there may be no answer, for the error."""
         self.questions: list[str] = []
         self._say, self._told = say, told
@@ -41,7 +41,7 @@ class ScriptedLLM:
         return Completion(text, model=self.name)
 
 
-class FirstToAnswer:
+class FallbackModel:
     """Several models as one: the first that has an answer gives it."""
 
     def __init__(self, *models: LLM) -> None:
@@ -66,7 +66,7 @@ def scripted_llm(answers: str | Sequence[str] | Mapping[str, str] | Callable[[st
     if isinstance(answers, str):
         return ScriptedLLM(lambda question: answers, "there is no answer")
     if isinstance(answers, Mapping):
-        return ScriptedLLM(_by_pattern(answers.items()), "no pattern fits")
+        return ScriptedLLM(_match_patterns(answers.items()), "no pattern fits")
     if callable(answers):
         return ScriptedLLM(answers, "the function returned None")
     left = iter(list(answers))
@@ -81,7 +81,7 @@ def taped_llm(path: Path) -> ScriptedLLM:
     recorded: dict[str, list[str]] = {}
     for events in read_tape(path).values():
         for event in events:
-            if isinstance(event, Asked) and event.purpose == "ask":
+            if isinstance(event, ModelCalled) and event.purpose == "ask":
                 recorded.setdefault(event.messages[-1]["content"], []).append(event.completion.text)
 
     def say(question: str) -> str | None:
@@ -91,6 +91,6 @@ def taped_llm(path: Path) -> ScriptedLLM:
     return ScriptedLLM(say, f"the tape {path.name} has no such question")
 
 
-def _by_pattern(answers: Iterable[tuple[str, str]]) -> Say:
+def _match_patterns(answers: Iterable[tuple[str, str]]) -> AnswerFunction:
     patterns = [(re.compile(pattern), answer) for pattern, answer in answers]
     return lambda question: next((answer for pattern, answer in patterns if pattern.search(question)), None)

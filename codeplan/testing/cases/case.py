@@ -13,11 +13,11 @@ from codeplan.runner.models import connect
 from codeplan.sandbox.limits import Limits
 from codeplan.skills import folder
 from codeplan.testing.cases import expectations, reading
-from codeplan.testing.cases.answers import FirstToAnswer, scripted_llm, taped_llm
-from codeplan.testing.cases.faults import FAULTS, Fault, misbehaving, struck
-from codeplan.testing.cases.manifest import Answers, Expect, Manifest, Tasks, seeds_of
-from codeplan.testing.cases.naming import Words, reworded
-from codeplan.testing.cases.running import Cover, Meanwhile, PlanRun, run_once
+from codeplan.testing.cases.answers import FallbackModel, scripted_llm, taped_llm
+from codeplan.testing.cases.faults import FAULTS, InjectedFault, inject_fault, locate_fault
+from codeplan.testing.cases.manifest import AnswerSources, Expectations, PlanManifest, TaskSelection, seeds_of
+from codeplan.testing.cases.naming import WordReplacements, replace_words
+from codeplan.testing.cases.running import CoverageCallback, PauseAction, PlanRun, run_once
 from codeplan.testing.cases.toml_lines import line_of
 from codeplan.types import Finished, Plan, Task
 
@@ -25,7 +25,7 @@ RESUME = "resume"
 """What stands in the name of a case that breaks its plan off and resumes it."""
 
 
-class Case(NamedTuple):
+class PlanCase(NamedTuple):
     """One test. ``check`` is empty for a plan that is run as it is, ``"resume"``, or the name of a fault.
 
     The task is the one with this ``id``, or else of this ``kind`` and ``seed``. ``line`` is the manifest's.
@@ -36,8 +36,8 @@ class Case(NamedTuple):
     id: str | None
     kind: str | None
     seed: int | None
-    words: Words
-    expect: Expect
+    words: WordReplacements
+    expect: Expectations
     marks: tuple[str, ...]
     line: int
 
@@ -47,33 +47,33 @@ class Case(NamedTuple):
         return f"{self.title}[{self.check}]" if self.check else self.title
 
 
-class Complaint(NamedTuple):
+class CaseComplaint(NamedTuple):
     """A way in which a plan is not as expected, and the run that shows it; None where another case shows it."""
 
     message: str
     run: PlanRun | None
 
 
-class Verdict(NamedTuple):
+class CaseVerdict(NamedTuple):
     """What came of a case. It passed where there are no complaints; ``runs`` are none where it could not be tried."""
 
-    complaints: tuple[Complaint, ...]
+    complaints: tuple[CaseComplaint, ...]
     runs: tuple[PlanRun, ...]
 
 
-class Suite:
+class PlanSuite:
     """A manifest with its plan and its cases. Raises ManifestError."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.text = reading.read_text(path)
-        self.manifest: Manifest = reading.read_manifest(path, self.text)
+        self.manifest: PlanManifest = reading.read_manifest(path, self.text)
         self.source = reading.plan_source(self.manifest, path)
         file = self.manifest.plan or (f"{self.manifest.skill}/{folder.PLAN}" if self.manifest.skill else None)
         self.label = str(path.parent / file) if file else f"{self.manifest.env}/{self.manifest.sample}.j2"
 
     @cached_property
-    def cases(self) -> tuple[Case, ...]:
+    def cases(self) -> tuple[PlanCase, ...]:
         """All cases, in the manifest's order."""
         seen: dict[str, int] = {}
         return tuple(case for i, tasks in enumerate(self.manifest.tasks) for case in self._cases_of(tasks, i, seen))
@@ -83,18 +83,18 @@ class Suite:
         """Whether a real model answers."""
         return self.manifest.answers.model not in (None, "scripted")
 
-    def _cases_of(self, tasks: Tasks, index: int, seen: dict[str, int]) -> Iterator[Case]:
+    def _cases_of(self, tasks: TaskSelection, index: int, seen: dict[str, int]) -> Iterator[PlanCase]:
         """The cases of some tasks. ``seen`` counts each name, so that a task that comes again has a name of its own."""
-        expect = tasks.expect.over(self.manifest.expect)
-        words = Words(tasks.names, tasks.values)
+        expect = tasks.expect.with_defaults(self.manifest.expect)
+        words = WordReplacements(tasks.names, tasks.values)
         marks, line = (*self.manifest.marks, *tasks.marks), line_of(self.text, ("tasks", index))
-        for name, id, seed in _named(tasks):
+        for name, id, seed in _task_names(tasks):
             seen[name] = count = seen.get(name, 0) + 1
             title = name if count == 1 else f"{name}#{count}"
             for check in self._checks(tasks, expect):
-                yield Case(title, check, id, tasks.kind, seed, words, expect, marks, line)
+                yield PlanCase(title, check, id, tasks.kind, seed, words, expect, marks, line)
 
-    def _checks(self, tasks: Tasks, expect: Expect) -> Iterator[str]:
+    def _checks(self, tasks: TaskSelection, expect: Expectations) -> Iterator[str]:
         yield ""
         if expect.resumes:
             yield RESUME
@@ -103,12 +103,12 @@ class Suite:
             yield from FAULTS if faults == "all" else faults
 
 
-class Stage:
+class CaseRunner:
     """Where the cases of a suite are run: its world, built once, and its answers, anew for each run."""
 
-    def __init__(self, suite: Suite, cover: Cover | None = None) -> None:
+    def __init__(self, suite: PlanSuite, cover: CoverageCallback | None = None) -> None:
         self.suite, self.cover = suite, cover
-        self._whole: dict[str, PlanRun] = {}
+        self._whole_runs: dict[str, PlanRun] = {}
 
     @cached_property
     def env(self) -> Environment:
@@ -121,49 +121,49 @@ class Stage:
             self.env.close()
             del self.env
 
-    def run(self, case: Case) -> Verdict:
+    def run(self, case: PlanCase) -> CaseVerdict:
         """Run a case. Raises as ``codeplan.run`` does."""
-        whole = self.whole(case)
+        whole = self.run_whole(case)
         if not case.check:
-            return _verdict([(m, whole) for m in expectations.complaints(whole, case.expect)], [whole])
-        if any(True for _ in expectations.complaints(whole, Expect())):
+            return _make_verdict([(m, whole) for m in expectations.find_complaints(whole, case.expect)], [whole])
+        if any(True for _ in expectations.find_complaints(whole, Expectations())):
             message = f"{whole.ending} even when nothing is done to it: see the test {case.title}"
-            return Verdict((Complaint(message, None),), (whole,))
+            return CaseVerdict((CaseComplaint(message, None),), (whole,))
         if case.check == RESUME:
-            return self._resumed(case, whole)
-        return self._struck(case, whole)
+            return self._run_resumed(case, whole)
+        return self._run_with_fault(case, whole)
 
-    def whole(self, case: Case) -> PlanRun:
+    def run_whole(self, case: PlanCase) -> PlanRun:
         """The case's plan run as it is, in the world as it is. Done once."""
-        if case.title not in self._whole:
-            self._whole[case.title] = self.once(case)
-        return self._whole[case.title]
+        if case.title not in self._whole_runs:
+            self._whole_runs[case.title] = self.run_once(case)
+        return self._whole_runs[case.title]
 
-    def once(
+    def run_once(
         self,
-        case: Case,
+        case: PlanCase,
         source: str | Plan | None = None,
         *,
         pause_at: int | None = None,
-        fault: tuple[Fault, int] | None = None,
+        fault: tuple[InjectedFault, int] | None = None,
         limits: Limits | None = None,
     ) -> PlanRun:
         """The case's plan, or another one, run once."""
-        env, model = self.env, answers(self.suite.manifest.answers, self.suite.path.parent)
-        meanwhile: Meanwhile | None = None
+        env, model = self.env, connect_answers(self.suite.manifest.answers, self.suite.path.parent)
+        meanwhile: PauseAction | None = None
         if fault:
-            env, model = misbehaving(*fault, env, model)
-            if fault[0].meanwhile:
-                pause_at, meanwhile = fault[1], partial(fault[0].meanwhile, self.whole(case))
+            env, model = inject_fault(*fault, env, model)
+            if fault[0].between_steps:
+                pause_at, meanwhile = fault[1], partial(fault[0].between_steps, self.run_whole(case))
         task = self.task(case)
-        plan = reworded(self.suite.source, case.words, task.goal) if source is None else source
+        plan = replace_words(self.suite.source, case.words, task.goal) if source is None else source
         return run_once(plan, env, task, model, limits=limits, pause_at=pause_at, meanwhile=meanwhile, cover=self.cover)
 
-    def task(self, case: Case) -> Task:
+    def task(self, case: PlanCase) -> Task:
         """The case's task. Raises UsageError where the environment has none of that name."""
         return envs.select(self.env, id=case.id, kind=case.kind, seed=case.seed)
 
-    def _resumed(self, case: Case, whole: PlanRun) -> Verdict:
+    def _run_resumed(self, case: PlanCase, whole: PlanRun) -> CaseVerdict:
         wanted = case.expect.resumes
         steps = tuple(dict.fromkeys(whole.steps)) if wanted == "all" or wanted is None else wanted
         found, runs = [], []
@@ -171,26 +171,26 @@ class Stage:
             if step not in whole.steps:
                 found.append((f"step {step} is never entered, so nothing can be resumed there", whole))
                 continue
-            runs.append(self.once(case, whole.plan, pause_at=step))
-            found += [(m, runs[-1]) for m in expectations.not_resumed(whole, runs[-1], step)]
-        return _verdict(found, runs or [whole])
+            runs.append(self.run_once(case, whole.plan, pause_at=step))
+            found += [(m, runs[-1]) for m in expectations.find_resume_differences(whole, runs[-1], step)]
+        return _make_verdict(found, runs or [whole])
 
-    def _struck(self, case: Case, whole: PlanRun) -> Verdict:
+    def _run_with_fault(self, case: PlanCase, whole: PlanRun) -> CaseVerdict:
         fault = FAULTS[case.check]
         found, runs = [], []
-        for at in self.places(case, whole):
-            runs.append(self.once(case, whole.plan, fault=(fault, at)))
-            problem = _unnoticed(whole, runs[-1], fault, at, self.suite.manifest.caught == "same-step")
+        for at in self.fault_places(case, whole):
+            runs.append(self.run_once(case, whole.plan, fault=(fault, at)))
+            problem = _fault_complaint(whole, runs[-1], fault, at, self.suite.manifest.caught == "same-step")
             if problem:
                 found.append((problem, runs[-1]))
-        return _verdict(found, runs)
+        return _make_verdict(found, runs)
 
-    def places(self, case: Case, whole: PlanRun) -> list[int]:
+    def fault_places(self, case: PlanCase, whole: PlanRun) -> list[int]:
         """Where the case's fault can strike."""
-        return list(FAULTS[case.check].at(whole, self.env))
+        return list(FAULTS[case.check].places(whole, self.env))
 
 
-def answers(given: Answers, near: Path) -> LLM:
+def connect_answers(given: AnswerSources, near: Path) -> LLM:
     """The model that answers a plan's questions. Raises UsageError for a tape or a model that cannot be had."""
     models: list[LLM] = []
     if given.tape is not None:
@@ -201,29 +201,29 @@ def answers(given: Answers, near: Path) -> LLM:
         models.append(scripted_llm(given.fixed))
     if given.model is not None or not models:
         models.append(connect(given.model or "scripted"))
-    return models[0] if len(models) == 1 else FirstToAnswer(*models)
+    return models[0] if len(models) == 1 else FallbackModel(*models)
 
 
-def _unnoticed(whole: PlanRun, run: PlanRun, fault: Fault, at: int, same_step: bool) -> str | None:
+def _fault_complaint(whole: PlanRun, run: PlanRun, fault: InjectedFault, at: int, same_step: bool) -> str | None:
     """Why a fault was not noticed as it should be; None where the plan succeeded all the same, or stopped itself."""
-    step, place = struck(fault, at, whole)
-    tale = f"{fault.says}, {place}"
+    step, place = locate_fault(fault, at, whole)
+    tale = f"{fault.description}, {place}"
     if run.success:
         return None
     if isinstance(run.outcome, Finished):
         return f"{tale}, and no assertion noticed: the plan ran to its end without success"
-    if run.refusal is None:
+    if run.failed_assertion is None:
         return f"{tale}, and no assertion noticed: {run.ending}"
-    if same_step and step is not None and run.refusal.step != step:
-        return f"{tale}, and only an assertion in step {run.refusal.step} noticed: step {step} let it pass"
+    if same_step and step is not None and run.failed_assertion.step != step:
+        return f"{tale}, and only an assertion in step {run.failed_assertion.step} noticed: step {step} let it pass"
     return None
 
 
-def _verdict(found: Iterable[tuple[str, PlanRun]], runs: Iterable[PlanRun]) -> Verdict:
-    return Verdict(tuple(Complaint(message, run) for message, run in found), tuple(runs))
+def _make_verdict(found: Iterable[tuple[str, PlanRun]], runs: Iterable[PlanRun]) -> CaseVerdict:
+    return CaseVerdict(tuple(CaseComplaint(message, run) for message, run in found), tuple(runs))
 
 
-def _named(tasks: Tasks) -> Iterator[tuple[str, str | None, int | None]]:
+def _task_names(tasks: TaskSelection) -> Iterator[tuple[str, str | None, int | None]]:
     """Each task's name, with its id or its seed."""
     if tasks.kind is not None:
         yield from ((f"{tasks.kind}/{seed}", None, seed) for seed in seeds_of(tasks))

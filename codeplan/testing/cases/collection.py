@@ -11,8 +11,8 @@ from typing import Any, cast
 import pytest
 
 from codeplan.errors import CodeplanError
-from codeplan.testing.cases.case import RESUME, Case, Stage, Suite, Verdict
-from codeplan.testing.cases.display import report
+from codeplan.testing.cases.case import RESUME, PlanCase, CaseRunner, PlanSuite, CaseVerdict
+from codeplan.testing.cases.display import format_report
 from codeplan.testing.cases.faults import FAULTS
 from codeplan.testing.cases.reading import ManifestError
 
@@ -27,7 +27,7 @@ class PlanFailure(Exception):
 class ManifestFile(pytest.File):
     """A manifest. Its world is built with the first test that needs it, and freed after the last."""
 
-    stage: Stage
+    stage: CaseRunner
 
     def collect(self) -> Iterator[pytest.Item]:
         suite = self._suite()
@@ -44,16 +44,16 @@ class ManifestFile(pytest.File):
         if hasattr(self, "stage"):
             self.stage.close()
 
-    def _suite(self) -> Suite:
+    def _suite(self) -> PlanSuite:
         try:
-            suite = Suite(Path(os.path.relpath(self.path)))
+            suite = PlanSuite(Path(os.path.relpath(self.path)))
         except ManifestError as error:
             raise self.CollectError(str(error)) from None
         watch = self.config.pluginmanager.get_plugin("codeplan-coverage")
-        self.stage = Stage(suite, watch.watching(suite) if watch else None)
+        self.stage = CaseRunner(suite, watch.watching(suite) if watch else None)
         return suite
 
-    def _marked(self, item: CaseItem, case: Case, suite: Suite) -> CaseItem:
+    def _marked(self, item: CaseItem, case: PlanCase, suite: PlanSuite) -> CaseItem:
         marks = ["plan", *(["plan_fault"] if case.check in FAULTS else [])]
         marks += ["plan_resume"] if case.check == RESUME else []
         for mark in (*marks, *case.marks):
@@ -65,11 +65,11 @@ class ManifestFile(pytest.File):
         return item
 
 
-class _Item(pytest.Item):
+class _ManifestItem(pytest.Item):
     """What the tests of a manifest have in common."""
 
     @property
-    def stage(self) -> Stage:
+    def stage(self) -> CaseRunner:
         return cast(ManifestFile, self.parent).stage
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
@@ -79,10 +79,10 @@ class _Item(pytest.Item):
         return super().repr_failure(excinfo, style)
 
 
-class CaseItem(_Item):
+class CaseItem(_ManifestItem):
     """One case of a manifest."""
 
-    def __init__(self, *, case: Case, **arguments: Any) -> None:
+    def __init__(self, *, case: PlanCase, **arguments: Any) -> None:
         super().__init__(**arguments)
         self.case = case
 
@@ -90,7 +90,7 @@ class CaseItem(_Item):
         verdict = self.stage.run(self.case)
         self.user_properties += _properties(self.stage.suite, verdict)
         if verdict.complaints:
-            raise PlanFailure(report(self.stage.suite.label, verdict.complaints))
+            raise PlanFailure(format_report(self.stage.suite.label, verdict.complaints))
         if not verdict.runs:
             pytest.skip(f"nothing here that the fault {self.case.check!r} could strike")
 
@@ -98,15 +98,15 @@ class CaseItem(_Item):
         return self.path, self.case.line - 1, self.name
 
 
-class MutantsItem(_Item):
+class MutantsItem(_ManifestItem):
     """Changes the plan in many ways and asks whether the cases notice."""
 
     def runtest(self) -> None:
-        from codeplan.testing.cases.mutation import mutate, summary
+        from codeplan.testing.cases.mutation import run_mutants, format_summary
 
-        with closing(Stage(self.stage.suite)) as apart:  # what mutants do is not covered by tests
-            score = mutate(apart)
-        self.user_properties.append(("plan_mutants", summary(score)))
+        with closing(CaseRunner(self.stage.suite)) as apart:  # what mutants do is not covered by tests
+            score = run_mutants(apart)
+        self.user_properties.append(("plan_mutants", format_summary(score)))
         if score.complaints:
             raise PlanFailure("\n".join(score.complaints))
 
@@ -114,7 +114,7 @@ class MutantsItem(_Item):
         return self.path, 0, self.name
 
 
-def _properties(suite: Suite, verdict: Verdict) -> Iterator[tuple[str, object]]:
+def _properties(suite: PlanSuite, verdict: CaseVerdict) -> Iterator[tuple[str, object]]:
     """What a test tells the JUnit report and other plugins."""
     yield "plan", suite.label
     if verdict.runs:

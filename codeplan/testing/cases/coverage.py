@@ -15,11 +15,11 @@ import msgspec
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.types import Rejected
 
-Arc = tuple[int, int]
+LineArc = tuple[int, int]
 """Two lines that ran one after the other in one function; 0 is outside it."""
 
 
-class Runnable(msgspec.Struct, frozen=True):
+class RunnableLines(msgspec.Struct, frozen=True):
     """What of a plan can run; see the study ``lines``."""
 
     statements: tuple[tuple[int, int], ...] = ()
@@ -27,7 +27,7 @@ class Runnable(msgspec.Struct, frozen=True):
     steps: tuple[tuple[int, int], ...] = ()
 
 
-class Missed(NamedTuple):
+class MissedBranch(NamedTuple):
     """A branch that was never taken: from a line to another, or elsewhere (``target`` None)."""
 
     line: int
@@ -37,19 +37,19 @@ class Missed(NamedTuple):
         return f"{self.line}->{'else' if self.target is None else self.target}"
 
 
-class Coverage:
+class PlanCoverage:
     """The coverage of one plan. ``label`` names it for a person."""
 
-    def __init__(self, label: str, source: str, arcs: Iterable[Arc]) -> None:
+    def __init__(self, label: str, source: str, arcs: Iterable[LineArc]) -> None:
         self.label, self.source = label, source
         self._arcs = set(arcs)
         self._ran = {line for arc in self._arcs for line in arc}
 
     @cached_property
-    def runnable(self) -> Runnable:
+    def runnable(self) -> RunnableLines:
         """What there is to run; nothing in a source that is no Python."""
-        found = Sandbox().study("lines", self.source)
-        return Runnable() if isinstance(found, Rejected) else msgspec.convert(found, Runnable)
+        found = Sandbox().analyse("lines", self.source)
+        return RunnableLines() if isinstance(found, Rejected) else msgspec.convert(found, RunnableLines)
 
     @cached_property
     def missed_lines(self) -> tuple[int, ...]:
@@ -57,12 +57,12 @@ class Coverage:
         return tuple(first for first, last in self.runnable.statements if not self._reached(first, last))
 
     @cached_property
-    def missed_branches(self) -> tuple[Missed, ...]:
+    def missed_branches(self) -> tuple[MissedBranch, ...]:
         """The ways out of conditions that did run, but never that way."""
-        found: list[Missed] = []
+        found: list[MissedBranch] = []
         for first, last, target in self.runnable.branches:
             if self._reached(first, last):
-                found += [Missed(first, to) for to, taken in self._ways(first, last, target) if not taken]
+                found += [MissedBranch(first, to) for to, taken in self._ways(first, last, target) if not taken]
         return tuple(found)
 
     @cached_property
@@ -99,26 +99,26 @@ class Coverage:
         return [(target, target in went), (None, bool(went - {target}))]
 
 
-def percent(coverages: Iterable[Coverage]) -> float:
+def coverage_percent(coverages: Iterable[PlanCoverage]) -> float:
     """Lines and branches that ran, together, in percent; 100 where there are none."""
     counts = [count for c in coverages for count in (c.lines, c.branches)]
     ran, total = sum(c[0] for c in counts), sum(c[1] for c in counts)
     return 100.0 * ran / total if total else 100.0
 
 
-def table(coverages: Iterable[Coverage]) -> list[str]:
+def format_table(coverages: Iterable[PlanCoverage]) -> list[str]:
     """The figures as lines of text, a plan each."""
     listed = list(coverages)
     width = max([4, *(len(c.label) for c in listed)])
     rows = [f"{'Plan':{width}}  {'Steps':>7}  {'Lines':>7}  {'Branches':>8}  {'Cover':>6}  Missing"]
     for c in listed:
         missing = ", ".join([*map(str, c.missed_lines), *map(str, c.missed_branches)])
-        figures = f"{_of(c.steps):>7}  {_of(c.lines):>7}  {_of(c.branches):>8}  {percent([c]):>4.0f} %"
+        figures = f"{_format_counts(c.steps):>7}  {_format_counts(c.lines):>7}  {_format_counts(c.branches):>8}  {coverage_percent([c]):>4.0f} %"
         rows.append(f"{c.label:{width}}  {figures}  {missing}".rstrip())
     if len(listed) > 1:
-        rows.append(f"{'all':{width}}  {'':7}  {'':7}  {'':8}  {percent(listed):>4.0f} %")
+        rows.append(f"{'all':{width}}  {'':7}  {'':7}  {'':8}  {coverage_percent(listed):>4.0f} %")
     return rows
 
 
-def _of(counts: tuple[int, int]) -> str:
+def _format_counts(counts: tuple[int, int]) -> str:
     return f"{counts[0]}/{counts[1]}"

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 
 from codeplan.report.text import clean
-from codeplan.testing.cases.coverage import Coverage, percent
+from codeplan.testing.cases.coverage import PlanCoverage, coverage_percent
 
 _STYLE = """\
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1c1c1c; }
@@ -20,21 +20,21 @@ table { border-collapse: collapse; } td, th { padding: .2rem .8rem; text-align: 
 """
 
 
-def write(folder: Path, coverages: Iterable[Coverage]) -> Path:
+def write_pages(folder: Path, coverages: Iterable[PlanCoverage]) -> Path:
     """Write ``index.html`` and a page for each plan to a folder, which is made where it is missing; returns the index.
 
     Raises OSError where that cannot be done.
     """
     listed = list(coverages)
     folder.mkdir(parents=True, exist_ok=True)
-    for c, name in zip(listed, _names(listed), strict=True):
+    for c, name in zip(listed, _file_names(listed), strict=True):
         (folder / name).write_text(_page(c.label, _plan(c)), encoding="utf-8")
     index = folder / "index.html"
     index.write_text(_page("Coverage of plans", _index(listed)), encoding="utf-8")
     return index
 
 
-def _names(coverages: list[Coverage]) -> list[str]:
+def _file_names(coverages: list[PlanCoverage]) -> list[str]:
     """A file for each plan, none of them ``index.html``."""
     return [f"{i}-{re.sub(r'[^A-Za-z0-9._-]', '-', c.label)[:80]}.html" for i, c in enumerate(coverages, 1)]
 
@@ -45,15 +45,15 @@ def _page(title: str, body: Iterable[str]) -> str:
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{shown}</body></html>\n'
 
 
-def _index(coverages: list[Coverage]) -> Iterator[str]:
+def _index(coverages: list[PlanCoverage]) -> Iterator[str]:
     yield "<table><tr><th>Plan<th>Steps<th>Lines<th>Branches<th>Cover</tr>"
-    for c, name in zip(coverages, _names(coverages), strict=True):
+    for c, name in zip(coverages, _file_names(coverages), strict=True):
         counts = "".join(f"<td>{done}/{total}" for done, total in (c.steps, c.lines, c.branches))
-        yield f'<tr><td><a href="{name}">{escape(c.label)}</a>{counts}<td>{percent([c]):.0f} %</tr>'
-    yield f"<tr><td>all<td><td><td><td>{percent(coverages):.0f} %</tr></table>"
+        yield f'<tr><td><a href="{name}">{escape(c.label)}</a>{counts}<td>{coverage_percent([c]):.0f} %</tr>'
+    yield f"<tr><td>all<td><td><td><td>{coverage_percent(coverages):.0f} %</tr></table>"
 
 
-def _plan(coverage: Coverage) -> Iterator[str]:
+def _plan(coverage: PlanCoverage) -> Iterator[str]:
     yield '<p><a href="index.html">All plans</a></p><pre>'
     heads = dict(coverage.runnable.statements)
     missed = {line for first in coverage.missed_lines for line in range(first, heads[first] + 1)}

@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from codeplan.report.plain import as_json
-from codeplan.report.text import clean, located, one_line
+from codeplan.report.plain import to_json_value
+from codeplan.report.text import clean, source_excerpt, one_line
 from codeplan.sandbox.protocol.codec import decode
 from codeplan.testing.cases.running import PlanRun
 from codeplan.types import Checkpoint, Failed, Outcome, Rejected, Stopped
 
-ACTIONS = 5
+MAX_ACTIONS = 5
 """How many of the last actions are shown."""
 
-VARIABLES = 12
-_WIDTH = 140
-_AROUND = 2
+MAX_VARIABLES = 12
+_MAX_WIDTH = 140
+_CONTEXT_LINES = 2
 
 
-def report(label: str, complaints: Iterable[tuple[str, PlanRun | None]]) -> str:
+def format_report(label: str, complaints: Iterable[tuple[str, PlanRun | None]]) -> str:
     """All complaints about a plan. Runs that several complaints are about are shown once."""
     lines: list[str] = []
     shown: list[PlanRun] = []
@@ -34,7 +34,7 @@ def report(label: str, complaints: Iterable[tuple[str, PlanRun | None]]) -> str:
 
 
 def _of_run(label: str, run: PlanRun) -> Iterator[str]:
-    yield f"task: {run.task.id}{': ' + one_line(run.task.goal, _WIDTH) if run.task.goal else ''}"
+    yield f"task: {run.task.id}{': ' + one_line(run.task.goal, _MAX_WIDTH) if run.task.goal else ''}"
     match run.outcome:
         case Rejected():
             yield from _of_refusal(label, run.outcome)
@@ -50,7 +50,7 @@ def _of_run(label: str, run: PlanRun) -> Iterator[str]:
 def _of_refusal(label: str, rejected: Rejected) -> Iterator[str]:
     for d in rejected.diagnostics:
         yield f"{label}:{d.line}:{d.column}: {one_line(d.message, 600)} [{d.rule}]"
-        yield from (f"    {line}" for line in located(rejected.source, d))
+        yield from (f"    {line}" for line in source_excerpt(rejected.source, d))
 
 
 def _of_place(label: str, run: PlanRun, outcome: Outcome) -> Iterator[str]:
@@ -58,7 +58,7 @@ def _of_place(label: str, run: PlanRun, outcome: Outcome) -> Iterator[str]:
     step = run.plan.step(outcome.step) if run.plan else None
     line = outcome.line if isinstance(outcome, Failed | Stopped) else None
     where = f"{label}:{line}" if line else label
-    yield where + (f", step {step.number}: {one_line(step.title, _WIDTH)}" if step else "")
+    yield where + (f", step {step.number}: {one_line(step.title, _MAX_WIDTH)}" if step else "")
     if line:
         yield from _excerpt(run.source, line)
     if isinstance(outcome, Failed):
@@ -69,26 +69,26 @@ def _of_place(label: str, run: PlanRun, outcome: Outcome) -> Iterator[str]:
 
 def _excerpt(source: str, line: int) -> Iterator[str]:
     lines = source.split("\n")
-    first = max(1, line - _AROUND)
-    for number, text in enumerate(lines[first - 1 : line + _AROUND], first):
+    first = max(1, line - _CONTEXT_LINES)
+    for number, text in enumerate(lines[first - 1 : line + _CONTEXT_LINES], first):
         if number == line or text.strip():
-            yield f"{'>' if number == line else ' '} {number:4} | {clean(text)[:_WIDTH]}".rstrip()
+            yield f"{'>' if number == line else ' '} {number:4} | {clean(text)[:_MAX_WIDTH]}".rstrip()
 
 
 def _of_variables(checkpoint: Checkpoint | None) -> Iterator[str]:
     if checkpoint is None:
         return
     variables = decode(checkpoint)
-    for name in list(variables)[:VARIABLES]:
-        yield f"{name} = {one_line(repr(as_json(variables[name])), _WIDTH)}"
-    if len(variables) > VARIABLES:
-        yield f"… and {len(variables) - VARIABLES} more variables"
+    for name in list(variables)[:MAX_VARIABLES]:
+        yield f"{name} = {one_line(repr(to_json_value(variables[name])), _MAX_WIDTH)}"
+    if len(variables) > MAX_VARIABLES:
+        yield f"… and {len(variables) - MAX_VARIABLES} more variables"
 
 
 def _of_actions(run: PlanRun) -> Iterator[str]:
-    acted = run.acted
-    yield f"actions: {len(acted)}" + (f", the last {ACTIONS}:" if len(acted) > ACTIONS else ":" if acted else "")
-    for event in acted[-ACTIONS:]:
+    acted = run.action_events
+    yield f"actions: {len(acted)}" + (f", the last {MAX_ACTIONS}:" if len(acted) > MAX_ACTIONS else ":" if acted else "")
+    for event in acted[-MAX_ACTIONS:]:
         step = run.step_of(event)
         did, said = one_line(event.action, 80), one_line(event.observation.text, 80)
         yield f"  [{'-' if step is None else step}] {did} -> {said}"

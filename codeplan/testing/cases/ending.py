@@ -5,7 +5,7 @@ from __future__ import annotations
 from codeplan.types import Failed, Finished, Outcome, Rejected, Stopped
 
 
-def ending(outcome: Outcome | Rejected | None) -> str:
+def describe_ending(outcome: Outcome | Rejected | None) -> str:
     """How a plan that did not succeed ended, as half a sentence; None stands for one that a spent budget cut off."""
     match outcome:
         case None:

@@ -5,32 +5,32 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from codeplan.report.plain import as_json
+from codeplan.report.plain import to_json_value
 from codeplan.sandbox.protocol.codec import decode
-from codeplan.testing.cases.manifest import Expect, Refusal
+from codeplan.testing.cases.manifest import Expectations, ExpectedFailure
 from codeplan.testing.cases.running import PlanRun
 from codeplan.types import Rejected
 
 
-def complaints(run: PlanRun, expect: Expect) -> Iterator[str]:
+def find_complaints(run: PlanRun, expect: Expectations) -> Iterator[str]:
     """Everything in which a run is not as expected."""
     if isinstance(run.outcome, Rejected):
         yield f"the plan was refused before any of it ran: {run.outcome.diagnostics[0].message}"
         return
     if expect.refuses:
-        yield from _not_refused(run, expect.refuses)
+        yield from _missing_failure(run, expect.refuses)
     elif run.success != (wanted := expect.success is not False):
         yield f"{run.ending}, where {'success' if wanted else 'no success'} was expected"
-    yield from _counted(run, expect)
+    yield from _exceeded_counts(run, expect)
     if expect.steps is not None and run.steps != expect.steps:
-        yield f"it entered the steps {_listed(run.steps)}, where {_listed(expect.steps)} were expected"
+        yield f"it entered the steps {_join_steps(run.steps)}, where {_join_steps(expect.steps)} were expected"
     if expect.output is not None and not re.search(expect.output, _output(run)):
         yield f"nothing that it printed matches {expect.output!r}"
     for name, value in (expect.checkpoint or {}).items():
-        yield from _not_saved(run, name, value)
+        yield from _variable_complaints(run, name, value)
 
 
-def not_resumed(whole: PlanRun, resumed: PlanRun, step: int) -> Iterator[str]:
+def find_resume_differences(whole: PlanRun, resumed: PlanRun, step: int) -> Iterator[str]:
     """Everything in which a run that was broken off at a step's entry and resumed there is not as the whole one."""
     before, after = _actions(whole), _actions(resumed)
     if after != before:
@@ -42,22 +42,22 @@ def not_resumed(whole: PlanRun, resumed: PlanRun, step: int) -> Iterator[str]:
         yield f"resumed at step {step}, {resumed.ending}; not broken off, {whole.ending}"
 
 
-def _not_refused(run: PlanRun, refuses: Refusal) -> Iterator[str]:
-    refusal = run.refusal
+def _missing_failure(run: PlanRun, refuses: ExpectedFailure) -> Iterator[str]:
+    refusal = run.failed_assertion
     if refusal is None or refusal.step != refuses.step or run.success:
         yield f"{run.ending}, where an assertion was to fail in step {refuses.step}"
     elif not re.search(refuses.message, refusal.message):
         yield f"the message of the assertion in step {refuses.step} does not match {refuses.message!r}"
 
 
-def _counted(run: PlanRun, expect: Expect) -> Iterator[str]:
+def _exceeded_counts(run: PlanRun, expect: Expectations) -> Iterator[str]:
     for name in ("actions", "asks"):
         most, count = getattr(expect, name), getattr(run.result, name)
         if most is not None and count > most:
             yield f"it took {count} {name}, where {most} were allowed"
 
 
-def _listed(steps: tuple[int, ...]) -> str:
+def _join_steps(steps: tuple[int, ...]) -> str:
     return ", ".join(map(str, steps)) or "none"
 
 
@@ -65,7 +65,7 @@ def _output(run: PlanRun) -> str:
     return "" if run.outcome is None or isinstance(run.outcome, Rejected) else run.outcome.output
 
 
-def _not_saved(run: PlanRun, name: str, value: object) -> Iterator[str]:
+def _variable_complaints(run: PlanRun, name: str, value: object) -> Iterator[str]:
     outcome = run.outcome
     saved = None if outcome is None or isinstance(outcome, Rejected) else outcome.checkpoint
     if saved is None:
@@ -75,12 +75,12 @@ def _not_saved(run: PlanRun, name: str, value: object) -> Iterator[str]:
     if name not in variables:
         why = f"was not saved ({saved.dropped[name]})" if name in saved.dropped else "is not set"
         yield f"the variable {name} {why}, where {value!r} was expected"
-    elif as_json(variables[name]) != value:
-        yield f"the variable {name} is {as_json(variables[name])!r}, where {value!r} was expected"
+    elif to_json_value(variables[name]) != value:
+        yield f"the variable {name} is {to_json_value(variables[name])!r}, where {value!r} was expected"
 
 
 def _actions(run: PlanRun) -> list[str]:
-    return [event.action for event in run.acted]
+    return [event.action for event in run.action_events]
 
 
 def _difference(before: list[str], after: list[str], place: int) -> str:

@@ -13,7 +13,7 @@ from codeplan.errors import AgentError, UsageError
 from codeplan.protocols import Environment
 from codeplan.types import AgentMethod
 
-Call = tuple[str, tuple[Any, ...], dict[str, Any]]
+FakeCall = tuple[str, tuple[Any, ...], dict[str, Any]]
 """A method's name, and what it was called with."""
 
 
@@ -31,21 +31,21 @@ def fake_agent(env: str | Environment | type, **told: Any) -> Any:
     for name in told:
         if name not in api.names:
             raise UsageError(
-                f"{real.__name__} has no {name!r}, so a fake one has none; {plugins.choices(name, api.names)}"
+                f"{real.__name__} has no {name!r}, so a fake one has none; {plugins.suggest_names(name, api.names)}"
             )
-    methods = {m.name: _method(real, m, told.get(m.name, _UNTOLD)) for m in api.methods}
+    methods = {m.name: _method(real, m, told.get(m.name, _NO_ANSWER)) for m in api.methods}
     values = {a.name: told.get(a.name) for a in api.attributes}
     about: dict[str, Any] = {"__doc__": real.__doc__, "__annotations__": dict.fromkeys(values, "object"), "_calls": []}
     return type(f"Fake{real.__name__}", (), {**about, **values, **methods})()
 
 
-def calls_of(agent: Any) -> list[Call]:
+def calls_of(agent: Any) -> list[FakeCall]:
     """The calls of a fake agent's methods, in order."""
-    calls: list[Call] = agent._calls
+    calls: list[FakeCall] = agent._calls
     return calls
 
 
-_UNTOLD = object()
+_NO_ANSWER = object()
 
 
 def _class_of(env: str | Environment | type) -> type:
@@ -78,7 +78,7 @@ def _answers(name: str, told: Any) -> Callable[..., Any]:
     if isinstance(told, Sequence) and not isinstance(told, str):
         left: Iterator[Any] = iter(list(told))
         return lambda *args, **kwargs: _next(name, left)
-    if told is not _UNTOLD:
+    if told is not _NO_ANSWER:
         return lambda *args, **kwargs: told
     return lambda *args, **kwargs: _next(name, iter(()))
 

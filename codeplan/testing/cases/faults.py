@@ -10,51 +10,51 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from codeplan.protocols import LLM, Environment, TakesActions
-from codeplan.recording.events import Acted
+from codeplan.recording.events import ActionTaken
 from codeplan.testing.cases import household_faults
 from codeplan.testing.cases.running import PlanRun
 from codeplan.types import Completion, Message, Observation, Purpose, Task
 
-Strike = Callable[[Environment, Task, str, Observation], Observation]
+FaultAction = Callable[[Environment, Task, str, Observation], Observation]
 """Does an action in the world while the fault strikes; the last argument is what the world had answered before."""
 
 
-class Fault(NamedTuple):
+class InjectedFault(NamedTuple):
     """A way to misbehave. ``where`` says what it strikes; ``at`` yields the places in a run: actions or questions,
     counted from 0, or numbers of steps.
     """
 
     name: str
-    says: str
+    description: str
     """What happens, for a person."""
     where: Literal["action", "question", "step"]
-    at: Callable[[PlanRun, Environment], Iterator[int]]
-    strike: Strike | None = None
-    meanwhile: Callable[[PlanRun, Any], None] | None = None
+    places: Callable[[PlanRun, Environment], Iterator[int]]
+    act: FaultAction | None = None
+    between_steps: Callable[[PlanRun, Any], None] | None = None
     """What is done with the agent between two steps; the run is the one without the fault."""
 
 
-def misbehaving(fault: Fault, at: int, env: Environment, model: LLM) -> tuple[Environment, LLM]:
+def inject_fault(fault: InjectedFault, at: int, env: Environment, model: LLM) -> tuple[Environment, LLM]:
     """The world and the model in which the fault strikes at its place ``at``."""
     if fault.where == "question":
-        return env, _Liar(model, at)
-    return (_FaultyWorld(env, fault.strike, at) if fault.strike else env), model
+        return env, WrongAnswerModel(model, at)
+    return (FaultyEnvironment(env, fault.act, at) if fault.act else env), model
 
 
-def struck(fault: Fault, at: int, run: PlanRun) -> tuple[int | None, str]:
+def locate_fault(fault: InjectedFault, at: int, run: PlanRun) -> tuple[int | None, str]:
     """The step that a fault strikes at its place ``at``, as the run without it tells; and the place in words."""
     if fault.where == "step":
         return at, f"before step {at}"
-    event = run.acted[at] if fault.where == "action" else run.asked[at]
+    event = run.action_events[at] if fault.where == "action" else run.question_events[at]
     step = run.step_of(event)
-    place = f"at {event.action!r}" if isinstance(event, Acted) else f"at question {at + 1}"
+    place = f"at {event.action!r}" if isinstance(event, ActionTaken) else f"at question {at + 1}"
     return step, place if step is None else f"{place} in step {step}"
 
 
-class _FaultyWorld:
+class FaultyEnvironment:
     """A world in which one action goes wrong."""
 
-    def __init__(self, env: Environment, strike: Strike, at: int) -> None:
+    def __init__(self, env: Environment, strike: FaultAction, at: int) -> None:
         self.name, self.agent = env.name, env.agent
         self._env, self._strike, self._at = env, strike, at
         self._count = 0
@@ -80,7 +80,7 @@ class _FaultyWorld:
         """The world belongs to who made it."""
 
 
-class _Liar:
+class WrongAnswerModel:
     """A model that answers one question of the plan wrongly, in the form that was asked for."""
 
     def __init__(self, model: LLM, at: int) -> None:
@@ -94,10 +94,10 @@ class _Liar:
         said = self._model.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
         struck = self._count == self._at
         self._count += 1
-        return Completion(wrong(said.text), said.usage, said.finish_reason, said.model) if struck else said
+        return Completion(wrong_answer(said.text), said.usage, said.finish_reason, said.model) if struck else said
 
 
-def wrong(answer: str) -> str:
+def wrong_answer(answer: str) -> str:
     """Another answer of the same form: every number is another number, or else every word another word."""
     changed = re.sub(r"\d+", lambda n: str(int(n[0][:9]) + 70), answer)
     return changed if changed != answer else re.sub(r"[A-Za-z]+", lambda word: f"no{word[0]}", answer)
@@ -107,61 +107,61 @@ def wrong(answer: str) -> str:
 
 
 def _every_action(run: PlanRun, env: Environment) -> Iterator[int]:
-    return iter(range(len(run.acted)))
+    return iter(range(len(run.action_events)))
 
 
 def _every_question(run: PlanRun, env: Environment) -> Iterator[int]:
-    return iter(range(len(run.asked)))
+    return iter(range(len(run.question_events)))
 
 
-def _nothing(env: Environment, task: Task, action: str, before: Observation) -> Observation:
-    futile = env.space.futile if isinstance(env, TakesActions) else ()
+def _do_nothing(env: Environment, task: Task, action: str, before: Observation) -> Observation:
+    futile = env.space.no_effect_prefixes if isinstance(env, TakesActions) else ()
     return Observation(next(iter(futile), "Nothing happens."), before.reward)
 
 
-def _popup(env: Environment, task: Task, action: str, before: Observation) -> Observation:
+def _show_notice(env: Environment, task: Task, action: str, before: Observation) -> Observation:
     return Observation("A notice lies over everything: 'Please read this first.' It is gone now.", before.reward)
 
 
-def _slow(env: Environment, task: Task, action: str, before: Observation) -> Observation:
+def _answer_late(env: Environment, task: Task, action: str, before: Observation) -> Observation:
     now = env.step(action)
     return Observation(before.text, now.reward, now.done, now.success)
 
 
 _ALL = (
-    Fault("nothing", "an action does nothing, and the world says so", "action", _every_action, _nothing),
-    Fault("popup", "a notice comes up instead of what the action does", "action", _every_action, _popup),
-    Fault("slow", "an action is done, but the answer is still the one before", "action", _every_action, _slow),
-    Fault("wrong-answer", "a question is answered wrongly, in the right form", "question", _every_question),
-    Fault(
+    InjectedFault("nothing", "an action does nothing, and the world says so", "action", _every_action, _do_nothing),
+    InjectedFault("popup", "a notice comes up instead of what the action does", "action", _every_action, _show_notice),
+    InjectedFault("slow", "an action is done, but the answer is still the one before", "action", _every_action, _answer_late),
+    InjectedFault("wrong-answer", "a question is answered wrongly, in the right form", "question", _every_question),
+    InjectedFault(
         "closed",
         "a receptacle is closed again before an action",
         "action",
-        household_faults.opened,
-        household_faults.close,
+        household_faults.actions_at_closable,
+        household_faults.close_receptacle,
     ),
-    Fault(
+    InjectedFault(
         "moved",
         "an object lies elsewhere when it is to be taken",
         "action",
-        household_faults.taken,
-        household_faults.move,
+        household_faults.take_actions,
+        household_faults.move_object,
     ),
-    Fault(
+    InjectedFault(
         "elsewhere",
         "the robot is sent elsewhere and the plan resumed",
         "step",
-        household_faults.between_steps,
-        meanwhile=household_faults.walk_away,
+        household_faults.later_steps,
+        between_steps=household_faults.walk_away,
     ),
-    Fault(
+    InjectedFault(
         "hands-full",
         "the robot holds something else when the plan is resumed",
         "step",
-        household_faults.between_steps,
-        meanwhile=household_faults.fill_hands,
+        household_faults.later_steps,
+        between_steps=household_faults.fill_hands,
     ),
 )
 
-FAULTS: Final[Mapping[str, Fault]] = {fault.name: fault for fault in _ALL}
+FAULTS: Final[Mapping[str, InjectedFault]] = {fault.name: fault for fault in _ALL}
 """All there are, by name."""

@@ -10,17 +10,17 @@ from typing import Any, Protocol
 from codeplan import envs
 from codeplan.errors import UsageError
 from codeplan.protocols import LLM, Environment
-from codeplan.recording.tape import Recorder, Tape
+from codeplan.recording.tape import TapeRecorder, Tape
 from codeplan.runner import models
 from codeplan.sandbox.limits import Limits
 from codeplan.testing.cases import expectations
 from codeplan.testing.cases.answers import ScriptedLLM
-from codeplan.testing.cases.display import report
+from codeplan.testing.cases.display import format_report
 from codeplan.testing.cases.running import PlanRun, run_once, run_with_agent
 from codeplan.types import Failed, Finished, Rejected, Stopped, Task
 
-Scripted = Callable[[Any], ScriptedLLM]
-FakeAgent = Callable[..., Any]
+ScriptedLLMFactory = Callable[[Any], ScriptedLLM]
+FakeAgentFactory = Callable[..., Any]
 
 
 class PlanRunner:
@@ -76,7 +76,7 @@ def assert_steps(run: PlanRun, *steps: int) -> None:
     """Raise AssertionError, with a report of the run, where other steps were entered than these in this order."""
     if run.steps != steps:
         entered, wanted = (", ".join(map(str, s)) or "none" for s in (run.steps, steps))
-        raise AssertionError(report("plan", [(f"it entered the steps {entered}, where {wanted} were expected", run)]))
+        raise AssertionError(format_report("plan", [(f"it entered the steps {entered}, where {wanted} were expected", run)]))
 
 
 def assert_resumes(plan: str | Path, env: str | Environment, task: Task | str, *, at: int, **options: Any) -> None:
@@ -87,11 +87,11 @@ def assert_resumes(plan: str | Path, env: str | Environment, task: Task | str, *
     runner = PlanRunner()
     whole = runner(plan, env, task, **options)
     if at not in whole.steps:
-        raise AssertionError(report("plan", [(f"step {at} is never entered, so nothing can be resumed there", whole)]))
+        raise AssertionError(format_report("plan", [(f"step {at} is never entered, so nothing can be resumed there", whole)]))
     resumed = runner(plan, env, task, pause_at=at, **options)
-    found = [(message, resumed) for message in expectations.not_resumed(whole, resumed, at)]
+    found = [(message, resumed) for message in expectations.find_resume_differences(whole, resumed, at)]
     if found:
-        raise AssertionError(report("plan", found))
+        raise AssertionError(format_report("plan", found))
 
 
 class EpisodeTape:
@@ -100,9 +100,9 @@ class EpisodeTape:
     def __init__(self, folder: Path, record: bool) -> None:
         """``record``: whether a tape that is not there yet is recorded."""
         self._folder, self._record = folder, record
-        self._recorders: list[Recorder] = []
+        self._recorders: list[TapeRecorder] = []
 
-    def __call__(self, name: str) -> dict[str, Recorder | Tape]:
+    def __call__(self, name: str) -> dict[str, TapeRecorder | Tape]:
         """The tape ``tapes/name.jsonl``. Raises UsageError where it is not there and may not be recorded."""
         path = self._folder / "tapes" / f"{name}.jsonl"
         if path.is_file():
@@ -110,7 +110,7 @@ class EpisodeTape:
         if not self._record:
             raise UsageError(f"there is no tape {path}; run the test once with --live-llm to record it")
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._recorders.append(Recorder(path))
+        self._recorders.append(TapeRecorder(path))
         return {"record": self._recorders[-1]}
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ from codeplan.protocols import Environment
 from codeplan.types import Observation, Task
 
 if TYPE_CHECKING:
-    from codeplan.envs.household.game import Game, State
+    from codeplan.envs.household.game import Game, HouseholdState
     from codeplan.testing.cases.running import PlanRun
 
 _TAKE = re.compile(r"take (?P<object>.+) from (?P<receptacle>.+)")
@@ -20,7 +20,7 @@ _PUT = re.compile(r"(?:put|move) (?P<object>.+) (?:in/on|to) (?P<receptacle>.+)"
 
 
 @runtime_checkable
-class PlaysHouseholds(Protocol):
+class EditableHousehold(Protocol):
     """An environment of household games that can be set back, and changed from outside."""
 
     def game(self, task: Task) -> Game:
@@ -31,30 +31,30 @@ class PlaysHouseholds(Protocol):
         """Where the episode stands, for ``restore``."""
         ...
 
-    def restore(self, moment: Any) -> None:
+    def restore(self, snapshot: Any) -> None:
         """Go on from a snapshot of the same task."""
         ...
 
 
-def opened(run: PlanRun, env: Environment) -> Iterator[int]:
+def actions_at_closable(run: PlanRun, env: Environment) -> Iterator[int]:
     """The actions that need an open receptacle, where it is one that can be closed."""
-    if isinstance(env, PlaysHouseholds):
+    if isinstance(env, EditableHousehold):
         closable = {r.name for r in env.game(run.task).receptacles if r.openable}
-        for i, event in enumerate(run.acted):
+        for i, event in enumerate(run.action_events):
             found = _TAKE.fullmatch(event.action) or _PUT.fullmatch(event.action)
             if found and found["receptacle"] in closable:
                 yield i
 
 
-def taken(run: PlanRun, env: Environment) -> Iterator[int]:
+def take_actions(run: PlanRun, env: Environment) -> Iterator[int]:
     """The actions that take an object."""
-    if isinstance(env, PlaysHouseholds):
-        yield from (i for i, event in enumerate(run.acted) if _TAKE.fullmatch(event.action))
+    if isinstance(env, EditableHousehold):
+        yield from (i for i, event in enumerate(run.action_events) if _TAKE.fullmatch(event.action))
 
 
-def between_steps(run: PlanRun, env: Environment) -> Iterator[int]:
+def later_steps(run: PlanRun, env: Environment) -> Iterator[int]:
     """The steps that the robot can be sent away before: all but the first."""
-    if isinstance(env, PlaysHouseholds):
+    if isinstance(env, EditableHousehold):
         yield from dict.fromkeys(run.steps[1:])
 
 
@@ -67,34 +67,34 @@ def fill_hands(run: PlanRun, agent: Any) -> None:
     """Pick up something that lies here and that the plan does not want, where the hand is empty."""
     if agent.holding or not agent.location:
         return
-    wanted = {found["object"] for event in run.acted if (found := _TAKE.fullmatch(event.action))}
+    wanted = {found["object"] for event in run.action_events if (found := _TAKE.fullmatch(event.action))}
     for thing in re.findall(r"\ba ([a-z]+ \d+)", agent.goto(agent.location)):
         if thing not in wanted and agent.take(thing, agent.location).startswith("You pick up"):
             return
 
 
-def close(env: Environment, task: Task, action: str, before: Observation) -> Observation:
+def close_receptacle(env: Environment, task: Task, action: str, before: Observation) -> Observation:
     """Close the receptacle that the action is about, and then do the action."""
     found = _TAKE.fullmatch(action) or _PUT.fullmatch(action)
-    if found and isinstance(env, PlaysHouseholds):
+    if found and isinstance(env, EditableHousehold):
         game, moment = env.game(task), env.snapshot()
-        r = game.receptacle_called.get(found["receptacle"])
+        r = game.receptacle_indices.get(found["receptacle"])
         _change(env, moment, opened=moment.state.opened - {r})
     return env.step(action)
 
 
-def move(env: Environment, task: Task, action: str, before: Observation) -> Observation:
+def move_object(env: Environment, task: Task, action: str, before: Observation) -> Observation:
     """Put the object that is to be taken into another receptacle, and then do the action."""
     found = _TAKE.fullmatch(action)
-    if found and isinstance(env, PlaysHouseholds):
+    if found and isinstance(env, EditableHousehold):
         game, moment = env.game(task), env.snapshot()
-        thing, r = game.object_called.get(found["object"]), game.receptacle_called.get(found["receptacle"])
+        thing, r = game.object_indices.get(found["object"]), game.receptacle_indices.get(found["receptacle"])
         if thing is not None and r is not None and thing in moment.state.contents[r]:
-            _change(env, moment, **_moved(game, moment.state, thing, r))
+            _change(env, moment, **_changed_fields(game, moment.state, thing, r))
     return env.step(action)
 
 
-def _moved(game: Game, state: State, thing: int, source: int) -> dict[str, Any]:
+def _changed_fields(game: Game, state: HouseholdState, thing: int, source: int) -> dict[str, Any]:
     """What changes in a state where a thing is moved from one receptacle to another, farther away."""
     here = game.receptacles[source].location
     target = next(r for r, place in enumerate(game.receptacles) if place.location != here)
@@ -105,6 +105,6 @@ def _moved(game: Game, state: State, thing: int, source: int) -> dict[str, Any]:
     return {"contents": tuple(contents), "places": tuple(places)}
 
 
-def _change(env: PlaysHouseholds, moment: Any, **parts: Any) -> None:
+def _change(env: EditableHousehold, moment: Any, **parts: Any) -> None:
     state = msgspec.structs.replace(moment.state, **parts)
     env.restore(msgspec.structs.replace(moment, state=state))

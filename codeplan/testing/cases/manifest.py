@@ -7,28 +7,28 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-ENDING = ".plan.toml"
+MANIFEST_SUFFIX = ".plan.toml"
 """What the name of a manifest ends with."""
 
-MOST_SEEDS = 10_000
+MAX_SEEDS = 10_000
 """More seeds than this in one range are taken for a slip."""
 
 _Count = Annotated[int, msgspec.Meta(ge=0)]
-_Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+_Fraction = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
-class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _ManifestPart(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of the manifest's parts: an unknown key is an error."""
 
 
-class PatternAnswer(_Part, frozen=True):
+class PatternAnswer(_ManifestPart, frozen=True):
     """An answer to every question in which the regular expression ``pattern`` is found."""
 
     pattern: str
     answer: str
 
 
-class Answers(_Part, frozen=True):
+class AnswerSources(_ManifestPart, frozen=True):
     """Who answers the plan's ``ask_llm``: the first that has an answer, in the order ``tape``, ``patterns``, ``fixed``,
     ``model``. With none of them, it is the scripted model.
 
@@ -43,7 +43,7 @@ class Answers(_Part, frozen=True):
     model: str | None = None
 
 
-class Refusal(_Part, frozen=True):
+class ExpectedFailure(_ManifestPart, frozen=True):
     """The plan stops itself: an assertion of ``step`` fails, with a message in which ``message`` (a regular
     expression) is found.
     """
@@ -52,7 +52,7 @@ class Refusal(_Part, frozen=True):
     message: str = ""
 
 
-class Expect(_Part, frozen=True):
+class Expectations(_ManifestPart, frozen=True):
     """What is expected. None, or empty, where nothing is.
 
     ``success`` is the environment's word, expected True unless ``refuses`` is given. ``actions`` and ``asks`` are how
@@ -66,19 +66,19 @@ class Expect(_Part, frozen=True):
     actions: _Count | None = None
     asks: _Count | None = None
     steps: tuple[int, ...] | None = None
-    refuses: Refusal | None = None
+    refuses: ExpectedFailure | None = None
     resumes: Literal["all"] | tuple[int, ...] | None = None
     checkpoint: dict[str, Any] | None = None
     output: str | None = None
 
-    def over(self, general: Expect) -> Expect:
+    def with_defaults(self, general: Expectations) -> Expectations:
         """These expectations, and the general ones where these say nothing."""
         return msgspec.structs.replace(
             general, **{n: v for n in self.__struct_fields__ if (v := getattr(self, n)) is not None}
         )
 
 
-class Tasks(_Part, frozen=True):
+class TaskSelection(_ManifestPart, frozen=True):
     """Some tasks, by ``id``, by ``ids``, or by ``kind`` with ``seed`` or ``seeds`` (a list, or a range as in "0-9").
 
     ``names`` are words of the plan and what stands there for these tasks instead, so that a plan for one thing is tried
@@ -93,22 +93,22 @@ class Tasks(_Part, frozen=True):
     seeds: str | tuple[_Count, ...] | None = None
     names: dict[str, str] = {}
     values: dict[str, str | list[str]] = {}
-    expect: Expect = Expect()
+    expect: Expectations = Expectations()
     faults: Literal["all", "none"] | tuple[str, ...] | None = None
     marks: tuple[str, ...] = ()
 
 
-class Mutation(_Part, frozen=True):
+class MutationTarget(_ManifestPart, frozen=True):
     """What share of the plan's mutants the tests must kill, survivors that are explained not counted.
 
     ``survivors`` maps a mutant's name to the reason why it may survive.
     """
 
-    at_least: _Share = 0.9
+    at_least: _Fraction = 0.9
     survivors: dict[str, str] = {}
 
 
-class Manifest(_Part, frozen=True):
+class PlanManifest(_ManifestPart, frozen=True):
     """A plan and its tests. One of ``plan`` (a file's path, from the manifest's folder), ``skill`` (the path of a
     skill's folder in a library) and ``sample`` (the kind of a worked sample of codeplan's prompts for ``env``).
 
@@ -118,26 +118,26 @@ class Manifest(_Part, frozen=True):
     """
 
     env: str
-    tasks: tuple[Tasks, ...]
+    tasks: tuple[TaskSelection, ...]
     plan: str | None = None
     skill: str | None = None
     sample: str | None = None
     settings: dict[str, Any] = {}
-    answers: Answers = Answers()
-    expect: Expect = Expect()
+    answers: AnswerSources = AnswerSources()
+    expect: Expectations = Expectations()
     faults: Literal["all", "none"] | tuple[str, ...] = "none"
     caught: Literal["same-step", "any-step"] = "same-step"
     marks: tuple[str, ...] = ()
-    mutation: Mutation | None = None
+    mutation: MutationTarget | None = None
 
 
-def seeds_of(tasks: Tasks) -> tuple[int, ...]:
+def seeds_of(tasks: TaskSelection) -> tuple[int, ...]:
     """The seeds that are meant; empty where tasks are named otherwise. Raises ValueError for what is no range."""
     if tasks.seed is not None:
         return (tasks.seed,)
     if not isinstance(tasks.seeds, str):
         return tasks.seeds or ()
     found = re.fullmatch(r"\s*(\d{1,9})\s*-\s*(\d{1,9})\s*", tasks.seeds, re.ASCII)
-    if not found or not 0 <= int(found[2]) - int(found[1]) < MOST_SEEDS:
+    if not found or not 0 <= int(found[2]) - int(found[1]) < MAX_SEEDS:
         raise ValueError(f'{tasks.seeds!r} is no range of seeds; write it as in "0-9", the last one included')
     return tuple(range(int(found[1]), int(found[2]) + 1))

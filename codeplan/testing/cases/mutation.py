@@ -17,19 +17,19 @@ from codeplan.errors import ModelError, UsageError
 from codeplan.report.text import one_line
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
-from codeplan.testing.cases.case import RESUME, Case, Stage
-from codeplan.testing.cases.expectations import complaints
-from codeplan.testing.cases.faults import FAULTS, struck
-from codeplan.testing.cases.manifest import Mutation
-from codeplan.testing.cases.naming import reworded
-from codeplan.testing.cases.running import PlanRun, check
+from codeplan.testing.cases.case import RESUME, PlanCase, CaseRunner
+from codeplan.testing.cases.expectations import find_complaints
+from codeplan.testing.cases.faults import FAULTS, locate_fault
+from codeplan.testing.cases.manifest import MutationTarget
+from codeplan.testing.cases.naming import replace_words
+from codeplan.testing.cases.running import PlanRun, check_plan
 from codeplan.types import Plan, Rejected
 
-LIMITS = Limits(wall=2.0, cpu=2.0, turns=200_000, calls=200)
+MUTANT_LIMITS = Limits(wall=2.0, cpu=2.0, turns=200_000, calls=200)
 """What a mutant may use: some never end."""
 
 
-class _Edit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _MutantRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A mutant as the study tells it."""
 
     name: str
@@ -51,39 +51,39 @@ class Mutant(msgspec.Struct, frozen=True):
     source: str
 
 
-class Tried(NamedTuple):
+class MutantResult(NamedTuple):
     """A mutant, and the name of the case that killed it; empty where it survived."""
 
     mutant: Mutant
     killer: str
 
 
-class Score(NamedTuple):
+class MutationScore(NamedTuple):
     """What became of a plan's mutants, held against what the manifest asks for."""
 
     label: str
-    tried: tuple[Tried, ...]
-    wanted: Mutation
+    results: tuple[MutantResult, ...]
+    target: MutationTarget
 
     @property
     def killed(self) -> int:
         """How many mutants some case killed."""
-        return sum(bool(t.killer) for t in self.tried)
+        return sum(bool(t.killer) for t in self.results)
 
     @property
     def explained(self) -> tuple[Mutant, ...]:
         """The survivors that the manifest explains."""
-        return tuple(t.mutant for t in self.tried if not t.killer and t.mutant.name in self.wanted.survivors)
+        return tuple(t.mutant for t in self.results if not t.killer and t.mutant.name in self.target.survivors)
 
     @property
     def unexplained(self) -> tuple[Mutant, ...]:
         """The survivors that it does not."""
-        return tuple(t.mutant for t in self.tried if not t.killer and t.mutant.name not in self.wanted.survivors)
+        return tuple(t.mutant for t in self.results if not t.killer and t.mutant.name not in self.target.survivors)
 
     @property
     def share(self) -> float:
         """The killed among those that are not explained, from 0 to 1."""
-        counted = len(self.tried) - len(self.explained)
+        counted = len(self.results) - len(self.explained)
         return self.killed / counted if counted else 1.0
 
     @property
@@ -92,26 +92,26 @@ class Score(NamedTuple):
         return tuple(_complaints(self))
 
 
-def mutants(source: str) -> tuple[Mutant, ...]:
+def make_mutants(source: str) -> tuple[Mutant, ...]:
     """All mutants of a plan. Raises UsageError where it is no Python."""
-    found = Sandbox().study("mutants", source)
+    found = Sandbox().analyse("mutants", source)
     if isinstance(found, Rejected):
         raise UsageError(f"the plan has no mutants: {found.diagnostics[0]}")
     data = source.encode()
-    return tuple(_changed(data, edit) for edit in msgspec.convert(found, list[_Edit]))
+    return tuple(_apply_edit(data, edit) for edit in msgspec.convert(found, list[_MutantRecord]))
 
 
-def mutate(stage: Stage) -> Score:
+def run_mutants(stage: CaseRunner) -> MutationScore:
     """Try every mutant of the stage's plan. Raises UsageError where its tests fail without any change."""
-    trial = _Trial(stage)
-    tried = tuple(Tried(m, trial.killer(m)) for m in mutants(stage.suite.source) if trial.is_plan(m))
-    return Score(stage.suite.label, tried, stage.suite.manifest.mutation or Mutation())
+    trial = _MutantTrial(stage)
+    tried = tuple(MutantResult(m, trial.find_killer(m)) for m in make_mutants(stage.suite.source) if trial.is_valid_plan(m))
+    return MutationScore(stage.suite.label, tried, stage.suite.manifest.mutation or MutationTarget())
 
 
-class _Trial:
+class _MutantTrial:
     """The cases of a suite, as mutants are held against them."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: CaseRunner) -> None:
         self._stage = stage
         self._plain = [c for c in stage.suite.cases if not c.check]
         self._faulty = [c for c in stage.suite.cases if c.check in FAULTS]
@@ -120,56 +120,56 @@ class _Trial:
                 raise UsageError(f"{case.name} fails without any change to the plan: {found[0].message}")
 
     @cached_property
-    def _strikes(self) -> list[tuple[Case, int, int | None, _Ending]]:
+    def _fault_runs(self) -> list[tuple[PlanCase, int, int | None, _RunEnding]]:
         """Every fault at every place: the case, the place, the step that it strikes, and how the plan ends then."""
-        return [strike for case in self._faulty for strike in self._strikes_of(case)]
+        return [strike for case in self._faulty for strike in self._fault_runs_of(case)]
 
-    def _strikes_of(self, case: Case) -> Iterator[tuple[Case, int, int | None, _Ending]]:
-        whole, fault = self._stage.whole(case), FAULTS[case.check]
-        for at in self._stage.places(case, whole):
-            yield case, at, struck(fault, at, whole)[0], _ending(self._stage.once(case, whole.plan, fault=(fault, at)))
+    def _fault_runs_of(self, case: PlanCase) -> Iterator[tuple[PlanCase, int, int | None, _RunEnding]]:
+        whole, fault = self._stage.run_whole(case), FAULTS[case.check]
+        for at in self._stage.fault_places(case, whole):
+            yield case, at, locate_fault(fault, at, whole)[0], _run_ending(self._stage.run_once(case, whole.plan, fault=(fault, at)))
 
-    def is_plan(self, mutant: Mutant) -> bool:
+    def is_valid_plan(self, mutant: Mutant) -> bool:
         """Whether a mutant can be run at all."""
-        return isinstance(self._plan(mutant, self._plain[0]), Plan)
+        return isinstance(self._check_mutant(mutant, self._plain[0]), Plan)
 
-    def killer(self, mutant: Mutant) -> str:
+    def find_killer(self, mutant: Mutant) -> str:
         """The name of the first case that notices; empty where none does."""
         plain = next((c.name for c in self._plain if self._fails(mutant, c)), "")
         if plain:
             return plain
-        strikes = sorted(self._strikes, key=lambda strike: strike[2] != mutant.step)  # the nearest first
+        strikes = sorted(self._fault_runs, key=lambda strike: strike[2] != mutant.step)  # the nearest first
         return next((c.name for c, at, _, ending in strikes if self._differs(mutant, c, at, ending)), "")
 
-    def _fails(self, mutant: Mutant, case: Case) -> bool:
+    def _fails(self, mutant: Mutant, case: PlanCase) -> bool:
         try:
-            run = self._stage.once(case, self._plan(mutant, case), limits=LIMITS)
+            run = self._stage.run_once(case, self._check_mutant(mutant, case), limits=MUTANT_LIMITS)
         except ModelError:  # it asks what nobody answers
             return True
-        return any(True for _ in complaints(run, case.expect))
+        return any(True for _ in find_complaints(run, case.expect))
 
-    def _differs(self, mutant: Mutant, case: Case, at: int, ending: _Ending) -> bool:
+    def _differs(self, mutant: Mutant, case: PlanCase, at: int, ending: _RunEnding) -> bool:
         try:
-            run = self._stage.once(case, self._plan(mutant, case), fault=(FAULTS[case.check], at), limits=LIMITS)
+            run = self._stage.run_once(case, self._check_mutant(mutant, case), fault=(FAULTS[case.check], at), limits=MUTANT_LIMITS)
         except ModelError:
             return True
-        return _ending(run) != ending
+        return _run_ending(run) != ending
 
-    def _plan(self, mutant: Mutant, case: Case) -> Plan | str:
-        source = reworded(mutant.source, case.words, self._stage.task(case).goal)
-        checked = check(source, self._stage.env)
+    def _check_mutant(self, mutant: Mutant, case: PlanCase) -> Plan | str:
+        source = replace_words(mutant.source, case.words, self._stage.task(case).goal)
+        checked = check_plan(source, self._stage.env)
         return checked if isinstance(checked, Plan) else source
 
 
-_Ending = tuple[bool, int | None]
+_RunEnding = tuple[bool, int | None]
 """Whether a run succeeded, and the step whose assertion ended it."""
 
 
-def _ending(run: PlanRun) -> _Ending:
-    return run.success, run.refusal.step if run.refusal else None
+def _run_ending(run: PlanRun) -> _RunEnding:
+    return run.success, run.failed_assertion.step if run.failed_assertion else None
 
 
-def _changed(source: bytes, edit: _Edit) -> Mutant:
+def _apply_edit(source: bytes, edit: _MutantRecord) -> Mutant:
     if not 0 <= edit.start <= edit.end <= len(source):
         raise UsageError(f"the mutant {edit.name!r} lies outside the plan")
     text = source[: edit.start] + edit.text.encode() + source[edit.end :]
@@ -179,25 +179,25 @@ def _changed(source: bytes, edit: _Edit) -> Mutant:
 # ------------------------------------------------------------------ in words
 
 
-def summary(score: Score) -> str:
+def format_summary(score: MutationScore) -> str:
     """The score of a plan, and of each of its steps, in lines."""
-    total = len(score.tried)
+    total = len(score.results)
     lines = [f"{score.label}: {score.killed} of {total} mutants killed ({_percent(score.killed, total)})"]
     lines[0] += f", {len(score.explained)} explained" if score.explained else ""
-    for step in sorted({t.mutant.step for t in score.tried}, key=lambda s: -1 if s is None else s):
-        mine = [t for t in score.tried if t.mutant.step == step]
+    for step in sorted({t.mutant.step for t in score.results}, key=lambda s: -1 if s is None else s):
+        mine = [t for t in score.results if t.mutant.step == step]
         guards = [t for t in mine if t.mutant.kind == "assertion"]
         lines.append(f"  {'outside' if step is None else f'step {step}':8} {_of_step(guards, mine)}")
     return "\n".join(lines)
 
 
-def _of_step(guards: list[Tried], mine: list[Tried]) -> str:
+def _of_step(guards: list[MutantResult], mine: list[MutantResult]) -> str:
     rest = [t for t in mine if t.mutant.kind != "assertion"]
     strength = f"assertion strength {_share(guards)}" if guards else ""
     return f"{strength:32} plan {_share(rest) if rest else '-'}"
 
 
-def _share(tried: list[Tried]) -> str:
+def _share(tried: list[MutantResult]) -> str:
     killed = sum(bool(t.killer) for t in tried)
     return f"{killed}/{len(tried)} ({_percent(killed, len(tried))})"
 
@@ -206,17 +206,17 @@ def _percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:.0f} %" if whole else "-"
 
 
-def _complaints(score: Score) -> Iterator[str]:
-    if score.share < score.wanted.at_least:
-        counted = len(score.tried) - len(score.explained)
+def _complaints(score: MutationScore) -> Iterator[str]:
+    if score.share < score.target.at_least:
+        counted = len(score.results) - len(score.explained)
         yield (
             f"{score.label}: the tests kill {score.killed} of {counted} mutants ({_percent(score.killed, counted)}), "
-            f"where {100 * score.wanted.at_least:g} % are asked for; these survive:"
+            f"where {100 * score.target.at_least:g} % are asked for; these survive:"
         )
         for mutant in score.unexplained:
             yield f"  {score.label}:{mutant.line}: {one_line(mutant.name)}"
-    survived = {t.mutant.name for t in score.tried if not t.killer}
-    for name in score.wanted.survivors:
+    survived = {t.mutant.name for t in score.results if not t.killer}
+    for name in score.target.survivors:
         if name not in survived:
-            what = "is killed" if any(t.mutant.name == name for t in score.tried) else "is not there"
+            what = "is killed" if any(t.mutant.name == name for t in score.results) else "is not there"
             yield f"{score.label}: the mutant {name!r} is explained, but {what}; leave it out of 'survivors'"

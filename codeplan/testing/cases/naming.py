@@ -6,23 +6,23 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from codeplan.skills.binding import bound
+from codeplan.skills.binding import bind_parameters
 
 
-class Words(NamedTuple):
+class WordReplacements(NamedTuple):
     """Words of a plan's text, with those that stand there instead; and the values of a skill's parameters."""
 
     names: Mapping[str, str]
     values: Mapping[str, str | list[str]]
 
 
-def reworded(source: str, words: Words, goal: str) -> str:
+def replace_words(source: str, words: WordReplacements, goal: str) -> str:
     """The plan with its words replaced and its parameters set, for a task with this goal."""
-    text = renamed(source, words.names)
-    return bound(text, goal, words.values) if words.values else text
+    text = replace_names(source, words.names)
+    return bind_parameters(text, goal, words.values) if words.values else text
 
 
-def renamed(source: str, names: Mapping[str, str]) -> str:
+def replace_names(source: str, names: Mapping[str, str]) -> str:
     """The text with each whole word that is a name in ``names`` replaced, all at once."""
     if not names:
         return source

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from codeplan.sandbox.protocol.progress import Covered
+from codeplan.sandbox.protocol.progress import LineCoverage
 from codeplan.testing.cases import coverage_page
-from codeplan.testing.cases.case import Suite
-from codeplan.testing.cases.coverage import Arc, Coverage, percent, table
-from codeplan.testing.cases.running import Cover
+from codeplan.testing.cases.case import PlanSuite
+from codeplan.testing.cases.coverage import LineArc, PlanCoverage, coverage_percent, format_table
+from codeplan.testing.cases.running import CoverageCallback
 
 _SENT = "codeplan_coverage"
 
@@ -21,14 +21,14 @@ class CoveragePlugin:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._arcs: dict[str, set[Arc]] = {}
+        self._arcs: dict[str, set[LineArc]] = {}
         self._sources: dict[str, str] = {}
 
-    def watching(self, suite: Suite) -> Cover:
+    def watching(self, suite: PlanSuite) -> CoverageCallback:
         """What is to hear of the lines of a suite's plan that run."""
         arcs = self._arcs_of(suite.label, suite.source)
 
-        def hear(covered: Covered) -> None:
+        def hear(covered: LineCoverage) -> None:
             arcs.update(covered.arcs)
 
         return hear
@@ -53,17 +53,17 @@ class CoveragePlugin:
         """Show the figures."""
         coverages = self._coverages()
         terminalreporter.section("coverage of plans")
-        for line in table(coverages) if coverages else ["no plan was run"]:
+        for line in format_table(coverages) if coverages else ["no plan was run"]:
             terminalreporter.line(line)
         if folder := self._config.getoption("plan_cov_html"):
-            terminalreporter.line(f"pages: {coverage_page.write(Path(folder), coverages)}")
+            terminalreporter.line(f"pages: {coverage_page.write_pages(Path(folder), coverages)}")
         wanted = self._config.getoption("plan_cov_fail_under")
         if wanted is not None and self._percent() < wanted:
             terminalreporter.line(
                 f"FAIL: {self._percent():.1f} % of lines and branches ran, and {wanted:g} % are asked for", red=True
             )
 
-    def _arcs_of(self, label: str, source: str) -> set[Arc]:
+    def _arcs_of(self, label: str, source: str) -> set[LineArc]:
         """The arcs of a plan. Two texts under one name, as a changed file has them, are two plans."""
         known = self._sources.get(label)
         if known is not None and known != source:
@@ -71,8 +71,8 @@ class CoveragePlugin:
         self._sources[label] = source
         return self._arcs.setdefault(label, set())
 
-    def _coverages(self) -> list[Coverage]:
-        return [Coverage(label, self._sources[label], arcs) for label, arcs in sorted(self._arcs.items())]
+    def _coverages(self) -> list[PlanCoverage]:
+        return [PlanCoverage(label, self._sources[label], arcs) for label, arcs in sorted(self._arcs.items())]
 
     def _percent(self) -> float:
-        return percent(self._coverages())
+        return coverage_percent(self._coverages())

@@ -16,19 +16,19 @@ from codeplan.planning.plan_run import run_plan
 from codeplan.planning.planner import Planner
 from codeplan.prompts.templates import Prompts
 from codeplan.protocols import LLM, Environment
-from codeplan.recording.events import Acted, Asked, Event, PlanDrafted, PlanRejected, PlanStarted, StepEntered
+from codeplan.recording.events import ActionTaken, ModelCalled, Event, PlanDrafted, PlanRejected, PlanStarted, StepEntered
 from codeplan.runner.live import run
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
-from codeplan.sandbox.protocol.progress import Covered, Progress
-from codeplan.sandbox.protocol.progress import StepEntered as Entered
-from codeplan.testing.cases.ending import ending
+from codeplan.sandbox.protocol.progress import LineCoverage, Progress
+from codeplan.sandbox.protocol.progress import StepEntry as Entered
+from codeplan.testing.cases.ending import describe_ending
 from codeplan.types import AgentApi, Checkpoint, Failed, Finished, Outcome, Plan, Rejected, Result, Stopped, Task
 
-Cover = Callable[[Covered], None]
+CoverageCallback = Callable[[LineCoverage], None]
 """Hears which lines of the plan ran."""
 
-Meanwhile = Callable[[Any], None]
+PauseAction = Callable[[Any], None]
 """What is done with the plan's agent while the plan is broken off."""
 
 
@@ -55,14 +55,14 @@ class PlanRun(msgspec.Struct, frozen=True):
         return self.result.task
 
     @property
-    def acted(self) -> tuple[Acted, ...]:
+    def action_events(self) -> tuple[ActionTaken, ...]:
         """What was done in the world, and what it answered."""
-        return tuple(e for e in self.events if isinstance(e, Acted))
+        return tuple(e for e in self.events if isinstance(e, ActionTaken))
 
     @property
-    def asked(self) -> tuple[Asked, ...]:
+    def question_events(self) -> tuple[ModelCalled, ...]:
         """What the plan asked, and what it was answered."""
-        return tuple(e for e in self.events if isinstance(e, Asked))
+        return tuple(e for e in self.events if isinstance(e, ModelCalled))
 
     @property
     def steps(self) -> tuple[int, ...]:
@@ -70,14 +70,14 @@ class PlanRun(msgspec.Struct, frozen=True):
         return tuple(e.step for e in self.events if isinstance(e, StepEntered))
 
     @property
-    def refusal(self) -> Failed | None:
+    def failed_assertion(self) -> Failed | None:
         """The failed assertion that the plan ended with; None where it ended otherwise."""
         return self.outcome if isinstance(self.outcome, Failed) and self.outcome.error == "AssertionError" else None
 
     @property
     def ending(self) -> str:
         """How the plan ended, as half a sentence."""
-        return "the plan succeeded" if self.success else ending(self.outcome)
+        return "the plan succeeded" if self.success else describe_ending(self.outcome)
 
     def __repr__(self) -> str:
         return f"PlanRun({self.task.id}: {self.ending})"
@@ -96,8 +96,8 @@ def run_once(
     *,
     limits: Limits | None = None,
     pause_at: int | None = None,
-    meanwhile: Meanwhile | None = None,
-    cover: Cover | None = None,
+    meanwhile: PauseAction | None = None,
+    cover: CoverageCallback | None = None,
 ) -> PlanRun:
     """Check a plan (a Plan counts as checked) and run it once.
 
@@ -105,19 +105,19 @@ def run_once(
     same world, after what is to be done ``meanwhile``: the step is then entered twice. Raises as ``codeplan.run`` does.
     """
     events: list[Event] = []
-    trial = _Trial(source, _Watched(limits or Limits(), cover, pause_at), meanwhile or (lambda agent: None))
-    result = run(env, task, trial, model, listen=events.append)
+    trial = _TestMethod(source, _PausingSandbox(limits or Limits(), cover, pause_at), meanwhile or (lambda agent: None))
+    result = run(env, task, trial, model, on_event=events.append)
     return PlanRun(
         source if isinstance(source, str) else source.source, trial.plan, trial.outcome, result, tuple(events)
     )
 
 
 @lru_cache(maxsize=256)
-def _checked(source: str, api: _Key, limits: Limits) -> Plan | Rejected:
+def _check_cached(source: str, api: _ApiKey, limits: Limits) -> Plan | Rejected:
     return Sandbox(limits).check(source, api.api)
 
 
-class _Key:
+class _ApiKey:
     """An agent's API as the key of a cache: two are the same where all of their text is."""
 
     def __init__(self, agent: type) -> None:
@@ -125,21 +125,21 @@ class _Key:
         self._text = msgspec.json.encode(self.api)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and other._text == self._text
+        return isinstance(other, _ApiKey) and other._text == self._text
 
     def __hash__(self) -> int:
         return hash(self._text)
 
 
-_key = lru_cache(maxsize=32)(_Key)
+_api_key = lru_cache(maxsize=32)(_ApiKey)
 
 
-def check(source: str, env: Environment, limits: Limits | None = None) -> Plan | Rejected:
+def check_plan(source: str, env: Environment, limits: Limits | None = None) -> Plan | Rejected:
     """Check a plan for an environment's agent. The same text is checked once in a process."""
-    return _checked(source, _key(agent_class(env)), limits or Limits())
+    return _check_cached(source, _api_key(agent_class(env)), limits or Limits())
 
 
-class _Paused(CodeplanError):
+class _PauseReached(CodeplanError):
     """The step to pause at begins."""
 
     def __init__(self, checkpoint: Checkpoint) -> None:
@@ -147,10 +147,10 @@ class _Paused(CodeplanError):
         self.checkpoint = checkpoint
 
 
-class _Watched(Sandbox):
+class _PausingSandbox(Sandbox):
     """A sandbox that tells which lines ran, and breaks a run off where a step begins."""
 
-    def __init__(self, limits: Limits, cover: Cover | None, pause_at: int | None) -> None:
+    def __init__(self, limits: Limits, cover: CoverageCallback | None, pause_at: int | None) -> None:
         super().__init__(limits)
         self._cover, self.pause_at = cover, pause_at
 
@@ -162,27 +162,27 @@ class _Watched(Sandbox):
         start_from: int = 1,
         checkpoint: Checkpoint | None = None,
         *,
-        listen: Callable[[Progress], None] | None = None,
+        on_event: Callable[[Progress], None] | None = None,
         seed: int = 0,
-        cover: Cover | None = None,
+        cover: CoverageCallback | None = None,
     ) -> Finished | Failed | Stopped | Rejected:
         def hear(progress: Progress) -> None:
-            if listen:
-                listen(progress)
+            if on_event:
+                on_event(progress)
             if isinstance(progress, Entered) and progress.step == self.pause_at:
                 self.pause_at = None
-                raise _Paused(progress.checkpoint)
+                raise _PauseReached(progress.checkpoint)
 
         cover = cover or self._cover
-        return super().run(plan, agent, ask, start_from, checkpoint, listen=hear, seed=seed, cover=cover)
+        return super().run(plan, agent, ask, start_from, checkpoint, on_event=hear, seed=seed, on_coverage=cover)
 
 
-class _Trial:
+class _TestMethod:
     """The method that runs one plan, once, and keeps how it ended."""
 
     name = "test"
 
-    def __init__(self, source: str | Plan, sandbox: _Watched, meanwhile: Meanwhile) -> None:
+    def __init__(self, source: str | Plan, sandbox: _PausingSandbox, meanwhile: PauseAction) -> None:
         self._source, self._sandbox, self._meanwhile = source, sandbox, meanwhile
         self.plan: Plan | None = None
         self.outcome: Outcome | Rejected | None = None
@@ -191,7 +191,7 @@ class _Trial:
         source = self._source
         text = source if isinstance(source, str) else source.source
         episode.record(PlanDrafted(number=1, origin="plan", source=text))
-        checked = check(source, episode.env, self._sandbox.limits) if isinstance(source, str) else source
+        checked = check_plan(source, episode.env, self._sandbox.limits) if isinstance(source, str) else source
         if isinstance(checked, Rejected):
             self.outcome = checked
             episode.record(PlanRejected(number=1, diagnostics=checked.diagnostics))
@@ -201,12 +201,12 @@ class _Trial:
         return episode.result("the plan ended without success", self.name)
 
     def _run(self, episode: Episode, plan: Plan) -> Outcome:
-        agent, ask = episode.agent(), Planner(episode, Prompts.of(None)).answer
+        agent, ask = episode.agent(), Planner(episode, Prompts.cached(None)).answer_question
         episode.record(PlanStarted(number=1, start_from=1))
         pause = self._sandbox.pause_at or 1
         try:
             return run_plan(self._sandbox, episode, plan, agent, ask)
-        except _Paused as paused:
+        except _PauseReached as paused:
             self._meanwhile(agent)
             names = tuple(sorted(paused.checkpoint.names))
             episode.record(PlanStarted(number=1, start_from=pause, restored=names))
@@ -218,7 +218,7 @@ def run_with_agent(
 ) -> Finished | Failed | Stopped | Rejected:
     """Check a plan and run it with an agent that has no world behind it, such as a fake one."""
     sandbox = Sandbox(limits or Limits())
-    plan = _checked(source, _key(agent.__class__), sandbox.limits)
+    plan = _check_cached(source, _api_key(agent.__class__), sandbox.limits)
     if isinstance(plan, Rejected):
         return plan
 

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 from codeplan.errors import UsageError
-from codeplan.recording.events import Asked, EpisodeEnded, EpisodeStarted, Event, StepEntered
-from codeplan.recording.tape import Recorder
+from codeplan.recording.events import ModelCalled, EpisodeEnded, EpisodeStarted, Event, StepEntered
+from codeplan.recording.tape import TapeRecorder
 from codeplan.recording.trace import Trace
-from codeplan.runner.live import TRACE
-from codeplan.testing.cases.manifest import ENDING
+from codeplan.runner.live import TRACE_NAME
+from codeplan.testing.cases.manifest import MANIFEST_SUFFIX
 from codeplan.types import Result
 
 _MANIFEST = """\
@@ -45,11 +45,11 @@ def new_test(run: Path, out: Path) -> list[Path]:
     ``run`` is an episode's folder. Raises UsageError where its trace cannot be read or has no plan, and where a file
     exists already, none is overwritten, or where nothing can be written.
     """
-    events = Trace.read(run / TRACE)
-    header, result = _ends(events, run)
+    events = Trace.read(run / TRACE_NAME)
+    header, result = _first_and_last(events, run)
     name = "".join(c if c.isalnum() else "_" for c in result.task.id)
-    plan, manifest, tape = (out / f"{name}{ending}" for ending in (".py", ENDING, ".tape.jsonl"))
-    asked = any(isinstance(e, Asked) and e.purpose == "ask" for e in events)
+    plan, manifest, tape = (out / f"{name}{ending}" for ending in (".py", MANIFEST_SUFFIX, ".tape.jsonl"))
+    asked = any(isinstance(e, ModelCalled) and e.purpose == "ask" for e in events)
     for path in (plan, manifest, *([tape] if asked else [])):
         if path.exists():
             raise UsageError(f"{path} exists already and is not overwritten; name another folder")
@@ -62,11 +62,11 @@ def new_test(run: Path, out: Path) -> list[Path]:
         raise UsageError(f"the test cannot be written to {out}: {e.strerror}; name another folder") from None
     if not asked:
         return [plan, manifest]
-    _record(tape, events)
+    _record_tape(tape, events)
     return [plan, manifest, tape]
 
 
-def _ends(events: list[Event], run: Path) -> tuple[EpisodeStarted, Result]:
+def _first_and_last(events: list[Event], run: Path) -> tuple[EpisodeStarted, Result]:
     """The first and the last event's content."""
     if not (events and isinstance(events[0], EpisodeStarted) and isinstance(events[-1], EpisodeEnded)):
         raise UsageError(f"the episode in {run} is not whole; finish it first with: codeplan resume {run}")
@@ -98,15 +98,15 @@ def _settings(header: EpisodeStarted) -> str:
     """The recorded settings that are the environment's, as lines of TOML: texts, numbers and truths."""
     from codeplan import plugins
 
-    takes = plugins.accepted(plugins.load("codeplan.envs", header.env))
+    takes = plugins.setting_names(plugins.load_factory("codeplan.envs", header.env))
     kept = {n: v for n, v in header.settings.items() if n in takes and isinstance(v, str | int | float | bool)}
     return "".join(f"{name} = {json.dumps(value)}\n" for name, value in kept.items())
 
 
-def _record(path: Path, events: list[Event]) -> None:
-    recorder = Recorder(path)
+def _record_tape(path: Path, events: list[Event]) -> None:
+    recorder = TapeRecorder(path)
     try:
-        listen = recorder.listener()
+        listen = recorder.start_episode()
         for event in events:
             listen(event)
     finally:

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 from codeplan import envs
 from codeplan.errors import UsageError
 from codeplan.protocols import Environment, GeneratesTasks
-from codeplan.testing.cases.household_faults import PlaysHouseholds
+from codeplan.testing.cases.household_faults import EditableHousehold
 from codeplan.types import Task
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-SEEDS = range(300)
+DEFAULT_SEEDS = range(300)
 """The seeds whose tasks are drawn where none are named."""
 
 
@@ -32,7 +32,7 @@ def tasks(
     env: str,
     *,
     kind: str | None = None,
-    seeds: Iterable[int] = SEEDS,
+    seeds: Iterable[int] = DEFAULT_SEEDS,
     where: Callable[[Task], bool] = lambda task: True,
     **settings: Any,
 ) -> SearchStrategy[Task]:
@@ -43,26 +43,26 @@ def tasks(
     """
     from hypothesis.strategies import sampled_from
 
-    found = [task for task in _by_size(env, kind, tuple(seeds), tuple(sorted(settings.items()))) if where(task)]
+    found = [task for task in _tasks_by_size(env, kind, tuple(seeds), tuple(sorted(settings.items()))) if where(task)]
     if not found:
         raise UsageError(f"none of the {env} tasks of these seeds fits; give more seeds, or take more in 'where'")
     return sampled_from(found)
 
 
 @lru_cache(maxsize=32)
-def _by_size(env: str, kind: str | None, seeds: tuple[int, ...], settings: tuple[tuple[str, Any], ...]) -> list[Task]:
+def _tasks_by_size(env: str, kind: str | None, seeds: tuple[int, ...], settings: tuple[tuple[str, Any], ...]) -> list[Task]:
     """The tasks, those with the smallest worlds first."""
     with closing(envs.make(env, **dict(settings))) as world:
         if not isinstance(world, GeneratesTasks):
             raise UsageError(f"the environment {env} does not generate tasks from seeds")
         kinds = world.kinds if kind is None else (kind,)
         drawn = [world.task(k, seed) for seed in seeds for k in kinds]
-        return sorted(drawn, key=lambda task: (_size(world, task), task.seed))
+        return sorted(drawn, key=lambda task: (_task_size(world, task), task.seed))
 
 
-def _size(env: Environment, task: Task) -> int:
+def _task_size(env: Environment, task: Task) -> int:
     """How large a task's world is: its things, or else how much there is to say of it."""
-    if isinstance(env, PlaysHouseholds):
+    if isinstance(env, EditableHousehold):
         game = env.game(task)
         return len(game.receptacles) + len(game.objects)
     return len(env.reset(task).text)

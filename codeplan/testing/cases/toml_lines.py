@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-Key = tuple[str | int, ...]
+TomlKey = tuple[str | int, ...]
 """The way to a value: names of tables and keys, and places in arrays, from the outermost on."""
 
 _PART = r"""[A-Za-z0-9_-]+|"[^"]*"|'[^']*'"""
@@ -15,31 +15,31 @@ _ENTRY = re.compile(rf"\s*({_DOTTED})\s*=")
 _FENCE = re.compile(r'"""|' + "'''")
 
 
-def line_of(text: str, key: Key) -> int:
+def line_of(text: str, key: TomlKey) -> int:
     """The line, from 1, of the key or of the innermost table or entry around it; 1 where there is none."""
-    found = dict(reversed(list(_keys(text))))
+    found = dict(reversed(list(_find_keys(text))))
     while key and key not in found:
         key = key[:-1]
     return found.get(key, 1)
 
 
-def _keys(text: str) -> Iterator[tuple[Key, int]]:
+def _find_keys(text: str) -> Iterator[tuple[TomlKey, int]]:
     """Every table and entry that begins on a line of its own, with that line."""
-    table: Key = ()
-    counts: dict[Key, int] = {}
+    table: TomlKey = ()
+    counts: dict[TomlKey, int] = {}
     fenced = False
     for number, line in enumerate(text.split("\n"), 1):
         if not fenced and (header := _HEADER.match(line)):
-            table = _entered(_parts(header[2]), header[1] == "[[", counts)
+            table = _open_table(_split_key(header[2]), header[1] == "[[", counts)
             yield table, number
         elif not fenced and (entry := _ENTRY.match(line)):
-            yield (*table, *_parts(entry[1])), number
+            yield (*table, *_split_key(entry[1])), number
         fenced ^= len(_FENCE.findall(line)) % 2 == 1
 
 
-def _entered(names: list[str], adds: bool, counts: dict[Key, int]) -> Key:
+def _open_table(names: list[str], adds: bool, counts: dict[TomlKey, int]) -> TomlKey:
     """The table that a header opens. ``counts`` tells how many tables each array of tables has so far."""
-    key: Key = ()
+    key: TomlKey = ()
     for name in names[:-1]:
         key = (*key, name)
         key = (*key, counts[key] - 1) if key in counts else key
@@ -49,5 +49,5 @@ def _entered(names: list[str], adds: bool, counts: dict[Key, int]) -> Key:
     return (*key, counts[key] - 1) if key in counts else key
 
 
-def _parts(dotted: str) -> list[str]:
+def _split_key(dotted: str) -> list[str]:
     return [part.strip("\"'") for part in re.findall(_PART, dotted)]

@@ -6,9 +6,9 @@ import pytest
 
 from codeplan import envs
 from codeplan.errors import UsageError
-from codeplan.sandbox.analysis.head import CLOSING, OPENING
+from codeplan.sandbox.analysis.head import PARAMETERS_CLOSING, PARAMETERS_OPENING
 from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.standin.household import understand, write_plan
+from codeplan.standin.household import parse_goal, write_plan
 from codeplan.types import Plan, Rejected
 
 SANDBOX = Sandbox()
@@ -20,7 +20,7 @@ def general(body, goal="put a mug in safe.", first=FIRST, later=""):
     source = "def solution(agent, start_from=1):\n    if start_from <= 1:\n" + "".join(
         f"        {line}\n" for line in body
     )
-    return SANDBOX.study("generalise", source, {"goal": goal, "first": first, "later": later})
+    return SANDBOX.analyse("generalise", source, {"goal": goal, "first": first, "later": later})
 
 
 def step(found):
@@ -99,29 +99,29 @@ def test_no_value_of_an_episode_can_break_out_of_the_head():
 def test_a_general_plan_stays_as_it_is():
     once = general(["agent.find('mug')"])["source"]
     assert (
-        SANDBOX.study("generalise", once, {"goal": "put a mug in safe.", "first": FIRST, "later": ""})["source"] == once
+        SANDBOX.analyse("generalise", once, {"goal": "put a mug in safe.", "first": FIRST, "later": ""})["source"] == once
     )
 
 
 @pytest.mark.parametrize("source", ["", "x = 1\n", "def solution(agent, start_from=1): agent.goto('safe 1')\n"])
 def test_what_is_no_plan_of_the_common_form_comes_back(source):
     if source:
-        found = SANDBOX.study("generalise", source, {"goal": "safe", "first": FIRST, "later": ""})
+        found = SANDBOX.analyse("generalise", source, {"goal": "safe", "first": FIRST, "later": ""})
         assert found == {"source": source, "parameters": [], "asks": []}
 
 
 def test_what_is_not_python_is_rejected_and_wrong_arguments_are_named():
     about = {"goal": "", "first": "", "later": ""}
-    assert isinstance(SANDBOX.study("generalise", "def (", about), Rejected)
+    assert isinstance(SANDBOX.analyse("generalise", "def (", about), Rejected)
     with pytest.raises(UsageError, match="'later' is missing"):
-        SANDBOX.study("generalise", "x = 1", {"goal": "", "first": ""})
+        SANDBOX.analyse("generalise", "x = 1", {"goal": "", "first": ""})
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_plans_for_a_household_pass_the_check_when_they_are_general(kind):
     task, first, agent = household(kind, 2003)
-    plan = write_plan(understand(task.goal, first))
-    found = SANDBOX.study("generalise", plan, {"goal": task.goal, "first": first, "later": ""})
+    plan = write_plan(parse_goal(task.goal, first))
+    found = SANDBOX.analyse("generalise", plan, {"goal": task.goal, "first": first, "later": ""})
     assert isinstance(SANDBOX.check(found["source"], agent), Plan)
     assert len(found["parameters"]) >= 3
 
@@ -136,7 +136,7 @@ def test_what_runs_before_the_head_keeps_its_values_and_helpers_take_names():
         "PLACES = ['desk 1', 'x']\ndef look(agent, p='desk 1'):\n    return agent.goto('desk 1')\n"
         "def solution(\n    agent,\n    start_from=1,\n):\n    # about\n    if start_from <= 1:\n        agent.goto('desk 1')\n"
     )
-    found = SANDBOX.study("generalise", source, {"goal": "put a mug in safe.", "first": FIRST, "later": ""})["source"]
+    found = SANDBOX.analyse("generalise", source, {"goal": "put a mug in safe.", "first": FIRST, "later": ""})["source"]
     before, after = found.split("    # about\n")
     assert before.startswith(source.split("    return")[0] + "    return agent.goto(the_desk)\ndef solution(\n")
     assert before.endswith('    the_desk = "desk 1"\n    # End of the parameters.\n')
@@ -147,7 +147,7 @@ def test_what_runs_before_the_head_keeps_its_values_and_helpers_take_names():
 
 
 def shape(source):
-    return SANDBOX.study("shape", source)
+    return SANDBOX.analyse("shape", source)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -155,8 +155,8 @@ def test_general_plans_for_one_kind_of_task_are_of_one_shape(kind):
     shapes = set()
     for seed in (2003, 2004, 2005):
         task, first, _ = household(kind, seed)
-        plan = write_plan(understand(task.goal, first))
-        found = SANDBOX.study("generalise", plan, {"goal": task.goal, "first": first, "later": ""})
+        plan = write_plan(parse_goal(task.goal, first))
+        found = SANDBOX.analyse("generalise", plan, {"goal": task.goal, "first": first, "later": ""})
         shapes.add(shape(found["source"]))
     assert len(shapes) == 1
 
@@ -176,8 +176,8 @@ def test_names_and_layout_do_not_make_a_shape_but_code_does():
         ("take = 'mug'\n    agent.take(take)", "goto = 'mug'\n    agent.goto(goto)"),
         ("lower = 'a'\n    print(lower.lower())", "upper = 'a'\n    print(upper.upper())"),
         ("place = 'a'\n    agent.find(place=1)", "item = 'a'\n    agent.find(item=1)"),
-        (f"{OPENING}\n    a = agent.find('a')\n    {CLOSING}", f"{OPENING}\n    a = agent.open('b')\n    {CLOSING}"),
-        (f"a = agent.find('a')\n    {CLOSING}", f"a = agent.open('b')\n    {CLOSING}"),
+        (f"{PARAMETERS_OPENING}\n    a = agent.find('a')\n    {PARAMETERS_CLOSING}", f"{PARAMETERS_OPENING}\n    a = agent.open('b')\n    {PARAMETERS_CLOSING}"),
+        (f"a = agent.find('a')\n    {PARAMETERS_CLOSING}", f"a = agent.open('b')\n    {PARAMETERS_CLOSING}"),
     ],
 )
 def test_plans_that_do_different_things_are_of_different_shapes(one, other):

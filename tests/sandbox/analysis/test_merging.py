@@ -36,7 +36,7 @@ def helper(text):
 
 def merged(source, steps, *before):
     arguments = {"steps": steps, "before": [{"source": s, "steps": n} for s, n in before]}
-    return SANDBOX.study("merge", source, arguments)
+    return SANDBOX.analyse("merge", source, arguments)
 
 
 def said(source):
@@ -101,4 +101,4 @@ def test_what_is_not_python_is_rejected_and_wrong_arguments_are_named():
     assert isinstance(merged(plan("pass"), [1], ("def (", [1])), Rejected)
     for arguments in ({}, {"steps": [1]}, {"steps": ["1"], "before": []}, {"steps": [], "before": ["x"]}):
         with pytest.raises(UsageError):
-            SANDBOX.study("merge", plan("pass"), arguments)
+            SANDBOX.analyse("merge", plan("pass"), arguments)

@@ -10,7 +10,7 @@ from support.caged import plan
 from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
-from codeplan.sandbox.protocol.plain_data import MOST_BYTES, not_plain
+from codeplan.sandbox.protocol.plain_data import MAX_ANALYSIS_BYTES, find_non_plain
 from codeplan.types import Rejected
 
 sandbox = Sandbox()
@@ -30,7 +30,7 @@ def solution(agent, start_from=1):
 
 
 def literals(source: str) -> list[dict[str, Any]]:
-    found = sandbox.study("literals", source)
+    found = sandbox.analyse("literals", source)
     assert isinstance(found, list)
     return found
 
@@ -92,14 +92,14 @@ def test_values_that_cannot_travel_are_none():
 
 def test_a_source_that_is_not_python_is_rejected_with_its_diagnostics():
     for source, rule in [("a = ", "syntax"), ("", "empty"), ("x" * 70_000, "size"), ("-" * 9_000 + "1", "syntax")]:
-        found = sandbox.study("literals", source)
+        found = sandbox.analyse("literals", source)
         assert isinstance(found, Rejected)
         assert found.diagnostics[0].rule in (rule, "size")
 
 
 def test_hostile_sources_are_studied_or_rejected_and_the_next_study_is_served():
     for hostile in ["(" * 60_000, "x=" + "[" * 95 + "]" * 95, "x = 1" + "+1" * 15_000, "'" + "\\N{DIGIT ONE}" * 5_000]:
-        assert isinstance(sandbox.study("literals", hostile), Rejected | list)
+        assert isinstance(sandbox.analyse("literals", hostile), Rejected | list)
     assert len(literals(plan("x = 5"))) == 1
 
 
@@ -109,24 +109,24 @@ def test_nothing_of_a_studied_source_is_run():
 
 def test_an_unknown_topic_is_an_error_that_names_the_others():
     with pytest.raises(UsageError, match=r"no such study; there are: .*literals"):
-        sandbox.study("horoscope", SOURCE)
+        sandbox.analyse("horoscope", SOURCE)
 
 
 def test_arguments_that_do_not_fit_are_an_error():
     with pytest.raises(UsageError, match="there is no argument 'deep'"):
-        sandbox.study("literals", SOURCE, {"deep": 1})
+        sandbox.analyse("literals", SOURCE, {"deep": 1})
     for odd in (b"x", {1: 2}, float("nan"), 2**63, (1,), "\ud800", object()):
         with pytest.raises(UsageError, match="arguments of the study 'literals' hold a"):
-            sandbox.study("literals", SOURCE, {"odd": odd})
+            sandbox.analyse("literals", SOURCE, {"odd": odd})
     with pytest.raises(UsageError, match="hold more than"):
-        sandbox.study("literals", SOURCE, {"long": "x" * MOST_BYTES})
+        sandbox.analyse("literals", SOURCE, {"long": "x" * MAX_ANALYSIS_BYTES})
 
 
 def test_a_study_that_takes_too_long_is_an_error():
     hurried = Sandbox(Limits(wall=1e-6))
 
     with pytest.raises(SandboxError, match=r"the study 'literals' took longer than 1e-06 s"):
-        hurried.study("literals", SOURCE)
+        hurried.analyse("literals", SOURCE)
 
 
 def test_a_study_that_needs_too_much_memory_is_an_error_or_a_refusal():
@@ -134,7 +134,7 @@ def test_a_study_that_needs_too_much_memory_is_an_error_or_a_refusal():
     source = plan("\n".join(f"x{i} = [{i}, 'a', 'b', 'c']" for i in range(2_000)))
 
     try:
-        assert isinstance(narrow.study("literals", source), Rejected)
+        assert isinstance(narrow.analyse("literals", source), Rejected)
     except SandboxError as error:
         assert "the study 'literals'" in str(error)
 
@@ -143,9 +143,9 @@ def test_plain_data_is_what_json_can_say_and_no_more():
     endless: list[object] = []
     endless.append(endless)
 
-    assert not_plain({"a": [1, None, True, 2.5, "é", {}]}) is None
-    assert not_plain({"a": [b"x"]}) == "a bytes"
-    assert not_plain({1: 2}) == "a dict whose keys are not texts"
-    assert not_plain([float("inf")]) == "a float that cannot travel"
-    assert not_plain(endless) == "values nested deeper than 64"
-    assert not_plain([0] * 200_001) == "more than 200,000 values"
+    assert find_non_plain({"a": [1, None, True, 2.5, "é", {}]}) is None
+    assert find_non_plain({"a": [b"x"]}) == "a bytes"
+    assert find_non_plain({1: 2}) == "a dict whose keys are not texts"
+    assert find_non_plain([float("inf")]) == "a float that cannot travel"
+    assert find_non_plain(endless) == "values nested deeper than 64"
+    assert find_non_plain([0] * 200_001) == "more than 200,000 values"

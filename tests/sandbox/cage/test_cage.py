@@ -14,16 +14,16 @@ import time
 from pathlib import Path
 
 import pytest
-from support.caged import Home, answer, finished, locked_worker, plan, run, stopped
+from support.caged import SampleHome, answer, finished, locked_worker, plan, run, stopped
 
 from codeplan.errors import SandboxError
-from codeplan.sandbox.cage.landlock import ruleset
-from codeplan.sandbox.cage.lockdown import LAYERS
-from codeplan.sandbox.cage.seccomp import program
+from codeplan.sandbox.cage.landlock import build_ruleset
+from codeplan.sandbox.cage.lockdown import LAYER_NAMES
+from codeplan.sandbox.cage.seccomp import build_filter
 from codeplan.sandbox.host import launcher
 from codeplan.sandbox.host.agent_port import AgentPort
-from codeplan.sandbox.host.sandbox import Sandbox, layers
-from codeplan.sandbox.host.session import Session
+from codeplan.sandbox.host.sandbox import Sandbox, probe_layers
+from codeplan.sandbox.host.session import RunSession
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol import frames as wire
 from codeplan.sandbox.protocol.codec import encode
@@ -33,7 +33,7 @@ SUPPORT = Path(__file__).parents[2] / "support"
 SECRET = "CANARY-ENV-8d2f"
 SIGSYS = f"signal {int(signal.SIGSYS)}"
 
-WHOLE = all(layer.present for layer in layers())
+WHOLE = all(layer.present for layer in probe_layers())
 needs_cage = pytest.mark.skipif(not WHOLE, reason="this machine's cage lacks a layer")
 
 
@@ -41,8 +41,8 @@ needs_cage = pytest.mark.skipif(not WHOLE, reason="this machine's cage lacks a l
 
 
 def test_all_layers_are_looked_for_and_each_says_what_it_found():
-    found = layers()
-    assert tuple(layer.name for layer in found) == LAYERS
+    found = probe_layers()
+    assert tuple(layer.name for layer in found) == LAYER_NAMES
     assert all(layer.detail for layer in found)
 
 
@@ -52,13 +52,13 @@ def test_looking_for_the_layers_changes_nothing_here():
         return [line for line in lines if line.startswith(("Uid", "Gid", "Cap", "NoNewPrivs", "Seccomp"))]
 
     before = (own(), resource.getrlimit(resource.RLIMIT_AS), resource.getrlimit(resource.RLIMIT_NOFILE))
-    layers()
+    probe_layers()
     assert (own(), resource.getrlimit(resource.RLIMIT_AS), resource.getrlimit(resource.RLIMIT_NOFILE)) == before
 
 
 def test_the_filters_of_both_architectures_end_in_a_kill_and_check_the_architecture_first():
     for machine, audit in {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}.items():
-        steps = program(machine)
+        steps = build_filter(machine)
         assert (steps[1].operand, steps[2].operand, steps[-1].operand) == (audit, 0x80000000, 0x80000000)
         jumps = [at + 1 + jump for at, s in enumerate(steps) for jump in (s.jump_true, s.jump_false)]
         assert max(jumps) <= len(steps)
@@ -66,13 +66,13 @@ def test_the_filters_of_both_architectures_end_in_a_kill_and_check_the_architect
 
 def test_an_unknown_architecture_has_no_filter():
     with pytest.raises(OSError, match="no table of system calls for riscv64"):
-        program("riscv64")
+        build_filter("riscv64")
 
 
 def test_the_rules_grow_with_the_kernels_interface():
-    assert [len(ruleset(abi)) for abi in range(1, 8)] == [8, 8, 8, 16, 16, 24, 24]
-    assert int.from_bytes(ruleset(1), "little") == 2**13 - 1
-    assert int.from_bytes(ruleset(5)[:8], "little") == 2**16 - 1
+    assert [len(build_ruleset(abi)) for abi in range(1, 8)] == [8, 8, 8, 16, 16, 24, 24]
+    assert int.from_bytes(build_ruleset(1), "little") == 2**13 - 1
+    assert int.from_bytes(build_ruleset(5)[:8], "little") == 2**16 - 1
 
 
 # ------------------------------------------------------------------ hostile code in a locked process
@@ -137,10 +137,10 @@ def test_what_no_plan_ever_needs_kills_the_process(outcomes, attack):
 
 
 def test_the_environment_of_the_host_is_nowhere_in_the_zygote(monkeypatch):
-    launcher.runs.close()
+    launcher.run_workers.close()
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     finished(run("pass"))
-    pid = zygote_pid(launcher.runs)
+    pid = zygote_pid(launcher.run_workers)
     assert Path(f"/proc/{pid}/environ").read_bytes() == b"PYTHONHASHSEED=0\0"
     assert os.readlink(f"/proc/{pid}/cwd") == "/"
     assert SECRET.encode() not in memory(pid)
@@ -163,7 +163,7 @@ def test_the_zygote_imports_nothing_from_the_working_folder(tmp_path, monkeypatc
         (tmp_path / f"{name}.py").write_text("raise SystemExit('hijacked')")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend("")
-    launcher.runs.close()
+    launcher.run_workers.close()
     assert finished(run("print('ran')")).output == "ran\n"
 
 
@@ -183,27 +183,27 @@ def test_a_worker_holds_one_descriptor_and_is_somebody_else():
 
 
 def test_what_only_studies_lean_on_is_in_their_zygote_alone():
-    Sandbox().check(plan("pass"), Home)
-    Sandbox().study("literals", plan("pass"))
+    Sandbox().check(plan("pass"), SampleHome)
+    Sandbox().analyse("literals", plan("pass"))
     finished(run("pass"))
-    held = [memory(zygote_pid(workers)) for workers in (launcher.studies, launcher.checks, launcher.runs)]
+    held = [memory(zygote_pid(workers)) for workers in (launcher.analysis_workers, launcher.check_workers, launcher.run_workers)]
     assert [b"sandbox.language.studies" in everything for everything in held] == [True, False, False]
 
 
 def test_a_worker_is_forked_ahead_and_is_locked_before_it_is_asked_for():
     finished(run("pass"))
-    (ahead,) = ahead_of(launcher.runs)
+    (ahead,) = ahead_of(launcher.run_workers)
     status = Path(f"/proc/{ahead}/status").read_text()
     fields = {k: v.split() for k, _, v in (line.partition(":") for line in status.splitlines())}
     assert fields["NoNewPrivs"] == ["1"]
     assert os.getuid() != 0 or fields["Uid"] == ["65534"] * 4
-    with launcher.runs.spawn() as worker:
+    with launcher.run_workers.spawn() as worker:
         assert worker.pid == ahead
 
 
 def test_a_worker_that_died_before_it_was_asked_for_is_not_handed_out():
     finished(run("pass"))
-    (ahead,) = ahead_of(launcher.runs)
+    (ahead,) = ahead_of(launcher.run_workers)
     os.kill(ahead, signal.SIGKILL)
     time.sleep(0.1)
     assert finished(run("print(1)")).output == "1\n"
@@ -211,17 +211,17 @@ def test_a_worker_that_died_before_it_was_asked_for_is_not_handed_out():
 
 def test_no_descriptor_of_a_worker_is_handed_on_to_programs_that_the_host_starts():
     with locked_worker() as worker:
-        assert worker._handle is not None
-        assert not any(map(os.get_inheritable, (worker._socket.fileno(), worker._handle)))
+        assert worker._pidfd is not None
+        assert not any(map(os.get_inheritable, (worker._socket.fileno(), worker._pidfd)))
 
 
-def zygote_pid(workers: launcher.Launcher) -> int:
+def zygote_pid(workers: launcher.WorkerLauncher) -> int:
     zygote = workers._zygote  # the tests look where no one else should
     assert zygote is not None
     return zygote._process.pid
 
 
-def ahead_of(workers: launcher.Launcher) -> list[int]:
+def ahead_of(workers: launcher.WorkerLauncher) -> list[int]:
     """The workers of a zygote that is left alone: the one that was forked ahead, locked by now."""
     time.sleep(0.3)
     pid = zygote_pid(workers)
@@ -230,31 +230,31 @@ def ahead_of(workers: launcher.Launcher) -> list[int]:
 
 def test_a_worker_dies_with_the_zygote():
     worker = locked_worker()
-    launcher.runs.close()
+    launcher.run_workers.close()
     assert worker.has_ended(5)
-    worker.end()
+    worker.kill()
 
 
 def test_the_zygote_outlives_workers_that_end_by_the_hundred_at_once():
-    launcher.runs.spawn().end()
-    zygote = zygote_pid(launcher.runs)
+    launcher.run_workers.spawn().kill()
+    zygote = zygote_pid(launcher.run_workers)
     for _ in range(12):
-        workers = [launcher.runs.spawn() for _ in range(64)]
+        workers = [launcher.run_workers.spawn() for _ in range(64)]
         for worker in workers:
             os.kill(worker.pid, signal.SIGKILL)
         for worker in workers:
-            worker.end()
-    launcher.runs.spawn().end()
-    assert zygote_pid(launcher.runs) == zygote
+            worker.kill()
+    launcher.run_workers.spawn().kill()
+    assert zygote_pid(launcher.run_workers) == zygote
 
 
 def test_a_zygote_whose_start_was_interrupted_is_given_up():
     def interrupt(signum, frame):
         raise KeyboardInterrupt
 
-    launcher.runs.close()
-    launcher.runs.start()
-    first, before = zygote_pid(launcher.runs), signal.signal(signal.SIGALRM, interrupt)
+    launcher.run_workers.close()
+    launcher.run_workers.start()
+    first, before = zygote_pid(launcher.run_workers), signal.signal(signal.SIGALRM, interrupt)
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.005)
         with pytest.raises(KeyboardInterrupt):
@@ -262,7 +262,7 @@ def test_a_zygote_whose_start_was_interrupted_is_given_up():
     finally:
         signal.signal(signal.SIGALRM, before)
     assert finished(run("print(2)")).output == "2\n"
-    assert zygote_pid(launcher.runs) != first
+    assert zygote_pid(launcher.run_workers) != first
 
 
 def test_a_run_that_was_interrupted_while_it_waited_for_its_worker_does_not_mislead_the_next():
@@ -270,7 +270,7 @@ def test_a_run_that_was_interrupted_while_it_waited_for_its_worker_does_not_misl
         raise KeyboardInterrupt
 
     finished(run("print(1)"))
-    zygote, before = zygote_pid(launcher.runs), signal.signal(signal.SIGALRM, interrupt)
+    zygote, before = zygote_pid(launcher.run_workers), signal.signal(signal.SIGALRM, interrupt)
     os.kill(zygote, signal.SIGSTOP)
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.1)
@@ -382,7 +382,7 @@ def test_a_missing_layer_is_refused_by_name_unless_it_is_allowed():
 
 
 def test_a_whole_cage_is_not_weak():
-    assert Sandbox().weak == ()
+    assert Sandbox().missing_layers == ()
 
 
 def test_an_interpreter_that_cannot_be_started_is_one_clear_sentence():
@@ -393,15 +393,15 @@ def test_an_interpreter_that_cannot_be_started_is_one_clear_sentence():
 
 def test_a_zygote_that_cannot_be_loaded_says_why():
     with pytest.raises(SandboxError, match="could not start: ModuleNotFoundError: No module named 'codeplan.nowhere'"):
-        launcher.Launcher("codeplan.nowhere").spawn()
+        launcher.WorkerLauncher("codeplan.nowhere").spawn()
 
 
 # ------------------------------------------------------------------ a worker that lies
 
-TABLE = wire.Table.of(encode({"x": 1}, 1_000))
-DANGLING = wire.Table({"x": 0}, [["list", 9]], {})
+TABLE = wire.CheckpointTable.from_checkpoint(encode({"x": 1}, 1_000))
+DANGLING = wire.CheckpointTable({"x": 0}, [["list", 9]], {})
 SOURCE = plan("if start_from <= 1:\n    pass")
-END = wire.End("finished", None, None, "", "", 0, 0.1, TABLE)
+END = wire.EndFrame("finished", None, None, "", "", 0, 0.1, TABLE)
 
 
 class Forger:
@@ -410,18 +410,18 @@ class Forger:
     def __init__(self, *frames: wire.Frame | bytes) -> None:
         self._sent = b"".join(f if isinstance(f, bytes) else wire.pack(f) for f in frames)
 
-    def run(self, home: Home | None = None, **limits: float) -> object:
+    def run(self, home: SampleHome | None = None, **limits: float) -> object:
         ours, theirs = socket.socketpair()
         dummy = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
         bounds = Limits(**({"wall": 0.5} | limits))  # type: ignore[arg-type]  # the tests name fields of the right kinds
-        port = AgentPort(home or Home(print), answer)
+        port = AgentPort(home or SampleHome(print), answer)
         job = wire.RunJob(SOURCE, port.methods, port.attributes, 1, None, 0, bounds)
         from codeplan.sandbox.host.process import WorkerProcess
 
         with theirs, WorkerProcess(ours, dummy.pid, os.pidfd_open(dummy.pid)) as worker:
             theirs.setblocking(False)
             theirs.send(self._sent)
-            outcome = Session(worker, Plan(SOURCE), port, bounds, None).run(job)
+            outcome = RunSession(worker, Plan(SOURCE), port, bounds, None).run(job)
         assert dummy.stdin is not None
         dummy.stdin.close()
         dummy.wait()
@@ -431,26 +431,26 @@ class Forger:
 @pytest.mark.parametrize(
     ("frames", "said"),
     [
-        ([wire.Ready([])], "a Ready before the start"),
+        ([wire.ReadyFrame([])], "a Ready before the start"),
         ([END], "a End before the start"),
-        ([wire.Started(), wire.Started()], "a Started during the run"),
-        ([wire.Damaged("gone")], "a Damaged before the start"),
-        ([wire.Started(), wire.Damaged("gone")], "a Damaged during the run"),
-        ([wire.Started(), wire.Entered(1, DANGLING)], "the checkpoint is damaged: 9 is not the number of a node"),
-        ([wire.Started(), wire.End("failed", None, 1, "E", "", 0, 0, DANGLING)], "the checkpoint is damaged"),
-        ([wire.Started(), wire.Refused([])], "not of a known form"),
-        ([wire.Started(), wire.Call("_reset", [], {})], "the agent has no method '_reset'"),
-        ([wire.Started(), wire.Call("__init__", [], {})], "the agent has no method '__init__'"),
-        ([wire.Started(), wire.Read("_secret")], "the agent has no attribute '_secret'"),
-        ([wire.Started(), wire.Call("goto", [["object"]], {})], "goto was given"),
-        ([wire.Started(), *[wire.Entered(1, TABLE)] * 1_001], "more than 1,000 steps"),
-        ([wire.Started(), wire.End("failed", 7, 1, "E", "", 0, 0, TABLE)], "ended in step 7"),
-        ([wire.Started(), wire.End("failed", None, 1, "E", "", 0, 0, None)], "without a checkpoint"),
-        ([wire.Started(), wire.End("stopped", None, 1, "luck", "", 0, 0, TABLE)], "a limit that there is not"),
-        ([wire.Started(), wire.End("won", None, 1, "", "", 0, 0, TABLE)], "not of a known form"),  # type: ignore[arg-type]
-        ([wire.Started(), b"\xff\xff\xff\xff"], "a frame of 4,294,967,295 bytes"),
-        ([wire.Started(), b"\x00\x00\x00\x05hello"], "not of a known form"),
-        ([wire.Started(), wire.Printed("")], "not of a known form"),
+        ([wire.StartFrame(), wire.StartFrame()], "a Started during the run"),
+        ([wire.CheckpointErrorFrame("gone")], "a Damaged before the start"),
+        ([wire.StartFrame(), wire.CheckpointErrorFrame("gone")], "a Damaged during the run"),
+        ([wire.StartFrame(), wire.StepFrame(1, DANGLING)], "the checkpoint is damaged: 9 is not the number of a node"),
+        ([wire.StartFrame(), wire.EndFrame("failed", None, 1, "E", "", 0, 0, DANGLING)], "the checkpoint is damaged"),
+        ([wire.StartFrame(), wire.RejectionFrame([])], "not of a known form"),
+        ([wire.StartFrame(), wire.CallFrame("_reset", [], {})], "the agent has no method '_reset'"),
+        ([wire.StartFrame(), wire.CallFrame("__init__", [], {})], "the agent has no method '__init__'"),
+        ([wire.StartFrame(), wire.ReadFrame("_secret")], "the agent has no attribute '_secret'"),
+        ([wire.StartFrame(), wire.CallFrame("goto", [["object"]], {})], "goto was given"),
+        ([wire.StartFrame(), *[wire.StepFrame(1, TABLE)] * 1_001], "more than 1,000 steps"),
+        ([wire.StartFrame(), wire.EndFrame("failed", 7, 1, "E", "", 0, 0, TABLE)], "ended in step 7"),
+        ([wire.StartFrame(), wire.EndFrame("failed", None, 1, "E", "", 0, 0, None)], "without a checkpoint"),
+        ([wire.StartFrame(), wire.EndFrame("stopped", None, 1, "luck", "", 0, 0, TABLE)], "a limit that there is not"),
+        ([wire.StartFrame(), wire.EndFrame("won", None, 1, "", "", 0, 0, TABLE)], "not of a known form"),  # type: ignore[arg-type]
+        ([wire.StartFrame(), b"\xff\xff\xff\xff"], "a frame of 4,294,967,295 bytes"),
+        ([wire.StartFrame(), b"\x00\x00\x00\x05hello"], "not of a known form"),
+        ([wire.StartFrame(), wire.OutputFrame("")], "not of a known form"),
     ],
 )
 def test_a_frame_that_no_worker_of_ours_sends_stops_the_run(frames, said):
@@ -461,30 +461,30 @@ def test_a_frame_that_no_worker_of_ours_sends_stops_the_run(frames, said):
 
 
 def test_the_host_counts_by_itself():
-    called = Home(print)
-    outcome = stopped(Forger(wire.Started(), *[wire.Call("goto", ["x"], {})] * 9).run(called, calls=5), "calls")
+    called = SampleHome(print)
+    outcome = stopped(Forger(wire.StartFrame(), *[wire.CallFrame("goto", ["x"], {})] * 9).run(called, calls=5), "calls")
     assert (outcome.value, len(called.history)) == (6, 5)
-    stopped(Forger(wire.Started(), *[wire.Ask("x")] * 9).run(asks=5), "asks")
-    stopped(Forger(wire.Started(), *[wire.Read("holding")] * 9).run(reads=5), "reads")
-    stopped(Forger(wire.Started(), wire.Ask("x" * 99)).run(ask_bytes=50), "ask_bytes")
-    stopped(Forger(wire.Started(), wire.Call("goto", ["x" * 99], {})).run(call_bytes=50), "call_bytes")
-    assert stopped(Forger(wire.Started(), *[wire.Printed("x" * 60)] * 9).run(output=100), "output").output == "x" * 100
+    stopped(Forger(wire.StartFrame(), *[wire.AskFrame("x")] * 9).run(asks=5), "asks")
+    stopped(Forger(wire.StartFrame(), *[wire.ReadFrame("holding")] * 9).run(reads=5), "reads")
+    stopped(Forger(wire.StartFrame(), wire.AskFrame("x" * 99)).run(ask_bytes=50), "ask_bytes")
+    stopped(Forger(wire.StartFrame(), wire.CallFrame("goto", ["x" * 99], {})).run(call_bytes=50), "call_bytes")
+    assert stopped(Forger(wire.StartFrame(), *[wire.OutputFrame("x" * 60)] * 9).run(output=100), "output").output == "x" * 100
 
 
 def test_a_worker_that_says_nothing_more_is_stopped_by_the_wall_limit():
     for frames in ([], [b"\x00\x00\x00\x50half"]):
-        outcome = stopped(Forger(wire.Started(), *frames).run(wall=0.2), "wall")
+        outcome = stopped(Forger(wire.StartFrame(), *frames).run(wall=0.2), "wall")
         assert outcome.allowed == 0.2
         assert 0.2 <= outcome.value < 2
 
 
 def test_a_line_outside_the_plan_is_not_believed():
-    outcome = Forger(wire.Started(), wire.End("failed", None, 4_000, "E", "", 0, 0, TABLE)).run()
+    outcome = Forger(wire.StartFrame(), wire.EndFrame("failed", None, 4_000, "E", "", 0, 0, TABLE)).run()
     assert outcome.line is None  # type: ignore[attr-defined]  # a failure
 
 
 def test_a_true_run_by_hand_is_a_run():
-    assert isinstance(Forger(wire.Started(), wire.Entered(1, TABLE), END).run(), Finished)
+    assert isinstance(Forger(wire.StartFrame(), wire.StepFrame(1, TABLE), END).run(), Finished)
 
 
 def test_sandbox_errors_are_infrastructure():

@@ -11,9 +11,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from codeplan.audit.auditor import Escape, audit, judge, read_corpus, read_escape
-from codeplan.audit.prey import Hunt
-from codeplan.audit.watch import Traps, Watch
+from codeplan.audit.auditor import HostilePlan, audit_plans, audit_plan, read_corpus, read_hostile_plan
+from codeplan.audit.prey import AttackSession
+from codeplan.audit.watch import Canaries, HostMonitor
 from codeplan.cli import sandbox as cli
 from codeplan.errors import UsageError
 
@@ -23,13 +23,13 @@ CORPUS = sorted(FOLDER.glob("*.py"))
 
 @pytest.fixture(scope="session")
 def guarded():
-    with Watch(unrestricted=False) as watch:
+    with HostMonitor(unrestricted=False) as watch:
         yield watch
 
 
 @pytest.fixture(scope="session")
 def unrestricted():
-    with Watch(unrestricted=True) as watch:
+    with HostMonitor(unrestricted=True) as watch:
         yield watch
 
 
@@ -46,28 +46,28 @@ def test_the_corpus_is_large_and_each_plan_stands_in_it_once():
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
 def test_nothing_gets_through_the_sandbox(path, guarded):
-    verdict = judge(read_escape(path), guarded, unrestricted=False)
+    verdict = audit_plan(read_hostile_plan(path), guarded, unrestricted=False)
 
-    assert not verdict.through, verdict
+    assert not verdict.got_through, verdict
 
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
 def test_nothing_gets_through_the_cage_alone(path, unrestricted):
-    verdict = judge(read_escape(path), unrestricted, unrestricted=True)
+    verdict = audit_plan(read_hostile_plan(path), unrestricted, unrestricted=True)
 
-    assert not verdict.through, verdict
+    assert not verdict.got_through, verdict
 
 
 # ------------------------------------------------------------------ the audit sees what it is for
 
 
-def harmless(body: str, *, for_cage: bool = False) -> Escape:
+def harmless(body: str, *, for_cage: bool = False) -> HostilePlan:
     """A plan that has nothing to get around: what it does is allowed, and counts as getting through all the same."""
-    return Escape("x", "x", "x", "def solution(agent, start_from=1):\n    " + body, for_cage)
+    return HostilePlan("x", "x", "x", "def solution(agent, start_from=1):\n    " + body, for_cage)
 
 
 def test_a_plan_that_only_says_the_word_is_through(guarded):
-    verdict = judge(harmless("print('CAN' + 'ARY')"), guarded, unrestricted=False)
+    verdict = audit_plan(harmless("print('CAN' + 'ARY')"), guarded, unrestricted=False)
 
     assert verdict.problem.startswith("CANARY reached the output")
 
@@ -82,13 +82,13 @@ def test_a_plan_that_only_says_the_word_is_through(guarded):
     ],
 )
 def test_wherever_it_says_it(body, place, guarded):
-    assert f"CANARY reached the {place}" in judge(harmless(body), guarded, unrestricted=False).problem
+    assert f"CANARY reached the {place}" in audit_plan(harmless(body), guarded, unrestricted=False).problem
 
 
 def test_a_plan_for_the_cage_that_the_check_lets_pass_is_through(guarded):
     source = "if start_from <= 1:\n        assert agent.goto('x'), 'Error in [Step 1]'"
 
-    assert "let it pass" in judge(harmless(source, for_cage=True), guarded, unrestricted=False).problem
+    assert "let it pass" in audit_plan(harmless(source, for_cage=True), guarded, unrestricted=False).problem
 
 
 def test_without_the_language_layer_a_plan_has_all_of_python(unrestricted):
@@ -97,12 +97,12 @@ def test_without_the_language_layer_a_plan_has_all_of_python(unrestricted):
         "import sys, ctypes; print('CAN' 'ARY', sys.modules['os'].getpid(), ().__class__.__base__.__subclasses__()[:1])"
     )
 
-    assert "CANARY reached the output" in judge(harmless(body, for_cage=True), unrestricted, unrestricted=True).problem
+    assert "CANARY reached the output" in audit_plan(harmless(body, for_cage=True), unrestricted, unrestricted=True).problem
 
 
 @pytest.fixture
 def traps():
-    traps = Traps()
+    traps = Canaries()
     yield traps
     traps.close()
 
@@ -138,32 +138,32 @@ def test_whoever_touches_a_trap_is_seen_once(touch, said, traps):
 
 
 def test_an_agent_that_was_changed_past_its_methods_is_seen():
-    hunt = Hunt("secret")
-    hunt.prey.take("cup 1", "shelf 1")
-    assert not hunt.tampered()
+    hunt = AttackSession("secret")
+    hunt.agent.take("cup 1", "shelf 1")
+    assert not hunt.agent_was_changed()
 
-    hunt.prey.receptacles.append("FORGED")
+    hunt.agent.receptacles.append("FORGED")
 
-    assert hunt.tampered()
+    assert hunt.agent_was_changed()
 
 
 def test_an_argument_that_is_no_plain_data_is_seen():
-    hunt = Hunt("secret")
-    hunt.prey.take(["plain", {"k": (1, None)}], "shelf 1")
-    assert hunt.strange() == ""
+    hunt = AttackSession("secret")
+    hunt.agent.take(["plain", {"k": (1, None)}], "shelf 1")
+    assert hunt.non_plain_argument() == ""
 
-    hunt.prey.goto([{1, 2}])
+    hunt.agent.goto([{1, 2}])
 
-    assert hunt.strange() == "set"
+    assert hunt.non_plain_argument() == "set"
 
 
 def test_the_verdicts_come_in_the_order_of_the_plans():
     plans = [harmless(f"print('{word}')") for word in ("fine", "CANARY", "fine", "CANARY")]
     heard = []
 
-    verdicts = audit(plans, hosts=2, heard=heard.append)
+    verdicts = audit_plans(plans, hosts=2, on_event=heard.append)
 
-    assert [v.through for v in verdicts] == [False, True, False, True]
+    assert [v.got_through for v in verdicts] == [False, True, False, True]
     assert sorted(heard, key=id) == sorted(verdicts, key=id)
 
 
@@ -233,4 +233,4 @@ def test_line_ends_are_kept_as_they_are(tmp_path):
         b"# id: cr\n# kind: parse\n# tries: x\ndef solution(agent):\n    x = 1 # y\r    z\r\n"
     )
 
-    assert read_escape(tmp_path / "cr.py").source.endswith("# y\r    z\r\n")
+    assert read_hostile_plan(tmp_path / "cr.py").source.endswith("# y\r    z\r\n")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pickle
 import socket
 
-from support.caged import Home, answer, finished, plan
+from support.caged import SampleHome, answer, finished, plan
 
-from codeplan.sandbox.host.code_cache import MOST, MOST_BYTES, Compiled
+from codeplan.sandbox.host.code_cache import MAX_PLANS, MAX_CODE_BYTES, CodeCache
 from codeplan.sandbox.host.process import WorkerProcess
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.language.program import Program, Segment, compile_plan
@@ -29,14 +29,14 @@ SOURCE = plan(
 
 
 def run(sandbox: Sandbox, source: str | Plan) -> object:
-    return sandbox.run(source, Home(lambda action: None), answer)
+    return sandbox.run(source, SampleHome(lambda action: None), answer)
 
 
 def test_a_plan_ends_the_same_whether_it_was_checked_or_comes_as_text():
     sandbox = Sandbox()
-    checked = sandbox.check(SOURCE, Home)
+    checked = sandbox.check(SOURCE, SampleHome)
     assert isinstance(checked, Plan)
-    assert sandbox._compiled.code_of(checked.source)
+    assert sandbox._code_cache.get(checked.source)
 
     ended = [run(sandbox, checked), run(Sandbox(), checked), run(Sandbox(), SOURCE)]
 
@@ -49,13 +49,13 @@ def test_a_plan_ends_the_same_whether_it_was_checked_or_comes_as_text():
 def test_a_program_is_the_same_after_it_travelled():
     program = compile_plan(SOURCE)
 
-    assert Program.unpacked(program.packed()) == program
+    assert Program.unpack(program.pack()) == program
 
 
 def test_forged_code_ends_its_own_run_and_no_other():
     sandbox = Sandbox()
-    for junk in (b"junk", b"\xe9", Program((Segment(None, 1, compile("1", "x", "eval")),)).packed()):
-        sandbox._compiled.keep(SOURCE, junk)
+    for junk in (b"junk", b"\xe9", Program((Segment(None, 1, compile("1", "x", "eval")),)).pack()):
+        sandbox._code_cache.store(SOURCE, junk)
         assert isinstance(run(sandbox, SOURCE), Rejected | Failed)
     assert finished(run(sandbox, plan("print(1)"))).output == "1\n"
 
@@ -63,9 +63,9 @@ def test_forged_code_ends_its_own_run_and_no_other():
 def test_a_check_that_lies_cannot_forge_the_code_of_another_plan():
     sandbox, (ours, theirs) = Sandbox(), socket.socketpair()
     with ours, theirs:
-        theirs.sendall(frames.pack(frames.Checked(Plan(SOURCE), b"forged")))
-        assert sandbox._checked(WorkerProcess(ours, 0, None), frames.CheckJob("print(1)", AgentApi())) == Plan(SOURCE)
-    assert sandbox._compiled.code_of(SOURCE) == b""
+        theirs.sendall(frames.pack(frames.AcceptanceFrame(Plan(SOURCE), b"forged")))
+        assert sandbox._exchange_check(WorkerProcess(ours, 0, None), frames.CheckJob("print(1)", AgentApi())) == Plan(SOURCE)
+    assert sandbox._code_cache.get(SOURCE) == b""
 
 
 def test_forged_code_that_is_all_of_python_is_in_the_cage_as_any_plan():
@@ -77,21 +77,21 @@ def test_forged_code_that_is_all_of_python_is_in_the_cage_as_any_plan():
     )
     sandbox = Sandbox()
     for code in (evil, reach):
-        sandbox._compiled.keep(SOURCE, Program((Segment(None, 1, code),)).packed())
+        sandbox._code_cache.store(SOURCE, Program((Segment(None, 1, code),)).pack())
         outcome = run(sandbox, SOURCE)
         assert isinstance(outcome, Failed)
         assert outcome.error in ("NameError", "PermissionError")
 
 
 def test_the_codes_that_were_used_last_are_kept():
-    codes = Compiled()
-    for i in range(MOST):
-        codes.keep(f"plan {i}", b"code")
-    assert codes.code_of("plan 0") == b"code"
-    codes.keep("one more", b"code")
-    codes.keep("a long one", b"x" * (MOST_BYTES + 1))
+    codes = CodeCache()
+    for i in range(MAX_PLANS):
+        codes.store(f"plan {i}", b"code")
+    assert codes.get("plan 0") == b"code"
+    codes.store("one more", b"code")
+    codes.store("a long one", b"x" * (MAX_CODE_BYTES + 1))
 
-    assert [codes.code_of(name) for name in ("plan 0", "plan 1", "one more", "a long one")] == [
+    assert [codes.get(name) for name in ("plan 0", "plan 1", "one more", "a long one")] == [
         b"code",
         b"",
         b"code",
@@ -101,7 +101,7 @@ def test_the_codes_that_were_used_last_are_kept():
 
 def test_a_sandbox_that_goes_to_another_process_takes_no_code_along():
     sandbox = Sandbox(Limits(wall=3.0))
-    checked = sandbox.check(SOURCE, Home)
+    checked = sandbox.check(SOURCE, SampleHome)
     assert isinstance(checked, Plan)
 
     other = pickle.loads(pickle.dumps(sandbox))

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from codeplan.sandbox.host.backend import Differs
+from codeplan.sandbox.host.backend import PartialBackend
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
-from codeplan.testing.backend.contract import ExecutorContract
-from codeplan.testing.samples import samples
+from codeplan.testing.backend.contract import BackendContract
+from codeplan.testing.samples import sample_plans
 
 
-class TestLockedWorker(ExecutorContract):
+class TestLockedWorker(BackendContract):
     def make(self, limits: Limits) -> Sandbox:
         return Sandbox(limits)
 
 
 def test_it_declares_no_difference() -> None:
-    assert not isinstance(Sandbox(), Differs)
+    assert not isinstance(Sandbox(), PartialBackend)
 
 
 def test_there_are_two_hundred_sample_plans_and_no_two_are_the_same() -> None:
-    assert len(samples()) >= 200
-    assert len({s.source for s in samples()}) == len({s.name for s in samples()}) == len(samples())
+    assert len(sample_plans()) >= 200
+    assert len({s.source for s in sample_plans()}) == len({s.name for s in sample_plans()}) == len(sample_plans())

@@ -8,7 +8,7 @@ import pytest
 
 from codeplan.errors import UsageError
 from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.sandbox.limits import NAMED, Limits, sentence, shorten
+from codeplan.sandbox.limits import STOPPING_LIMITS, Limits, limit_message, shorten
 from codeplan.types import Finished
 
 
@@ -45,10 +45,10 @@ def test_limits_cannot_be_changed():
         Limits().wall = 1.0  # pyright: ignore[reportAttributeAccessIssue]  # that is the point
 
 
-@pytest.mark.parametrize("name", sorted(NAMED))
+@pytest.mark.parametrize("name", sorted(STOPPING_LIMITS))
 def test_each_limit_that_ends_a_run_is_a_field_and_says_what_was_allowed(name):
     assert hasattr(Limits(), name)
-    assert "1,234" in sentence(name, 2000, 1234) or "1234" in sentence(name, 2000, 1234)
+    assert "1,234" in limit_message(name, 2000, 1234) or "1234" in limit_message(name, 2000, 1234)
 
 
 def test_a_long_text_is_cut_and_the_cut_is_marked():

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.caged import Home, answer, failed, finished, plan, run, stopped
+from support.caged import SampleHome, answer, failed, finished, plan, run, stopped
 
 from codeplan.sandbox.host import launcher
 from codeplan.sandbox.host.sandbox import Sandbox
@@ -28,14 +28,14 @@ def values(checkpoint: Checkpoint | None) -> dict[str, object]:
 def test_an_assertion_cannot_be_hidden_by_what_comes_after_it():
     outcome = failed(run("try:\n    assert False, 'first'\nfinally:\n    [][1]"))
     assert outcome.message == "first"
-    home = Home(lambda action: None)
+    home = SampleHome(lambda action: None)
     failed(run("try:\n    assert False, 'first'\nfinally:\n    agent.goto('x')", home))
     assert home.history == []
 
 
 def test_a_source_that_does_not_compile_is_rejected_with_its_line():
     for source in (plan("x = ("), plan("import os"), plan("agent._secret"), "x = 1"):
-        outcome = Sandbox().run(source, Home(lambda action: None), answer)
+        outcome = Sandbox().run(source, SampleHome(lambda action: None), answer)
         assert isinstance(outcome, Rejected)
         assert outcome.diagnostics
 
@@ -57,7 +57,7 @@ def test_a_plan_that_crashes_the_interpreter_stops_without_harm():
 
 def test_a_source_that_the_parser_dies_of_is_rejected():
     for source in ("-" * 60_000 + "1", "(" * 60_000, "x = " + "+".join(["1"] * 20_000), "a" + ".a" * 30_000):
-        assert isinstance(Sandbox().check(plan(source), Home), Rejected)
+        assert isinstance(Sandbox().check(plan(source), SampleHome), Rejected)
 
 
 # ------------------------------------------------------------------ checkpoints
@@ -82,9 +82,9 @@ def test_a_step_in_two_blocks_is_gone_back_to_where_it_first_began():
 def test_random_numbers_and_the_order_of_sets_are_the_same_in_every_run_and_in_every_process():
     body = "import random\nprint(random.random(), {'mug', 'plate', 'knife', 'spoon', 'fork'})"
     first = finished(run(body)).output
-    launcher.runs.close()
+    launcher.run_workers.close()
     assert finished(run(body)).output == first
-    other = Sandbox().run(plan(body), Home(lambda action: None), answer, seed=1)
+    other = Sandbox().run(plan(body), SampleHome(lambda action: None), answer, seed=1)
     assert finished(other).output.split()[0] != first.split()[0]
 
 
@@ -102,7 +102,7 @@ def test_what_the_standard_library_loads_at_first_use_is_there():
 
 
 def test_a_check_names_the_method_that_the_agent_does_not_have():
-    found = Sandbox().check(plan("if start_from <= 1:\n    agent.fly()\n    assert True"), Home)
+    found = Sandbox().check(plan("if start_from <= 1:\n    agent.fly()\n    assert True"), SampleHome)
     assert isinstance(found, Rejected)
     assert any("fly" in d.message and d.line == 3 for d in found.diagnostics)
 
@@ -111,7 +111,7 @@ def test_a_check_names_the_method_that_the_agent_does_not_have():
 
 
 def zygote_pid() -> int:
-    zygote = launcher.runs._zygote  # the tests look where no one else should
+    zygote = launcher.run_workers._zygote  # the tests look where no one else should
     assert zygote is not None
     return zygote._process.pid
 
@@ -148,7 +148,7 @@ def test_two_hundred_runs_leave_no_process_descriptor_or_memory():
 
     def runs(count: int) -> None:
         for i in range(count):
-            sandbox.run(bodies[i % len(bodies)], Home(lambda action: None), answer)
+            sandbox.run(bodies[i % len(bodies)], SampleHome(lambda action: None), answer)
 
     runs(20)
     time.sleep(0.2)
@@ -179,7 +179,7 @@ def test_sixty_four_sandboxes_at_once():
 
     def one(i: int) -> None:
         outcome = Sandbox(Limits(wall=60.0, cpu=60.0)).run(
-            plan(f"print({i}, agent.goto('x'))"), Home(lambda a: None), answer
+            plan(f"print({i}, agent.goto('x'))"), SampleHome(lambda a: None), answer
         )
         found.append(finished(outcome).output)
 

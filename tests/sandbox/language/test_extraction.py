@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from codeplan.sandbox.language.extraction import extract
+from codeplan.sandbox.language.extraction import extract_plan
 
 PLAN = (
     "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] go')\n        assert True\n"
@@ -57,38 +57,38 @@ REPLIES: dict[str, str] = {
 
 @pytest.mark.parametrize("name", REPLIES)
 def test_the_plan_is_found_in(name: str) -> None:
-    assert extract(REPLIES[name]) == PLAN
+    assert extract_plan(REPLIES[name]) == PLAN
 
 
 def test_a_doubled_header_that_is_indented_is_dropped() -> None:
     inner = "".join(f"    {line}\n" for line in PLAN.splitlines())
     body = "".join(f"    {line}\n" for line in BODY.splitlines())
-    assert extract("def solution(agent, start_from=1):\n" + inner) == "def solution(agent, start_from=1):\n" + body
+    assert extract_plan("def solution(agent, start_from=1):\n" + inner) == "def solution(agent, start_from=1):\n" + body
 
 
 def test_what_stands_before_solution_and_is_code_stays() -> None:
     code = "# A plan\nfrom ast import literal_eval\nLIMIT = 3\n\n\ndef helper(x):\n    return x\n\n\n" + PLAN
-    assert extract("Certainly:\n\n" + code + "\nDone.") == code
-    assert extract(f"```python\n{code}```") == code
+    assert extract_plan("Certainly:\n\n" + code + "\nDone.") == code
+    assert extract_plan(f"```python\n{code}```") == code
 
 
 def test_functions_behind_solution_stay() -> None:
     code = PLAN + "\n\ndef helper(x):\n    return x\n"
-    assert extract(code + "\nThe helper returns x.") == code
+    assert extract_plan(code + "\nThe helper returns x.") == code
 
 
 def test_nothing_is_found_in_nothing() -> None:
-    assert extract("") == ""
-    assert extract("  \n\n") == ""
+    assert extract_plan("") == ""
+    assert extract_plan("  \n\n") == ""
 
 
 def test_a_reply_without_code_comes_back_as_it_is_for_the_check_to_refuse() -> None:
-    assert extract("I cannot do that.") == "I cannot do that.\n"
+    assert extract_plan("I cannot do that.") == "I cannot do that.\n"
 
 
 def test_extracting_twice_changes_nothing() -> None:
     for reply in REPLIES.values():
-        assert extract(extract(reply)) == extract(reply)
+        assert extract_plan(extract_plan(reply)) == extract_plan(reply)
 
 
 @pytest.mark.parametrize(
@@ -111,5 +111,5 @@ def test_extracting_twice_changes_nothing() -> None:
 def test_time_grows_with_the_reply_and_not_faster(piece: str) -> None:
     reply = piece * (1_000_000 // len(piece))
     started = time.process_time()
-    extract(reply)
+    extract_plan(reply)
     assert time.process_time() - started < 5

@@ -12,8 +12,8 @@ import pytest
 
 from codeplan import envs
 from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.standin.household import understand, write_plan
-from codeplan.standin.model import answer
+from codeplan.standin.household import parse_goal, write_plan
+from codeplan.standin.model import answer_question
 from codeplan.types import Failed, Finished, Observation, Plan
 
 KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")
@@ -37,10 +37,10 @@ class House:
 
     def ask(self, question: str) -> str:
         self.asked.append(question)
-        return answer(question)
+        return answer_question(question)
 
     def plan(self) -> str:
-        chore = understand(self.goal, self.start.text)
+        chore = parse_goal(self.goal, self.start.text)
         assert chore is not None
         return write_plan(chore)
 

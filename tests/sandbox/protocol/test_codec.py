@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
-from codeplan.sandbox.protocol.table import DEEPEST_KEY, DROPPED_BYTES, MOST_NAMES, MOST_NODES, OTHERS
+from codeplan.sandbox.protocol.table import MAX_KEY_DEPTH, MAX_DROPPED_BYTES, MAX_NAMES, MAX_NODES, OTHERS_KEY
 from codeplan.types import Checkpoint
 
 ROOM = 1 << 20
@@ -133,7 +133,7 @@ def test_cycles_are_kept_also_through_a_tuple():
 
 def test_a_list_nested_tens_of_thousands_deep_does_not_overflow_anything():
     deep: list[object] = []
-    for _ in range(MOST_NODES - 10):
+    for _ in range(MAX_NODES - 10):
         deep = [deep]
     checkpoint = encode({"deep": deep}, 4 * ROOM)
     assert "deep" in decode(checkpoint)
@@ -185,12 +185,12 @@ def test_one_huge_text_is_dropped_with_the_size_that_there_is_room_for():
 
 def test_a_tuple_too_deep_to_be_hashed_is_dropped_also_when_it_is_built_variable_by_variable():
     variables: dict[str, object] = {"t0": ()}
-    for i in range(DEEPEST_KEY + 5):
+    for i in range(MAX_KEY_DEPTH + 5):
         variables[f"t{i + 1}"] = (variables[f"t{i}"],)
     checkpoint = encode(variables, ROOM)
     assert len(checkpoint.dropped) == 6
     assert all("nested deeper" in reason for reason in checkpoint.dropped.values())
-    assert len(decode(checkpoint)) == DEEPEST_KEY
+    assert len(decode(checkpoint)) == MAX_KEY_DEPTH
 
 
 def test_a_tuple_that_takes_for_ever_to_hash_is_dropped():
@@ -273,13 +273,13 @@ def test_any_value_in_the_place_of_the_table_is_refused_or_read(junk):
 
 
 def test_variables_beyond_the_most_that_are_named_are_counted():
-    checkpoint = encode({f"x{i}": i for i in range(MOST_NAMES + 7)}, 1 << 20)
-    assert len(checkpoint.names) == MOST_NAMES
-    assert checkpoint.dropped[OTHERS].startswith("7 more variables")
+    checkpoint = encode({f"x{i}": i for i in range(MAX_NAMES + 7)}, 1 << 20)
+    assert len(checkpoint.names) == MAX_NAMES
+    assert checkpoint.dropped[OTHERS_KEY].startswith("7 more variables")
 
 
 def test_dropped_variables_with_very_long_names_are_counted_and_take_no_room():
     checkpoint = encode({"v" * 5_000: 1, **{f"{'w' * 190}{i}": print for i in range(900)}}, 1 << 20)
     assert "v" * 5_000 not in checkpoint.dropped
-    assert OTHERS in checkpoint.dropped
-    assert len(msgspec.msgpack.encode(checkpoint.dropped)) <= DROPPED_BYTES + 1_000
+    assert OTHERS_KEY in checkpoint.dropped
+    assert len(msgspec.msgpack.encode(checkpoint.dropped)) <= MAX_DROPPED_BYTES + 1_000

@@ -8,13 +8,13 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.caged import Home, locked_worker
+from support.caged import SampleHome, locked_worker
 
 from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import encode
-from codeplan.sandbox.protocol.values import DEEPEST, MOST_VALUES, NotPlain, from_wire, printable, to_wire
+from codeplan.sandbox.protocol.values import MAX_DEPTH, MAX_VALUES, NotPlainData, unpack_value, escape_surrogates, pack_value
 from codeplan.types import Checkpoint
 
 TREES = st.recursive(
@@ -26,35 +26,35 @@ TREES = st.recursive(
     ),
     max_leaves=15,
 )
-TABLE = frames.Table.of(encode({"x": [1, "a", 2.5, None]}, 1_000))
+TABLE = frames.CheckpointTable.from_checkpoint(encode({"x": [1, "a", 2.5, None]}, 1_000))
 FRAMES: list[frames.Frame] = [
-    frames.Ready([]),
-    frames.Started(),
-    frames.Entered(1, TABLE),
-    frames.Printed("a"),
-    frames.Call("goto", ["a", ["list", 1]], {"k": None}),
-    frames.Read("holding"),
-    frames.Ask("which?"),
-    frames.End("failed", 1, 3, "ValueError", "no", 0, 0.1, TABLE),
+    frames.ReadyFrame([]),
+    frames.StartFrame(),
+    frames.StepFrame(1, TABLE),
+    frames.OutputFrame("a"),
+    frames.CallFrame("goto", ["a", ["list", 1]], {"k": None}),
+    frames.ReadFrame("holding"),
+    frames.AskFrame("which?"),
+    frames.EndFrame("failed", 1, 3, "ValueError", "no", 0, 0.1, TABLE),
 ]
 
 
 @pytest.mark.parametrize("frame", FRAMES, ids=lambda f: type(f).__name__)
 def test_a_frame_comes_through_as_it_was_however_it_is_cut(frame):
     packed = frames.pack(frame) * 2
-    assembler = frames.Assembler(10_000)
+    assembler = frames.FrameAssembler(10_000)
     found = []
     for i in range(0, len(packed), 3):
         assembler.feed(packed[i : i + 3])
-        while (body := assembler.next()) is not None:
-            found.append(frames.from_worker(body))
+        while (body := assembler.next_body()) is not None:
+            found.append(frames.unpack_worker_frame(body))
     assert found == [frame, frame]
 
 
 @given(TREES)
 def test_plain_data_crosses_unchanged_with_its_exact_types(value):
-    crossed = msgspec.msgpack.decode(msgspec.msgpack.encode(to_wire(value)))
-    assert repr(from_wire(crossed)) == repr(value)
+    crossed = msgspec.msgpack.decode(msgspec.msgpack.encode(pack_value(value)))
+    assert repr(unpack_value(crossed)) == repr(value)
 
 
 class Shelf(str):
@@ -69,32 +69,32 @@ class Level(int):
 
 
 def test_subclasses_of_plain_types_cross_as_the_plain_type():
-    back = from_wire(to_wire({"a": Shelf("b"), "n": Level(3)}))
+    back = unpack_value(pack_value({"a": Shelf("b"), "n": Level(3)}))
     assert back == {"a": "b", "n": 3}
     assert [type(v) for v in back.values()] == [str, int]  # type: ignore[attr-defined]  # a dict
 
 
 def test_what_is_not_plain_does_not_cross():
-    for value in (object(), {1, 2}, b"x", 1j, print, Home):
-        with pytest.raises(NotPlain, match="not plain data"):
-            to_wire([value])
+    for value in (object(), {1, 2}, b"x", 1j, print, SampleHome):
+        with pytest.raises(NotPlainData, match="not plain data"):
+            pack_value([value])
 
 
 def test_endless_deep_and_wide_data_do_not_cross():
     endless: list[object] = []
     endless.append(endless)
     bomb: list[object] = []
-    for _ in range(DEEPEST - 2):
+    for _ in range(MAX_DEPTH - 2):
         bomb = [bomb, bomb]
-    for value in (endless, bomb, [0] * (MOST_VALUES + 1)):
-        with pytest.raises(NotPlain, match="deeper than|more than"):
-            to_wire(value)
+    for value in (endless, bomb, [0] * (MAX_VALUES + 1)):
+        with pytest.raises(NotPlainData, match="deeper than|more than"):
+            pack_value(value)
 
 
 @given(st.binary(max_size=200))
 def test_bytes_that_are_no_frame_are_a_protocol_error(junk):
     try:
-        frames.from_worker(junk)
+        frames.unpack_worker_frame(junk)
     except frames.ProtocolError as error:
         assert "not of a known form" in str(error)
 
@@ -118,98 +118,98 @@ def test_well_formed_nonsense_is_a_protocol_error_or_a_frame(junk):
     except (OverflowError, UnicodeEncodeError):
         return
     try:
-        assert isinstance(frames.from_worker(body), frames.Frame)
+        assert isinstance(frames.unpack_worker_frame(body), frames.Frame)
     except frames.ProtocolError as error:
         assert str(error)
 
 
 def test_deeply_nested_bytes_are_a_protocol_error_not_a_crash():
     with pytest.raises(frames.ProtocolError):
-        frames.from_worker(b"\x91" * 500_000)
+        frames.unpack_worker_frame(b"\x91" * 500_000)
     with pytest.raises(frames.ProtocolError):
-        frames.from_worker(b"\x94\xa4Call\xa4goto\x91" + b"\x91" * 500_000)
+        frames.unpack_worker_frame(b"\x94\xa4Call\xa4goto\x91" + b"\x91" * 500_000)
 
 
 def test_a_frame_that_claims_to_be_too_long_is_refused_before_it_is_read():
-    assembler = frames.Assembler(1_000)
+    assembler = frames.FrameAssembler(1_000)
     assembler.feed((2**32 - 1).to_bytes(4, "big"))
     with pytest.raises(frames.ProtocolError, match=r"4,294,967,295 bytes, where 1,000 are the most"):
-        assembler.next()
+        assembler.next_body()
 
 
 def test_a_table_with_nested_nodes_is_refused_on_the_way_in():
-    table = frames.Table.of(Checkpoint({"x": 0}, [["list", ["deep"]]]))
+    table = frames.CheckpointTable.from_checkpoint(Checkpoint({"x": 0}, [["list", ["deep"]]]))
     with pytest.raises(frames.ProtocolError):
-        frames.from_worker(frames.pack(frames.Entered(1, table))[frames.HEADER_BYTES :])
+        frames.unpack_worker_frame(frames.pack(frames.StepFrame(1, table))[frames.HEADER_BYTES :])
 
 
 def test_half_a_surrogate_pair_is_printed_as_an_escape():
-    assert printable("a\ud800é") == "a\\ud800é"
+    assert escape_surrogates("a\ud800é") == "a\\ud800é"
 
 
 @given(st.sampled_from(["goto", "_secret", "__class__", "act", ""]), st.lists(TREES, max_size=3))
 def test_the_agent_is_reached_by_its_public_names_only(name, values):
-    port = AgentPort(Home(lambda action: None), str)
-    call = frames.Call(name, [to_wire(v) for v in values], {})
+    port = AgentPort(SampleHome(lambda action: None), str)
+    call = frames.CallFrame(name, [pack_value(v) for v in values], {})
     if name == "goto":
-        assert isinstance(port.answer(call), frames.Answer | frames.Raised)
+        assert isinstance(port.answer(call), frames.ResultFrame | frames.ErrorFrame)
         return
     with pytest.raises(frames.ProtocolError, match="the agent has no"):
         port.answer(call)
     with pytest.raises(frames.ProtocolError, match="the agent has no"):
-        port.answer(frames.Read(name))
+        port.answer(frames.ReadFrame(name))
 
 
 def test_arguments_that_no_worker_of_ours_sends_are_a_protocol_error():
-    port = AgentPort(Home(lambda action: None), str)
+    port = AgentPort(SampleHome(lambda action: None), str)
     for argument in ({"k": 1}, ["dict", 1], ["dict", ["list"], 1], ["object"], [], ["int", "x"], b"x"):
         with pytest.raises(frames.ProtocolError, match="goto was given"):
-            port.answer(frames.Call("goto", [argument], {}))
+            port.answer(frames.CallFrame("goto", [argument], {}))
 
 
 @pytest.mark.parametrize("argument", [{}, {"a": 1}, ["dict", {}], [[{(1, 2): 3}]]])
 def test_arguments_hold_no_maps_of_the_wires_own_whose_keys_the_host_would_have_to_hash(argument):
-    for call in (frames.Call("goto", [argument], {}), frames.Call("goto", [], {"place": argument})):
+    for call in (frames.CallFrame("goto", [argument], {}), frames.CallFrame("goto", [], {"place": argument})):
         with pytest.raises(frames.ProtocolError, match="not of a known form"):
-            frames.from_worker(frames.pack(call)[frames.HEADER_BYTES :])
+            frames.unpack_worker_frame(frames.pack(call)[frames.HEADER_BYTES :])
 
 
 def test_what_a_study_found_is_no_map_of_the_wires_own_either():
     for found in ({}, {(1, 2): 3}, [1]):
         with pytest.raises(frames.ProtocolError, match="not of a known form"):
-            frames.from_worker(msgspec.msgpack.encode(["Studied", found]))
+            frames.unpack_worker_frame(msgspec.msgpack.encode(["Studied", found]))
 
 
 def test_arguments_may_be_as_deep_as_they_cross():
     argument = 2**70
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         argument = [argument]
-    call = frames.Call("goto", [to_wire(argument)], {"place": to_wire(argument)})
-    assert frames.from_worker(frames.pack(call)[frames.HEADER_BYTES :]) == call
+    call = frames.CallFrame("goto", [pack_value(argument)], {"place": pack_value(argument)})
+    assert frames.unpack_worker_frame(frames.pack(call)[frames.HEADER_BYTES :]) == call
 
 
 def test_only_the_agents_own_work_is_kept_from_the_plans_time():
-    port, done = AgentPort(Home(lambda action: None), str), []
+    port, done = AgentPort(SampleHome(lambda action: None), str), []
 
     def outside(work):
         done.append(work())
-        return ["more than can be packed", *[[]] * MOST_VALUES]
+        return ["more than can be packed", *[[]] * MAX_VALUES]
 
     with pytest.raises(frames.ProtocolError, match="goto was given"):
-        port.answer(frames.Call("goto", [["text", "not hexadecimal"]], {}), outside)
+        port.answer(frames.CallFrame("goto", [["text", "not hexadecimal"]], {}), outside)
     assert done == []
-    assert isinstance(port.answer(frames.Call("goto", ["desk 1"], {}), outside), frames.Raised)
+    assert isinstance(port.answer(frames.CallFrame("goto", ["desk 1"], {}), outside), frames.ErrorFrame)
     assert len(done) == 1
 
 
 def test_a_worker_refuses_to_serve_without_a_setup():
     with locked_worker(setup=False) as worker:
-        worker.send(frames.Raised("hello"), time.monotonic() + 5)
+        worker.send(frames.ErrorFrame("hello"), time.monotonic() + 5)
         assert worker.has_ended(5)
 
 
 def test_a_worker_ends_when_the_host_goes_away():
     with locked_worker() as worker:
-        worker.hang_up()
+        worker.close_output()
         assert worker.has_ended(5)
     assert Limits().wall

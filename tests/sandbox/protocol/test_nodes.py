@@ -6,10 +6,10 @@ import ast
 
 import pytest
 
-from codeplan.sandbox.language.nodes import children, place_below, walk
-from codeplan.testing.samples import samples
+from codeplan.sandbox.language.nodes import children, fill_locations, walk
+from codeplan.testing.samples import sample_plans
 
-TREES = [ast.parse(sample.source) for sample in samples()]
+TREES = [ast.parse(sample.source) for sample in sample_plans()]
 CONTEXTS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.alias)
 
 
@@ -29,7 +29,7 @@ def test_a_new_node_takes_the_place_of_the_one_above_it():
             if hasattr(node, name):
                 delattr(node, name)
 
-    place_below(call)
+    fill_locations(call)
 
     compile(ast.Module([call], []), "plan", "exec")
     assert {n.lineno for n in walk(call)} == {3}  # type: ignore[attr-defined]  # every one has a place now

@@ -16,9 +16,9 @@ from itertools import product
 import pytest
 from support.plan_bench import run
 
-from codeplan.sandbox.runtime.attributes import ATTRIBUTES, text_methods
-from codeplan.sandbox.runtime.growth import Growth
-from codeplan.sandbox.runtime.names import EXCEPTIONS, GUARDED_BUILTINS, MODULES, PLAIN_BUILTINS
+from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, guarded_text_methods
+from codeplan.sandbox.runtime.growth import SizeGuard
+from codeplan.sandbox.runtime.names import ALLOWED_EXCEPTIONS, GUARDED_BUILTINS, ALLOWED_MODULES, PLAIN_BUILTINS
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -120,15 +120,15 @@ def calls_of(name: str, number: int, named: tuple[str, ...] = NAMED) -> Iterator
 
 
 def of_builtins() -> Iterator[str]:
-    for name in sorted((PLAIN_BUILTINS | GUARDED_BUILTINS | EXCEPTIONS) - OWN_WORDS):
+    for name in sorted((PLAIN_BUILTINS | GUARDED_BUILTINS | ALLOWED_EXCEPTIONS) - OWN_WORDS):
         yield from calls_of(name, 30)
 
 
 def of_methods() -> Iterator[str]:
-    texts = text_methods(Growth(lambda *limit: pytest.fail(str(limit))))
+    texts = guarded_text_methods(SizeGuard(lambda *limit: pytest.fail(str(limit))))
     for owner in OWNERS:
         kind = type(eval(owner, {"re": re, **vars(collections)}))
-        for name in sorted(ATTRIBUTES[kind] | texts.get(kind, {}).keys()):
+        for name in sorted(ALLOWED_ATTRIBUTES[kind] | texts.get(kind, {}).keys()):
             yield from calls_of(f"{owner}.{name}", 6)
         yield from (f"{owner}.nothing", f"getattr({owner}, 'nothing', 5)", f"hasattr({owner}, 'nothing')")
 
@@ -155,7 +155,7 @@ def of_formats() -> Iterator[str]:
 
 def of_modules() -> Iterator[str]:
     for module in ("math", "random", "string", "collections"):
-        for name in sorted(MODULES[module]):
+        for name in sorted(ALLOWED_MODULES[module]):
             if f"{module}.{name}" not in OWN_WORDS:
                 yield from calls_of(f"{module}.{name}", 20, ("1, 2", "2, 0.5", "[1, 2]", "4, 2, 1"))
     for name, pattern in product(("match", "search", "findall", "split", "fullmatch", "compile"), PATTERNS):
@@ -207,9 +207,9 @@ def in_python(source: str) -> list[str]:
     """What the same source tells in plain Python."""
     told: list[str] = []
     dice = random.Random(0)
-    seeded = types.SimpleNamespace(**{name: getattr(dice, name) for name in MODULES["random"]})
+    seeded = types.SimpleNamespace(**{name: getattr(dice, name) for name in ALLOWED_MODULES["random"]})
     modules = {"ast": ast, "collections": collections, "json": json, "math": math, "re": re, "string": string}
-    given = {name: getattr(collections, name) for name in MODULES["collections"]}
+    given = {name: getattr(collections, name) for name in ALLOWED_MODULES["collections"]}
     space: dict[str, object] = {"print": told.append, "random": seeded, **modules, **given}
     exec(source, space)
     space["solution"](None)  # type: ignore[operator]

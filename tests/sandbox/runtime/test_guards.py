@@ -8,16 +8,16 @@ import sys
 import pytest
 from support.plan_bench import accepted, message, plan, run
 
-from codeplan.sandbox.language.program import PlanRefused, compile_plan
-from codeplan.sandbox.runtime.control import Control, LimitReached, PlanAssertion, limit_of
+from codeplan.sandbox.language.program import RejectedPlanError, compile_plan
+from codeplan.sandbox.runtime.control import PlanTermination, LimitExceeded, AssertionFailure, find_limit
 from codeplan.sandbox.runtime.literals import literal_eval
-from codeplan.sandbox.runtime.plain import plain
+from codeplan.sandbox.runtime.plain import copy_plain_data
 
 
-def limit(body: str, **settings: int) -> LimitReached:
+def limit(body: str, **settings: int) -> LimitExceeded:
     """The limit at which these statements stop."""
     ran = run(plan(body), **settings)  # type: ignore[arg-type]
-    assert isinstance(ran.error, LimitReached), (ran.error, ran.output)
+    assert isinstance(ran.error, LimitExceeded), (ran.error, ran.output)
     assert ran.world.failure is ran.error
     return ran.error
 
@@ -53,7 +53,7 @@ ASSERTIONS = {
 @pytest.mark.parametrize("name", ASSERTIONS)
 def test_a_failed_assertion_cannot_be_caught(name: str) -> None:
     ran = run(plan(ASSERTIONS[name]))
-    assert isinstance(ran.world.failure, PlanAssertion)
+    assert isinstance(ran.world.failure, AssertionFailure)
     assert ran.world.failure.message.startswith(("no", "(the message itself could not be made"))
     assert ran.error is ran.world.failure
     assert ran.output == ""
@@ -62,19 +62,19 @@ def test_a_failed_assertion_cannot_be_caught(name: str) -> None:
 def test_an_assertion_that_an_uncaught_error_follows_is_still_on_record() -> None:
     ran = run(plan("try:\n    assert False, 'no'\nfinally:\n    raise ValueError"))
     assert isinstance(ran.error, ValueError)
-    assert isinstance(ran.world.failure, PlanAssertion)
+    assert isinstance(ran.world.failure, AssertionFailure)
 
 
 def test_nothing_is_done_for_a_plan_whose_assertion_failed() -> None:
     ran = run(plan("try:\n    assert False, 'no'\nfinally:\n    agent.goto('x')"))
     assert ran.world.calls == []
-    assert isinstance(ran.error, PlanAssertion)
+    assert isinstance(ran.error, AssertionFailure)
 
 
 def test_an_assertions_message_is_made_only_when_it_fails() -> None:
     ran = run(plan("assert True, agent.goto('a')\nassert 1 > 2, f'not here: {agent.goto(\"b\")}'"))
     assert [c[1] for c in ran.world.calls] == [("b",)]
-    assert isinstance(ran.error, PlanAssertion)
+    assert isinstance(ran.error, AssertionFailure)
     assert ran.error.message.startswith("not here: You arrive at b")
 
 
@@ -83,19 +83,19 @@ def test_an_assertions_message_is_made_only_when_it_fails() -> None:
 )
 def test_an_assertions_message_is_the_text_of_what_was_given(given: str, expected: str) -> None:
     error = run(plan(given)).error
-    assert isinstance(error, PlanAssertion)
+    assert isinstance(error, AssertionFailure)
     assert error.message == expected
 
 
 def test_an_error_in_an_assertions_message_does_not_take_its_place() -> None:
     ran = run(plan("d = {}\ntry:\n    assert d, d['k']\nexcept KeyError:\n    print('caught')"))
-    assert isinstance(ran.error, PlanAssertion)
+    assert isinstance(ran.error, AssertionFailure)
     assert ran.error.message == "(the message itself could not be made: KeyError: 'k')"
 
 
 def test_a_huge_message_is_cut() -> None:
     error = run(plan("assert False, 'x' * 1000000")).error
-    assert isinstance(error, PlanAssertion)
+    assert isinstance(error, AssertionFailure)
     assert len(error.message) < 21_000
     assert error.message.endswith("(cut)")
 
@@ -190,7 +190,7 @@ def test_deep_recursion_is_a_limit_that_a_handler_cannot_keep() -> None:
 
 
 def test_deep_recursion_that_nobody_catches_is_known_as_a_limit() -> None:
-    reached = limit_of(run(plan("def f(n):\n    return f(n + 1)\nf(0)")).error)
+    reached = find_limit(run(plan("def f(n):\n    return f(n + 1)\nf(0)")).error)
     assert reached is not None
     assert reached.limit == "recursion"
 
@@ -221,7 +221,7 @@ def test_a_limit_that_a_finally_hides_from_all_handlers_is_on_record() -> None:
         "seen = list(map(f, [1]))\n"
     )
     reached = run(plan(body)).world.failure
-    assert isinstance(reached, LimitReached)
+    assert isinstance(reached, LimitExceeded)
     assert reached.limit == "recursion"
     assert run(plan(body + "try:\n    print('more')\nexcept Exception:\n    pass")).error is not None
 
@@ -229,14 +229,14 @@ def test_a_limit_that_a_finally_hides_from_all_handlers_is_on_record() -> None:
 def test_a_finally_runs_to_its_end_after_a_limit() -> None:
     body = "done = []\ntry:\n    while True:\n        pass\nfinally:\n    done.append('finally')"
     ran = run(plan(body), turns=10)
-    assert isinstance(ran.error, LimitReached)
+    assert isinstance(ran.error, LimitExceeded)
     assert ran.variables["done"] == ["finally"]
 
 
 def test_a_chain_of_errors_that_is_a_circle_has_an_end() -> None:
     first, second = ValueError(), KeyError()
     first.__cause__, second.__context__ = second, first
-    assert limit_of(first) is None
+    assert find_limit(first) is None
 
 
 # ---------------------------------------------------------------------- attributes, items and values
@@ -311,8 +311,8 @@ def test_cyclic_and_bulky_data_does_not_go_to_the_agent() -> None:
 
 def test_what_goes_to_the_agent_is_a_copy() -> None:
     value = {"a": [1, (2, None)]}
-    assert plain(value) == value
-    assert plain(value)["a"] is not value["a"]
+    assert copy_plain_data(value) == value
+    assert copy_plain_data(value)["a"] is not value["a"]
 
 
 def test_changing_a_list_of_the_agents_changes_a_copy() -> None:
@@ -341,7 +341,7 @@ def test_ask_llm_takes_a_text() -> None:
 def test_hostile_literals_end_in_a_plain_error(text: str) -> None:
     with pytest.raises(ValueError, match="literal_eval cannot read") as caught:
         literal_eval(text)
-    assert limit_of(caught.value) is None
+    assert find_limit(caught.value) is None
     assert len(str(caught.value)) < 400
 
 
@@ -552,15 +552,15 @@ def test_an_error_keeps_the_plans_own_line_numbers() -> None:
 
 
 def test_compiling_alone_refuses_what_the_language_has_not() -> None:
-    with pytest.raises(PlanRefused) as caught:
+    with pytest.raises(RejectedPlanError) as caught:
         compile_plan(plan("x = ().__class__"))
     assert [d.rule for d in caught.value.diagnostics] == ["language"]
-    with pytest.raises(PlanRefused, match="no function `solution`"):
+    with pytest.raises(RejectedPlanError, match="no function `solution`"):
         compile_plan("x = 1")
 
 
 def test_control_is_nothing_that_a_plan_can_name() -> None:
-    assert not issubclass(Control, Exception)
+    assert not issubclass(PlanTermination, Exception)
 
 
 def test_a_bool_has_the_methods_of_a_number_but_those_that_make_bytes() -> None:
