@@ -28,8 +28,9 @@ from typing import Any
 import msgspec
 
 import codeplan
-from codeplan.bench import run_bench, engines
-from codeplan.bench.plan import BenchSpec, ResolvedBench, resolve_bench
+from codeplan.bench import engines
+from codeplan.bench.bench_runner import run_bench
+from codeplan.bench.spec import BenchSpec, ResolvedBench, resolve_bench
 from codeplan.bench.store import RESULTS_FILE, BenchRecord, EpisodeOutcome, read_bench
 
 KILLS = 20
@@ -166,7 +167,9 @@ def lost(engine: str) -> bool:
         there = played(plan, Path(folder, engine), engine, 2, watch)
         same = bare(there) == bare(played(plan, Path(folder, "threads"), workers=2))
     table = "the same table" if same else "ANOTHER TABLE"
-    print(f"{engine:10} {len(killed)} of 2 workers killed, {len(ended)} ends of {there.total_episodes} episodes: {table}")
+    print(
+        f"{engine:10} {len(killed)} of 2 workers killed, {len(ended)} ends of {there.total_episodes} episodes: {table}"
+    )
     return same and len(killed) == 1 and len(ended) == there.total_episodes
 
 
@@ -186,7 +189,9 @@ def played(
     hear: Callable[[EpisodeOutcome], None] = lambda ended: None,
 ) -> BenchRecord:
     """The bench, played in the folder to its end."""
-    return run_bench(plan, engines.make_engine(engine, workers), folder, observer=lambda bench: contextlib.nullcontext(hear)).bench
+    return run_bench(
+        plan, engines.make_engine(engine, workers), folder, observer=lambda bench: contextlib.nullcontext(hear)
+    ).bench
 
 
 def bare(bench: BenchRecord) -> list[object]:

@@ -10,11 +10,11 @@ import sys
 import time
 from pathlib import Path
 
-from codeplan.envs.miniwob import found
+from codeplan.envs.miniwob import browser_path
 from codeplan.envs.miniwob.browser import SharedBrowser, close_all_browsers
 from codeplan.envs.miniwob.environment import MiniWob
-from codeplan.envs.miniwob.pages import PageFolder
-from codeplan.types import Observation
+from codeplan.envs.miniwob.page_folder import PageFolder
+from codeplan.types.task import Observation
 
 EPISODES = 1000
 PAGES = 16
@@ -23,7 +23,7 @@ WANTED = {"episodes a second": 50, "MB": 700}
 
 def main(episodes: int) -> None:
     """Print all the figures; ``episodes`` is how many are played for the speed."""
-    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; {found.find_browser()}")
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; {browser_path.find_browser()}")
     started = time.perf_counter()
     env = MiniWob()
     env.reset(env.task("click-button", 0))
@@ -89,7 +89,7 @@ _leader = 0
 def remember_browser() -> None:
     """Remember the process group of the browser."""
     global _leader
-    browser, page = SharedBrowser.open_page(found.find_browser(), PageFolder().folder)
+    browser, page = SharedBrowser.open_page(browser_path.find_browser(), PageFolder().folder)
     _leader = browser.process.pid
     browser.return_page(page)
 

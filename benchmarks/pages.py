@@ -17,10 +17,10 @@ import msgspec
 
 from codeplan.recording.events import ActionTaken, EpisodeStarted, StepEntered
 from codeplan.report.pages import archive
-from codeplan.report.pages.index import TraceIndex
-from codeplan.report.pages.runs import ReportSource
+from codeplan.report.pages.source import ReportSource
+from codeplan.report.pages.trace_index import TraceIndex
 from codeplan.sandbox.protocol.codec import encode
-from codeplan.types import Observation, Task
+from codeplan.types.task import Observation, Task
 
 _T = TypeVar("_T")
 
@@ -35,7 +35,9 @@ def main(megabytes: int) -> None:
         index, seconds = cpu("the index of the trace", TraceIndex(path).refresh)
         print(f"  {seconds / plain:.1f} times the plain reading; {index.count:,} events, {len(index.pages):,} pages")
         cpu("one page out of the middle", lambda: index.read(len(index.pages) // 2))
-        written = cpu("the whole report", lambda: archive.write_archive(ReportSource(path.parent), Path(place, "page.html")))[0]
+        written = cpu(
+            "the whole report", lambda: archive.write_archive(ReportSource(path.parent), Path(place, "page.html"))
+        )[0]
         print(f"  {written.size / 1e6:.1f} MB, {written.left_out:,} pages left out")
         print(f"memory: {(memory() - before) / 1e3:.0f} MB more than before, for a trace of {megabytes} MB")
 
@@ -43,10 +45,13 @@ def main(megabytes: int) -> None:
 def write(path: Path, size: int) -> None:
     """A trace of about so many bytes."""
     path.parent.mkdir()
-    head = EpisodeStarted(task=Task("long"), env="household", method="adaplanner", model="scripted", codeplan_version="0")
+    head = EpisodeStarted(
+        task=Task("long"), env="household", method="adaplanner", model="scripted", codeplan_version="0"
+    )
     state = encode({"seen": [f"drawer {n}" for n in range(200)]}, 1 << 18)
     events = [
-        ActionTaken(action=f"go to drawer {n}", observation=Observation("Nothing. " * 40), seconds=0.0) for n in range(60)
+        ActionTaken(action=f"go to drawer {n}", observation=Observation("Nothing. " * 40), seconds=0.0)
+        for n in range(60)
     ]
     lines = msgspec.json.Encoder().encode_lines([StepEntered(step=1, title="look", checkpoint=state), *events])
     with path.open("wb") as file:

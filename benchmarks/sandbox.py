@@ -23,7 +23,8 @@ from sandbox_use import crowd, leaks, memory
 from codeplan.sandbox.host import launcher
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
-from codeplan.types import Plan, Stopped
+from codeplan.types.plan import Plan
+from codeplan.types.run import Stopped
 
 TURNS = 1_000_000
 PAUSE_SECONDS = 0.01

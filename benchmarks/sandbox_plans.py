@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 
 from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.types import Finished, Plan
+from codeplan.types.plan import Plan
+from codeplan.types.run import Finished
 
 CALLS = 400
 """The agent calls of MANY_CALLS."""

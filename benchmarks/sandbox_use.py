@@ -12,7 +12,8 @@ from sandbox_plans import THREE_STEPS, Home, accepted, caged, plan
 
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
-from codeplan.types import Finished, Plan
+from codeplan.types.plan import Plan
+from codeplan.types.run import Finished
 
 
 def below(pid: int) -> list[int]:

@@ -22,13 +22,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from codeplan import envs
-from codeplan.curation.checking import run_skill_alone
-from codeplan.curation.episodes import CurationRunner
+from codeplan.curation.checks import run_skill_alone
+from codeplan.curation.curation_runner import CurationRunner
 from codeplan.curation.filtering import FilterRule, filter_candidates
 from codeplan.skills import evidence, manifest
 from codeplan.skills.library import SkillLibrary
-from codeplan.skills.values import SkillOrigin, EvidenceRecord
-from codeplan.types import Task
+from codeplan.skills.skill import EvidenceRecord, SkillOrigin
+from codeplan.types.task import Task
 
 TESTS = Path(__file__).parents[1] / "tests"
 sys.path[:0] = [str(TESTS)]
@@ -58,7 +58,10 @@ def fill(root: Path) -> None:
         folder.mkdir(parents=True)
         (folder / "plan.py").write_text(plan)
         (folder / "SKILL.md").write_text(manifest.format_manifest(one))
-        trials = [EvidenceRecord(f"{kind}/{j}", j, "m", j % 2 == 0, j % 2 == 0, 1, "filter", f"runs/{i}-{j}") for j in range(8)]
+        trials = [
+            EvidenceRecord(f"{kind}/{j}", j, "m", j % 2 == 0, j % 2 == 0, 1, "filter", f"runs/{i}-{j}")
+            for j in range(8)
+        ]
         (folder / "evidence.jsonl").write_bytes(b"".join(evidence.encode_record(t) + b"\n" for t in trials))
 
 
@@ -162,7 +165,9 @@ def crash(rounds: int) -> None:
         began = time.perf_counter()
         subprocess.run([sys.executable, script, "record", str(library.path), "16", "50"], check=True)
         seconds = time.perf_counter() - began
-        print(f"16 processes, 50 trials each: {len(library.read_evidence(shelf.skill()))} of 800 there, {seconds:.1f} s")
+        print(
+            f"16 processes, 50 trials each: {len(library.read_evidence(shelf.skill()))} of 800 there, {seconds:.1f} s"
+        )
         subprocess.run([sys.executable, script, "crash", str(library.path), str(rounds)], check=True)
 
 

@@ -33,9 +33,11 @@ from codeplan import envs
 from codeplan.episode.episode import Episode
 from codeplan.errors import InfrastructureError, ModelError
 from codeplan.prompts.templates import Prompts
-from codeplan.recording.events import ModelCalled, EpisodeEnded, Event
+from codeplan.recording.events import EpisodeEnded, Event, ModelCalled
 from codeplan.sandbox.host import launcher
-from codeplan.types import NO_USAGE, Result, Task, Usage
+from codeplan.types.model import NO_USAGE, Usage
+from codeplan.types.result import Result
+from codeplan.types.task import Task
 
 RETRY_AFTER = 1.0
 LEAST_PAUSE = 0.25

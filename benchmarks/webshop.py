@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from codeplan.envs.webshop import catalogue, tantivy_index
-from codeplan.envs.webshop.catalogue import Catalogue, ShoppingInstruction, CatalogueEntry
-from codeplan.envs.webshop.environment import WebShopSettings, WebShop
+from codeplan.envs.webshop.catalogue import Catalogue, CatalogueEntry, ShoppingInstruction
+from codeplan.envs.webshop.environment import WebShop, WebShopSettings
 from codeplan.envs.webshop.loading import ShopData, open_shop
 from codeplan.envs.webshop.products import Product
 

@@ -16,7 +16,8 @@ from codeplan.version import VERSION as __version__
 if TYPE_CHECKING:
     from codeplan.agent_api import agent_api
     from codeplan.budget import Budget
-    from codeplan.episode import Episode, Learner, Method
+    from codeplan.episode.episode import Episode
+    from codeplan.episode.method import Learner, Method
     from codeplan.errors import (
         AgentError,
         BudgetExceeded,
@@ -31,9 +32,13 @@ if TYPE_CHECKING:
         UsageError,
     )
     from codeplan.protocols import LLM, Agent, Environment, GeneratesTasks
-    from codeplan.recording import Event, Trace
-    from codeplan.runner import Execution, execute, fork, learn, replay, resume, run
-    from codeplan.types import ActionSpace, Completion, Message, Observation, Result, Task, Usage
+    from codeplan.recording.events import Event
+    from codeplan.recording.trace import Trace
+    from codeplan.runner.live import Execution, execute, learn, run
+    from codeplan.runner.recorded import fork, replay, resume
+    from codeplan.types.model import Completion, Message, Usage
+    from codeplan.types.result import Result
+    from codeplan.types.task import ActionSpace, Observation, Task
 
 __getattr__, __dir__ = lazy_names(
     __name__,

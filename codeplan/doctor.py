@@ -85,10 +85,10 @@ def _extras() -> Iterator[Finding]:
 
 def _browser() -> Finding:
     """The browser that shows MiniWoB++'s pages."""
-    from codeplan.envs.miniwob import found
+    from codeplan.envs.miniwob import browser_path
 
     try:
-        return Finding("Extras", "browser", "ok", str(found.find_browser()))
+        return Finding("Extras", "browser", "ok", str(browser_path.find_browser()))
     except CodeplanError as e:
         return Finding("Extras", "browser", "absent", "for miniwob", f"if you want it: {e}")
 
@@ -101,8 +101,8 @@ def _requirements() -> list[str]:
 
 
 def _name(requirement: str) -> str:
-    found = re.match(r"[\w.-]+", requirement)
-    return found[0] if found else requirement
+    browser_path = re.match(r"[\w.-]+", requirement)
+    return browser_path[0] if browser_path else requirement
 
 
 def _version(name: str) -> str:
@@ -118,7 +118,7 @@ def _version(name: str) -> str:
 def _sandbox() -> Iterator[Finding]:
     """The layers of the cage, and a plan that is really run with every one of them asked for."""
     from codeplan.sandbox.host.sandbox import Sandbox, probe_layers
-    from codeplan.types import Finished
+    from codeplan.types.run import Finished
 
     try:
         for layer in probe_layers():
@@ -155,7 +155,10 @@ def _endpoint(online: bool) -> Iterator[Finding]:
         yield Finding("Model", "endpoint", "missing", str(e), "set OPENAI_BASE_URL and OPENAI_API_KEY anew")
         return
     yield Finding(
-        "Model", "endpoint", "ok", f"{endpoint.without_credentials(url)} ({'from ' + variable if variable else 'the default'})"
+        "Model",
+        "endpoint",
+        "ok",
+        f"{endpoint.without_credentials(url)} ({'from ' + variable if variable else 'the default'})",
     )
     if key:
         yield Finding("Model", "key", "ok", "found in OPENAI_API_KEY")

@@ -20,7 +20,7 @@ import gymnasium
 from gymnasium.spaces import Text
 
 from codeplan import envs
-from codeplan.types import Observation, Task
+from codeplan.types.task import Observation, Task
 
 IDS = {
     "codeplan/Household-v0": "household",

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from codeplan.types import ActionSpace, Completion, Embeddings, Message, Observation, Purpose, Task
+from codeplan.types.model import Completion, Embeddings, Message, Purpose
+from codeplan.types.task import ActionSpace, Observation, Task
 
 if TYPE_CHECKING:
     pass

@@ -19,9 +19,9 @@ from typing import TypeVar
 
 import msgspec
 
-from codeplan.envs.webshop.catalogue import ShoppingInstruction, CatalogueEntry
+from codeplan.envs.webshop.catalogue import CatalogueEntry, ShoppingInstruction
 from codeplan.envs.webshop.products import Product, normalise_option
-from codeplan.types import Value
+from codeplan.types.value import Value
 
 CATALOGUE = Path(__file__).parent.parent / "envs" / "webshop" / "catalogue.jsonl"
 FAMILIES = Path(__file__).parent / "webshop_families.toml"
@@ -117,7 +117,9 @@ def listed(family: Family, dice: Dice, asin: str) -> CatalogueEntry:
     return CatalogueEntry(product=product, instructions=tuple(asked), synthetic=_plain(sort, features))
 
 
-def instruction(dice: Dice, sort: str, features: Sequence[str], options: dict[str, tuple[str, ...]]) -> ShoppingInstruction:
+def instruction(
+    dice: Dice, sort: str, features: Sequence[str], options: dict[str, tuple[str, ...]]
+) -> ShoppingInstruction:
     """What a person might ask for who wants this product."""
     wanted = dice.some(features, 1 + dice.below(2))
     chosen = {name: dice.one(options[name]) for name in dice.some(list(options), dice.below(len(options) + 1))}

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from codeplan.cli import main
-from codeplan.recording.events import ModelCalled, EpisodeEnded, PlanDrafted, PlanFailed, PlanStarted
+from codeplan.recording.events import EpisodeEnded, ModelCalled, PlanDrafted, PlanFailed, PlanStarted
 from codeplan.recording.trace import Trace
 
 MAKEFILE = Path(__file__).parent.parent / "Makefile"

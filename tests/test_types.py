@@ -1,7 +1,9 @@
 import msgspec
 import pytest
 
-from codeplan.types import Diagnostic, Observation, Plan, Step, Task, Usage
+from codeplan.types.model import Usage
+from codeplan.types.plan import Diagnostic, Plan, Step
+from codeplan.types.task import Observation, Task
 
 
 def test_values_cannot_be_changed():

@@ -8,6 +8,6 @@ must run as ever.
 
 from __future__ import annotations
 
-from codeplan.audit.auditor import HostilePlan, AttackVerdict, audit_plans, audit_plan, read_corpus, read_hostile_plan
+from codeplan.audit.auditor import AttackVerdict, HostilePlan, audit_plan, audit_plans, read_corpus, read_hostile_plan
 
-__all__ = ["HostilePlan", "AttackVerdict", "audit_plans", "audit_plan", "read_corpus", "read_hostile_plan"]
+__all__ = ["AttackVerdict", "HostilePlan", "audit_plan", "audit_plans", "read_corpus", "read_hostile_plan"]

@@ -17,7 +17,7 @@ from typing import Final
 
 import msgspec
 
-from codeplan.audit.watch import HostMonitor
+from codeplan.audit.monitor import HostMonitor
 from codeplan.errors import UsageError
 
 _HEADER: Final = re.compile(r"^# (id|kind|tries|a correct runtime must|layer): (.*)$", re.MULTILINE)

@@ -15,13 +15,14 @@ from typing import Final
 
 import msgspec
 
-from codeplan.audit.prey import HONEST_OUTPUT, HONEST_PLAN, AttackSession, agent_state
+from codeplan.audit.decoy import HONEST_OUTPUT, HONEST_PLAN, AttackSession, agent_state
 from codeplan.errors import CodeplanError
 from codeplan.sandbox.host import launcher
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol.codec import CheckpointError
-from codeplan.types import Checkpoint, Failed, Finished, Plan, Rejected, Step, Stopped
+from codeplan.types.plan import Checkpoint, Plan, Rejected, Step
+from codeplan.types.run import Failed, Finished, Stopped
 
 ATTACK_LIMITS: Final = Limits(wall=1.0, cpu=0.5)
 """Shorter times than plans have elsewhere, all other limits as they are: an audit has hundreds of plans to sit out."""
@@ -61,7 +62,7 @@ def main() -> None:
     ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
     unrestricted = "--unrestricted" in sys.argv
     if unrestricted:
-        launcher.run_workers.use_entry_module("codeplan.audit.escaped")
+        launcher.run_workers.use_entry_module("codeplan.audit.unguarded")
     target = AttackTarget(os.environ[SECRET_VARIABLE], check_first=not unrestricted)
     _write_report(AttackReport("ready", target.honest_plan_problem(None), 0.0))
     decoder = msgspec.json.Decoder(AttackCase)
@@ -91,7 +92,9 @@ class AttackTarget:
             # A plan that the check refuses is run all the same: the text alone is enough for the compiler.
             outcome = self._sandbox.run(plan or case.source, hunt.agent, hunt.ask)
         except CodeplanError as error:
-            return AttackReport(f"error:{type(error).__name__}", f"the sandbox raised {error}", time.monotonic() - began)
+            return AttackReport(
+                f"error:{type(error).__name__}", f"the sandbox raised {error}", time.monotonic() - began
+            )
         seconds = time.monotonic() - began
         problem = next(self._problems(case, hunt, outcome), "")
         return AttackReport(_ending(outcome), problem, seconds, plan is not None)

@@ -7,8 +7,20 @@
 
 from __future__ import annotations
 
-from codeplan.bench.conduct import BenchBudget, BenchOutcome, run_bench
-from codeplan.bench.store import BenchRecord, BenchCell, EpisodeOutcome, BenchGrid, read_bench
+from codeplan.bench.bench_runner import BenchBudget, BenchOutcome, run_bench
+from codeplan.bench.store import BenchCell, BenchGrid, BenchRecord, EpisodeOutcome, read_bench
 from codeplan.bench.suite import KindSummary, TaskSuite, summarise_results
 
-__all__ = ["BenchBudget", "BenchRecord", "BenchCell", "BenchOutcome", "EpisodeOutcome", "BenchGrid", "KindSummary", "TaskSuite", "run_bench", "read_bench", "summarise_results"]
+__all__ = [
+    "BenchBudget",
+    "BenchCell",
+    "BenchGrid",
+    "BenchOutcome",
+    "BenchRecord",
+    "EpisodeOutcome",
+    "KindSummary",
+    "TaskSuite",
+    "read_bench",
+    "run_bench",
+    "summarise_results",
+]

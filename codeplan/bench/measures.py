@@ -8,10 +8,10 @@ from statistics import fmean
 
 import msgspec
 
-from codeplan.bench.store import BenchRecord, BenchCell, EpisodeOutcome
+from codeplan.bench.store import BenchCell, BenchRecord, EpisodeOutcome
 from codeplan.runner.live import TRACE_NAME
 from codeplan.statistics import pass_at_k, wilson_interval
-from codeplan.types import Value
+from codeplan.types.value import Value
 
 
 class EpisodeMeasures(Value, frozen=True):
@@ -62,7 +62,9 @@ AVERAGED_MEASURES = ("trajectory", "actions", "asks", "refinements", "calls", "t
 def measure_cell(bench: BenchRecord, cell: BenchCell) -> dict[tuple[str, int], tuple[EpisodeOutcome, EpisodeMeasures]]:
     """The episodes of a cell that ended and were not broken off, by task and repeat, each with its measures."""
     return {
-        (e.task.id, e.repeat): (e, measure_episode(e, bench.folder, cell.no_effect_prefixes)) for e in bench.outcomes_of(cell.name) if not e.broken
+        (e.task.id, e.repeat): (e, measure_episode(e, bench.folder, cell.no_effect_prefixes))
+        for e in bench.outcomes_of(cell.name)
+        if not e.broken
     }
 
 
@@ -86,14 +88,18 @@ def measure_episode(ended: EpisodeOutcome, folder: Path, no_effect_prefixes: tup
     )
 
 
-def cell_statistics(cell: BenchCell, episodes: Sequence[tuple[EpisodeOutcome, EpisodeMeasures]]) -> list[CellStatistics]:
+def cell_statistics(
+    cell: BenchCell, episodes: Sequence[tuple[EpisodeOutcome, EpisodeMeasures]]
+) -> list[CellStatistics]:
     """One entry per kind in the order of first appearance, then one for all, of kind ``"all"``."""
     kinds = list(dict.fromkeys(e.task.kind for e, _ in episodes))
     parts = [(kind, [one for one in episodes if one[0].task.kind == kind]) for kind in kinds]
     return [_kind_statistics(cell, kind, part) for kind, part in [*parts, ("all", list(episodes))]]
 
 
-def _kind_statistics(cell: BenchCell, kind: str, episodes: list[tuple[EpisodeOutcome, EpisodeMeasures]]) -> CellStatistics:
+def _kind_statistics(
+    cell: BenchCell, kind: str, episodes: list[tuple[EpisodeOutcome, EpisodeMeasures]]
+) -> CellStatistics:
     measures = [m for _, m in episodes]
     n, wins = len(measures), sum(m.success for m in measures)
     futile, acted = sum_if_known([m.inadmissible for m in measures]), sum(m.actions for m in measures)

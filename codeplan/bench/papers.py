@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import msgspec
 
-from codeplan.types import Value
+from codeplan.types.value import Value
 
 
 class PublishedResult(Value, frozen=True):

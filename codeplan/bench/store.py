@@ -21,7 +21,9 @@ import msgspec
 from codeplan.budget import Budget
 from codeplan.errors import TraceFailure, UsageError
 from codeplan.recording.file_lock import lock_exclusively
-from codeplan.types import Result, Task, Value
+from codeplan.types.result import Result
+from codeplan.types.task import Task
+from codeplan.types.value import Value
 
 GRID_FILE = "bench.json"
 RESULTS_FILE = "results.jsonl"
@@ -136,7 +138,9 @@ class BenchStore:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             file = (self.folder / RESULTS_FILE).open("a+b", buffering=0)
-            self._file = lock_exclusively(file, f"a bench still runs in {self.folder}; wait for its end, or end it first")
+            self._file = lock_exclusively(
+                file, f"a bench still runs in {self.folder}; wait for its end, or end it first"
+            )
         except OSError as e:
             raise UsageError(f"the bench cannot be written to {folder}: {e.strerror}") from None
         try:
@@ -171,7 +175,9 @@ class BenchStore:
         whole = self.folder / f".{GRID_FILE}.new"
         whole.write_bytes(msgspec.json.format(msgspec.json.encode(grid)) + b"\n")
         os.replace(whole, self.folder / GRID_FILE)
-        self._file.truncate(_read_json_lines(self.folder / RESULTS_FILE, EpisodeOutcome)[1])  # a torn line would spoil the next
+        self._file.truncate(
+            _read_json_lines(self.folder / RESULTS_FILE, EpisodeOutcome)[1]
+        )  # a torn line would spoil the next
 
 
 def _must_contain(grid: BenchGrid, before: BenchGrid, folder: Path) -> None:

@@ -13,12 +13,14 @@ from typing import Any
 
 import msgspec
 
-from codeplan.bench.episodes import attempt_episode
-from codeplan.llm.background import cancel_calls_on_interrupt
+from codeplan.bench.episode_worker import attempt_episode
+from codeplan.llm.background_loop import cancel_calls_on_interrupt
 from codeplan.recording.events import EventHandler
 from codeplan.runner.live import run
 from codeplan.statistics import wilson_interval
-from codeplan.types import NO_USAGE, Result, Task
+from codeplan.types.model import NO_USAGE
+from codeplan.types.result import Result
+from codeplan.types.task import Task
 
 
 class TaskSuite(msgspec.Struct, frozen=True, kw_only=True):

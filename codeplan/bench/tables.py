@@ -6,11 +6,11 @@ import csv
 import io
 from collections.abc import Callable, Sequence
 
-from codeplan.bench.compare import CellComparison, BenchOverview
+from codeplan.bench.comparison import BenchOverview, CellComparison
 from codeplan.bench.measures import CellStatistics
 from codeplan.bench.papers import PublishedResult
 from codeplan.statistics import RateDifference
-from codeplan.types import Value
+from codeplan.types.value import Value
 
 STAND_IN_LABEL = "scripted stand-in"
 STAND_IN_MARK = " †"
@@ -44,7 +44,12 @@ def format_tables(tables: Sequence[BenchTable], format_name: str) -> str:
 
 def format_markdown(table: BenchTable) -> str:
     """The table as Markdown."""
-    lines = [f"**{table.title}**", "", _markdown_row(table.columns), _markdown_row(["---", *["---:"] * (len(table.columns) - 1)])]
+    lines = [
+        f"**{table.title}**",
+        "",
+        _markdown_row(table.columns),
+        _markdown_row(["---", *["---:"] * (len(table.columns) - 1)]),
+    ]
     lines += [_markdown_row([" ".join(cell.split()).replace("|", "\\|") for cell in row]) for row in table.rows]
     return "\n".join([*lines, *(f"\n{note}" for note in table.notes)]) + "\n"
 
@@ -63,10 +68,17 @@ def format_latex(table: BenchTable) -> str:
     layout = "l" + "r" * (len(table.columns) - 1)
     lines = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{layout}}}", r"\toprule", head, r"\midrule", *body]
     caption = " ".join([f"{table.title}.", *table.notes])
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", rf"\caption{{{_escape_latex(caption)}}}", r"\end{table}"]) + "\n"
+    return (
+        "\n".join([*lines, r"\bottomrule", r"\end{tabular}", rf"\caption{{{_escape_latex(caption)}}}", r"\end{table}"])
+        + "\n"
+    )
 
 
-TABLE_FORMATS: dict[str, Callable[[BenchTable], str]] = {"markdown": format_markdown, "csv": format_csv, "latex": format_latex}
+TABLE_FORMATS: dict[str, Callable[[BenchTable], str]] = {
+    "markdown": format_markdown,
+    "csv": format_csv,
+    "latex": format_latex,
+}
 """How a table can be written."""
 
 _COLUMNS = {
@@ -89,7 +101,10 @@ def _statistics_table(of: BenchOverview) -> BenchTable:
     scripted = {s.label for s in of.cells if s.cell.model == "scripted"}
     marked = {label: label + STAND_IN_MARK * (label in scripted) for label, _ in of.statistics}
     rows = tuple((marked[label], *_row(f, repeated)) for label, cell in of.statistics for f in cell)
-    notes = (_COLUMN_NOTE, f"{STAND_IN_MARK.strip()} The model is the {STAND_IN_LABEL}: its rates say nothing about language models.")
+    notes = (
+        _COLUMN_NOTE,
+        f"{STAND_IN_MARK.strip()} The model is the {STAND_IN_LABEL}: its rates say nothing about language models.",
+    )
     return BenchTable("Figures", columns, rows, notes if scripted else notes[:1])
 
 
@@ -105,7 +120,13 @@ def _comparison_table(c: CellComparison) -> BenchTable:
     first, second = (c.both + c.only_first) / n, (c.both + c.only_second) / n
     success = ("success, %", _format_percent(first), _format_percent(second), *_format_difference(c.difference, 100, 1))
     means = [
-        (_COLUMNS.get(m.name, m.name), format_number(m.first), format_number(m.second), *_format_difference(m.difference, 1, 2)) for m in c.means
+        (
+            _COLUMNS.get(m.name, m.name),
+            format_number(m.first),
+            format_number(m.second),
+            *_format_difference(m.difference, 1, 2),
+        )
+        for m in c.means
     ]
     return BenchTable(
         f"{c.first} and {c.second} on {c.suite}, {n} pairs",
@@ -117,7 +138,9 @@ def _comparison_table(c: CellComparison) -> BenchTable:
 
 def _comparison_notes(c: CellComparison) -> list[str]:
     more = {None: "No difference is seen, so no number of tasks would show it.", 0: ""}
-    needed = more.get(c.more_pairs, f"To find a difference as large as this with a power of 80 %, {c.more_pairs} more pairs.")
+    needed = more.get(
+        c.more_pairs, f"To find a difference as large as this with a power of 80 %, {c.more_pairs} more pairs."
+    )
     found = [
         f"Only the first succeeded in {c.only_first}, only the second in {c.only_second}, both in {c.both}, neither in "
         f"{c.neither}. McNemar's exact test: p = {c.p_value:.3g}. {needed}".strip()

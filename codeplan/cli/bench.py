@@ -12,9 +12,9 @@ import typer
 from codeplan.cli import options
 
 if TYPE_CHECKING:
-    from codeplan.bench.conduct import BenchOutcome
-    from codeplan.bench.plan import BenchSpec
-    from codeplan.bench.store import BenchRecord, BenchCell
+    from codeplan.bench.bench_runner import BenchOutcome
+    from codeplan.bench.spec import BenchSpec
+    from codeplan.bench.store import BenchCell, BenchRecord
     from codeplan.runner.configuration import UserConfig
 
 SuiteName = Annotated[
@@ -126,7 +126,7 @@ def bench(
 def _from_flags(
     suite: str, method: str | None, model: str | None, found: UserConfig, common: dict[str, Any], which: dict[str, Any]
 ) -> BenchSpec:
-    from codeplan.bench.plan import BenchSpec
+    from codeplan.bench.spec import BenchSpec
 
     name, _ = options.select_model(found, model, {})
     given: dict[str, Any] = {name: value for name, value in which.items() if value is not None}
@@ -144,7 +144,7 @@ def _from_file(file: str, common: dict[str, Any], which: dict[str, Any]) -> Benc
     """What the file asks for; settings that were given by flags are those of all its cells."""
     from msgspec.structs import replace
 
-    from codeplan.bench.plan import read_spec
+    from codeplan.bench.spec import read_spec
     from codeplan.errors import UsageError
 
     if double := [name for name, value in which.items() if value is not None]:
@@ -175,10 +175,10 @@ def _conducted(
     engine: tuple[str, int, str | None],
     player: dict[str, Any],
 ) -> BenchOutcome:
-    from codeplan.bench import run_bench, engines
-    from codeplan.bench.conduct import BenchBudget
-    from codeplan.bench.plan import resolve_bench
-    from codeplan.cli.progress import show_progress
+    from codeplan.bench import engines
+    from codeplan.bench.bench_runner import BenchBudget, run_bench
+    from codeplan.bench.spec import resolve_bench
+    from codeplan.cli.bench_progress import show_progress
     from codeplan.errors import UsageError
 
     tapes = player["tapes"]
@@ -194,7 +194,9 @@ def _leave(done: BenchOutcome) -> None:
     from codeplan.errors import InfrastructureError
 
     ended = sum(not e.broken for e in done.bench.outcomes)
-    so_far = f"{ended} of {done.bench.total_episodes} episodes ended; start the bench again with the same --out to go on"
+    so_far = (
+        f"{ended} of {done.bench.total_episodes} episodes ended; start the bench again with the same --out to go on"
+    )
     if done.stopped_by:
         done.stopped_by.args = (f"{done.stopped_by}: {so_far}",)
         raise done.stopped_by
@@ -213,12 +215,16 @@ def _show(bench: BenchRecord, folder: Path | None, as_json: bool) -> None:
 
 def _print_json(bench: BenchRecord) -> None:
     from codeplan.bench.suite import summarise_results
-    from codeplan.report.plain import to_plain_data
+    from codeplan.report.json_output import to_plain_data
 
     def cell(one: BenchCell) -> dict[str, Any]:
         ended = bench.outcomes_of(one.name)
         over = [e.result for e in ended if not e.broken]
-        return {**to_plain_data(one), "broken": len(ended) - len(over), "summary": to_plain_data(summarise_results(over))}
+        return {
+            **to_plain_data(one),
+            "broken": len(ended) - len(over),
+            "summary": to_plain_data(summarise_results(over)),
+        }
 
     document = {"cells": [cell(one) for one in bench.cells], "ended": to_plain_data(bench.outcomes)}
     options.print_json(document)

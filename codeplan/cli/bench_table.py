@@ -11,7 +11,7 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from codeplan.bench.papers import published_results
-from codeplan.bench.store import BenchRecord, BenchCell
+from codeplan.bench.store import BenchCell, BenchRecord
 from codeplan.bench.suite import KindSummary, summarise_results
 from codeplan.report.text import one_line
 

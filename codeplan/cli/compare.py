@@ -25,7 +25,7 @@ def compare(first: First, second: Second = None, form: Format = "markdown", as_j
     cells, the difference in success rate (Tango's interval at 95 %, McNemar's exact test) and in means (bootstrap over
     the tasks), and how many more pairs would be needed. What others have published on the suite stands apart.
     """
-    from codeplan.bench.compare import build_overview
+    from codeplan.bench.comparison import build_overview
     from codeplan.bench.tables import TABLE_FORMATS, build_tables, format_tables
     from codeplan.errors import UsageError
     from codeplan.report.text import clean
@@ -34,7 +34,7 @@ def compare(first: First, second: Second = None, form: Format = "markdown", as_j
         raise UsageError(f"there is no format {form!r}; there are: {', '.join([*TABLE_FORMATS, 'json'])}")
     found = build_overview(first, second)
     if as_json or form == "json":
-        from codeplan.report.plain import to_plain_data
+        from codeplan.report.json_output import to_plain_data
 
         told = {label: to_plain_data(kinds) for label, kinds in found.statistics}
         compared, theirs = to_plain_data(found.comparisons), to_plain_data(found.published)

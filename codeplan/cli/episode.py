@@ -86,7 +86,7 @@ def run(
 
 
 def _play(folder: Path, as_json: bool, quiet: bool, **arguments: Any) -> None:
-    from codeplan.report.plain import to_plain_data
+    from codeplan.report.json_output import to_plain_data
     from codeplan.runner.live import TRACE_NAME
     from codeplan.runner.live import run as run_episode
 

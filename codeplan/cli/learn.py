@@ -10,7 +10,7 @@ import typer
 from codeplan.cli import options
 
 if TYPE_CHECKING:
-    from codeplan.types import Task
+    from codeplan.types.task import Task
 
 Out = Annotated[
     Path, typer.Option(metavar="FOLDER", help="Where the learnt plan, the plans on the way and the traces go.")

@@ -73,7 +73,7 @@ def doctor(online: Online = False, as_json: options.Json = False) -> None:
 
     findings = examine(online=online)
     if as_json:
-        from codeplan.report.plain import to_plain_data
+        from codeplan.report.json_output import to_plain_data
 
         options.print_json({"ok": is_safe(findings), "findings": to_plain_data(findings)})
     else:

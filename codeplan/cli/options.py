@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from codeplan.budget import Budget
     from codeplan.runner.configuration import UserConfig
-    from codeplan.types import Result
+    from codeplan.types.result import Result
 
 RUNS = Path("runs")
 """Where traces go when no folder is named."""
@@ -150,7 +150,7 @@ def command_budget(context: typer.Context, config: UserConfig) -> Budget:
 @contextlib.contextmanager
 def open_tapes(record: Path | None, replay: Path | None) -> Iterator[dict[str, Any]]:
     """The arguments of a run that is to be put on a tape, or played from one."""
-    from codeplan.recording.tape import TapeRecorder, Tape
+    from codeplan.recording.tape import Tape, TapeRecorder
 
     recorder = TapeRecorder(record) if record else None
     try:

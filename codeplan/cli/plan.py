@@ -13,7 +13,7 @@ from codeplan.cli.episode import make_event_handler
 
 if TYPE_CHECKING:
     from codeplan.runner.live import Execution
-    from codeplan.types import Plan, Rejected
+    from codeplan.types.plan import Plan, Rejected
 
 MAX_PLAN_BYTES = 1_000_000
 """A file larger than this is no plan; the sandbox's own cap is far lower."""
@@ -39,12 +39,12 @@ def check(
 
     Exit code 0 accepted, 1 refused, 2 usage, 4 infrastructure.
     """
-    from codeplan.types import Rejected
+    from codeplan.types.plan import Rejected
 
     checked = _checked(read_plan(plan), env, allow_weak_sandbox)
     rejected = checked if isinstance(checked, Rejected) else None
     if as_json:
-        from codeplan.report.plain import to_plain_data
+        from codeplan.report.json_output import to_plain_data
 
         options.print_json(to_plain_data(rejected.diagnostics) if rejected else [])
     elif rejected:
@@ -149,7 +149,7 @@ def _checked(source: str, env: str, allow_weak: bool) -> Plan | Rejected:
 
 
 def _print_diagnostics(path: str, rejected: Rejected) -> None:
-    from codeplan.report.text import source_excerpt, one_line
+    from codeplan.report.text import one_line, source_excerpt
 
     for d in rejected.diagnostics:
         typer.echo(f"{_shown(path)}:{d.line}:{d.column}: {one_line(d.message, 1000)} [{d.rule}]")
@@ -159,7 +159,7 @@ def _print_diagnostics(path: str, rejected: Rejected) -> None:
 
 def _summary(execution: Execution) -> dict[str, Any]:
     """The plan's own outcome and the episode's counts, as the JSON that scripts read."""
-    from codeplan.report.plain import outcome_as_json
+    from codeplan.report.json_output import outcome_as_json
 
     result = execution.result
     counts = {"success": result.success, "actions": result.actions, "asks": result.asks}

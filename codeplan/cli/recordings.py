@@ -11,7 +11,7 @@ from codeplan.cli import options
 from codeplan.cli.episode import make_event_handler
 
 if TYPE_CHECKING:
-    from codeplan.types import Result
+    from codeplan.types.result import Result
 
 NewOut = Annotated[Path, typer.Option("--out", metavar="DIR", help="The new episode's folder.")]
 BaseUrl = Annotated[
@@ -50,7 +50,9 @@ def resume(
     from codeplan.runner.recorded import resume as resume_episode
 
     given = options.collect_settings(more, base_url=base_url, allow_weak_sandbox=allow_weak_sandbox)
-    _end(resume_episode(folder, on_event=make_event_handler(as_json, quiet), model_overrides=_beside(), **given), as_json)
+    _end(
+        resume_episode(folder, on_event=make_event_handler(as_json, quiet), model_overrides=_beside(), **given), as_json
+    )
 
 
 def replay(
@@ -106,7 +108,9 @@ def fork(
     given = options.collect_settings(more, base_url=base_url, allow_weak_sandbox=allow_weak_sandbox)
     source = read_plan(plan) if plan else None
     hear = make_event_handler(as_json, quiet)
-    result = fork_episode(folder, at, out, plan=source, answer=answer, on_event=hear, model_overrides=_beside(), **given)
+    result = fork_episode(
+        folder, at, out, plan=source, answer=answer, on_event=hear, model_overrides=_beside(), **given
+    )
     _end(result, as_json)
 
 
@@ -119,7 +123,7 @@ def _beside() -> dict[str, Any]:
 
 def _end(result: Result, as_json: bool) -> None:
     if as_json:
-        from codeplan.report.plain import to_plain_data
+        from codeplan.report.json_output import to_plain_data
 
         options.print_json(to_plain_data(result))
     raise typer.Exit(options.exit_code(result))

@@ -30,7 +30,7 @@ def report(runs: Runs, out: Out = Path("report.html"), library: Skills = None) -
     Very long episodes are cut in the middle there, and say so; `codeplan view` shows all of them.
     """
     from codeplan.report.pages.archive import write_archive
-    from codeplan.report.pages.runs import ReportSource
+    from codeplan.report.pages.source import ReportSource
 
     written = write_archive(ReportSource(runs), out, _opened(library))
     typer.echo(f"{out}: {written.episodes:,} episodes, {written.size / 1e6:.1f} MB")
@@ -47,9 +47,9 @@ def view(runs: Runs, port: options.Port = 0, library: Skills = None) -> None:
     """
     import sys
 
-    from codeplan.report.pages.runs import ReportSource
+    from codeplan.report.pages.catalog import EpisodeCatalog
     from codeplan.report.pages.server import serve
-    from codeplan.report.pages.shelf import EpisodeCatalog
+    from codeplan.report.pages.source import ReportSource
 
     def ready(address: str) -> None:
         typer.echo(address)

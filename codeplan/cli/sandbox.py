@@ -77,7 +77,7 @@ def _default_corpus() -> Path:
 
 
 def _print_json(verdicts: list[AttackVerdict], seconds: float, unrestricted: bool) -> None:
-    from codeplan.report.plain import to_plain_data
+    from codeplan.report.json_output import to_plain_data
 
     through = [v.id for v in verdicts if v.got_through]
     found = {"plans": len(verdicts), "through": through, "unrestricted": unrestricted, "seconds": round(seconds, 2)}

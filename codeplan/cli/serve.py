@@ -10,7 +10,7 @@ import typer
 from codeplan.cli import options
 
 if TYPE_CHECKING:
-    from codeplan.standin.server import StandInServer
+    from codeplan.standin.server.app import StandInServer
 
 Latency = Annotated[float, typer.Option(min=0, metavar="MS", help="Milliseconds that each answer takes.")]
 FaultSpec = Annotated[
@@ -49,8 +49,8 @@ def serve(
     import asyncio
 
     from codeplan.runner import models
-    from codeplan.standin.server import StandInServer
-    from codeplan.standin.server_faults import FaultSettings
+    from codeplan.standin.server.app import StandInServer
+    from codeplan.standin.server.faults import FaultSettings
 
     given = options.collect_settings(None, mistakes=mistakes, model_seed=model_seed)
     model = models.connect("scripted", **given)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from codeplan.report.text import clean, one_line
 
 if TYPE_CHECKING:
-    from codeplan.curation.checking import SkillCheck
-    from codeplan.curation.comparing import LibraryComparison
+    from codeplan.curation.checks import SkillCheck
+    from codeplan.curation.comparison import LibraryComparison
     from codeplan.curation.filtering import FilterOutcome
-    from codeplan.skills.figures import SkillStatistics
     from codeplan.skills.index import IndexEntry
-    from codeplan.skills.values import Skill, EvidenceRecord
+    from codeplan.skills.skill import EvidenceRecord, Skill
+    from codeplan.skills.skill_statistics import SkillStatistics
 
 _MAX_TRIALS = 40
 
@@ -39,7 +39,12 @@ def _entry(e: IndexEntry, kind: str, scores: bool) -> list[str]:
     t = e.evidence
     status = e.status + (" pinned" if e.pinned else "") + (" failing" if t.failing else "")
     cells = [f"{e.env}/{e.name}", kind, status, str(e.version)]
-    return [*cells, _share(t.solved, t.shown), _share(t.baseline_solved, t.baseline), *([f"{e.score:.2f}"] if scores else [])]
+    return [
+        *cells,
+        _share(t.solved, t.shown),
+        _share(t.baseline_solved, t.baseline),
+        *([f"{e.score:.2f}"] if scores else []),
+    ]
 
 
 def figures_table(rows: Sequence[SkillStatistics]) -> list[str]:

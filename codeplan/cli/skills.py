@@ -10,10 +10,10 @@ import typer
 from codeplan.cli import options
 
 if TYPE_CHECKING:
-    from codeplan.skills.figures import SkillStatistics
     from codeplan.skills.library import SkillLibrary
-    from codeplan.skills.values import Skill
-    from codeplan.skills.values import SkillStatus as SkillStatus
+    from codeplan.skills.skill import Skill
+    from codeplan.skills.skill import SkillStatus as SkillStatus
+    from codeplan.skills.skill_statistics import SkillStatistics
 
 LibraryFolder = Annotated[Path, typer.Option("--library", metavar="DIR", help="The library's folder. [skills]")]
 Name = Annotated[str, typer.Argument(metavar="SKILL", help="The skill's name, or environment/name.")]
@@ -25,7 +25,7 @@ DEFAULT_FOLDER = Path("skills")
 
 def add_to(app: typer.Typer) -> None:
     """Add the group of commands to the application."""
-    from codeplan.cli import skills_by_episodes
+    from codeplan.cli import skill_curation
 
     group = typer.Typer(name="skills", help="The skill library: look, curate, prove, move.", rich_markup_mode=None)
     group.command("list", epilog="Example: codeplan skills list --status active")(list_skills)
@@ -40,7 +40,7 @@ def add_to(app: typer.Typer) -> None:
     group.command("export", epilog="Example: codeplan skills export household.zip --env household")(export)
     group.command("import", epilog="Example: codeplan skills import household.zip")(import_skills)
     group.command("rebuild", epilog="Example: codeplan skills rebuild")(rebuild)
-    skills_by_episodes.add_to(group)
+    skill_curation.add_to(group)
     app.add_typer(group)
 
 
@@ -57,7 +57,7 @@ def list_skills(
 ) -> None:
     """List the skills: status, version, and how often they were shown and solved their tasks, with and without them."""
     from codeplan.cli.skill_tables import entries_table
-    from codeplan.report.plain import to_plain_data
+    from codeplan.report.json_output import to_plain_data
 
     opened = open_library(library)
     entries = opened.entries_of_run(run) if run else opened.entries(env, kind, parse_status(status))
@@ -71,13 +71,19 @@ def list_skills(
 def show(name: Name, library: LibraryFolder = DEFAULT_FOLDER, as_json: options.Json = False) -> None:
     """Show a skill: what it is, where it comes from, its figures, its trials, its plan."""
     from codeplan.cli.skill_tables import skill_page
-    from codeplan.report.plain import to_plain_data
+    from codeplan.report.json_output import to_plain_data
 
     opened = open_library(library)
     skill = find_skill(opened, name)
     trials = opened.read_evidence(skill)
     if as_json:
-        options.print_json({**to_plain_data(skill), "trials": to_plain_data(trials), "figures": to_plain_data(skill_figures(opened, skill))})
+        options.print_json(
+            {
+                **to_plain_data(skill),
+                "trials": to_plain_data(trials),
+                "figures": to_plain_data(skill_figures(opened, skill)),
+            }
+        )
         return
     typer.echo("\n".join(skill_page(skill, trials, skill_figures(opened, skill))))
 
@@ -113,7 +119,7 @@ def search(
 ) -> None:
     """Search the skills, of any status, by their words; best first."""
     from codeplan.cli.skill_tables import entries_table
-    from codeplan.report.plain import to_plain_data
+    from codeplan.report.json_output import to_plain_data
 
     found = open_library(library).search(text, n, env)
     if as_json:
@@ -127,11 +133,12 @@ def stats(
 ) -> None:
     """What the trials say of each skill: success with and without it, intervals, discordant pairs, p, e-value."""
     from codeplan.cli.skill_tables import figures_table
-    from codeplan.report.plain import to_plain_data
+    from codeplan.report.json_output import to_plain_data
 
     opened = open_library(library)
     found = [
-        skill_figures(opened, find_skill(opened, f"{e.env}/{e.name}")) for e in opened.entries(env, None, parse_status(status))
+        skill_figures(opened, find_skill(opened, f"{e.env}/{e.name}"))
+        for e in opened.entries(env, None, parse_status(status))
     ]
     if as_json:
         options.print_json(to_plain_data(found))
@@ -201,7 +208,7 @@ def export(
     as_json: options.Json = False,
 ) -> None:
     """Write skills, with their evidence, to a zip file."""
-    from codeplan.skills.exchange import export_skills as write
+    from codeplan.skills.import_export import export_skills as write
 
     opened = open_library(library)
     entries = opened.entries(env, None, parse_status(status))
@@ -222,9 +229,9 @@ def import_skills(
     Exit code 1 where some were refused.
     """
     from codeplan.errors import UsageError
-    from codeplan.report.plain import to_plain_data
+    from codeplan.report.json_output import to_plain_data
     from codeplan.report.text import one_line
-    from codeplan.skills.exchange import import_skills
+    from codeplan.skills.import_export import import_skills
     from codeplan.skills.library import SkillLibrary
 
     rows = import_skills(SkillLibrary(library), file)
@@ -265,7 +272,7 @@ def find_skill(library: SkillLibrary, name: str) -> Skill:
 
 def skill_figures(library: SkillLibrary, skill: Skill) -> SkillStatistics:
     """What the trials say of a skill."""
-    from codeplan.skills.figures import skill_statistics as of
+    from codeplan.skills.skill_statistics import skill_statistics as of
 
     return of(skill, library.read_evidence(skill))
 

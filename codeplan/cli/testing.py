@@ -91,7 +91,7 @@ def _manifests(plan: Path) -> list[Path]:
     """The manifest that is named, or those beside a plan that are for it."""
     from codeplan.errors import UsageError
     from codeplan.testing.cases.manifest import MANIFEST_SUFFIX
-    from codeplan.testing.cases.reading import read_manifest, read_text
+    from codeplan.testing.cases.manifest_files import read_manifest, read_text
 
     if plan.name.endswith(MANIFEST_SUFFIX):
         return [plan]

@@ -5,20 +5,20 @@
 
 from __future__ import annotations
 
-from codeplan.curation.acquiring import acquire_skill
-from codeplan.curation.checking import SkillCheck, check_skills
-from codeplan.curation.comparing import LibraryComparison, compare_library
-from codeplan.curation.discovering import DiscoveryRound, discover_skills
-from codeplan.curation.episodes import CurationRunner
+from codeplan.curation.acquisition import acquire_skill
+from codeplan.curation.checks import SkillCheck, check_skills
+from codeplan.curation.comparison import LibraryComparison, compare_library
+from codeplan.curation.curation_runner import CurationRunner
+from codeplan.curation.discovery import DiscoveryRound, discover_skills
 from codeplan.curation.filtering import FilterOutcome, FilterRule, filter_candidates
 
 __all__ = [
-    "SkillCheck",
-    "LibraryComparison",
+    "CurationRunner",
     "DiscoveryRound",
     "FilterOutcome",
-    "CurationRunner",
     "FilterRule",
+    "LibraryComparison",
+    "SkillCheck",
     "acquire_skill",
     "check_skills",
     "compare_library",

@@ -11,17 +11,18 @@ from typing import Literal
 
 import msgspec
 
-from codeplan.curation.checking import run_skill_alone
-from codeplan.curation.episodes import CurationRunner, EpisodeRecord
-from codeplan.curation.pairs import PairOutcome, PairedResult, count_discordant, summarise_pairs
+from codeplan.curation.checks import run_skill_alone
+from codeplan.curation.curation_runner import CurationRunner, EpisodeRecord
+from codeplan.curation.pairs import PairedResult, PairOutcome, count_discordant, summarise_pairs
 from codeplan.errors import UsageError
 from codeplan.skills import evidence
+from codeplan.skills.e_process import SkillVerdict, can_reach, e_value, sequential_verdict
 from codeplan.skills.library import SkillLibrary
-from codeplan.skills.only import FixedStore
-from codeplan.skills.sequential import SkillVerdict, e_value, can_reach, sequential_verdict
-from codeplan.skills.values import Skill, EvidenceRecord
+from codeplan.skills.skill import EvidenceRecord, Skill
+from codeplan.skills.stores import FixedStore
 from codeplan.statistics import mcnemar_exact
-from codeplan.types import Task, Value
+from codeplan.types.task import Task
+from codeplan.types.value import Value
 
 FilterTest = Literal["sequential", "fixed"]
 
@@ -106,7 +107,13 @@ def filter_candidates(
 
 
 def _filter_skill(
-    lab: CurationRunner, library: SkillLibrary, skill: Skill, all_tasks: Sequence[Task], baseline: _Baseline, rule: FilterRule, family: int
+    lab: CurationRunner,
+    library: SkillLibrary,
+    skill: Skill,
+    all_tasks: Sequence[Task],
+    baseline: _Baseline,
+    rule: FilterRule,
+    family: int,
 ) -> FilterOutcome:
     level = rule.level / family
     earlier = [t for t in library.read_evidence(skill) if t.model == lab.model and t.phase == "filter"]
@@ -140,7 +147,9 @@ def _can_decide(pairs: Sequence[PairOutcome], left: int, level: float, test: Fil
     return test == "fixed" or can_reach(wins, losses, left, level) or can_reach(losses, wins, left, level)
 
 
-def _run_pairs(lab: CurationRunner, library: SkillLibrary, skill: Skill, tasks: Sequence[Task], baseline: _Baseline) -> list[PairOutcome]:
+def _run_pairs(
+    lab: CurationRunner, library: SkillLibrary, skill: Skill, tasks: Sequence[Task], baseline: _Baseline
+) -> list[PairOutcome]:
     """Play tasks with the skill and without, and record it; success with and without."""
     without = baseline.run(tasks)
     shown = lab.map_parallel(lambda t: lab.run_planner(t, f"with-{skill.name}", library=FixedStore(skill)), tasks)
@@ -166,7 +175,9 @@ def _judge(pairs: Sequence[PairOutcome], level: float, test: FilterTest, *, last
     return "helps" if wins > losses else "harms"
 
 
-def _outcome(skill: Skill, alone: Sequence[bool], pairs: Sequence[PairOutcome], level: float, found: SkillVerdict) -> FilterOutcome:
+def _outcome(
+    skill: Skill, alone: Sequence[bool], pairs: Sequence[PairOutcome], level: float, found: SkillVerdict
+) -> FilterOutcome:
     return FilterOutcome(
         **msgspec.structs.asdict(summarise_pairs(pairs)),
         skill=skill.name,

@@ -5,6 +5,6 @@ from __future__ import annotations
 from codeplan.episode.agent import agent_class, build_agent
 from codeplan.episode.episode import Episode
 from codeplan.episode.meter import Meter
-from codeplan.episode.method import Learner, Method, EpisodeOpener
+from codeplan.episode.method import EpisodeOpener, Learner, Method
 
-__all__ = ["Episode", "Learner", "Meter", "Method", "EpisodeOpener", "agent_class", "build_agent"]
+__all__ = ["Episode", "EpisodeOpener", "Learner", "Meter", "Method", "agent_class", "build_agent"]

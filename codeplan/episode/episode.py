@@ -21,29 +21,21 @@ from codeplan.llm.routing import find_embedding_model
 from codeplan.protocols import LLM, Environment, TakesActions
 from codeplan.recording.events import (
     ActionTaken,
-    ModelCalled,
-    ModelCallFailed,
-    TextsEmbedded,
     EnvironmentReset,
     Event,
+    ModelCalled,
+    ModelCallFailed,
     PictureSaved,
     PlanDrafted,
     SpanClosed,
     SpanOpened,
+    TextsEmbedded,
 )
 from codeplan.recording.trace import Trace
-from codeplan.types import (
-    ActionSpace,
-    AgentApi,
-    Completion,
-    Embeddings,
-    Message,
-    Observation,
-    Purpose,
-    Result,
-    Task,
-    Usage,
-)
+from codeplan.types.agent import AgentApi
+from codeplan.types.model import Completion, Embeddings, Message, Purpose, Usage
+from codeplan.types.result import Result
+from codeplan.types.task import ActionSpace, Observation, Task
 
 
 class Episode:
@@ -125,7 +117,9 @@ class Episode:
         model does not embed.
         """
         self.replay_embeddings()
-        self.trace.next_recorded(TextsEmbedded)  # it tells of no more of them: Diverged where it goes on with something else
+        self.trace.next_recorded(
+            TextsEmbedded
+        )  # it tells of no more of them: Diverged where it goes on with something else
         model_that_embeds = find_embedding_model(self.llm)
         with self.meter.call("embed") as settle:
             started = time.perf_counter()

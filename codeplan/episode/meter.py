@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from codeplan.budget import Budget, deadline_in
 from codeplan.errors import BudgetExceeded, ModelError
-from codeplan.types import NO_USAGE, Usage
+from codeplan.types.model import NO_USAGE, Usage
 
 _TICK = 0.001  # two clocks may differ by so much about whether a moment has come
 

@@ -7,7 +7,8 @@ from contextlib import AbstractContextManager
 from typing import Protocol, runtime_checkable
 
 from codeplan.episode.episode import Episode
-from codeplan.types import Result, Task
+from codeplan.types.result import Result
+from codeplan.types.task import Task
 
 
 @runtime_checkable

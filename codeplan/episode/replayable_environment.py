@@ -9,7 +9,7 @@ from codeplan.errors import CodeplanError, Diverged, EnvironmentFailure
 from codeplan.protocols import Environment, ShowsPictures
 from codeplan.recording.events import ActionTaken, EnvironmentReset
 from codeplan.recording.trace import Trace
-from codeplan.types import Observation, Task
+from codeplan.types.task import Observation, Task
 
 
 class ReplayableEnvironment:
@@ -43,7 +43,12 @@ class ReplayableEnvironment:
 
     def picture(self) -> bytes | None:
         """What there is to see; None where there is nothing, nowhere to keep it, or the world is not at this moment."""
-        if not self._trace.path or self._needs_fast_forward or self._trace.is_replaying or not isinstance(self._env, ShowsPictures):
+        if (
+            not self._trace.path
+            or self._needs_fast_forward
+            or self._trace.is_replaying
+            or not isinstance(self._env, ShowsPictures)
+        ):
             return None
         return self._env.picture()
 

@@ -15,8 +15,8 @@ import msgspec
 from codeplan.errors import ModelError
 from codeplan.llm import endpoint
 from codeplan.llm.endpoint import Secret
-from codeplan.llm.faults import ErrorFactory
-from codeplan.llm.limiter import RateLimiter
+from codeplan.llm.endpoint_errors import ErrorFactory
+from codeplan.llm.rate_limiter import RateLimiter
 
 if TYPE_CHECKING:
     import openai

@@ -15,12 +15,12 @@ import msgspec
 
 from codeplan.errors import UsageError
 from codeplan.llm import endpoint, prices, replies, requests
-from codeplan.llm.attempts import EndpointCall, RetryPolicy, call_with_retries
-from codeplan.llm.background import run_and_wait
+from codeplan.llm.background_loop import run_and_wait
 from codeplan.llm.connections import Connection, RateLimits, shared_connection
-from codeplan.llm.faults import EndpointError, ErrorFactory
+from codeplan.llm.endpoint_errors import EndpointError, ErrorFactory
 from codeplan.llm.replies import ModelReply
-from codeplan.types import NO_USAGE, Completion, Embeddings, Message, Purpose, Usage
+from codeplan.llm.retries import EndpointCall, RetryPolicy, call_with_retries
+from codeplan.types.model import NO_USAGE, Completion, Embeddings, Message, Purpose, Usage
 
 
 class OpenAIModel:

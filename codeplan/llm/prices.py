@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from codeplan.errors import UsageError
-from codeplan.llm import tables
-from codeplan.types import Usage
+from codeplan.llm import toml_files
+from codeplan.types.model import Usage
 
 _TOKENS_PER_PRICE = 1_000_000
 _DATE_SUFFIX = re.compile(r"-\d{4}-\d{2}-\d{2}$")
@@ -73,15 +73,15 @@ def read_prices(path: str | Path) -> PriceTable:
     """A table out of a file. Raises UsageError, with the line or the key, where it is none."""
     if not isinstance(path, str | Path):
         raise UsageError(f"the setting prices is {path!r}; give the path of a file with a table of prices")
-    return _parse_prices(tables.read_text(path, "the price table"), str(path))
+    return _parse_prices(toml_files.read_text(path, "the price table"), str(path))
 
 
 def _parse_prices(text: str, name: str) -> PriceTable:
-    table = tables.parse_toml(text, name)
+    table = toml_files.parse_toml(text, name)
     models = table.get("models")
     if isinstance(models, dict):
-        table["models"] = {n: tables.convert_value(p, Price, f"{name}, models.{n!r}") for n, p in models.items()}
-    found = tables.convert_value(table, PriceTable, name)
+        table["models"] = {n: toml_files.convert_value(p, Price, f"{name}, models.{n!r}") for n, p in models.items()}
+    found = toml_files.convert_value(table, PriceTable, name)
     if not found.models:
         raise UsageError(f'{name} has no prices; give a table [models."NAME"] with input and output for each model')
     return found

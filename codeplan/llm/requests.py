@@ -11,7 +11,7 @@ import msgspec
 
 from codeplan.errors import UsageError
 from codeplan.recording.redaction import remove_secrets
-from codeplan.types import Message
+from codeplan.types.model import Message
 
 EMBEDDINGS_PATH = "/embeddings"
 """Where a request for embeddings goes, below the base URL."""
@@ -53,7 +53,13 @@ class RequestSettings(msgspec.Struct, frozen=True):
         """The settings as a trace shows them."""
         api = {} if self.api == "chat" else {"api": self.api}
         stop = {"stop": list(self.stop)} if self.stop else {}
-        return {**api, **self._sampling(), **self._token_limit(self.max_tokens), **stop, **remove_secrets(self.extra_body)}
+        return {
+            **api,
+            **self._sampling(),
+            **self._token_limit(self.max_tokens),
+            **stop,
+            **remove_secrets(self.extra_body),
+        }
 
     @property
     def path(self) -> str:

@@ -9,6 +9,6 @@ table of a name and its settings.
 
 from __future__ import annotations
 
-from codeplan.methods.registry import ExecutorSpec, resolve_executor, make, names
+from codeplan.methods.registry import ExecutorSpec, make, names, resolve_executor
 
-__all__ = ["ExecutorSpec", "resolve_executor", "make", "names"]
+__all__ = ["ExecutorSpec", "make", "names", "resolve_executor"]

@@ -13,13 +13,14 @@ from codeplan.errors import UsageError
 from codeplan.planning.planner import Planner
 from codeplan.planning.prompting import load_prompts
 from codeplan.planning.refinement import LoopSettings, RefinementLoop
+from codeplan.planning.skill_plan_writer import SkillPlanWriter
 from codeplan.recording.events import WarningIssued
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
-from codeplan.skills.reusing import SkillPlanWriter
+from codeplan.skills.selection import SkillSelector, open_store
 from codeplan.skills.skill_store import SkillStore
-from codeplan.skills.using import SkillSelector, open_store
-from codeplan.types import Result, Task
+from codeplan.types.result import Result
+from codeplan.types.task import Task
 
 
 class AdaPlanner:
@@ -98,7 +99,14 @@ class AdaPlanner:
         )
         reusing = SkillPlanWriter(planner, shown[0], task.goal) if self.reuse and shown else None
         author = reusing or planner
-        loop = RefinementLoop(episode, author, planner.answer_question, self.sandbox, self.loop_settings, is_subtask=episode.is_subtask(task))
+        loop = RefinementLoop(
+            episode,
+            author,
+            planner.answer_question,
+            self.sandbox,
+            self.loop_settings,
+            is_subtask=episode.is_subtask(task),
+        )
         reason = loop.solve()
         result = episode.result(reason, self.name, loop.claim)
         if not episode.is_subtask(task):

@@ -13,10 +13,11 @@ from codeplan.episode.rewind import actions_since_reset, rewind
 from codeplan.errors import UsageError
 from codeplan.methods.registry import ExecutorSpec
 from codeplan.methods.registry import resolve_executor as method
-from codeplan.planning.decomposition import Decomposer, progress_note, make_subtask
+from codeplan.planning.decomposition import Decomposer, make_subtask, progress_note
 from codeplan.planning.prompting import load_prompts
 from codeplan.planning.subtasks import evaluate
-from codeplan.types import Result, Task
+from codeplan.types.result import Result
+from codeplan.types.task import Task
 
 
 class Adapt:

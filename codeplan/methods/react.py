@@ -11,8 +11,17 @@ from pathlib import Path
 from codeplan.episode.episode import Episode
 from codeplan.errors import UsageError
 from codeplan.planning.prompting import ask_template, load_prompts
-from codeplan.planning.turns import THOUGHT_REPLY, Turn, parse_claim, normalise_action, is_thought, first_line, format_transcript
-from codeplan.types import ActionSpace, Result, Task
+from codeplan.planning.turns import (
+    THOUGHT_REPLY,
+    Turn,
+    first_line,
+    format_transcript,
+    is_thought,
+    normalise_action,
+    parse_claim,
+)
+from codeplan.types.result import Result
+from codeplan.types.task import ActionSpace, Task
 
 
 class ReAct:

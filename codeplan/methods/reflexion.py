@@ -15,8 +15,9 @@ from codeplan.errors import UsageError
 from codeplan.methods.registry import ExecutorSpec
 from codeplan.methods.registry import resolve_executor as method
 from codeplan.planning.prompting import ask_template, load_prompts
-from codeplan.planning.turns import format_transcript, collect_turns
-from codeplan.types import Result, Task
+from codeplan.planning.turns import collect_turns, format_transcript
+from codeplan.types.result import Result
+from codeplan.types.task import Task
 
 
 class Reflexion:

@@ -39,8 +39,12 @@ def resolve_executor(method: str, spec: ExecutorSpec) -> Method:
         settings = dict(spec)
         name = settings.pop("name", None)
         if not isinstance(name, str):
-            raise UsageError(f"the executor of the method {method} has no name: {dict(spec)}; for instance name = 'react'")
+            raise UsageError(
+                f"the executor of the method {method} has no name: {dict(spec)}; for instance name = 'react'"
+            )
         return make(name, **settings)
     if isinstance(spec, Method):
         return spec
-    raise UsageError(f"the executor of the method {method} is a {type(spec).__name__}; give a method, or the name of one")
+    raise UsageError(
+        f"the executor of the method {method} is a {type(spec).__name__}; give a method, or the name of one"
+    )

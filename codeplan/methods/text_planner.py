@@ -15,9 +15,11 @@ from codeplan.errors import UsageError
 from codeplan.methods.registry import ExecutorSpec
 from codeplan.methods.registry import resolve_executor as method
 from codeplan.planning.prompting import ask_template, load_prompts
-from codeplan.planning.turns import format_transcript, collect_turns
+from codeplan.planning.turns import collect_turns, format_transcript
 from codeplan.recording.events import PlanDrafted
-from codeplan.types import Purpose, Result, Task
+from codeplan.types.model import Purpose
+from codeplan.types.result import Result
+from codeplan.types.task import Task
 
 
 class TextPlanner:

@@ -12,7 +12,8 @@ from codeplan.episode.rewind import actions_since_reset, rewind
 from codeplan.errors import UsageError
 from codeplan.methods.registry import ExecutorSpec
 from codeplan.methods.registry import resolve_executor as method
-from codeplan.types import Result, Task
+from codeplan.types.result import Result
+from codeplan.types.task import Task
 
 
 class TryAgain:

@@ -10,7 +10,7 @@ from codeplan.planning.subtasks import Decomposition, DecompositionError, parse_
 from codeplan.planning.turns import Turn
 from codeplan.prompts.templates import Prompts
 from codeplan.recording.events import ActionTaken, WarningIssued
-from codeplan.types import Task
+from codeplan.types.task import Task
 
 
 class Decomposer:

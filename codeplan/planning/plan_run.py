@@ -7,10 +7,11 @@ from typing import Any
 
 from codeplan.episode.episode import Episode
 from codeplan.errors import EpisodeOver, SandboxError
-from codeplan.recording.events import PlanFailed, PlanFinished, PlanStopped, TextPrinted, StepEntered
+from codeplan.recording.events import PlanFailed, PlanFinished, PlanStopped, StepEntered, TextPrinted
 from codeplan.sandbox.host.sandbox import Progress, Sandbox
 from codeplan.sandbox.host.sandbox import StepEntry as Entered
-from codeplan.types import Checkpoint, Failed, Finished, Outcome, Plan, Rejected, ResourceUsage, Stopped
+from codeplan.types.plan import Checkpoint, Plan, Rejected
+from codeplan.types.run import Failed, Finished, Outcome, ResourceUsage, Stopped
 
 
 def run_plan(

@@ -14,11 +14,13 @@ from codeplan.planning.prompting import ask_template
 from codeplan.prompts.templates import Prompts
 from codeplan.sandbox.language.extraction import extract_plan
 from codeplan.sandbox.protocol.codec import decode
-from codeplan.types import Checkpoint, Purpose, Task
+from codeplan.types.model import Purpose
+from codeplan.types.plan import Checkpoint
+from codeplan.types.task import Task
 
 if TYPE_CHECKING:
     from codeplan.skills.binding import ParameterBlock
-    from codeplan.skills.values import Skill
+    from codeplan.skills.skill import Skill
 
 
 class Planner:
@@ -61,7 +63,9 @@ class Planner:
 
     def refine(self, source: str, feedback: str, variables: Checkpoint) -> str:
         return extract_plan(
-            self._ask("refine", **self._values, source=source, feedback=feedback, variables=_describe_variables(variables))
+            self._ask(
+                "refine", **self._values, source=source, feedback=feedback, variables=_describe_variables(variables)
+            )
         )
 
     def resume_step(self, previous: str, revised: str) -> int | None:

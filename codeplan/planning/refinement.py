@@ -20,7 +20,9 @@ from codeplan.planning.plan_writer import PlanWriter
 from codeplan.planning.resume_point import find_resume_point
 from codeplan.recording.events import PlanDrafted, PlanRejected, PlanStarted
 from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.types import Checkpoint, Failed, Finished, Outcome, Plan, Purpose, Rejected, Stopped
+from codeplan.types.model import Purpose
+from codeplan.types.plan import Checkpoint, Plan, Rejected
+from codeplan.types.run import Failed, Finished, Outcome, Stopped
 
 MAX_REPAIRS = 2
 """How often a refused plan goes back to its author before that counts as a try."""

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable
 from typing import Final, Literal, TypeAlias
 
-from codeplan.types import Value
+from codeplan.types.value import Value
 
 MAX_STEPS: Final = 50
 _MAX_DEPTH: Final = 50
@@ -155,7 +155,9 @@ class _Parser:
             return token
         if token != "(":
             self._place -= 1
-            raise DecompositionError(f"its execution order has {self._describe_next()} where a step or a bracket should stand")
+            raise DecompositionError(
+                f"its execution order has {self._describe_next()} where a step or a bracket should stand"
+            )
         return self._bracketed()
 
     def _bracketed(self) -> Expression:
@@ -164,7 +166,9 @@ class _Parser:
             raise DecompositionError(f"its execution order nests more than {_MAX_DEPTH} brackets")
         found = self._or()
         if self._next() != ")":
-            raise DecompositionError(f"its execution order has {self._describe_next()} where a closing bracket should stand")
+            raise DecompositionError(
+                f"its execution order has {self._describe_next()} where a closing bracket should stand"
+            )
         self._place += 1
         self._depth -= 1
         return found

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from codeplan.recording.events import ActionTaken, ModelCalled, Event, PlanFailed, PlanStopped
-from codeplan.types import ActionSpace, Value
+from codeplan.recording.events import ActionTaken, Event, ModelCalled, PlanFailed, PlanStopped
+from codeplan.types.task import ActionSpace
+from codeplan.types.value import Value
 
 THOUGHT_REPLY = "OK."
 """What a thought is answered."""

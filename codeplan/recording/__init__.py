@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codeplan.recording.events import Event, EventHandler
-from codeplan.recording.tape import TapeRecorder, Tape
+from codeplan.recording.tape import Tape, TapeRecorder
 from codeplan.recording.trace import Trace
 
-__all__ = ["Event", "EventHandler", "TapeRecorder", "Tape", "Trace"]
+__all__ = ["Event", "EventHandler", "Tape", "TapeRecorder", "Trace"]

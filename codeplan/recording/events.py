@@ -8,7 +8,10 @@ from typing import Any, Literal
 import msgspec
 
 from codeplan.budget import Budget
-from codeplan.types import Checkpoint, Completion, Diagnostic, Message, Observation, Purpose, Result, Task, Usage
+from codeplan.types.model import Completion, Message, Purpose, Usage
+from codeplan.types.plan import Checkpoint, Diagnostic
+from codeplan.types.result import Result
+from codeplan.types.task import Observation, Task
 
 
 class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_defaults=True):

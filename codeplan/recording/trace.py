@@ -18,7 +18,7 @@ import msgspec
 
 from codeplan.errors import Diverged, TraceFailure, UsageError
 from codeplan.recording.comparison import describe_difference, describe_kind_mismatch
-from codeplan.recording.events import ModelCallFailed, EpisodeEnded, Event, EventHandler, SpanClosed
+from codeplan.recording.events import EpisodeEnded, Event, EventHandler, ModelCallFailed, SpanClosed
 from codeplan.recording.file_lock import lock_exclusively
 
 _encoder = msgspec.json.Encoder()

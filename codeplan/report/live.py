@@ -12,28 +12,28 @@ from rich.text import Text
 from codeplan.errors import InfrastructureError
 from codeplan.recording.events import (
     ActionTaken,
-    ModelCalled,
-    TextsEmbedded,
     EnvironmentReset,
     EpisodeEnded,
     EpisodeStarted,
     Event,
+    ModelCalled,
     PlanDrafted,
     PlanFailed,
     PlanFinished,
     PlanRejected,
     PlanStarted,
     PlanStopped,
-    TextPrinted,
     SkillsChosen,
     SpanClosed,
     SpanOpened,
     StepEntered,
+    TextPrinted,
+    TextsEmbedded,
     WarningIssued,
 )
 from codeplan.report.summary import model_label, print_summary
-from codeplan.report.text import diff_lines, clean, clip_lines, source_excerpt, one_line
-from codeplan.types import Purpose
+from codeplan.report.text import clean, clip_lines, diff_lines, one_line, source_excerpt
+from codeplan.types.model import Purpose
 
 _MAX_SOURCE_LINES = 300
 _DIFF_STYLES = {"@": "cyan", " ": "dim", "-": "red", "+": "green"}

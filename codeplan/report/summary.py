@@ -6,7 +6,8 @@ from rich.console import Console
 from rich.text import Text
 
 from codeplan.report.text import clip_lines, one_line
-from codeplan.types import Result, Usage
+from codeplan.types.model import Usage
+from codeplan.types.result import Result
 
 STAND_IN_LABEL = "scripted stand-in, not a language model"
 """What stands wherever a figure of the scripted model could be mistaken for a language model's."""

@@ -15,7 +15,7 @@ import msgspec
 
 from codeplan.budget import Budget
 from codeplan.errors import UsageError
-from codeplan.llm import endpoint, tables
+from codeplan.llm import endpoint, toml_files
 from codeplan.llm.routing import ROUTES
 from codeplan.runner import models
 
@@ -107,7 +107,7 @@ def _read_file(folder: Path) -> dict[str, Any]:
     for name in ("codeplan.toml", "pyproject.toml"):
         path = folder / name
         if path.exists():
-            table = tables.parse_toml(tables.read_text(path, "the settings file"), name)
+            table = toml_files.parse_toml(toml_files.read_text(path, "the settings file"), name)
             tools = table.get("tool", {})
             if not isinstance(tools, dict):
                 raise UsageError(f"{name}: tool is no table; write [tool.codeplan] above codeplan's settings")
@@ -120,7 +120,7 @@ def _read_file(folder: Path) -> dict[str, Any]:
 def _validate_table(table: Any, name: str) -> dict[str, Any]:
     if isinstance(table, dict) and "api_key" in table:
         raise UsageError(f"{name}: api_key: keys do not belong in a file; put it into the variable OPENAI_API_KEY")
-    checked = tables.convert_value(table, SettingsSchema, name)
+    checked = toml_files.convert_value(table, SettingsSchema, name)
     given = {key: getattr(checked, key) for key in table if key != "budget"}
     return given | ({"budget": table["budget"]} if "budget" in table else {})
 
@@ -132,7 +132,7 @@ def _read_variables(variables: Mapping[str, str], kind: type[msgspec.Struct], pr
         text = variables.get(variable := prefix + field.upper())
         if text and field != "budget":
             value = _parse_json(text) if field in ("stop", "extra_body") else text
-            found[field] = getattr(tables.convert_value({field: value}, kind, variable, strict=False), field)
+            found[field] = getattr(toml_files.convert_value({field: value}, kind, variable, strict=False), field)
     return found
 
 

@@ -15,15 +15,18 @@ from codeplan.budget import Budget
 from codeplan.episode.episode import Episode
 from codeplan.episode.method import Learner, Method
 from codeplan.errors import UsageError
-from codeplan.methods.given import FixedPlan
+from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.protocols import LLM, Environment
 from codeplan.recording.events import Event, EventHandler
-from codeplan.recording.tape import TapeRecorder, Tape
+from codeplan.recording.tape import Tape, TapeRecorder
 from codeplan.recording.trace import Trace
 from codeplan.runner import telemetry
 from codeplan.runner.setup import EpisodeSetup
 from codeplan.sandbox.limits import Limits
-from codeplan.types import Outcome, Rejected, Result, Task
+from codeplan.types.plan import Rejected
+from codeplan.types.result import Result
+from codeplan.types.run import Outcome
+from codeplan.types.task import Task
 
 TRACE_NAME = "trace.jsonl"
 """The name of an episode's trace in its folder."""

@@ -31,10 +31,14 @@ def connect(name: str, **given: Any) -> LLM:
     """
     for key in given:
         if key not in setting_names(name):
-            raise UsageError(f"the model {name!r} has no setting {key!r}; {plugins.suggest_names(key, setting_names(name))}")
+            raise UsageError(
+                f"the model {name!r} has no setting {key!r}; {plugins.suggest_names(key, setting_names(name))}"
+            )
     common = {key: value for key, value in given.items() if key not in ROUTES}
     main = _build_model(name, common)
-    routed = {route: _build_routed_model(route, given[route], common) for route in ROUTES if given.get(route) is not None}
+    routed = {
+        route: _build_routed_model(route, given[route], common) for route in ROUTES if given.get(route) is not None
+    }
     if not routed:
         return main
     return RoutedModel(main, {purpose: model for route, model in routed.items() for purpose in ROUTES[route]})

@@ -14,16 +14,16 @@ from msgspec.structs import replace
 from codeplan.episode.method import Method
 from codeplan.errors import UsageError
 from codeplan.llm import endpoint
-from codeplan.methods.given import FixedPlan
+from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.protocols import LLM, Environment
-from codeplan.recording.events import ModelCalled, EpisodeEnded, EpisodeStarted, Event, EventHandler, PlanDrafted
+from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler, ModelCalled, PlanDrafted
 from codeplan.recording.trace import Trace, write_trace
 from codeplan.runner import telemetry
 from codeplan.runner.live import TRACE_NAME
 from codeplan.runner.setup import EpisodeSetup, OfflineModel, accepted_settings
 from codeplan.sandbox.limits import Limits
-from codeplan.skills.only import MissingStore
-from codeplan.types import Result
+from codeplan.skills.stores import MissingStore
+from codeplan.types.result import Result
 
 LOCAL_ONLY_SETTINGS = frozenset({"allow_weak_sandbox", "browser"})
 """Settings that are never taken from a trace, which may be somebody else's: what guards this machine, and what it

@@ -19,7 +19,8 @@ from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, Event
 from codeplan.recording.redaction import remove_secrets
 from codeplan.recording.trace import Trace
 from codeplan.runner import models
-from codeplan.types import Result, Task
+from codeplan.types.result import Result
+from codeplan.types.task import Task
 from codeplan.version import VERSION
 
 _SECRET_SETTINGS = frozenset({"api_key", "base_url", "extra_body"})
@@ -74,7 +75,9 @@ class EpisodeSetup:
             method=self.method.name,
             model=self.model.name,
             codeplan_version=VERSION,
-            settings=remove_secrets({n: _plain(v) for n, v in self._settings.items() if n not in self._omitted_settings}),
+            settings=remove_secrets(
+                {n: _plain(v) for n, v in self._settings.items() if n not in self._omitted_settings}
+            ),
             model_settings=dict(getattr(self.model, "settings", {})),
             budget=budget,
         )

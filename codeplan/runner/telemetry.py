@@ -15,8 +15,18 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from codeplan.errors import ModelError
-from codeplan.recording.events import ActionTaken, ModelCalled, ModelCallFailed, TextsEmbedded, EpisodeEnded, EpisodeStarted, Event, EventHandler
-from codeplan.types import Result, Usage
+from codeplan.recording.events import (
+    ActionTaken,
+    EpisodeEnded,
+    EpisodeStarted,
+    Event,
+    EventHandler,
+    ModelCalled,
+    ModelCallFailed,
+    TextsEmbedded,
+)
+from codeplan.types.model import Usage
+from codeplan.types.result import Result
 
 if TYPE_CHECKING:
     from contextvars import Token
@@ -132,7 +142,10 @@ class EpisodeSpans:
         return {**known, **named, "gen_ai.operation.name": operation, "codeplan.purpose": purpose}
 
     def _sent(
-        self, event: ModelCalled | ModelCallFailed | TextsEmbedded, attributes: dict[str, Any], status: Status | None = None
+        self,
+        event: ModelCalled | ModelCallFailed | TextsEmbedded,
+        attributes: dict[str, Any],
+        status: Status | None = None,
     ) -> None:
         from opentelemetry.trace import SpanKind
 

@@ -6,23 +6,23 @@ Nothing here runs a plan.
 
 from __future__ import annotations
 
+from codeplan.skills.durable_files import DamagedSkill
 from codeplan.skills.evidence import EvidenceSummary, summarise_evidence
-from codeplan.skills.files import DamagedSkill
 from codeplan.skills.library import SkillLibrary
-from codeplan.skills.only import MissingStore, FixedStore, ReadOnlyStore
-from codeplan.skills.values import SkillOrigin, EvidencePhase, Skill, SkillStatus, EvidenceRecord
+from codeplan.skills.skill import EvidencePhase, EvidenceRecord, Skill, SkillOrigin, SkillStatus
+from codeplan.skills.stores import FixedStore, MissingStore, ReadOnlyStore
 
 __all__ = [
     "DamagedSkill",
-    "MissingStore",
-    "SkillLibrary",
-    "FixedStore",
-    "SkillOrigin",
     "EvidencePhase",
-    "Skill",
-    "SkillStatus",
-    "EvidenceSummary",
     "EvidenceRecord",
+    "EvidenceSummary",
+    "FixedStore",
+    "MissingStore",
     "ReadOnlyStore",
+    "Skill",
+    "SkillLibrary",
+    "SkillOrigin",
+    "SkillStatus",
     "summarise_evidence",
 ]

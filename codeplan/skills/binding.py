@@ -13,8 +13,8 @@ from typing import Annotated, TypeAlias
 
 import msgspec
 
-from codeplan.sandbox.analysis.head import PARAMETERS_CLOSING, PARAMETERS_OPENING
-from codeplan.types import Value as Frozen
+from codeplan.sandbox.analysis.parameter_comments import PARAMETERS_CLOSING, PARAMETERS_OPENING
+from codeplan.types.value import Value as Frozen
 
 _Text = Annotated[str, msgspec.Meta(max_length=2_000)]
 SkillParameterValue: TypeAlias = _Text | Annotated[list[_Text], msgspec.Meta(max_length=500)]
@@ -61,7 +61,9 @@ def parse_values(reply: str, parameters: Sequence[SkillParameter]) -> dict[str, 
     """The value of every parameter, out of a model's reply: a JSON object. Raises Unbound where it is not all there."""
     start, end = reply.find("{"), reply.rfind("}")
     try:
-        given = msgspec.json.decode(reply[start : end + 1].encode("utf-8", "replace"), type=dict[str, SkillParameterValue])
+        given = msgspec.json.decode(
+            reply[start : end + 1].encode("utf-8", "replace"), type=dict[str, SkillParameterValue]
+        )
     except (msgspec.DecodeError, RecursionError) as e:
         raise BindingError(f"the answer is no JSON object of texts and lists of texts: {e}") from None
     for p in parameters:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from codeplan.skills.values import EvidencePhase, EvidenceRecord
-from codeplan.types import Value
+from codeplan.skills.skill import EvidencePhase, EvidenceRecord
+from codeplan.types.value import Value
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(EvidenceRecord)
@@ -52,7 +52,9 @@ def decode_records(data: bytes) -> tuple[list[EvidenceRecord], list[int]]:
     return trials, bad
 
 
-def paired_outcomes(records: Iterable[EvidenceRecord], version: int, phase: EvidencePhase = "filter") -> list[tuple[bool, bool]]:
+def paired_outcomes(
+    records: Iterable[EvidenceRecord], version: int, phase: EvidencePhase = "filter"
+) -> list[tuple[bool, bool]]:
     """Success with the skill and without, for each task, seed and model that was tried both ways; the latest counts."""
     outcomes: dict[tuple[str, int, str], dict[bool, bool]] = {}
     for t in records:

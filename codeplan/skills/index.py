@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 
 from codeplan.skills.evidence import EvidenceSummary
-from codeplan.skills.values import Skill, SkillStatus, EvidenceRecord
-from codeplan.types import Value
+from codeplan.skills.skill import EvidenceRecord, Skill, SkillStatus
+from codeplan.types.value import Value
 
 SCHEMA_VERSION = 3
 """Another number makes an index that was written by another codeplan be made anew."""

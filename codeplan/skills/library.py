@@ -14,13 +14,13 @@ from typing import TypeVar
 import msgspec
 
 from codeplan.errors import UsageError
-from codeplan.skills import evidence, files, folder, manifest
-from codeplan.skills.files import DamagedSkill
+from codeplan.skills import durable_files, evidence, manifest, skill_folder
+from codeplan.skills.durable_files import DamagedSkill
+from codeplan.skills.embeddings import Embedder, EmbeddingRanker
 from codeplan.skills.index import IndexEntry, SkillIndex, search_words
-from codeplan.skills.mirror import SynchronisedIndex
-from codeplan.skills.nearest import Embedder, EmbeddingRanker
-from codeplan.skills.values import Skill, SkillStatus, EvidenceRecord
-from codeplan.types import Task
+from codeplan.skills.skill import EvidenceRecord, Skill, SkillStatus
+from codeplan.skills.synchronised_index import SynchronisedIndex
+from codeplan.types.task import Task
 
 LOCK_FILE, IGNORE_FILE = ".lock", ".gitignore"
 _IGNORE_RULES = "# made from the folders, or of the moment\n.index.sqlite*\n.lock\n.*.tmp\n"
@@ -67,18 +67,22 @@ class SkillLibrary:
         Each is read from its folder: what is retired, or damaged, is left out whatever the index says.
         """
         words, limit = search_words(f"{task.goal} {task.kind}"), min(limit, _MAX_LIMIT)
-        return self._load_active(self._query(lambda index: index.rank_for_task(task.env, task.kind, words, limit + _SPARE_ENTRIES)), limit)
+        return self._load_active(
+            self._query(lambda index: index.rank_for_task(task.env, task.kind, words, limit + _SPARE_ENTRIES)), limit
+        )
 
     def nearest(self, task: Task, limit: int, embedder: Embedder) -> Sequence[Skill]:
         """As ``find``, but those first whose description and plan are nearest to the task's goal in meaning."""
         entries = self._query(lambda index: index.usable(task.env, task.kind))
-        return self._load_active(EmbeddingRanker(self, embedder, self._load_if_active).rank(task.goal, entries), min(limit, _MAX_LIMIT))
+        return self._load_active(
+            EmbeddingRanker(self, embedder, self._load_if_active).rank(task.goal, entries), min(limit, _MAX_LIMIT)
+        )
 
     def record(self, skill: Skill, record: EvidenceRecord) -> None:
         """Add a trial to the skill's evidence, durably. Raises UsageError where there is no such skill."""
         record = record if record.at else msgspec.structs.replace(record, at=round(time.time(), 3))
         with self._locked_folder(skill.env, skill.name) as place:
-            files.append_line(place / folder.EVIDENCE, evidence.encode_record(record))
+            durable_files.append_line(place / skill_folder.EVIDENCE, evidence.encode_record(record))
 
     # -------------------------------------------------------------- reading
 
@@ -86,7 +90,7 @@ class SkillLibrary:
         """The skill, as it is now or in an earlier version. Raises UsageError where it is not there, or damaged."""
         place = self._existing_folder(env, name)
         try:
-            return folder.read_skill(place) if version is None else folder.read_version(place, version)
+            return skill_folder.read_skill(place) if version is None else skill_folder.read_version(place, version)
         except DamagedSkill as e:
             raise UsageError(str(e)) from None
 
@@ -107,7 +111,7 @@ class SkillLibrary:
     def read_evidence(self, skill: Skill) -> list[EvidenceRecord]:
         """Every trial of a skill, in the order in which they were made. Raises UsageError where they cannot be read."""
         try:
-            return folder.read_evidence(self._existing_folder(skill.env, skill.name))[0]
+            return skill_folder.read_evidence(self._existing_folder(skill.env, skill.name))[0]
         except DamagedSkill as e:
             raise UsageError(str(e)) from None
 
@@ -151,7 +155,7 @@ class SkillLibrary:
         with self._lock():
             if place.exists():
                 raise UsageError(f"{self.path} has a skill {skill.env}/{skill.name} already")
-            folder.create_folder(place, skill)
+            skill_folder.create_folder(place, skill)
             self._index.update_folder(f"{skill.env}/{skill.name}")
         return skill
 
@@ -164,10 +168,10 @@ class SkillLibrary:
             old = self.get(skill.env, skill.name)
             new = msgspec.structs.replace(old, **changes)
             if new.plan == old.plan:
-                folder.update_manifest(place, new)
+                skill_folder.update_manifest(place, new)
             else:
                 new = msgspec.structs.replace(new, version=old.version + 1, status="candidate")
-                folder.replace_plan(place, old, new)
+                skill_folder.replace_plan(place, old, new)
         return new
 
     def merge(self, into: Skill, other: Skill) -> Skill:
@@ -202,12 +206,12 @@ class SkillLibrary:
         """
         with self._lock():
             for left in self._index.temporary_files():
-                files.remove_tree(left)
+                durable_files.remove_tree(left)
             self._index.rebuild()
             places = list(self._index.skill_folders())
             for place in self._index.folders_to_repair():
                 with contextlib.suppress(DamagedSkill):
-                    if folder.repair(self.path / place):
+                    if skill_folder.repair(self.path / place):
                         self._index.update_folder(place)
         return len(places)
 
@@ -235,7 +239,7 @@ class SkillLibrary:
     def _load_if_active(self, entry: IndexEntry) -> Skill | None:
         """The skill as its folder has it; None where it is retired, or damaged, whatever the index says."""
         with contextlib.suppress(DamagedSkill):
-            skill = folder.read_skill(self._folder(entry.env, entry.name))
+            skill = skill_folder.read_skill(self._folder(entry.env, entry.name))
             return skill if skill.status == "active" else None
         return None
 
@@ -255,7 +259,7 @@ class SkillLibrary:
                 yield
                 return
             self._create_folder()
-            with files.exclusive_lock(self.path / LOCK_FILE):
+            with durable_files.exclusive_lock(self.path / LOCK_FILE):
                 yield
 
     def _create_folder(self) -> None:
@@ -263,7 +267,7 @@ class SkillLibrary:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             if not (self.path / IGNORE_FILE).exists():
-                files.write_atomically(self.path / IGNORE_FILE, _IGNORE_RULES)
+                durable_files.write_atomically(self.path / IGNORE_FILE, _IGNORE_RULES)
         except OSError as e:
             raise UsageError(f"the skill library {self.path} cannot be made: {e.strerror}") from None
 

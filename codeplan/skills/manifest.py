@@ -14,8 +14,8 @@ from typing import Annotated, Any
 import msgspec
 
 from codeplan.errors import UsageError
-from codeplan.skills.files import DamagedSkill
-from codeplan.skills.values import SkillOrigin, Skill, SkillStatus
+from codeplan.skills.durable_files import DamagedSkill
+from codeplan.skills.skill import Skill, SkillOrigin, SkillStatus
 
 FENCE = "+++"
 MAX_MANIFEST_BYTES = 256 * 1024

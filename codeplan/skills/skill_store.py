@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from codeplan.skills.values import Skill, EvidenceRecord
-from codeplan.types import Task
+from codeplan.skills.skill import EvidenceRecord, Skill
+from codeplan.types.task import Task
 
 
 @runtime_checkable

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple, get_args
 
 from codeplan.errors import UsageError
-from codeplan.standin import household_acting, textcraft_acting
-from codeplan.standin.scenes import ExecutorPrompt, optional_section, parse_prompt
+from codeplan.standin.executor_prompt import ExecutorPrompt, optional_section, parse_prompt
+from codeplan.standin.household import acting as household_acting
+from codeplan.standin.textcraft import acting as textcraft_acting
 
 Weakness = Literal["none", "span", "forgetful"]
 
@@ -98,7 +99,9 @@ def write_general_plan(system: str, prompt: str) -> str | None:
 
 def formalise_action(prompt: str) -> str:
     """The line of a prompt as an action: without what people say around one."""
-    line = re.sub(r"^(?:I (?:will|want to)|let me)\s+", "", optional_section(prompt, "line").strip(), flags=re.IGNORECASE)
+    line = re.sub(
+        r"^(?:I (?:will|want to)|let me)\s+", "", optional_section(prompt, "line").strip(), flags=re.IGNORECASE
+    )
     return re.sub(r"\b(?:the|an?)\s+", "", line.rstrip(".!"))
 
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 
 from codeplan.errors import UsageError
-from codeplan.types import Value
+from codeplan.types.value import Value
 
 
 class Mistakes(Value, frozen=True):
@@ -68,7 +68,9 @@ MistakeInserter = Callable[[str, float], str]
 """Works a mistake into a plan; the number, from 0 up to 1, chooses which of those of its sort."""
 
 
-def insert_mistakes(plan: str, inserters: Mapping[str, MistakeInserter], mistakes: Mistakes, seed: int, task: str) -> str:
+def insert_mistakes(
+    plan: str, inserters: Mapping[str, MistakeInserter], mistakes: Mistakes, seed: int, task: str
+) -> str:
     """The plan with the mistakes that ``seed`` and the task's text choose; always the same for the same arguments.
 
     ``spoilers`` work mistakes into the plan by their names, in their order.

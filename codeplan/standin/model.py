@@ -11,12 +11,12 @@ import re
 from collections.abc import Callable, Sequence
 
 from codeplan.errors import ModelError, UsageError
-from codeplan.standin import acting, skills
+from codeplan.standin import acting, exemplars
 from codeplan.standin.acting import Weakness, parse_weakness
-from codeplan.standin.edits import split_steps
+from codeplan.standin.environment_rules import ALL_RULES, TaskPrompt, rules_for
 from codeplan.standin.mistakes import Mistakes, parse_mistakes
-from codeplan.standin.worlds import ALL_RULES, TaskPrompt, rules_for
-from codeplan.types import Completion, Message, Purpose, Usage
+from codeplan.standin.plan_edits import split_steps
+from codeplan.types.model import Completion, Message, Purpose, Usage
 
 _PROMPT_SENTENCES = {
     "Write the plan for the task that the user gives.": "plan",
@@ -78,16 +78,20 @@ class ScriptedModel:
     def _plan(self, system: str, prompt: str) -> str:
         told = _read_task_prompt(prompt)
         own = _require_plan(told, rules_for(told.observation).draft_plan(told, self.mistakes, self.model_seed))
-        return _fence(skills.draft_plan(system, told.goal, told.observation, own, self.gaps, self.model_seed))
+        return _fence(exemplars.draft_plan(system, told.goal, told.observation, own, self.gaps, self.model_seed))
 
     def _check(self, prompt: str) -> str:
         plan = required_section(prompt, "plan")
         return _fence(rules_for(plan).repair_plan(plan, required_section(prompt, "errors")))
 
     def _refine(self, system: str, prompt: str) -> str:
-        told, plan, feedback = _read_task_prompt(prompt), required_section(prompt, "plan"), required_section(prompt, "feedback")
+        told, plan, feedback = (
+            _read_task_prompt(prompt),
+            required_section(prompt, "plan"),
+            required_section(prompt, "feedback"),
+        )
         own = _require_plan(told, rules_for(told.observation).refine_plan(plan, feedback, told))
-        return _fence(skills.refine_plan(system, told.goal, told.observation, own, self.gaps, self.model_seed))
+        return _fence(exemplars.refine_plan(system, told.goal, told.observation, own, self.gaps, self.model_seed))
 
     def _resume(self, prompt: str) -> str:
         return str(first_difference(required_section(prompt, "previous"), required_section(prompt, "revised")))
@@ -118,7 +122,9 @@ class ScriptedModel:
 
     def _bind_parameters(self, prompt: str) -> str:
         told = _read_task_prompt(prompt)
-        return skills.bind_parameters(required_section(prompt, "earlier"), required_section(prompt, "parameters"), told.goal, told.observation)
+        return exemplars.bind_parameters(
+            required_section(prompt, "earlier"), required_section(prompt, "parameters"), told.goal, told.observation
+        )
 
     _answers_by_system: dict[str, Callable[[ScriptedModel, str, str], str]] = {
         "plan": _plan,

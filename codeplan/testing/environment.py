@@ -20,7 +20,7 @@ from codeplan import envs
 from codeplan.agent_api import agent_api
 from codeplan.errors import UsageError
 from codeplan.protocols import Environment, GeneratesTasks
-from codeplan.types import Observation, Task
+from codeplan.types.task import Observation, Task
 
 MAX_CONTRACT_ACTIONS = 500
 """Actions that are tried before an environment without a limit of its own is left alone."""
@@ -121,8 +121,12 @@ class EnvironmentContract:
     def test_reset_is_repeatable(self) -> None:
         with self._start_first_task() as (env, first, task), self._open() as other:
             answer = env.step(self.non_winning_action)
-            assert (env.reset(task), env.step(self.non_winning_action)) == (first, answer), "a second reset begins otherwise"
-            assert (other.reset(task), other.step(self.non_winning_action)) == (first, answer), "another environment differs"
+            assert (env.reset(task), env.step(self.non_winning_action)) == (first, answer), (
+                "a second reset begins otherwise"
+            )
+            assert (other.reset(task), other.step(self.non_winning_action)) == (first, answer), (
+                "another environment differs"
+            )
 
     def test_reset_to_another_task_leaves_nothing_of_the_one_before(self) -> None:
         with self._open() as env:

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from codeplan.testing.cases.helpers import AssertResumes, AssertSteps, EpisodeTape, FakeAgentFactory, PlanRunner, ScriptedLLMFactory
+    from codeplan.testing.cases.helpers import (
+        AssertResumes,
+        AssertSteps,
+        EpisodeTape,
+        FakeAgentFactory,
+        PlanRunner,
+        ScriptedLLMFactory,
+    )
 
 _MARKERS = (
     "plan: a test of a plan, collected from a *.plan.toml manifest",
@@ -76,7 +83,7 @@ def plan_runner() -> PlanRunner:
 @pytest.fixture(scope="session")
 def scripted_llm() -> ScriptedLLMFactory:
     """Makes a model that answers as told: a text, texts in order, a dict of patterns, or a function."""
-    from codeplan.testing.cases.answers import scripted_llm
+    from codeplan.testing.cases.answer_models import scripted_llm
 
     return scripted_llm
 

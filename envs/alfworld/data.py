@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
-from codeplan.envs.alfworld import games
-from codeplan.envs.alfworld.games import GAME_FILE, STATE_FILE, TRAJECTORY_FILE, KINDS_BY_TYPE
+from codeplan.envs.alfworld import game_files
+from codeplan.envs.alfworld.game_files import GAME_FILE, KINDS_BY_TYPE, STATE_FILE, TRAJECTORY_FILE
 from codeplan.envs.household.walkthrough import find_walkthrough
 from codeplan.errors import UsageError
-from codeplan.types import Task
+from codeplan.types.task import Task
 
 SPLIT_SIZES = {"valid_unseen": 134, "valid_seen": 140, "train": 3553}
 """The splits of ALFWorld's data, with the number of their games."""
@@ -74,13 +74,17 @@ class ALFWorldData:
         for trials in self.splits.values():
             for trial in trials:
                 try:
-                    games.load_game(trial)
+                    game_files.load_game(trial)
                 except ValueError as e:
                     yield str(e)
         for _, folder in self._folders():
             for trial in _trials(folder):
                 if not (trial / GAME_FILE).exists() and not (trial / STATE_FILE).exists():
-                    has = f"only {TRAJECTORY_FILE}" if (trial / TRAJECTORY_FILE).exists() else "none of the files of a game"
+                    has = (
+                        f"only {TRAJECTORY_FILE}"
+                        if (trial / TRAJECTORY_FILE).exists()
+                        else "none of the files of a game"
+                    )
                     yield f"the folder {trial} is half downloaded: it has {has}; run alfworld-download again"
 
     def notes(self) -> list[str]:
@@ -172,7 +176,7 @@ def _task(trial: Path, split: str) -> Task | None:
     found = _TASK.fullmatch(trial.parent.name)
     kind = KINDS_BY_TYPE[found[1]] if found else ""
     try:
-        head = games.load_header(trial)
+        head = game_files.load_header(trial)
         solvable = head.solvable if (trial / GAME_FILE).exists() else _can_be_won(trial)
     except ValueError:
         return Task(_id(trial), "alfworld", kind, "", 0, split)  # playing it says what is wrong
@@ -181,6 +185,6 @@ def _task(trial: Path, split: str) -> Task | None:
 
 def _can_be_won(trial: Path) -> bool:
     try:
-        return bool(find_walkthrough(games.load_game(trial)))
+        return bool(find_walkthrough(game_files.load_game(trial)))
     except ValueError:
         return False

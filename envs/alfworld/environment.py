@@ -16,14 +16,20 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from codeplan.envs.alfworld import games
+from codeplan.envs.alfworld import game_files
 from codeplan.envs.alfworld.data import ALFWorldData, find_data
-from codeplan.envs.alfworld.official import TextWorldSession
+from codeplan.envs.alfworld.textworld_engine import TextWorldSession
 from codeplan.envs.household.environment import Household
 from codeplan.envs.household.game import Game
-from codeplan.envs.household.play import Feedback, HouseholdSession, HouseholdGameEnvironment, validate_action_limit, validate_choice
+from codeplan.envs.household.session import (
+    Feedback,
+    HouseholdGameEnvironment,
+    HouseholdSession,
+    validate_action_limit,
+    validate_choice,
+)
 from codeplan.errors import EnvironmentFailure, UsageError
-from codeplan.types import Observation, Task
+from codeplan.types.task import Observation, Task
 
 Arrival = Literal["exact", "recorded"]
 """How arriving at a place is told: as the game's file has it, or as in transcripts of the field, without the place."""
@@ -103,7 +109,7 @@ class ALFWorld(HouseholdGameEnvironment):
     def game(self, task: Task) -> Game:
         """All there is to know of a task's game, its walkthrough where the file has one. Raises what ``reset`` does."""
         try:
-            game = games.load_game(self.data.trial_folder(task.id))
+            game = game_files.load_game(self.data.trial_folder(task.id))
         except ValueError as e:
             raise EnvironmentFailure(str(e)) from None
         if self._arrival == "exact":
@@ -117,7 +123,7 @@ class ALFWorld(HouseholdGameEnvironment):
         a goal of an unknown kind.
         """
         if self._engine == "textworld":
-            return self._begin(TextWorldSession(self.data.trial_folder(task.id) / games.GAME_FILE, self._actions))
+            return self._begin(TextWorldSession(self.data.trial_folder(task.id) / game_files.GAME_FILE, self._actions))
         return self._begin(HouseholdSession(self.game(task), self._actions, self._feedback))
 
     @cached_property

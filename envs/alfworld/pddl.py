@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from codeplan.types import Value
+from codeplan.types.value import Value
 
 Expression = str | list["Expression"]
 """A word, or what stands between two parentheses."""

@@ -10,6 +10,6 @@ from __future__ import annotations
 
 from codeplan.envs.hotpotqa.agent import HotpotQAAgent
 from codeplan.envs.hotpotqa.environment import HotpotQA, HotpotQASnapshot, make
-from codeplan.envs.hotpotqa.score import AnswerScore, score_answer
+from codeplan.envs.hotpotqa.scoring import AnswerScore, score_answer
 
-__all__ = ["HotpotQA", "HotpotQAAgent", "HotpotQASnapshot", "AnswerScore", "make", "score_answer"]
+__all__ = ["AnswerScore", "HotpotQA", "HotpotQAAgent", "HotpotQASnapshot", "make", "score_answer"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codeplan.protocols import Act
-from codeplan.types import Observation
+from codeplan.types.task import Observation
 
 _SHOWN = 400
 """Characters of an answer that a report shows."""

@@ -12,15 +12,16 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from codeplan.envs.hotpotqa import reading
+from codeplan.envs.hotpotqa import reader as reading
 from codeplan.envs.hotpotqa.agent import HotpotQAAgent
-from codeplan.envs.hotpotqa.questions import NAME, FileQuestions, BundledQuestions, Question, QuestionSet
-from codeplan.envs.hotpotqa.reading import ReaderState
-from codeplan.envs.hotpotqa.score import AnswerScore, score_answer
+from codeplan.envs.hotpotqa.questions import NAME, BundledQuestions, FileQuestions, Question, QuestionSet
+from codeplan.envs.hotpotqa.reader import ReaderState
+from codeplan.envs.hotpotqa.scoring import AnswerScore, score_answer
 from codeplan.envs.hotpotqa.wiki import OfflineWiki, Wiki
 from codeplan.envs.hotpotqa.wikipedia import WIKIPEDIA_API_URL, Wikipedia
 from codeplan.errors import UsageError
-from codeplan.types import ActionSpace, Observation, Task, Value
+from codeplan.types.task import ActionSpace, Observation, Task
+from codeplan.types.value import Value
 
 _ACTION = re.compile(r"(search|lookup|finish|think)\[(.*)\]", re.DOTALL)
 

@@ -6,7 +6,8 @@ import json
 import re
 
 from codeplan.protocols import LLM
-from codeplan.types import Message, Usage, Value
+from codeplan.types.model import Message, Usage
+from codeplan.types.value import Value
 
 _SYSTEM = (
     "You mark answers to quiz questions. You get a question, its right answer, and an answer that somebody gave, each "

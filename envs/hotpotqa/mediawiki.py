@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from codeplan.envs.hotpotqa.cache import RevisionNumber
+from codeplan.envs.hotpotqa.wiki_cache import RevisionNumber
 from codeplan.errors import EnvironmentFailure
 
 _MOST_BYTES = 16_000_000

@@ -13,7 +13,8 @@ from typing import Literal, Protocol
 import msgspec
 
 from codeplan.errors import UsageError
-from codeplan.types import Task, Value
+from codeplan.types.task import Task
+from codeplan.types.value import Value
 
 NAME = "hotpotqa"
 _SPLITS = ("test", "dev", "train")

@@ -6,10 +6,10 @@ import re
 from datetime import date
 from pathlib import Path
 
-from codeplan.envs.hotpotqa.cache import WikiCache, PageRevision, SearchMiss, default_cache_file
 from codeplan.envs.hotpotqa.mediawiki import MediaWiki
 from codeplan.envs.hotpotqa.paragraphs import extract_paragraphs
-from codeplan.envs.hotpotqa.wiki import MAX_SIMILAR_TITLES, WikiPage, SimilarTitles
+from codeplan.envs.hotpotqa.wiki import MAX_SIMILAR_TITLES, SimilarTitles, WikiPage
+from codeplan.envs.hotpotqa.wiki_cache import PageRevision, SearchMiss, WikiCache, default_cache_file
 from codeplan.errors import EnvironmentFailure, UsageError
 
 WIKIPEDIA_API_URL = "https://en.wikipedia.org/w/api.php"
@@ -54,7 +54,9 @@ class Wikipedia:
         if found is None:
             found = self._found(entity)
             self._cache.save_search(entity, found)
-        return SimilarTitles(found.titles) if isinstance(found, SearchMiss) else WikiPage(found.title, self._text(found))
+        return (
+            SimilarTitles(found.titles) if isinstance(found, SearchMiss) else WikiPage(found.title, self._text(found))
+        )
 
     def close(self) -> None:
         self._api.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from codeplan.protocols import Act
-from codeplan.types import Observation
+from codeplan.types.task import Observation
 
 _ARRIVAL = re.compile(r"You arrive at ([^.]*)\. ")
 _ROOM = re.compile(r"Looking quickly around you, you see (.*)\.")

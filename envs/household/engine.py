@@ -11,9 +11,9 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from codeplan.envs.household import text as say
+from codeplan.envs.household import sentences as say
 from codeplan.envs.household.game import Condition, Dialect, Game, HouseholdState
-from codeplan.types import Value
+from codeplan.types.value import Value
 
 ActionOutcome = tuple[HouseholdState, str] | None
 """The state after an action and what is said; None where the action cannot be done."""
@@ -205,7 +205,9 @@ def _cool(game: Game, state: HouseholdState, o: int, r: int) -> ActionOutcome:
     return _treated(game, state, "cool", o, r, lambda: replace(state, cool=state.cool | {o}, hot=state.hot - {o}))
 
 
-def _treated(game: Game, state: HouseholdState, verb: str, o: int, r: int, change: Callable[[], HouseholdState]) -> ActionOutcome:
+def _treated(
+    game: Game, state: HouseholdState, verb: str, o: int, r: int, change: Callable[[], HouseholdState]
+) -> ActionOutcome:
     """The appliance works whether its door is open or not."""
     treatment = TREATMENTS[verb]
     fit = treatment.trait in game.objects[o].traits and game.receptacles[r].kind == treatment.appliance

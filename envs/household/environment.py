@@ -13,13 +13,19 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Literal
 
-from codeplan.envs.generated import GeneratedTasks, split_for_seed
+from codeplan.envs.generated_tasks import GeneratedTasks, split_for_seed
 from codeplan.envs.household import generator
 from codeplan.envs.household.game import DIALECTS, Game
-from codeplan.envs.household.play import Feedback, HouseholdSession, HouseholdGameEnvironment, validate_action_limit, validate_choice
 from codeplan.envs.household.rooms import Difficulty
+from codeplan.envs.household.session import (
+    Feedback,
+    HouseholdGameEnvironment,
+    HouseholdSession,
+    validate_action_limit,
+    validate_choice,
+)
 from codeplan.errors import UsageError
-from codeplan.types import Observation, Task
+from codeplan.types.task import Observation, Task
 
 _SPLITS = {"test": range(50), "dev": range(1000, 1050), "train": range(2000, 2200)}
 """The seeds of each split's tasks."""

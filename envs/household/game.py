@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Literal
 
-from codeplan.types import Value
+from codeplan.types.value import Value
 
 Condition = Literal["clean", "hot", "cool"]
 """What an object can be made."""

@@ -12,24 +12,33 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from codeplan.envs.household import facts
-from codeplan.envs.household.dice import PortableRandom
+from codeplan.envs.household import affordances
 from codeplan.envs.household.engine import TREATMENTS
-from codeplan.envs.household.game import PUT_DIALECT, Dialect, Game, HouseholdGoal, Object, Receptacle, HouseholdState, number_names
+from codeplan.envs.household.game import (
+    PUT_DIALECT,
+    Dialect,
+    Game,
+    HouseholdGoal,
+    HouseholdState,
+    Object,
+    Receptacle,
+    number_names,
+)
+from codeplan.envs.household.portable_random import PortableRandom
 from codeplan.envs.household.rooms import (
     BATHROOM,
     BEDROOM,
-    INITIAL_CAPACITY,
     DIFFICULTY_SETTINGS,
+    INITIAL_CAPACITY,
     KITCHEN,
     LAMP_STANDS,
     LIVING_ROOM,
-    DifficultySettings,
     Difficulty,
+    DifficultySettings,
     Room,
 )
 from codeplan.envs.household.walkthrough import find_walkthrough
-from codeplan.types import Value
+from codeplan.types.value import Value
 
 KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")
 
@@ -102,7 +111,9 @@ def _many(dice: PortableRandom, least: int, most: int, clutter: DifficultySettin
 
 def _light_goal(dice: PortableRandom, room: Room) -> HouseholdGoal:
     lamp = "floorlamp" if room is LIVING_ROOM and dice.chance(0.3) else "desklamp"
-    return HouseholdGoal(dice.pick([o for o in room.usual_places if "pickupable" in facts.traits_of_kind(o)]), lamp=lamp)
+    return HouseholdGoal(
+        dice.pick([o for o in room.usual_places if "pickupable" in affordances.traits_of_kind(o)]), lamp=lamp
+    )
 
 
 def _place_goal(dice: PortableRandom, kind: str, room: Room, furniture: Sequence[str]) -> HouseholdGoal:
@@ -111,9 +122,9 @@ def _place_goal(dice: PortableRandom, kind: str, room: Room, furniture: Sequence
     count = 2 if kind == "pick_two" else 1
     receptacles = [r for r in dict.fromkeys(furniture) if r != appliance and INITIAL_CAPACITY.get(r, count) >= count]
     goals = [
-        (o, [r for r in receptacles if o in facts.ALLOWED_CONTENTS[r] and _kept_elsewhere(o, r, furniture)])
+        (o, [r for r in receptacles if o in affordances.ALLOWED_CONTENTS[r] and _kept_elsewhere(o, r, furniture)])
         for o in room.usual_places
-        if trait in facts.traits_of_kind(o)
+        if trait in affordances.traits_of_kind(o)
     ]
     thing, places = dice.pick([(o, rs) for o, rs in goals if rs])
     return HouseholdGoal(thing, dice.pick(places), treatment.condition if treatment else None, count)
@@ -121,7 +132,7 @@ def _place_goal(dice: PortableRandom, kind: str, room: Room, furniture: Sequence
 
 def _kept_elsewhere(thing: str, receptacle: str, furniture: Sequence[str]) -> bool:
     """Whether there is room in other kinds of receptacles for as many of the thing as may be drawn."""
-    others = (r for r in furniture if r != receptacle and thing in facts.ALLOWED_CONTENTS[r])
+    others = (r for r in furniture if r != receptacle and thing in affordances.ALLOWED_CONTENTS[r])
     return sum(INITIAL_CAPACITY.get(r, _MOST_TARGETS) for r in others) >= _MOST_TARGETS
 
 
@@ -131,9 +142,22 @@ def _kept_elsewhere(thing: str, receptacle: str, furniture: Sequence[str]) -> bo
 class _RoomFiller:
     """Puts things into the receptacles of a setting. Receptacles are indices into its furniture."""
 
-    def __init__(self, random: PortableRandom, setting: RoomSetup, kind: str, clutter: DifficultySettings, rare_random: PortableRandom) -> None:
+    def __init__(
+        self,
+        random: PortableRandom,
+        setting: RoomSetup,
+        kind: str,
+        clutter: DifficultySettings,
+        rare_random: PortableRandom,
+    ) -> None:
         """``apart`` is thrown for what is rare, so that it changes nothing about the rest."""
-        self.random, self.setting, self.kind, self.clutter, self.rare_random = random, setting, kind, clutter, rare_random
+        self.random, self.setting, self.kind, self.clutter, self.rare_random = (
+            random,
+            setting,
+            kind,
+            clutter,
+            rare_random,
+        )
         self.homes: list[tuple[str, int]] = []
         """Kind and receptacle of every thing that was put somewhere."""
         self.place_targets()
@@ -192,8 +216,8 @@ class _RoomFiller:
         return [r for r, name in enumerate(self.setting.furniture) if self.may_hold(name, kind) and not self.full(r)]
 
     def may_hold(self, receptacle: str, kind: str) -> bool:
-        if "pickupable" in facts.traits_of_kind(kind):
-            return kind in facts.ALLOWED_CONTENTS[receptacle]
+        if "pickupable" in affordances.traits_of_kind(kind):
+            return kind in affordances.ALLOWED_CONTENTS[receptacle]
         return receptacle in self.setting.room.usual_places[kind]
 
     def full(self, r: int) -> bool:
@@ -206,14 +230,16 @@ class _RoomFiller:
         furniture = self.setting.furniture
         *locations, start = self.random.permutation(range(1, len(furniture) + 2))
         receptacles = tuple(
-            Receptacle(name, kind, location, kind in facts.OPENABLE)
+            Receptacle(name, kind, location, kind in affordances.OPENABLE)
             for name, kind, location in zip(number_names(furniture), furniture, locations, strict=True)
         )
         objects = tuple(
-            Object(name, kind, facts.traits_of_kind(kind), () if kind in facts.CONTAINER_OBJECTS else None)
+            Object(name, kind, affordances.traits_of_kind(kind), () if kind in affordances.CONTAINER_OBJECTS else None)
             for name, (kind, _) in zip(number_names(kind for kind, _ in homes), homes, strict=True)
         )
         contents = tuple(tuple(o for o, (_, home) in enumerate(homes) if home == r) for r in range(len(furniture)))
         places = tuple(frozenset({locations[home]}) for _, home in homes)
         state = HouseholdState(start, contents, places)
-        return Game(receptacles, objects, facts.CAN_CONTAIN, self.setting.goal, self.setting.goal_text, state, dialect)
+        return Game(
+            receptacles, objects, affordances.CAN_CONTAIN, self.setting.goal, self.setting.goal_text, state, dialect
+        )

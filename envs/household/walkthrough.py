@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codeplan.envs.household import engine
 from codeplan.envs.household.game import Game
-from codeplan.envs.household.text import NOTHING_HAPPENS
+from codeplan.envs.household.sentences import NOTHING_HAPPENS
 
 
 def find_walkthrough(game: Game) -> tuple[str, ...]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from codeplan.envs.miniwob.text import DONE_PREFIX, ERROR_PREFIX, GOAL_PREFIX, PAGE_PREFIX
+from codeplan.envs.miniwob.observations import DONE_PREFIX, ERROR_PREFIX, GOAL_PREFIX, PAGE_PREFIX
 from codeplan.errors import AgentError
 from codeplan.protocols import Act
-from codeplan.types import Observation
+from codeplan.types.task import Observation
 
 
 class MiniWobAgent:
@@ -65,7 +65,9 @@ class MiniWobAgent:
         if not isinstance(what, str):
             raise AgentError(f"{name} takes a text, not {type(what).__name__}")
         text = self._act(f"{name} {what}").text
-        fault, _, page = text.removeprefix(ERROR_PREFIX).partition(PAGE_PREFIX) if text.startswith(ERROR_PREFIX) else ("", "", text)
+        fault, _, page = (
+            text.removeprefix(ERROR_PREFIX).partition(PAGE_PREFIX) if text.startswith(ERROR_PREFIX) else ("", "", text)
+        )
         self.current_state = page.removeprefix(PAGE_PREFIX)
         self._last = f"{name} {what!r}, which failed: {fault.strip()}" if fault else f"{name} {what!r}."
         if fault and not self.current_state.startswith(DONE_PREFIX):

@@ -7,7 +7,7 @@ import os
 import threading
 from pathlib import Path
 
-from codeplan.envs.miniwob.launch import BrowserProcess
+from codeplan.envs.miniwob.browser_process import BrowserProcess
 from codeplan.envs.miniwob.page import BrowserPage
 
 MAX_IDLE_SECONDS = 5.0

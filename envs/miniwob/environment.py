@@ -13,16 +13,16 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Literal
 
-from codeplan.envs.miniwob import found, text
+from codeplan.envs.miniwob import browser_path, observations
 from codeplan.envs.miniwob.actions import KEY_NAMES, BrowserAction, parse_action
 from codeplan.envs.miniwob.agent import MiniWobAgent
-from codeplan.envs.miniwob.pages import REUSABLE_PAGES, PAPER_TASKS, PageFolder
-from codeplan.envs.miniwob.play import PageSetup
-from codeplan.envs.miniwob.steady import RecoveringPageSession
+from codeplan.envs.miniwob.page_folder import PAPER_TASKS, REUSABLE_PAGES, PageFolder
+from codeplan.envs.miniwob.page_session import PageSetup
+from codeplan.envs.miniwob.recovering_session import RecoveringPageSession
 from codeplan.envs.miniwob.tasks import NAME, SPLITS, list_tasks, make_task, page_and_seed
 from codeplan.errors import UsageError
 from codeplan.plugins import suggest_names
-from codeplan.types import ActionSpace, Observation, Task
+from codeplan.types.task import ActionSpace, Observation, Task
 
 DataMode = Literal["train", "test"]
 
@@ -58,7 +58,7 @@ class MiniWob:
             "click_xpath XPATH",
             "move_mouse_on XPATH",
         ),
-        no_effect_prefixes=(text.ERROR_PREFIX,),
+        no_effect_prefixes=(observations.ERROR_PREFIX,),
         calls=20,
     )
     splits: tuple[str, ...] = SPLITS
@@ -114,10 +114,10 @@ class MiniWob:
         self._begun = False
         start = PageSetup(self._pages.url(known.kind), known.seed, self._mode, known.kind in REUSABLE_PAGES)
         if self._play is None:
-            self._play = RecoveringPageSession(found.find_browser(self._browser), self._pages.folder)
+            self._play = RecoveringPageSession(browser_path.find_browser(self._browser), self._pages.folder)
         goal, state = self._play.begin(start)
         self._begun, self._spent, self._end = True, 0, None
-        return Observation(text.first_observation(goal, state))
+        return Observation(observations.first_observation(goal, state))
 
     def step(self, action: str) -> Observation:
         """Do one action (``click_xpath //button``, ``type hello`` …); one that cannot be done is answered, and counts.
@@ -129,7 +129,7 @@ class MiniWob:
         if self._play is None or not self._begun:
             raise UsageError("MiniWoB++ has no task yet; call reset(task) first")
         if self._end is not None:
-            return Observation(text.EPISODE_OVER, done=True, success=self._end.success)
+            return Observation(observations.EPISODE_OVER, done=True, success=self._end.success)
         self._spent += 1
         observation = self._answer(parse_action(action), self._play)
         if observation.done:
@@ -150,10 +150,12 @@ class MiniWob:
         state = play.act(action) if isinstance(action, BrowserAction) else play.reject(action)
         if state.done:
             won = state.reward == 1
-            return Observation(text.SOLVED if won else text.FAILED, state.reward, done=True, success=won)
+            return Observation(
+                observations.SOLVED if won else observations.FAILED, state.reward, done=True, success=won
+            )
         if self._spent >= self._most:
-            return Observation(text.LIMIT_REACHED, done=True)
-        return Observation(text.next_observation(state))
+            return Observation(observations.LIMIT_REACHED, done=True)
+        return Observation(observations.next_observation(state))
 
     def _check(self, kind: str) -> None:
         if kind not in self._pages.names():

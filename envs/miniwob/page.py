@@ -12,7 +12,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from codeplan.envs.miniwob.wire import CALL_TIMEOUT, AnswerQueue, BrowserGone, DevToolsConnection
+from codeplan.envs.miniwob.devtools import CALL_TIMEOUT, AnswerQueue, BrowserGone, DevToolsConnection
 from codeplan.errors import EnvironmentFailure
 
 WIDTH, HEIGHT = 500, 320

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from codeplan.envs.generated import GeneratedTasks, split_for_seed
-from codeplan.envs.miniwob.pages import FEEDBACK_TASKS, PAPER_TASKS
+from codeplan.envs.generated_tasks import GeneratedTasks, split_for_seed
+from codeplan.envs.miniwob.page_folder import FEEDBACK_TASKS, PAPER_TASKS
 from codeplan.errors import UsageError
-from codeplan.types import Task
+from codeplan.types.task import Task
 
 NAME = "miniwob"
 
@@ -26,7 +26,9 @@ def list_tasks(split: str, names: Sequence[str]) -> Sequence[Task]:
 
     ``test``, ``dev`` and ``train`` are the paper's 53 pages, ``feedback`` the nine with feedback, ``other`` the rest.
     """
-    kinds = {"feedback": FEEDBACK_TASKS, "other": tuple(n for n in names if n not in PAPER_TASKS)}.get(split, PAPER_TASKS)
+    kinds = {"feedback": FEEDBACK_TASKS, "other": tuple(n for n in names if n not in PAPER_TASKS)}.get(
+        split, PAPER_TASKS
+    )
     seeds = _SEEDS.get("test" if split in ("feedback", "other") else split, range(0))
     return GeneratedTasks(tuple(kind for kind in kinds if kind in names), seeds, partial(_task, split=split))
 

@@ -8,6 +8,6 @@ The tasks, rules and sentences are those of TextCraft (Prasad et al., ADaPT, 202
 from __future__ import annotations
 
 from codeplan.envs.textcraft.agent import TextCraftAgent
-from codeplan.envs.textcraft.environment import TextCraftSnapshot, TextCraft, make
+from codeplan.envs.textcraft.environment import TextCraft, TextCraftSnapshot, make
 
-__all__ = ["TextCraftSnapshot", "TextCraft", "TextCraftAgent", "make"]
+__all__ = ["TextCraft", "TextCraftAgent", "TextCraftSnapshot", "make"]

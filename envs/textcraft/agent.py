@@ -7,7 +7,7 @@ from typing import Any
 
 from codeplan.errors import AgentError
 from codeplan.protocols import Act
-from codeplan.types import Observation
+from codeplan.types.task import Observation
 
 _COMMAND = re.compile(r"^craft (\d+) (.+?) using (.+)$", re.MULTILINE)
 _GOAL = re.compile(r"^Goal: craft (.+)\.$", re.MULTILINE)

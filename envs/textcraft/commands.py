@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from codeplan.envs.textcraft.recipes import RecipeBook, recipe_book, read_data_file
+from codeplan.envs.textcraft.recipes import RecipeBook, read_data_file, recipe_book
 from codeplan.errors import UsageError
 
 MAX_DISTRACTORS = 10

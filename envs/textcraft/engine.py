@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from codeplan.envs.textcraft.recipes import RecipeBook, Ingredient, CraftingRecipe, display_name
+from codeplan.envs.textcraft.recipes import CraftingRecipe, Ingredient, RecipeBook, display_name
 
 Inventory = Mapping[str, int]
 """Counts by the items' names, all above 0 but where ``get 0`` was asked for."""

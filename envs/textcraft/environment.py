@@ -11,12 +11,13 @@ from collections.abc import Mapping, Sequence
 
 from codeplan.envs.textcraft import engine
 from codeplan.envs.textcraft.agent import TextCraftAgent
-from codeplan.envs.textcraft.commands import CommandLists, draw_commands, read_command_lists, bundled_command_lists
+from codeplan.envs.textcraft.commands import CommandLists, bundled_command_lists, draw_commands, read_command_lists
 from codeplan.envs.textcraft.recipes import recipe_book
-from codeplan.envs.textcraft.tasks import NAME, tasks_in_split, find_task, goal_item
+from codeplan.envs.textcraft.tasks import NAME, find_task, goal_item, tasks_in_split
 from codeplan.envs.textcraft.walkthrough import find_walkthrough
 from codeplan.errors import UsageError
-from codeplan.types import ActionSpace, Observation, Task, Value
+from codeplan.types.task import ActionSpace, Observation, Task
+from codeplan.types.value import Value
 
 
 def make(*, exact: bool = False, recorded: str | None = None, actions: int = 60) -> TextCraft:

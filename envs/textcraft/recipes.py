@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache, cached_property
 from importlib.resources import files
 
-from codeplan.types import Value
+from codeplan.types.value import Value
 
 UNCRAFTABLE_ITEMS = (
     *("coal", "diamond", "dried_kelp", "emerald", "gold_ingot", "honey_block", "iron_ingot", "lapis_lazuli"),
@@ -62,14 +62,18 @@ class RecipeBook:
             if recipe.category not in ("", recipe.output):
                 self.category_of_item[recipe.output] = recipe.category  # the last one counts where there are several
         self.categories = frozenset(self.category_of_item.values())
-        self.items = frozenset(self.recipes_by_output) | {i.name for r in self.recipes for i in r.ingredients if not i.is_category}
+        self.items = frozenset(self.recipes_by_output) | {
+            i.name for r in self.recipes for i in r.ingredients if not i.is_category
+        }
         self.items |= frozenset(UNCRAFTABLE_ITEMS)
         self._depths: dict[str, int] = {}
         self._needed: dict[str, dict[str, CraftingRecipe]] = {}
 
     def is_obtainable(self, name: str) -> bool:
         """Whether ``get`` gives it: an item that no recipe makes."""
-        return name in self.items and not (name in self.recipes_by_output or name in self.recipes_by_category or name in self.categories)
+        return name in self.items and not (
+            name in self.recipes_by_output or name in self.recipes_by_category or name in self.categories
+        )
 
     def recipes_for(self, name: str) -> list[CraftingRecipe]:
         """The recipes that make an item, or any item of a category."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from functools import cache
 
-from codeplan.envs.textcraft.recipes import RecipeBook, recipe_book, read_data_file, display_name
+from codeplan.envs.textcraft.recipes import RecipeBook, display_name, read_data_file, recipe_book
 from codeplan.errors import UsageError
-from codeplan.types import Task
+from codeplan.types.task import Task
 
 NAME = "textcraft"
 MIN_DEPTH = 2

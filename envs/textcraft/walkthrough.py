@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from functools import cache
 
-from codeplan.envs.textcraft.recipes import Ingredient, CraftingRecipe, recipe_book, display_name
+from codeplan.envs.textcraft.recipes import CraftingRecipe, Ingredient, display_name, recipe_book
 
 
 @cache
@@ -35,5 +35,9 @@ def _item(wanted: Ingredient) -> str:
     """The item that is taken for an input: one of its category where it may be any."""
     if not wanted.is_category:
         return wanted.name
-    items = {r.output for r in recipe_book().recipes_by_category[wanted.name] if recipe_book().category_of_item[r.output] == wanted.name}
+    items = {
+        r.output
+        for r in recipe_book().recipes_by_category[wanted.name]
+        if recipe_book().category_of_item[r.output] == wanted.name
+    }
     return min(items, key=lambda name: (recipe_book().depth(name), name))

@@ -9,7 +9,7 @@ WebShop's files.
 from __future__ import annotations
 
 from codeplan.envs.webshop.agent import WebShopAgent
-from codeplan.envs.webshop.environment import WebShopSettings, WebShop
+from codeplan.envs.webshop.environment import WebShop, WebShopSettings
 from codeplan.envs.webshop.factory import make
 
-__all__ = ["WebShopSettings", "WebShop", "WebShopAgent", "make"]
+__all__ = ["WebShop", "WebShopAgent", "WebShopSettings", "make"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from codeplan.errors import AgentError
 from codeplan.protocols import Act
-from codeplan.types import Observation
+from codeplan.types.task import Observation
 
 _BUTTON = re.compile(r"^( *)\[(clicked )?button\] (.*) \[(?:clicked )?button_\]$")
 _OFFER = re.compile(r"^\[button\] (\S{1,10}) \[button_\]\n(.*)\n(\$.*)$", re.MULTILINE)

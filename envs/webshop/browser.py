@@ -16,9 +16,9 @@ from urllib.parse import parse_qs
 from codeplan.envs.selection import select
 from codeplan.envs.webshop.environment import KIND, WebShop
 from codeplan.envs.webshop.formats import write_rich
-from codeplan.envs.webshop.pages import ShopPage, PageElement, score_line
+from codeplan.envs.webshop.pages import PageElement, ShopPage, score_line
 from codeplan.errors import UsageError
-from codeplan.types import Task
+from codeplan.types.task import Task
 
 HOST = "127.0.0.1"
 _MOST_BODY = 20_000

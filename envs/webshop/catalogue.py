@@ -12,10 +12,15 @@ from typing import Any, Literal
 
 import msgspec
 
-from codeplan.envs.webshop.goals import GoalTemplate, count_option_combinations, trim_instruction, synthetic_goal_template
+from codeplan.envs.webshop.goals import (
+    GoalTemplate,
+    count_option_combinations,
+    synthetic_goal_template,
+    trim_instruction,
+)
 from codeplan.envs.webshop.products import Product
 from codeplan.errors import EnvironmentFailure
-from codeplan.types import Value
+from codeplan.types.value import Value
 
 GoalSource = Literal["human", "synthetic"]
 """Whose goals: those that people wrote, or those made of a sentence and every combination of options."""
@@ -56,7 +61,9 @@ class ShoppingInstruction(Value, frozen=True):
     options: tuple[str, ...] = ()
 
 
-def build_catalogue(database: sqlite3.Connection, entries: Iterable[CatalogueEntry], *, with_text_index: bool = True) -> None:
+def build_catalogue(
+    database: sqlite3.Connection, entries: Iterable[CatalogueEntry], *, with_text_index: bool = True
+) -> None:
     """Write a catalogue into an empty database; ``texts`` says whether the index for words goes in.
 
     A product whose ASIN has been there before is left out.

@@ -7,20 +7,21 @@ from functools import cached_property
 
 import msgspec
 
-from codeplan.envs.generated import GeneratedTasks
-from codeplan.envs.webshop import brief_client, session
+from codeplan.envs.generated_tasks import GeneratedTasks
+from codeplan.envs.webshop import paper_client, session
 from codeplan.envs.webshop.agent import WebShopAgent
 from codeplan.envs.webshop.catalogue import GoalSource
 from codeplan.envs.webshop.formats import ADAPT_PREFIX, PAGE_WRITERS, ObservationMode
-from codeplan.envs.webshop.goals import WebShopGoal, GoalTemplate, make_goal, sample_price, goal_order, split_ranges
+from codeplan.envs.webshop.goals import GoalTemplate, WebShopGoal, goal_order, make_goal, sample_price, split_ranges
 from codeplan.envs.webshop.loading import ShopData
 from codeplan.envs.webshop.nouns import make_noun_finder
 from codeplan.envs.webshop.pages import SUB_PAGES, ShopPage
 from codeplan.envs.webshop.reward import purchase_reward
-from codeplan.envs.webshop.session import WebShopSnapshot, WebShopContext
+from codeplan.envs.webshop.session import WebShopContext, WebShopSnapshot
 from codeplan.envs.webshop.walkthrough import walkthrough
 from codeplan.errors import UsageError
-from codeplan.types import ActionSpace, Observation, Task, Value
+from codeplan.types.task import ActionSpace, Observation, Task
+from codeplan.types.value import Value
 
 NAME, KIND = "webshop", "buy"
 
@@ -52,7 +53,10 @@ class WebShop:
     agent: type = WebShopAgent
     kinds: tuple[str, ...] = (KIND,)
     space: ActionSpace = ActionSpace(
-        forms=("search[WORDS]", "click[BUTTON]"), no_effect_prefixes=(brief_client.INVALID,), calls=14, max_idle_turns=3
+        forms=("search[WORDS]", "click[BUTTON]"),
+        no_effect_prefixes=(paper_client.INVALID_ACTION,),
+        calls=14,
+        max_idle_turns=3,
     )
 
     def __init__(self, shop: ShopData, settings: WebShopSettings = _ORDINARY, *, embedded: bool = False) -> None:
@@ -173,7 +177,7 @@ class WebShop:
         """Where an action leads; with its answer, where that is not just the page."""
         assert self._visit is not None, "an episode that has begun is a visit"
         if self._rules.observation_mode in ("react", "adapt"):
-            return brief_client.apply_action(self._visit, now, action)
+            return paper_client.apply_action(self._visit, now, action)
         return session.apply_action(self._visit, now, action), None
 
     def _counted(self, after: WebShopSnapshot) -> WebShopSnapshot:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from codeplan.envs.webshop import loading
 from codeplan.envs.webshop.catalogue import GoalSource
-from codeplan.envs.webshop.environment import WebShopSettings, WebShop
+from codeplan.envs.webshop.environment import WebShop, WebShopSettings
 from codeplan.envs.webshop.formats import ObservationMode
 from codeplan.envs.webshop.loading import SearchEngine
 from codeplan.errors import UsageError

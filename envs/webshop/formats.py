@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from codeplan.envs.webshop.pages import ShopPage, PageElement, score_line
+from codeplan.envs.webshop.pages import PageElement, ShopPage, score_line
 
 ObservationMode = Literal["text_rich", "text", "react", "adapt"]
 
@@ -34,7 +34,12 @@ def write_brief(page: ShopPage) -> str:
     return "".join(map(_brief, _first_offers(shown)))
 
 
-PAGE_WRITERS: dict[ObservationMode, Callable[[ShopPage], str]] = {"text_rich": write_rich, "text": write_simple, "react": write_brief, "adapt": write_brief}
+PAGE_WRITERS: dict[ObservationMode, Callable[[ShopPage], str]] = {
+    "text_rich": write_rich,
+    "text": write_simple,
+    "react": write_brief,
+    "adapt": write_brief,
+}
 """How each mode writes a page."""
 
 

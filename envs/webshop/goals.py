@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import islice, product
 
 from codeplan.envs.webshop.products import Product
-from codeplan.types import Value
+from codeplan.types.value import Value
 
 NO_CAP = 1_000_000.0
 """The cap of a goal that names none: more than anything costs."""
@@ -91,7 +91,9 @@ def count_option_combinations(wanted: Product) -> int:
     return count
 
 
-def synthetic_goal_template(number: int, wanted: Product, instruction: str, attributes: tuple[str, ...], nth: int) -> GoalTemplate:
+def synthetic_goal_template(
+    number: int, wanted: Product, instruction: str, attributes: tuple[str, ...], nth: int
+) -> GoalTemplate:
     """The wish for the ``nth`` combination of a product's options, which are named at the end of the instruction."""
     names = sorted(wanted.options)
     chosen = next(islice(product(*(wanted.options[name] for name in names)), nth, None))

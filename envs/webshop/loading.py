@@ -17,8 +17,8 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from codeplan.envs.webshop import catalogue, files, tantivy_index
-from codeplan.envs.webshop.catalogue import Catalogue, ShoppingInstruction, CatalogueEntry
+from codeplan.envs.webshop import catalogue, data_files, tantivy_index
+from codeplan.envs.webshop.catalogue import Catalogue, CatalogueEntry, ShoppingInstruction
 from codeplan.envs.webshop.products import is_on_sale, parse_product
 from codeplan.envs.webshop.search import SearchIndex, SqliteIndex
 from codeplan.errors import UsageError
@@ -52,19 +52,23 @@ def load_embedded_shop() -> ShopData:
     return ShopData(goods, SqliteIndex(goods))
 
 
-def open_shop(data: str, folder: str | None = None, products: int | None = None, engine: SearchEngine = "fts5") -> ShopData:
+def open_shop(
+    data: str, folder: str | None = None, products: int | None = None, engine: SearchEngine = "fts5"
+) -> ShopData:
     """The shop of the user's files in ``data``, of their first ``products`` where that is given.
 
     What is made of them stands in ``folder``, or in ``data`` in a folder of its own, and is made anew when a file has
     changed. Raises UsageError where a file is missing or not as it should be, or the folder cannot be written.
     """
-    found = files.find_files(data, products)
+    found = data_files.find_files(data, products)
     place = Path(folder).expanduser() if folder else found.items.parent / "codeplan-index"
     return _kept(found, place.absolute(), products, engine, _stamp(found, products, engine))
 
 
 @cache
-def _kept(found: files.WebShopFiles, place: Path, products: int | None, engine: SearchEngine, stamp: str) -> ShopData:
+def _kept(
+    found: data_files.WebShopFiles, place: Path, products: int | None, engine: SearchEngine, stamp: str
+) -> ShopData:
     folder = place / f"webshop-{stamp}"
     if not folder.is_dir():
         _make(folder, found, products, engine)
@@ -74,7 +78,7 @@ def _kept(found: files.WebShopFiles, place: Path, products: int | None, engine: 
     return ShopData(goods, SqliteIndex(goods))
 
 
-def _stamp(found: files.WebShopFiles, products: int | None, engine: SearchEngine) -> str:
+def _stamp(found: data_files.WebShopFiles, products: int | None, engine: SearchEngine) -> str:
     """Changes when a file changes, or what is made of it."""
     facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in found]
     return hashlib.sha256(repr((_FORM, products, engine, facts)).encode()).hexdigest()[:12]
@@ -83,7 +87,7 @@ def _stamp(found: files.WebShopFiles, products: int | None, engine: SearchEngine
 # ------------------------------------------------------------------ making the database
 
 
-def _make(folder: Path, found: files.WebShopFiles, products: int | None, engine: SearchEngine) -> None:
+def _make(folder: Path, found: data_files.WebShopFiles, products: int | None, engine: SearchEngine) -> None:
     """Make what is to stand in ``folder``: all of it, or nothing; one process at a time."""
     part = folder.with_suffix(".part")
     try:
@@ -105,7 +109,7 @@ def _make(folder: Path, found: files.WebShopFiles, products: int | None, engine:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def _fill(part: Path, found: files.WebShopFiles, products: int | None, engine: SearchEngine) -> None:
+def _fill(part: Path, found: data_files.WebShopFiles, products: int | None, engine: SearchEngine) -> None:
     with closing(sqlite3.connect(part / _DATABASE)) as database:
         database.executescript(_FAST)
         catalogue.build_catalogue(database, _listed(found, products), with_text_index=engine == "fts5")
@@ -114,14 +118,14 @@ def _fill(part: Path, found: files.WebShopFiles, products: int | None, engine: S
         tantivy_index.build_tantivy_index(part / _TEXTS, Catalogue.open(part / _DATABASE).index_texts())
 
 
-def _listed(found: files.WebShopFiles, products: int | None) -> Iterator[CatalogueEntry]:
+def _listed(found: data_files.WebShopFiles, products: int | None) -> Iterator[CatalogueEntry]:
     """The products of the files, with what is known of each and what people asked for."""
-    asked = dict(files.read_object(found.instructions))
+    asked = dict(data_files.read_object(found.instructions))
     with closing(sqlite3.connect("")) as known:  # a file of its own that SQLite deletes: there are a million of them
         known.executescript(_FAST + "CREATE TABLE known(asin TEXT PRIMARY KEY, facts TEXT) WITHOUT ROWID")
-        rows = ((asin, json.dumps(facts)) for asin, facts in files.read_object(found.attributes))
+        rows = ((asin, json.dumps(facts)) for asin, facts in data_files.read_object(found.attributes))
         known.executemany("INSERT OR REPLACE INTO known VALUES (?, ?)", rows)
-        for record in islice(files.read_list(found.items), products):
+        for record in islice(data_files.read_list(found.items), products):
             if isinstance(record, dict) and is_on_sale(record):
                 row = known.execute("SELECT facts FROM known WHERE asin = ?", (record["asin"],)).fetchone()
                 yield _with_wishes(record, json.loads(row[0]) if row else {}, asked.get(record["asin"]))

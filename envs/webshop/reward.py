@@ -8,7 +8,7 @@ from codeplan.envs.webshop.colours import colour_or_text
 from codeplan.envs.webshop.goals import WebShopGoal
 from codeplan.envs.webshop.nouns import NounFinder
 from codeplan.envs.webshop.products import Product
-from codeplan.envs.webshop.ratio import token_set_ratio
+from codeplan.envs.webshop.text_similarity import token_set_ratio
 
 MATCH_THRESHOLD = 85
 """Two texts whose ratio is above this are taken for the same."""
@@ -16,7 +16,9 @@ MATCH_THRESHOLD = 85
 _NO_NOUNS = 0.2
 
 
-def purchase_reward(goal: WebShopGoal, bought: Product, price: float, chosen: Iterable[str], find_nouns: NounFinder) -> float:
+def purchase_reward(
+    goal: WebShopGoal, bought: Product, price: float, chosen: Iterable[str], find_nouns: NounFinder
+) -> float:
     """The reward for buying a product at a price (dollars) with these option values chosen."""
     met = count_attributes_met(goal, bought) + count_options_met(goal, chosen) + (price <= goal.price_upper)
     return type_factor(goal, bought, find_nouns) * met / (len(goal.attributes) + len(goal.options) + 1)
@@ -36,7 +38,8 @@ def count_options_met(goal: WebShopGoal, chosen: Iterable[str]) -> int:
     """How many of the goal's options are like one that was chosen, colours being compared by their first word."""
     values = [colour_or_text(value) for value in chosen]
     return sum(
-        any(token_set_ratio(value, colour_or_text(wanted)) > MATCH_THRESHOLD for value in values) for wanted in goal.options
+        any(token_set_ratio(value, colour_or_text(wanted)) > MATCH_THRESHOLD for value in values)
+        for wanted in goal.options
     )
 
 

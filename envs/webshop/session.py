@@ -10,8 +10,8 @@ import msgspec
 
 from codeplan.envs.webshop import pages, search
 from codeplan.envs.webshop.loading import ShopData
-from codeplan.envs.webshop.pages import BACK, BUY, NEXT, PER_PAGE, PREVIOUS, ShopPage, PageElement
-from codeplan.types import Value
+from codeplan.envs.webshop.pages import BACK, BUY, NEXT, PER_PAGE, PREVIOUS, PageElement, ShopPage
+from codeplan.types.value import Value
 
 _ACTION = re.compile(r"([^\[]+)\[(.+)\]")
 

@@ -12,11 +12,20 @@ from typing import Any, TypeAlias, TypeVar
 
 import libcst as cst
 
-from codeplan.sandbox.analysis.head import PARAMETERS_CLOSING, PARAMETERS_OPENING
-from codeplan.sandbox.analysis.specifics import NewParameter, EpisodeTexts, names_to_ask, unused_name, string_list, find_parameters, string_value, walk_cst
+from codeplan.sandbox.analysis.episode_values import (
+    EpisodeTexts,
+    NewParameter,
+    find_parameters,
+    names_to_ask,
+    string_list,
+    string_value,
+    unused_name,
+    walk_cst,
+)
+from codeplan.sandbox.analysis.parameter_comments import PARAMETERS_CLOSING, PARAMETERS_OPENING
 from codeplan.sandbox.language.digest import step_title
-from codeplan.sandbox.language.outline import step_number, outline_plan
-from codeplan.sandbox.language.syntax import parse_plan
+from codeplan.sandbox.language.outline import outline_plan, step_number
+from codeplan.sandbox.language.parsing import parse_plan
 
 GeneralisedPlan: TypeAlias = dict[str, Any]
 

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from codeplan.sandbox.language.bindings import bound_names, parameter_names
-from codeplan.sandbox.language.nodes import load_name, walk
-from codeplan.sandbox.language.outline import step_number, outline_plan
-from codeplan.sandbox.language.syntax import parse_plan
+from codeplan.sandbox.language.outline import outline_plan, step_number
+from codeplan.sandbox.language.parsing import parse_plan
+from codeplan.sandbox.language.syntax_nodes import load_name, walk
 
 _MAX_PLANS = 20
 _HEADER = "def solution(agent, start_from=1):\n    pass"

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from codeplan.sandbox.language.outline import PlanOutline, outline_plan
-from codeplan.sandbox.language.syntax import parse_plan
+from codeplan.sandbox.language.parsing import parse_plan
 
 MAX_MUTANTS: Final = 1_000
 """Of a longer plan, the first ones."""
@@ -56,7 +56,11 @@ def find_mutants(source: str, arguments: dict[str, Any]) -> list[dict[str, Any]]
     tree = parse_plan(source)
     text = _SourceText(source)
     parts = outline_plan(tree)
-    found = [(step, change) for step, statement in _statements(parts) for change in _EditFinder(text, tree).edits_in(statement)]
+    found = [
+        (step, change)
+        for step, statement in _statements(parts)
+        for change in _EditFinder(text, tree).edits_in(statement)
+    ]
     found.sort(key=lambda item: (item[1].node.lineno, item[1].node.col_offset))
     seen: dict[str, int] = {}
     return [_mutant_record(text, step, change, seen) for step, change in found[:MAX_MUTANTS]]
@@ -129,7 +133,11 @@ class _EditFinder:
             yield from self.edits_in(child)
 
     def _edits_of_node(self, node: ast.AST) -> Iterator[MutantEdit]:
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _called_name(node.value) not in _NOT_MUTATED:
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Call)
+            and _called_name(node.value) not in _NOT_MUTATED
+        ):
             yield MutantEdit("action", node, "pass", f"leave out {self._text.one_line_of(node)}")
         elif isinstance(node, (ast.Assign, ast.Return, ast.IfExp)):
             yield from self._edits_of_used_calls(node)
@@ -155,7 +163,9 @@ class _EditFinder:
                 yield MutantEdit("assertion", test, kept, f"assert without {self._text.one_line_of(left_out)}")
         if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Eq, ast.In)) and len(test.ops) == 1:
             whole = test.left if isinstance(test.ops[0], ast.Eq) else test.comparators[0]
-            yield MutantEdit("assertion", test, f"({self._text.text_of(whole)})", f"assert just {self._text.one_line_of(whole)}")
+            yield MutantEdit(
+                "assertion", test, f"({self._text.text_of(whole)})", f"assert just {self._text.one_line_of(whole)}"
+            )
 
     def _edits_of_used_calls(self, node: ast.Assign | ast.Return | ast.IfExp) -> Iterator[MutantEdit]:
         """Actions whose answer is used: without them, there is none."""
@@ -180,7 +190,9 @@ class _EditFinder:
         for place, kept in {"first": node.elts[1:], "last": node.elts[:-1]}.items():
             left_out = node.elts[0 if place == "first" else -1]
             text = f"[{', '.join(self._text.text_of(e) for e in kept)}]"
-            yield MutantEdit("list", node, text, f"leave out {self._text.one_line_of(left_out)}, {place} of {len(node.elts)}")
+            yield MutantEdit(
+                "list", node, text, f"leave out {self._text.one_line_of(left_out)}, {place} of {len(node.elts)}"
+            )
 
     def _edits_of_argument(self, node: ast.expr) -> Iterator[MutantEdit]:
         """A name or a number that something is called with."""

@@ -7,10 +7,10 @@ import hashlib
 import re
 from typing import Any
 
-from codeplan.sandbox.analysis.head import PARAMETERS_CLOSING, PARAMETERS_OPENING
+from codeplan.sandbox.analysis.parameter_comments import PARAMETERS_CLOSING, PARAMETERS_OPENING
 from codeplan.sandbox.language.bindings import bound_names, parameter_names
-from codeplan.sandbox.language.nodes import walk
-from codeplan.sandbox.language.syntax import parse_plan
+from codeplan.sandbox.language.parsing import parse_plan
+from codeplan.sandbox.language.syntax_nodes import walk
 
 _DIGITS = 16
 

@@ -6,14 +6,14 @@ import sys
 from types import FrameType, TracebackType
 from typing import Any, Final
 
-from codeplan.sandbox.cage.calls import HostClient, PlanTimer, HostLink
-from codeplan.sandbox.cage.tracing import LineTracer
+from codeplan.sandbox.cage.host_client import HostClient, HostLink, PlanTimer
+from codeplan.sandbox.cage.line_tracer import LineTracer
 from codeplan.sandbox.language.program import Program, Segment
 from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, MAX_NAME_CHARS, Limits, shorten
 from codeplan.sandbox.protocol import frames, values
 from codeplan.sandbox.protocol.codec import encode
-from codeplan.sandbox.runtime.control import LimitExceeded, AssertionFailure, find_limit
 from codeplan.sandbox.runtime.namespace import make_namespace, plan_variables
+from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, find_limit
 
 PLAN_FILE: Final = "<plan>"
 """The file name that compiled plans carry in tracebacks."""
@@ -105,7 +105,9 @@ class PlanExecution:
         except MemoryError:
             self._namespace.clear()
             status, error, message, value, table = "stopped", "memory", "", float(self._limits.memory), None
-        self._link.send(frames.EndFrame(status, self._step, line, error, message, value, self._timer.cpu_seconds(), table))
+        self._link.send(
+            frames.EndFrame(status, self._step, line, error, message, value, self._timer.cpu_seconds(), table)
+        )
 
 
 def _classify(failure: BaseException | None, limits: Limits) -> tuple[Any, str, str, float]:

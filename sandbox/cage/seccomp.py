@@ -134,7 +134,9 @@ def prepare_filter() -> PreparedFilter:
     machine = platform.machine()
     steps = build_filter(machine)
     calls = len(_TABLES[machine.lower()].allowed) + len(_TABLES[machine.lower()].no_exec)
-    return PreparedFilter((_Filter * len(steps))(*(_Filter(*s) for s in steps)), f"{machine}, {calls} system calls allowed")
+    return PreparedFilter(
+        (_Filter * len(steps))(*(_Filter(*s) for s in steps)), f"{machine}, {calls} system calls allowed"
+    )
 
 
 def apply_filter(libc: ctypes.CDLL, prepared: PreparedFilter) -> str:

@@ -7,7 +7,7 @@ import select
 from collections.abc import Callable
 from typing import Final, NamedTuple, TypeAlias
 
-from codeplan.sandbox.cage.calls import PlanTimer, HostLink
+from codeplan.sandbox.cage.host_client import HostLink, PlanTimer
 from codeplan.sandbox.cage.lockdown import SOCKET_FD, Cage
 from codeplan.sandbox.protocol import frames
 

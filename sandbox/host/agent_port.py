@@ -11,9 +11,17 @@ from weakref import WeakKeyDictionary
 from codeplan.agent_api import agent_api
 from codeplan.errors import AgentError, CodeplanError
 from codeplan.sandbox.limits import shorten
-from codeplan.sandbox.protocol.frames import ResultFrame, AskFrame, CallFrame, ProtocolError, ErrorFrame, ReadFrame, packed_size
-from codeplan.sandbox.protocol.values import NotPlainData, unpack_value, escape_surrogates, pack_value
-from codeplan.types import Observation
+from codeplan.sandbox.protocol.frames import (
+    AskFrame,
+    CallFrame,
+    ErrorFrame,
+    ProtocolError,
+    ReadFrame,
+    ResultFrame,
+    packed_size,
+)
+from codeplan.sandbox.protocol.values import NotPlainData, escape_surrogates, pack_value, unpack_value
+from codeplan.types.task import Observation
 
 MAX_RESULT_BYTES: Final = 1_000_000
 """Bytes of what one call, read or ask may return to the plan."""
@@ -62,7 +70,9 @@ class AgentPort:
         self.attributes = self._surface.attributes
 
     def answer(
-        self, request: CallFrame | ReadFrame | AskFrame, run_untimed: Callable[[Callable[[], object]], object] = _call_directly
+        self,
+        request: CallFrame | ReadFrame | AskFrame,
+        run_untimed: Callable[[Callable[[], object]], object] = _call_directly,
     ) -> ResultFrame | ErrorFrame:
         """The result, or what the plan may know of the failure. Raises ProtocolError for what the plan's side must
         not send.

@@ -12,7 +12,9 @@ from typing import Protocol, runtime_checkable
 
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol.progress import Progress
-from codeplan.types import AgentApi, Checkpoint, Failed, Finished, Plan, Rejected, Stopped
+from codeplan.types.agent import AgentApi
+from codeplan.types.plan import Checkpoint, Plan, Rejected
+from codeplan.types.run import Failed, Finished, Stopped
 
 
 class Backend(Protocol):

@@ -51,7 +51,17 @@ class ZygoteProcess:
         self._control, theirs = socket.socketpair()
         self._ready = False
         with theirs:
-            command = [sys.executable, "-s", "-S", "-P", "-c", _BOOTSTRAP, str(theirs.fileno()), entry_module, *import_paths()]
+            command = [
+                sys.executable,
+                "-s",
+                "-S",
+                "-P",
+                "-c",
+                _BOOTSTRAP,
+                str(theirs.fileno()),
+                entry_module,
+                *import_paths(),
+            ]
             try:
                 self._process = _start(command, theirs.fileno())
             except OSError as error:
@@ -217,13 +227,13 @@ class WorkerLauncher:
         self._zygote = None
 
 
-check_workers: Final = WorkerLauncher("codeplan.sandbox.cage.checking")
+check_workers: Final = WorkerLauncher("codeplan.sandbox.cage.check_zygote")
 """The workers that check plans."""
 
-run_workers: Final = WorkerLauncher("codeplan.sandbox.cage.running")
+run_workers: Final = WorkerLauncher("codeplan.sandbox.cage.run_zygote")
 """The workers that run plans."""
 
-analysis_workers: Final = WorkerLauncher("codeplan.sandbox.cage.studying")
+analysis_workers: Final = WorkerLauncher("codeplan.sandbox.cage.analysis_zygote")
 """The workers that study plan text."""
 
 for _launcher in (check_workers, run_workers, analysis_workers):

@@ -10,7 +10,7 @@ import socket
 import time
 from typing import Final
 
-from codeplan.sandbox.protocol.frames import FrameAssembler, Frame, WorkerFrame, unpack_worker_frame, pack
+from codeplan.sandbox.protocol.frames import Frame, FrameAssembler, WorkerFrame, pack, unpack_worker_frame
 
 _END_SECONDS: Final = 5.0
 _CHUNK: Final = 1 << 16

@@ -21,7 +21,9 @@ from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import CheckpointError
 from codeplan.sandbox.protocol.layers import Layer
 from codeplan.sandbox.protocol.progress import LineCoverage, OutputChunk, Progress, StepEntry
-from codeplan.types import AgentApi, Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, Stopped
+from codeplan.types.agent import AgentApi
+from codeplan.types.plan import Checkpoint, Diagnostic, Plan, Rejected
+from codeplan.types.run import Failed, Finished, Stopped
 
 __all__ = ["OutputChunk", "Progress", "Sandbox", "StepEntry", "probe_layers"]
 
@@ -183,7 +185,9 @@ def _build_run_job(
     for name, value in {"start_from": start_from, "seed": seed}.items():
         if type(value) is not int or not -(2**63) <= value < 2**63:
             raise UsageError(f"{name} must be a whole number of at most 64 bits, not {value!r:.80}")
-    job = frames.RunJob(plan.source, port.methods, port.attributes, start_from, checkpoint, seed, limits, coverage, code)
+    job = frames.RunJob(
+        plan.source, port.methods, port.attributes, start_from, checkpoint, seed, limits, coverage, code
+    )
     try:
         frames.unpack_host_frame(frames.pack(job)[frames.HEADER_BYTES :])
     except (TypeError, ValueError, OverflowError, RecursionError, frames.ProtocolError) as error:

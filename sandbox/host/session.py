@@ -19,7 +19,8 @@ from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import CheckpointError, decode
 from codeplan.sandbox.protocol.progress import LineCoverage, OutputChunk, Progress, StepEntry
 from codeplan.sandbox.protocol.table import MAX_DROPPED_BYTES
-from codeplan.types import Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, ResourceUsage, Stopped
+from codeplan.types.plan import Checkpoint, Diagnostic, Plan, Rejected
+from codeplan.types.run import Failed, Finished, ResourceUsage, Stopped
 
 GRACE_SECONDS: Final = 0.1
 """How long after the wall limit a worker is killed that has not stopped by itself."""
@@ -247,10 +248,14 @@ class RunSession:
             return self._worker_failed("the worker ended without a word")
         if WTERMSIG(status) == signal.SIGXCPU:
             return self._stopped("cpu", self._limits.cpu, None, None, self._limits.cpu)
-        return self._worker_failed(_SIGNAL_MESSAGES.get(WTERMSIG(status), f"the worker was killed by signal {WTERMSIG(status)}"))
+        return self._worker_failed(
+            _SIGNAL_MESSAGES.get(WTERMSIG(status), f"the worker was killed by signal {WTERMSIG(status)}")
+        )
 
     def _resource_usage(self, cpu: float) -> ResourceUsage:
-        return ResourceUsage(self._wall_seconds(), cpu, min(self._output_chars, self._limits.output), self._calls, self._asks)
+        return ResourceUsage(
+            self._wall_seconds(), cpu, min(self._output_chars, self._limits.output), self._calls, self._asks
+        )
 
 
 _SIGNAL_MESSAGES: Final = {

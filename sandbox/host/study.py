@@ -13,7 +13,7 @@ from codeplan.sandbox.host.process import DeadlineExceeded, WorkerDisconnected, 
 from codeplan.sandbox.limits import Limits, shorten
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.plain_data import MAX_ANALYSIS_BYTES, find_non_plain
-from codeplan.types import Rejected
+from codeplan.types.plan import Rejected
 
 _FRAME_EXTRA: Final = 1 << 10
 
@@ -57,7 +57,9 @@ def _verify_reply(said: frames.WorkerFrame, job: frames.AnalysisJob) -> Any | Re
             job.source, tuple(msgspec.structs.replace(d, message=shorten(d.message)) for d in said.diagnostics)
         )
     if isinstance(said, frames.AnalysisFailed):
-        raise (UsageError if said.invalid_job else SandboxError)(f"the study {job.topic!r} cannot be had: {said.message}")
+        raise (UsageError if said.invalid_job else SandboxError)(
+            f"the study {job.topic!r} cannot be had: {said.message}"
+        )
     if not isinstance(said, frames.Analysis):
         raise SandboxError(f"the study {job.topic!r} answered with a {type(said).__name__}")
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from codeplan.sandbox.language.nodes import children, walk
+from codeplan.sandbox.language.syntax_nodes import children, walk
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 

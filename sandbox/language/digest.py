@@ -7,9 +7,9 @@ import hashlib
 import re
 
 from codeplan.sandbox.language.bindings import bound_names
-from codeplan.sandbox.language.flow import NameFlow
-from codeplan.sandbox.language.nodes import walk
+from codeplan.sandbox.language.name_flow import NameFlow
 from codeplan.sandbox.language.outline import PlanOutline, PlanPart
+from codeplan.sandbox.language.syntax_nodes import walk
 
 _DIGITS = 16
 _PREFIX = re.compile(r"^\s*\[\s*[Ss]tep\s*\d+\s*\]\s*:?\s*")

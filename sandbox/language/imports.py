@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from codeplan.sandbox.runtime.names import ANNOTATION_MODULES, PREDEFINED_NAMES, ALLOWED_MODULES, RESERVED_NAMES
+from codeplan.sandbox.runtime.names import ALLOWED_MODULES, ANNOTATION_MODULES, PREDEFINED_NAMES, RESERVED_NAMES
 
 ImportStatement = ast.Import | ast.ImportFrom
 
@@ -26,7 +26,7 @@ def import_problem(node: ImportStatement, alias: ast.alias) -> str | None:
     if module in ANNOTATION_MODULES:
         return None
     if module not in ALLOWED_MODULES or (isinstance(node, ast.ImportFrom) and node.level):
-        return f"`{module}` cannot be imported; leave it out and use the agent, or one of: {', '.join(sorted(ALLOWED_MODULES))}"
+        return f"`{module}` cannot be imported; use the agent, or one of: {', '.join(sorted(ALLOWED_MODULES))}"
     if isinstance(node, ast.ImportFrom) and alias.name not in ALLOWED_MODULES[module]:
         return f"`{module}` has no `{alias.name}` here; it has: {', '.join(sorted(ALLOWED_MODULES[module]))}"
     name = alias.asname or alias.name
@@ -47,7 +47,11 @@ def import_bindings(statements: Iterable[ImportStatement]) -> Iterator[ImportBin
     for node in statements:
         for alias in node.names:
             binding = _binding(node, alias)
-            if binding.module in ALLOWED_MODULES and not _is_predefined(binding) and import_problem(node, alias) is None:
+            if (
+                binding.module in ALLOWED_MODULES
+                and not _is_predefined(binding)
+                and import_problem(node, alias) is None
+            ):
                 yield binding
 
 

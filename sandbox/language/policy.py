@@ -12,10 +12,10 @@ from typing import TypeVar
 
 from RestrictedPython.transformer import RestrictingNodeTransformer
 
+from codeplan.sandbox.language.construct_hints import CONSTRUCT_HINTS
+from codeplan.sandbox.language.diagnostics import DiagnosticCollector
 from codeplan.sandbox.language.imports import import_problem
-from codeplan.sandbox.language.nodes import with_location
-from codeplan.sandbox.language.refusals import DiagnosticCollector
-from codeplan.sandbox.language.wording import CONSTRUCT_HINTS
+from codeplan.sandbox.language.syntax_nodes import with_location
 from codeplan.sandbox.runtime.names import RESERVED_NAMES
 
 _T = TypeVar("_T", bound=ast.AST)
@@ -37,7 +37,9 @@ class LanguagePolicy(RestrictingNodeTransformer):
     def not_allowed(self, node: ast.AST) -> None:
         """Refuse a node that the language has not, and say what to write in its place."""
         kind = type(node).__name__
-        self.error(node, CONSTRUCT_HINTS.get(kind, f"{kind} is not part of the plan language; write it with plain statements"))
+        self.error(
+            node, CONSTRUCT_HINTS.get(kind, f"{kind} is not part of the plan language; write it with plain statements")
+        )
 
     def warn(self, node: ast.AST, info: str) -> None:
         """Nothing: what is unknown is refused."""

@@ -9,17 +9,17 @@ import warnings
 from dataclasses import dataclass
 from types import CodeType
 
-from codeplan.sandbox.language.flow import NameFlow, analyse_flow
-from codeplan.sandbox.language.guarding import PlanTransformer
-from codeplan.sandbox.language.imports import ImportBinding, ImportStatement, import_bindings, find_imports
-from codeplan.sandbox.language.nodes import with_location, call_function, fill_locations, walk
+from codeplan.sandbox.language.diagnostics import DiagnosticCollector, RejectedPlanError
+from codeplan.sandbox.language.guard_insertion import PlanTransformer
+from codeplan.sandbox.language.imports import ImportBinding, ImportStatement, find_imports, import_bindings
+from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow
 from codeplan.sandbox.language.outline import PlanOutline, PlanPart, outline_plan
-from codeplan.sandbox.language.refusals import RejectedPlanError, DiagnosticCollector
-from codeplan.sandbox.language.syntax import parse_plan
+from codeplan.sandbox.language.parsing import parse_plan
+from codeplan.sandbox.language.syntax_nodes import call_function, fill_locations, walk, with_location
 from codeplan.sandbox.runtime.names import PREDEFINED_NAMES
 from codeplan.sandbox.runtime.qualnames import set_qualnames
 
-__all__ = ["RejectedPlanError", "Program", "Segment", "build_program", "compile_plan"]
+__all__ = ["Program", "RejectedPlanError", "Segment", "build_program", "compile_plan"]
 
 PLAN_FILENAME = "<plan>"
 """The file name of a plan's code objects, by which its lines are found in a traceback."""
@@ -79,7 +79,9 @@ def compile_plan(source: str) -> Program:
     return program
 
 
-def build_program(imported: list[ImportStatement], parts: PlanOutline, flows: list[NameFlow], refusals: DiagnosticCollector) -> Program:
+def build_program(
+    imported: list[ImportStatement], parts: PlanOutline, flows: list[NameFlow], refusals: DiagnosticCollector
+) -> Program:
     """Compile an outline, whose nodes are changed in place; ``imported`` are all its import statements, ``flows`` those
     of its parts. What is wrong goes to ``refusals``; the program then counts for nothing.
     """
@@ -95,7 +97,9 @@ def build_program(imported: list[ImportStatement], parts: PlanOutline, flows: li
     try:
         for p, body in bodies:
             if body:
-                segments.append(Segment(p.step, p.node.lineno, set_qualnames(_compile_segment(body, p.node), parts.solution)))
+                segments.append(
+                    Segment(p.step, p.node.lineno, set_qualnames(_compile_segment(body, p.node), parts.solution))
+                )
     except SyntaxError as error:
         refusals.add_at(error.lineno or 0, 0, "syntax", str(error.msg))
     return Program(tuple(segments), rebound)
@@ -122,7 +126,9 @@ def _check_no_return(statement: ast.stmt, refusals: DiagnosticCollector) -> None
             _check_no_return(child, refusals)  # type: ignore[arg-type]  # a handler is walked as a statement
 
 
-def _transform_part(part: PlanPart, transformer: PlanTransformer, names: NameFlow, shared: frozenset[str]) -> list[ast.stmt]:
+def _transform_part(
+    part: PlanPart, transformer: PlanTransformer, names: NameFlow, shared: frozenset[str]
+) -> list[ast.stmt]:
     """A part's body with its guards, and with its names placed: in the namespace, or quick local ones that end up
     there.
 

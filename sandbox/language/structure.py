@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TypeAlias
 
-from codeplan.sandbox.language.nodes import walk
-from codeplan.sandbox.language.refusals import DiagnosticCollector
+from codeplan.sandbox.language.diagnostics import DiagnosticCollector
+from codeplan.sandbox.language.syntax_nodes import walk
 
 SOLUTION_HEADER = "def solution(agent, start_from=1):"
 STEP_GUARD = "if start_from <= {k}:"
@@ -87,9 +87,7 @@ def _step_number(test: ast.expr) -> int | None:
 def _check_nested_guards(statement: ast.stmt, within: list[ast.AST], refusals: DiagnosticCollector) -> None:
     for node in within:
         if isinstance(node, ast.If) and node is not statement and _mentions_start(node.test):
-            message = (
-                f"steps stand side by side in the body of solution; move this `{STEP_GUARD.format(k='k')}` out to that level"
-            )
+            message = f"steps stand in the body of solution; move this `{STEP_GUARD.format(k='k')}` out to that level"
             refusals.add(node, "step-guard", message)
 
 

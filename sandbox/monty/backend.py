@@ -23,7 +23,9 @@ from codeplan.sandbox.monty.script import ScriptError, build_script
 from codeplan.sandbox.protocol.codec import decode
 from codeplan.sandbox.protocol.progress import Progress
 from codeplan.sandbox.runtime.names import RESERVED_NAMES
-from codeplan.types import AgentApi, Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, Stopped
+from codeplan.types.agent import AgentApi
+from codeplan.types.plan import Checkpoint, Diagnostic, Plan, Rejected
+from codeplan.types.run import Failed, Finished, Stopped
 
 _MAX_PROCESSES: Final = 64
 _MAX_SUSPENSIONS: Final = 1_000_000
@@ -91,7 +93,9 @@ class MontyBackend:
             text = build_script(checked, start_from, {n: at for n, at in saved.items() if n not in RESERVED_NAMES})
         except ScriptError as reason:
             return Rejected(checked.source, (Diagnostic(0, 0, "executor", str(reason)),))
-        run = MontyRun(checked, text, AgentPort(agent, ask), self.limits, on_event or (lambda progress: None), checkpoint)
+        run = MontyRun(
+            checked, text, AgentPort(agent, ask), self.limits, on_event or (lambda progress: None), checkpoint
+        )
         with _shared_pool().checkout(**_settings(self.limits, seed)) as session:
             return run.run(session)
 

@@ -15,9 +15,10 @@ from codeplan.sandbox.protocol import frames as wire
 from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
 from codeplan.sandbox.protocol.progress import OutputChunk, Progress, StepEntry
 from codeplan.sandbox.protocol.table import OTHERS_KEY
-from codeplan.sandbox.protocol.values import NotPlainData, unpack_value, escape_surrogates, pack_value
+from codeplan.sandbox.protocol.values import NotPlainData, escape_surrogates, pack_value, unpack_value
 from codeplan.sandbox.runtime.names import PREDEFINED_NAMES
-from codeplan.types import Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, ResourceUsage, Stopped
+from codeplan.types.plan import Checkpoint, Diagnostic, Plan, Rejected
+from codeplan.types.run import Failed, Finished, ResourceUsage, Stopped
 
 _METHOD: Final = "_method_"
 
@@ -76,7 +77,9 @@ class MontyRun:
         except (load_monty().MontySyntaxError, load_monty().MontyRuntimeError) as error:
             return self._failure(error, session, began)
         checkpoint = self._save(session)
-        return Finished("".join(self._output), self._step, checkpoint, self._entries, self._resource_usage(session, began))
+        return Finished(
+            "".join(self._output), self._step, checkpoint, self._entries, self._resource_usage(session, began)
+        )
 
     def _inputs(self) -> dict[str, Any]:
         names = self._port.methods | self._port.attributes

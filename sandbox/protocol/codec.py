@@ -19,8 +19,8 @@ from typing import Any, Final
 from codeplan.sandbox.limits import MAX_NAME_CHARS
 from codeplan.sandbox.protocol.decoder import CheckpointError, decode
 from codeplan.sandbox.protocol.table import (
-    MAX_DROPPED_BYTES,
     DEFAULT_FACTORIES,
+    MAX_DROPPED_BYTES,
     MAX_NAMES,
     MAX_NODES,
     MAX_REASON_CHARS,
@@ -30,7 +30,7 @@ from codeplan.sandbox.protocol.table import (
     Node,
     UnsavableValue,
 )
-from codeplan.types import Checkpoint
+from codeplan.types.plan import Checkpoint
 
 __all__ = ["CheckpointError", "Node", "decode", "encode"]
 
@@ -71,7 +71,9 @@ def encode(variables: dict[str, object], max_bytes: int) -> Checkpoint:
             else:
                 others += 1
     if others:
-        dropped[OTHERS_KEY] = f"{others:,} more variables were not saved: there are too many, or their names are too long"
+        dropped[OTHERS_KEY] = (
+            f"{others:,} more variables were not saved: there are too many, or their names are too long"
+        )
     return Checkpoint(names, table.nodes, dropped)
 
 

@@ -8,8 +8,16 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from codeplan.errors import SandboxError
-from codeplan.sandbox.protocol.table import CONTAINER_TYPES, DEFAULT_FACTORIES, IMMUTABLE_TAGS, MAX_NODES, SAFE_INT, KeyChecker, UnsavableValue
-from codeplan.types import Checkpoint
+from codeplan.sandbox.protocol.table import (
+    CONTAINER_TYPES,
+    DEFAULT_FACTORIES,
+    IMMUTABLE_TAGS,
+    MAX_NODES,
+    SAFE_INT,
+    KeyChecker,
+    UnsavableValue,
+)
+from codeplan.types.plan import Checkpoint
 
 
 class CheckpointError(SandboxError):

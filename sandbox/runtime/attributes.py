@@ -9,9 +9,9 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
-from codeplan.sandbox.runtime.formatting import format_text
-from codeplan.sandbox.runtime.growth import SizeGuard
 from codeplan.sandbox.runtime.qualnames import set_name
+from codeplan.sandbox.runtime.size_guard import SizeGuard
+from codeplan.sandbox.runtime.text_format import format_text
 
 _MISSING = object()
 
@@ -80,7 +80,9 @@ ALLOWED_TYPE_ATTRIBUTES: dict[type, frozenset[str]] = {
 }
 """Attributes of types, as in ``map(str.strip, lines)`` and ``dict.fromkeys(names)``."""
 
-_QUALIFIED_NAMES = {kind: f"{kind.__module__}.{kind.__name__}" for kind in (defaultdict, OrderedDict, deque, re.Pattern, re.Match)}
+_QUALIFIED_NAMES = {
+    kind: f"{kind.__module__}.{kind.__name__}" for kind in (defaultdict, OrderedDict, deque, re.Pattern, re.Match)
+}
 """What Python calls types that are written in C and belong to a module."""
 
 _CODECS = frozenset({"utf-8", "utf8", "ascii", "latin-1"})
@@ -150,7 +152,9 @@ def _rare_attribute(value: Any, name: str, texts: dict[type, dict[str, Callable[
     if isinstance(value, Exception) and name == "args":
         return value.args
     hint = "; use str() for its message" if isinstance(value, BaseException) else ""
-    owner = f"type object '{value.__name__}'" if kind is type else f"'{_QUALIFIED_NAMES.get(kind, kind.__name__)}' object"
+    owner = (
+        f"type object '{value.__name__}'" if kind is type else f"'{_QUALIFIED_NAMES.get(kind, kind.__name__)}' object"
+    )
     raise AttributeError(f"{owner} has no attribute '{name}'{hint}")
 
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, MutableMapping
 from itertools import chain, compress, repeat
 from typing import Any, NoReturn, Protocol
 
-from codeplan.sandbox.runtime.control import LimitExceeded, AssertionFailure, find_limit
-from codeplan.sandbox.runtime.growth import SizeGuard
+from codeplan.sandbox.runtime.size_guard import SizeGuard
+from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, find_limit
 
 MAX_MESSAGE_CHARS = 20_000
 """The longest message of an assertion; what is beyond is cut."""
@@ -61,7 +61,9 @@ class PlanStopper:
             raise self._host.failure
 
 
-def make_guards(stops: PlanStopper, growth: SizeGuard, space: MutableMapping[str, Any], turns: int) -> dict[str, object]:
+def make_guards(
+    stops: PlanStopper, growth: SizeGuard, space: MutableMapping[str, Any], turns: int
+) -> dict[str, object]:
     """The guards of one run, in the namespace ``space``, for at most ``turns`` turns of loops and calls of the plan's
     functions.
 
@@ -95,7 +97,11 @@ def make_guards(stops: PlanStopper, growth: SizeGuard, space: MutableMapping[str
     def fail_unsaid() -> NoReturn:
         """The assertion's message raised an error: that is told in its place, and the assertion fails all the same."""
         error = sys.exception()
-        stops.stop(AssertionFailure(_truncate_message(f"(the message itself could not be made: {type(error).__name__}{_error_text(error)})")))
+        stops.stop(
+            AssertionFailure(
+                _truncate_message(f"(the message itself could not be made: {type(error).__name__}{_error_text(error)})")
+            )
+        )
 
     def inplace(name: str, old: object, value: object) -> object:
         growth.check(name, old, value)

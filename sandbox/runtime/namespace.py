@@ -7,15 +7,15 @@ from io import StringIO
 from typing import Any, Protocol
 
 from codeplan.sandbox.runtime.attributes import AgentProxy, make_getattr
-from codeplan.sandbox.runtime.control import LimitExceeded, AssertionFailure
-from codeplan.sandbox.runtime.facades import make_modules
-from codeplan.sandbox.runtime.growth import SizeGuard
 from codeplan.sandbox.runtime.guards import PlanStopper, make_guards
-from codeplan.sandbox.runtime.literals import literal_eval
+from codeplan.sandbox.runtime.literal_reader import literal_eval
+from codeplan.sandbox.runtime.module_facades import make_modules
 from codeplan.sandbox.runtime.names import RESERVED_NAMES
-from codeplan.sandbox.runtime.plain import copy_plain_data
+from codeplan.sandbox.runtime.plain_data import copy_plain_data
 from codeplan.sandbox.runtime.qualnames import set_name
 from codeplan.sandbox.runtime.safe_builtins import make_builtins
+from codeplan.sandbox.runtime.size_guard import SizeGuard
+from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded
 
 
 class HostCalls(Protocol):
@@ -139,7 +139,9 @@ def _make_agent_reader(host: HostCalls, stops: PlanStopper) -> Callable[[str], o
             stops.raise_if_failed()
             what = f"agent.{method}"
             return host.call(
-                method, tuple(copy_plain_data(a, what) for a in args), {k: copy_plain_data(v, what) for k, v in kwargs.items()}
+                method,
+                tuple(copy_plain_data(a, what) for a in args),
+                {k: copy_plain_data(v, what) for k, v in kwargs.items()},
             )
 
         return set_name(method, call)

@@ -24,7 +24,9 @@ def set_qualnames(code: CodeType, solution: ast.FunctionDef | None) -> CodeType:
     inside = range(solution.lineno, (solution.end_lineno or solution.lineno) + 1) if solution else range(0)
     return _map_inner_code(
         code,
-        lambda segment: _map_inner_code(segment, lambda f: _qualify(f, "solution" if f.co_firstlineno in inside else "")),
+        lambda segment: _map_inner_code(
+            segment, lambda f: _qualify(f, "solution" if f.co_firstlineno in inside else "")
+        ),
     )
 
 

@@ -7,9 +7,9 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from codeplan.sandbox.runtime.growth import SizeGuard
 from codeplan.sandbox.runtime.names import ALLOWED_EXCEPTIONS, PLAIN_BUILTINS
 from codeplan.sandbox.runtime.qualnames import set_name
+from codeplan.sandbox.runtime.size_guard import SizeGuard
 
 _UNGUARDED = {name: getattr(builtins, name) for name in PLAIN_BUILTINS | ALLOWED_EXCEPTIONS}
 
@@ -57,7 +57,9 @@ def make_builtins(guarded_getattr: Callable[[Any, str], Any], growth: SizeGuard)
     }
 
 
-def _check_argument_count(builtin: Callable[..., Any], guarded: Callable[..., Any], fewest: int, most: int) -> Callable[..., Any]:
+def _check_argument_count(
+    builtin: Callable[..., Any], guarded: Callable[..., Any], fewest: int, most: int
+) -> Callable[..., Any]:
     """The guarded version; given a wrong number of arguments, it raises what the builtin raises for so many."""
 
     def call(*args: Any, **named: Any) -> Any:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from support.bench_samples import Play
 
-from codeplan.bench import run_bench, engines
-from codeplan.bench.conduct import BenchOutcome
-from codeplan.bench.plan import ResolvedBench
+from codeplan.bench import engines
+from codeplan.bench.bench_runner import BenchOutcome, run_bench
+from codeplan.bench.spec import ResolvedBench
 
 
 @pytest.fixture

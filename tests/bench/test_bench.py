@@ -1,6 +1,7 @@
 from codeplan import envs
 from codeplan.bench.suite import TaskSuite, summarise_results
-from codeplan.types import Result, Task
+from codeplan.types.result import Result
+from codeplan.types.task import Task
 
 
 def result(kind, success, reason="success", **counts):

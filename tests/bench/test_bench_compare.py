@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 from support.bench_samples import Play, plan
 
-from codeplan.bench.compare import build_overview
-from codeplan.bench.measures import measure_episode, measure_cell
+from codeplan.bench.comparison import build_overview
+from codeplan.bench.measures import measure_cell, measure_episode
 from codeplan.bench.papers import published_results
-from codeplan.bench.store import BenchRecord, BenchCell, EpisodeOutcome, BenchGrid, BenchStore
-from codeplan.bench.tables import TABLE_FORMATS, BenchTable, format_latex, format_markdown, build_tables, format_tables
+from codeplan.bench.store import BenchCell, BenchGrid, BenchRecord, BenchStore, EpisodeOutcome
+from codeplan.bench.tables import TABLE_FORMATS, BenchTable, build_tables, format_latex, format_markdown, format_tables
 from codeplan.errors import UsageError
-from codeplan.types import Result, Task, Usage
+from codeplan.types.model import Usage
+from codeplan.types.result import Result
+from codeplan.types.task import Task
 
 TASKS = tuple(Task(f"t/{i}", kind="odd" if i % 2 else "even") for i in range(20))
 
@@ -124,7 +126,9 @@ def test_special_characters_are_written_as_each_form_wants_them() -> None:
 
 
 def test_scripted_figures_are_marked_and_published_ones_stand_apart(tmp_path: Path) -> None:
-    cells = tuple(BenchCell(n, "textcraft", "textcraft", "adapt", m) for n, m in (("ours", "scripted"), ("real", "gpt")))
+    cells = tuple(
+        BenchCell(n, "textcraft", "textcraft", "adapt", m) for n, m in (("ours", "scripted"), ("real", "gpt"))
+    )
     with BenchStore(tmp_path, BenchGrid(cells, {"textcraft": TASKS})) as store:
         for cell in cells:
             store.append(EpisodeOutcome(cell.name, TASKS[0], 0, "", Result(TASKS[0], True, "success")))

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from support.bench_samples import Play, bare, plan
 
-from codeplan.bench.conduct import BenchBudget
+from codeplan.bench.bench_runner import BenchBudget
 from codeplan.bench.store import read_bench
 from codeplan.errors import UsageError
 from codeplan.recording.events import EpisodeEnded
 from codeplan.recording.trace import Trace
 from codeplan.standin.model import ScriptedModel
-from codeplan.standin.server import StandInServer
+from codeplan.standin.server.app import StandInServer
 
 DEAD = "http://127.0.0.1:9/v1"
 

@@ -15,9 +15,9 @@ import pytest
 from support.bench_samples import Play, bare, plan
 
 from codeplan.bench import engines
-from codeplan.bench.conduct import remaining_jobs
+from codeplan.bench.bench_runner import remaining_jobs
 from codeplan.bench.engines.processes import divide_cores
-from codeplan.bench.episodes import EpisodeWorker
+from codeplan.bench.episode_worker import EpisodeWorker
 from codeplan.bench.store import BenchRecord, order_outcomes
 from codeplan.errors import InfrastructureError, UsageError
 

@@ -6,23 +6,30 @@ from pathlib import Path
 
 import pytest
 
-from codeplan.bench.store import BenchCell, EpisodeOutcome, BenchGrid, BenchStore, read_bench, episode_folder
+from codeplan.bench.store import BenchCell, BenchGrid, BenchStore, EpisodeOutcome, episode_folder, read_bench
 from codeplan.errors import UsageError
-from codeplan.types import Result, Task
+from codeplan.types.result import Result
+from codeplan.types.task import Task
 
 TASKS = (Task("one/1", kind="one"), Task("two/1", kind="two"))
 GRID = BenchGrid((BenchCell("a", "s", "e", "m", "scripted", {"tries": 2}),), {"s": TASKS}, 2, "0.1.0")
 
 
 def ended(task: Task, repeat: int = 0, success: bool = True, broken: bool = False) -> EpisodeOutcome:
-    return EpisodeOutcome("a", task, repeat, episode_folder("a", task.id, repeat), Result(task, success, "success"), broken)
+    return EpisodeOutcome(
+        "a", task, repeat, episode_folder("a", task.id, repeat), Result(task, success, "success"), broken
+    )
 
 
 def test_what_was_kept_is_read_in_the_order_of_the_grid(tmp_path: Path) -> None:
     with BenchStore(tmp_path, GRID) as store:
         for one in (ended(TASKS[1], 1), ended(TASKS[0]), ended(TASKS[1])):
             store.append(one)
-        assert [e.key for e in read_bench(tmp_path).outcomes] == [("a", "one/1", 0), ("a", "two/1", 0), ("a", "two/1", 1)]
+        assert [e.key for e in read_bench(tmp_path).outcomes] == [
+            ("a", "one/1", 0),
+            ("a", "two/1", 0),
+            ("a", "two/1", 1),
+        ]
     bench = read_bench(tmp_path)
     assert (bench.grid, bench.total_episodes, len(bench.outcomes_of("a"))) == (GRID, 4, 3)
 

@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from codeplan import __version__
 from codeplan.cli import main, report_error
 from codeplan.errors import InfrastructureError
 from codeplan.recording.events import EpisodeEnded
 from codeplan.recording.trace import Trace
 from codeplan.standin.model import ScriptedModel
+from codeplan.version import __version__
 
 IDLE = """\
 def solution(agent, start_from=1):

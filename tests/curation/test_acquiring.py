@@ -3,11 +3,12 @@
 import pytest
 from support.boxes import Boxes, Replies
 
-from codeplan.curation.acquiring import acquire_skill
-from codeplan.curation.episodes import CurationRunner
+from codeplan.curation.acquisition import acquire_skill
+from codeplan.curation.curation_runner import CurationRunner
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.skills.library import SkillLibrary
-from codeplan.types import Observation, Plan, Task
+from codeplan.types.plan import Plan
+from codeplan.types.task import Observation, Task
 
 
 @pytest.fixture

@@ -2,10 +2,10 @@
 
 import pytest
 
-from codeplan.curation.checking import run_skill_alone
-from codeplan.curation.comparing import compare_library
-from codeplan.curation.discovering import discover_skills
-from codeplan.curation.episodes import CurationRunner, take_of_each_kind
+from codeplan.curation.checks import run_skill_alone
+from codeplan.curation.comparison import compare_library
+from codeplan.curation.curation_runner import CurationRunner, take_of_each_kind
+from codeplan.curation.discovery import discover_skills
 from codeplan.curation.filtering import FilterRule
 from codeplan.skills.library import SkillLibrary
 

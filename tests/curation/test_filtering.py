@@ -4,13 +4,13 @@ import pytest
 from support.boxes import Boxes, Replies
 from support.curation_samples import made, poisoned
 
-from codeplan.curation.checking import check_skills
-from codeplan.curation.episodes import CurationRunner
-from codeplan.curation.filtering import FilterRule, list_candidates, filter_candidates
+from codeplan.curation.checks import check_skills
+from codeplan.curation.curation_runner import CurationRunner
+from codeplan.curation.filtering import FilterRule, filter_candidates, list_candidates
 from codeplan.errors import UsageError
 from codeplan.runner.recorded import replay, resume
 from codeplan.skills.library import SkillLibrary
-from codeplan.skills.values import Skill
+from codeplan.skills.skill import Skill
 
 GAPS = {"gaps": 0.8, "sample_kinds": "pick"}
 

@@ -15,7 +15,7 @@ from codeplan.envs.household.generator import KINDS
 from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.runner.live import run
 from codeplan.testing.environment import EnvironmentContract
-from codeplan.types import Task
+from codeplan.types.task import Task
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,11 @@ import random
 import pytest
 from support.alfworld_files import recorded
 
-from codeplan.envs.alfworld import games
+from codeplan.envs.alfworld import game_files
 from codeplan.envs.alfworld.environment import make
-from codeplan.envs.alfworld.official import TextWorldProcess
-from codeplan.envs.household import choices, engine, text
+from codeplan.envs.alfworld.textworld_engine import TextWorldProcess
+from codeplan.envs.household import admissible as choices
+from codeplan.envs.household import engine, sentences
 
 pytestmark = pytest.mark.crosscheck
 
@@ -68,9 +69,9 @@ def test_fifty_games_of_eighty_guided_random_steps_show_no_difference(part):
     assert len(files) == GAMES
     for number, file in list(enumerate(files))[part::PARTS]:
         rng = random.Random(number)
-        game, told = games.load_game(file.parent), theirs.load(file)
+        game, told = game_files.load_game(file.parent), theirs.load(file)
         state = game.initial_state
-        assert told.text == text.describe_start(game)
+        assert told.text == sentences.describe_start(game)
         for step in range(STEPS):
             admissible = choices.admissible_actions(game, state)
             assert list(admissible) == told.commands, (file, step)

@@ -6,7 +6,7 @@ import re
 import pytest
 from support.alfworld_files import contents, grammar, problem, write
 
-from codeplan.envs.alfworld import games, goals, pddl
+from codeplan.envs.alfworld import game_files, goals, pddl
 from codeplan.envs.household.engine import is_goal_reached
 from codeplan.envs.household.game import MOVE_DIALECT, PUT_DIALECT, HouseholdGoal
 from codeplan.envs.household.generator import KINDS, generate_game
@@ -19,24 +19,27 @@ def test_a_game_that_is_written_is_read_again_the_same(kind, dialect):
     for seed in range(6):
         game = generate_game(kind, seed, dialect)
         file = contents(game, dialect.name)
-        assert games.parse_game(file["pddl_problem"], file["grammar"], game.walkthrough) == game
+        assert game_files.parse_game(file["pddl_problem"], file["grammar"], game.walkthrough) == game
 
 
 def test_both_dialects_are_told_by_the_grammar():
     text = problem(generate_game("pick", 0))
-    assert games.parse_game(text, grammar("put.", "put")).dialect == PUT_DIALECT
-    assert games.parse_game(text, grammar("put.", "move")).dialect == MOVE_DIALECT
+    assert game_files.parse_game(text, grammar("put.", "put")).dialect == PUT_DIALECT
+    assert game_files.parse_game(text, grammar("put.", "move")).dialect == MOVE_DIALECT
 
 
 def test_a_grammar_that_words_things_in_its_own_way_is_followed():
     own = grammar("x.", "put").replace("put {o} in/on {r}", "lay {o} upon {r}").replace("You put the", "You lay the")
-    dialect = games.parse_game(problem(generate_game("pick", 0)), own).dialect
+    dialect = game_files.parse_game(problem(generate_game("pick", 0)), own).dialect
     assert dialect.put_command == ("lay ", " upon ")
     assert dialect.put_answer == "You lay the {object} in/on the {receptacle}."
 
 
 def test_the_task_s_sentence_may_hold_quotes():
-    assert games.parse_game(problem(generate_game("pick", 0)), grammar('put a "mug" away.', "put")).goal_text == 'put a "mug" away.'
+    assert (
+        game_files.parse_game(problem(generate_game("pick", 0)), grammar('put a "mug" away.', "put")).goal_text
+        == 'put a "mug" away.'
+    )
 
 
 def test_a_name_is_its_class_with_a_number_that_counts_down_and_a_basin_is_called_by_its_end():
@@ -46,7 +49,7 @@ def test_a_name_is_its_class_with_a_number_that_counts_down_and_a_basin_is_calle
       (receptacleType Sink_bar_1_bar_SinkBasin SinkBasinType) (objectType Mug_bar_1 MugType) (objectType Mug_bar_2 MugType)
       (inReceptacle Mug_bar_1 Sink_bar_1_bar_SinkBasin) (inReceptacleObject Mug_bar_2 Mug_bar_1) (isReceptacleObject Mug_bar_1))
       (:goal (exists (?o - object ?r - receptacle) (and (objectType ?o MugType) (receptacleType ?r SinkBasinType) (inReceptacle ?o ?r)))))"""
-    game = games.parse_game(text, grammar("x.", "put"))
+    game = game_files.parse_game(text, grammar("x.", "put"))
     assert [r.name for r in game.receptacles] == ["sinkbasin 1"]
     assert [(o.name, o.inner) for o in game.objects] == [("mug 2", ("mug 1",)), ("mug 1", None)]
     assert (game.initial_state.location, game.receptacles[0].location) == (2, 1)
@@ -69,9 +72,9 @@ def test_the_problem_and_the_trajectory_make_a_game_too(kind, tmp_path):
     (tmp_path / "initial_state.pddl").write_text(problem(game))
     told = {"object_target": game.goal.object.title(), "parent_target": (game.goal.receptacle or "").title()}
     told |= {"toggle_target": (game.goal.lamp or "").title(), "mrecep_target": "", "object_sliced": False}
-    types = {ours: theirs for theirs, ours in games.KINDS_BY_TYPE.items()}
+    types = {ours: theirs for theirs, ours in game_files.KINDS_BY_TYPE.items()}
     (tmp_path / "traj_data.json").write_text(json.dumps({"task_type": types[kind], "pddl_params": told, "more": [1]}))
-    read = games.load_game(tmp_path)
+    read = game_files.load_game(tmp_path)
     assert is_goal_reached(read, read.initial_state) is False
     assert read.goal == game.goal
     assert read.goal_text == SENTENCES[kind].format(game.goal.object, game.goal.receptacle or game.goal.lamp)
@@ -119,7 +122,7 @@ def spoiled(tmp_path, spoil):
     (file,) = tmp_path.rglob("game.tw-pddl")
     file.write_bytes(spoil(file.read_bytes()))
     with pytest.raises(ValueError, match="game") as refused:
-        games.load_game(file.parent)
+        game_files.load_game(file.parent)
     assert str(file) in str(refused.value)
     assert "\n" not in str(refused.value)
     return str(refused.value)
@@ -156,4 +159,4 @@ def test_a_damaged_game_file_is_named_with_the_reason(tmp_path, spoil, reason):
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"traj_data\.json cannot be read: No such file"):
-        games.load_game(tmp_path)
+        game_files.load_game(tmp_path)

@@ -7,7 +7,7 @@ from support.alfworld_files import recorded, transcripts
 
 from codeplan.envs.alfworld.environment import make
 from codeplan.envs.household.walkthrough import find_walkthrough
-from codeplan.types import Task
+from codeplan.types.task import Task
 
 
 def test_every_observation_of_the_recorded_episodes_is_reproduced_and_their_success():

@@ -7,11 +7,11 @@ import pytest
 
 from codeplan import envs
 from codeplan.envs.hotpotqa.environment import HotpotQA, make
-from codeplan.envs.hotpotqa.reading import ReaderState, lookup, search, split_sentences
-from codeplan.envs.hotpotqa.wiki import OfflineWiki, WikiPage, SimilarTitles
+from codeplan.envs.hotpotqa.reader import ReaderState, lookup, search, split_sentences
+from codeplan.envs.hotpotqa.wiki import OfflineWiki, SimilarTitles, WikiPage
 from codeplan.errors import UsageError
 from codeplan.testing.environment import EnvironmentContract
-from codeplan.types import Observation, Task
+from codeplan.types.task import Observation, Task
 
 OWN = HotpotQA()
 EVERY = [task for split in OWN.splits for task in OWN.tasks(split)]

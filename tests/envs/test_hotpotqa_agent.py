@@ -8,7 +8,8 @@ from codeplan.envs.hotpotqa.environment import HotpotQA
 from codeplan.prompts.templates import Prompts
 from codeplan.protocols import Agent
 from codeplan.runner.live import execute
-from codeplan.types import Finished, Observation, Stopped
+from codeplan.types.run import Finished, Stopped
+from codeplan.types.task import Observation
 
 EXAMPLES = {"bridge": "bridge/14", "comparison": "comparison/9"}
 

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.hotpotqa_files import questions
 
-from codeplan.envs.hotpotqa.score import normalise_answer, score_answer
+from codeplan.envs.hotpotqa.scoring import normalise_answer, score_answer
 
 
 def official_words(text):

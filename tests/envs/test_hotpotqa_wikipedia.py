@@ -14,11 +14,11 @@ from support.mediawiki_server import wiki_server
 from codeplan.envs.hotpotqa.environment import make
 from codeplan.envs.hotpotqa.mediawiki import MediaWiki, parse_retry_after
 from codeplan.envs.hotpotqa.paragraphs import extract_paragraphs
-from codeplan.envs.hotpotqa.wiki import WikiPage, SimilarTitles
+from codeplan.envs.hotpotqa.wiki import SimilarTitles, WikiPage
 from codeplan.envs.hotpotqa.wikipedia import Wikipedia
 from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.runner.live import run
-from codeplan.types import Task
+from codeplan.types.task import Task
 
 CONTACT = "tests@example.org"
 
@@ -320,7 +320,13 @@ def test_deep_and_broken_html_takes_no_long_time():
 
 
 def test_retry_after_is_a_number_or_a_date():
-    assert (parse_retry_after("17"), parse_retry_after("0"), parse_retry_after(""), parse_retry_after("soon"), parse_retry_after("-1")) == (17.0, 0.0, None, None, None)
+    assert (
+        parse_retry_after("17"),
+        parse_retry_after("0"),
+        parse_retry_after(""),
+        parse_retry_after("soon"),
+        parse_retry_after("-1"),
+    ) == (17.0, 0.0, None, None, None)
     assert 50 < parse_retry_after(email.utils.formatdate(time.time() + 60, usegmt=True)) <= 60
     assert parse_retry_after("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0
     for odd in ("Wed, 21 Oct 99999999999999 07:28:00 GMT", "Wed, 21 Oct 2099 07:28:00 -99999999999999999999"):

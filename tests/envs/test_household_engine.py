@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.small_house import after, answer, house
 
-from codeplan.envs.household.choices import admissible_actions
+from codeplan.envs.household.admissible import admissible_actions
 from codeplan.envs.household.engine import apply_action, is_goal_reached
 from codeplan.envs.household.game import MOVE_DIALECT, HouseholdGoal, Object, number_names
 from codeplan.envs.household.generator import KINDS, generate_game
-from codeplan.envs.household.text import describe_start, list_names
+from codeplan.envs.household.sentences import describe_start, list_names
 
 TO_SINK, TO_FRIDGE, TO_MICROWAVE = ("go to sinkbasin 1", "go to fridge 1", "go to microwave 1")
 TO_COUNTER = ("go to countertop 1",)
@@ -152,7 +152,10 @@ def test_the_other_dialect_moves_things_names_places_and_helps():
     ("goal", "winning"),
     [
         (HouseholdGoal("mug", "shelf"), (*WITH_MUG, "put mug 1 in/on shelf 1")),
-        (HouseholdGoal("apple", "countertop", "cool"), (*WITH_APPLE, *COOL, *TO_COUNTER, "put apple 2 in/on countertop 1")),
+        (
+            HouseholdGoal("apple", "countertop", "cool"),
+            (*WITH_APPLE, *COOL, *TO_COUNTER, "put apple 2 in/on countertop 1"),
+        ),
         (HouseholdGoal("mug", lamp="desklamp"), (*WITH_MUG, "use desklamp 1")),
         (HouseholdGoal("mug", lamp="desklamp"), ("go to desk 1", "use desklamp 1", "take mug 1 from desk 1")),
         (
@@ -191,7 +194,9 @@ def test_a_state_is_kept_by_holding_on_to_it():
 
 def test_an_object_in_two_receptacles_at_once_can_be_taken_from_either():
     game = house()
-    both = replace(game.initial_state, contents=tuple((*c, 5) if i == 4 else c for i, c in enumerate(game.initial_state.contents)))
+    both = replace(
+        game.initial_state, contents=tuple((*c, 5) if i == 4 else c for i, c in enumerate(game.initial_state.contents))
+    )
     state, _ = apply_action(game, both, "go to shelf 1")
     state, text = apply_action(game, state, "take mug 1 from shelf 1")
     assert text == "You pick up the mug 1 from the shelf 1."

@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.small_house import after, house
 
-from codeplan.envs.household import facts
+from codeplan.envs.household import affordances
 from codeplan.envs.household.engine import is_goal_reached
 from codeplan.envs.household.game import MOVE_DIALECT, PUT_DIALECT, HouseholdGoal
 from codeplan.envs.household.generator import KINDS, generate_game, generate_goal_text
-from codeplan.envs.household.text import describe_start
+from codeplan.envs.household.sentences import describe_start
 from codeplan.envs.household.walkthrough import find_walkthrough
 
 GAMES = Path(__file__).parents[2] / ".." / "shared" / "fixtures" / "alfworld_games.tar.xz"
@@ -30,7 +30,13 @@ def digest():
     """A short name for the first games of each kind, whole."""
     games = (generate_game(kind, seed) for kind in KINDS for seed in range(5))
     told = [
-        [describe_start(g), g.initial_state.location, g.initial_state.contents, g.walkthrough, [r.location for r in g.receptacles]]
+        [
+            describe_start(g),
+            g.initial_state.location,
+            g.initial_state.contents,
+            g.walkthrough,
+            [r.location for r in g.receptacles],
+        ]
         for g in games
     ]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
@@ -118,7 +124,13 @@ def test_a_search_of_the_whole_room_fits_into_the_limit_of_actions():
 
 
 @pytest.mark.parametrize(
-    "goal", [HouseholdGoal("pen", "shelf"), HouseholdGoal("mug", "sofa"), HouseholdGoal("mug", lamp="floorlamp"), HouseholdGoal("mug", "shelf", count=3)]
+    "goal",
+    [
+        HouseholdGoal("pen", "shelf"),
+        HouseholdGoal("mug", "sofa"),
+        HouseholdGoal("mug", lamp="floorlamp"),
+        HouseholdGoal("mug", "shelf", count=3),
+    ],
 )
 def test_a_goal_that_cannot_be_reached_has_no_walkthrough(goal):
     with pytest.raises(ValueError, match=r"there (is|are)"):
@@ -168,8 +180,12 @@ def test_every_class_that_can_be_seen_in_the_games_of_alfworld_is_made():
                 game = generate_game(kind, seed, PUT_DIALECT, difficulty)
                 seen |= {o.kind for o in game.objects}
                 furniture |= {r.kind for r in game.receptacles}
-    assert furniture == set(facts.ALLOWED_CONTENTS)
-    assert seen >= {kind for _, kind in facts.CAN_CONTAIN} | facts.LAMPS | {"houseplant", "television", "teddybear"}
+    assert furniture == set(affordances.ALLOWED_CONTENTS)
+    assert seen >= {kind for _, kind in affordances.CAN_CONTAIN} | affordances.LAMPS | {
+        "houseplant",
+        "television",
+        "teddybear",
+    }
 
 
 def test_what_is_rare_is_never_asked_for():
@@ -200,17 +216,17 @@ def test_what_goes_where_agrees_with_recorded_games(problems):
     for text in problems:
         pairs = set(re.findall(r"\(cancontain (\w+)type (\w+)type\)", text))
         objects, receptacles = {o for _, o in pairs}, {r for r, _ in pairs}
-        ours = {(r, o) for r, o in facts.CAN_CONTAIN if r in receptacles and o in objects}
+        ours = {(r, o) for r, o in affordances.CAN_CONTAIN if r in receptacles and o in objects}
         assert ours == pairs
 
 
 def test_what_can_be_done_to_what_agrees_with_recorded_games(problems):
     words = ("pickupable", "cleanable", "heatable", "coolable", "sliceable", "toggleable")
-    ours = {kind for _, kind in facts.CAN_CONTAIN} | facts.LAMPS
+    ours = {kind for _, kind in affordances.CAN_CONTAIN} | affordances.LAMPS
     for text in problems:
         for kind in ours & set(re.findall(r"\(objecttype \S+ (\w+)type\)", text)):
             recorded = {w for w in words if re.search(rf"\({w} {kind}_bar_", text)}
-            assert facts.traits_of_kind(kind) == recorded, kind
+            assert affordances.traits_of_kind(kind) == recorded, kind
         openable = {"sinkbasin" if "basin" in i else i.split("_")[0] for i in re.findall(r"\(openable (\S+)\)", text)}
         present = set(re.findall(r"\(receptacletype \S+ (\w+)type\)", text))
-        assert facts.OPENABLE & present == openable
+        assert affordances.OPENABLE & present == openable

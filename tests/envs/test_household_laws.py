@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from msgspec.structs import replace
 
-from codeplan.envs.household import choices, engine
+from codeplan.envs.household import admissible, engine
 from codeplan.envs.household.game import MOVE_DIALECT, PUT_DIALECT
 from codeplan.envs.household.generator import KINDS, generate_game
-from codeplan.envs.household.play import HouseholdSession
+from codeplan.envs.household.session import HouseholdSession
 from codeplan.envs.household.walkthrough import find_walkthrough
 
 SEQUENCES = int(os.environ.get("CODEPLAN_SEQUENCES", "30"))
@@ -40,7 +40,7 @@ class HouseholdMachine(RuleBasedStateMachine):
 
     @rule(draw=st.floats(0, 1, exclude_max=True), about_goal=st.booleans())
     def do_what_can_be_done(self, draw, about_goal):
-        actions = choices.admissible_actions(self.game, self.state)
+        actions = admissible.admissible_actions(self.game, self.state)
         if about_goal:
             goal = self.game.goal
             actions = [a for a in actions if goal.object in a or (goal.receptacle or goal.lamp) in a] or actions
@@ -52,20 +52,20 @@ class HouseholdMachine(RuleBasedStateMachine):
     @rule(action=st.text(max_size=30))
     def do_nonsense(self, action):
         before = self.state
-        if action.strip() not in choices.admissible_actions(self.game, before):
+        if action.strip() not in admissible.admissible_actions(self.game, before):
             self.play.snapshot = replace(self.play.snapshot, done=False)
             assert self.play.step(action).text.startswith("Nothing happens.")
             assert self.state == before
 
     @rule()
     def keep_the_moment(self):
-        self.kept.append((self.play.snapshot, choices.admissible_actions(self.game, self.state)))
+        self.kept.append((self.play.snapshot, admissible.admissible_actions(self.game, self.state)))
 
     @precondition(lambda self: self.kept)
     @rule(draw=st.floats(0, 1, exclude_max=True))
     def go_back_to_a_moment(self, draw):
         self.play.snapshot, actions = self.kept[int(draw * len(self.kept))]
-        assert choices.admissible_actions(self.game, self.state) == actions
+        assert admissible.admissible_actions(self.game, self.state) == actions
 
     @invariant()
     def every_object_is_in_one_place(self):

@@ -7,10 +7,10 @@ from support.small_house import after, house
 
 from codeplan.envs.household.engine import apply_action
 from codeplan.envs.household.environment import Household
+from codeplan.envs.household.failure_reasons import explain_failure
 from codeplan.envs.household.game import MOVE_DIALECT
 from codeplan.envs.household.generator import KINDS, generate_game
-from codeplan.envs.household.play import HouseholdSession
-from codeplan.envs.household.reasons import explain_failure
+from codeplan.envs.household.session import HouseholdSession
 
 AT_COUNTER = ("go to countertop 1",)
 WITH_APPLE = (*AT_COUNTER, "take apple 2 from countertop 1")
@@ -90,7 +90,10 @@ def test_what_is_no_action_is_answered_with_those_that_are(action):
 def test_the_other_dialect_has_its_own_forms():
     game = house(dialect=MOVE_DIALECT)
     assert "move OBJECT to RECEPTACLE" in explain_failure(game, game.initial_state, "put mug 1 in/on shelf 1")
-    assert explain_failure(game, game.initial_state, "move mug 1 to shelf 1") == "You are not at the shelf 1: go to shelf 1 first."
+    assert (
+        explain_failure(game, game.initial_state, "move mug 1 to shelf 1")
+        == "You are not at the shelf 1: go to shelf 1 first."
+    )
 
 
 def test_it_follows_the_plain_answer_and_only_where_nothing_happened():

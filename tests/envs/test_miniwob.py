@@ -7,10 +7,10 @@ from support.miniwob_pages import folder_of_pages, needs_browser
 
 from codeplan import envs
 from codeplan.envs.miniwob.environment import MiniWob, make
-from codeplan.envs.miniwob.pages import FEEDBACK_TASKS, PAPER_TASKS
+from codeplan.envs.miniwob.page_folder import FEEDBACK_TASKS, PAPER_TASKS
 from codeplan.errors import UsageError
 from codeplan.testing.environment import EnvironmentContract
-from codeplan.types import Task
+from codeplan.types.task import Task
 
 pytestmark = needs_browser
 

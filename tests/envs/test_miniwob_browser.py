@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from support.miniwob_pages import folder_of_pages, needs_browser
 
-from codeplan.envs.miniwob import found
+from codeplan.envs.miniwob import browser_path
 from codeplan.envs.miniwob.browser import SharedBrowser, close_all_browsers
 from codeplan.envs.miniwob.environment import MiniWob
-from codeplan.envs.miniwob.pages import PageFolder
+from codeplan.envs.miniwob.page_folder import PageFolder
 from codeplan.errors import EnvironmentFailure
 
 pytestmark = needs_browser
@@ -34,7 +34,7 @@ def env():
 
 def process():
     """That of the browser that all environments of this process share."""
-    browser, page = SharedBrowser.open_page(found.find_browser(), PageFolder().folder)
+    browser, page = SharedBrowser.open_page(browser_path.find_browser(), PageFolder().folder)
     browser.return_page(page)
     return browser.process
 
@@ -49,15 +49,15 @@ def play(env, between=lambda i: None):
 
 def members(leader):
     """The processes in the session that a process leads."""
-    found = []
+    browser_path = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = stat.read_text().rpartition(")")[2].split()
         except OSError:
             continue
         if int(fields[3]) == leader and fields[0] != "Z":
-            found.append(stat.parent.name)
-    return found
+            browser_path.append(stat.parent.name)
+    return browser_path
 
 
 def wait_until(holds, seconds=10.0):

@@ -6,11 +6,11 @@ import sys
 import pytest
 from support.miniwob_pages import folder_of_pages
 
-from codeplan.envs.miniwob import found
+from codeplan.envs.miniwob import browser_path
 from codeplan.envs.miniwob.environment import MiniWob
-from codeplan.envs.miniwob.pages import PAPER_TASKS, PageFolder
+from codeplan.envs.miniwob.page_folder import PAPER_TASKS, PageFolder
 from codeplan.errors import UsageError
-from codeplan.types import Task
+from codeplan.types.task import Task
 
 
 def test_nothing_is_looked_for_before_it_is_needed():
@@ -31,7 +31,7 @@ def test_a_browser_that_is_not_there_is_told_with_the_way_to_get_one(tmp_path):
     with pytest.raises(UsageError, match=r"is no program; .*apt-get install -y chromium-headless-shell"):
         env.reset(Task("page/1"))
     with pytest.raises(UsageError, match="is no program"):
-        found.find_browser(str(tmp_path))
+        browser_path.find_browser(str(tmp_path))
 
 
 def test_a_folder_of_own_pages_has_its_own_kinds(tmp_path):

@@ -8,11 +8,11 @@ from support.miniwob_pages import needs_browser
 from codeplan.agent_api import agent_api
 from codeplan.envs.miniwob.agent import MiniWobAgent
 from codeplan.envs.miniwob.environment import MiniWob
-from codeplan.envs.miniwob.pages import FEEDBACK_TASKS
+from codeplan.envs.miniwob.page_folder import FEEDBACK_TASKS
 from codeplan.prompts.templates import Prompts
 from codeplan.runner.live import execute
 from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.types import Plan
+from codeplan.types.plan import Plan
 
 SEEDS = {
     **{"search-engine": 2001, "tic-tac-toe": 2001, "terminal": 2000, "login-user-popup": 2001, "guess-number": 2000},

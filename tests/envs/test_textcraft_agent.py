@@ -11,7 +11,8 @@ from codeplan.prompts.templates import Prompts
 from codeplan.protocols import Agent
 from codeplan.runner.live import execute
 from codeplan.standin.model import ScriptedModel
-from codeplan.types import Finished, Observation
+from codeplan.types.run import Finished
+from codeplan.types.task import Observation
 
 FIRST = Observation(
     "Crafting commands:\n"

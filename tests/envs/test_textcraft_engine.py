@@ -11,9 +11,16 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from codeplan.envs.textcraft.engine import apply_action
-from codeplan.envs.textcraft.environment import TextCraftSnapshot, TextCraft
-from codeplan.envs.textcraft.recipes import UNCRAFTABLE_ITEMS, RecipeBook, Ingredient, CraftingRecipe, recipe_book, read_data_file
-from codeplan.types import Task
+from codeplan.envs.textcraft.environment import TextCraft, TextCraftSnapshot
+from codeplan.envs.textcraft.recipes import (
+    UNCRAFTABLE_ITEMS,
+    CraftingRecipe,
+    Ingredient,
+    RecipeBook,
+    read_data_file,
+    recipe_book,
+)
+from codeplan.types.task import Task
 
 FIXTURES = Path(__file__).parents[2] / ".." / "shared" / "fixtures"
 SUGAR = "craft 1 sugar using 1 sugar cane"
@@ -83,7 +90,9 @@ def test_what_a_goal_needs_includes_every_alternative_and_every_sort():
     needed = recipe_book().recipes_needed_for("shield")
     assert len([c for c in needed if " planks using " in c]) == 8
     assert list(recipe_book().recipes_needed_for("stick"))[-1] == "craft 4 acacia planks using 1 acacia logs"
-    assert {"craft 1 stick using 2 bamboo", "craft 4 stick using 2 planks"} <= set(recipe_book().recipes_needed_for("stick"))
+    assert {"craft 1 stick using 2 bamboo", "craft 4 stick using 2 planks"} <= set(
+        recipe_book().recipes_needed_for("stick")
+    )
 
 
 # ------------------------------------------------------------------ get, inventory, and what is neither
@@ -305,7 +314,11 @@ class Crafting(RuleBasedStateMachine):
         recipe = next(r for r in recipe_book().recipes if r.command == command)
         taken = {}
         for each in recipe.ingredients:
-            sorts = [i for i, c in recipe_book().category_of_item.items() if c == each.name] if each.is_category else [each.name]
+            sorts = (
+                [i for i, c in recipe_book().category_of_item.items() if c == each.name]
+                if each.is_category
+                else [each.name]
+            )
             taken[next((s for s in sorts if s in self.counts), sorts[0])] = each.count
         supplied = data.draw(st.booleans())
         for item, count in taken.items():

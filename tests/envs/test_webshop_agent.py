@@ -5,14 +5,14 @@ from support.webshop_goods import BOTTLE, MUG, listed, shop
 
 from codeplan.agent_api import agent_api, describe_api
 from codeplan.envs.webshop.agent import WebShopAgent
-from codeplan.envs.webshop.environment import WebShopSettings, WebShop
+from codeplan.envs.webshop.environment import WebShop, WebShopSettings
 from codeplan.envs.webshop.products import Product
 from codeplan.errors import AgentError
 from codeplan.prompts.templates import Prompts
 from codeplan.protocols import Agent
 from codeplan.runner.live import execute
 from codeplan.standin.model import ScriptedModel
-from codeplan.types import Finished
+from codeplan.types.run import Finished
 
 
 def buyer(**rules):

@@ -16,7 +16,7 @@ from codeplan.envs.webshop.browser import ShopServer
 from codeplan.envs.webshop.environment import WebShop
 from codeplan.envs.webshop.products import Product
 from codeplan.errors import UsageError
-from codeplan.types import Task
+from codeplan.types.task import Task
 
 
 @pytest.fixture

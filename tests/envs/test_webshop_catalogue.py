@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.webshop_goods import BOTTLE, MUG, listed, record, shop, write_files
 
-from codeplan.envs.webshop import files
+from codeplan.envs.webshop import data_files
 from codeplan.envs.webshop.catalogue import Catalogue
 from codeplan.envs.webshop.factory import make
 from codeplan.envs.webshop.loading import load_embedded_shop, open_shop
@@ -32,12 +32,12 @@ JSON = st.recursive(
 
 @given(st.lists(JSON, max_size=6), st.sampled_from([None, 1]), st.integers(1, 40))
 def test_a_list_is_read_as_json_reads_it_whatever_the_size_of_the_pieces(values, indent, piece):
-    assert list(read(files.read_list, json.dumps(values, indent=indent), piece)) == values
+    assert list(read(data_files.read_list, json.dumps(values, indent=indent), piece)) == values
 
 
 @given(st.dictionaries(st.text(), JSON, max_size=6), st.sampled_from([None, 1]), st.integers(1, 40))
 def test_an_object_is_read_as_json_reads_it_whatever_the_size_of_the_pieces(values, indent, piece):
-    assert dict(read(files.read_object, json.dumps(values, indent=indent), piece)) == values
+    assert dict(read(data_files.read_object, json.dumps(values, indent=indent), piece)) == values
 
 
 def read(reading, text, piece):
@@ -53,7 +53,7 @@ def read(reading, text, piece):
 def test_a_file_that_is_no_list_is_told_with_its_place(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(UsageError, match=r"x\.json is not as WebShop's file should be: .* at character \d+") as refused:
-        list(files.read_list(tmp_path / "x.json"))
+        list(data_files.read_list(tmp_path / "x.json"))
     assert "\n" not in str(refused.value)
 
 
@@ -61,20 +61,20 @@ def test_a_file_that_is_no_list_is_told_with_its_place(tmp_path, text):
 def test_a_file_that_is_no_object_is_told_with_its_place(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(UsageError, match=r"at character \d+"):
-        list(files.read_object(tmp_path / "x.json"))
+        list(data_files.read_object(tmp_path / "x.json"))
 
 
 def test_half_a_character_becomes_a_question_mark_and_whole_ones_stay(tmp_path):
     texts = {"name": "Mug \ud83d", "half \ude00": ["\udc00\ud83d"], "whole": "\U0001f600 \\ud800"}
     (tmp_path / "x.json").write_text(json.dumps([texts, texts["whole"]]))
     whole = {"name": "Mug ?", "half ?": ["??"], "whole": texts["whole"]}
-    assert list(files.read_list(tmp_path / "x.json")) == [whole, texts["whole"]]
+    assert list(data_files.read_list(tmp_path / "x.json")) == [whole, texts["whole"]]
 
 
 def test_a_file_that_is_no_text_is_told(tmp_path):
     (tmp_path / "x.json").write_bytes(b'["\xff\xfe"]')
     with pytest.raises(UsageError, match="no UTF-8"):
-        list(files.read_list(tmp_path / "x.json"))
+        list(data_files.read_list(tmp_path / "x.json"))
 
 
 def test_a_folder_or_file_that_is_missing_is_told(tmp_path):

@@ -11,10 +11,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from msgspec.structs import replace
 
 from codeplan.envs.webshop import session
-from codeplan.envs.webshop.environment import WebShopSettings, WebShop
+from codeplan.envs.webshop.environment import WebShop, WebShopSettings
 from codeplan.envs.webshop.loading import load_embedded_shop
 from codeplan.envs.webshop.pages import BACK, SEARCH
-from codeplan.types import Observation
+from codeplan.types.task import Observation
 
 SEQUENCES = int(os.environ.get("CODEPLAN_SEQUENCES", "40"))
 WORDS = st.sampled_from(
@@ -52,7 +52,11 @@ class ShopMachine(RuleBasedStateMachine):
         before = self.env.snapshot()
         self.do(f"search[{query}]")
         after = self.env.snapshot()
-        if before.done or (self.brief and before.page != "search") or session.parse_action(f"search[{query}]")[0] != "search":
+        if (
+            before.done
+            or (self.brief and before.page != "search")
+            or session.parse_action(f"search[{query}]")[0] != "search"
+        ):
             assert replace(after, actions=0) == replace(before, actions=0)
         else:
             assert (after.page, after.page_number, after.chosen) == ("results", 1, {})

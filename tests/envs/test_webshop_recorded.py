@@ -9,8 +9,8 @@ from msgspec import structs
 from support.webshop_goods import SHARED, shop
 
 from codeplan.envs.webshop import session
-from codeplan.envs.webshop.catalogue import ShoppingInstruction, CatalogueEntry
-from codeplan.envs.webshop.environment import WebShopSettings, WebShop
+from codeplan.envs.webshop.catalogue import CatalogueEntry, ShoppingInstruction
+from codeplan.envs.webshop.environment import WebShop, WebShopSettings
 from codeplan.envs.webshop.goals import NO_CAP, WebShopGoal, sample_price
 from codeplan.envs.webshop.products import Product, parse_prices
 
@@ -70,7 +70,9 @@ def test_every_page_of_a_recorded_session_is_the_same_and_so_is_what_can_be_clic
         seen = env.step(step["action"])
         assert seen.text == step["observation"], step["action"]
         assert (seen.reward, seen.done) == (step["reward"], step["done"])
-        assert list(session.clickable_elements(env.page())) == [c for c in step["available"]["clickables"] if c != "search"]
+        assert list(session.clickable_elements(env.page())) == [
+            c for c in step["available"]["clickables"] if c != "search"
+        ]
     assert seen.success
 
 

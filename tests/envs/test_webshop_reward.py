@@ -12,21 +12,27 @@ from support.webshop_goods import BOTTLE, MUG, record
 from codeplan.envs.webshop.colours import COLOURS, colour_or_text
 from codeplan.envs.webshop.goals import (
     NO_CAP,
-    WebShopGoal,
     GoalTemplate,
+    WebShopGoal,
     count_option_combinations,
-    make_goal,
-    trim_instruction,
     draw_price_cap,
-    sample_price,
     goal_order,
+    make_goal,
+    sample_price,
     split_ranges,
     synthetic_goal_template,
+    trim_instruction,
 )
 from codeplan.envs.webshop.nouns import find_nouns_by_rules, make_noun_finder
 from codeplan.envs.webshop.products import NO_ATTRIBUTES, is_on_sale, parse_prices, parse_product
-from codeplan.envs.webshop.ratio import common_subsequence_length, token_set_ratio
-from codeplan.envs.webshop.reward import count_attributes_met, noun_overlap, count_options_met, purchase_reward, type_factor
+from codeplan.envs.webshop.reward import (
+    count_attributes_met,
+    count_options_met,
+    noun_overlap,
+    purchase_reward,
+    type_factor,
+)
+from codeplan.envs.webshop.text_similarity import common_subsequence_length, token_set_ratio
 from codeplan.errors import UsageError
 
 # ------------------------------------------------------------------ products
@@ -182,7 +188,17 @@ def test_a_colour_counts_for_the_whole_text():
 
 def test_nouns_by_rules_leave_out_small_words_adjectives_and_numbers():
     name = "Lands' End Men's Traditional Fit Waterproof Flannel Shirt for the Outdoors, 2-Pack (Navy)"
-    assert find_nouns_by_rules(name) == ("lands", "end", "men's", "traditional", "fit", "flannel", "shirt", "outdoors", "pack")
+    assert find_nouns_by_rules(name) == (
+        "lands",
+        "end",
+        "men's",
+        "traditional",
+        "fit",
+        "flannel",
+        "shirt",
+        "outdoors",
+        "pack",
+    )
 
 
 def test_a_way_to_find_nouns_that_there_is_not_is_refused():
@@ -241,7 +257,9 @@ def test_each_thing_that_lacks_costs_a_share(changes, worth):
 
 
 def test_an_attribute_is_met_by_one_like_it_or_by_the_product_s_words():
-    assert count_attributes_met(GOAL, replace(MUG, attributes=("safe for the dishwasher safe", "free of bpa free"))) == 2
+    assert (
+        count_attributes_met(GOAL, replace(MUG, attributes=("safe for the dishwasher safe", "free of bpa free"))) == 2
+    )
     plain = replace(MUG, attributes=(), title="Mug", bullets=("It is BPA", "free"), description="DISHWASHER SAFE")
     assert count_attributes_met(GOAL, plain) == 2
 

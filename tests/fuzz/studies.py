@@ -14,10 +14,10 @@ from frames import OUT_OF_ORDER, SLACK_SECONDS, break_frame
 
 from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox.host.process import WorkerProcess
-from codeplan.sandbox.host.study import run_analysis, build_job
+from codeplan.sandbox.host.study import build_job, run_analysis
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol import frames as wire
-from codeplan.types import Rejected
+from codeplan.types.plan import Rejected
 
 LIMITS = Limits(wall=0.05)
 

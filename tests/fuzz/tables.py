@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
-from codeplan.types import Checkpoint
+from codeplan.types.plan import Checkpoint
 
 SECONDS = 5.0
 

@@ -18,8 +18,8 @@ from codeplan.llm import replies
 from codeplan.llm.openai_client import OpenAIModel
 from codeplan.llm.routing import RoutedModel
 from codeplan.protocols import Embeds
-from codeplan.standin.server_embeddings import DIMENSIONS, text_vector
-from codeplan.types import Usage
+from codeplan.standin.server.embeddings import DIMENSIONS, text_vector
+from codeplan.types.model import Usage
 
 TEXTS = ["heat an apple", "cool a mug", "heat an apple"]
 

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from support.served import Serve
 from test_serve import ASK
 
-from codeplan.llm.limiter import RateLimiter
 from codeplan.llm.openai_client import OpenAIModel
+from codeplan.llm.rate_limiter import RateLimiter
 
 WINDOW = 0.2
 

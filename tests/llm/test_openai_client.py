@@ -18,12 +18,12 @@ import pytest
 from codeplan.budget import Budget
 from codeplan.episode.meter import Meter
 from codeplan.errors import BudgetExceeded, ModelError, UsageError
-from codeplan.llm.attempts import RetryPolicy
-from codeplan.llm.faults import EndpointError, parse_retry_after
+from codeplan.llm.endpoint_errors import EndpointError, parse_retry_after
 from codeplan.llm.openai_client import OpenAIModel
+from codeplan.llm.retries import RetryPolicy
 from codeplan.protocols import LLM
 from codeplan.runner.models import connect
-from codeplan.types import Message, Usage
+from codeplan.types.model import Message, Usage
 
 KEY = "sk-very-secret-0123456789"
 HELLO: list[Message] = [{"role": "user", "content": "Say hello."}]

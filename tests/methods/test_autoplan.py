@@ -8,7 +8,7 @@ from codeplan.methods.autoplan import AutoPlan
 from codeplan.recording.events import SpanOpened
 from codeplan.recording.trace import Trace
 from codeplan.runner.live import learn, run
-from codeplan.types import ActionSpace
+from codeplan.types.task import ActionSpace
 
 GIVE_UP = "think: Task failed!"
 REVIEW = ["it opened box 1", "it gave up too early"]

@@ -5,9 +5,9 @@ from support.boxes import Boxes, Replies
 
 from codeplan.errors import UsageError
 from codeplan.methods.react import ReAct
-from codeplan.planning.turns import parse_claim, normalise_action, is_thought, first_line
+from codeplan.planning.turns import first_line, is_thought, normalise_action, parse_claim
 from codeplan.runner.live import run
-from codeplan.types import ActionSpace
+from codeplan.types.task import ActionSpace
 
 
 class Told(Boxes):

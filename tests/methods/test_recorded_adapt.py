@@ -11,7 +11,7 @@ from codeplan.methods.adapt import Adapt
 from codeplan.methods.react import ReAct
 from codeplan.recording.events import ActionTaken
 from codeplan.runner.live import run
-from codeplan.types import Completion
+from codeplan.types.model import Completion
 
 RECORDS = Path(__file__).parents[2] / ".." / "shared" / "fixtures" / "textcraft_transcripts.jsonl"
 pytestmark = pytest.mark.skipif(not RECORDS.is_file(), reason="the recorded runs are not here (../shared/fixtures)")

@@ -11,7 +11,7 @@ from codeplan.methods.registry import make
 from codeplan.methods.try_again import TryAgain
 from codeplan.recording.events import SpanOpened
 from codeplan.runner.live import run
-from codeplan.types import ActionSpace
+from codeplan.types.task import ActionSpace
 
 
 class Told(Boxes):

@@ -8,7 +8,7 @@ from codeplan.errors import UsageError
 from codeplan.planning.refinement import find_resume_point
 from codeplan.recording.events import PlanDrafted, PlanFailed, PlanRejected, PlanStarted, StepEntered
 from codeplan.runner.live import run
-from codeplan.types import Checkpoint, Plan, Step
+from codeplan.types.plan import Checkpoint, Plan, Step
 
 LOOK = """
 def solution(agent, start_from=1):

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplan.planning.subtasks import ExpressionNode, DecompositionError, evaluate, parse_expression, step_numbers, parse_decomposition
+from codeplan.planning.subtasks import (
+    DecompositionError,
+    ExpressionNode,
+    evaluate,
+    parse_decomposition,
+    parse_expression,
+    step_numbers,
+)
 
 PLAN = "Step 1: find a mug\nStep 2: take it\nExecution order: (Step 1 AND Step 2)"
 
@@ -80,7 +87,9 @@ def trees(depth=3):
     return st.recursive(
         leaves,
         lambda parts: st.builds(
-            lambda op, ps: ExpressionNode(op, tuple(ps)), st.sampled_from(["AND", "OR"]), st.lists(parts, min_size=2, max_size=4)
+            lambda op, ps: ExpressionNode(op, tuple(ps)),
+            st.sampled_from(["AND", "OR"]),
+            st.lists(parts, min_size=2, max_size=4),
         ),
         max_leaves=12,
     )

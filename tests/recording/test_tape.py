@@ -6,7 +6,7 @@ from support.boxes import Boxes, Replies
 from codeplan import envs
 from codeplan.bench.suite import TaskSuite
 from codeplan.errors import Diverged, UsageError
-from codeplan.recording.tape import TapeRecorder, Tape
+from codeplan.recording.tape import Tape, TapeRecorder
 from codeplan.runner.live import run
 
 OPEN = "def solution(agent, start_from=1):\n    print(agent.open({}))\n"

@@ -10,26 +10,29 @@ from rich.console import Console
 
 from codeplan.recording.events import (
     ActionTaken,
-    ModelCalled,
-    TextsEmbedded,
     EnvironmentReset,
     EpisodeEnded,
     EpisodeStarted,
     Event,
+    ModelCalled,
     PlanDrafted,
     PlanFailed,
     PlanFinished,
     PlanRejected,
     PlanStarted,
     PlanStopped,
-    TextPrinted,
     SpanClosed,
     SpanOpened,
     StepEntered,
+    TextPrinted,
+    TextsEmbedded,
     WarningIssued,
 )
 from codeplan.report.live import LiveDisplay, SummaryDisplay
-from codeplan.types import Checkpoint, Completion, Diagnostic, Observation, Purpose, Result, Task, Usage
+from codeplan.types.model import Completion, Purpose, Usage
+from codeplan.types.plan import Checkpoint, Diagnostic
+from codeplan.types.result import Result
+from codeplan.types.task import Observation, Task
 
 TASK = Task("clean/3", env="household", kind="clean", goal="put a clean mug on a desk")
 FIRST = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        agent.goto('desk 1')\n"
@@ -38,7 +41,9 @@ SECOND = FIRST.replace("desk 1", "desk 2")
 
 def shown(*events: Event, terminal: bool = False, width: int = 100) -> str:
     file = io.StringIO()
-    live = LiveDisplay(Console(file=file, force_terminal=terminal, width=width, color_system="standard" if terminal else None))
+    live = LiveDisplay(
+        Console(file=file, force_terminal=terminal, width=width, color_system="standard" if terminal else None)
+    )
     for event in events:
         live(event)
     return file.getvalue()
@@ -58,7 +63,9 @@ def acted(text: str, action: str = "go to desk 1") -> ActionTaken:
 
 def asked(purpose: Purpose, question: str, text: str, usage: Usage | None = None, retries: int = 0) -> ModelCalled:
     completion = Completion(text, usage or Usage(700, 20), retries=retries)
-    return ModelCalled(purpose=purpose, messages=[{"role": "user", "content": question}], completion=completion, seconds=1.5)
+    return ModelCalled(
+        purpose=purpose, messages=[{"role": "user", "content": question}], completion=completion, seconds=1.5
+    )
 
 
 def ended(success: bool = True, reason: str = "success", **more: object) -> EpisodeEnded:
@@ -217,7 +224,9 @@ def everything(text: str) -> list[Event]:
     failed = PlanFailed(step=1, line=1, error=text, message=text, checkpoint=Checkpoint())
     stopped = PlanStopped(limit="wall", value=1, allowed=1, step=1, line=1, message=text)
     return [
-        EpisodeStarted(env="household", task=Task(text, env=text, goal=text), method=text, model=text, codeplan_version="0"),
+        EpisodeStarted(
+            env="household", task=Task(text, env=text, goal=text), method=text, model=text, codeplan_version="0"
+        ),
         EnvironmentReset(observation=Observation(text)),
         drafted(text),
         drafted(f"x\n{text}", 2, "refine"),
@@ -269,5 +278,7 @@ def test_a_flood_is_cut_and_says_how_much_there_was() -> None:
 
 
 def test_a_call_for_embeddings_is_told_in_a_line() -> None:
-    assert "3 texts to the embedding model small" in shown(TextsEmbedded(model="small", texts=3, digest="", seconds=0.1))
+    assert "3 texts to the embedding model small" in shown(
+        TextsEmbedded(model="small", texts=3, digest="", seconds=0.1)
+    )
     assert "1 text to" in shown(TextsEmbedded(model="small", texts=1, digest="", seconds=0.1))

@@ -17,7 +17,7 @@ from codeplan.cli import main
 from codeplan.errors import UsageError
 from codeplan.recording.events import PictureSaved
 from codeplan.report.pages import archive
-from codeplan.report.pages.runs import ReportSource
+from codeplan.report.pages.source import ReportSource
 
 
 class Elements(HTMLParser):
@@ -95,7 +95,13 @@ def test_the_middle_of_what_is_too_large_is_left_out_and_counted(
 
 def test_pictures_are_in_the_file_and_others_files_are_not(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    write(run, started(), PictureSaved(file="pictures/1.png"), PictureSaved(file="../secret.png"), PictureSaved(file="text.png"))
+    write(
+        run,
+        started(),
+        PictureSaved(file="pictures/1.png"),
+        PictureSaved(file="../secret.png"),
+        PictureSaved(file="text.png"),
+    )
     (run / "pictures").mkdir()
     (run / "pictures" / "1.png").write_bytes(PNG)
     (run / "text.png").write_text("no picture")

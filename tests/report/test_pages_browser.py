@@ -22,8 +22,8 @@ from codeplan.recording.events import (
     StepEntered,
 )
 from codeplan.report.pages import archive
-from codeplan.report.pages.runs import ReportSource
-from codeplan.report.pages.shelf import MAX_TEXT_CHARACTERS
+from codeplan.report.pages.catalog import MAX_TEXT_CHARACTERS
+from codeplan.report.pages.source import ReportSource
 
 ROWS = "table.episodes tbody tr"
 
@@ -305,12 +305,16 @@ def test_the_served_page_follows_a_bench_that_runs(chromium: Chromium, tmp_path:
 
 def test_a_long_trace_is_turned_page_by_page(chromium: Chromium, tmp_path: Path) -> None:
     pytest.importorskip("uvicorn", reason="needs the extra web")
-    write(tmp_path / "a", started(), acted(text="x" * (MAX_TEXT_CHARACTERS + 1)), *(acted(f"go {n}") for n in range(500)))
+    write(
+        tmp_path / "a", started(), acted(text="x" * (MAX_TEXT_CHARACTERS + 1)), *(acted(f"go {n}") for n in range(500))
+    )
     with served(tmp_path) as port:
         tab = chromium.open(f"http://127.0.0.1:{port}/#/episode/0")
         assert tab.count(".entry") == 200
         tab.click("[data-n='1'] button")
-        tab.until(f"document.querySelector('[data-n=\"1\"] .observation').innerText.length === {MAX_TEXT_CHARACTERS + 1}")
+        tab.until(
+            f"document.querySelector('[data-n=\"1\"] .observation').innerText.length === {MAX_TEXT_CHARACTERS + 1}"
+        )
         tab.run("location.hash = '#/episode/0?event=450'")
         tab.until("document.querySelector('[data-n=\"450\"].current')")
         assert "page 3 of 3" in tab.text(".pager")

@@ -18,7 +18,7 @@ from codeplan.recording.events import (
     StepEntered,
 )
 from codeplan.recording.trace import Trace
-from codeplan.report.pages.index import MAX_EVENT_BYTES, MAX_PAGE_EVENTS, TraceIndex, UnreadableEvent
+from codeplan.report.pages.trace_index import MAX_EVENT_BYTES, MAX_PAGE_EVENTS, TraceIndex, UnreadableEvent
 
 
 def test_the_pages_hold_every_event_once_and_in_order(tmp_path: Path) -> None:

@@ -11,13 +11,16 @@ from codeplan.bench import store
 from codeplan.bench.measures import EpisodeMeasures
 from codeplan.bench.papers import published_results
 from codeplan.errors import UsageError
-from codeplan.report.pages.overview import cost_curve, cost_unit, build_overview, refinement_curve
-from codeplan.report.pages.runs import ReportSource
+from codeplan.report.pages.overview import build_overview, cost_curve, cost_unit, refinement_curve
+from codeplan.report.pages.source import ReportSource
 from codeplan.statistics import wilson_interval
-from codeplan.types import Result, Task
+from codeplan.types.result import Result
+from codeplan.types.task import Task
 
 
-def result(success: bool = True, refinements: int = 0, tokens: int | None = 15, money: float | None = None) -> EpisodeMeasures:
+def result(
+    success: bool = True, refinements: int = 0, tokens: int | None = 15, money: float | None = None
+) -> EpisodeMeasures:
     return EpisodeMeasures(success, float(success), 5, 5, 0, refinements, 1, tokens, money, 0.1, None)
 
 
@@ -88,7 +91,11 @@ def test_the_figures_are_the_bench_s_own(bench: Path) -> None:
     for cell, column in zip(read.cells, told["columns"], strict=True):
         ended_ones = read.outcomes_of(cell.name)
         solved = sum(e.result.success for e in ended_ones)
-        assert column["rate"] == [solved, len(ended_ones), *(round(x, 4) for x in wilson_interval(solved, len(ended_ones)))]
+        assert column["rate"] == [
+            solved,
+            len(ended_ones),
+            *(round(x, 4) for x in wilson_interval(solved, len(ended_ones))),
+        ]
         actions = sum(e.result.actions for e in ended_ones) / len(ended_ones)
         assert column["means"]["actions"] == pytest.approx(actions)
         assert column["scripted"]

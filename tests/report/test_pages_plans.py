@@ -19,9 +19,9 @@ from codeplan.recording.events import (
     StepEntered,
 )
 from codeplan.report.pages import course
-from codeplan.report.pages.index import TraceIndex
-from codeplan.report.pages.plans import MAX_LINES, diff_rows, plan_layout
-from codeplan.types import Diagnostic
+from codeplan.report.pages.plan_text import MAX_LINES, diff_rows, plan_layout
+from codeplan.report.pages.trace_index import TraceIndex
+from codeplan.types.plan import Diagnostic
 
 
 def test_a_step_ranges_from_its_guard_to_the_last_line_within() -> None:

@@ -16,9 +16,9 @@ from support.trace_samples import PNG, acted, ended, hostile, started, write
 
 from codeplan.errors import UsageError
 from codeplan.recording.events import PictureSaved
-from codeplan.report.pages.runs import ReportSource
+from codeplan.report.pages.catalog import MAX_TEXT_CHARACTERS, EpisodeCatalog
 from codeplan.report.pages.server import serve
-from codeplan.report.pages.shelf import MAX_TEXT_CHARACTERS, EpisodeCatalog
+from codeplan.report.pages.source import ReportSource
 
 pytest.importorskip("uvicorn", reason="needs the extra web")
 
@@ -54,7 +54,9 @@ def data(port: int, path: str) -> Any:
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("served")
     hostile(folder / "0")
-    write(folder / "1", started("long"), acted(text="x" * (MAX_TEXT_CHARACTERS + 1)), *(acted(str(n)) for n in range(400)))
+    write(
+        folder / "1", started("long"), acted(text="x" * (MAX_TEXT_CHARACTERS + 1)), *(acted(str(n)) for n in range(400))
+    )
     write(folder / "2", started(), PictureSaved(file="a.png"), PictureSaved(file="../b.png"), ended(started()))
     (folder / "2" / "a.png").write_bytes(PNG)
     (folder / "b.png").write_bytes(PNG)

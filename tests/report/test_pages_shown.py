@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplan.report.pages.shown import clip, label, make_visible
-from codeplan.report.pages.values import dropped_variables, variable_texts, value_text
+from codeplan.report.pages.variable_text import dropped_variables, value_text, variable_texts
+from codeplan.report.pages.visible_text import clip, label, make_visible
 from codeplan.sandbox.protocol.codec import encode
-from codeplan.types import Checkpoint
+from codeplan.types.plan import Checkpoint
 
 
 def test_escape_codes_invisible_marks_and_reordering_characters_become_signs() -> None:
@@ -80,4 +80,6 @@ def test_a_damaged_checkpoint_has_no_variables_and_says_why() -> None:
 
 
 def test_what_was_not_saved_is_told_with_the_reason() -> None:
-    assert dropped_variables(Checkpoint(dropped={"f": "a function cannot be saved"})) == {"f": "a function cannot be saved"}
+    assert dropped_variables(Checkpoint(dropped={"f": "a function cannot be saved"})) == {
+        "f": "a function cannot be saved"
+    }

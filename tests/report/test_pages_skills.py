@@ -11,10 +11,10 @@ from test_pages_browser import violations
 
 from codeplan.cli import main
 from codeplan.report.pages import archive, skills
-from codeplan.report.pages.runs import ReportSource
-from codeplan.report.pages.shelf import EpisodeCatalog
+from codeplan.report.pages.catalog import EpisodeCatalog
+from codeplan.report.pages.source import ReportSource
 from codeplan.skills.library import SkillLibrary
-from codeplan.skills.values import SkillOrigin, Skill, EvidenceRecord
+from codeplan.skills.skill import EvidenceRecord, Skill, SkillOrigin
 from codeplan.statistics import mcnemar_exact, wilson_interval
 
 HARM = HOSTILE.replace("\ud800", "")
@@ -32,7 +32,9 @@ def place(tmp_path: Path) -> Path:
     skill = library.add(skill)
     for seed in range(6):
         for shown in (True, False):
-            trial = EvidenceRecord(f"clean/{seed}", seed, "scripted", shown, shown or seed == 0, phase="filter", run=run)
+            trial = EvidenceRecord(
+                f"clean/{seed}", seed, "scripted", shown, shown or seed == 0, phase="filter", run=run
+            )
             library.record(skill, trial)
     library.change(
         skill, plan=PLAN.replace("look", "peer"), origins=(SkillOrigin("clean/1", "put it away", "scripted", run),)

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
-from codeplan.report.plain import to_json_value, to_plain_data, outcome_as_json
+from codeplan.report.json_output import outcome_as_json, to_json_value, to_plain_data
 from codeplan.sandbox.protocol.codec import encode
-from codeplan.types import Diagnostic, Failed, Finished, Rejected, Result, ResourceUsage, Stopped, Task
+from codeplan.types.plan import Diagnostic, Rejected
+from codeplan.types.result import Result
+from codeplan.types.run import Failed, Finished, ResourceUsage, Stopped
+from codeplan.types.task import Task
 
 STATE = encode({"found": "mug 1", "seen": ("desk 1", 2)}, 10_000)
 

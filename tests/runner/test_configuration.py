@@ -12,7 +12,7 @@ from codeplan.cli import main
 from codeplan.errors import UsageError
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted
 from codeplan.recording.trace import Trace
-from codeplan.runner.configuration import UserConfig, settings_for_model, load_config
+from codeplan.runner.configuration import UserConfig, load_config, settings_for_model
 
 FILE = """
 [tool.codeplan]
@@ -75,8 +75,13 @@ def test_openais_own_variable_for_the_address_goes_before_the_file(tmp_path: Pat
 
 
 def test_the_stand_in_takes_what_fits_it_and_asks_nobody_else() -> None:
-    assert settings_for_model("scripted", {"ask_model": "cheap", "temperature": 1.0, "model_seed": 3}) == {"model_seed": 3}
-    assert settings_for_model("strong", {"ask_model": "cheap", "model_seed": 3}) == {"ask_model": "cheap", "model_seed": 3}
+    assert settings_for_model("scripted", {"ask_model": "cheap", "temperature": 1.0, "model_seed": 3}) == {
+        "model_seed": 3
+    }
+    assert settings_for_model("strong", {"ask_model": "cheap", "model_seed": 3}) == {
+        "ask_model": "cheap",
+        "model_seed": 3,
+    }
 
 
 @pytest.mark.parametrize(

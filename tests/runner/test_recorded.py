@@ -16,7 +16,15 @@ from support.boxes import Boxes, Replies
 from codeplan.budget import Budget
 from codeplan.errors import Diverged, InfrastructureError, ModelError, UsageError
 from codeplan.recording.comparison import describe_difference
-from codeplan.recording.events import ActionTaken, ModelCalled, ModelCallFailed, EpisodeEnded, EpisodeStarted, PlanDrafted, TextPrinted
+from codeplan.recording.events import (
+    ActionTaken,
+    EpisodeEnded,
+    EpisodeStarted,
+    ModelCalled,
+    ModelCallFailed,
+    PlanDrafted,
+    TextPrinted,
+)
 from codeplan.recording.trace import Trace
 from codeplan.runner.live import run
 from codeplan.runner.recorded import fork, replay, resume
@@ -380,7 +388,7 @@ def test_what_guards_this_machine_is_never_taken_from_a_trace(tmp_path):
     run("household", "pick/1", mistakes="none", out=tmp_path / "run", allow_weak_sandbox=True)
     trace = tmp_path / "run" / "trace.jsonl"
     assert b'"allow_weak_sandbox":true' in trace.read_bytes().splitlines()[0]
-    from codeplan.runner.recorded import _recorded_setup, _header
+    from codeplan.runner.recorded import _header, _recorded_setup
 
     recording = Trace.read(trace)
     header = _header(recording, tmp_path)

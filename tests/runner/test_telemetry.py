@@ -17,10 +17,12 @@ from support.boxes import Boxes, Replies
 from codeplan.budget import Budget
 from codeplan.errors import InfrastructureError
 from codeplan.llm.routing import RoutedModel
-from codeplan.recording.events import TextsEmbedded, EpisodeEnded, EpisodeStarted
+from codeplan.recording.events import EpisodeEnded, EpisodeStarted, TextsEmbedded
 from codeplan.runner.live import run
 from codeplan.runner.telemetry import CONTENT_VARIABLE, EpisodeSpans
-from codeplan.types import Result, Task, Usage
+from codeplan.types.model import Usage
+from codeplan.types.result import Result
+from codeplan.types.task import Task
 
 OPEN = "def solution(agent, start_from=1):\n    print(agent.open({}))\n"
 _exporter = InMemorySpanExporter()
@@ -178,7 +180,9 @@ def test_nothing_is_loaded_and_nothing_listens_where_nobody_traces() -> None:
 
 def test_a_call_for_embeddings_is_a_span_of_its_own_sort(spans: InMemorySpanExporter) -> None:
     listen = EpisodeSpans()
-    listen(EpisodeStarted(env="boxes", task=Task("ball/2"), method="react", model="strong", codeplan_version="0", at=10.0))
+    listen(
+        EpisodeStarted(env="boxes", task=Task("ball/2"), method="react", model="strong", codeplan_version="0", at=10.0)
+    )
     listen(TextsEmbedded(model="small", texts=3, digest="", seconds=0.5, usage=Usage(12, None), at=12.0))
     listen(EpisodeEnded(result=Result(Task("ball/2"), True, "done")))
     (span,) = by_operation(spans)["embeddings"]

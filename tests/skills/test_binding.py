@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.skill_samples import PLAN
 
-from codeplan.skills.binding import SkillParameter, BindingError, bind_parameters, read_parameters, parse_values
+from codeplan.skills.binding import BindingError, SkillParameter, bind_parameters, parse_values, read_parameters
 
 
 def test_the_head_tells_names_values_and_what_they_are_for():

@@ -19,19 +19,19 @@ from codeplan.errors import ModelError, UsageError
 from codeplan.llm.openai_client import OpenAIModel
 from codeplan.llm.routing import RoutedModel
 from codeplan.recording.comparison import describe_difference
-from codeplan.recording.events import ModelCalled, ModelCallFailed, TextsEmbedded, SkillsChosen
+from codeplan.recording.events import ModelCalled, ModelCallFailed, SkillsChosen, TextsEmbedded
 from codeplan.recording.trace import Trace
 from codeplan.runner.live import run
 from codeplan.runner.recorded import replay, resume
+from codeplan.skills.embeddings import MAX_CHARACTERS, Embedder
 from codeplan.skills.library import SkillLibrary
-from codeplan.skills.nearest import MAX_CHARACTERS, Embedder
-from codeplan.skills.only import FixedStore, ReadOnlyStore
-from codeplan.skills.values import Skill
+from codeplan.skills.skill import Skill
+from codeplan.skills.stores import FixedStore, ReadOnlyStore
 from codeplan.standin.model import ScriptedModel
-from codeplan.standin.server import StandInServer
-from codeplan.standin.server_embeddings import text_vector
-from codeplan.standin.server_faults import FaultSettings
-from codeplan.types import Usage
+from codeplan.standin.server.app import StandInServer
+from codeplan.standin.server.embeddings import text_vector
+from codeplan.standin.server.faults import FaultSettings
+from codeplan.types.model import Usage
 
 PLAN = """def solution(agent, start_from=1):
     if start_from <= 1:
@@ -112,7 +112,9 @@ def test_the_nearest_skill_comes_first_and_its_cosine_is_on_the_trace(url, libra
     play(url, library, tmp_path / "run")
     (event,) = events(tmp_path / "run", SkillsChosen)
     cosines = [
-        sum(a * b for a, b in zip(text_vector("find the ball"), text_vector(f"{said}\n{PLAN.format(box)}"), strict=True))
+        sum(
+            a * b for a, b in zip(text_vector("find the ball"), text_vector(f"{said}\n{PLAN.format(box)}"), strict=True)
+        )
         for said, box in ((NEAR, 2), (FAR, 3))
     ]
     assert [c.name for c in event.chosen] == ["near-1", "far-1"]

@@ -6,10 +6,10 @@ import pytest
 from support.skill_samples import PLAN, skill
 
 from codeplan.errors import UsageError
-from codeplan.skills.exchange import export_skills, import_skills
+from codeplan.skills.import_export import export_skills, import_skills
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.manifest import format_manifest
-from codeplan.skills.values import EvidenceRecord
+from codeplan.skills.skill import EvidenceRecord
 
 
 @pytest.fixture
@@ -143,6 +143,8 @@ def test_a_file_that_is_no_zip_is_said_to_be_none(library, tmp_path, content):
 
 def test_an_environment_that_is_not_here_keeps_its_skills_out(library, tmp_path):
     made = skill(env="moonbase")
-    path = archive(tmp_path / "a.zip", **{"moonbase/heat-1/SKILL.md": format_manifest(made), "moonbase/heat-1/plan.py": PLAN})
+    path = archive(
+        tmp_path / "a.zip", **{"moonbase/heat-1/SKILL.md": format_manifest(made), "moonbase/heat-1/plan.py": PLAN}
+    )
     (row,) = import_skills(library, path)
     assert "no environment 'moonbase'" in row.reason

@@ -14,8 +14,8 @@ from support.skill_samples import PLAN, skill, task
 
 from codeplan.errors import UsageError
 from codeplan.skills.library import SkillLibrary
-from codeplan.skills.manifest import parse_manifest, format_manifest
-from codeplan.skills.values import SkillOrigin, Skill, EvidenceRecord
+from codeplan.skills.manifest import format_manifest, parse_manifest
+from codeplan.skills.skill import EvidenceRecord, Skill, SkillOrigin
 
 WITH = EvidenceRecord("heat/7", 7, "scripted", True, True, phase="filter")
 
@@ -49,7 +49,9 @@ words = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 
 @given(words, words, st.lists(words, max_size=4), words)
 def test_every_text_survives_the_front_matter(description, kind, parameters, goal):
-    made = Skill("a", "b", "x", kind, description, tuple(parameters), 3, "retired", True, (SkillOrigin("t", goal, "m"),))
+    made = Skill(
+        "a", "b", "x", kind, description, tuple(parameters), 3, "retired", True, (SkillOrigin("t", goal, "m"),)
+    )
     assert parse_manifest(format_manifest(made)).to_skill("x") == made
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplan.skills.sequential import e_value, can_reach, sequential_verdict
+from codeplan.skills.e_process import can_reach, e_value, sequential_verdict
 
 
 def test_it_is_the_integral_that_it_says_it_is():

@@ -10,7 +10,7 @@ from support.curation_samples import made
 from support.skill_samples import PLAN, skill
 
 from codeplan.skills.library import SkillLibrary
-from codeplan.skills.values import EvidenceRecord
+from codeplan.skills.skill import EvidenceRecord
 
 
 @pytest.fixture
@@ -19,7 +19,9 @@ def library(tmp_path):
     made.add(skill("heat-1"))
     made.add(skill("heat-2", "candidate", plan=PLAN.replace("apple", "egg"), description="Heats an egg."))
     for seed in range(8):
-        made.record(skill("heat-1"), EvidenceRecord(f"heat/{seed}", seed, "m", True, True, phase="filter", run=f"runs/{seed}"))
+        made.record(
+            skill("heat-1"), EvidenceRecord(f"heat/{seed}", seed, "m", True, True, phase="filter", run=f"runs/{seed}")
+        )
         made.record(skill("heat-1"), EvidenceRecord(f"heat/{seed}", seed, "m", False, False, phase="filter"))
     return made
 

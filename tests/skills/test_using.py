@@ -13,7 +13,7 @@ from codeplan.recording.trace import Trace
 from codeplan.runner.live import run
 from codeplan.runner.recorded import replay
 from codeplan.skills.library import SkillLibrary
-from codeplan.skills.values import SkillOrigin, Skill
+from codeplan.skills.skill import Skill, SkillOrigin
 
 LOOK = """def solution(agent, start_from=1):
     # Parameters, with their values for the task: find the ball
@@ -32,7 +32,9 @@ PLAN = LOOK.replace('"1"', '"2"')
 def library(tmp_path):
     made = SkillLibrary(tmp_path / "skills")
     made.add(
-        Skill("look-1", "boxes", LOOK, "find", "Open a box.", ("the_box",), status="active", origins=(SkillOrigin("x"),))
+        Skill(
+            "look-1", "boxes", LOOK, "find", "Open a box.", ("the_box",), status="active", origins=(SkillOrigin("x"),)
+        )
     )
     return made
 
@@ -121,7 +123,9 @@ def test_reuse_binds_the_parameters_by_one_ask_and_plans_nothing(library, tmp_pa
     assert result.success
     assert model.purposes == ["ask"]
     assert chosen(result)[0].purpose == "reuse"
-    assert [e.prompt.split()[0] for e in Trace.read(Path(result.trace)) if isinstance(e, ModelCalled)] == ["adaplanner/bind"]
+    assert [e.prompt.split()[0] for e in Trace.read(Path(result.trace)) if isinstance(e, ModelCalled)] == [
+        "adaplanner/bind"
+    ]
 
 
 def test_a_reused_plan_that_fails_gives_way_to_planning(library):

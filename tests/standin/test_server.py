@@ -17,7 +17,7 @@ from support.served import Serve, Served
 
 from codeplan.errors import UsageError
 from codeplan.prompts.templates import Prompts
-from codeplan.standin.server_faults import FAULT_KINDS, FaultChooser, FaultSettings
+from codeplan.standin.server.faults import FAULT_KINDS, FaultChooser, FaultSettings
 
 QUESTION = "Where is a mug? Order these: ['countertop 1', 'desk 1']. Answer with the list alone."
 ASK: Any = Prompts().messages("adaplanner/ask", question=QUESTION)

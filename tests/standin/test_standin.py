@@ -9,12 +9,12 @@ from codeplan.agent_api import agent_api, describe_api
 from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.errors import ModelError, UsageError
 from codeplan.prompts.templates import Prompts
-from codeplan.standin.household import parse_goal, write_plan
-from codeplan.standin.household_mistakes import MISTAKE_NAMES
-from codeplan.standin.mend import refine_plan, repair_household_plan
+from codeplan.standin.household.mistakes import MISTAKE_NAMES
+from codeplan.standin.household.places import likely_places
+from codeplan.standin.household.planning import parse_goal, write_plan
+from codeplan.standin.household.refinement import refine_plan, repair_household_plan
 from codeplan.standin.mistakes import Mistakes
 from codeplan.standin.model import ScriptedModel, answer_question, first_difference, recognise_prompt
-from codeplan.standin.places import likely_places
 
 PROMPTS = Prompts()
 PLAIN = {"notes": (), "skills": (), "asks": True}

@@ -8,10 +8,10 @@ import pytest
 from codeplan.envs.hotpotqa.environment import HotpotQA
 from codeplan.errors import ModelError
 from codeplan.recording.events import PlanFailed, PlanRejected, PlanStarted
-from codeplan.recording.tape import TapeRecorder, Tape
+from codeplan.recording.tape import Tape, TapeRecorder
 from codeplan.runner.live import run
-from codeplan.standin.hotpotqa import PageQuestion, ParsedQuestion, parse_goal, write_plan
-from codeplan.standin.hotpotqa_mend import MISTAKE_INSERTERS, refine_plan
+from codeplan.standin.hotpotqa.planning import PageQuestion, ParsedQuestion, parse_goal, write_plan
+from codeplan.standin.hotpotqa.refinement import MISTAKE_INSERTERS, refine_plan
 from codeplan.standin.model import ScriptedModel, answer_question
 
 EVERY = [task for split in HotpotQA().splits for task in HotpotQA().tasks(split)]
@@ -40,7 +40,10 @@ def episode(task, mistakes="none", seed=0, **settings):
 
 def test_a_question_is_understood_by_its_form():
     assert parse_goal(GOAL) == ParsedQuestion(
-        (PageQuestion("Garabit bridge", "who is the builder of {}", "built"), PageQuestion("", "in which city was {} born", "born"))
+        (
+            PageQuestion("Garabit bridge", "who is the builder of {}", "built"),
+            PageQuestion("", "in which city was {} born", "born"),
+        )
     )
     assert parse_goal("Which is longer, the Elbe or the Danube?").answer_rule == "most"
 

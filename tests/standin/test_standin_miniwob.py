@@ -9,17 +9,17 @@ from support.miniwob_pages import needs_browser
 from codeplan.agent_api import agent_api
 from codeplan.envs.miniwob.agent import MiniWobAgent
 from codeplan.envs.miniwob.environment import MiniWob
-from codeplan.envs.miniwob.pages import FEEDBACK_TASKS, PAPER_TASKS
+from codeplan.envs.miniwob.page_folder import FEEDBACK_TASKS, PAPER_TASKS
 from codeplan.recording.events import PlanFailed
 from codeplan.runner.live import run
 from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.standin.miniwob import find_solution, write_hasty_plan, write_plan
-from codeplan.standin.miniwob_mail import ParsedMailTask
-from codeplan.standin.miniwob_mail import parse_mail_task as understand_mail
-from codeplan.standin.miniwob_mend import refine_plan, mistake_inserters
+from codeplan.standin.environment_rules import rules_for
+from codeplan.standin.miniwob.mail import ParsedMailTask
+from codeplan.standin.miniwob.mail import parse_mail_task as understand_mail
+from codeplan.standin.miniwob.planning import find_solution, write_hasty_plan, write_plan
+from codeplan.standin.miniwob.refinement import mistake_inserters, refine_plan
 from codeplan.standin.model import ScriptedModel, answer_question
-from codeplan.standin.worlds import rules_for
-from codeplan.types import Plan
+from codeplan.types.plan import Plan
 
 MAILS = "".join(f'<div class="email-thread"><div class="email-sender">{name}</div></div>' for name in ("Cora", "Evy"))
 
@@ -113,7 +113,9 @@ def test_a_method_that_the_agent_has_not_and_a_lost_bracket_are_repaired():
             assert broken != sound
             refused = Sandbox().check(broken, agent_api(MiniWobAgent))
             errors = "\n".join(map(str, refused.diagnostics))
-            assert ast.unparse(ast.parse(rules_for(broken).repair_plan(broken, errors))) == ast.unparse(ast.parse(sound))
+            assert ast.unparse(ast.parse(rules_for(broken).repair_plan(broken, errors))) == ast.unparse(
+                ast.parse(sound)
+            )
 
 
 def test_the_step_that_failed_is_done_with_care_and_the_others_stay():

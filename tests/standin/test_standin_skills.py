@@ -8,8 +8,8 @@ from codeplan import envs
 from codeplan.errors import UsageError
 from codeplan.prompts.templates import Prompts
 from codeplan.runner.live import run
-from codeplan.skills.only import FixedStore
-from codeplan.skills.values import Skill
+from codeplan.skills.skill import Skill
+from codeplan.skills.stores import FixedStore
 from codeplan.standin.model import ScriptedModel
 
 TREATED = ("clean", "heat", "cool")

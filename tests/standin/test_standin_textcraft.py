@@ -15,9 +15,9 @@ from codeplan.recording.events import PlanFailed, PlanRejected, PlanStarted
 from codeplan.runner.live import run
 from codeplan.standin.mistakes import Mistakes
 from codeplan.standin.model import ScriptedModel, answer_question, first_difference
-from codeplan.standin.textcraft import ParsedCraftingGoal, PromptRecipe, compute_work, parse_goal, write_plan
-from codeplan.standin.textcraft_mend import refine_plan
-from codeplan.standin.textcraft_mistakes import MISTAKE_INSERTERS
+from codeplan.standin.textcraft.mistakes import MISTAKE_INSERTERS
+from codeplan.standin.textcraft.planning import ParsedCraftingGoal, PromptRecipe, compute_work, parse_goal, write_plan
+from codeplan.standin.textcraft.refinement import refine_plan
 
 PROMPTS = Prompts()
 PLAIN = {"notes": (), "skills": (), "asks": True}
@@ -146,9 +146,15 @@ def test_a_spoilt_plan_has_its_steps_numbered_from_1_without_a_gap(seed):
 
 
 def test_where_there_is_nothing_to_get_wrong_the_plan_stays_as_it_was():
-    plan = write_plan(ParsedCraftingGoal("stick", (PromptRecipe("stick", 4, {"planks": 2}), *parse_goal("craft shield", PLANKS).recipes)))
+    plan = write_plan(
+        ParsedCraftingGoal(
+            "stick", (PromptRecipe("stick", 4, {"planks": 2}), *parse_goal("craft shield", PLANKS).recipes)
+        )
+    )
     assert "gather({'" not in plan
-    assert MISTAKE_INSERTERS["forgotten_ingredient"](plan, 0.5) == MISTAKE_INSERTERS["sought_product"](plan, 0.5) == plan
+    assert (
+        MISTAKE_INSERTERS["forgotten_ingredient"](plan, 0.5) == MISTAKE_INSERTERS["sought_product"](plan, 0.5) == plan
+    )
 
 
 def errors_of(source):
@@ -285,6 +291,8 @@ def test_the_procedure_with_a_model_call_for_every_check_and_every_resumption_wi
 def test_all_200_test_tasks_end_in_success_or_a_reason_with_a_name(mistakes):
     tasks = TextCraft().tasks("test")
     tasks = tasks if mistakes == "some" else tasks[::5]
-    row = summarise_results(TaskSuite(env="textcraft", tasks=tasks, workers=2, settings={"mistakes": mistakes}).run())[-1]
+    row = summarise_results(TaskSuite(env="textcraft", tasks=tasks, workers=2, settings={"mistakes": mistakes}).run())[
+        -1
+    ]
     assert set(row.reasons) <= {"success", "the environment ended the episode", "no success in 6 tries"}
     assert row.successes >= 0.97 * len(tasks)

@@ -11,11 +11,11 @@ from codeplan.envs.webshop.agent import WebShopAgent
 from codeplan.envs.webshop.factory import make
 from codeplan.errors import ModelError
 from codeplan.recording.events import PlanFailed, PlanRejected, PlanStarted
-from codeplan.recording.tape import TapeRecorder, Tape
+from codeplan.recording.tape import Tape, TapeRecorder
 from codeplan.runner.live import run
 from codeplan.standin.model import ScriptedModel, answer_question
-from codeplan.standin.webshop import ParsedShoppingGoal, parse_goal, write_plan
-from codeplan.standin.webshop_mend import AGENT_VOCABULARY, MISTAKE_INSERTERS, refine_plan
+from codeplan.standin.webshop.planning import ParsedShoppingGoal, parse_goal, write_plan
+from codeplan.standin.webshop.refinement import AGENT_VOCABULARY, MISTAKE_INSERTERS, refine_plan
 
 GOAL = "please find me argan oil curl shampoo bar, size 8 fl oz and scent mint, and price lower than 50.00 dollars"
 FIRST = f"WebShop\nInstruction: \n{GOAL}\n[button] Search [button_]\n"

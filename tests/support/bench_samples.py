@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from codeplan.bench.conduct import BenchOutcome
-from codeplan.bench.plan import BenchSpec, ResolvedBench, resolve_bench
+from codeplan.bench.bench_runner import BenchOutcome
+from codeplan.bench.spec import BenchSpec, ResolvedBench, resolve_bench
 from codeplan.bench.store import BenchRecord
 
 Play = Callable[..., BenchOutcome]

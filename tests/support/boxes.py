@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from codeplan.errors import ModelError
-from codeplan.types import Completion, Message, Observation, Task
+from codeplan.types.model import Completion, Message
+from codeplan.types.task import Observation, Task
 
 
 class BoxAgent:

@@ -10,8 +10,9 @@ from codeplan.sandbox.host.process import WorkerProcess
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol import frames
-from codeplan.testing.home import SampleHome
-from codeplan.types import Checkpoint, Failed, Finished, Rejected, Stopped
+from codeplan.testing.samples.home import SampleHome
+from codeplan.types.plan import Checkpoint, Rejected
+from codeplan.types.run import Failed, Finished, Stopped
 
 
 def plan(body: str) -> str:

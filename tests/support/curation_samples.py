@@ -3,8 +3,8 @@
 from codeplan import envs
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.skills.binding import read_parameters
-from codeplan.skills.values import SkillOrigin, Skill
-from codeplan.standin.household import parse_goal, write_plan
+from codeplan.skills.skill import Skill, SkillOrigin
+from codeplan.standin.household.planning import parse_goal, write_plan
 
 HOUSEHOLD = envs.make("household")
 
@@ -16,7 +16,9 @@ def made(kind, seed=2003, name="", edit=lambda plan: plan):
     plan = edit(write_plan(parse_goal(task.goal, first)))
     found = Sandbox().analyse("generalise", plan, {"goal": task.goal, "first": first, "later": ""})["source"]
     names = tuple(p.name for p in read_parameters(found).parameters)
-    return Skill(name or f"{kind}-good", "household", found, kind, "", names, origins=(SkillOrigin(task.id, task.goal),))
+    return Skill(
+        name or f"{kind}-good", "household", found, kind, "", names, origins=(SkillOrigin(task.id, task.goal),)
+    )
 
 
 def poisoned(kind, seed=2003):

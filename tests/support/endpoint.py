@@ -11,8 +11,8 @@ import pytest
 from support.served import Serve, Served
 
 from codeplan.standin.model import ScriptedModel
-from codeplan.standin.server import StandInServer
-from codeplan.standin.server_faults import FaultSettings
+from codeplan.standin.server.app import StandInServer
+from codeplan.standin.server.faults import FaultSettings
 
 VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE", "HTTP_PROXY", "http_proxy", "ALL_PROXY")
 
@@ -33,7 +33,9 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
 
     def start(faults: str = "", latency: float = 0.0, mistakes: str = "none") -> Served:
         log = tmp_path / f"requests-{len(endpoints)}.jsonl"
-        endpoint = StandInServer(ScriptedModel(mistakes=mistakes), latency=latency, faults=FaultSettings.parse(faults), log=log)
+        endpoint = StandInServer(
+            ScriptedModel(mistakes=mistakes), latency=latency, faults=FaultSettings.parse(faults), log=log
+        )
         endpoints.append(endpoint)
         return Served(asyncio.run_coroutine_threadsafe(endpoint.start(), loop).result(10), log)
 

@@ -130,7 +130,11 @@ def attack(cage: Cage, report: int, name: str) -> None:
     os.dup2(report, SOCKET_FD)
     os.closerange(0, SOCKET_FD)
     os.closerange(SOCKET_FD + 1, 4096)
-    missing = [layer.name for layer in (*cage.apply_common_layers(), *cage.apply_limit_layers(64 << 20, 1.0)) if not layer.present]
+    missing = [
+        layer.name
+        for layer in (*cage.apply_common_layers(), *cage.apply_limit_layers(64 << 20, 1.0))
+        if not layer.present
+    ]
     assert not missing, missing
     try:
         ATTACKS[name]()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from codeplan.prompts.templates import Prompts
-from codeplan.testing.cases.case import CaseRunner, PlanSuite, CaseVerdict
+from codeplan.testing.cases.case import CaseRunner, CaseVerdict, PlanSuite
 
 MANIFEST = """\
 plan = "clean.py"

@@ -6,12 +6,13 @@ import textwrap
 from typing import Any
 
 from codeplan.agent_api import agent_api
-from codeplan.sandbox.language.check import check_source
+from codeplan.sandbox.language.checking import check_source
 from codeplan.sandbox.language.program import compile_plan
-from codeplan.sandbox.runtime.control import PlanTermination, LimitExceeded, AssertionFailure
 from codeplan.sandbox.runtime.namespace import make_namespace, plan_variables
-from codeplan.testing.worlds import SampleWalker
-from codeplan.types import AgentApi, Plan, Rejected
+from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, PlanTermination
+from codeplan.testing.samples.object_worlds import SampleWalker
+from codeplan.types.agent import AgentApi
+from codeplan.types.plan import Plan, Rejected
 
 API: AgentApi = agent_api(SampleWalker)
 

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from codeplan.envs.household.affordances import CAN_CONTAIN, CONTAINER_OBJECTS, OPENABLE, traits_of_kind
 from codeplan.envs.household.engine import apply_action
-from codeplan.envs.household.facts import CAN_CONTAIN, CONTAINER_OBJECTS, OPENABLE, traits_of_kind
-from codeplan.envs.household.game import PUT_DIALECT, Dialect, Game, HouseholdGoal, Object, Receptacle, HouseholdState, number_names
-from codeplan.envs.household.text import NOTHING_HAPPENS
+from codeplan.envs.household.game import (
+    PUT_DIALECT,
+    Dialect,
+    Game,
+    HouseholdGoal,
+    HouseholdState,
+    Object,
+    Receptacle,
+    number_names,
+)
+from codeplan.envs.household.sentences import NOTHING_HAPPENS
 
 FURNITURE = (
     ("countertop", 4),
@@ -41,7 +50,9 @@ def house(goal: HouseholdGoal | None = None, dialect: Dialect = PUT_DIALECT) -> 
     contents = tuple(tuple(o for o, (_, home) in enumerate(THINGS) if home == kind) for kind in furniture)
     places = tuple(frozenset({dict(FURNITURE)[home]}) for _, home in THINGS)
     state = HouseholdState(7, contents, places)
-    return Game(receptacles, objects, CAN_CONTAIN, goal or HouseholdGoal("mug", "shelf"), "put a mug in shelf.", state, dialect)
+    return Game(
+        receptacles, objects, CAN_CONTAIN, goal or HouseholdGoal("mug", "shelf"), "put a mug in shelf.", state, dialect
+    )
 
 
 def after(game: Game, *actions: str) -> HouseholdState:

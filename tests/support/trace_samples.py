@@ -8,30 +8,33 @@ import msgspec
 
 from codeplan.recording.events import (
     ActionTaken,
-    ModelCalled,
-    ModelCallFailed,
     ChosenSkill,
-    TextsEmbedded,
     EnvironmentReset,
     EpisodeEnded,
     EpisodeStarted,
     Event,
+    ModelCalled,
+    ModelCallFailed,
     PictureSaved,
     PlanDrafted,
     PlanFailed,
     PlanRejected,
     PlanStarted,
     PlanStopped,
-    TextPrinted,
     SkillsChosen,
     SpanClosed,
     SpanOpened,
     StepEntered,
+    TextPrinted,
+    TextsEmbedded,
     WarningIssued,
 )
 from codeplan.recording.trace import write_trace
 from codeplan.sandbox.protocol.codec import encode
-from codeplan.types import Checkpoint, Completion, Diagnostic, Observation, Result, Task
+from codeplan.types.model import Completion
+from codeplan.types.plan import Checkpoint, Diagnostic
+from codeplan.types.result import Result
+from codeplan.types.task import Observation, Task
 
 PLAN = """def solution(agent, start_from=1):
     if start_from <= 1:

@@ -4,7 +4,7 @@ import json
 import sqlite3
 from pathlib import Path
 
-from codeplan.envs.webshop.catalogue import Catalogue, ShoppingInstruction, CatalogueEntry, build_catalogue
+from codeplan.envs.webshop.catalogue import Catalogue, CatalogueEntry, ShoppingInstruction, build_catalogue
 from codeplan.envs.webshop.loading import ShopData
 from codeplan.envs.webshop.products import Product
 from codeplan.envs.webshop.search import SqliteIndex

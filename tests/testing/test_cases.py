@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from support.house_suites import CLEANS, MANIFEST, TAKES, clean_plan, messages, verdicts, write
 
-from codeplan.sandbox.analysis.head import PARAMETERS_CLOSING, PARAMETERS_OPENING
+from codeplan.sandbox.analysis.parameter_comments import PARAMETERS_CLOSING, PARAMETERS_OPENING
 from codeplan.skills.library import SkillLibrary
-from codeplan.skills.values import Skill
+from codeplan.skills.skill import Skill
 from codeplan.testing.cases.faults import FAULTS, wrong_answer
-from codeplan.testing.cases.reading import ManifestError
+from codeplan.testing.cases.manifest_files import ManifestError
 
 FAULTY = 'faults = ["nothing"]\n' + MANIFEST
 

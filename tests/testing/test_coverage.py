@@ -14,8 +14,9 @@ from codeplan.sandbox.host.session import RunSession
 from codeplan.sandbox.limits import MAX_ARCS, Limits
 from codeplan.sandbox.protocol import frames as wire
 from codeplan.sandbox.protocol.progress import LineCoverage
-from codeplan.testing.cases.coverage import PlanCoverage, MissedBranch, coverage_percent, format_table
-from codeplan.types import Finished, Plan, Stopped
+from codeplan.testing.cases.coverage import MissedBranch, PlanCoverage, coverage_percent, format_table
+from codeplan.types.plan import Plan
+from codeplan.types.run import Finished, Stopped
 
 PLAN = """\
 def solution(agent, start_from=1):

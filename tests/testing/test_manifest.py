@@ -6,7 +6,7 @@ import pytest
 from support.house_suites import MANIFEST, write
 
 from codeplan.testing.cases.case import PlanSuite
-from codeplan.testing.cases.reading import ManifestError
+from codeplan.testing.cases.manifest_files import ManifestError
 from codeplan.testing.cases.toml_lines import line_of
 
 

@@ -7,7 +7,7 @@ from support.house_suites import MANIFEST, write
 
 from codeplan.errors import UsageError
 from codeplan.testing.cases.case import CaseRunner, PlanSuite
-from codeplan.testing.cases.mutation import make_mutants, run_mutants, format_summary
+from codeplan.testing.cases.mutation import format_summary, make_mutants, run_mutants
 
 PLAN = """\
 def solution(agent, start_from=1):

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from codeplan.bench.engines.engine import MAX_RESTARTS, ENGINE_NAMES, Engine, JobHandler, make_engine
+from codeplan.bench.engines.engine import ENGINE_NAMES, MAX_RESTARTS, Engine, JobHandler, make_engine
 
-__all__ = ["MAX_RESTARTS", "ENGINE_NAMES", "Engine", "JobHandler", "make_engine"]
+__all__ = ["ENGINE_NAMES", "MAX_RESTARTS", "Engine", "JobHandler", "make_engine"]

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from codeplan.bench.engines.engine import JobHandler
-from codeplan.bench.engines.window import submit_in_window
+from codeplan.bench.engines.job_window import submit_in_window
 from codeplan.errors import InfrastructureError
 
 J = TypeVar("J")

@@ -73,7 +73,9 @@ class _ProcessHandler(Generic[J, R]):
         if not hasattr(self._mine, "process"):
             if not hasattr(self._mine, "cores"):
                 self._mine.cores = next(self._cores)
-            self._mine.process = ProcessPoolExecutor(1, self._context, _initialise_process, (self._theirs, self._mine.cores))
+            self._mine.process = ProcessPoolExecutor(
+                1, self._context, _initialise_process, (self._theirs, self._mine.cores)
+            )
             self._all.append(self._mine.process)
         process: ProcessPoolExecutor = self._mine.process
         return process

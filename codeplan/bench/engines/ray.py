@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from codeplan.bench.engines.engine import MAX_RESTARTS, JobHandler
-from codeplan.bench.engines.window import submit_in_window
+from codeplan.bench.engines.job_window import submit_in_window
 from codeplan.errors import InfrastructureError
 
 J = TypeVar("J")
@@ -39,7 +39,9 @@ class RayEngine:
 
     def _results(self, jobs: Iterable[J], work: JobHandler[J, R]) -> Generator[R, None, None]:
         task, everywhere = ray.remote(max_retries=MAX_RESTARTS)(_handle), ray.put(work)
-        for job, reference in submit_in_window(jobs, lambda job: task.remote(everywhere, job), _wait_for_any, self.workers):
+        for job, reference in submit_in_window(
+            jobs, lambda job: task.remote(everywhere, job), _wait_for_any, self.workers
+        ):
             try:
                 yield ray.get(reference)
             except failures.RayTaskError as e:

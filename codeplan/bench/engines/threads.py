@@ -8,8 +8,8 @@ from contextlib import ExitStack
 from typing import Any, TypeVar
 
 from codeplan.bench.engines.engine import JobHandler
-from codeplan.bench.engines.window import submit_in_window
-from codeplan.llm.background import cancel_calls_on_interrupt
+from codeplan.bench.engines.job_window import submit_in_window
+from codeplan.llm.background_loop import cancel_calls_on_interrupt
 
 J = TypeVar("J")
 R = TypeVar("R")

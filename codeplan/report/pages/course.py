@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from codeplan.report.pages.index import EventHeader
-from codeplan.report.pages.shown import label
+from codeplan.report.pages.trace_index import EventHeader
+from codeplan.report.pages.visible_text import label
 
 _MAX_ROWS = 60
 _MAX_STEPS = 60

@@ -7,10 +7,10 @@ from typing import Any
 
 from codeplan.bench.measures import CellStatistics, EpisodeMeasures, cell_statistics
 from codeplan.bench.store import EpisodeOutcome
-from codeplan.report.pages.items import visible_data
-from codeplan.report.pages.runs import SCRIPTED, ReportColumn, ReportEpisode, ReportData
-from codeplan.report.pages.shown import label
-from codeplan.report.plain import to_plain_data
+from codeplan.report.json_output import to_plain_data
+from codeplan.report.pages.event_renderer import visible_data
+from codeplan.report.pages.source import SCRIPTED, ReportColumn, ReportData, ReportEpisode
+from codeplan.report.pages.visible_text import label
 from codeplan.statistics import wilson_interval
 
 _MAX_POINTS = 200
@@ -49,7 +49,9 @@ def refinement_curve(episodes: Sequence[EpisodeMeasures], max_refinements: int) 
     return rows
 
 
-def cost_curve(episodes: Sequence[EpisodeMeasures], cost: Callable[[EpisodeMeasures], float | None]) -> list[list[float]]:
+def cost_curve(
+    episodes: Sequence[EpisodeMeasures], cost: Callable[[EpisodeMeasures], float | None]
+) -> list[list[float]]:
     """[cost, share of the episodes that are solved for that at most], rising."""
     costs = sorted(c for m in episodes if m.success and (c := cost(m)) is not None)
     points = [[c, round((at + 1) / len(episodes), 4)] for at, c in enumerate(costs)]
@@ -75,7 +77,11 @@ _COSTS: dict[str, Callable[[EpisodeMeasures], float | None]] = {
 
 
 def _column(
-    column: ReportColumn, runs: Sequence[ReportEpisode], counted: MeasuredEpisodes, total: CellStatistics, every: Sequence[EpisodeMeasures]
+    column: ReportColumn,
+    runs: Sequence[ReportEpisode],
+    counted: MeasuredEpisodes,
+    total: CellStatistics,
+    every: Sequence[EpisodeMeasures],
 ) -> dict[str, Any]:
     """What played, its figures over all kinds, and its curves; ``every`` are the measures of all columns."""
     episodes = [m for _, m in counted]

@@ -11,9 +11,9 @@ import msgspec
 
 from codeplan.errors import UsageError
 from codeplan.recording.events import PictureSaved
-from codeplan.report.pages.page import render_page, content_security_policy
+from codeplan.report.pages.catalog import EpisodeCatalog
+from codeplan.report.pages.html_page import content_security_policy, render_page
 from codeplan.report.pages.pictures import read_png
-from codeplan.report.pages.shelf import EpisodeCatalog
 
 if TYPE_CHECKING:
     from starlette.requests import Request

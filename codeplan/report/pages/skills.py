@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from codeplan.errors import UsageError
-from codeplan.report.pages.plans import diff_rows, plan_layout
-from codeplan.report.pages.runs import SCRIPTED
-from codeplan.report.pages.shown import label
+from codeplan.report.pages.plan_text import diff_rows, plan_layout
+from codeplan.report.pages.source import SCRIPTED
+from codeplan.report.pages.visible_text import label
 from codeplan.skills.evidence import EvidenceSummary, summarise_evidence
 from codeplan.skills.library import SkillLibrary
-from codeplan.skills.values import Skill
+from codeplan.skills.skill import Skill
 from codeplan.statistics import mcnemar_exact, wilson_interval
 
 _MAX_TRIALS = 300

@@ -10,10 +10,17 @@ from codeplan.errors import UsageError
 from codeplan.sandbox.host.backend import Capability
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol.codec import CheckpointError, encode
-from codeplan.testing.backend.bench import TWO_STEPS, BackendTests, echo_answer, assert_failed, assert_finished, checkpoint_values
-from codeplan.testing.home import SampleHome
-from codeplan.testing.samples import wrap_as_plan
-from codeplan.types import Checkpoint
+from codeplan.testing.backend.base import (
+    TWO_STEPS,
+    BackendTests,
+    assert_failed,
+    assert_finished,
+    checkpoint_values,
+    echo_answer,
+)
+from codeplan.testing.samples.home import SampleHome
+from codeplan.testing.samples.plans import wrap_as_plan
+from codeplan.types.plan import Checkpoint
 
 
 class CheckpointTests(BackendTests):

@@ -10,12 +10,12 @@ skipped, with the executor's own reason.
 
 from __future__ import annotations
 
+from codeplan.testing.backend.agent_access import AgentAccessTests
 from codeplan.testing.backend.checkpoints import CheckpointTests
 from codeplan.testing.backend.endings import EndingTests
-from codeplan.testing.backend.hostile import HostilePlanTests
+from codeplan.testing.backend.hostile_plans import HostilePlanTests
 from codeplan.testing.backend.language import LanguageTests
 from codeplan.testing.backend.limits import LimitTests
-from codeplan.testing.backend.reach import AgentAccessTests
 
 
 class BackendContract(LanguageTests, AgentAccessTests, EndingTests, LimitTests, CheckpointTests, HostilePlanTests):

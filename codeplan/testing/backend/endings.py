@@ -9,10 +9,17 @@ import pytest
 from codeplan.sandbox.host.backend import Capability
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol.progress import OutputChunk, Progress, StepEntry
-from codeplan.testing.backend.bench import TWO_STEPS, BackendTests, echo_answer, assert_failed, assert_finished, checkpoint_values
-from codeplan.testing.home import SampleHome
-from codeplan.testing.samples import wrap_as_plan
-from codeplan.types import Plan
+from codeplan.testing.backend.base import (
+    TWO_STEPS,
+    BackendTests,
+    assert_failed,
+    assert_finished,
+    checkpoint_values,
+    echo_answer,
+)
+from codeplan.testing.samples.home import SampleHome
+from codeplan.testing.samples.plans import wrap_as_plan
+from codeplan.types.plan import Plan
 
 
 class EndingTests(BackendTests):

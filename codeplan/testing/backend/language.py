@@ -6,11 +6,12 @@ import pytest
 
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol.codec import encode
-from codeplan.testing.backend.bench import TWO_STEPS, BackendTests, echo_answer, checkpoint_values
-from codeplan.testing.home import SampleHome
-from codeplan.testing.samples import SampleRun, SamplePlan, wrap_as_plan, run_in_python, sample_plans
-from codeplan.testing.world import answer_function, call_history
-from codeplan.types import Failed, Finished, Plan, Rejected
+from codeplan.testing.backend.base import TWO_STEPS, BackendTests, checkpoint_values, echo_answer
+from codeplan.testing.samples.home import SampleHome
+from codeplan.testing.samples.plans import SamplePlan, SampleRun, run_in_python, sample_plans, wrap_as_plan
+from codeplan.testing.samples.world import answer_function, call_history
+from codeplan.types.plan import Plan, Rejected
+from codeplan.types.run import Failed, Finished
 
 _SAMPLES = {s.name: s for s in sample_plans()}
 

@@ -9,9 +9,9 @@ import pytest
 
 from codeplan.sandbox.host.backend import Capability
 from codeplan.sandbox.limits import Limits
-from codeplan.testing.backend.bench import BackendTests, assert_finished, assert_stopped, checkpoint_values
-from codeplan.testing.home import SampleHome
-from codeplan.testing.samples import wrap_as_plan
+from codeplan.testing.backend.base import BackendTests, assert_finished, assert_stopped, checkpoint_values
+from codeplan.testing.samples.home import SampleHome
+from codeplan.testing.samples.plans import wrap_as_plan
 
 _IN_A_STEP = """
     if start_from <= 1:

@@ -11,15 +11,17 @@ from codeplan import envs
 from codeplan.protocols import LLM, Environment
 from codeplan.runner.models import connect
 from codeplan.sandbox.limits import Limits
-from codeplan.skills import folder
-from codeplan.testing.cases import expectations, reading
-from codeplan.testing.cases.answers import FallbackModel, scripted_llm, taped_llm
+from codeplan.skills import skill_folder
+from codeplan.testing.cases import expectations, manifest_files
+from codeplan.testing.cases.answer_models import FallbackModel, scripted_llm, taped_llm
 from codeplan.testing.cases.faults import FAULTS, InjectedFault, inject_fault, locate_fault
 from codeplan.testing.cases.manifest import AnswerSources, Expectations, PlanManifest, TaskSelection, seeds_of
-from codeplan.testing.cases.naming import WordReplacements, replace_words
-from codeplan.testing.cases.running import CoverageCallback, PauseAction, PlanRun, run_once
+from codeplan.testing.cases.plan_run import CoverageCallback, PauseAction, PlanRun, run_once
+from codeplan.testing.cases.rewording import WordReplacements, replace_words
 from codeplan.testing.cases.toml_lines import line_of
-from codeplan.types import Finished, Plan, Task
+from codeplan.types.plan import Plan
+from codeplan.types.run import Finished
+from codeplan.types.task import Task
 
 RESUME = "resume"
 """What stands in the name of a case that breaks its plan off and resumes it."""
@@ -66,10 +68,10 @@ class PlanSuite:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.text = reading.read_text(path)
-        self.manifest: PlanManifest = reading.read_manifest(path, self.text)
-        self.source = reading.plan_source(self.manifest, path)
-        file = self.manifest.plan or (f"{self.manifest.skill}/{folder.PLAN}" if self.manifest.skill else None)
+        self.text = manifest_files.read_text(path)
+        self.manifest: PlanManifest = manifest_files.read_manifest(path, self.text)
+        self.source = manifest_files.plan_source(self.manifest, path)
+        file = self.manifest.plan or (f"{self.manifest.skill}/{skill_folder.PLAN}" if self.manifest.skill else None)
         self.label = str(path.parent / file) if file else f"{self.manifest.env}/{self.manifest.sample}.j2"
 
     @cached_property

@@ -11,10 +11,10 @@ from typing import Any, cast
 import pytest
 
 from codeplan.errors import CodeplanError
-from codeplan.testing.cases.case import RESUME, PlanCase, CaseRunner, PlanSuite, CaseVerdict
-from codeplan.testing.cases.display import format_report
+from codeplan.testing.cases.case import RESUME, CaseRunner, CaseVerdict, PlanCase, PlanSuite
+from codeplan.testing.cases.failure_report import format_report
 from codeplan.testing.cases.faults import FAULTS
-from codeplan.testing.cases.reading import ManifestError
+from codeplan.testing.cases.manifest_files import ManifestError
 
 MUTANTS = "mutants"
 """The name of the test that tries a plan's mutants."""
@@ -102,7 +102,7 @@ class MutantsItem(_ManifestItem):
     """Changes the plan in many ways and asks whether the cases notice."""
 
     def runtest(self) -> None:
-        from codeplan.testing.cases.mutation import run_mutants, format_summary
+        from codeplan.testing.cases.mutation import format_summary, run_mutants
 
         with closing(CaseRunner(self.stage.suite)) as apart:  # what mutants do is not covered by tests
             score = run_mutants(apart)

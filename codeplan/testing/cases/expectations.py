@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from codeplan.report.plain import to_json_value
+from codeplan.report.json_output import to_json_value
 from codeplan.sandbox.protocol.codec import decode
 from codeplan.testing.cases.manifest import Expectations, ExpectedFailure
-from codeplan.testing.cases.running import PlanRun
-from codeplan.types import Rejected
+from codeplan.testing.cases.plan_run import PlanRun
+from codeplan.types.plan import Rejected
 
 
 def find_complaints(run: PlanRun, expect: Expectations) -> Iterator[str]:

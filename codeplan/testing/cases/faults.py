@@ -12,8 +12,9 @@ from typing import Any, Final, Literal, NamedTuple
 from codeplan.protocols import LLM, Environment, TakesActions
 from codeplan.recording.events import ActionTaken
 from codeplan.testing.cases import household_faults
-from codeplan.testing.cases.running import PlanRun
-from codeplan.types import Completion, Message, Observation, Purpose, Task
+from codeplan.testing.cases.plan_run import PlanRun
+from codeplan.types.model import Completion, Message, Purpose
+from codeplan.types.task import Observation, Task
 
 FaultAction = Callable[[Environment, Task, str, Observation], Observation]
 """Does an action in the world while the fault strikes; the last argument is what the world had answered before."""
@@ -131,7 +132,9 @@ def _answer_late(env: Environment, task: Task, action: str, before: Observation)
 _ALL = (
     InjectedFault("nothing", "an action does nothing, and the world says so", "action", _every_action, _do_nothing),
     InjectedFault("popup", "a notice comes up instead of what the action does", "action", _every_action, _show_notice),
-    InjectedFault("slow", "an action is done, but the answer is still the one before", "action", _every_action, _answer_late),
+    InjectedFault(
+        "slow", "an action is done, but the answer is still the one before", "action", _every_action, _answer_late
+    ),
     InjectedFault("wrong-answer", "a question is answered wrongly, in the right form", "question", _every_question),
     InjectedFault(
         "closed",

@@ -10,14 +10,16 @@ from typing import Any, Protocol
 from codeplan import envs
 from codeplan.errors import UsageError
 from codeplan.protocols import LLM, Environment
-from codeplan.recording.tape import TapeRecorder, Tape
+from codeplan.recording.tape import Tape, TapeRecorder
 from codeplan.runner import models
 from codeplan.sandbox.limits import Limits
 from codeplan.testing.cases import expectations
-from codeplan.testing.cases.answers import ScriptedLLM
-from codeplan.testing.cases.display import format_report
-from codeplan.testing.cases.running import PlanRun, run_once, run_with_agent
-from codeplan.types import Failed, Finished, Rejected, Stopped, Task
+from codeplan.testing.cases.answer_models import ScriptedLLM
+from codeplan.testing.cases.failure_report import format_report
+from codeplan.testing.cases.plan_run import PlanRun, run_once, run_with_agent
+from codeplan.types.plan import Rejected
+from codeplan.types.run import Failed, Finished, Stopped
+from codeplan.types.task import Task
 
 ScriptedLLMFactory = Callable[[Any], ScriptedLLM]
 FakeAgentFactory = Callable[..., Any]
@@ -76,7 +78,9 @@ def assert_steps(run: PlanRun, *steps: int) -> None:
     """Raise AssertionError, with a report of the run, where other steps were entered than these in this order."""
     if run.steps != steps:
         entered, wanted = (", ".join(map(str, s)) or "none" for s in (run.steps, steps))
-        raise AssertionError(format_report("plan", [(f"it entered the steps {entered}, where {wanted} were expected", run)]))
+        raise AssertionError(
+            format_report("plan", [(f"it entered the steps {entered}, where {wanted} were expected", run)])
+        )
 
 
 def assert_resumes(plan: str | Path, env: str | Environment, task: Task | str, *, at: int, **options: Any) -> None:
@@ -87,7 +91,9 @@ def assert_resumes(plan: str | Path, env: str | Environment, task: Task | str, *
     runner = PlanRunner()
     whole = runner(plan, env, task, **options)
     if at not in whole.steps:
-        raise AssertionError(format_report("plan", [(f"step {at} is never entered, so nothing can be resumed there", whole)]))
+        raise AssertionError(
+            format_report("plan", [(f"step {at} is never entered, so nothing can be resumed there", whole)])
+        )
     resumed = runner(plan, env, task, pause_at=at, **options)
     found = [(message, resumed) for message in expectations.find_resume_differences(whole, resumed, at)]
     if found:

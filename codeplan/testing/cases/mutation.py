@@ -17,13 +17,13 @@ from codeplan.errors import ModelError, UsageError
 from codeplan.report.text import one_line
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
-from codeplan.testing.cases.case import RESUME, PlanCase, CaseRunner
+from codeplan.testing.cases.case import RESUME, CaseRunner, PlanCase
 from codeplan.testing.cases.expectations import find_complaints
 from codeplan.testing.cases.faults import FAULTS, locate_fault
 from codeplan.testing.cases.manifest import MutationTarget
-from codeplan.testing.cases.naming import replace_words
-from codeplan.testing.cases.running import PlanRun, check_plan
-from codeplan.types import Plan, Rejected
+from codeplan.testing.cases.plan_run import PlanRun, check_plan
+from codeplan.testing.cases.rewording import replace_words
+from codeplan.types.plan import Plan, Rejected
 
 MUTANT_LIMITS = Limits(wall=2.0, cpu=2.0, turns=200_000, calls=200)
 """What a mutant may use: some never end."""
@@ -104,7 +104,9 @@ def make_mutants(source: str) -> tuple[Mutant, ...]:
 def run_mutants(stage: CaseRunner) -> MutationScore:
     """Try every mutant of the stage's plan. Raises UsageError where its tests fail without any change."""
     trial = _MutantTrial(stage)
-    tried = tuple(MutantResult(m, trial.find_killer(m)) for m in make_mutants(stage.suite.source) if trial.is_valid_plan(m))
+    tried = tuple(
+        MutantResult(m, trial.find_killer(m)) for m in make_mutants(stage.suite.source) if trial.is_valid_plan(m)
+    )
     return MutationScore(stage.suite.label, tried, stage.suite.manifest.mutation or MutationTarget())
 
 
@@ -127,7 +129,12 @@ class _MutantTrial:
     def _fault_runs_of(self, case: PlanCase) -> Iterator[tuple[PlanCase, int, int | None, _RunEnding]]:
         whole, fault = self._stage.run_whole(case), FAULTS[case.check]
         for at in self._stage.fault_places(case, whole):
-            yield case, at, locate_fault(fault, at, whole)[0], _run_ending(self._stage.run_once(case, whole.plan, fault=(fault, at)))
+            yield (
+                case,
+                at,
+                locate_fault(fault, at, whole)[0],
+                _run_ending(self._stage.run_once(case, whole.plan, fault=(fault, at))),
+            )
 
     def is_valid_plan(self, mutant: Mutant) -> bool:
         """Whether a mutant can be run at all."""
@@ -150,7 +157,9 @@ class _MutantTrial:
 
     def _differs(self, mutant: Mutant, case: PlanCase, at: int, ending: _RunEnding) -> bool:
         try:
-            run = self._stage.run_once(case, self._check_mutant(mutant, case), fault=(FAULTS[case.check], at), limits=MUTANT_LIMITS)
+            run = self._stage.run_once(
+                case, self._check_mutant(mutant, case), fault=(FAULTS[case.check], at), limits=MUTANT_LIMITS
+            )
         except ModelError:
             return True
         return _run_ending(run) != ending

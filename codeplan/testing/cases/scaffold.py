@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 from codeplan.errors import UsageError
-from codeplan.recording.events import ModelCalled, EpisodeEnded, EpisodeStarted, Event, StepEntered
+from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, ModelCalled, StepEntered
 from codeplan.recording.tape import TapeRecorder
 from codeplan.recording.trace import Trace
 from codeplan.runner.live import TRACE_NAME
 from codeplan.testing.cases.manifest import MANIFEST_SUFFIX
-from codeplan.types import Result
+from codeplan.types.result import Result
 
 _MANIFEST = """\
 # Written from a recorded episode. 'codeplan test' runs it.

@@ -19,7 +19,7 @@ from codeplan import envs
 from codeplan.errors import UsageError
 from codeplan.protocols import Environment, GeneratesTasks
 from codeplan.testing.cases.household_faults import EditableHousehold
-from codeplan.types import Task
+from codeplan.types.task import Task
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -50,7 +50,9 @@ def tasks(
 
 
 @lru_cache(maxsize=32)
-def _tasks_by_size(env: str, kind: str | None, seeds: tuple[int, ...], settings: tuple[tuple[str, Any], ...]) -> list[Task]:
+def _tasks_by_size(
+    env: str, kind: str | None, seeds: tuple[int, ...], settings: tuple[tuple[str, Any], ...]
+) -> list[Task]:
     """The tasks, those with the smallest worlds first."""
     with closing(envs.make(env, **dict(settings))) as world:
         if not isinstance(world, GeneratesTasks):

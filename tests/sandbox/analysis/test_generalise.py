@@ -6,10 +6,10 @@ import pytest
 
 from codeplan import envs
 from codeplan.errors import UsageError
-from codeplan.sandbox.analysis.head import PARAMETERS_CLOSING, PARAMETERS_OPENING
+from codeplan.sandbox.analysis.parameter_comments import PARAMETERS_CLOSING, PARAMETERS_OPENING
 from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.standin.household import parse_goal, write_plan
-from codeplan.types import Plan, Rejected
+from codeplan.standin.household.planning import parse_goal, write_plan
+from codeplan.types.plan import Plan, Rejected
 
 SANDBOX = Sandbox()
 FIRST = "You see a bed 1, a desk 1, a desk 2, and a safe 1. Your task is to: put a mug in safe."
@@ -99,7 +99,8 @@ def test_no_value_of_an_episode_can_break_out_of_the_head():
 def test_a_general_plan_stays_as_it_is():
     once = general(["agent.find('mug')"])["source"]
     assert (
-        SANDBOX.analyse("generalise", once, {"goal": "put a mug in safe.", "first": FIRST, "later": ""})["source"] == once
+        SANDBOX.analyse("generalise", once, {"goal": "put a mug in safe.", "first": FIRST, "later": ""})["source"]
+        == once
     )
 
 
@@ -176,7 +177,10 @@ def test_names_and_layout_do_not_make_a_shape_but_code_does():
         ("take = 'mug'\n    agent.take(take)", "goto = 'mug'\n    agent.goto(goto)"),
         ("lower = 'a'\n    print(lower.lower())", "upper = 'a'\n    print(upper.upper())"),
         ("place = 'a'\n    agent.find(place=1)", "item = 'a'\n    agent.find(item=1)"),
-        (f"{PARAMETERS_OPENING}\n    a = agent.find('a')\n    {PARAMETERS_CLOSING}", f"{PARAMETERS_OPENING}\n    a = agent.open('b')\n    {PARAMETERS_CLOSING}"),
+        (
+            f"{PARAMETERS_OPENING}\n    a = agent.find('a')\n    {PARAMETERS_CLOSING}",
+            f"{PARAMETERS_OPENING}\n    a = agent.open('b')\n    {PARAMETERS_CLOSING}",
+        ),
         (f"a = agent.find('a')\n    {PARAMETERS_CLOSING}", f"a = agent.open('b')\n    {PARAMETERS_CLOSING}"),
     ],
 )

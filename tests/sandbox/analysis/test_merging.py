@@ -4,7 +4,8 @@ import pytest
 
 from codeplan.errors import UsageError
 from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.types import Finished, Rejected
+from codeplan.types.plan import Rejected
+from codeplan.types.run import Finished
 
 SANDBOX = Sandbox()
 

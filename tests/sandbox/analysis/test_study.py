@@ -11,7 +11,7 @@ from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol.plain_data import MAX_ANALYSIS_BYTES, find_non_plain
-from codeplan.types import Rejected
+from codeplan.types.plan import Rejected
 
 sandbox = Sandbox()
 

@@ -27,7 +27,8 @@ from codeplan.sandbox.host.session import RunSession
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol import frames as wire
 from codeplan.sandbox.protocol.codec import encode
-from codeplan.types import Finished, Plan, Stopped
+from codeplan.types.plan import Plan
+from codeplan.types.run import Finished, Stopped
 
 SUPPORT = Path(__file__).parents[2] / "support"
 SECRET = "CANARY-ENV-8d2f"
@@ -186,7 +187,10 @@ def test_what_only_studies_lean_on_is_in_their_zygote_alone():
     Sandbox().check(plan("pass"), SampleHome)
     Sandbox().analyse("literals", plan("pass"))
     finished(run("pass"))
-    held = [memory(zygote_pid(workers)) for workers in (launcher.analysis_workers, launcher.check_workers, launcher.run_workers)]
+    held = [
+        memory(zygote_pid(workers))
+        for workers in (launcher.analysis_workers, launcher.check_workers, launcher.run_workers)
+    ]
     assert [b"sandbox.language.studies" in everything for everything in held] == [True, False, False]
 
 
@@ -468,7 +472,10 @@ def test_the_host_counts_by_itself():
     stopped(Forger(wire.StartFrame(), *[wire.ReadFrame("holding")] * 9).run(reads=5), "reads")
     stopped(Forger(wire.StartFrame(), wire.AskFrame("x" * 99)).run(ask_bytes=50), "ask_bytes")
     stopped(Forger(wire.StartFrame(), wire.CallFrame("goto", ["x" * 99], {})).run(call_bytes=50), "call_bytes")
-    assert stopped(Forger(wire.StartFrame(), *[wire.OutputFrame("x" * 60)] * 9).run(output=100), "output").output == "x" * 100
+    assert (
+        stopped(Forger(wire.StartFrame(), *[wire.OutputFrame("x" * 60)] * 9).run(output=100), "output").output
+        == "x" * 100
+    )
 
 
 def test_a_worker_that_says_nothing_more_is_stopped_by_the_wall_limit():

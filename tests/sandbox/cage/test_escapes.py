@@ -11,9 +11,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from codeplan.audit.auditor import HostilePlan, audit_plans, audit_plan, read_corpus, read_hostile_plan
-from codeplan.audit.prey import AttackSession
-from codeplan.audit.watch import Canaries, HostMonitor
+from codeplan.audit.auditor import HostilePlan, audit_plan, audit_plans, read_corpus, read_hostile_plan
+from codeplan.audit.decoy import AttackSession
+from codeplan.audit.monitor import Canaries, HostMonitor
 from codeplan.cli import sandbox as cli
 from codeplan.errors import UsageError
 
@@ -97,7 +97,10 @@ def test_without_the_language_layer_a_plan_has_all_of_python(unrestricted):
         "import sys, ctypes; print('CAN' 'ARY', sys.modules['os'].getpid(), ().__class__.__base__.__subclasses__()[:1])"
     )
 
-    assert "CANARY reached the output" in audit_plan(harmless(body, for_cage=True), unrestricted, unrestricted=True).problem
+    assert (
+        "CANARY reached the output"
+        in audit_plan(harmless(body, for_cage=True), unrestricted, unrestricted=True).problem
+    )
 
 
 @pytest.fixture

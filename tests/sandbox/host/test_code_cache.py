@@ -7,13 +7,15 @@ import socket
 
 from support.caged import SampleHome, answer, finished, plan
 
-from codeplan.sandbox.host.code_cache import MAX_PLANS, MAX_CODE_BYTES, CodeCache
+from codeplan.sandbox.host.code_cache import MAX_CODE_BYTES, MAX_PLANS, CodeCache
 from codeplan.sandbox.host.process import WorkerProcess
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.language.program import Program, Segment, compile_plan
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol import frames
-from codeplan.types import AgentApi, Failed, Plan, Rejected
+from codeplan.types.agent import AgentApi
+from codeplan.types.plan import Plan, Rejected
+from codeplan.types.run import Failed
 
 SOURCE = plan(
     """
@@ -64,7 +66,9 @@ def test_a_check_that_lies_cannot_forge_the_code_of_another_plan():
     sandbox, (ours, theirs) = Sandbox(), socket.socketpair()
     with ours, theirs:
         theirs.sendall(frames.pack(frames.AcceptanceFrame(Plan(SOURCE), b"forged")))
-        assert sandbox._exchange_check(WorkerProcess(ours, 0, None), frames.CheckJob("print(1)", AgentApi())) == Plan(SOURCE)
+        assert sandbox._exchange_check(WorkerProcess(ours, 0, None), frames.CheckJob("print(1)", AgentApi())) == Plan(
+            SOURCE
+        )
     assert sandbox._code_cache.get(SOURCE) == b""
 
 

@@ -6,7 +6,7 @@ from codeplan.sandbox.host.backend import PartialBackend
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
 from codeplan.testing.backend.contract import BackendContract
-from codeplan.testing.samples import sample_plans
+from codeplan.testing.samples.plans import sample_plans
 
 
 class TestLockedWorker(BackendContract):

@@ -9,7 +9,7 @@ import pytest
 from codeplan.errors import UsageError
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import STOPPING_LIMITS, Limits, limit_message, shorten
-from codeplan.types import Finished
+from codeplan.types.run import Finished
 
 
 @pytest.mark.parametrize("value", [0, -1, math.nan, math.inf, "5", True, None])

@@ -14,7 +14,7 @@ from codeplan.sandbox.host import launcher
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol.codec import decode
-from codeplan.types import Checkpoint, Rejected
+from codeplan.types.plan import Checkpoint, Rejected
 
 
 def values(checkpoint: Checkpoint | None) -> dict[str, object]:

@@ -7,7 +7,7 @@ import sys
 import pytest
 from support.plan_bench import accepted, check, plan, refused, run
 
-from codeplan.types import Rejected
+from codeplan.types.plan import Rejected
 
 GOOD = '''\
 """A plan."""

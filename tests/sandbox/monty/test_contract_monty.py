@@ -11,9 +11,9 @@ from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.monty.backend import DIFFERENCES, MontyBackend
 from codeplan.testing.backend.contract import BackendContract
 from codeplan.testing.backend.language import expected_run
-from codeplan.testing.home import SampleHome
-from codeplan.testing.samples import SamplePlan, wrap_as_plan, sample_plans
-from codeplan.types import Rejected
+from codeplan.testing.samples.home import SampleHome
+from codeplan.testing.samples.plans import SamplePlan, sample_plans, wrap_as_plan
+from codeplan.types.plan import Rejected
 
 BEYOND = [s for s in sample_plans() if s.needs & DIFFERENCES.keys()]
 

@@ -14,8 +14,15 @@ from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import encode
-from codeplan.sandbox.protocol.values import MAX_DEPTH, MAX_VALUES, NotPlainData, unpack_value, escape_surrogates, pack_value
-from codeplan.types import Checkpoint
+from codeplan.sandbox.protocol.values import (
+    MAX_DEPTH,
+    MAX_VALUES,
+    NotPlainData,
+    escape_surrogates,
+    pack_value,
+    unpack_value,
+)
+from codeplan.types.plan import Checkpoint
 
 TREES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(st.characters()),

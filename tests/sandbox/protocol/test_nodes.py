@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
-from codeplan.sandbox.language.nodes import children, fill_locations, walk
-from codeplan.testing.samples import sample_plans
+from codeplan.sandbox.language.syntax_nodes import children, fill_locations, walk
+from codeplan.testing.samples.plans import sample_plans
 
 TREES = [ast.parse(sample.source) for sample in sample_plans()]
 CONTEXTS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.alias)

@@ -9,9 +9,9 @@ import pytest
 from support.plan_bench import accepted, message, plan, run
 
 from codeplan.sandbox.language.program import RejectedPlanError, compile_plan
-from codeplan.sandbox.runtime.control import PlanTermination, LimitExceeded, AssertionFailure, find_limit
-from codeplan.sandbox.runtime.literals import literal_eval
-from codeplan.sandbox.runtime.plain import copy_plain_data
+from codeplan.sandbox.runtime.literal_reader import literal_eval
+from codeplan.sandbox.runtime.plain_data import copy_plain_data
+from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, PlanTermination, find_limit
 
 
 def limit(body: str, **settings: int) -> LimitExceeded:

@@ -1,0 +1,175 @@
+"""Two cells, task by task: which is better, how sure that is, and how many more tasks would make it surer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+
+from codeplan.bench.measures import AVERAGED_MEASURES, CellStatistics, EpisodeMeasures, cell_statistics, measure_cell
+from codeplan.bench.papers import PublishedResult, published_results
+from codeplan.bench.store import BenchCell, BenchRecord, EpisodeOutcome, read_bench
+from codeplan.errors import UsageError
+from codeplan.statistics import RateDifference, bootstrap_mean, mcnemar_exact, paired_difference, tasks_needed
+from codeplan.types.value import Value
+
+MeasuredCell = Mapping[tuple[str, int], tuple[EpisodeOutcome, EpisodeMeasures]]
+
+
+class ComparedCell(Value, frozen=True):
+    """One of two that are compared: a cell of a bench; ``label`` tells it from the other."""
+
+    bench: BenchRecord
+    cell: BenchCell
+    label: str
+
+
+class MeanDifference(Value, frozen=True):
+    """A measure's mean on both sides, and second less first with its 95 % bootstrap interval over the tasks."""
+
+    name: str
+    first: float
+    second: float
+    difference: RateDifference
+
+
+class CellComparison(Value, frozen=True):
+    """Two cells over the pairs of task and repeat that ended in both.
+
+    ``both`` … ``neither`` count pairs by who succeeded. ``difference`` is second success rate less first with Tango's
+    95 % interval; ``p`` is that of McNemar's exact test, two-sided. ``more`` is how many more pairs it would take to
+    find a difference as large as this with a power of 80 %: 0 where there are enough, None where none is seen.
+    ``left_out`` are episodes that ended on one side only, or were broken off.
+    """
+
+    first: str
+    second: str
+    suite: str
+    pairs: int
+    both: int
+    only_first: int
+    only_second: int
+    neither: int
+    difference: RateDifference
+    p_value: float
+    more_pairs: int | None
+    means: tuple[MeanDifference, ...]
+    left_out: int
+
+
+class BenchOverview(Value, frozen=True):
+    """All there is to say of some cells: their figures, the comparisons, and what others have published."""
+
+    cells: tuple[ComparedCell, ...]
+    statistics: tuple[tuple[str, tuple[CellStatistics, ...]], ...]
+    comparisons: tuple[CellComparison, ...]
+    published: tuple[PublishedResult, ...]
+
+
+def build_overview(first: str, second: str | None = None) -> BenchOverview:
+    """Compare ``FOLDER`` or ``FOLDER:CELL`` with another; a folder alone: its cells, each with its suite's first.
+
+    ``CELL`` is a cell's name, or a part that no other has. Raises UsageError where there is no such bench or cell, and
+    where two sides have no episode in common.
+    """
+    pairs = _cell_pairs(first, second)
+    sides = tuple({s.label: s for pair in pairs for s in pair}.values())
+    played = {s.label: measure_cell(s.bench, s.cell) for s in sides}
+    told = tuple((s.label, tuple(cell_statistics(s.cell, list(played[s.label].values())))) for s in sides)
+    compared = tuple(
+        compare_cells(pair[0], pair[1], played[pair[0].label], played[pair[1].label]) for pair in pairs if len(pair) > 1
+    )
+    suites = dict.fromkeys(s.cell.suite for s in sides)
+    return BenchOverview(sides, told, compared, tuple(p for suite in suites for p in published_results(suite)))
+
+
+def compare_cells(
+    first: ComparedCell, second: ComparedCell, first_episodes: MeasuredCell, second_episodes: MeasuredCell
+) -> CellComparison:
+    """The comparison of two sides, from what each has played. Raises UsageError where they have no pair in common."""
+    keys = [
+        key
+        for key in first_episodes
+        if key in second_episodes and first_episodes[key][0].task == second_episodes[key][0].task
+    ]
+    if not keys:
+        raise UsageError(f"{first.label} and {second.label} have no ended episode of the same task in common")
+    pairs = [(key, first_episodes[key][1], second_episodes[key][1]) for key in keys]
+    wins = [(a.success, b.success) for _, a, b in pairs]
+    b, c = wins.count((True, False)), wins.count((False, True))
+    return CellComparison(
+        first.label,
+        second.label,
+        first.cell.suite,
+        len(pairs),
+        wins.count((True, True)),
+        b,
+        c,
+        wins.count((False, False)),
+        paired_difference(b, c, len(pairs)),
+        mcnemar_exact(b, c),
+        tasks_needed(b, c, len(pairs)),
+        tuple(_mean_differences(pairs)),
+        len(first.bench.outcomes_of(first.cell.name))
+        + len(second.bench.outcomes_of(second.cell.name))
+        - 2 * len(pairs),
+    )
+
+
+def _mean_differences(
+    pairs: Sequence[tuple[tuple[str, int], EpisodeMeasures, EpisodeMeasures]],
+) -> Iterable[MeanDifference]:
+    """Each measure that is known of all pairs. Repeats of a task are averaged first: they are not independent."""
+    for name in ("reward", *AVERAGED_MEASURES):
+        by_task: dict[str, list[tuple[float, float]]] = {}
+        for (task, _), a, b in pairs:
+            first, second = getattr(a, name), getattr(b, name)
+            if first is None or second is None:
+                break
+            by_task.setdefault(task, []).append((first, second))
+        else:
+            tasks = [(fmean(a for a, _ in values), fmean(b for _, b in values)) for values in by_task.values()]
+            first, second = fmean(a for a, _ in tasks), fmean(b for _, b in tasks)
+            low, high = bootstrap_mean([b - a for a, b in tasks])
+            yield MeanDifference(name, first, second, RateDifference(second - first, low, high))
+
+
+def _cell_pairs(first: str, second: str | None) -> list[tuple[ComparedCell, ...]]:
+    """Who is compared with whom; a side that is alone in its suite stands alone."""
+    ours = _find_cells(first)
+    if second is None:
+        heads: dict[str, ComparedCell] = {}
+        for side in ours:
+            heads.setdefault(side.cell.suite, side)
+        return [(head, s) if s is not head else (s,) for s in ours for head in [heads[s.cell.suite]]]
+    theirs = _find_cells(second)
+    if len(ours) == len(theirs) == 1:
+        return [_distinct_labels(ours[0], theirs[0])]
+    names = {s.cell.name: s for s in theirs}
+    if {s.cell.name for s in ours} != set(names):
+        cells = ", ".join(s.cell.name for s in (ours if len(ours) > 1 else theirs))
+        raise UsageError(f"name one cell on each side, as FOLDER:CELL; the cells are: {cells}")
+    return [_distinct_labels(s, names[s.cell.name]) for s in ours]
+
+
+def _distinct_labels(first: ComparedCell, second: ComparedCell) -> tuple[ComparedCell, ComparedCell]:
+    """Both, with their folders in their labels where the cells alone do not tell them apart."""
+    if first.label != second.label:
+        return first, second
+    a, b = (f"{s.bench.folder}:{s.label}" for s in (first, second))
+    if a == b:
+        raise UsageError(f"{a} is on both sides; name another bench, or another cell of it")
+    return ComparedCell(first.bench, first.cell, a), ComparedCell(second.bench, second.cell, b)
+
+
+def _find_cells(spec: str) -> list[ComparedCell]:
+    """The cells that ``FOLDER`` or ``FOLDER:CELL`` names."""
+    folder, _, part = spec.rpartition(":") if ":" in spec and not Path(spec).exists() else (spec, "", "")
+    bench = read_bench(folder)
+    found = [c for c in bench.cells if c.name == part] or [c for c in bench.cells if part in c.name]
+    if part and len(found) != 1:
+        what = "no cell" if not found else f"{len(found)} cells"
+        raise UsageError(
+            f"{folder} has {what} called {part!r}; its cells are: {', '.join(c.name for c in bench.cells)}"
+        )
+    return [ComparedCell(bench, cell, cell.name) for cell in found]

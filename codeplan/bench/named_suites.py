@@ -1,0 +1,81 @@
+"""Suites by name: the lists of tasks that the field's tables are about, or the tasks of an environment's split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from codeplan import envs, plugins
+from codeplan.errors import UsageError
+from codeplan.protocols import Environment
+from codeplan.types.task import Task
+
+__all__ = ["NAMED_SUITES", "SuiteDefinition", "resolve_suite", "select_tasks"]
+
+
+class SuiteDefinition(msgspec.Struct, frozen=True):
+    """A split of an environment; of it, the ``first`` so many tasks, or all where that is None."""
+
+    env: str
+    split: str | None
+    first: int | None = None
+
+
+NAMED_SUITES = {
+    "alfworld-unseen": SuiteDefinition("alfworld", "valid_unseen"),
+    "alfworld-seen": SuiteDefinition("alfworld", "valid_seen"),
+    "household-134": SuiteDefinition("household", "test", first=134),
+    "miniwob-53": SuiteDefinition("miniwob", "test"),
+    "miniwob-feedback": SuiteDefinition("miniwob", "feedback"),
+    "hotpotqa-500": SuiteDefinition("hotpotqa", "react-500"),
+    "webshop-100": SuiteDefinition("webshop", "test", first=100),
+}
+"""What a suite's name stands for."""
+
+
+def resolve_suite(suite: str) -> SuiteDefinition:
+    """What is meant by a suite's name; by an environment's own name, its first split: ``split`` is None then.
+
+    Raises UsageError for a name that is neither a suite's nor an environment's.
+    """
+    if suite in NAMED_SUITES:
+        return NAMED_SUITES[suite]
+    every = (*NAMED_SUITES, *envs.names())
+    if suite not in every:
+        raise UsageError(f"there is no suite or environment {suite!r}; {plugins.suggest_names(suite, every)}")
+    return SuiteDefinition(suite, None)
+
+
+def select_tasks(
+    suite: str, env: Environment, *, split: str | None = None, kind: str | None = None, n: int | None = None
+) -> tuple[Task, ...]:
+    """A suite's tasks in this environment, always the same: those of ``kind``, and of each kind at most ``n``.
+
+    ``split`` is for suites that leave it open. Raises UsageError where there is no such task, or no such split.
+    """
+    named = resolve_suite(suite)
+    if named.split and split:
+        raise UsageError(f"the suite {suite} is the split {named.split} of {env.name}; leave the split out")
+    there = envs.splits(env)
+    wanted = named.split or split or there[0]
+    if wanted not in there:
+        raise UsageError(f"{env.name} has no split {wanted} here; there are: {', '.join(there)}")
+    every = env.tasks(wanted)[: named.first]
+    found = _of_each_kind([task for task in every if kind in (None, task.kind)], n)
+    if not found:
+        of_kind = f" of kind {kind}" if kind else ""
+        has = ", ".join(dict.fromkeys(task.kind for task in every)) or "no tasks at all"
+        raise UsageError(f"{env.name} has no task{of_kind} in its split {wanted}; that split has: {has}")
+    return found
+
+
+def _of_each_kind(tasks: Iterable[Task], n: int | None) -> tuple[Task, ...]:
+    """The first ``n`` tasks of each kind, in the order of the tasks."""
+    counts: dict[str, int] = {}
+    found = []
+    for task in tasks:
+        counts[task.kind] = counts.get(task.kind, 0) + 1
+        if n is None or counts[task.kind] <= n:
+            found.append(task)
+    return tuple(found)

@@ -1,0 +1,119 @@
+"""One call of an endpoint, attempt after attempt: until its reply is whole, its time over, or a fault does not pass."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import msgspec
+
+from codeplan.budget import seconds_left
+from codeplan.llm.background_loop import run_and_wait
+from codeplan.llm.connections import Connection, response_class
+from codeplan.llm.endpoint_errors import EndpointError, ErrorFactory
+from codeplan.llm.replies import ModelReply
+from codeplan.types.model import NO_USAGE, Embeddings
+
+if TYPE_CHECKING:
+    import openai
+
+_CONNECT_SECONDS = 10.0
+_FIRST_PAUSE, _MAX_PAUSE = 0.5, 8.0
+_MAX_DOUBLINGS = 10  # more make no difference, and too many are more than a float can hold
+
+_Read = TypeVar("_Read", ModelReply, Embeddings)
+
+
+class EndpointCall(msgspec.Struct, Generic[_Read], frozen=True):
+    """What is asked: where below the base URL, with which body, of about how many tokens.
+
+    ``read`` makes of the bytes that come back a whole answer, or the fault that they are.
+    """
+
+    path: str
+    body: dict[str, Any]
+    tokens: int
+    errors: ErrorFactory
+    parse: Callable[[bytes], _Read | EndpointError]
+
+
+class RetryPolicy(msgspec.Struct, frozen=True):
+    """How long is waited, in seconds: for an attempt, and for a call with all its attempts and pauses.
+
+    Up to ``max_retries`` attempts follow one that failed for a passing reason.
+    """
+
+    timeout: float
+    deadline: float
+    max_retries: int
+
+    def pause_before_retry(self, errors: Sequence[EndpointError]) -> float | None:
+        """Seconds to wait before the next attempt; None where there is to be none. Random, so that threads spread."""
+        if not errors[-1].is_transient or len(errors) > self.max_retries:
+            return None
+        longest = min(_FIRST_PAUSE * 2.0 ** min(len(errors) - 1, _MAX_DOUBLINGS), _MAX_PAUSE)
+        wait = errors[-1].retry_after
+        return longest * random.uniform(0.5, 1.0) if wait is None else wait + longest * random.uniform(0.0, 0.1)
+
+
+def call_with_retries(
+    call: EndpointCall[_Read], connection: Connection, policy: RetryPolicy
+) -> tuple[_Read, list[EndpointError]]:
+    """The whole answer, and the faults of the attempts before it.
+
+    Raises the last Fault where there is none; the time that the episode's budget leaves is kept to.
+    """
+    left = seconds_left()
+    seconds = policy.deadline if left is None else max(0.0, min(policy.deadline, left))
+    outcome = run_and_wait(_retry_until_whole(call, connection, policy, seconds))
+    if isinstance(outcome, EndpointError):
+        raise outcome
+    return outcome
+
+
+async def _retry_until_whole(
+    call: EndpointCall[_Read], connection: Connection, policy: RetryPolicy, seconds: float
+) -> tuple[_Read, list[EndpointError]] | EndpointError:
+    """The answer within so many seconds, attempt after attempt; faults are values here."""
+    faults: list[EndpointError] = []
+    until = asyncio.get_running_loop().time() + seconds
+    try:
+        async with asyncio.timeout_at(until):
+            while isinstance(outcome := await _try_once(call, connection, policy.timeout), EndpointError):
+                faults.append(outcome)
+                pause = policy.pause_before_retry(faults)
+                if pause is None or asyncio.get_running_loop().time() + pause >= until:
+                    return call.errors.all_attempts_failed(faults)
+                await asyncio.sleep(pause)
+    except TimeoutError:
+        return call.errors.all_attempts_failed([*faults, call.errors.deadline_exceeded(seconds)])
+    return outcome, faults
+
+
+async def _try_once(call: EndpointCall[_Read], connection: Connection, seconds: float) -> _Read | EndpointError:
+    import openai
+
+    sent = await connection.limiter.admit(call.tokens)
+    try:
+        async with asyncio.timeout(seconds):
+            async with connection.client() as client:
+                body = await _send(call, client, seconds)
+    except TimeoutError:
+        return call.errors.attempt_timed_out(seconds)
+    except openai.OpenAIError as error:
+        return call.errors.convert_client_error(error)
+    outcome = call.parse(body)
+    sent.tokens = (outcome.usage or NO_USAGE).total_tokens or call.tokens
+    return outcome
+
+
+async def _send(call: EndpointCall[_Read], client: openai.AsyncOpenAI, seconds: float) -> bytes:
+    import openai
+
+    timeout = openai.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds))
+    options: Any = {"timeout": timeout}
+    reply = await client.post(call.path, cast_to=response_class(), body=call.body, options=options)
+    content: bytes = reply.content
+    return content

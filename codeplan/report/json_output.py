@@ -1,0 +1,120 @@
+"""What a plan came to, and its variables, as JSON: readable, bounded in size, and never an error."""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from typing import Any
+
+import msgspec
+
+from codeplan.sandbox.protocol.codec import decode
+from codeplan.types.plan import Checkpoint, Rejected
+from codeplan.types.run import Failed, Finished, Outcome, Stopped
+
+_MAX_DEPTH = 40
+_MAX_VALUES = 100_000
+_MAX_BITS = 10_000
+_ELLIPSIS = "…"
+
+
+def outcome_as_json(outcome: Outcome | Rejected | None, reason: str) -> dict[str, Any]:
+    """Status, step, message, output and checkpoint of a plan that was executed.
+
+    ``reason`` is the message where the outcome has none of its own; None stands for a plan that a spent budget cut off.
+    ``step`` and ``checkpoint`` are None where there is none.
+    """
+    match outcome:
+        case Finished():
+            return _ended("finished", outcome, reason)
+        case Failed(error="AssertionError"):
+            return _ended("failed", outcome, outcome.message)
+        case Failed():
+            return _ended("failed", outcome, f"{outcome.error}: {outcome.message}")
+        case Stopped():
+            return _ended("stopped", outcome, outcome.message)
+        case Rejected():
+            message = "\n".join(str(d) for d in outcome.diagnostics)
+            return {"status": "rejected", "step": None, "message": message, "output": "", "checkpoint": None}
+        case None:
+            return {"status": "stopped", "step": None, "message": reason, "output": "", "checkpoint": None}
+
+
+def _ended(status: str, outcome: Outcome, message: str) -> dict[str, Any]:
+    variables = _variables(outcome.checkpoint)
+    return {
+        "status": status,
+        "step": outcome.step,
+        "message": message,
+        "output": outcome.output,
+        "checkpoint": variables,
+    }
+
+
+def _variables(checkpoint: Checkpoint | None) -> Any:
+    return None if checkpoint is None else to_json_value(decode(checkpoint))
+
+
+def to_plain_data(value: Any) -> Any:
+    """A frozen value, and those within it, as plain data with all fields: those at their defaults too.
+
+    JSON has no number that is none, nor one without end: they become None.
+    """
+    if isinstance(value, msgspec.Struct):
+        return {name: to_plain_data(getattr(value, name)) for name in value.__struct_fields__}
+    if isinstance(value, list | tuple):
+        return [to_plain_data(v) for v in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def to_json_value(value: object) -> Any:
+    """The value as what JSON has. Tuples become lists; what JSON lacks is shown as Python writes it.
+
+    Cycles, very deep and very many values end in ``"…"``: checkpoints may hold what a plan built to be unprintable.
+    """
+    return _Writer().write(value, 0)
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self.values = 0
+
+    def write(self, value: object, depth: int) -> Any:
+        self.values += 1
+        if depth > _MAX_DEPTH or self.values > _MAX_VALUES:
+            return _ELLIPSIS
+        if isinstance(value, list | tuple):
+            return [self.write(v, depth + 1) for v in self._some(value)]
+        if isinstance(value, dict) and all(isinstance(k, str) for k in value):
+            return {k: self.write(value[k], depth + 1) for k in self._some(list(value))}
+        return value if _is_json(value) else _shown(value)
+
+    def _some(self, values: list[Any] | tuple[Any, ...]) -> list[Any]:
+        """As many of the values as there is room for."""
+        room = max(0, _MAX_VALUES - self.values)
+        return list(values) if len(values) <= room else [*values[:room], _ELLIPSIS]
+
+
+def _is_json(value: object) -> bool:
+    if isinstance(value, bool | str) or value is None:
+        return True
+    if isinstance(value, int):
+        return value.bit_length() <= _MAX_BITS
+    return isinstance(value, float) and math.isfinite(value)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, int):
+        return hex(value)  # Python refuses to write so many decimal digits
+    if isinstance(value, float):
+        return repr(value)
+    try:
+        return _short.repr(value)
+    except ValueError:  # an integer inside is too long to be written
+        return f"<{type(value).__name__}>"
+
+
+_short = reprlib.Repr()
+_short.maxlevel = 4
+_short.maxset = _short.maxfrozenset = _short.maxdict = _short.maxlist = _short.maxtuple = 20
+_short.maxstring = _short.maxother = 200

@@ -1,0 +1,96 @@
+"""The page's HTML: one client, whether the data are in the file or with a server; no other script can run in it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import re
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+
+from codeplan.report.pages.visible_text import label
+from codeplan.version import VERSION
+
+PAGE_MARK = b"<!doctype html>\n<!-- codeplan report -->"
+"""What every page begins with."""
+
+_STYLES = ("base.css", "overview.css", "episode.css", "timeline.css", "skills.css")
+_SCRIPTS = (
+    "dom.js",
+    "data.js",
+    "chart.js",
+    "plots.js",
+    "tables.js",
+    "overview.js",
+    "list.js",
+    "plan.js",
+    "entries.js",
+    "timeline.js",
+    "course.js",
+    "episode.js",
+    "skills.js",
+    "main.js",
+)
+
+
+def render_page(title: str, overview: dict[str, Any] | None, blocks: str = "") -> str:
+    """The whole page. With an ``overview`` it holds its data, and ``blocks`` more; without, it asks its server."""
+    parts = {
+        "policy": html.escape(content_security_policy(served=overview is None)),
+        "source": "server" if overview is None else "file",
+        "version": html.escape(VERSION),
+        "title": html.escape(label(title)),
+        "style": style(),
+        "overview": "" if overview is None else _island(overview),
+        "script": script(),
+        "blocks": blocks,
+    }
+    # In one pass: what a part says is never taken for the place of another.
+    return re.sub(r"\{(\w+)\}", lambda place: parts[place[1]], _client("page.html"))
+
+
+def content_security_policy(served: bool) -> str:
+    """The content security policy: our script and style by their digests, pictures of ours, and nothing else."""
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src '{_digest(script())}'",
+            f"style-src '{_digest(style())}'",
+            "img-src 'self'" if served else "img-src data:",
+            *(["connect-src 'self'"] if served else []),
+            "base-uri 'none'",
+            "form-action 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+        ]
+    )
+
+
+@cache
+def script() -> str:
+    """The client's script."""
+    return '"use strict";\n(() => {\n' + "\n".join(_client(name) for name in _SCRIPTS) + "})();\n"
+
+
+@cache
+def style() -> str:
+    """The client's style."""
+    return "\n".join(_client(name) for name in _STYLES)
+
+
+def _client(name: str) -> str:
+    return files("codeplan.report.pages").joinpath("client", name).read_text("utf-8")
+
+
+def _island(overview: dict[str, Any]) -> str:
+    """The overview as JSON in the page; without ``<``, no text in it can end the element or begin another."""
+    text = msgspec.json.encode(overview).decode().replace("<", "\\u003c")
+    return f'<script type="application/json" id="overview">{text}</script>'
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,78 @@
+"""Runs in a folder without a bench's files: which there are, how each began and ended, what to call the columns."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event
+from codeplan.report.pages.trace_index import UnreadableEvent, decode_event
+from codeplan.runner.live import TRACE_NAME
+
+_MAX_DEPTH = 4
+_HEAD_BYTES = 4 << 20
+_TAIL_BYTES = 1 << 20
+
+FirstAndLastEvent = tuple[EpisodeStarted | None, EpisodeEnded | None]
+
+
+def find_traces(folder: Path) -> Iterator[Path]:
+    """The traces in a folder and below, links to other folders left out."""
+    for root, folders, files in os.walk(folder):
+        if TRACE_NAME in files:
+            yield Path(root, TRACE_NAME)
+        if len(Path(root).relative_to(folder).parts) >= _MAX_DEPTH:
+            folders.clear()
+
+
+def natural_sort_key(path: Path) -> list[tuple[int, str]]:
+    """A key that sorts clean-9 before clean-10."""
+    text, key, digits = str(path), [], ""
+    for character in [*text, ""]:
+        if character.isdecimal():
+            digits += character
+            continue
+        if digits:
+            key.append((int(digits[:18]), digits))
+        digits = ""
+        key.append((-1, character))
+    return key
+
+
+def read_ends(path: Path, size: int) -> FirstAndLastEvent:
+    """The first and the last event of a trace of so many bytes; None for what is not there or damaged."""
+    with path.open("rb") as file:
+        first = _event(file.readline(_HEAD_BYTES))
+        file.seek(max(0, size - _TAIL_BYTES))
+        lines = file.read(_TAIL_BYTES).split(b"\n")
+    last = _event(lines[-2]) if len(lines) > 1 else None
+    return first if isinstance(first, EpisodeStarted) else None, last if isinstance(last, EpisodeEnded) else None
+
+
+def column_key(start: EpisodeStarted) -> tuple[str, str, str, bytes]:
+    """What is equal for runs of one column: environment, method, model and settings."""
+    return start.env, start.method, start.model, msgspec.json.encode(start.settings, order="sorted")
+
+
+def column_names(starts: Sequence[EpisodeStarted], scripted: str) -> list[str]:
+    """A name for each column: method, model and environment where it takes them, and the settings that differ.
+
+    The model ``scripted`` is not named; the page marks it.
+    """
+    several = len({s.env for s in starts}) > 1
+    every = {name for s in starts for name in s.settings}
+    differing = sorted(n for n in every if any(s.settings.get(n) != starts[0].settings.get(n) for s in starts))
+    found = []
+    for s in starts:
+        parts = [s.method, *([s.model] if s.model != scripted else []), *([s.env] if several else [])]
+        parts += [f"{n}={s.settings[n]}" for n in differing if n in s.settings]
+        found.append(", ".join(parts))
+    return found
+
+
+def _event(line: bytes) -> Event | None:
+    event = decode_event(line)
+    return None if isinstance(event, UnreadableEvent) else event

@@ -1,0 +1,191 @@
+"""What there is to show: the episodes of a bench, of a folder of run folders, or one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from codeplan.bench import store
+from codeplan.bench.measures import EpisodeMeasures, measure_episode
+from codeplan.bench.papers import PublishedResult, published_results
+from codeplan.bench.store import BenchCell, EpisodeOutcome
+from codeplan.errors import UsageError
+from codeplan.recording.events import EpisodeEnded, EpisodeStarted
+from codeplan.report.pages import run_folders
+from codeplan.runner.live import TRACE_NAME
+from codeplan.types.result import Result
+from codeplan.types.task import Task
+
+EpisodeState = Literal["success", "failure", "broken", "open"]
+"""How an episode stands: solved, not solved, broken by its infrastructure, or without an end so far."""
+
+SCRIPTED = "scripted"
+"""The name of the model that is none, but a program in place of one."""
+
+
+class ReportColumn(msgspec.Struct, frozen=True):
+    """What played, and the name that it has on the page, unique there."""
+
+    name: str
+    cell: BenchCell
+
+
+class ReportEpisode(msgspec.Struct, frozen=True):
+    """One episode: the folder of its trace, what played which task; while there is no end, the latter two are None."""
+
+    folder: Path
+    column: str
+    task: Task
+    repeat: int = 0
+    ended: EpisodeOutcome | None = None
+    measures: EpisodeMeasures | None = None
+
+    @property
+    def state(self) -> EpisodeState:
+        """How the episode stands."""
+        if self.ended is None:
+            return "open"
+        return "broken" if self.ended.broken else "success" if self.ended.result.success else "failure"
+
+    @property
+    def result(self) -> Result | None:
+        """How it ended; None while it has not."""
+        return self.ended.result if self.ended else None
+
+
+class ReportData(msgspec.Struct, frozen=True):
+    """All there is to show. ``total`` is how many episodes are asked for, where that is known.
+
+    ``unread`` are traces that cannot be shown, since their beginning cannot be read.
+    """
+
+    name: str
+    columns: tuple[ReportColumn, ...]
+    episodes: tuple[ReportEpisode, ...]
+    total: int | None = None
+    published: tuple[PublishedResult, ...] = ()
+    unread: tuple[Path, ...] = ()
+
+
+class ReportSource:
+    """A folder to show: a bench's, one of run folders, or one run's. ``read`` may be called again as it grows.
+
+    Raises UsageError where there is nothing to show.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._ends: dict[Path, tuple[tuple[int, int], run_folders.FirstAndLastEvent]] = {}
+        self._measures: dict[Path, tuple[EpisodeOutcome, EpisodeMeasures]] = {}
+        if not folder.is_dir():
+            raise UsageError(f"there is no folder {folder}; name a bench's, one of runs, or one run's")
+        if not self.is_bench and next(run_folders.find_traces(folder), None) is None:
+            raise UsageError(
+                f"there is nothing to show in {folder}: no {store.GRID_FILE}, and no folder with a {TRACE_NAME}"
+            )
+
+    @property
+    def is_bench(self) -> bool:
+        """Whether the folder is a bench's."""
+        return (self.folder / store.GRID_FILE).exists()
+
+    def read(self) -> ReportData:
+        """What the folder holds now. Raises UsageError where a bench's files are damaged."""
+        return self._bench() if self.is_bench else self._folder()
+
+    # -------------------------------------------------------------- a bench
+
+    def _bench(self) -> ReportData:
+        bench = store.read_bench(self.folder)
+        names = _short_names(bench.cells)
+        cells = {cell.name: cell for cell in bench.cells}
+        runs = [
+            self._run(self.folder / _place(e), names[e.cell], msgspec.structs.replace(e, run=_place(e)), cells[e.cell])
+            for e in bench.outcomes
+        ]
+        columns = tuple(ReportColumn(names[cell.name], cell) for cell in bench.cells)
+        suites = dict.fromkeys(cell.suite for cell in bench.cells)
+        found = tuple(p for suite in suites for p in published_results(suite))
+        return ReportData(self._name, columns, (*runs, *self._running(bench, names)), bench.total_episodes, found)
+
+    def _running(self, bench: store.BenchRecord, names: dict[str, str]) -> Iterator[ReportEpisode]:
+        """The episodes that have a trace and no end."""
+        known = {e.key for e in bench.outcomes}
+        for cell in bench.cells:
+            if not (self.folder / store.episode_folder(cell.name, "x", 0)).parent.is_dir():
+                continue
+            for repeat in range(bench.grid.repeats):
+                for task in bench.grid.tasks[cell.suite]:
+                    folder = self.folder / store.episode_folder(cell.name, task.id, repeat)
+                    if (cell.name, task.id, repeat) not in known and (folder / TRACE_NAME).exists():
+                        yield ReportEpisode(folder, names[cell.name], task, repeat)
+
+    # -------------------------------------------------------------- a folder of runs
+
+    def _folder(self) -> ReportData:
+        found = [
+            (path, *self._ends_of(path))
+            for path in sorted(run_folders.find_traces(self.folder), key=run_folders.natural_sort_key)
+        ]
+        began = [(path.parent, start, end) for path, start, end in found if start]
+        starts = {run_folders.column_key(start): start for _, start, _ in began}
+        names = dict(zip(starts, run_folders.column_names(list(starts.values()), SCRIPTED), strict=True))
+        columns = {key: ReportColumn(names[key], _cell(names[key], start)) for key, start in starts.items()}
+        runs = tuple(self._found(folder, columns[run_folders.column_key(s)], s, end) for folder, s, end in began)
+        unread = tuple(path for path, start, _ in found if start is None)
+        return ReportData(self._name, tuple(columns.values()), runs, unread=unread)
+
+    def _found(
+        self, folder: Path, column: ReportColumn, start: EpisodeStarted, end: EpisodeEnded | None
+    ) -> ReportEpisode:
+        if end is None:
+            return ReportEpisode(folder, column.name, start.task)
+        place = str(folder.relative_to(self.folder))
+        ended = EpisodeOutcome(column.name, start.task, 0, place, end.result, broken=end.broken_off)
+        return self._run(folder, column.name, ended, column.cell)
+
+    def _ends_of(self, path: Path) -> run_folders.FirstAndLastEvent:
+        """The first and the last event of a trace, read again only when the file has changed."""
+        try:
+            seen = path.stat()
+            stamp = (seen.st_size, seen.st_mtime_ns)
+            if path not in self._ends or self._ends[path][0] != stamp:
+                self._ends[path] = (stamp, run_folders.read_ends(path, seen.st_size))
+        except OSError:
+            return None, None
+        return self._ends[path][1]
+
+    # -------------------------------------------------------------- both
+
+    @property
+    def _name(self) -> str:
+        return self.folder.resolve().name
+
+    def _run(self, folder: Path, column: str, ended: EpisodeOutcome, cell: BenchCell) -> ReportEpisode:
+        """An episode that ended, with its measures; its trace is read for them once."""
+        known = self._measures.get(folder)
+        if known is None or known[0] != ended:
+            known = self._measures[folder] = (ended, measure_episode(ended, self.folder, cell.no_effect_prefixes))
+        return ReportEpisode(folder, column, ended.task, ended.repeat, ended, known[1])
+
+
+def _place(ended: EpisodeOutcome) -> str:
+    """Where an episode's trace is, relative to the bench's folder, whatever a line of its results claims."""
+    return store.episode_folder(ended.cell, ended.task.id, ended.repeat)
+
+
+def _short_names(cells: tuple[BenchCell, ...]) -> dict[str, str]:
+    """The cells' names without what the page says beside them, as far as they stay different."""
+    several = len({cell.suite for cell in cells}) > 1
+    names = {}
+    for cell in cells:
+        name = cell.name if several else cell.name.removeprefix(f"{cell.suite}.")
+        names[cell.name] = name.removesuffix(f".{SCRIPTED}") if cell.model == SCRIPTED else name
+    return names if len(set(names.values())) == len(names) else {cell.name: cell.name for cell in cells}
+
+
+def _cell(name: str, start: EpisodeStarted) -> BenchCell:
+    return BenchCell(name, "", start.env, start.method, start.model, start.settings, start.budget)

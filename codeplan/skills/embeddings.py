@@ -1,0 +1,124 @@
+"""Retrieval by embeddings: a vector for each skill's text, those first that are nearest to the goal's.
+
+Vectors are made as long as 1, so that their product is the cosine of the angle between them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import mul
+from typing import Protocol, runtime_checkable
+
+import msgspec
+
+from codeplan.skills import manifest
+from codeplan.skills.index import IndexEntry
+from codeplan.skills.skill import Skill
+from codeplan.types.task import Task
+
+MAX_CHARACTERS = 2_000
+"""As much of a text is embedded."""
+
+_BATCH_SIZE = 256  # texts in a request: a few hundred tokens each, well below what endpoints take
+
+_GOAL = ""  # the goal's key among the digests of skills' texts
+
+
+class Embedder(msgspec.Struct, frozen=True):
+    """An embedding model by its name; ``embed`` asks it for vectors, of any length, of some texts."""
+
+    model: str
+    embed: Callable[[Sequence[str]], Sequence[Sequence[float]]]
+
+
+@runtime_checkable
+class EmbeddingSkillStore(Protocol):
+    """A SkillStore that can also find skills by their vectors."""
+
+    def nearest(self, task: Task, limit: int, embedder: Embedder) -> Sequence[Skill]:
+        """Of the skills that fit the task, those whose texts are nearest to its goal, at most ``limit``."""
+        ...
+
+
+class VectorCache(Protocol):
+    """Keeps vectors, by the embedding model's name and the digest of the text. They can be had again at any time."""
+
+    def read_vectors(self, model: str, digests: Sequence[str]) -> dict[str, bytes]:
+        """The vectors that are there, by digest."""
+        ...
+
+    def store_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
+        """Keep vectors by digest."""
+        ...
+
+
+class EmbeddingRanker:
+    """Ranks entries of an index. ``read`` gives an entry's skill as it is, None where it cannot be used."""
+
+    def __init__(self, cache: VectorCache, embedder: Embedder, read: Callable[[IndexEntry], Skill | None]) -> None:
+        self._cache, self._embedder, self._read = cache, embedder, read
+
+    def rank(self, goal: str, entries: Sequence[IndexEntry]) -> list[IndexEntry]:
+        """The entries, the nearest first, with the cosine as their score; without those that cannot be used.
+
+        The goal is embedded, and what is not kept yet, or in another length, since another model bears the name now.
+        """
+        if not entries:
+            return []
+        by_digest = {_text_digest(e.description, e.digest): e for e in entries}
+        known = _decode_vectors(self._cache.read_vectors(self._embedder.model, list(by_digest)))
+        new = (e for key, e in by_digest.items() if key not in known)
+        known |= self._embed({_GOAL: goal, **self._texts(new)})
+        towards = known.pop(_GOAL)
+        changed = (by_digest[key] for key, vector in known.items() if len(vector) != len(towards))
+        known |= self._embed(self._texts(changed))
+        scored = (
+            msgspec.structs.replace(e, score=_cosine(known[key], towards))
+            for e in entries
+            if (key := _text_digest(e.description, e.digest)) in known
+        )
+        return sorted(scored, key=lambda e: (-e.score, -e.evidence.solved, e.name))
+
+    def _texts(self, entries: Iterable[IndexEntry]) -> dict[str, str]:
+        """What is embedded of the entries' skills, by digest: their description, and their plan from its head on."""
+        texts: dict[str, str] = {}
+        for entry in entries:
+            skill, key = self._read(entry), _text_digest(entry.description, entry.digest)
+            if skill and key == _text_digest(skill.description, manifest.plan_digest(skill.plan)):
+                texts[key] = f"{skill.description}\n{skill.plan}"
+        return texts
+
+    def _embed(self, texts: Mapping[str, str]) -> dict[str, array[float]]:
+        """The vectors of these texts, by digest; kept as they come, so that what was paid for is there."""
+        keys = list(texts)
+        found: dict[str, array[float]] = {}
+        for some in (keys[i : i + _BATCH_SIZE] for i in range(0, len(keys), _BATCH_SIZE)):
+            vectors = self._embedder.embed([texts[key][:MAX_CHARACTERS] for key in some])
+            new = {key: _normalise(vector) for key, vector in zip(some, vectors, strict=True)}
+            found |= new
+            self._cache.store_vectors(self._embedder.model, {k: v.tobytes() for k, v in new.items() if k != _GOAL})
+        return found
+
+
+def _text_digest(description: str, plan: str) -> str:
+    """16 hexadecimal digits that change with what is embedded of a skill; ``plan`` is its plan's own digest."""
+    return hashlib.sha256(f"{plan} {description}".encode()).hexdigest()[:16]
+
+
+def _normalise(vector: Sequence[float]) -> array[float]:
+    length = math.hypot(*vector) or 1.0
+    return array("f", (number / length for number in vector))
+
+
+def _decode_vectors(kept: Mapping[str, bytes]) -> dict[str, array[float]]:
+    """The kept vectors without those that are none: an index may hold anything."""
+    vectors = {k: array("f", v) for k, v in kept.items() if isinstance(v, bytes) and v and len(v) % 4 == 0}
+    return {k: v for k, v in vectors.items() if math.isfinite(sum(v))}
+
+
+def _cosine(one: array[float], other: array[float]) -> float:
+    """Of two vectors of length 1; 0 where they are of two models."""
+    return round(sum(map(mul, one, other)), 4) if len(one) == len(other) else 0.0

@@ -1,0 +1,187 @@
+"""Libraries on the move: a zip file of skills, out and in. What comes in is foreign, and treated as hostile.
+
+Of a zip file nothing is unpacked: members of a known form are read, each up to a size, and whatever else is in it is
+left alone. A plan that comes in is checked in the cage; as a candidate it is not shown before it is proven here.
+"""
+
+from __future__ import annotations
+
+import itertools
+import lzma
+import os
+import re
+import secrets
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+
+from codeplan import envs
+from codeplan.errors import UsageError
+from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.skills import manifest, skill_folder
+from codeplan.skills.binding import read_parameters
+from codeplan.skills.durable_files import DamagedSkill
+from codeplan.skills.library import SkillLibrary
+from codeplan.skills.skill import Skill, SkillOrigin
+from codeplan.types.plan import Rejected
+from codeplan.types.value import Value
+
+MAX_SKILLS = 20_000
+_MEMBER = re.compile(r"([a-z0-9][a-z0-9_-]*)/([a-z0-9][a-z0-9_-]*)/(SKILL\.md|plan\.py|evidence\.jsonl)")
+_ARCHIVE_ERRORS = (
+    *(OSError, EOFError, UnicodeDecodeError, zlib.error, lzma.LZMAError),
+    *(zipfile.BadZipFile, NotImplementedError, RuntimeError),
+)
+"""What reading a damaged, an encrypted, or a strangely packed archive raises."""
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+class ImportResult(Value, frozen=True):
+    """What became of one foreign skill: ``name`` is its name here, empty where it was refused for ``why``."""
+
+    source: str
+    name: str
+    reason: str = ""
+
+
+def export_skills(library: SkillLibrary, path: Path, skills: Iterable[Skill]) -> int:
+    """Write skills with their evidence to a new zip file; the same skills make the same file. Returns how many.
+
+    Raises UsageError where the file is there already, or cannot be written.
+    """
+    if path.exists():
+        raise UsageError(f"{path} is there already; name a new file")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    count = 0
+    try:
+        with zipfile.ZipFile(temporary, "x", zipfile.ZIP_DEFLATED) as archive:
+            for skill in skills:
+                for name, text in _skill_files(library, skill):
+                    archive.writestr(zipfile.ZipInfo(f"{skill.env}/{skill.name}/{name}", _EPOCH), text)
+                count += 1
+        os.replace(temporary, path)
+    except OSError as e:
+        raise UsageError(f"{path} cannot be written: {e.strerror}") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+    return count
+
+
+def import_skills(library: SkillLibrary, path: Path, sandbox: Sandbox | None = None) -> list[ImportResult]:
+    """Take the skills of a zip file, or of another library's folder, as candidates: without their evidence, unpinned.
+
+    A plan that the check refuses, for the agent of its environment, stays out; one that is here already, too. Where
+    another skill has its name it gets a new one. Raises UsageError where the file cannot be read.
+    """
+    sandbox = sandbox or Sandbox()
+    found = _read_folder(path) if path.is_dir() else _read_zip(path)
+    return [_import_one(library, source, skill, sandbox) for source, skill in found]
+
+
+def _skill_files(library: SkillLibrary, skill: Skill) -> Iterator[tuple[str, bytes]]:
+    yield skill_folder.MANIFEST, manifest.format_manifest(skill).encode()
+    yield skill_folder.PLAN, skill.plan.encode()
+    evidence = library.path / skill.env / skill.name / skill_folder.EVIDENCE
+    if evidence.exists():
+        yield skill_folder.EVIDENCE, evidence.read_bytes()
+
+
+def _import_one(library: SkillLibrary, source: str, found: Skill | str, sandbox: Sandbox) -> ImportResult:
+    why = found if isinstance(found, str) else _refusal_reason(found, sandbox)
+    if why or isinstance(found, str):
+        return ImportResult(source, "", why)
+    skill = _to_candidate(found, source)
+    digest = manifest.plan_digest(skill.plan)
+    if any(e.digest == digest for e in library.entries(skill.env)):
+        return ImportResult(source, "", "a skill with this plan is here already")
+    free = (name for name in _candidate_names(skill.name, digest) if not (library.path / skill.env / name).exists())
+    return ImportResult(source, library.add(msgspec.structs.replace(skill, name=next(free))).name)
+
+
+def _candidate_names(name: str, digest: str) -> Iterator[str]:
+    """What a skill may be called here: its own name, one with its plan's digest, or that with a number."""
+    yield name
+    yield f"{name[:70]}-{digest[:8]}"
+    yield from (f"{name[:60]}-{digest[:8]}-{number}" for number in itertools.count(2))
+
+
+def _to_candidate(skill: Skill, source: str) -> Skill:
+    """The skill as it is here: nothing that it says of its standing counts, nor of runs that are not here."""
+    origins = tuple(
+        SkillOrigin(o.task, o.goal, f"{o.model} (imported from {source})"[:500]) for o in skill.origins[:50]
+    )
+    known = tuple(p.name for p in read_parameters(skill.plan).parameters)
+    return msgspec.structs.replace(
+        skill, version=1, status="candidate", pinned=False, origins=origins, parameters=known
+    )
+
+
+def _refusal_reason(skill: Skill, sandbox: Sandbox) -> str:
+    """Why a plan may not come in; empty where it may."""
+    try:
+        manifest.require_valid_name(skill.name)
+        manifest.require_valid_name(skill.env, "an environment")
+        with closing(envs.make(skill.env)) as world:
+            checked = sandbox.check(skill.plan, world.agent)
+    except UsageError as e:
+        return str(e)
+    return f"its plan is refused: {checked.diagnostics[0]}" if isinstance(checked, Rejected) else ""
+
+
+def _read_folder(path: Path) -> Iterator[tuple[str, Skill | str]]:
+    for place in sorted(path.glob(f"*/*/{skill_folder.MANIFEST}")):
+        source = f"{place.parent.parent.name}/{place.parent.name}"
+        try:
+            yield source, skill_folder.read_skill(place.parent)
+        except DamagedSkill as e:
+            yield source, str(e)
+
+
+def _read_zip(path: Path) -> Iterator[tuple[str, Skill | str]]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = {i.filename: i for i in archive.infolist() if _MEMBER.fullmatch(i.filename)}
+            sources = sorted({name.rpartition("/")[0] for name in members})
+            if len(sources) > MAX_SKILLS:
+                raise UsageError(f"{path} holds more than {MAX_SKILLS:,} skills; split it")
+            for source in sources:
+                yield source, _read_skill(archive, members, source)
+    except _ARCHIVE_ERRORS as e:
+        raise UsageError(f"{path} cannot be read as a zip file of skills: {e}") from None
+
+
+def _read_skill(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], source: str) -> Skill | str:
+    """The skill, or why it cannot be read."""
+    try:
+        texts = [
+            _read_text(archive, members.get(f"{source}/{name}"), most)
+            for name, most in (
+                (skill_folder.MANIFEST, manifest.MAX_MANIFEST_BYTES),
+                (skill_folder.PLAN, skill_folder.MAX_PLAN_BYTES),
+            )
+        ]
+        found = manifest.parse_manifest(texts[0])
+    except DamagedSkill as e:
+        return str(e)
+    except _ARCHIVE_ERRORS as e:
+        return f"it cannot be unpacked: {e}"
+    if f"{found.environment}/{found.name}" != source:
+        return f"its {skill_folder.MANIFEST} is of another skill, {found.environment}/{found.name}"
+    return found.to_skill(texts[1])
+
+
+def _read_text(archive: zipfile.ZipFile, member: zipfile.ZipInfo | None, most: int) -> str:
+    if member is None:
+        raise DamagedSkill(f"it lacks its {skill_folder.MANIFEST} or its {skill_folder.PLAN}")
+    with archive.open(member) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise DamagedSkill(f"{member.filename} is larger than {most:,} bytes")
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise DamagedSkill(f"{member.filename} is not UTF-8 text") from None

@@ -1,0 +1,111 @@
+"""Skills in an episode: which are chosen, and what is recorded of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from codeplan.episode.episode import Episode
+from codeplan.errors import UsageError
+from codeplan.llm.routing import find_embedding_model
+from codeplan.recording.events import ChosenSkill, SkillsChosen
+from codeplan.skills.embeddings import Embedder, EmbeddingSkillStore
+from codeplan.skills.library import SkillLibrary
+from codeplan.skills.skill import EvidenceRecord, Skill
+from codeplan.skills.skill_store import SkillStore
+from codeplan.skills.stores import FixedStore, MissingStore, ReadOnlyStore
+from codeplan.types.task import Task
+
+
+def open_store(library: SkillStore | str | Path | None, skill: str | None = None) -> SkillStore | None:
+    """The store that is meant by a setting: a folder's, or of the one ``skill`` in it. None for none.
+
+    Of a library that cannot be written to, no evidence is kept. Raises UsageError where there is no such folder or
+    skill.
+    """
+    if isinstance(library, str | Path):
+        if not Path(library).is_dir():
+            raise UsageError(f"there is no skill library at {library}; codeplan skills discover makes one")
+        library = SkillLibrary(library)
+    if library is not None and not isinstance(library, SkillStore):
+        raise UsageError(f"the setting library is a {type(library).__name__}; give a folder, or a SkillStore")
+    if skill is None or isinstance(library, MissingStore):
+        return library if not isinstance(library, SkillLibrary) or library.writable else ReadOnlyStore(library)
+    if not isinstance(library, SkillLibrary):
+        raise UsageError(f"the skill {skill} is to be taken from a library; name its folder with library=FOLDER")
+    return FixedStore(library.get_by_name(skill))
+
+
+class SkillSelector:
+    """What an episode may take from a store: at most ``limit`` skills, of ``characters`` of plan text in all.
+
+    With ``embeddings``, the name of an embedding model, those are the best that are nearest to the goal. Raises
+    UsageError for a limit that makes no sense, and for a store that knows nothing of embeddings.
+    """
+
+    def __init__(
+        self, store: SkillStore | None, max_skills: int, max_characters: int, embeddings: str | None = None
+    ) -> None:
+        if max_skills < 1 or max_characters < 1:
+            raise UsageError(
+                f"skills and skill_chars count from 1, not {max_skills} and {max_characters}; leave library out"
+            )
+        self.store, self._limit, self._characters, self._embeddings = store, max_skills, max_characters, embeddings
+        if embeddings is not None:
+            _check_embeddings(embeddings, store)
+
+    def select(self, task: Task, episode: Episode, purpose: Literal["plan", "reuse"]) -> list[Skill]:
+        """The skills for the task, best first; the choice is on the trace, or is the one recorded there."""
+        if self.store is None:
+            return []
+        env = episode.env.name
+        episode.replay_embeddings()
+        if recorded := episode.trace.next_recorded(SkillsChosen):
+            found = [Skill(c.name, env, c.plan, version=c.version, score=c.score) for c in recorded.chosen]
+        else:
+            found = self._fit_prompt(self._find(self.store, msgspec.structs.replace(task, env=env), episode))
+        choices = tuple(ChosenSkill(s.name, s.version, s.score, s.plan) for s in found)
+        episode.record(SkillsChosen(purpose=purpose, chosen=choices))
+        return found
+
+    def record(self, skills: Sequence[Skill], episode: Episode, success: bool) -> None:
+        """Record what came of the episode as a trial of each skill, once: not when a recording is followed."""
+        if self.store is None or not skills or episode.trace.is_replaying:
+            return
+        run = str(episode.trace.path.parent) if episode.trace.path else ""
+        task = episode.task
+        for skill in skills:
+            trial = EvidenceRecord(task.id, task.seed, episode.llm.name, True, success, skill.version, "use", run)
+            self.store.record(skill, trial)
+
+    def _find(self, store: SkillStore, task: Task, episode: Episode) -> Sequence[Skill]:
+        """The skills that fit the task best: by its goal's words, or by what it means."""
+        model = self._embeddings
+        if model is None or not isinstance(store, EmbeddingSkillStore):
+            return store.find(task, self._limit)
+        find_embedding_model(episode.llm)  # before anything is asked
+        told = msgspec.structs.replace(task, goal=task.goal or episode.first_observation.text)
+        return store.nearest(told, self._limit, Embedder(model, lambda texts: episode.embed(texts, model).vectors))
+
+    def _fit_prompt(self, skills: Sequence[Skill]) -> list[Skill]:
+        """Those, best first, that the prompt has room for."""
+        room = self._characters
+        found: list[Skill] = []
+        for skill in skills:
+            if len(skill.plan) <= room:
+                room -= len(skill.plan)
+                found.append(skill)
+        return found
+
+
+def _check_embeddings(embeddings: str, store: SkillStore | None) -> None:
+    """Raises UsageError where the setting cannot be followed."""
+    if not embeddings.strip():
+        raise UsageError(f"the setting embeddings is {embeddings!r}; give the name of an embedding model")
+    if store is None:
+        raise UsageError("embeddings are for choosing skills; name a skill library too, with library=FOLDER")
+    if not isinstance(store, EmbeddingSkillStore):
+        raise UsageError(f"the store {store!r:.120} does not choose by embeddings; leave embeddings out")

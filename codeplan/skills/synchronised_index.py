@@ -1,0 +1,157 @@
+"""Keeps the index in line with the folders, whoever changed them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from codeplan.skills import durable_files, skill_folder
+from codeplan.skills.durable_files import DamagedSkill
+from codeplan.skills.evidence import summarise_evidence
+from codeplan.skills.index import SkillIndex
+from codeplan.skills.manifest import plan_digest
+
+INDEX_FILE = ".index.sqlite"
+
+_T = TypeVar("_T")
+
+
+class SynchronisedIndex:
+    """The index of the library at ``path``, in a file there, or in memory where none can be written.
+
+    Whoever writes holds the library's lock; not safe between threads by itself.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._open: SkillIndex | None = None
+
+    def close(self) -> None:
+        """Close the index; it is opened again when it is needed."""
+        if self._open is not None:
+            self._open.close()
+        self._open = None
+
+    def query(self, operation: Callable[[SkillIndex], _T]) -> _T:
+        """What the index answers. One that turns out to be damaged is made anew first."""
+        try:
+            return operation(self._index())
+        except sqlite3.DatabaseError:
+            self.rebuild()
+            return operation(self._index())
+
+    def is_outdated(self) -> bool:
+        """Whether some folder is not as it was when it was entered."""
+        return self.query(lambda index: index.signatures()) != dict(self._signatures(self.skill_folders()))
+
+    def update(self) -> None:
+        """Enter the folders that changed since they were entered, and forget those that are gone."""
+        known = self.query(lambda index: index.signatures())
+        now = dict(self._signatures(self.skill_folders()))
+        changed = {place: signature for place, signature in now.items() if known.get(place) != signature}
+        if changed or known.keys() - now.keys():
+            self.query(lambda index: self._apply_changes(index, changed, known.keys() - now.keys()))
+
+    def update_folder(self, place: str) -> None:
+        """Enter one folder (``environment/name``) that was just written to."""
+        self.query(lambda index: self._apply_changes(index, dict(self._signatures([place])), ()))
+
+    def rebuild(self) -> None:
+        """Throw away what the index holds, and fill it from the folders."""
+        try:
+            self._fill(self._index())
+        except sqlite3.DatabaseError:
+            self.close()
+            for left in self._path.glob(f"{INDEX_FILE}*"):
+                left.unlink(missing_ok=True)
+            self._fill(self._index())
+
+    def folders_to_repair(self) -> list[str]:
+        """The folders that a crash may have left half changed, or that cannot be used."""
+        faulty = self.query(lambda index: index.unusable_folders())
+        changed = [
+            place for place in self.skill_folders() if os.path.isdir(f"{self._path}/{place}/{skill_folder.VERSIONS}")
+        ]
+        return list(dict.fromkeys([*faulty, *changed]))
+
+    def skill_folders(self) -> Iterator[str]:
+        """The skills' folders, as ``environment/name``."""
+        for environment in _list_folders(str(self._path)):
+            yield from (f"{environment}/{name}" for name in _list_folders(f"{self._path}/{environment}"))
+
+    def temporary_files(self) -> list[Path]:
+        """What writers that died have left, in the environments' folders and in the skills'."""
+        folders = [*_list_folders(str(self._path)), *self.skill_folders()]
+        left = (
+            (f, name) for f in folders for name in os.listdir(f"{self._path}/{f}") if durable_files.is_temporary(name)
+        )
+        return [self._path / f / name for f, name in left]
+
+    # -------------------------------------------------------------- the parts
+
+    def _index(self) -> SkillIndex:
+        if self._open is None:
+            file = self._path / INDEX_FILE if os.access(self._path, os.W_OK) else None
+            if file is not None and file.is_symlink():  # what it leads to is no index of ours to write to
+                file.unlink()
+            try:
+                self._open = SkillIndex(file)
+            except sqlite3.OperationalError:  # a file system that SQLite cannot work on
+                self._open = SkillIndex(None)
+        return self._open
+
+    def _fill(self, index: SkillIndex) -> None:
+        with index.transaction():
+            index.clear()
+            for place, signature in self._signatures(self.skill_folders()):
+                self._put_folder(index, place, signature)
+
+    def _apply_changes(self, index: SkillIndex, changed: dict[str, str], gone: Iterable[str]) -> None:
+        with index.transaction():
+            for place in gone:
+                index.remove(place)
+            for place, signature in changed.items():
+                self._put_folder(index, place, signature)
+
+    def _put_folder(self, index: SkillIndex, place: str, signature: str) -> None:
+        where = self._path / place
+        try:
+            skill = skill_folder.read_skill(where)
+            trials, bad = skill_folder.read_evidence(where)
+        except DamagedSkill as e:
+            index.put_fault(place, signature, str(e))
+            return
+        lines = ", ".join(map(str, bad[:10]))
+        fault = f"{where / skill_folder.EVIDENCE}: no trial can be read from line {lines}" if bad else None
+        index.put_skill(
+            place,
+            signature,
+            skill,
+            plan_digest(skill.plan),
+            summarise_evidence(trials, skill.version),
+            trials,
+            fault,
+        )
+
+    def _signatures(self, places: Iterable[str]) -> Iterator[tuple[str, str]]:
+        root = str(self._path)
+        for place in places:
+            found = skill_folder.signature(f"{root}/{place}")
+            if found is not None:
+                yield place, found
+
+
+def _list_folders(path: str) -> list[str]:
+    """The names of the folders in a folder; none where it is not there. Left out is what is hidden, or is no text."""
+    with contextlib.suppress(FileNotFoundError), os.scandir(path) as found:
+        return [entry.name for entry in found if entry.name[0] != "." and _is_text(entry.name) and entry.is_dir()]
+    return []
+
+
+def _is_text(name: str) -> bool:
+    """Whether a file's name is UTF-8: an index can hold no other, and no skill has one."""
+    return not any("\ud800" <= character <= "\udfff" for character in name)

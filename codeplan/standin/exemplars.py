@@ -1,0 +1,130 @@
+"""What the scripted stand-in makes of exemplars in a household's prompt: it follows a skill, and lacks what none shows.
+
+All of it is read from the prompt's text. A skill is followed to the letter, right or wrong: only the parameters at its
+head are set for the task. Without an exemplar of the kind it may leave out what makes the kind: the treatment, the
+lamp, the second thing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from codeplan.standin.household.planning import (
+    APPLIANCES,
+    ParsedHouseholdGoal,
+    parse_goal,
+    places_to_search,
+    write_plan,
+)
+from codeplan.standin.mistakes import hashed_fraction
+from codeplan.standin.plan_edits import remove_step, split_steps
+
+_SKILL = re.compile(r'<skill name="[^"\n]*">\n(.*?)\n</skill>', re.DOTALL)
+_WORKED_EXAMPLE = re.compile(r"A worked example .*?```python\n(.*?)```", re.DOTALL)
+_HEAD = re.compile(
+    r"^ *# Parameters, with their values for the task: (?P<goal>.*)\n(?P<lines>(?:.*\n)*?) *# End of the parameters\.$",
+    re.MULTILINE,
+)
+_PARAMETER = re.compile(r"^(?P<margin> *)(?P<name>\w+) = (?P<value>[\"\[].*?)(?:  \((?P<about>.*)\))?$", re.MULTILINE)
+
+_KIND_CALLS = {"clean": "agent.clean(", "heat": "agent.heat(", "cool": "agent.cool(", "examine": "agent.turn_on("}
+"""What a plan for a kind of task does, and one for another does not."""
+
+
+def draft_plan(system: str, goal: str, observation: str, own_plan: str, gaps: float, seed: int) -> str:
+    """The first plan: that of the first skill in the prompt, or else the stand-in's own, perhaps with a gap."""
+    if parse_goal(goal, observation) is None:
+        return own_plan
+    return _follow_skill(system, goal, observation) or _with_gap(system, goal, observation, own_plan, gaps, seed)
+
+
+def refine_plan(system: str, goal: str, observation: str, own_plan: str, gaps: float, seed: int) -> str:
+    """A better plan. Where the stand-in would begin anew it follows the skill in the prompt, if there is one."""
+    chore = parse_goal(goal, observation)
+    if chore and own_plan == write_plan(chore, thorough=True):
+        return draft_plan(system, goal, observation, own_plan, gaps, seed)
+    return _with_gap(system, goal, observation, own_plan, gaps, seed)
+
+
+def bind_parameters(earlier_goal: str, parameters: str, goal: str, observation: str) -> str:
+    """The JSON object that gives each parameter, as the prompt lists them, its value for the task."""
+    found = [(p["name"], json.loads(p["value"]), p["about"] or "") for p in _PARAMETER.finditer(parameters)]
+    return json.dumps(_bind_values(found, earlier_goal, goal, observation))
+
+
+# ------------------------------------------------------------------ following a skill
+
+
+def _follow_skill(system: str, goal: str, observation: str) -> str | None:
+    """The plan of the first skill that the prompt shows, set for the task; None where it shows none."""
+    shown = _SKILL.search(system)
+    if not shown:
+        return None
+    plan = shown[1]
+    head = _HEAD.search(plan)
+    if not head:
+        return plan
+    abouts = dict(re.findall(r"^ *# (\w+): (.*)$", head["lines"], re.MULTILINE))
+    found = [(p["name"], json.loads(p["value"]), abouts.get(p["name"], "")) for p in _PARAMETER.finditer(head["lines"])]
+    values = _bind_values(found, head["goal"], goal, observation)
+    lines = _PARAMETER.sub(lambda p: f"{p['margin']}{p['name']} = {json.dumps(values[p['name']])}", head["lines"])
+    start, end = head.span("lines")
+    return plan[: head.start("goal")] + goal + plan[head.end("goal") : start] + lines + plan[end:]
+
+
+def _bind_values(found: Iterable[tuple[str, Any, str]], earlier: str, goal: str, observation: str) -> dict[str, Any]:
+    given = list(found)
+    before, now = parse_goal(earlier, _imagined_room([v for _, v, _ in given], earlier)), parse_goal(goal, observation)
+    if before is None or now is None:
+        return {name: value for name, value, _ in given}
+    return {name: _bind_value(value, about, before, now) for name, value, about in given}
+
+
+def _bind_value(value: Any, about: str, before: ParsedHouseholdGoal, now: ParsedHouseholdGoal) -> Any:
+    """What a value of the earlier task stands for in this one."""
+    if isinstance(value, list):
+        thing = now.lamp if before.lamp and before.lamp in about and now.lamp else now.thing
+        return places_to_search(thing, now.room, thorough=False)
+    same = {before.thing: now.thing, before.lamp: now.lamp, before.appliance: now.appliance, before.target: now.target}
+    sort = str(value).split(" ")[0]
+    return same.get(value) or next((r for r in now.room if r.split(" ")[0] == sort), value)
+
+
+def _imagined_room(values: Iterable[Any], goal: str) -> str:
+    """An observation of a room that has all that the values and the goal name."""
+    named = [v for value in values for v in ([value] if isinstance(value, str) else value)]
+    kinds = [*re.findall(r"[a-z]+", goal.lower()), *APPLIANCES.values()]
+    return "You see " + ", ".join(f"a {name}" for name in [*named, *(f"{kind} 1" for kind in kinds)])
+
+
+# ------------------------------------------------------------------ lacking an exemplar
+
+
+def _with_gap(system: str, goal: str, observation: str, own_plan: str, gaps: float, seed: int) -> str:
+    chore = parse_goal(goal, observation)
+    if chore is None or _has_exemplar(system, chore.kind) or hashed_fraction(seed, observation + goal, "gap") >= gaps:
+        return own_plan
+    return _leave_out(own_plan, chore)
+
+
+def _has_exemplar(system: str, kind: str) -> bool:
+    """Whether some exemplar in the prompt shows what makes a kind of task; a pick is known anyway."""
+    exemplars = [*_SKILL.findall(system), *_WORKED_EXAMPLE.findall(system)]
+    if kind == "pick_two":
+        return any(e.count("agent.put(") > 1 for e in exemplars)
+    return kind == "pick" or any(_KIND_CALLS[kind] in e for e in exemplars)
+
+
+def _leave_out(plan: str, chore: ParsedHouseholdGoal) -> str:
+    """The plan without what makes its kind."""
+    if chore.kind in ("examine", "pick_two"):
+        return "".join(
+            text for number, text in split_steps(plan).items() if number <= 2
+        )  # no more than finding and taking
+    step = next(
+        (number for number, text in split_steps(plan).items() if number and _KIND_CALLS[chore.kind] in text), None
+    )
+    return plan if step is None else remove_step(plan, step)

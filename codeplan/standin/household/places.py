@@ -1,0 +1,85 @@
+"""What the scripted stand-in knows of households: which things are kept where. Rules of thumb, no data set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_FOOD = "countertop diningtable fridge sinkbasin garbagecan sidetable microwave"
+_CUTLERY = "countertop diningtable drawer sinkbasin sidetable"
+_CROCKERY = "countertop diningtable cabinet sinkbasin shelf fridge microwave sidetable coffeetable desk dresser"
+_COOKWARE = "stoveburner countertop diningtable cabinet sinkbasin"
+_CUP = (
+    "countertop diningtable coffeemachine sinkbasin shelf desk sidetable coffeetable cabinet microwave fridge dresser"
+)
+_SPICE = "countertop diningtable cabinet drawer shelf sidetable"
+_BOTTLE = "countertop diningtable shelf garbagecan cabinet fridge sinkbasin sidetable coffeetable desk"
+_BATH = "countertop toilet sinkbasin bathtubbasin cart shelf garbagecan sidetable cabinet drawer"
+_LINEN = "handtowelholder towelholder countertop toilet bathtubbasin cart shelf cabinet drawer laundryhamper"
+_PAPER = "desk bed sidetable shelf coffeetable dresser sofa armchair diningtable countertop drawer cabinet"
+_POCKET = "desk sidetable dresser coffeetable shelf sofa armchair bed diningtable countertop drawer safe cabinet"
+_DECORATION = "shelf dresser sidetable coffeetable desk diningtable countertop tvstand cabinet drawer safe"
+_CUSHION = "sofa armchair bed ottoman"
+_LAMP = "desk sidetable dresser shelf coffeetable diningtable countertop tvstand floor"
+
+_THINGS_BY_PLACES = {
+    _FOOD: "apple bread egg lettuce potato tomato",
+    _CUTLERY: "butterknife fork knife ladle spatula spoon",
+    _CROCKERY: "bowl plate",
+    _COOKWARE: "kettle pan pot",
+    _CUP: "cup mug",
+    _SPICE: "peppershaker saltshaker",
+    _BOTTLE: "glassbottle winebottle wateringcan",
+    _BATH: "candle cottonswab dishsponge plunger scrubbrush soapbar soapbottle spraybottle tissuebox toiletpaper "
+    "papertowelroll papertowel toiletpaperroll",
+    _LINEN: "cloth handtowel towel",
+    _PAPER: "book laptop newspaper magazine box basketball baseballbat tennisracket teddybear",
+    _POCKET: "alarmclock cd cellphone creditcard keychain pen pencil remotecontrol watch",
+    _DECORATION: "boots houseplant statue vase",
+    _CUSHION: "pillow blanket",
+    _LAMP: "desklamp floorlamp",
+}
+_PLACES = {thing: places.split() for places, things in _THINGS_BY_PLACES.items() for thing in things.split()}
+
+_OPEN = "countertop diningtable desk sidetable dresser shelf coffeetable sofa armchair bed sinkbasin stoveburner"
+_SELDOM_SEARCHED = (
+    "coffeemachine toilet bathtubbasin cart ottoman tvstand garbagecan drawer cabinet fridge microwave safe"
+)
+_ANYWHERE = f"{_OPEN} {_SELDOM_SEARCHED} laundryhamper".split()
+
+
+def is_known_thing(thing: str) -> bool:
+    """Whether there is an opinion on where a thing of this class (``"mug"``) is kept."""
+    return thing in _PLACES
+
+
+def sort_by_likelihood(thing: str, receptacles: Iterable[str]) -> list[str]:
+    """The receptacles (``"shelf 2"``), those first in which a thing of this class is most likely."""
+    return sorted(
+        receptacles, key=lambda r: (_rank(thing, _receptacle_class(r)), _receptacle_class(r), _receptacle_number(r))
+    )
+
+
+def likely_places(thing: str, receptacles: Iterable[str]) -> list[str]:
+    """The receptacles where such a thing is commonly kept, likeliest first. Empty where nothing is known of it."""
+    kept = _PLACES.get(thing, ())
+    return sort_by_likelihood(thing, [r for r in receptacles if _receptacle_class(r) in kept])
+
+
+def unlikely_places(thing: str, receptacles: Iterable[str]) -> list[str]:
+    """A wrong guess: the receptacles of the one class where such a thing is last looked for, three at most."""
+    ordered = sort_by_likelihood(thing, receptacles)
+    return [r for r in ordered if _receptacle_class(r) == _receptacle_class(ordered[-1])][:3] if ordered else []
+
+
+def _rank(thing: str, cls: str) -> int:
+    order = [*_PLACES.get(thing, ()), *_ANYWHERE]
+    return order.index(cls) if cls in order else len(order)
+
+
+def _receptacle_class(receptacle: str) -> str:
+    return receptacle.split(" ")[0]
+
+
+def _receptacle_number(receptacle: str) -> int:
+    digits = receptacle.split(" ")[-1]
+    return int(digits) if digits.isdigit() else 0

@@ -1,0 +1,234 @@
+"""How the scripted stand-in does MiniWoB++'s tasks of clicking: buttons, boxes, tabs, menus, shapes, posts."""
+
+from __future__ import annotations
+
+import re
+
+from codeplan.standin.miniwob.steps import (
+    StepSource,
+    click_line,
+    final_click,
+    submit_step,
+    xpath_string,
+    xpath_with_text,
+)
+
+_CLOSE = "//button[@title='Close']"
+
+_SHAPES = """\
+shapes = []
+for tag, rest in re.findall(r'<(circle|rect|polygon|text)\\b(.*?)</', agent.current_state):
+    told, mark = rest.split('>')
+    measures = re.search(r'\\b(?:points|r|width|font-size)="([^"]*)', told)[1]
+    numbers = [float(n) for n in re.findall(r'[\\d.]+', measures)]
+    size = max(numbers[::2]) - min(numbers[::2]) if tag == 'polygon' else numbers[0] * (2 if tag == 'circle' else 1)
+    sort = {'circle': 'circle', 'rect': 'rectangle', 'polygon': 'triangle'}.get(tag)
+    sort = sort or ('digit' if mark.isdigit() else 'letter')
+    colour = re.search(r'fill="(\\w+)"', told)[1]
+    names = {'item', sort, colour, mark if tag == 'text' else 'shape', 'large' if size > 15 else 'small'}
+    shapes.append((len(shapes) + 1, sort, names))
+"""
+"""What there is in the drawing: the place in it, the sort, and all that may be said of each."""
+
+
+def click_button(name: str) -> list[StepSource]:
+    """Click the button that reads this."""
+    return [final_click(f"click the button {name}", xpath_with_text(name, "button"))]
+
+
+def click_in_turn() -> list[StepSource]:
+    """Click the button ONE, then the button TWO."""
+    first = StepSource(
+        "click ONE",
+        click_line(xpath_with_text("ONE", "button")),
+        "not state.startswith('DONE')",
+        "the first click ended it",
+    )
+    return [first, final_click("click TWO", xpath_with_text("TWO", "button"))]
+
+
+def click_only_button() -> list[StepSource]:
+    """Click the only button that there is."""
+    return [final_click("click the button", "//button")]
+
+
+def click_link(text: str) -> list[StepSource]:
+    """Click the first link that reads this."""
+    return [final_click(f"click the link {text}", f"(//span[@class='alink'][text()={xpath_string(text)}])[1]")]
+
+
+def click_coloured_box(name: str) -> list[StepSource]:
+    """Click the box of this colour."""
+    return [final_click(f"click the {name} box", f"//div[@data-color={xpath_string(name)}]")]
+
+
+def close_dialog(label: str) -> list[StepSource]:
+    """Close a dialog by its button of this label, ``x`` for its cross."""
+    return [final_click(f"click {label} in the dialog", _CLOSE if label == "x" else xpath_with_text(label, "button"))]
+
+
+def tick_boxes(names: list[str]) -> list[StepSource]:
+    """Tick boxes by their labels, and hand that in."""
+    lines = f"for name in {names!r}:\n    state = agent.click_xpath(f'//label[text()=\"{{name}}\"]')"
+    ticked = StepSource(
+        f"tick {', '.join(names)}",
+        lines,
+        f"state.count('checked=\"\"') == {len(names)}",
+        "not all boxes are ticked",
+    )
+    return [ticked, submit_step()] if names else [submit_step()]
+
+
+def tick_similar_words(words: list[str]) -> list[StepSource]:
+    """Tick boxes that mean much the same as some words: which, a language model must say."""
+    ask = (
+        "offered = re.findall(r'<label><input[^>]*>([^<]+)', agent.current_state)\n"
+        f"named = {words}\n"
+        "question = f'Which of the words {offered} mean much the same as one of the words {named}?'\n"
+        "chosen = literal_eval(ask_llm(question + ' Answer with a Python list.'))"
+    )
+    asked = StepSource("ask which words are alike", ask, "chosen", "none of the words offered is alike")
+    lines = "for word in chosen:\n    state = agent.click_xpath(f'//label[text()=\"{word}\"]')"
+    ticked = StepSource("tick those words", lines, "state.count('checked=\"\"') == len(chosen)", "not all are ticked")
+    return [asked, ticked, submit_step()]
+
+
+def choose_options(names: list[str]) -> list[StepSource]:
+    """Choose options of a list by their texts, and hand that in."""
+    lines = f"for name in {names!r}:\n    state = agent.click_option(f'//option[text()=\"{{name}}\"]')"
+    test = f"state.count('selected=\"\"') == {len(names)}"
+    return [StepSource(f"choose {', '.join(names)}", lines, test, "not all are chosen"), submit_step("//button")]
+
+
+def expand_section() -> list[StepSource]:
+    """Unfold the section, and hand that in."""
+    lines = click_line("//h3")
+    unfolded = StepSource(
+        "unfold the section", lines, "'aria-expanded=\"true\"' in state", "the section is not unfolded"
+    )
+    return [unfolded, submit_step()]
+
+
+def click_link_in_section(text: str) -> list[StepSource]:
+    """Unfold the section that a link is in, and click the link."""
+    found = f"(//span[@class='alink'][text()={xpath_string(text)}])[1]"
+    head = f"{found}/ancestor::div[@role='tabpanel']/preceding-sibling::h3[1]"
+    unfold = StepSource(
+        "unfold its section", click_line(head), "'aria-expanded=\"true\"' in state", "the section is not unfolded"
+    )
+    return [unfold, final_click(f"click the link {text}", found)]
+
+
+def click_tab(number: str) -> list[StepSource]:
+    """Click the tab of this number."""
+    return [final_click(f"click tab {number}", xpath_with_text(f"Tab #{number}", "a"))]
+
+
+def click_link_in_tab(text: str) -> list[StepSource]:
+    """Open the tab that a link is in, and click the link."""
+    found = f"(//span[@class='alink'][text()={xpath_string(text)}])[1]"
+    head = f"//a[@href=concat('#', {found}/ancestor::div[@role='tabpanel']/@id)]"
+    return [
+        StepSource("open its tab", click_line(head), "'aria-selected=\"true\"' in state", "the tab is not open"),
+        final_click(f"click the link {text}", found),
+    ]
+
+
+def click_menu_item(names: list[str]) -> list[StepSource]:
+    """Click the last of the names in a menu; the others are the menus to open on the way, outermost first."""
+    *above, name = names
+    lines = f"for name in {above!r}:\n    state = agent.move_mouse_on(f'//div[text()=\"{{name}}\"]')"
+    opened = StepSource(f"open {' and '.join(above)}", lines, "'aria-expanded=\"true\"' in state", "no menu is open")
+    return [*([opened] if above else []), final_click(f"click {name}", xpath_with_text(name, "div"))]
+
+
+def click_shades(name: str) -> list[StepSource]:
+    """Click all squares whose colour is a shade of this one, and hand that in."""
+    lines = click_line(f"//span[@data-color={xpath_string(name)}]")
+    test = f"not re.search(r'<span data-color=\"{name}\"(?![^>]*selected)', state)"
+    return [StepSource(f"click all shades of {name}", lines, test, "not all are chosen"), submit_step("//button")]
+
+
+def click_shape(description: str) -> list[StepSource]:
+    """Click the first shape in the drawing of which all these words are true."""
+    lines = f"{_SHAPES}fitting = [n for n, _, names in shapes if set({description.split()!r}) <= names]"
+    point = "state = agent.click_xpath(f'(//*[name()=\"svg\"]/*)[{fitting[0]}]')"
+    return [
+        StepSource(f"find the {description}", lines, "fitting", f"there is no {description}"),
+        StepSource("click it", point, "state.startswith('DONE')", "the task goes on"),
+    ]
+
+
+def count_shapes(description: str) -> list[StepSource]:
+    """``said`` is in the plural."""
+    lines = f"{_SHAPES}number = len([n for n, _, names in shapes if set({description[:-1].split()!r}) <= names])"
+    point = "state = agent.click_xpath(f'//button[text()=\"{number}\"]')"
+    return [
+        StepSource(
+            f"count the {description}", lines, "f'>{number}</button>' in agent.current_state", "{number} is not offered"
+        ),
+        StepSource("click that number", point, "state.startswith('DONE')", "the task goes on"),
+    ]
+
+
+def name_figure() -> list[StepSource]:
+    """Click the button that says what the only figure in the drawing is."""
+    lines = f"{_SHAPES}state = agent.click_xpath(f'//button[@data-type=\"{{shapes[0][1]}}\"]')"
+    return [StepSource("click what the figure is", lines, "state.startswith('DONE')", "the task goes on")]
+
+
+def click_widget(kind: str) -> list[StepSource]:
+    """Click the first widget of this sort."""
+    return [final_click(f"click a {kind}", f"(//*[@data-type={xpath_string(kind)}])[1]")]
+
+
+def click_coordinate(point: str) -> list[StepSource]:
+    """Click the point with these coordinates."""
+    return [final_click(f"click {point}", f"//*[@id={xpath_string(point)}]")]
+
+
+def click_in_tree(name: str) -> list[StepSource]:
+    """Folders are opened from the outermost in; the last click is on what is sought."""
+    return [
+        final_click(
+            f"open the folders above {name}, and click it", f"({xpath_with_text(name, 'span')})/ancestor::li/span"
+        )
+    ]
+
+
+_POST_BUTTONS = {"reply": "Reply", "retweet": "Retweet", "like": "Like", "share": "Share"}
+
+
+def click_post_button(user: str, label: str) -> list[StepSource]:
+    """A button of somebody's post: one that shows, or one in the menu behind the dots."""
+    first = f"(//div[@class='media'][.//span[@class='username'][text()={xpath_string(user)}]])[1]"
+    shown = next((sign for sign, name in _POST_BUTTONS.items() if name == label), None)
+    if shown:
+        return [final_click(f"click {label} at the post of {user}", f"{first}//span[@class='{shown}']")]
+    more = StepSource(
+        "open the menu of the post",
+        click_line(f"{first}//span[@class='more']"),
+        "'<ul class=\"\"' in state",
+        "it is shut",
+    )
+    return [more, final_click(f"click {label}", f"{first}//li[starts-with(., {xpath_string(label)})]")]
+
+
+def click_post_buttons(user: str, label: str, number: int | None) -> list[StepSource]:
+    """The same button of several posts: of all, or of so many."""
+    sign = next((sign for sign, name in _POST_BUTTONS.items() if name == label), label.lower())
+    all_ = f"(//div[@class='media'][.//span[@class='username'][text()={xpath_string(user)}]]//span[@class='{sign}'])"
+    xpath = all_ if number is None else f"{all_}[position() <= {number}]"
+    done = StepSource(
+        f"click {label} at posts of {user}", click_line(xpath), "' active\"' in state", "no post has changed"
+    )
+    return [done, submit_step("//p[@id='submitRow']/button")]
+
+
+def find_names(text: str, offered: list[str]) -> list[str]:
+    """Which of the names that are offered are said: a name may have commas in it; the longest that fits is meant."""
+    meant: list[str] = []
+    for name in sorted(offered, key=len, reverse=True):
+        text, times = re.subn(rf"(^|, ){re.escape(name)}(?=, |$)", r"\1", text)
+        meant += [name] if times else []
+    return [name for name in offered if name in meant]

@@ -1,0 +1,87 @@
+"""How the scripted stand-in does MiniWoB++'s tasks with mail: delete, mark, answer, pass on; told in many ways."""
+
+from __future__ import annotations
+
+import re
+
+from codeplan.standin.miniwob.steps import StepSource, click_line, fill_step, final_click, xpath_string
+from codeplan.types.value import Value
+
+
+class ParsedMailTask(Value, frozen=True):
+    """What is to be done with the mail of ``sender``: ``trash``, ``star``, ``reply`` or ``forward`` it.
+
+    ``words`` are those of the answer, or the one to whom it is passed on.
+    """
+
+    operation: str
+    sender: str
+    text: str = ""
+
+
+_OPERATION_PATTERNS = (
+    ("trash", r"\b(?:delete|trash|recycling|rid of|remove|discard|bin|erase|throw)"),
+    ("star", r"\b(?:important|importance|star|flag|priority)"),
+)
+
+_SENDER_PATTERNS = (
+    r"\b(?:from|by) {}\b",
+    r"\b{} (?:sent|wrote|has sent|had sent)\b",
+    r"\b{} wants (?:his|her|their)\b",
+    r"\b{}'?s (?:[\w-]+ )?(?:e-?mail|message|mail|letter|note)",
+    r"\b{}'?s\b",
+)
+"""How the one is told who has sent a mail, the surest first."""
+
+
+def parse_mail_task(goal: str, senders: list[str]) -> ParsedMailTask | None:
+    """The errand that a goal sets, where mail of these senders is there; None where none of them is named in it."""
+    said = re.search(r'"(.*)"', goal)
+    told = goal.replace(said[0], "") if said else goal
+    named = sorted((n for n in set(senders) if re.search(rf"\b{re.escape(n)}", told)), key=told.find)
+    if not named:
+        return None
+    act = next((act for act, pattern in _OPERATION_PATTERNS if re.search(pattern, told, re.IGNORECASE)), "")
+    if said and not act:
+        return ParsedMailTask("reply", named[0], said[1])
+    if act:
+        return ParsedMailTask(act, named[0])
+    sender = _find_sender(told, named)
+    return ParsedMailTask("forward", sender, _find_recipient(told, sender, senders))
+
+
+def _find_sender(told: str, named: list[str]) -> str:
+    for pattern in _SENDER_PATTERNS:
+        for name in named:
+            if re.search(pattern.format(re.escape(name)), told):
+                return name
+    return named[0]
+
+
+def _find_recipient(told: str, sender: str, senders: list[str]) -> str:
+    """The other name: of one whose mail is there, or after a word that says so."""
+    others = [n for n in senders if n != sender and re.search(rf"\b{re.escape(n)}\b", told)]
+    after = re.search(r"\bto ([A-Z][\w-]*)", told)
+    return others[0] if others else after[1] if after else ""
+
+
+def write_mail_steps(task: ParsedMailTask, *, hasty: bool = False) -> list[StepSource]:
+    """The hasty one looks for every sign in the list of mails."""
+    thread = f"(//div[@class='email-thread'][.//div[@class='email-sender'][text()={xpath_string(task.sender)}]])[1]"
+    if task.operation in ("trash", "star"):
+        sign = {"trash": "delete", "star": "important"}[task.operation] if hasty else task.operation
+        return [final_click(f"click the {task.operation} of {task.sender}'s mail", f"{thread}//span[@class='{sign}']")]
+    what = task.operation
+    open_mail = "" if hasty else click_line(thread) + "\n"
+    sign = f"{thread}//span[@class='email-{what}']" if hasty else f"//span[@class='email-{what}']"
+    field = "//textarea[@id='reply-text']" if what == "reply" else "//input[@class='forward-sender']"
+    begin = StepSource(
+        f"open {task.sender}'s mail, and begin to {what}",
+        f"{open_mail}{click_line(sign)}",
+        f"'id=\"send-{what}\"' in state",
+        f"there is nothing to {what} with",
+    )
+    enter = fill_step(what, field, task.text)
+    if what == "reply":
+        enter = StepSource(enter.title, enter.lines, f"{task.text!r} in state", enter.error_message)
+    return [begin, enter, final_click("send it", f"//*[@id='send-{what}']")]

@@ -1,0 +1,1 @@
+"""The stand-in behind an OpenAI-compatible endpoint."""

@@ -1,0 +1,89 @@
+"""What the scripted stand-in gets wrong in a shop, and how it mends that by the words of the check or the feedback."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from codeplan.standin.mistakes import MistakeInserter
+from codeplan.standin.plan_edits import AgentVocabulary, edit_step, failed_step, first_fix, first_match, repair_plan
+from codeplan.standin.webshop.planning import ParsedShoppingGoal, write_plan
+
+AGENT_VOCABULARY = AgentVocabulary(
+    frozenset({"search", "click", "results", "options", "chosen", "price", "buttons", "report", "instruction", "page"}),
+    {
+        "search": "find look_for search_for query",
+        "click": "press click_on select choose open",
+        "results": "get_results products list_results offers",
+        "options": "get_options variants",
+    },
+)
+"""The buyer, as its API shows it, and what its methods may wrongly be called."""
+
+_MAX_OFFERS = 10
+_LOOK = r"(?<=^        look, tolerated = )(\d+), (\d+)$"
+
+
+def _read_first_offer_only(plan: str, which: float) -> str:
+    """Only the first offer is read about."""
+    return re.sub(_LOOK, "1, 0", plan, flags=re.MULTILINE)
+
+
+def _insert_unknown_method(plan: str, which: float) -> str:
+    pairs = [("search", "search_for"), ("click", "press"), ("results", "get_results")]
+    right, wrong = pairs[int(which * len(pairs))]
+    return plan.replace(f"agent.{right}(", f"agent.{wrong}(")
+
+
+def _insert_syntax_error(plan: str, which: float) -> str:
+    pairs = [
+        ("def lacking(text):", "def lacking(text)"),
+        ("for offer in offers[:look]:", "for offer in offers[:look]"),
+        ("agent.click(best)\n", "agent.click(best\n"),
+    ]
+    right, wrong = pairs[int(which * len(pairs))]
+    return plan.replace(right, wrong, 1)
+
+
+MISTAKE_INSERTERS: dict[str, MistakeInserter] = {
+    "wrong_guess": _read_first_offer_only,
+    "unknown_method": _insert_unknown_method,
+    "syntax_error": _insert_syntax_error,
+}
+"""What works each mistake into a sound plan, in the order in which they are worked in."""
+
+
+def repair_webshop_plan(source: str, errors: str) -> str:
+    """A plan for the shop without the errors that the check lists; see ``edits.repair_plan``."""
+    return repair_plan(source, errors, AGENT_VOCABULARY)
+
+
+def refine_plan(source: str, feedback: str, goal: ParsedShoppingGoal) -> str:
+    """A better plan: the failing step mended where the feedback tells how, and otherwise a new plan."""
+    mended = first_fix(source, feedback, AGENT_VOCABULARY, (mend(source, feedback, goal) for mend in _REMEDIES))
+    return write_plan(goal) if mended is None else mended
+
+
+def _widen_search(source: str, feedback: str, errand: ParsedShoppingGoal) -> str | None:
+    """Nothing was found: search for all of the instruction's words, then for the last of the query's alone."""
+    if "nothing that I can afford was found" not in feedback:
+        return None
+    everything, kind = " ".join(errand.words), " ".join(errand.query.split()[-2:])
+    query = kind if repr(everything) in source else everything
+    return re.sub(r"agent\.search\(.*\)", lambda _: f"agent.search({query!r})", source)
+
+
+def _read_all_offers(source: str, feedback: str, errand: ParsedShoppingGoal) -> str | None:
+    """The best offer lacks something: read about all of them, and then take the one that lacks least."""
+    lacking = re.findall(r"'([^']+)'", first_match(r"the best lacks (\[.*?\])", feedback))
+
+    def further(numbers: re.Match[str]) -> str:
+        return f"{_MAX_OFFERS}, 0" if int(numbers[1]) < _MAX_OFFERS else f"{_MAX_OFFERS}, {len(lacking)}"
+
+    return edit_step(source, failed_step(feedback), _LOOK, further) if lacking else None
+
+
+_REMEDIES: tuple[Callable[[str, str, ParsedShoppingGoal], str | None], ...] = (
+    _widen_search,
+    _read_all_offers,
+)

@@ -1,0 +1,99 @@
+"""What a plan reaches of the agent and the model, and what it does not."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from codeplan.errors import BudgetExceeded
+from codeplan.sandbox.host.backend import Capability
+from codeplan.sandbox.limits import Limits
+from codeplan.testing.backend.base import BackendTests, assert_failed, assert_finished, checkpoint_values
+from codeplan.testing.samples.home import SampleHome
+from codeplan.testing.samples.plans import wrap_as_plan
+
+
+class AgentAccessTests(BackendTests):
+    """Calls, reads and asks."""
+
+    def test_a_plan_calls_the_agent_reads_it_asks_and_prints(self) -> None:
+        home = SampleHome(print)
+        outcome = assert_finished(
+            self.run("print(agent.goto('desk 1'), agent.holding, agent.receptacles, ask_llm('why?'))", home)
+        )
+
+        assert outcome.output == "You are at desk 1. None ['shelf 1', 'desk 1'] re: why?\n"
+        assert home.history == ["desk 1"]
+        assert (outcome.usage.calls, outcome.usage.asks, outcome.usage.output) == (1, 1, len(outcome.output))
+        assert 0 < outcome.usage.wall < 5
+
+    def test_arguments_and_results_cross_with_their_types_and_values(self) -> None:
+        body = "x = agent.echo((1, [2.5, None], {'a': (True,)}), 'b', k=2 ** 80)\ny = agent.odd('numbers')"
+        saved = checkpoint_values(assert_finished(self.run(body)).checkpoint)
+
+        assert saved["x"] == [(1, [2.5, None], {"a": (True,)}), ["b"], {"k": 2**80}]
+        assert repr(saved["y"]) == repr([2**80, math.inf, -0.0, (1, (2,)), {"a": None, 1: True}])
+
+    def test_text_with_half_a_surrogate_pair_crosses(self) -> None:
+        self.require(Capability.SURROGATES)
+        outcome = assert_finished(self.run("x = agent.odd('surrogate')\nprint(agent.echo(x))\ny = ask_llm(x)"))
+
+        assert checkpoint_values(outcome.checkpoint)["x"] == "\ud800"
+        assert outcome.output == "\\ud800\n"
+
+    def test_what_a_plan_does_to_an_attribute_does_not_reach_the_agent(self) -> None:
+        home = SampleHome(print)
+        assert_finished(self.run("places = agent.receptacles\nplaces.append('forged')", home))
+
+        assert home.receptacles == ["shelf 1", "desk 1"]
+
+    @pytest.mark.parametrize(
+        ("kind", "message"),
+        [
+            ("self", "odd returned a Home, which is not plain data"),
+            ("set", "odd returned a set, which is not plain data"),
+            ("endless", "odd returned a value nested deeper than 32"),
+            ("huge", "odd returned more than 1,000,000 bytes"),
+            ("KeyError", "odd failed (KeyError)"),
+            ("AgentError", "there is no such shelf"),
+        ],
+    )
+    def test_what_goes_wrong_in_the_agent_is_an_error_of_the_plan_without_the_agents_secrets(
+        self, kind: str, message: str
+    ) -> None:
+        outcome = assert_failed(self.run(f"agent.odd('{kind}')"))
+        assert (outcome.error, outcome.message, outcome.line) == ("RuntimeError", message, 2)
+
+        caught = assert_finished(self.run(f"try:\n    agent.odd('{kind}')\nexcept Exception as e:\n    print(e)"))
+        assert caught.output == message + "\n"
+
+    def test_a_call_with_wrong_arguments_says_what_is_right(self) -> None:
+        outcome = assert_failed(self.run("go = agent.goto\ngo()"))
+
+        assert outcome.message == "goto(receptacle: str) was called wrongly: missing a required argument: 'receptacle'"
+
+    def test_a_method_that_the_agent_has_not_is_an_attribute_error_at_run_time_too(self) -> None:
+        outcome = assert_failed(self.run("a = agent\na.fly()"))
+
+        assert outcome.error == "AttributeError"
+        assert (
+            assert_finished(self.run("print(hasattr(agent, 'fly'), hasattr(agent, 'goto'))")).output == "False True\n"
+        )
+
+    def test_exceptions_of_codeplans_own_end_the_run_for_the_caller(self) -> None:
+        def broke(question: str) -> str:
+            raise BudgetExceeded("asks", 3, 2)
+
+        body = wrap_as_plan("try:\n    ask_llm('?')\nexcept Exception:\n    pass")
+        with pytest.raises(BudgetExceeded):
+            self.make(Limits()).run(body, SampleHome(print), broke)
+        with pytest.raises(KeyboardInterrupt):
+            self.run("agent.odd('interrupt')")
+
+    def test_an_answer_that_is_not_text_is_an_error_of_the_plan(self) -> None:
+        number: Any = 5
+        outcome = self.make(Limits()).run(wrap_as_plan("ask_llm('?')"), SampleHome(print), lambda question: number)
+
+        assert assert_failed(outcome).message == "ask_llm returned a int, which is not text"

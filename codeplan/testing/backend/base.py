@@ -1,0 +1,88 @@
+"""What all parts of the contract use: an executor to try, and outcomes that must be of a kind."""
+
+from __future__ import annotations
+
+import pytest
+
+from codeplan.sandbox.host.backend import Backend, Capability, PartialBackend
+from codeplan.sandbox.limits import Limits
+from codeplan.sandbox.protocol.codec import decode
+from codeplan.testing.samples.home import SampleHome
+from codeplan.testing.samples.plans import wrap_as_plan
+from codeplan.types.plan import Checkpoint, Rejected
+from codeplan.types.run import Failed, Finished, Stopped
+
+TWO_STEPS = """
+    if start_from <= 1:
+        print('[Step 1] look')
+        seen = [agent.goto('shelf 1')]
+        count = 1
+        assert seen
+    if start_from <= 2:
+        print('[Step 2] think')
+        count += 1
+        seen.append(count)
+        assert count > 5, 'Error in [Step 2]: too few'
+"""
+
+
+def echo_answer(question: str) -> str:
+    """A model that repeats."""
+    return f"re: {question}"
+
+
+class BackendTests:
+    """One executor, tried."""
+
+    def make(self, limits: Limits) -> Backend:
+        """A new executor with these limits."""
+        raise NotImplementedError
+
+    def require(self, *capabilities: Capability) -> None:
+        """Skip this test where the executor declares to lack one of these."""
+        executor = self.make(Limits())
+        differences = executor.differences if isinstance(executor, PartialBackend) else {}
+        for capability in sorted(capabilities):
+            if capability in differences:
+                pytest.skip(f"{capability}: {differences[capability]}")
+
+    def run(
+        self,
+        body: str,
+        home: SampleHome | None = None,
+        start_from: int = 1,
+        checkpoint: Checkpoint | None = None,
+        *,
+        seed: int = 0,
+        limits: Limits | None = None,
+    ) -> Finished | Failed | Stopped | Rejected:
+        """Run a plan with this body, within these limits."""
+        executor = self.make(limits or Limits())
+        return executor.run(
+            wrap_as_plan(body), home or SampleHome(print), echo_answer, start_from, checkpoint, seed=seed
+        )
+
+
+def checkpoint_values(checkpoint: Checkpoint | None) -> dict[str, object]:
+    """The variables in a checkpoint, which must be there."""
+    assert checkpoint is not None
+    return decode(checkpoint)
+
+
+def assert_finished(outcome: object) -> Finished:
+    """The outcome, which must be that the plan came to its end."""
+    assert isinstance(outcome, Finished), outcome
+    return outcome
+
+
+def assert_failed(outcome: object) -> Failed:
+    """The outcome, which must be a failure of the plan."""
+    assert isinstance(outcome, Failed), outcome
+    return outcome
+
+
+def assert_stopped(outcome: object, limit: str) -> Stopped:
+    """The outcome, which must be a stop at this limit."""
+    assert isinstance(outcome, Stopped), outcome
+    assert outcome.limit == limit, outcome
+    return outcome

@@ -1,0 +1,97 @@
+"""A failed test as a person reads it: what was expected, the plan's line and step, its variables, the last actions.
+
+All that comes from plans, models and worlds is untrusted: it is cleaned and cut before it is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from codeplan.report.json_output import to_json_value
+from codeplan.report.text import clean, one_line, source_excerpt
+from codeplan.sandbox.protocol.codec import decode
+from codeplan.testing.cases.plan_run import PlanRun
+from codeplan.types.plan import Checkpoint, Rejected
+from codeplan.types.run import Failed, Outcome, Stopped
+
+MAX_ACTIONS = 5
+"""How many of the last actions are shown."""
+
+MAX_VARIABLES = 12
+_MAX_WIDTH = 140
+_CONTEXT_LINES = 2
+
+
+def format_report(label: str, complaints: Iterable[tuple[str, PlanRun | None]]) -> str:
+    """All complaints about a plan. Runs that several complaints are about are shown once."""
+    lines: list[str] = []
+    shown: list[PlanRun] = []
+    for message, run in complaints:
+        lines.append(f"{label}: {one_line(message, 600)}")
+        if run is not None and not any(run is other for other in shown):
+            shown.append(run)
+            lines += [f"  {line}" for line in _of_run(label, run)]
+    return "\n".join(lines)
+
+
+def _of_run(label: str, run: PlanRun) -> Iterator[str]:
+    yield f"task: {run.task.id}{': ' + one_line(run.task.goal, _MAX_WIDTH) if run.task.goal else ''}"
+    match run.outcome:
+        case Rejected():
+            yield from _of_refusal(label, run.outcome)
+            return
+        case None:
+            pass
+        case outcome:
+            yield from _of_place(label, run, outcome)
+            yield from _of_variables(outcome.checkpoint)
+    yield from _of_actions(run)
+
+
+def _of_refusal(label: str, rejected: Rejected) -> Iterator[str]:
+    for d in rejected.diagnostics:
+        yield f"{label}:{d.line}:{d.column}: {one_line(d.message, 600)} [{d.rule}]"
+        yield from (f"    {line}" for line in source_excerpt(rejected.source, d))
+
+
+def _of_place(label: str, run: PlanRun, outcome: Outcome) -> Iterator[str]:
+    """The step and the line that the plan ended at, with the lines around it."""
+    step = run.plan.step(outcome.step) if run.plan else None
+    line = outcome.line if isinstance(outcome, Failed | Stopped) else None
+    where = f"{label}:{line}" if line else label
+    yield where + (f", step {step.number}: {one_line(step.title, _MAX_WIDTH)}" if step else "")
+    if line:
+        yield from _excerpt(run.source, line)
+    if isinstance(outcome, Failed):
+        yield f"{outcome.error}: {one_line(outcome.message, 600)}"
+    elif isinstance(outcome, Stopped):
+        yield f"stopped: {one_line(outcome.message, 600)}"
+
+
+def _excerpt(source: str, line: int) -> Iterator[str]:
+    lines = source.split("\n")
+    first = max(1, line - _CONTEXT_LINES)
+    for number, text in enumerate(lines[first - 1 : line + _CONTEXT_LINES], first):
+        if number == line or text.strip():
+            yield f"{'>' if number == line else ' '} {number:4} | {clean(text)[:_MAX_WIDTH]}".rstrip()
+
+
+def _of_variables(checkpoint: Checkpoint | None) -> Iterator[str]:
+    if checkpoint is None:
+        return
+    variables = decode(checkpoint)
+    for name in list(variables)[:MAX_VARIABLES]:
+        yield f"{name} = {one_line(repr(to_json_value(variables[name])), _MAX_WIDTH)}"
+    if len(variables) > MAX_VARIABLES:
+        yield f"… and {len(variables) - MAX_VARIABLES} more variables"
+
+
+def _of_actions(run: PlanRun) -> Iterator[str]:
+    acted = run.action_events
+    yield f"actions: {len(acted)}" + (
+        f", the last {MAX_ACTIONS}:" if len(acted) > MAX_ACTIONS else ":" if acted else ""
+    )
+    for event in acted[-MAX_ACTIONS:]:
+        step = run.step_of(event)
+        did, said = one_line(event.action, 80), one_line(event.observation.text, 80)
+        yield f"  [{'-' if step is None else step}] {did} -> {said}"

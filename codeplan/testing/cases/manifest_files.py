@@ -1,0 +1,196 @@
+"""Reading a manifest, strictly: every mistake is told with file, line and key."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from codeplan import plugins
+from codeplan.errors import UsageError
+from codeplan.prompts.templates import Prompts
+from codeplan.skills import skill_folder
+from codeplan.skills.durable_files import DamagedSkill
+from codeplan.testing.cases.faults import FAULTS
+from codeplan.testing.cases.manifest import (
+    AnswerSources,
+    Expectations,
+    ExpectedFailure,
+    MutationTarget,
+    PatternAnswer,
+    PlanManifest,
+    TaskSelection,
+    seeds_of,
+)
+from codeplan.testing.cases.toml_lines import TomlKey, line_of
+
+_MAX_BYTES = 1_000_000
+"""A file larger than this is no plan; the sandbox's own cap is far lower."""
+
+
+class ManifestError(UsageError):
+    """A manifest that cannot be used; the message begins with ``FILE:LINE: KEY:``."""
+
+
+def read_text(path: Path) -> str:
+    """The text of a file. Raises ManifestError."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MAX_BYTES + 1)
+    except OSError as e:
+        raise ManifestError(f"{path}: this file cannot be read: {e.strerror}") from None
+    if len(data) > _MAX_BYTES:
+        raise ManifestError(f"{path} is larger than {_MAX_BYTES:,} bytes; that is no plan, and no manifest of one")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        raise ManifestError(f"{path} is not UTF-8 (byte {e.start}); save it as UTF-8") from None
+
+
+def read_manifest(path: Path, text: str) -> PlanManifest:
+    """The manifest of a file with this text. Raises ManifestError."""
+    manifest = _convert(path, text)
+    for key, problem in _problems(manifest, path):
+        raise _manifest_error(path, text, key, problem)
+    return manifest
+
+
+def _convert(path: Path, text: str) -> PlanManifest:
+    try:
+        return msgspec.convert(tomllib.loads(text), PlanManifest)
+    except tomllib.TOMLDecodeError as e:
+        line = re.search(r"at line (\d+)", str(e))
+        number = int(line[1]) if line else text.count("\n") + 1
+        raise ManifestError(f"{path}:{number}: this is not TOML: {e}") from None
+    except msgspec.ValidationError as e:
+        raise _manifest_error(path, text, *_locate_error(str(e))) from None
+
+
+def _locate_error(message: str) -> tuple[TomlKey, str]:
+    """Key and complaint out of msgspec's message."""
+    complaint, _, place = message.partition(" - at `$")
+    key: TomlKey = tuple(name or int(index) for name, index in re.findall(r"\.(\w+)|\[(\d+)\]", place))
+    unknown = re.fullmatch(r"Object contains unknown field `(.*)`", complaint)
+    if unknown:
+        part = _part_at(key)
+        return (*key, unknown[1]), f"there is no such key; {plugins.suggest_names(unknown[1], part.__struct_fields__)}"
+    missing = re.fullmatch(r"Object missing required field `(.*)`", complaint)
+    if missing:
+        return (*key, missing[1]), "this key is missing"
+    return key, complaint.replace("`", "'")
+
+
+def _part_at(key: TomlKey) -> type[msgspec.Struct]:
+    """The part of the manifest that a key leads to."""
+    parts: dict[str | int, type[msgspec.Struct]] = {
+        "answers": AnswerSources,
+        "patterns": PatternAnswer,
+        "expect": Expectations,
+        "refuses": ExpectedFailure,
+        "tasks": TaskSelection,
+        "mutation": MutationTarget,
+    }
+    return next((parts[name] for name in reversed(key) if name in parts), PlanManifest)
+
+
+def _manifest_error(path: Path, text: str, key: TomlKey, problem: str) -> ManifestError:
+    shown = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in key).lstrip(".")
+    return ManifestError(f"{path}:{line_of(text, key)}: {shown + ': ' if shown else ''}{problem}")
+
+
+# ------------------------------------------------------------------ what types cannot say
+
+
+def _problems(manifest: PlanManifest, path: Path) -> Iterator[tuple[TomlKey, str]]:
+    yield from _problems_of_plan(manifest, path)
+    yield from _problems_of_answers(manifest.answers, path)
+    yield from _problems_of_expect(manifest.expect, ("expect",))
+    yield from _problems_of_faults(manifest.faults, ("faults",))
+    if not manifest.tasks:
+        yield ("tasks",), "there are no tasks; write [[tasks]] and an id, or a kind and seeds"
+    for i, tasks in enumerate(manifest.tasks):
+        yield from _problems_of_tasks(tasks, ("tasks", i))
+        if tasks.values and manifest.skill is None:
+            yield ("tasks", i, "values"), "only a skill has parameters; for a plan, see 'names'"
+
+
+def _problems_of_plan(manifest: PlanManifest, path: Path) -> Iterator[tuple[TomlKey, str]]:
+    known = plugins.names("codeplan.envs")
+    if manifest.env not in known:
+        yield ("env",), f"there is no environment {manifest.env!r}; {plugins.suggest_names(manifest.env, known)}"
+    given = [name for name in ("plan", "skill", "sample") if getattr(manifest, name) is not None]
+    if len(given) != 1:
+        yield (given[1] if given else "plan",), "give the plan by one of: plan (its file), skill (its folder), sample"
+    if manifest.skill is not None and not (path.parent / manifest.skill).is_dir():
+        yield ("skill",), f"there is no folder {manifest.skill!r} beside the manifest"
+    if manifest.plan is not None and not (path.parent / manifest.plan).is_file():
+        yield ("plan",), f"there is no file {manifest.plan!r} beside the manifest"
+    if manifest.sample is not None and not _sample_plan(manifest):
+        yield ("sample",), f"the prompts have no worked sample of kind {manifest.sample!r} for {manifest.env}"
+
+
+def _sample_plan(manifest: PlanManifest) -> str | None:
+    return Prompts.cached(None).sample(manifest.env, manifest.sample or "")
+
+
+def plan_source(manifest: PlanManifest, path: Path) -> str:
+    """The text of the plan that the manifest at this path is for. Raises ManifestError."""
+    if manifest.plan is not None:
+        return read_text(path.parent / manifest.plan)
+    if manifest.skill is None:
+        return f"{_sample_plan(manifest)}\n"
+    try:
+        return skill_folder.read_skill(path.parent.resolve() / manifest.skill).plan
+    except DamagedSkill as e:
+        raise ManifestError(f"{path}: the skill cannot be read: {e}") from None
+
+
+def _problems_of_answers(answers: AnswerSources, path: Path) -> Iterator[tuple[TomlKey, str]]:
+    if answers.tape is not None and not (path.parent / answers.tape).is_file():
+        yield ("answers", "tape"), f"there is no file {answers.tape!r} beside the manifest"
+    for i, pattern in enumerate(answers.patterns or ()):
+        yield from _problems_of_pattern(pattern.pattern, ("answers", "patterns", i, "pattern"))
+
+
+def _problems_of_expect(expect: Expectations, key: TomlKey) -> Iterator[tuple[TomlKey, str]]:
+    yield from _problems_of_pattern(expect.output or "", (*key, "output"))
+    if expect.refuses:
+        yield from _problems_of_pattern(expect.refuses.message, (*key, "refuses", "message"))
+    if expect.refuses and expect.success:
+        yield (*key, "success"), "a plan that is to refuse cannot succeed; leave one of the two out"
+    if expect.refuses and expect.resumes:
+        yield (*key, "resumes"), "a plan that is to refuse is not resumed; leave one of the two out"
+
+
+def _problems_of_pattern(pattern: str, key: TomlKey) -> Iterator[tuple[TomlKey, str]]:
+    try:
+        re.compile(pattern)
+    except re.error as e:
+        yield key, f"{pattern!r} is no regular expression: {e}"
+
+
+def _problems_of_faults(faults: str | tuple[str, ...] | None, key: TomlKey) -> Iterator[tuple[TomlKey, str]]:
+    for name in faults if isinstance(faults, tuple) else ():
+        if name not in FAULTS:
+            yield key, f"there is no fault {name!r}; {plugins.suggest_names(name, tuple(FAULTS))}"
+
+
+def _problems_of_tasks(tasks: TaskSelection, key: TomlKey) -> Iterator[tuple[TomlKey, str]]:
+    yield from _problems_of_expect(tasks.expect, (*key, "expect"))
+    yield from _problems_of_faults(tasks.faults, (*key, "faults"))
+    named = [name for name in ("id", "ids", "kind") if getattr(tasks, name) is not None]
+    if len(named) != 1:
+        yield (*key, named[1] if named else "id"), "name tasks by one of id, ids and kind"
+    try:
+        seeds = seeds_of(tasks)
+    except ValueError as e:
+        yield (*key, "seeds"), str(e)
+    else:
+        if bool(seeds) != (tasks.kind is not None) or (tasks.seed is not None and tasks.seeds is not None):
+            yield (
+                (*key, "seeds" if tasks.seeds else "seed" if seeds else "kind"),
+                "a kind goes with a seed or seeds, and only a kind does",
+            )

@@ -1,0 +1,1 @@
+"""Sample environments and plans that the backend contract runs."""

@@ -1,0 +1,61 @@
+"""An agent to try the borders of the sandbox with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from codeplan.errors import AgentError
+from codeplan.types.task import Observation
+
+
+class SampleHome:
+    """An agent whose calls are written down, with a secret, and a method that returns and raises what it should not."""
+
+    holding: str | None
+
+    def __init__(self, act: Callable[[str], object]) -> None:
+        self.act = act
+        self.holding = None
+        self.receptacles = ["shelf 1", "desk 1"]
+        self.history: list[str] = []
+        self._secret = "CANARY"
+
+    def goto(self, receptacle: str) -> Observation:
+        """Walk there."""
+        self.history.append(receptacle)
+        return Observation(f"You are at {receptacle}.")
+
+    def echo(self, value: object, *more: object, **named: object) -> object:
+        """The argument, or all of them."""
+        return [value, list(more), named] if more or named else value
+
+    def odd(self, kind: str) -> object:
+        """Values that agents should not return, and errors."""
+        return _ODD_VALUES[kind](self)
+
+    def report(self) -> str:
+        """Where it is."""
+        return "at home"
+
+
+def _raise(error: BaseException) -> object:
+    raise error
+
+
+def _loop(home: SampleHome) -> object:
+    endless: list[object] = []
+    endless.append(endless)
+    return endless
+
+
+_ODD_VALUES: dict[str, Callable[[SampleHome], object]] = {
+    "self": lambda home: home,
+    "set": lambda home: {1},
+    "endless": _loop,
+    "huge": lambda home: "x" * 2_000_000,
+    "numbers": lambda home: [2**80, float("inf"), -0.0, (1, (2,)), {"a": None, 1: True}],
+    "surrogate": lambda home: "\ud800",
+    "KeyError": lambda home: _raise(KeyError("CANARY")),
+    "AgentError": lambda home: _raise(AgentError("there is no such shelf")),
+    "interrupt": lambda home: _raise(KeyboardInterrupt()),
+}

@@ -1,0 +1,160 @@
+"""What in a plan belongs to the one episode it was written in: words of its goal, names of things that were seen."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import libcst as cst
+
+ParameterValue: TypeAlias = str | list[str]
+
+_NAME = re.compile(r"\b[A-Za-z][\w-]*(?: [A-Za-z][\w-]*)? \d+\b")
+_COMMON_WORDS = re.compile(
+    "an?|and|are|at|by|find|for|from|get|go|in|into|is|it|look|make|of|on|one|or|put|some|task|than|the|them|then|this"
+    "|to|two|under|use|using|with|you|your",
+    re.IGNORECASE,
+)
+_MAX_TEXT = 300
+
+
+@dataclass(frozen=True)
+class EpisodeTexts:
+    """What the episode said: the task's goal, the first observation, and all later ones."""
+
+    goal: str
+    first_observation: str
+    later_observations: str
+
+    def in_goal(self, text: str) -> bool:
+        """Whether the goal has this text, as words that mean something."""
+        return not _COMMON_WORDS.fullmatch(text) and _contains_words(self.goal, text)
+
+    def in_first_observation(self, text: str) -> bool:
+        """Whether the first observation has this text, with a number in it: a thing's own name, or an amount."""
+        return _has_digit(text) and _contains_words(self.first_observation, text)
+
+    def seen_later(self, text: str) -> bool:
+        """Whether it is a thing's name, such as ``mug 2``, that only later observations have."""
+        return (
+            bool(_NAME.fullmatch(text))
+            and not self.in_first_observation(text)
+            and _contains_words(self.later_observations, text)
+        )
+
+
+@dataclass
+class NewParameter:
+    """A value that becomes a parameter; ``about`` says what it was for, ``name`` how it is called from now on."""
+
+    value: ParameterValue
+    about: str
+    name: str = ""
+
+    @property
+    def literal(self) -> str:
+        """The value in a form that is JSON and Python alike."""
+        return json.dumps(self.value, ensure_ascii=False)
+
+
+def walk_cst(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """A node and all below it, in the order of the source."""
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        waiting += reversed(current.children)
+
+
+def string_value(node: cst.BaseExpression) -> str | None:
+    """The text of a plain string; None for anything else."""
+    if not isinstance(node, cst.SimpleString):
+        return None
+    value = node.evaluated_value
+    return value if isinstance(value, str) else None
+
+
+def string_list(node: cst.BaseExpression) -> list[str] | None:
+    """The texts of a list, tuple or set of two plain strings or more; None for anything else."""
+    if not isinstance(node, (cst.List, cst.Tuple, cst.Set)) or len(node.elements) < 2:
+        return None
+    texts = [string_value(e.value) if isinstance(e, cst.Element) else None for e in node.elements]
+    return [t for t in texts if t is not None] if None not in texts else None
+
+
+def find_parameters(
+    parts: Sequence[tuple[str, cst.CSTNode]], told: EpisodeTexts, taken: Iterable[str]
+) -> list[NewParameter]:
+    """The parameters of a plan, in the order of first use; ``parts`` are its pieces, each with what it is for.
+
+    ``taken`` are the names that the plan has itself.
+    """
+    found: dict[str, NewParameter] = {}
+    for about, part in parts:
+        for value in _episode_values(part, told):
+            parameter = NewParameter(value, about)
+            found.setdefault(parameter.literal, parameter)
+    names = set(taken)
+    for parameter in found.values():
+        parameter.name = _unused_the_name(_parameter_name(parameter.value, told), names)
+        names.add(parameter.name)
+    return list(found.values())
+
+
+def names_to_ask(part: cst.CSTNode, told: EpisodeTexts) -> list[str]:
+    """The names of things in a piece of the plan that nobody could know before they were seen."""
+    texts = (string_value(n) for n in walk_cst(part) if isinstance(n, cst.SimpleString))
+    return list(dict.fromkeys(t for t in texts if t is not None and told.seen_later(t)))
+
+
+def unused_name(text: str, taken: set[str]) -> str:
+    """A name made of the text's words that is not taken."""
+    return _unused_the_name(_identifier(text), taken)
+
+
+def _episode_values(part: cst.CSTNode, told: EpisodeTexts) -> Iterator[ParameterValue]:
+    inside: set[int] = set()
+    for node in walk_cst(part):
+        if id(node) in inside:
+            continue
+        texts = string_list(node) if isinstance(node, cst.BaseExpression) else None
+        if texts and all(told.in_first_observation(t) for t in texts):
+            inside |= {id(n) for n in walk_cst(node)}
+            yield texts
+        text = string_value(node) if isinstance(node, cst.SimpleString) else None
+        if text is not None and 2 <= len(text) <= _MAX_TEXT and (told.in_goal(text) or told.in_first_observation(text)):
+            yield text
+
+
+def _parameter_name(value: ParameterValue, told: EpisodeTexts) -> str:
+    """What a parameter is called: by its part in the goal, or else by the sort of thing that it names."""
+    if isinstance(value, list):
+        return "places" if all(_NAME.fullmatch(v) for v in value) else "choices"
+    if told.in_goal(value):
+        return "item"
+    sort = re.sub(r"[\d\W]+$", "", value)
+    return "target" if told.in_goal(sort) else _identifier(sort)
+
+
+def _identifier(text: str) -> str:
+    words = re.sub(r"\W+", "_", text.lower(), flags=re.ASCII).strip("_")[:30]
+    return words if words[:1].isalpha() else f"value_{words}".rstrip("_")
+
+
+def _unused_the_name(name: str, taken: set[str]) -> str:
+    """The name, with ``the_`` before it, and a number after it where that is taken."""
+    wanted = f"the_{name}"
+    return next(n for n in (wanted, *(f"{wanted}_{i}" for i in range(2, 10_000))) if n not in taken)
+
+
+def _contains_words(where: str, text: str) -> bool:
+    if not text.strip() or not re.search(r"\w", text):
+        return False
+    return re.search(rf"(?<!\w){re.escape(text)}(?!\w)", where, re.IGNORECASE) is not None
+
+
+def _has_digit(text: str) -> bool:
+    return any(c.isdigit() for c in text)

@@ -1,0 +1,110 @@
+"""A study of a plan: its literals, and where they stand."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from codeplan.sandbox.language.outline import outline_plan, step_number
+from codeplan.sandbox.language.parsing import parse_plan
+
+LiteralRecord: TypeAlias = dict[str, Any]
+
+_LINE_ENDS = re.compile(r"\r\n|\r|\n")
+_INT_BOUND = 2**63
+
+
+def find_literals(source: str, arguments: dict[str, Any]) -> list[LiteralRecord]:
+    """Every text and number that stands in ``solution``, in the order of the source; steps' guards are left out.
+
+    Each is a dict. ``kind`` is ``"str"``, ``"int"``, ``"float"``, ``"complex"`` or ``"bytes"``; ``value`` the value of
+    a text, an int of 64 bits or a finite float, and None for any other. ``start`` and ``end`` count the source's
+    characters from 0, so that ``source[start:end]`` is the literal as it was written; ``line`` and ``column`` count
+    from 1. ``step`` is the step's number, None outside the steps. ``docstring`` says that it is a text that stands
+    alone and does nothing; ``f_string`` that it is a part of an f-string: its place is then that of the whole
+    f-string. Takes no arguments. Raises PlanRefused for what is not Python.
+    """
+    if arguments:
+        raise ValueError(f"there is no argument {min(arguments)!r}")
+    solution, places = outline_plan(parse_plan(source)).solution, _SourcePositions(source)
+    found = [
+        _literal_record(literal, step, places)
+        for statement in (solution.body if solution else [])
+        for step, body in [_split_step(statement)]
+        for part in body
+        for literal in _literals_below(part)
+    ]
+    return sorted(found, key=lambda f: (f["start"], f["end"]))
+
+
+class _Literal:
+    """A constant, with the outermost f-string that it is in, if there is one."""
+
+    def __init__(self, node: ast.Constant, outer: ast.JoinedStr | None, alone: bool) -> None:
+        self.node, self.outer, self.alone = node, outer, alone
+
+
+class _SourcePositions:
+    """Turns a line and a column in bytes, as ``ast`` counts, into a place in the source."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._starts = [0, *(m.end() for m in _LINE_ENDS.finditer(source))]
+
+    def offset_of(self, line: int, offset: int) -> int:
+        start = self._starts[min(line, len(self._starts)) - 1]
+        text = self._source[start : start + offset]  # as many characters as there are bytes are enough
+        return start + len(text.encode("utf-8", "replace")[:offset].decode("utf-8", "ignore"))
+
+    def column_of(self, line: int, place: int) -> int:
+        return place - self._starts[min(line, len(self._starts)) - 1] + 1
+
+
+def _split_step(statement: ast.stmt) -> tuple[int | None, list[ast.stmt]]:
+    step = step_number(statement)
+    return (step, statement.body) if step is not None and isinstance(statement, ast.If) else (None, [statement])
+
+
+def _literals_below(statement: ast.AST) -> Iterator[_Literal]:
+    waiting: list[tuple[ast.AST, ast.JoinedStr | None]] = [(statement, None)]
+    while waiting:
+        node, outer = waiting.pop()
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            yield from _literal_of(node.value, outer, alone=True)
+            continue
+        if isinstance(node, ast.Constant):
+            yield from _literal_of(node, outer, alone=False)
+        inner = outer or (node if isinstance(node, ast.JoinedStr) else None)
+        waiting += reversed([(child, inner) for child in ast.iter_child_nodes(node)])
+
+
+def _literal_of(node: ast.Constant, outer: ast.JoinedStr | None, *, alone: bool) -> Iterator[_Literal]:
+    if type(node.value) in (str, int, float, complex, bytes):
+        yield _Literal(node, outer, alone)
+
+
+def _literal_record(literal: _Literal, step: int | None, places: _SourcePositions) -> LiteralRecord:
+    node, where = literal.node, literal.outer or literal.node
+    start = places.offset_of(where.lineno, where.col_offset)
+    return {
+        "kind": type(node.value).__name__,
+        "value": _transferable_value(node.value),
+        "line": where.lineno,
+        "column": places.column_of(where.lineno, start),
+        "start": start,
+        "end": places.offset_of(where.end_lineno or where.lineno, where.end_col_offset or where.col_offset),
+        "step": step,
+        "docstring": literal.alone and isinstance(node.value, str),
+        "f_string": literal.outer is not None,
+    }
+
+
+def _transferable_value(value: object) -> str | int | float | None:
+    """The value where it can travel."""
+    if isinstance(value, str):
+        return value if value.isascii() or value == value.encode("utf-8", "ignore").decode() else None
+    if isinstance(value, int):
+        return value if value < _INT_BOUND else None
+    return value if isinstance(value, float) and value - value == 0 else None

@@ -1,0 +1,67 @@
+"""The zygote for checks. It knows the whole plan language, of which runs need no more than the guards."""
+
+from __future__ import annotations
+
+from typing import Final, NoReturn
+
+from codeplan.sandbox.cage import zygote
+from codeplan.sandbox.cage.host_client import HostLink, PlanTimer
+from codeplan.sandbox.cage.worker import WorkerJob, WorkerRole
+from codeplan.sandbox.language.checking import check_and_compile
+from codeplan.sandbox.protocol import frames
+from codeplan.types.agent import AgentApi, AgentAttribute, AgentMethod, AgentParameter
+from codeplan.types.plan import Rejected
+
+_SAMPLE: Final = """\
+import re
+def solution(agent, start_from=1):
+    # General plan: look at each place until the mug is found, and take it.
+    seen = {}
+    def look(place):
+        try:
+            seen[place] = agent.goto(place)
+        except ValueError as error:
+            return str(error)
+        return ', '.join(w for w in re.findall(r'mug \\d+', seen[place]) if w != 'mug 0')
+    places, found = ['desk 1', 'shelf 2'], None
+    if start_from <= 1:
+        print('[Step 1] I look for the mug')
+        for i, place in enumerate(places):
+            found = look(place) or found
+            if found and not i:
+                break
+        assert found is not None, f'Error in [Step 1]: nothing at {places[:2]}. {agent.report()}'
+    if start_from <= 2:
+        print(f'[Step 2] I take {found}')
+        count = 0
+        while agent.holding != found and count < 3:
+            count += 1
+            answer = agent.goto(place=places[-1])
+        done = {'answer': answer.strip(), 'ok': 'take' in answer if count else True}
+        assert done['ok'], f'Error in [Step 2]: {agent.report()}'
+"""
+
+_API: Final = AgentApi(
+    (
+        AgentMethod("goto", "(place)", "", (AgentParameter("place"),)),
+        AgentMethod("report", "()"),
+    ),
+    (AgentAttribute("holding"),),
+)
+
+
+def main(control_fd: int) -> NoReturn:
+    """Be the zygote whose workers check plans."""
+    zygote.main(control_fd, WorkerRole(frames.CheckJob(_SAMPLE, _API), serve_check))
+
+
+def serve_check(link: HostLink, job: WorkerJob, timer: PlanTimer) -> None:
+    """Answer a CheckJob; any other job gets no answer."""
+    if not isinstance(job, frames.CheckJob):
+        return
+    found = check_and_compile(job.source, job.api)
+    if isinstance(found, Rejected):
+        link.send(frames.RejectionFrame(list(found.diagnostics)))
+        return
+    plan, program = found
+    link.send(frames.AcceptanceFrame(plan, program.pack()))

@@ -1,0 +1,193 @@
+"""The plan's way out, inside the worker: its calls to the host, and the clock that ends it."""
+
+from __future__ import annotations
+
+import math
+import resource
+import signal
+import time
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, Final, Protocol
+
+from codeplan.sandbox.cage.line_tracer import LineTracer
+from codeplan.sandbox.protocol import frames, values
+from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded
+
+_TICK_SECONDS: Final = 0.01
+_FLUSH_CHARS: Final = 4_096
+_FLUSH_SECONDS: Final = 0.05
+
+
+class HostLink(Protocol):
+    """The connection to the host."""
+
+    def send(self, frame: frames.Frame) -> int:
+        """Send the frame; returns its bytes."""
+        ...
+
+    def receive(self) -> frames.HostFrame:
+        """The host's next frame."""
+        ...
+
+
+class PlanTimer:
+    """Raises LimitReached in the plan when its time is up, again and again until it ends.
+
+    The host kills a plan that does not listen; this one comes a moment earlier, so that the step, the line and the
+    variables are known. ``report`` is told before the first.
+    """
+
+    def __init__(self) -> None:
+        self.is_armed = False
+        self.waited_seconds = 0.0
+        self.on_expiry: Callable[[LimitExceeded], None] = lambda limit: None
+        self._wall = self._cpu = math.inf
+        self.restart()
+
+    def install_handlers(self) -> None:
+        """Take the timers' signals from now on."""
+        signal.signal(signal.SIGALRM, self._tick)
+        signal.signal(signal.SIGPROF, self._tick)
+
+    def set_timers(self, wall: float, cpu: float) -> None:
+        """Set the timers, in seconds: before the worker is locked in, where they cannot be set any more."""
+        self._wall, self._cpu = wall, cpu
+        signal.setitimer(signal.ITIMER_REAL, wall, _TICK_SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, cpu, _TICK_SECONDS)
+
+    def restart(self) -> None:
+        """Count from now on."""
+        self._started_at, self._cpu_before = time.monotonic(), _processor_seconds()
+
+    def cpu_seconds(self) -> float:
+        """Seconds of processor time since the start."""
+        return _processor_seconds() - self._cpu_before
+
+    def _tick(self, signum: int, frame: FrameType | None) -> None:
+        if not self.is_armed:
+            return
+        wall, cpu = time.monotonic() - self._started_at - self.waited_seconds, self.cpu_seconds()
+        if wall > self._wall:
+            self._interrupt(LimitExceeded("wall", wall, self._wall))
+        elif cpu > self._cpu:
+            self._interrupt(LimitExceeded("cpu", cpu, self._cpu))
+
+    def _interrupt(self, limit: LimitExceeded) -> None:
+        self.on_expiry(limit)
+        raise limit
+
+
+def _processor_seconds() -> float:
+    """By ``getrusage``: the process clock is coarse while a timer of the process runs."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+class HostClient:
+    """What the plan reaches of the host (the language half's ``HostCalls``). The host counts again: this side gives
+    the line.
+    """
+
+    def __init__(self, link: HostLink, job: frames.RunJob, timer: PlanTimer) -> None:
+        self.methods, self.attributes = job.methods, job.attributes
+        self.failure: AssertionFailure | LimitExceeded | None = None
+        self._link, self._limits, self._timer = link, job.limits, timer
+        self._calls = self._reads = self._asks = self._output_chars = 0
+        self._pending_output: list[str] = []
+        self._pending_chars = 0
+        self._flushed_at = time.monotonic()
+        self.tracer: LineTracer | None = None
+        timer.on_expiry = self._record_expiry
+
+    def call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
+        """The result of the agent's method. Raises TypeError where an argument is not plain, RuntimeError where the
+        call failed.
+        """
+        self._calls += 1
+        self._require_within("calls", self._calls, self._limits.calls)
+        frame = frames.CallFrame(
+            method, [_pack_argument(method, a) for a in args], {k: _pack_argument(method, v) for k, v in kwargs.items()}
+        )
+        self._require_within("call_bytes", frames.packed_size(frame), self._limits.call_bytes)
+        return self._exchange(frame)
+
+    def read(self, attribute: str) -> object:
+        """The value of the agent's attribute. Raises RuntimeError where it could not be read."""
+        self._reads += 1
+        self._require_within("reads", self._reads, self._limits.reads)
+        return self._exchange(frames.ReadFrame(attribute))
+
+    def ask(self, question: str) -> str:
+        """The answer to a question. Raises TypeError for what is not text, RuntimeError where asking failed."""
+        if type(question) is not str:
+            raise TypeError("ask_llm takes one text")
+        self._asks += 1
+        self._require_within("asks", self._asks, self._limits.asks)
+        text = values.escape_surrogates(question)
+        self._require_within("ask_bytes", len(text.encode()), self._limits.ask_bytes)
+        return str(self._exchange(frames.AskFrame(text)))
+
+    def print(self, text: str) -> None:
+        """Add to the output, as much of it as is allowed."""
+        self._refuse_after_failure()
+        text = values.escape_surrogates(text)
+        room = self._limits.output - self._output_chars
+        self._output_chars += len(text)
+        self._buffer(text[:room])
+        self._require_within("output", self._output_chars, self._limits.output)
+
+    def flush(self) -> None:
+        """Send what was printed, and which lines ran. Only with the clock not armed: a frame must not be cut short."""
+        if self._pending_chars:
+            self._link.send(frames.OutputFrame("".join(self._pending_output)))
+        if self.tracer is not None and (arcs := self.tracer.take_new_arcs()):
+            self._link.send(frames.CoverageFrame(arcs))
+        self._pending_output.clear()
+        self._pending_chars, self._flushed_at = 0, time.monotonic()
+
+    def _buffer(self, text: str) -> None:
+        self._pending_output.append(text)
+        self._pending_chars += len(text)
+        if self._pending_chars > _FLUSH_CHARS or time.monotonic() - self._flushed_at > _FLUSH_SECONDS:
+            self._timer.is_armed = False
+            self.flush()
+            self._timer.is_armed = True
+
+    def _exchange(self, frame: frames.Frame) -> object:
+        self._timer.is_armed = False
+        began = time.monotonic()
+        try:
+            self.flush()
+            self._link.send(frame)
+            reply = self._link.receive()
+        except MemoryError:
+            self.failure = LimitExceeded("memory", 0, 0)  # the stream may be cut: nothing more is read
+            raise self.failure from None
+        finally:
+            self._timer.waited_seconds += time.monotonic() - began
+            self._timer.is_armed = True
+        if isinstance(reply, frames.ResultFrame):
+            return values.unpack_value(reply.value)
+        raise RuntimeError(reply.message if isinstance(reply, frames.ErrorFrame) else "the host gave no answer")
+
+    def _require_within(self, limit: str, value: int, allowed: int) -> None:
+        self._refuse_after_failure()
+        if value > allowed:
+            self.failure = LimitExceeded(limit, value, allowed)
+            raise self.failure
+
+    def _refuse_after_failure(self) -> None:
+        if self.failure is not None:
+            raise self.failure
+
+    def _record_expiry(self, limit: LimitExceeded) -> None:
+        if self.failure is None:
+            self.failure = limit
+
+
+def _pack_argument(method: str, value: object) -> object:
+    try:
+        return values.pack_value(value)
+    except values.NotPlainData as reason:
+        raise TypeError(f"{method} was given {reason}; give it texts, numbers, lists, tuples and dicts") from None

@@ -1,0 +1,66 @@
+"""The zygote for runs. It is small, without the parser that only checks need: the less memory, the quicker a fork."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import Final, NoReturn, TypeAlias
+
+from codeplan.sandbox.cage import zygote
+from codeplan.sandbox.cage.execution import PlanExecution
+from codeplan.sandbox.cage.host_client import HostLink, PlanTimer
+from codeplan.sandbox.cage.worker import WorkerJob, WorkerRole
+from codeplan.sandbox.language.program import Program, RejectedPlanError, compile_plan
+from codeplan.sandbox.limits import Limits, shorten
+from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
+
+CompilePlan: TypeAlias = Callable[[str], Program]
+"""What makes a program of a plan's source."""
+
+_SAMPLE: Final = """\
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        print('[Step 1] count')
+        seen = [i for i in range(3)]
+        said = agent.report()
+        assert seen, f'Error in [Step 1]: {said}'
+"""
+
+
+def main(control_fd: int, compile_source: CompilePlan = compile_plan) -> NoReturn:
+    """Be the zygote whose workers run plans. (The audit gives another ``compiled``.)"""
+    _preload_modules()
+    code = [compile_source(_SAMPLE).pack() for _ in range(zygote.WARM_UP_RUNS)][
+        -1
+    ]  # some plans come without their code
+    saved = encode({"x": [1]}, 1_000)
+    job = frames.RunJob(_SAMPLE, frozenset({"report"}), frozenset(), 1, saved, 0, Limits(), code=code)
+    zygote.main(control_fd, WorkerRole(job, partial(serve_run, compile_source=compile_source), prewarmed=True))
+
+
+def _preload_modules() -> None:
+    """Make the standard library load what it loads only when it is used: a worker cannot open a file any more."""
+    Counter("a").most_common(1)
+    re.compile(r"\N{DIGIT ONE}")
+    random.Random("a")
+
+
+def serve_run(link: HostLink, job: WorkerJob, timer: PlanTimer, compile_source: CompilePlan) -> None:
+    """Answer a RunJob; any other job gets no answer."""
+    if not isinstance(job, frames.RunJob):
+        return
+    try:
+        program = Program.unpack(job.code) if job.code else compile_source(job.source)
+        variables = decode(job.checkpoint) if job.checkpoint else {}
+    except RejectedPlanError as refused:
+        link.send(frames.RejectionFrame(list(refused.diagnostics)))
+        return
+    except CheckpointError as error:
+        link.send(frames.CheckpointErrorFrame(shorten(str(error))))
+        return
+    link.send(frames.StartFrame())
+    PlanExecution(link, job, timer).run(program, variables)

@@ -1,0 +1,84 @@
+"""Checking a plan before any of it runs: everything that is wrong with it, in one go.
+
+The order matters for safety: the text is capped, then Python's own parser judges it, then the tree is capped. All the
+same a parser is what hostile text aims at, so this runs in the worker, never in the host.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from codeplan.sandbox.language.agent_calls import check_agent_calls
+from codeplan.sandbox.language.diagnostics import DiagnosticCollector, RejectedPlanError
+from codeplan.sandbox.language.digest import step_digests, step_title
+from codeplan.sandbox.language.fstring_repair import repair_fstrings
+from codeplan.sandbox.language.imports import find_imports
+from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow
+from codeplan.sandbox.language.name_resolution import PlanNames
+from codeplan.sandbox.language.outline import PlanOutline, outline_plan
+from codeplan.sandbox.language.parsing import parse_plan
+from codeplan.sandbox.language.program import Program, build_program
+from codeplan.sandbox.language.structure import check_structure
+from codeplan.sandbox.language.syntax_nodes import walk
+from codeplan.types.agent import AgentApi
+from codeplan.types.plan import Plan, Rejected, Step
+
+
+def check_source(source: str, api: AgentApi) -> Plan | Rejected:
+    """Check a plan against the language and the agent's API. See ``check_and_compile``."""
+    found = check_and_compile(source, api)
+    return found if isinstance(found, Rejected) else found[0]
+
+
+def check_and_compile(source: str, api: AgentApi) -> tuple[Plan, Program] | Rejected:
+    """Check a plan against the language and the agent's API, and compile it.
+
+    The Plan's source is the one that was given, but where an f-string's inner quotes had to be changed for this Python.
+    """
+    try:
+        source, tree = _parse_or_repair(source)
+    except RejectedPlanError as refused:
+        return Rejected(source, refused.diagnostics)
+    refusals = DiagnosticCollector(source)
+    parts, nodes = outline_plan(tree), walk(tree)
+    check_structure(tree, nodes, source.split("\n"), refusals)
+    check_agent_calls(nodes, api, refusals)
+    flows = [analyse_flow(p.body) for p in parts.parts]
+    imported = find_imports(nodes)
+    names = PlanNames(imported, parts, flows)
+    names.check(refusals)
+    plan = Plan(source, _make_steps(parts, flows, names), names.provides)
+    program = build_program(imported, parts, flows, refusals)
+    return Rejected(source, refusals.sorted()) if refusals else (plan, program)
+
+
+def _parse_or_repair(source: str) -> tuple[str, ast.Module]:
+    """The tree, with the source that it is of. Raises PlanRefused with what Python says of the source as given."""
+    try:
+        return source, parse_plan(source)
+    except RejectedPlanError:
+        other = repair_fstrings(source)
+        if other == source:
+            raise
+        try:
+            return other, parse_plan(other)
+        except RejectedPlanError:
+            pass
+        raise
+
+
+def _make_steps(parts: PlanOutline, flows: list[NameFlow], names: PlanNames) -> tuple[Step, ...]:
+    digests = step_digests(parts, flows)
+    return tuple(
+        Step(
+            number=p.step,
+            line=p.node.lineno,
+            end_line=p.node.end_lineno or p.node.lineno,
+            title=step_title(p),
+            digest=digests[p.step],
+            needs=names.needs(p, f),
+            sets=tuple(sorted(f.sets)),
+        )
+        for p, f in zip(parts.parts, flows, strict=True)
+        if p.step is not None
+    )

@@ -1,0 +1,200 @@
+"""Which names a run of statements reads, sets on some path, and surely sets on every path to its end.
+
+A definite-assignment analysis: one pass over the tree, states joined where paths meet. It may say "maybe" for a name
+that is in fact always set; it does not say "surely" for one that may not be.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from codeplan.sandbox.language.bindings import Function, bound_names, default_values, parameter_names, target_names
+from codeplan.sandbox.language.control_flow import PATH_HANDLERS, AssignmentState
+from codeplan.sandbox.language.syntax_nodes import children, walk
+
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
+@dataclass(frozen=True)
+class NameFlow:
+    """What a run of statements does with names; nodes are those where a name is met first.
+
+    ``reads`` are read as the statements run, ``early`` those of them that may be read before they are set;
+    ``deferred`` are read by functions defined here, when these are called, ``lazy`` are read or bound by generator
+    expressions, when they are asked; ``sets`` are surely set at the end, ``binds`` on some path; ``functions`` are
+    bound by ``def``, or to a lambda; ``unsteady`` may be unset again (``del``, ``except … as``).
+    """
+
+    reads: dict[str, ast.AST]
+    read_before_set: dict[str, ast.AST]
+    deferred_reads: dict[str, ast.AST]
+    generator_names: frozenset[str]
+    sets: frozenset[str]
+    binds: frozenset[str]
+    functions: frozenset[str]
+    may_be_unset: frozenset[str]
+
+
+def analyse_flow(body: list[ast.stmt]) -> NameFlow:
+    """Analyse statements that run one after the other."""
+    walker = AssignmentVisitor()
+    walker.visit_all(body)
+    binds = bound_names(body)
+    sets = binds if walker.state is None else walker.state
+    return NameFlow(
+        walker.reads,
+        walker.read_before_set,
+        walker.deferred_reads,
+        frozenset(walker.generator_names),
+        sets,
+        binds,
+        frozenset(walker.functions),
+        frozenset(walker.may_be_unset),
+    )
+
+
+def free_names(function: Function) -> dict[str, ast.AST]:
+    """The names that a function reads from outside of it, those of functions within it included."""
+    body: list[ast.stmt] = [ast.Expr(function.body)] if isinstance(function, ast.Lambda) else function.body
+    walker = AssignmentVisitor()
+    walker.visit_all(body)
+    own = parameter_names(function) | bound_names(body)
+    return {name: node for name, node in (walker.deferred_reads | walker.reads).items() if name not in own}
+
+
+@dataclass
+class AssignmentVisitor:
+    """Goes through syntax in the order in which it runs, and keeps what it meets of names.
+
+    ``state`` is as of here, ``breaks`` those at the ``break`` of each loop around it; ``hidden`` are the names of the
+    comprehensions around it.
+    """
+
+    state: AssignmentState = frozenset()
+    reads: dict[str, ast.AST] = field(default_factory=dict)
+    read_before_set: dict[str, ast.AST] = field(default_factory=dict)
+    deferred_reads: dict[str, ast.AST] = field(default_factory=dict)
+    generator_names: set[str] = field(default_factory=set)
+    functions: set[str] = field(default_factory=set)
+    may_be_unset: set[str] = field(default_factory=set)
+    break_states: list[list[AssignmentState]] = field(default_factory=list)
+    comprehension_names: list[frozenset[str]] = field(default_factory=list)
+
+    def visit_all(self, body: Iterable[ast.AST]) -> None:
+        """Go through nodes, one after the other."""
+        for node in body:
+            self.visit(node)
+
+    def visit(self, node: ast.AST | None) -> None:
+        """Go through a node and all below it."""
+        if node is None:
+            return
+        method = _METHODS[type(node)]
+        if method is None:
+            self.visit_all(children(node))
+        else:
+            method(self, node)
+
+    # ------------------------------------------------------------------ names
+
+    def _read(self, name: str, node: ast.AST) -> None:
+        if any(name in names for names in self.comprehension_names):
+            return
+        self.reads.setdefault(name, node)
+        if self.state is not None and name not in self.state:
+            self.read_before_set.setdefault(name, node)
+
+    def bind(self, *names: str) -> None:
+        """These names are surely set from here on."""
+        if self.state is not None:
+            self.state |= {n for n in names if not any(n in hidden for hidden in self.comprehension_names)}
+
+    def unset(self, name: str) -> None:
+        """This name is not set any more."""
+        self.may_be_unset.add(name)
+        if self.state is not None:
+            self.state -= {name}
+
+    def _Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Store):
+            self.bind(node.id)
+        else:
+            self._read(node.id, node)
+            if isinstance(node.ctx, ast.Del):
+                self.unset(node.id)
+
+    # ------------------------------------------------------------------ bindings
+
+    def _Assign(self, node: ast.Assign) -> None:
+        self.visit(node.value)
+        self.visit_all(node.targets)
+        if isinstance(node.value, ast.Lambda):
+            self.functions.update(*(target_names(t) for t in node.targets))
+
+    def _AugAssign(self, node: ast.AugAssign) -> None:
+        if isinstance(node.target, ast.Name):
+            self._read(node.target.id, node.target)
+        self.visit(node.value)
+        self.visit(node.target)
+
+    def _AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.visit(node.value)
+            self.visit(node.target)
+
+    def _NamedExpr(self, node: ast.NamedExpr) -> None:
+        self.visit(node.value)
+        self.bind(node.target.id)
+
+    def _FunctionDef(self, node: ast.FunctionDef) -> None:
+        self._defer(node)
+        self.bind(node.name)
+        self.functions.add(node.name)
+
+    def _Lambda(self, node: ast.Lambda) -> None:
+        self._defer(node)
+
+    def _defer(self, node: ast.FunctionDef | ast.Lambda) -> None:
+        self.visit_all(default_values(node))
+        for name, place in free_names(node).items():
+            if not any(name in names for names in self.comprehension_names):
+                self.deferred_reads.setdefault(name, place)
+
+    def _Import(self, node: ast.AST) -> None:
+        """What may be imported is given from the start."""
+
+    _ImportFrom = _ClassDef = _AsyncFunctionDef = _arg = _Import
+
+    def _comprehension_of(self, node: Comprehension) -> None:
+        self.visit(node.generators[0].iter)
+        start = self.state
+        self.comprehension_names.append(frozenset().union(*(target_names(g.target) for g in node.generators)))
+        for i, generator in enumerate(node.generators):
+            self.visit_all([*([generator.iter] if i else []), generator.target, *generator.ifs])
+        self.visit_all([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt])
+        self.comprehension_names.pop()
+        self.state = start
+
+    _ListComp = _SetComp = _DictComp = _comprehension_of
+
+    def _GeneratorExp(self, node: ast.GeneratorExp) -> None:
+        self._comprehension_of(node)
+        for n in walk(node):
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load):
+                self.generator_names.add(n.id)
+            elif isinstance(n, ast.NamedExpr):
+                self.generator_names.add(n.target.id)
+
+
+class _Methods(dict[type[ast.AST], Callable[[AssignmentVisitor, Any], None] | None]):
+    """What a walker does with a sort of node; None where it goes on below."""
+
+    def __missing__(self, kind: type[ast.AST]) -> Callable[[AssignmentVisitor, Any], None] | None:
+        self[kind] = PATH_HANDLERS.get(kind) or getattr(AssignmentVisitor, f"_{kind.__name__}", None)
+        return self[kind]
+
+
+_METHODS = _Methods()

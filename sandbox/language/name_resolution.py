@@ -1,0 +1,109 @@
+"""Names across a plan's parts: which a step needs from before, and which nobody gives."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+
+from codeplan.sandbox.language.diagnostics import DiagnosticCollector
+from codeplan.sandbox.language.imports import ImportStatement
+from codeplan.sandbox.language.name_flow import NameFlow
+from codeplan.sandbox.language.outline import PlanOutline, PlanPart
+from codeplan.sandbox.runtime.names import PREDEFINED_NAMES, RUNTIME_NAMES, suggest_replacement
+
+
+class PlanNames:
+    """The names of one plan, part by part. ``flows`` are those of the outline's parts, in their order; ``imported`` are
+    the plan's import statements.
+    """
+
+    def __init__(self, imported: list[ImportStatement], parts: PlanOutline, flows: list[NameFlow]) -> None:
+        self._parts = list(zip(parts.parts, flows, strict=True))
+        self._given = PREDEFINED_NAMES | _imported_names(imported)
+        self._outside = frozenset().union(*(f.binds for p, f in self._parts if p.step is None))
+        self._anywhere = frozenset().union(*(f.binds for _, f in self._parts))
+        self._reach = _names_read_by_functions(self._parts)
+
+    @property
+    def provides(self) -> tuple[str, ...]:
+        """The names that code outside the steps binds."""
+        return tuple(sorted(self._outside))
+
+    def needs(self, part: PlanPart, f: NameFlow) -> tuple[str, ...]:
+        """The names that a step may read before it has set them: from outside the steps, or from steps before.
+
+        A name that nothing before the step binds is none of them: nothing could have saved it.
+        """
+        before = self._outside | frozenset().union(
+            *(g.binds for p, g in self._parts if p.step is not None and p.node.lineno < part.node.lineno)
+        )
+        later = {n for n in f.deferred_reads if n not in f.binds}
+        through = {n for name in {*f.reads, *f.deferred_reads} for n in self._reach.get(name, ()) if n not in f.sets}
+        return tuple(sorted((f.read_before_set.keys() | later | through) & before - RUNTIME_NAMES))
+
+    def check(self, refusals: DiagnosticCollector) -> None:
+        """Refuse names that nothing binds, and names that are not there yet, or not any more, where they are read."""
+        before: set[str] = set(self._outside)
+        for part, f in self._parts:
+            for name, node in f.reads.items():
+                if name not in f.binds and not name.startswith("_"):
+                    self._check_read(name, node, part, before, refusals)
+            for name, node in f.deferred_reads.items():
+                if name not in self._anywhere | self._given and not name.startswith("_"):
+                    refusals.add(node, "name-undefined", self._undefined_message(name))
+            before |= f.binds
+
+    def _check_read(
+        self, name: str, node: ast.AST, part: PlanPart, before: set[str], refusals: DiagnosticCollector
+    ) -> None:
+        if name in before:
+            home = self._defining_step(name)
+            if home is not None and part.step != home:
+                message = (
+                    f"the function `{name}` is defined in step {home} and used outside of it, but functions are not "
+                    f"saved for a resumption; move its definition above the first step"
+                )
+                refusals.add(node, "name-unset", message)
+        elif name in self._given:
+            return
+        elif name in self._anywhere:
+            step = next(p.step for p, f in self._parts if name in f.binds)
+            message = (
+                f"`{name}` is read here, but first set in step {step}; set it before, in this step or above the first"
+            )
+            refusals.add(node, "name-unset", message)
+        else:
+            refusals.add(node, "name-undefined", self._undefined_message(name))
+
+    def _defining_step(self, name: str) -> int | None:
+        """The step that alone binds this name, if it binds it to a function."""
+        homes = [(p.step, f) for p, f in self._parts if name in f.binds]
+        step, f = homes[0]
+        return step if len(homes) == 1 and name in f.functions else None
+
+    def _undefined_message(self, name: str) -> str:
+        hint = suggest_replacement(name)
+        if hint is None:
+            near = difflib.get_close_matches(name, sorted(self._anywhere | self._given), n=1)
+            hint = f"did you mean `{near[0]}`? Otherwise set it first" if near else "set it before it is read"
+        return f"`{name}` is not defined; {hint}"
+
+
+def _names_read_by_functions(parts: list[tuple[PlanPart, NameFlow]]) -> dict[str, frozenset[str]]:
+    """For each function outside the steps, the names that a call of it may read, through other such functions too."""
+    from_outside: dict[str, frozenset[str]] = {}
+    for part, f in parts:
+        if part.step is None:
+            for name in f.functions:
+                from_outside[name] = frozenset(f.deferred_reads)
+    for _ in from_outside:
+        grown = {n: r.union(*(from_outside.get(m, ()) for m in r)) for n, r in from_outside.items()}
+        if grown == from_outside:
+            break
+        from_outside = grown
+    return from_outside
+
+
+def _imported_names(imported: list[ImportStatement]) -> set[str]:
+    """Every name that any import would bind: an import that cannot be had is refused once, not again at each use."""
+    return {(a.asname or a.name).split(".")[0] for statement in imported for a in statement.names}

@@ -1,0 +1,74 @@
+"""From text to a syntax tree, with the caps that keep every later pass quick and safe."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+
+from codeplan.sandbox.language.diagnostics import DiagnosticCollector
+from codeplan.sandbox.language.syntax_nodes import children
+
+MAX_SOURCE_BYTES = 64_000
+"""The longest plan, in bytes of UTF-8. Plans as models write them have two to five thousand."""
+
+MAX_TREE_NODES = 14_000
+"""The most nodes in a syntax tree; a line of code makes about six."""
+
+MAX_TREE_DEPTH = 100
+"""The deepest nesting of a syntax tree; a chain of a hundred ``+`` is as deep."""
+
+
+def parse_plan(source: str) -> ast.Module:
+    """Parse a plan as Python itself does. Raises PlanRefused with the rule ``size`` or ``syntax``."""
+    _check_size(source)
+    tree = _parse(source)
+    _check_shape(tree, source)
+    return tree
+
+
+def _check_size(source: str) -> None:
+    size = len(source.encode("utf-8", "replace"))
+    if size > MAX_SOURCE_BYTES:
+        message = f"the plan has {size} bytes and may have {MAX_SOURCE_BYTES}; write a shorter plan"
+        _reject(source, 0, 0, "size", message)
+
+
+def _parse(source: str) -> ast.Module:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source, "<plan>")
+    except SyntaxError as error:
+        line = min(error.lineno or 0, source.count("\n") + 1)
+        text = source.splitlines()[line - 1 : line]
+        shown = f": `{text[0].strip()[:120]}`" if text and text[0].strip() else ""
+        return _reject(source, line, max(error.offset or 0, 0), "syntax", f"{error.msg}{shown}")
+    except (ValueError, MemoryError, RecursionError) as error:
+        return _reject(source, 0, 0, "syntax", f"the plan is not readable as Python ({error or 'nested too deeply'})")
+
+
+def _check_shape(tree: ast.Module, source: str) -> None:
+    """Level by level, so that nothing here is as deep as the tree is."""
+    level: list[ast.AST] = [tree]
+    count = 0
+    for _ in range(MAX_TREE_DEPTH):
+        count += len(level)
+        below = [child for node in level for child in children(node)]
+        if count > MAX_TREE_NODES:
+            _reject(source, 0, 0, "size", f"the plan has more than {MAX_TREE_NODES} parts; write a shorter plan")
+        if not below:
+            return
+        level = below
+    line = max(getattr(node, "lineno", 0) for node in level)
+    message = (
+        f"this is nested more than {MAX_TREE_DEPTH} levels deep; "
+        "split it into several statements, or build long texts in a loop"
+    )
+    _reject(source, line, 0, "size", message)
+
+
+def _reject(source: str, line: int, column: int, rule: str, message: str) -> ast.Module:
+    refusals = DiagnosticCollector(source)
+    refusals.add_at(line, column, rule, message)
+    refusals.raise_if_any()
+    raise AssertionError("unreachable")
