@@ -108,13 +108,13 @@ def make_event_handler(as_json: bool, quiet: bool) -> Callable[[Event], None]:
 
     show = None if as_json else _display(quiet)
 
-    def hear(event: Event) -> None:
+    def on_event(event: Event) -> None:
         if isinstance(event, EpisodeStarted):
             _warn_unpriced_models(event)
         if show:
             show(event)
 
-    return hear
+    return on_event
 
 
 def _display(quiet: bool) -> Callable[[Event], None]:

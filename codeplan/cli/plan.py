@@ -95,10 +95,10 @@ def execute(
     given = options.command_settings(context)
     found = options.load_config()
     model, given = options.select_model(found, model, given)
-    spend, hear = options.command_budget(context, found), make_event_handler(as_json, quiet)
+    spend, on_event = options.command_budget(context, found), make_event_handler(as_json, quiet)
     with options.open_tapes(record, replay) as tapes:
         execution = execute_plan(
-            source, env, task, model, kind=kind, seed=seed, budget=spend, out=out, listen=hear, **tapes, **given
+            source, env, task, model, kind=kind, seed=seed, budget=spend, out=out, on_event=on_event, **tapes, **given
         )
     if as_json:
         options.print_json(_summary(execution))

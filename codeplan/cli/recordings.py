@@ -71,12 +71,12 @@ def replay(
 
     count = 0
 
-    def hear(event: object) -> None:
+    def on_event(event: object) -> None:
         nonlocal count
         count += 1
 
     given = options.collect_settings(more, allow_weak_sandbox=allow_weak_sandbox)
-    replay_episode(folder, on_event=hear, **given)
+    replay_episode(folder, on_event=on_event, **given)
     if as_json:
         options.print_json({"identical": True, "events": count})
     else:
@@ -107,9 +107,9 @@ def fork(
 
     given = options.collect_settings(more, base_url=base_url, allow_weak_sandbox=allow_weak_sandbox)
     source = read_plan(plan) if plan else None
-    hear = make_event_handler(as_json, quiet)
+    on_event = make_event_handler(as_json, quiet)
     result = fork_episode(
-        folder, at, out, plan=source, answer=answer, on_event=hear, model_overrides=_beside(), **given
+        folder, at, out, plan=source, answer=answer, on_event=on_event, model_overrides=_beside(), **given
     )
     _end(result, as_json)
 

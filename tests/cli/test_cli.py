@@ -23,7 +23,7 @@ from codeplan.errors import InfrastructureError
 from codeplan.recording.events import EpisodeEnded
 from codeplan.recording.trace import Trace
 from codeplan.standin.model import ScriptedModel
-from codeplan.version import __version__
+from codeplan.version import VERSION
 
 IDLE = """\
 def solution(agent, start_from=1):
@@ -104,7 +104,7 @@ def test_every_command_has_help_with_an_example(cli: Cli, command: str) -> None:
 
 
 def test_the_version_is_told(cli: Cli) -> None:
-    assert cli("--version") == Ran(0, f"codeplan {__version__}\n", "")
+    assert cli("--version") == Ran(0, f"codeplan {VERSION}\n", "")
 
 
 def test_help_loads_nothing_heavy() -> None:

@@ -82,7 +82,7 @@ def test_the_middle_of_what_is_too_large_is_left_out_and_counted(
 ) -> None:
     noise = [acted(text=base64.b64encode(n.to_bytes(4, "big") * 40).decode() + str(n)) for n in range(2000)]
     write(tmp_path / "run", started(), *noise, ended(started()))
-    monkeypatch.setattr(archive, "FILE_BYTES", 30_000)
+    monkeypatch.setattr(archive, "MAX_FILE_BYTES", 30_000)
     done = archive.write_archive(ReportSource(tmp_path), tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     assert done.left_out > 0

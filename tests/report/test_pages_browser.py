@@ -323,7 +323,7 @@ def test_a_long_trace_is_turned_page_by_page(chromium: Chromium, tmp_path: Path)
 
 def test_what_the_file_leaves_out_is_told(chromium: Chromium, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "run", started(), *(acted(text=f"{n * n}") for n in range(1000)), ended(started()))
-    monkeypatch.setattr(archive, "_MOST_PAGES", 2)
+    monkeypatch.setattr(archive, "_MAX_PAGES", 2)
     tab = chromium.open(paged(tmp_path / "run", tmp_path) + "#/episode/0?event=500")
     assert "left out of this file" in tab.text(".events")
     tab.run("location.hash = '#/episode/0?event=1001'")
