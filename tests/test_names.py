@@ -12,12 +12,55 @@ import pytest
 ROOT = Path(__file__).parent.parent
 TOP = ("codeplan", "sandbox", "envs", "prompts")
 
-RETIRED_NAMES = (
-    "Cast Silent GivenPlan PlanLoop Ran Author Studied Unstudied Growth Trade Shelf OnlyThese Unrecorded Elsewhere "
-    "Lab Asked Planned Conducted Player Allowance Told Teller Live Patience Prey Hunt Shot Traps Watch Moment Play "
-    "Steady Home World Workbench _Liar takes _untold hands_on prompts_of spoken formed practise rehearsed hear heard "
-    "futile"
-).split()
+RETIRED_NAMES = [
+    "Cast",
+    "Silent",
+    "GivenPlan",
+    "PlanLoop",
+    "Ran",
+    "Author",
+    "Studied",
+    "Unstudied",
+    "Growth",
+    "Trade",
+    "Shelf",
+    "OnlyThese",
+    "Unrecorded",
+    "Elsewhere",
+    "Lab",
+    "Asked",
+    "Planned",
+    "Conducted",
+    "Player",
+    "Allowance",
+    "Told",
+    "Teller",
+    "Live",
+    "Patience",
+    "Prey",
+    "Hunt",
+    "Shot",
+    "Traps",
+    "Watch",
+    "Moment",
+    "Play",
+    "Steady",
+    "Home",
+    "World",
+    "Workbench",
+    "_Liar",
+    "takes",
+    "_untold",
+    "hands_on",
+    "prompts_of",
+    "spoken",
+    "formed",
+    "practise",
+    "rehearsed",
+    "hear",
+    "heard",
+    "futile",
+]
 """Identifiers that docs/glossary.md's terms replaced."""
 
 
