@@ -87,7 +87,8 @@ def _step_number(test: ast.expr) -> int | None:
 def _check_nested_guards(statement: ast.stmt, within: list[ast.AST], refusals: DiagnosticCollector) -> None:
     for node in within:
         if isinstance(node, ast.If) and node is not statement and _mentions_start(node.test):
-            message = f"steps stand in the body of solution; move this `{STEP_GUARD.format(k='k')}` out to that level"
+            wanted = STEP_GUARD.format(k="k")
+            message = f"steps stand side by side in the body of solution; move this `{wanted}` out to that level"
             refusals.add(node, "step-guard", message)
 
 

@@ -109,6 +109,9 @@ class AgentProxy:
         return "<agent>"
 
 
+AgentProxy.__name__ = "Agent"  # the name in Python's own error messages
+
+
 AgentReader = Callable[[str], object]
 """Looks up a name of the agent. Raises AttributeError for one that it has not."""
 
