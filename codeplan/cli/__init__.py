@@ -23,7 +23,6 @@ from codeplan.cli import (
     serve,
     skills,
     testing,
-    webshop,
 )
 from codeplan.version import VERSION
 
@@ -67,7 +66,6 @@ for commands in (
     sandbox,
     serve,
     skills,
-    webshop,
     listings,
 ):
     commands.add_to(app)

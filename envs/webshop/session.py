@@ -112,12 +112,12 @@ def _previous(moment: WebShopSnapshot) -> WebShopSnapshot:
         return _changed(moment, page="item")
     if moment.page == "item":
         return _changed(moment, page="results", chosen={})
-    return _changed(moment, number=moment.page_number - 1)
+    return _changed(moment, page_number=moment.page_number - 1)
 
 
 _BUTTONS: dict[str, Callable[[WebShopSnapshot], WebShopSnapshot]] = {
     BACK: lambda moment: WebShopSnapshot(searches=moment.searches, actions=moment.actions),
     PREVIOUS: _previous,
-    NEXT: lambda moment: _changed(moment, number=moment.page_number + 1),
+    NEXT: lambda moment: _changed(moment, page_number=moment.page_number + 1),
     BUY: lambda moment: _changed(moment, page="done"),
 }

@@ -40,7 +40,7 @@ class TestHotpotQAIsAnEnvironment(EnvironmentContract):
 
 
 class TestHotpotQAOverAFileIsAnEnvironment(EnvironmentContract):
-    futile = "finish[that]"
+    non_winning_action = "finish[that]"
     split = "dev"
 
     @pytest.fixture(autouse=True)

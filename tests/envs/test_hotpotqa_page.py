@@ -46,4 +46,4 @@ def test_the_page_s_figures_are_those_of_the_questions():
 def test_the_page_s_lines_of_python_run(tmp_path):
     (lines,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     ran = subprocess.run([sys.executable, "-c", lines], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert ran.stdout == "Score(em=True, f1=1.0, precision=1.0, recall=1.0)\n", ran.stderr
+    assert ran.stdout == "AnswerScore(em=True, f1=1.0, precision=1.0, recall=1.0)\n", ran.stderr

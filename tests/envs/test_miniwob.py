@@ -24,7 +24,7 @@ class TestMiniWobIsAnEnvironment(EnvironmentContract):
 
 class TestMiniWobOfOneActionIsAnEnvironment(EnvironmentContract):
     split = "other"
-    futile = "type x"
+    non_winning_action = "type x"
 
     def make(self):
         return make(actions=1, data_mode="test", pictures=True)

@@ -255,7 +255,7 @@ from codeplan.envs.miniwob.browser import _shared
 env = MiniWob()
 env.reset(env.task("click-test", 0))
 process = next(iter(_shared.values())).process
-print(process.number, process.folder, flush=True)
+print(process.pid, process.profile_folder, flush=True)
 sys.stdin.readline()
 """
 

@@ -23,7 +23,7 @@ TASKS = ENV.tasks("test")
 
 
 class TestWebShopIsAnEnvironment(EnvironmentContract):
-    futile = "click[stand on your head]"
+    non_winning_action = "click[stand on your head]"
 
     def make(self):
         return make()

@@ -164,7 +164,7 @@ def test_what_was_made_is_used_again_and_made_anew_when_a_file_changes(tmp_path)
 
 def test_several_processes_that_open_at_once_make_it_once(tmp_path):
     data = write_files(tmp_path / "data", [record(f"B{n:09}", f"Thing {n}") for n in range(300)])
-    code = f"from codeplan.envs.webshop.loading import opened; print(opened({data!r}).catalogue.size)"
+    code = f"from codeplan.envs.webshop.loading import open_shop; print(open_shop({data!r}).catalogue.size)"
     running = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)]
     assert [each.communicate(timeout=60)[0].strip() for each in running] == ["300"] * 3
     assert len(list((tmp_path / "data" / "codeplan-index").glob("webshop-*"))) == 1

@@ -114,7 +114,7 @@ class RecordedSearches:
                 shown = [self._catalogue.number_of(a) for a in re.findall(r"\[(B\w{9})\]", text)]
                 self._found.append((*shown, *[self._catalogue.size] * (total - len(shown))))
 
-    def best(self, words, limit):
+    def find_best(self, words, limit):
         return self._found.pop(0) if self._found else ()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 spec = importlib.util.spec_from_file_location("script", ROOT / "scripts" / "make_textcraft_recipes.py")
 script = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(script)
