@@ -1,4 +1,4 @@
-"""Tasks that are made of a kind and a seed, when they are looked at."""
+"""Task lists whose tasks are generated from a kind and a seed on access."""
 
 from __future__ import annotations
 
@@ -9,15 +9,12 @@ from codeplan.types.task import Task
 
 
 def split_for_seed(seed: int) -> str:
-    """The split that a seed belongs to: ``test`` below 1000, ``dev`` below 2000, ``train`` from there on."""
+    """Return the split of a seed: ``test`` below 1000, ``dev`` below 2000, ``train`` from 2000."""
     return "test" if seed < 1000 else "dev" if seed < 2000 else "train"
 
 
 class GeneratedTasks(Sequence[Task]):
-    """The tasks of some kinds under some seeds, all kinds under one seed before the next seed.
-
-    Each is made when it is asked for, by ``made``, of its kind and seed.
-    """
+    """The tasks of some kinds and seeds: every kind of one seed, then the next seed. Each access makes its task."""
 
     def __init__(self, kinds: Sequence[str], seeds: range, make_task: Callable[[str, int], Task]) -> None:
         self._kinds, self._seeds, self._make_task = kinds, seeds, make_task
@@ -30,9 +27,9 @@ class GeneratedTasks(Sequence[Task]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[Task]: ...
     def __getitem__(self, index: int | slice) -> Task | Sequence[Task]:
-        places = range(len(self))[index]  # raises IndexError beyond the end
-        return self._at(places) if isinstance(places, int) else [self._at(place) for place in places]
+        positions = range(len(self))[index]  # raises IndexError beyond the end
+        return self._at(positions) if isinstance(positions, int) else [self._at(position) for position in positions]
 
-    def _at(self, place: int) -> Task:
-        nth, kind = divmod(place, len(self._kinds))
-        return self._make_task(self._kinds[kind], self._seeds[nth])
+    def _at(self, position: int) -> Task:
+        seed, kind = divmod(position, len(self._kinds))
+        return self._make_task(self._kinds[kind], self._seeds[seed])

@@ -1,4 +1,4 @@
-"""Environments by name."""
+"""Builds environments from their names."""
 
 from __future__ import annotations
 
@@ -10,20 +10,18 @@ from codeplan.protocols import Environment
 
 
 def names() -> tuple[str, ...]:
-    """The names of all environments that are installed, sorted. Loads none of them."""
+    """Return the names of all installed environments, sorted, without loading them."""
     return plugins.names("codeplan.envs")
 
 
 def make(name: str, **settings: Any) -> Environment:
-    """Build the environment of this name.
+    """Build an environment from its name and settings, as in ``make("household", actions=30)``.
 
-    ``settings`` are the environment's own, such as ``make("household", actions=30)``. Raises UsageError for a name or
-    a setting that there is not, and for a value of another type than the setting's; EnvironmentFailure where what was
-    built is no Environment.
+    Raises: UsageError for an unknown name or setting, or a value of the wrong type; EnvironmentFailure if the factory
+    does not return an Environment.
     """
     env = plugins.build(plugins.load_factory("codeplan.envs", name), settings, f"the environment {name}")
     if not isinstance(env, Environment):
-        raise EnvironmentFailure(
-            f"the environment {name!r} was built as a {type(env).__name__}, which is no Environment"
-        )
+        kind = type(env).__name__
+        raise EnvironmentFailure(f"the factory of the environment {name!r} returned a {kind}, not an Environment")
     return env

@@ -1,6 +1,6 @@
-"""ALFWorld's own engine, TextWorld, as a cross-check of ours: a process of its own plays the game.
+"""ALFWorld's own engine, TextWorld, in a process of its own: a cross-check of codeplan's engine.
 
-It needs the extra ``textworld``. Where this Python cannot have it, CODEPLAN_TEXTWORLD_PYTHON names one that has.
+It needs the extra ``textworld``. If this Python cannot have it, set CODEPLAN_TEXTWORLD_PYTHON to one that has it.
 """
 
 from __future__ import annotations
@@ -12,28 +12,25 @@ import selectors
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from codeplan.envs.household.session import observation_after_end
-from codeplan.errors import EnvironmentFailure, UsageError
-from codeplan.types.task import Observation
+from codeplan.errors import EnvironmentFailure
 from codeplan.types.value import Value
 
 MAX_ANSWER_SECONDS = 120.0
-"""Seconds that the engine may take to answer; a start takes about two."""
+"""How long the engine may take to answer; a start takes about two seconds."""
 
 _WORKER = Path(__file__).with_name("textworld_worker.py")
 
 
 def textworld_python() -> str:
-    """The Python that the engine runs in."""
+    """Return the Python program that runs the engine."""
     return os.environ.get("CODEPLAN_TEXTWORLD_PYTHON") or sys.executable
 
 
 class TextWorldAnswer(Value, frozen=True):
-    """What TextWorld says after a start or an action, and how things stand then."""
+    """TextWorld's answer to a start or an action; ``commands`` are the admissible actions after it."""
 
     text: str
     won: bool
@@ -41,103 +38,89 @@ class TextWorldAnswer(Value, frozen=True):
 
 
 class TextWorldProcess:
-    """TextWorld in a process of its own, which ``close`` ends. It plays on after the game is won."""
+    """TextWorld in a process of its own, until ``close``. A game that is won can be played on."""
 
     def __init__(self) -> None:
-        """Raises EnvironmentFailure where the Python that it is to run in cannot be started."""
+        """Raises: EnvironmentFailure if ``textworld_python()`` cannot be started."""
         command = [textworld_python(), "-I", str(_WORKER)]
         try:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
             )
         except OSError as e:
-            raise _failed(f"it cannot be started: {e.strerror}") from None
+            raise _failure(f"it cannot be started: {e.strerror}") from None
 
     def load(self, file: Path) -> TextWorldAnswer:
-        """Begin the game of a file. Raises EnvironmentFailure where TextWorld is not there, or refuses the file."""
-        return self._ask({"load": str(file.resolve())})
+        """Begin the game of a file. Raises: EnvironmentFailure if TextWorld is missing or rejects the file."""
+        return self._request({"load": str(file.resolve())})
 
     def step(self, action: str) -> TextWorldAnswer:
-        """Do one action. Raises EnvironmentFailure where TextWorld broke."""
-        return self._ask({"step": action})
+        """Do one action. Raises: EnvironmentFailure if TextWorld fails."""
+        return self._request({"step": action})
 
     def close(self) -> None:
         """End the process. Safe to call twice."""
         for stream in (self._process.stdin, self._process.stdout):
-            with contextlib.suppress(OSError):  # what was not sent when it ended cannot be sent now
+            with contextlib.suppress(OSError):  # an unsent request fails to flush after the process ended
                 assert stream is not None
                 stream.close()
         self._process.kill()
         self._process.wait()
 
-    def _ask(self, request: dict[str, str]) -> TextWorldAnswer:
-        line = self._answered(json.dumps(request).encode() + b"\n")
+    def _request(self, request: dict[str, str]) -> TextWorldAnswer:
+        line = self._exchange(json.dumps(request).encode() + b"\n")
         answer = msgspec.json.decode(line)
         if "error" in answer:
-            raise _failed(answer["error"])
+            raise _failure(answer["error"])
         return msgspec.convert(answer, TextWorldAnswer)
 
-    def _answered(self, request: bytes) -> bytes:
+    def _exchange(self, request: bytes) -> bytes:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
             self._process.stdin.write(request)
             self._process.stdin.flush()
         except OSError:
-            raise _failed("its process ended") from None
+            raise _failure("its process ended") from None
         with selectors.DefaultSelector() as waiting:
             waiting.register(self._process.stdout, selectors.EVENT_READ)
             if not waiting.select(MAX_ANSWER_SECONDS):
-                raise _failed(f"it did not answer within {MAX_ANSWER_SECONDS:g} seconds")
+                raise _failure(f"it did not answer within {MAX_ANSWER_SECONDS:g} seconds")
         line = self._process.stdout.readline()
         if not line.endswith(b"\n"):
-            raise _failed("its process ended")
+            raise _failure("its process ended")
         return line
 
 
-def _failed(why: str) -> EnvironmentFailure:
+def _failure(why: str) -> EnvironmentFailure:
     return EnvironmentFailure(f"the engine textworld failed in {textworld_python()}: {why}")
 
 
-class TextWorldSession:
-    """Plays a game file in TextWorld as ``Play`` does in our engine: until it is won or ``actions`` are spent."""
+class TextWorldEngine:
+    """Plays a game file in TextWorld. Its state is the last answer: the process cannot go back to an earlier one."""
 
-    def __init__(self, file: Path, actions: int) -> None:
-        """Raises EnvironmentFailure as ``TextWorld.load`` does."""
-        self._limit, self._actions, self._done = actions, 0, False
-        self._engine = TextWorldProcess()
+    def __init__(self, file: Path) -> None:
+        """Raises: EnvironmentFailure as ``TextWorldProcess.load`` does."""
+        self._process = TextWorldProcess()
         try:
-            self._last = self._start = self._engine.load(file)
+            self._first = self._process.load(file)
         except BaseException:
-            self._engine.close()
+            self._process.close()
             raise
 
-    @property
-    def snapshot(self) -> Any:
-        """TextWorld cannot be asked where it stands: raises UsageError."""
-        raise UsageError("the engine textworld has no snapshots; codeplan's own has")
+    def start(self) -> tuple[TextWorldAnswer, str]:
+        """Return the first answer and its text."""
+        return self._first, self._first.text
 
-    @snapshot.setter
-    def snapshot(self, moment: Any) -> None:
-        raise UsageError("the engine textworld has no snapshots; codeplan's own has")
+    def apply(self, state: TextWorldAnswer, action: str) -> tuple[TextWorldAnswer, str, bool]:
+        """Do one action in the process. Raises: EnvironmentFailure if TextWorld fails."""
+        answer = self._process.step(action)
+        return answer, answer.text, answer.won
 
-    def begin(self) -> Observation:
-        """The sentence about the room and the task."""
-        return Observation(self._start.text)
-
-    def step(self, action: str) -> Observation:
-        """Do one action. Raises EnvironmentFailure where the engine broke."""
-        if self._done:
-            return observation_after_end(self._last.won)
-        self._last = self._engine.step(action)
-        self._actions += 1
-        self._done = self._last.won or self._actions >= self._limit
-        return Observation(self._last.text, float(self._last.won), self._done, self._last.won)
-
-    def admissible(self) -> tuple[str, ...]:
-        """Every action that could be done now, sorted; none once the game is over."""
-        return () if self._done else tuple(self._last.commands)
+    def admissible(self, state: TextWorldAnswer) -> tuple[str, ...]:
+        """Return every action that can be done now, sorted."""
+        return tuple(state.commands)
 
     def close(self) -> None:
-        """End the engine's process."""
-        self._engine.close()
+        """End the process."""
+        self._process.close()

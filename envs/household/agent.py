@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from codeplan.envs.base import ActionLog
 from codeplan.protocols import Act
 from codeplan.types.task import Observation
 
@@ -29,9 +30,8 @@ class HouseholdAgent:
         self.location = None
         self.holding = None
         self.receptacles = _receptacles_in(observation.text if observation else "")
-        self._act = act
+        self._log = ActionLog(act)
         self._moves = False
-        self._last: tuple[str, str] | None = None
 
     def goto(self, receptacle: str) -> str:
         """Walk to a receptacle and return what is on it, or that it is closed; one within reach is looked at instead.
@@ -39,21 +39,21 @@ class HouseholdAgent:
         Example: "On the countertop 1, you see a apple 1, and a knife 2." or "The fridge 1 is closed."
         """
         if receptacle == self.location:
-            return self._do(f"examine {receptacle}")
-        answer = self._do(f"go to {receptacle}")
+            return self._log.act(f"examine {receptacle}")
+        answer = self._log.act(f"go to {receptacle}")
         arrival = _ARRIVAL.match(answer)
         if arrival is None:
-            return self._turned_to(receptacle, answer)
+            return self._look_at_neighbour(receptacle, answer)
         self.location = receptacle
         self._moves = arrival[1] == receptacle
-        return self._answered(answer[arrival.end() :])
+        return self._correct_answer(answer[arrival.end() :])
 
     def take(self, object: str, receptacle: str) -> str:
         """Pick an object up from the receptacle that the robot stands at, which must be open; needs an empty hand.
 
         Example: "You pick up the apple 1 from the countertop 1."
         """
-        answer = self._do(f"take {object} from {receptacle}")
+        answer = self._log.act(f"take {object} from {receptacle}")
         if answer.startswith("You pick up "):
             self.holding = object
         return answer
@@ -63,53 +63,53 @@ class HouseholdAgent:
 
         Example: "You put the apple 1 in/on the diningtable 1."
         """
-        answer = self._do(f"move {object} to {receptacle}" if self._moves else f"put {object} in/on {receptacle}")
+        answer = self._log.act(f"move {object} to {receptacle}" if self._moves else f"put {object} in/on {receptacle}")
         if not answer.startswith(("You put ", "You move ")):
             return answer
         self.holding = None
-        return self._answered(f"You put the {object} in/on the {receptacle}.")
+        return self._correct_answer(f"You put the {object} in/on the {receptacle}.")
 
     def open_receptacle(self, receptacle: str) -> str:
         """Open the closed receptacle that the robot stands at and return what is in it.
 
         Example: "You open the drawer 2. The drawer 2 is open. In it, you see a spoon 1."
         """
-        return self._do(f"open {receptacle}")
+        return self._log.act(f"open {receptacle}")
 
     def close_receptacle(self, receptacle: str) -> str:
         """Close the open receptacle that the robot stands at.
 
         Example: "You close the drawer 2."
         """
-        return self._do(f"close {receptacle}")
+        return self._log.act(f"close {receptacle}")
 
     def clean(self, object: str, receptacle: str) -> str:
         """Clean the object in the robot's hand with the sinkbasin that it stands at.
 
         Example: "You clean the apple 1 using the sinkbasin 1."
         """
-        return self._do(f"clean {object} with {receptacle}")
+        return self._log.act(f"clean {object} with {receptacle}")
 
     def heat(self, object: str, receptacle: str) -> str:
         """Heat the object in the robot's hand with the microwave that it stands at; the object stays in the hand.
 
         Example: "You heat the apple 1 using the microwave 1."
         """
-        return self._do(f"heat {object} with {receptacle}")
+        return self._log.act(f"heat {object} with {receptacle}")
 
     def cool(self, object: str, receptacle: str) -> str:
         """Cool the object in the robot's hand with the fridge that it stands at; the object stays in the hand.
 
         Example: "You cool the apple 1 using the fridge 1."
         """
-        return self._do(f"cool {object} with {receptacle}")
+        return self._log.act(f"cool {object} with {receptacle}")
 
     def turn_on(self, object: str) -> str:
         """Turn on a lamp that is on the receptacle that the robot stands at, whatever it holds.
 
         Example: "You turn on the desklamp 1."
         """
-        return self._do(f"use {object}")
+        return self._log.act(f"use {object}")
 
     def report(self) -> str:
         """Return where the robot is, what it holds, its last action and the answer, for the message of an assertion.
@@ -118,35 +118,28 @@ class HouseholdAgent:
         """
         where = f"at {self.location}" if self.location else "in the middle of the room"
         state = f"I am {where}, holding {self.holding or 'nothing'}."
-        if self._last is None:
-            return f"{state} I have not acted yet."
-        action, answer = self._last
-        return f"{state} Last action: '{action}'; it answered: '{answer}'"
+        return f"{state} {self._log.describe_last()}"
 
-    def _turned_to(self, receptacle: str, answer: str) -> str:
-        """What is seen of a receptacle that cannot be walked to, since it is within reach from where the robot stands.
+    def _look_at_neighbour(self, receptacle: str, answer: str) -> str:
+        """Look at a receptacle that is within reach already, which takes one more action.
 
-        The world answers such a walk as it answers nonsense, so this looks at it, which is an action more. ``answer``
-        is returned where the room has no such receptacle.
+        The environment answers a walk there as it answers nonsense. Return ``answer`` if the room has no such
+        receptacle.
         """
-        walk = self._last
+        walk = self._log.last
         if receptacle not in self.receptacles:
             return answer
-        view = self._do(f"examine {receptacle}")
+        view = self._log.act(f"examine {receptacle}")
         if not _VIEW.match(view):
-            self._last = walk
+            self._log.last = walk
             return answer
         self.location = receptacle
         return view
 
-    def _do(self, action: str) -> str:
-        self._last = action, self._act(action).text
-        return self._last[1]
-
-    def _answered(self, answer: str) -> str:
-        """Let an answer in common words stand for the last action's own."""
-        if self._last is not None:
-            self._last = self._last[0], answer
+    def _correct_answer(self, answer: str) -> str:
+        """Replace the last answer in the log by one that has the same words in every dialect."""
+        if self._log.last is not None:
+            self._log.last = self._log.last[0], answer
         return answer
 
 

@@ -1,6 +1,6 @@
-"""The rules of the household: what an action does to a state, and what is said of it.
+"""The rules of the household: what an action does to a state, and its answer.
 
-Pure functions of a game and a state; the rules are those of ALFWorld's text engine, oddities included.
+All functions are pure. The rules are those of ALFWorld's text engine, including its oddities.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from codeplan.envs.household.game import Condition, Dialect, Game, HouseholdStat
 from codeplan.types.value import Value
 
 ActionOutcome = tuple[HouseholdState, str] | None
-"""The state after an action and what is said; None where the action cannot be done."""
+"""The state after an action and the answer; None if the action cannot be done."""
 
 
 class Treatment(Value, frozen=True):
-    """What a kind of receptacle does to an object that has the trait: it brings about the condition."""
+    """A change that an appliance makes to an object: an object with ``trait`` gets ``condition``."""
 
     condition: Condition
     trait: str
@@ -32,17 +32,20 @@ TREATMENTS: dict[str, Treatment] = {
     "heat": Treatment("hot", "heatable", "microwave"),
     "cool": Treatment("cool", "coolable", "fridge"),
 }
-"""The treatments by their verb."""
+"""The treatments by verb."""
 
 BLADES = ("knife", "butterknife")
-"""Kinds of objects that slice others."""
+"""Kinds of objects that slice other objects."""
 
 _TRAIT_FOR = {t.condition: t.trait for t in TREATMENTS.values()}
 _T = TypeVar("_T")
 
 
 class ActionRule(Value, frozen=True):
-    """An action: ``head X``, or ``head X middle Y``; ``takes`` tells objects (``o``) from receptacles (``r``)."""
+    """The form and effect of an action: ``prefix X`` or ``prefix X separator Y``.
+
+    ``argument_types`` has a letter for each argument: ``o`` for an object, ``r`` for a receptacle.
+    """
 
     prefix: str
     separator: str
@@ -50,17 +53,28 @@ class ActionRule(Value, frozen=True):
     apply: Callable[..., ActionOutcome]
 
 
-def apply_action(game: Game, state: HouseholdState, action: str) -> tuple[HouseholdState, str]:
-    """Do one action, given by its exact text (outer white space aside). One that cannot be done changes nothing."""
-    return _reply(game, state, action.strip()) or (state, say.NOTHING_HAPPENS)
+def try_action(game: Game, state: HouseholdState, action: str) -> ActionOutcome:
+    """Do one action, given by its exact text; surrounding white space does not matter."""
+    action = action.strip()
+    if action == "look":
+        return state, say.describe_surroundings(game, state)
+    if action == "inventory":
+        return state, say.describe_inventory(game, state)
+    if action == "help":
+        return (state, say.HELP) if game.dialect.has_help else None
+    for rule in rules_by_verb(game.dialect).get(action.partition(" ")[0], ()):
+        arguments = _find_arguments(game, rule, action)
+        if arguments is not None:
+            return rule.apply(game, state, *arguments)
+    return None
 
 
 def is_goal_reached(game: Game, state: HouseholdState) -> bool:
-    """Whether the goal is reached in this state."""
+    """Return whether the state meets the game's goal."""
     if game.goal.lamp is not None:
         return _holds_target(game, state) and _lamp_shines_here(game, state, game.goal.lamp)
     return any(
-        sum(_fits(game, state, o) for o in contents) >= game.goal.count
+        sum(_meets_goal(game, state, o) for o in contents) >= game.goal.count
         for r, contents in zip(game.receptacles, state.contents, strict=True)
         if r.kind == game.goal.receptacle
     )
@@ -69,14 +83,14 @@ def is_goal_reached(game: Game, state: HouseholdState) -> bool:
 # ------------------------------------------------------------------ the goal
 
 
-def _fits(game: Game, state: HouseholdState, o: int) -> bool:
+def _meets_goal(game: Game, state: HouseholdState, o: int) -> bool:
     condition, it = game.goal.condition, game.objects[o]
     if it.kind != game.goal.object:
         return False
-    return condition is None or (_TRAIT_FOR[condition] in it.traits and o in _having(state, condition))
+    return condition is None or (_TRAIT_FOR[condition] in it.traits and o in _objects_in(state, condition))
 
 
-def _having(state: HouseholdState, condition: Condition) -> frozenset[int]:
+def _objects_in(state: HouseholdState, condition: Condition) -> frozenset[int]:
     return {"clean": state.clean, "hot": state.hot, "cool": state.cool}[condition]
 
 
@@ -92,37 +106,23 @@ def _lamp_shines_here(game: Game, state: HouseholdState, lamp: str) -> bool:
 # ------------------------------------------------------------------ the actions
 
 
-def _reply(game: Game, state: HouseholdState, action: str) -> ActionOutcome:
-    if action == "look":
-        return state, say.describe_surroundings(game, state)
-    if action == "inventory":
-        return state, say.describe_inventory(game, state)
-    if action == "help":
-        return (state, say.HELP) if game.dialect.has_help else None
-    for rule in rules_by_verb(game.dialect).get(action.partition(" ")[0], ()):
-        named = _named(game, rule, action)
-        if named is not None:
-            return rule.apply(game, state, *named)
-    return None
-
-
-def _named(game: Game, rule: ActionRule, action: str) -> list[int] | None:
-    """The things that an action names; None where it does not follow the rule's form or names what there is not."""
+def _find_arguments(game: Game, rule: ActionRule, action: str) -> list[int] | None:
+    """The indices of what an action names; None if it does not have the rule's form or names something unknown."""
     if not action.startswith(rule.prefix):
         return None
     rest = action[len(rule.prefix) :]
-    first, found, second = rest.partition(rule.separator) if rule.separator else (rest, "", "")
-    if rule.separator and not found:
+    first, separator, second = rest.partition(rule.separator) if rule.separator else (rest, "", "")
+    if separator != rule.separator:
         return None
-    tables = (game.object_indices if sort == "o" else game.receptacle_indices for sort in rule.argument_types)
-    things = [table.get(name) for table, name in zip(tables, (first, second), strict=False)]
-    known = [t for t in things if t is not None]
-    return known if len(known) == len(things) else None
+    tables = (game.object_indices if letter == "o" else game.receptacle_indices for letter in rule.argument_types)
+    found_or_none = [table.get(name) for table, name in zip(tables, (first, second), strict=False)]
+    known = [index for index in found_or_none if index is not None]
+    return known if len(known) == len(found_or_none) else None
 
 
 @cache
 def rules_by_verb(dialect: Dialect) -> dict[str, tuple[ActionRule, ...]]:
-    """The rules of all actions that name something, by the action's first word."""
+    """Return the rules of all actions that have arguments, by the action's first word."""
     head, middle = dialect.put_command
     every = (
         ActionRule("go to ", "", "r", _go),
@@ -171,8 +171,8 @@ def _take(game: Game, state: HouseholdState, o: int, r: int) -> ActionOutcome:
     after = replace(
         state,
         holding=o,
-        contents=_with(state.contents, r, tuple(other for other in state.contents[r] if other != o)),
-        places=_with(state.places, o, state.places[o] - {state.location}),
+        contents=_replace_at(state.contents, r, tuple(other for other in state.contents[r] if other != o)),
+        places=_replace_at(state.places, o, state.places[o] - {state.location}),
         removed=state.removed | {(o, r)},
     )
     return after, f"You pick up the {game.objects[o].name} from the {game.receptacles[r].name}."
@@ -186,29 +186,29 @@ def _put(game: Game, state: HouseholdState, o: int, r: int) -> ActionOutcome:
     after = replace(
         state,
         holding=None,
-        contents=_with(state.contents, r, tuple(sorted({*state.contents[r], o}))),
-        places=_with(state.places, o, state.places[o] | {state.location}),
+        contents=_replace_at(state.contents, r, tuple(sorted({*state.contents[r], o}))),
+        places=_replace_at(state.places, o, state.places[o] | {state.location}),
         removed=state.removed - {(o, r)},
     )
     return after, game.dialect.put_answer.format(object=game.objects[o].name, receptacle=game.receptacles[r].name)
 
 
 def _clean(game: Game, state: HouseholdState, o: int, r: int) -> ActionOutcome:
-    return _treated(game, state, "clean", o, r, lambda: replace(state, clean=state.clean | {o}))
+    return _treat(game, state, "clean", o, r, lambda: replace(state, clean=state.clean | {o}))
 
 
 def _heat(game: Game, state: HouseholdState, o: int, r: int) -> ActionOutcome:
-    return _treated(game, state, "heat", o, r, lambda: replace(state, hot=state.hot | {o}, cool=state.cool - {o}))
+    return _treat(game, state, "heat", o, r, lambda: replace(state, hot=state.hot | {o}, cool=state.cool - {o}))
 
 
 def _cool(game: Game, state: HouseholdState, o: int, r: int) -> ActionOutcome:
-    return _treated(game, state, "cool", o, r, lambda: replace(state, cool=state.cool | {o}, hot=state.hot - {o}))
+    return _treat(game, state, "cool", o, r, lambda: replace(state, cool=state.cool | {o}, hot=state.hot - {o}))
 
 
-def _treated(
+def _treat(
     game: Game, state: HouseholdState, verb: str, o: int, r: int, change: Callable[[], HouseholdState]
 ) -> ActionOutcome:
-    """The appliance works whether its door is open or not."""
+    """Treat an object. The appliance works with its door open or closed."""
     treatment = TREATMENTS[verb]
     fit = treatment.trait in game.objects[o].traits and game.receptacles[r].kind == treatment.appliance
     if not fit or state.holding != o or not _at(game, state, r):
@@ -217,7 +217,7 @@ def _treated(
 
 
 def _use(game: Game, state: HouseholdState, o: int) -> ActionOutcome:
-    """A lamp stays on for ever: using it again says the same."""
+    """Switch a lamp on. It stays on; using it again gives the same answer."""
     here = any(o in state.contents[r] for r in game.receptacles_at(state.location))
     if not here or "toggleable" not in game.objects[o].traits:
         return None
@@ -249,5 +249,5 @@ def _reaches_into(game: Game, state: HouseholdState, r: int) -> bool:
     return not game.receptacles[r].openable or r in state.opened
 
 
-def _with(values: tuple[_T, ...], index: int, value: _T) -> tuple[_T, ...]:
+def _replace_at(values: tuple[_T, ...], index: int, value: _T) -> tuple[_T, ...]:
     return (*values[:index], value, *values[index + 1 :])

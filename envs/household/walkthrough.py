@@ -1,44 +1,41 @@
-"""Solving a game with sight of everything in it: the shortest way to show that it can be won."""
+"""Solves a game with full knowledge of it, to show that the game can be won."""
 
 from __future__ import annotations
 
 from codeplan.envs.household import engine
 from codeplan.envs.household.game import Game
-from codeplan.envs.household.sentences import NOTHING_HAPPENS
 
 
 def find_walkthrough(game: Game) -> tuple[str, ...]:
-    """Actions that win the game from its start, or from what is put in its place: the hand may be full there.
+    """Return actions that win the game from ``game.initial_state``, in which the agent may hold an object.
 
-    Raises ValueError where the goal is out of this plain way's reach.
+    Raises: ValueError if this simple strategy does not reach the goal.
     """
-    walk = _Solver(game)
-    if not engine.is_goal_reached(game, walk.state):
-        _win(walk)
-    if not engine.is_goal_reached(game, walk.state):
-        raise ValueError(f"this household cannot be made to reach its goal: {game.goal_text}")
-    return tuple(walk.actions)
-
-
-def _win(walk: _Solver) -> None:
-    game = walk.game
-    walk.empty_the_hand()
-    if game.goal.lamp is not None:
-        walk.fetch(walk.targets(1)[0])
-        walk.light(game.goal.lamp)
-    else:
-        walk.bring_targets()
+    solver = _Solver(game)
+    if not engine.is_goal_reached(game, solver.state):
+        solver.solve()
+    if not engine.is_goal_reached(game, solver.state):
+        raise ValueError(f"no actions were found that reach this goal: {game.goal_text}")
+    return tuple(solver.actions)
 
 
 class _Solver:
-    """A state of the game and the actions that led to it."""
+    """A state of the game and the actions that led to it. Objects and receptacles are indices."""
 
     def __init__(self, game: Game) -> None:
         self.game, self.state = game, game.initial_state
         self.actions: list[str] = []
 
+    def solve(self) -> None:
+        self.empty_the_hand()
+        if self.game.goal.lamp is not None:
+            self.fetch(self.targets(1)[0])
+            self.light(self.game.goal.lamp)
+        else:
+            self.bring_targets()
+
     def targets(self, count: int, avoid: int | None = None) -> list[int]:
-        """Objects of the goal's kind that can be used for it, and do not lie in the receptacle ``avoid`` already."""
+        """Objects that can serve the goal and are not in the receptacle ``avoid``."""
         goal = self.game.goal
         needed = {"pickupable"} | {t.trait for t in engine.TREATMENTS.values() if t.condition == goal.condition}
         fit = [
@@ -47,28 +44,28 @@ class _Solver:
             if it.kind == goal.object and needed <= it.traits and self.home(o) not in (None, avoid)
         ]
         if len(fit) < count:
-            raise ValueError(f"there are too few of {goal.object} for the goal: {self.game.goal_text}")
+            raise ValueError(f"there are too few objects of kind {goal.object} for the goal: {self.game.goal_text}")
         return fit[:count]
 
     def empty_the_hand(self) -> None:
-        """Put down what is carried, near by if it may be put there."""
+        """Put down the held object, here if that is allowed."""
         o = self.state.holding
         if o is None:
             return
         fit = [r for r, it in enumerate(self.game.receptacles) if (it.kind, self.kind(o)) in self.game.can_contain]
         if not fit:
-            raise ValueError(f"the {self.game.objects[o].name} in the hand can be put down nowhere")
+            raise ValueError(f"the {self.game.objects[o].name} in the hand cannot be put down anywhere")
         r = min(fit, key=lambda r: self.game.receptacles[r].location != self.state.location)
         self.visit(r)
         self.put(o, r)
 
     def bring_targets(self) -> None:
-        """Treat and put down as many objects as the goal asks for, counting those that lie there from the start."""
+        """Treat and place as many objects as the goal asks for, counting objects that are in place already."""
         goal = self.game.goal
         there = self.fullest(goal.receptacle or "")
-        counts_as_it_lies = goal.condition is None
-        lying = sum(self.is_target(o) for o in self.state.contents[there]) if counts_as_it_lies else 0
-        for o in self.targets(goal.count - lying, avoid=there if counts_as_it_lies else None):
+        counts_untreated = goal.condition is None
+        lying = sum(self.is_target(o) for o in self.state.contents[there]) if counts_untreated else 0
+        for o in self.targets(goal.count - lying, avoid=there if counts_untreated else None):
             self.bring(o, there)
 
     def bring(self, o: int, r: int) -> None:
@@ -106,7 +103,7 @@ class _Solver:
         return next((r for r, contents in enumerate(self.state.contents) if o in contents), None)
 
     def fullest(self, kind: str) -> int:
-        """The receptacle of a kind in which most objects of the goal's kind lie already."""
+        """The receptacle of a kind that holds the most objects of the goal's kind."""
         return max(self.all_of(kind), key=lambda r: sum(self.is_target(o) for o in self.state.contents[r]))
 
     def kind(self, o: int) -> str:
@@ -116,7 +113,7 @@ class _Solver:
         return self.kind(o) == self.game.goal.object
 
     def nearest(self, kind: str) -> int:
-        """A receptacle of a kind: the one at hand if there is one, else the first."""
+        """A receptacle of a kind: one within reach, otherwise the first."""
         return min(self.all_of(kind), key=lambda r: self.game.receptacles[r].location != self.state.location)
 
     def all_of(self, kind: str) -> list[int]:
@@ -126,7 +123,7 @@ class _Solver:
         return found
 
     def visit(self, r: int) -> None:
-        """Go to a receptacle and open it where it is closed."""
+        """Go to a receptacle and open it if it is closed."""
         self.go(r)
         if self.game.receptacles[r].openable and r not in self.state.opened:
             self.do(f"open {self.game.receptacles[r].name}")
@@ -136,7 +133,8 @@ class _Solver:
             self.do(f"go to {self.game.receptacles[r].name}")
 
     def do(self, action: str) -> None:
-        self.state, answer = engine.apply_action(self.game, self.state, action)
-        if answer == NOTHING_HAPPENS:
+        outcome = engine.try_action(self.game, self.state, action)
+        if outcome is None:
             raise ValueError(f"the action {action!r} cannot be done there")
+        self.state = outcome[0]
         self.actions.append(action)

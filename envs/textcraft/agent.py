@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from codeplan.envs.base import ActionLog
 from codeplan.errors import AgentError
 from codeplan.protocols import Act
 from codeplan.types.task import Observation
@@ -33,16 +34,15 @@ class TextCraftAgent:
         self.goal = goal[1] if goal else ""
         self._recipes = [(m[2], int(m[1]), _counts(m[3])) for m in _COMMAND.finditer(text)]
         self.craftable = sorted({item for item, _, _ in self._recipes})
-        self._act = act
+        self._log = ActionLog(act)
         self._held: dict[str, int] = {}
-        self._last: tuple[str, str] | None = None
 
     def get(self, count: int, item: str) -> str:
         """Get so many of an item that no crafting command makes. Whatever can be crafted is not found.
 
         Example: "Got 2 oak logs", or "Could not find stick"
         """
-        answer = self._do(f"get {count} {item}")
+        answer = self._log.act(f"get {count} {item}")
         if got := _GOT.fullmatch(answer):
             self._add(got[2], int(got[1]))
         return answer
@@ -58,7 +58,8 @@ class TextCraftAgent:
         if not isinstance(ingredients, dict):
             kind = type(ingredients).__name__
             raise AgentError(f"craft takes the ingredients as a dict such as {{'oak planks': 2}}, not as a {kind}")
-        answer = self._do(f"craft {count} {item} using {', '.join(f'{n} {name}' for name, n in ingredients.items())}")
+        using = ", ".join(f"{n} {name}" for name, n in ingredients.items())
+        answer = self._log.act(f"craft {count} {item} using {using}")
         if crafted := _CRAFTED.fullmatch(answer):
             for name, n in ingredients.items():
                 self._add(name, -n)
@@ -70,7 +71,7 @@ class TextCraftAgent:
 
         Example: {"oak planks": 4, "stick": 2}
         """
-        answer = self._do("inventory")
+        answer = self._log.act("inventory")
         if answer.startswith("Inventory: "):
             self._held = {name: int(n) for name, n in _HELD.findall(answer)}
         return dict(self._held)
@@ -90,14 +91,7 @@ class TextCraftAgent:
         """
         held = ", ".join(f"{n} {name}" for name, n in self._held.items()) or "nothing"
         state = f"My goal is {self.goal or 'not known'}. I hold {held}."
-        if self._last is None:
-            return f"{state} I have not acted yet."
-        action, answer = self._last
-        return f"{state} Last action: '{action}'; it answered: '{answer}'"
-
-    def _do(self, action: str) -> str:
-        self._last = action, self._act(action).text
-        return self._last[1]
+        return f"{state} {self._log.describe_last()}"
 
     def _add(self, name: str, count: int) -> None:
         self._held[name] = self._held.get(name, 0) + count

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.small_house import after, answer, house
+from support.small_house import after, answer, apply_action, house
 
 from codeplan.envs.household.admissible import admissible_actions
-from codeplan.envs.household.engine import apply_action, is_goal_reached
+from codeplan.envs.household.engine import is_goal_reached
 from codeplan.envs.household.game import MOVE_DIALECT, HouseholdGoal, Object, number_names
 from codeplan.envs.household.generator import KINDS, generate_game
 from codeplan.envs.household.sentences import describe_start, list_names

@@ -9,11 +9,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from msgspec.structs import replace
+from support.small_house import apply_action
 
 from codeplan.envs.household import admissible, engine
+from codeplan.envs.household.environment import Household
 from codeplan.envs.household.game import MOVE_DIALECT, PUT_DIALECT
 from codeplan.envs.household.generator import KINDS, generate_game
-from codeplan.envs.household.session import HouseholdSession
 from codeplan.envs.household.walkthrough import find_walkthrough
 
 SEQUENCES = int(os.environ.get("CODEPLAN_SEQUENCES", "30"))
@@ -31,12 +32,13 @@ class HouseholdMachine(RuleBasedStateMachine):
     )
     def begin(self, kind, seed, dialect, difficulty, feedback):
         self.game = generate_game(kind, seed, dialect, difficulty)
-        self.play = HouseholdSession(self.game, 10_000, feedback)
+        self.env = Household(actions=10_000, dialect=dialect.name, difficulty=difficulty, feedback=feedback)
+        self.env.reset(self.env.task(kind, seed))
         self.kept = []
 
     @property
     def state(self):
-        return self.play.snapshot.state
+        return self.env.snapshot().state
 
     @rule(draw=st.floats(0, 1, exclude_max=True), about_goal=st.booleans())
     def do_what_can_be_done(self, draw, about_goal):
@@ -44,8 +46,8 @@ class HouseholdMachine(RuleBasedStateMachine):
         if about_goal:
             goal = self.game.goal
             actions = [a for a in actions if goal.object in a or (goal.receptacle or goal.lamp) in a] or actions
-        self.play.snapshot = replace(self.play.snapshot, done=False)
-        answer = self.play.step(actions[int(draw * len(actions))])
+        self.env.restore(replace(self.env.snapshot(), done=False))
+        answer = self.env.step(actions[int(draw * len(actions))])
         assert not answer.text.startswith("Nothing happens.")
         assert answer.success == engine.is_goal_reached(self.game, self.state)
 
@@ -53,18 +55,19 @@ class HouseholdMachine(RuleBasedStateMachine):
     def do_nonsense(self, action):
         before = self.state
         if action.strip() not in admissible.admissible_actions(self.game, before):
-            self.play.snapshot = replace(self.play.snapshot, done=False)
-            assert self.play.step(action).text.startswith("Nothing happens.")
+            self.env.restore(replace(self.env.snapshot(), done=False))
+            assert self.env.step(action).text.startswith("Nothing happens.")
             assert self.state == before
 
     @rule()
     def keep_the_moment(self):
-        self.kept.append((self.play.snapshot, admissible.admissible_actions(self.game, self.state)))
+        self.kept.append((self.env.snapshot(), admissible.admissible_actions(self.game, self.state)))
 
     @precondition(lambda self: self.kept)
     @rule(draw=st.floats(0, 1, exclude_max=True))
     def go_back_to_a_moment(self, draw):
-        self.play.snapshot, actions = self.kept[int(draw * len(self.kept))]
+        snapshot, actions = self.kept[int(draw * len(self.kept))]
+        self.env.restore(snapshot)
         assert admissible.admissible_actions(self.game, self.state) == actions
 
     @invariant()
@@ -83,10 +86,10 @@ class HouseholdMachine(RuleBasedStateMachine):
 
     @invariant()
     def the_goal_can_still_be_reached(self):
-        rest = replace(self.game, start=self.state)
+        rest = replace(self.game, initial_state=self.state)
         state = self.state
         for action in find_walkthrough(rest):
-            state, _ = engine.apply_action(rest, state, action)
+            state, _ = apply_action(rest, state, action)
         assert engine.is_goal_reached(rest, state)
 
 

@@ -3,14 +3,12 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.small_house import after, house
+from support.small_house import after, apply_action, house
 
-from codeplan.envs.household.engine import apply_action
 from codeplan.envs.household.environment import Household
 from codeplan.envs.household.failure_reasons import explain_failure
 from codeplan.envs.household.game import MOVE_DIALECT
 from codeplan.envs.household.generator import KINDS, generate_game
-from codeplan.envs.household.session import HouseholdSession
 
 AT_COUNTER = ("go to countertop 1",)
 WITH_APPLE = (*AT_COUNTER, "take apple 2 from countertop 1")
@@ -118,18 +116,19 @@ def test_what_lies_behind_a_closed_door_is_not_given_away():
 @given(st.sampled_from(KINDS), st.integers(0, 10**6), st.integers(0, 40), st.data())
 def test_whatever_cannot_be_done_has_a_reason_and_never_a_vague_one(kind, seed, steps, data):
     game = generate_game(kind, seed)
-    play = HouseholdSession(game, 100, "augmented")
+    env = Household(actions=100, feedback="augmented")
+    env.reset(env.task(kind, seed))
     for action in game.walkthrough[:steps]:
-        play.step(action)
+        env.step(action)
     r, s = (data.draw(st.sampled_from(game.receptacles)).name for _ in "rs")
     o, p = (data.draw(st.sampled_from(game.objects)).name for _ in "op")
     tried = [f"go to {r}", f"open {r}", f"close {r}", f"take {o} from {r}", f"put {o} in/on {r}", f"clean {o} with {r}"]
     tried += [f"heat {o} with {s}", f"cool {o} with {s}", f"use {o}", f"use {r}", f"slice {o} with {p}", f"examine {o}"]
     tried += [f"examine {r}", f"take {r} from {o}", data.draw(st.text(max_size=20))]
-    now = play.snapshot
+    now = env.snapshot()
     for action in tried:
-        play.snapshot = now
-        if now.done or play.step(action).text.partition(". ")[0] != "Nothing happens":
+        env.restore(now)
+        if now.done or env.step(action).text.partition(". ")[0] != "Nothing happens":
             continue
         reason = explain_failure(game, now.state, action)
         assert reason != "It cannot be done now."

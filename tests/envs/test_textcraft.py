@@ -248,7 +248,7 @@ def test_exact_knows_half_the_test_tasks_and_refuses_the_others_rather_than_make
         try:
             known += bool(env.reset(task).text)
         except UsageError as refused:
-            assert f"no list of commands is known to be recorded for the task {task.id}" in str(refused)
+            assert f"no commands were recorded for the task {task.id}" in str(refused)
     assert known == 100
 
 

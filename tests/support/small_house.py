@@ -1,9 +1,9 @@
-"""A small household, made by hand, to say exactly what the rules do."""
+"""A small household in which tests of the rules can state every answer."""
 
 from __future__ import annotations
 
 from codeplan.envs.household.affordances import CAN_CONTAIN, CONTAINER_OBJECTS, OPENABLE, traits_of_kind
-from codeplan.envs.household.engine import apply_action
+from codeplan.envs.household.engine import try_action
 from codeplan.envs.household.game import (
     PUT_DIALECT,
     Dialect,
@@ -37,7 +37,7 @@ THINGS = (
 
 
 def house(goal: HouseholdGoal | None = None, dialect: Dialect = PUT_DIALECT) -> Game:
-    """The agent stands at location 7, before nothing; door of fridge and microwave closed."""
+    """The agent stands at location 7, where there is no receptacle; the fridge and the microwave are closed."""
     furniture = [kind for kind, _ in FURNITURE]
     receptacles = tuple(
         Receptacle(name, kind, at, kind in OPENABLE)
@@ -56,14 +56,20 @@ def house(goal: HouseholdGoal | None = None, dialect: Dialect = PUT_DIALECT) -> 
 
 
 def after(game: Game, *actions: str) -> HouseholdState:
-    """The state after some actions, each of which must be possible."""
+    """The state after some actions, all of which must be possible."""
     state = game.initial_state
     for action in actions:
-        state, answer = apply_action(game, state, action)
-        assert answer != NOTHING_HAPPENS, f"{action!r} cannot be done"
+        outcome = try_action(game, state, action)
+        assert outcome is not None, f"{action!r} cannot be done"
+        state = outcome[0]
     return state
 
 
+def apply_action(game: Game, state: HouseholdState, action: str) -> tuple[HouseholdState, str]:
+    """The state after an action and the environment's answer."""
+    return try_action(game, state, action) or (state, NOTHING_HAPPENS)
+
+
 def answer(game: Game, *actions: str) -> str:
-    """What the last of some actions is answered; those before must be possible."""
+    """The answer to the last action; the actions before it must be possible."""
     return apply_action(game, after(game, *actions[:-1]), actions[-1])[1]

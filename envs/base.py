@@ -1,0 +1,128 @@
+"""What environments share: the action limit, the end of an episode, snapshots, checks of settings, an agent's log.
+
+Environments need not use any of it: an object with the parts of ``codeplan.protocols.Environment`` is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from msgspec.structs import replace
+
+from codeplan.errors import UsageError
+from codeplan.protocols import Act
+from codeplan.types.task import Observation
+from codeplan.types.value import Value
+
+EPISODE_OVER = "The episode is over."
+
+
+class EpisodeSnapshot(Value, frozen=True, kw_only=True):
+    """Where an episode stands. A subclass adds the environment's state; ``actions`` is the number of actions taken."""
+
+    actions: int = 0
+    done: bool = False
+    success: bool = False
+
+
+_S = TypeVar("_S", bound=EpisodeSnapshot)
+_T = TypeVar("_T")
+
+
+class LimitedEnvironment(Generic[_S]):
+    """Base of an environment that counts actions and ends an episode at a limit.
+
+    A subclass calls ``_begin`` in ``reset`` and defines ``_apply``.
+    """
+
+    name: str
+
+    def __init__(self, actions: int) -> None:
+        """``actions`` is the action limit of an episode. Raises UsageError if it is not a whole number above 0."""
+        self._max_actions = check_positive(self.name, "actions", actions)
+        self._current: _S | None = None
+
+    def step(self, action: str) -> Observation:
+        """Take one action. An action that cannot be done still counts; the last allowed action ends the episode.
+
+        After the end, every action is answered with ``EPISODE_OVER``. Raises: UsageError before the first ``reset``.
+        """
+        before = self._require_task()
+        if before.done:
+            return Observation(EPISODE_OVER, done=True, success=before.success)
+        after, observation = self._apply(before, action)
+        count = before.actions + 1
+        if count >= self._max_actions and not observation.done:
+            observation = self._end_at_limit(observation)
+        self._current = replace(after, actions=count, done=observation.done, success=observation.success)
+        return observation
+
+    def close(self) -> None:
+        """End the episode."""
+        self._current = None
+
+    def _begin(self, snapshot: _S) -> None:
+        self._current = snapshot
+
+    def _apply(self, before: _S, action: str) -> tuple[_S, Observation]:
+        """The environment's state after an action, and what it answers; ``step`` counts and applies the limit."""
+        raise NotImplementedError
+
+    def _end_at_limit(self, observation: Observation) -> Observation:
+        """The observation of the last allowed action if that action does not end the episode by itself."""
+        return replace(observation, done=True)
+
+    def _require_task(self) -> _S:
+        if self._current is None:
+            raise UsageError(f"the environment {self.name} has no task yet; call reset(task) first")
+        return self._current
+
+
+class RestorableEnvironment(LimitedEnvironment[_S]):
+    """A limited environment whose snapshots hold its whole state."""
+
+    def snapshot(self) -> _S:
+        """Return where the episode stands, without copying. Raises: UsageError before the first ``reset``."""
+        return self._require_task()
+
+    def restore(self, snapshot: _S) -> None:
+        """Continue from a snapshot of the same task. Raises: UsageError before the first ``reset``."""
+        self._require_task()
+        self._current = snapshot
+
+
+def check_positive(env: str, name: str, value: int) -> int:
+    """Return a setting that must be a whole number above 0. Raises: UsageError naming environment and setting."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise UsageError(f"the setting {name} of {env} must be a whole number from 1 up (got {value!r})")
+    return value
+
+
+def check_choice(env: str, name: str, value: _T, allowed: tuple[_T, ...]) -> _T:
+    """Return a setting that must be one of ``allowed``. Raises: UsageError naming environment and setting."""
+    if value not in allowed:
+        raise UsageError(f"the setting {name} of {env} must be one of {', '.join(map(str, allowed))} (got {value!r})")
+    return value
+
+
+class ActionLog:
+    """Sends an agent's actions to the environment and keeps the last one with its answer, for ``report()``."""
+
+    def __init__(self, act: Act) -> None:
+        self._act = act
+        self.last: tuple[str, str] | None = None
+        """The last action and its answer; None before the first."""
+
+    def act(self, action: str) -> str:
+        """Take an action and return the observation's text."""
+        answer = self._act(action).text
+        self.last = action, answer
+        return answer
+
+    def describe_last(self, label: str = "it answered", shorten: Callable[[str], str] = "'{}'".format) -> str:
+        """The last action and its answer in a sentence; ``shorten`` writes the answer."""
+        if self.last is None:
+            return "I have not acted yet."
+        action, answer = self.last
+        return f"Last action: '{action}'; {label}: {shorten(answer)}"
