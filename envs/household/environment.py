@@ -43,7 +43,7 @@ class Household(HouseholdGameEnvironment):
         self._difficulty: Difficulty = check_choice(self.name, "difficulty", difficulty, ("easy", "normal", "hard"))
 
     def tasks(self, split: str) -> Sequence[Task]:
-        """The tasks of ``test`` (300), ``dev`` (300) or ``train`` (1200): every kind of one seed, then the next seed."""
+        """The tasks of ``test`` (300), ``dev`` (300) or ``train`` (1200): all kinds of a seed, then the next seed."""
         seeds = _SPLIT_SEEDS.get(split, range(0))
         return GeneratedTasks(self.kinds, seeds, partial(_make_task, difficulty=self._difficulty))
 
