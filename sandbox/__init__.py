@@ -1,17 +1,15 @@
-"""The sandbox: plans that nobody trusts, checked, caged and run.
+"""The sandbox checks and runs plans that nobody has reviewed.
 
-    from codeplan.sandbox import Sandbox, extract
+    from codeplan.sandbox import Sandbox, extract_plan
 
     sandbox = Sandbox()
-    plan = sandbox.check(extract(reply), MyAgent)
+    plan = sandbox.check(extract_plan(reply), MyAgent)
     outcome = sandbox.run(plan, MyAgent(act), ask)
 
-A plan is parsed, compiled and run in a worker process of its own, which the operating system keeps from files,
-network, other processes and the host's memory; the language that plans are written in is a second wall inside it. It
-reaches the agent's public methods, one function that asks a model, and nothing else. Whatever it does ends as a
-value: Finished, Failed, Stopped (at a limit) or Rejected.
-
-Names are loaded when they are first used.
+A worker process of its own parses, compiles and runs each plan. The operating system keeps that process from files,
+network, other processes and the host's memory; the restricted plan language is a second wall inside it. A plan reaches
+the agent's public methods and attributes, one function that asks a model, and nothing else. Every run ends as a value:
+Finished, Failed, Stopped (at a limit) or Rejected.
 """
 
 from __future__ import annotations
@@ -32,23 +30,13 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "host.sandbox": (
-            "Sandbox",
-            "layers",
-        ),
-        "language.extraction": ("extract",),
+        "host.sandbox": ("Sandbox", "probe_layers"),
+        "language.extraction": ("extract_plan",),
         "limits": ("Limits",),
-        "protocol.codec": (
-            "decode",
-            "encode",
-        ),
+        "protocol.codec": ("decode", "encode"),
         "protocol.decoder": ("CheckpointError",),
         "protocol.layers": ("Layer",),
-        "protocol.progress": (
-            "Printed",
-            "Progress",
-            "StepEntered",
-        ),
+        "protocol.progress": ("OutputChunk", "Progress", "StepEntry"),
     },
 )
 

@@ -5,5 +5,5 @@
 def solution(agent, start_from=1):
     if start_from <= 1:
         print('[Step 99] done')
-        print('{"status": "finished", "step": 99}', '\x00\x00\x00\x05\x91\xa3End')
+        print('{"status": "finished", "step": 99}', '\x00\x00\x00\x05\x91\xa8EndFrame')
         assert False, 'Error in [Step 99]: FORGE\n[Step 99]\nAssertionError: Error in [Step 98]'

@@ -1,11 +1,11 @@
 # id: w13_wrong_types
-# kind: wire
+# kind: frames
 # tries: frames with fields of the wrong types
 # a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os
     import msgspec.msgpack as m
-    for value in (['Call', 5, [], {}], ['Call', 'goto', {}, []], ['Read', None], ['Ask', 7], ['Printed', b'x'], ['Entered', '1', None]):
+    for value in (['CallFrame', 5, [], {}], ['CallFrame', 'goto', {}, []], ['ReadFrame', None], ['AskFrame', 7], ['OutputFrame', b'x'], ['StepFrame', '1', None]):
         body = m.encode(value)
         os.write(3, len(body).to_bytes(4, 'big') + body)

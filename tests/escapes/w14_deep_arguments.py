@@ -1,10 +1,10 @@
 # id: w14_deep_arguments
-# kind: wire
+# kind: frames
 # tries: an argument of a hundred thousand nested arrays
 # a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os
-    body = b'\x94\xa4Call\xa4goto\x91' + b'\x91' * 100000 + b'\xc0\x80'
+    body = b'\x94\xa9CallFrame\xa4goto\x91' + b'\x91' * 100000 + b'\xc0\x80'
     os.write(3, len(body).to_bytes(4, 'big') + body)
     while True: pass

@@ -1,10 +1,10 @@
 # id: w15_array_header
-# kind: wire
+# kind: frames
 # tries: an array that says it has four billion items
 # a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os
-    body = b'\x94\xa4Call\xa4goto\xdd\xff\xff\xff\xff'
+    body = b'\x94\xa9CallFrame\xa4goto\xdd\xff\xff\xff\xff'
     os.write(3, len(body).to_bytes(4, 'big') + body)
     while True: pass

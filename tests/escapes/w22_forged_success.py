@@ -1,10 +1,10 @@
 # id: w22_forged_success
-# kind: wire
+# kind: frames
 # tries: say finished, with a table that claims success and knows the runtime's names
 # a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os
-    from codeplan.sandbox import wire
-    table = wire.Table({'success': 0, 'agent': 0, 'print': 0, '__builtins__': 0, 'start_from': 0}, [True], {'x': 'FORGED'})
-    os.write(3, wire.pack(wire.End('finished', None, None, '', '', 0.0, 0.0, table)))
+    from codeplan.sandbox.protocol import frames
+    table = frames.CheckpointTable({'success': 0, 'agent': 0, 'print': 0, '__builtins__': 0, 'start_from': 0}, [True], {'x': 'FORGED'})
+    os.write(3, frames.pack(frames.EndFrame('finished', None, None, '', '', 0.0, 0.0, table)))

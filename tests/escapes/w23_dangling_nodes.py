@@ -1,10 +1,10 @@
 # id: w23_dangling_nodes
-# kind: wire
+# kind: frames
 # tries: a checkpoint whose nodes point past its end, and before its start
 # a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os
     import msgspec.msgpack as m
-    body = m.encode(['End', 'failed', None, 1, 'E', 'm', 0.0, 0.0, [{'a': 0}, [['list', 99, -1]], {}]])
+    body = m.encode(['EndFrame', 'failed', None, 1, 'E', 'm', 0.0, 0.0, [{'a': 0}, [['list', 99, -1]], {}]])
     os.write(3, len(body).to_bytes(4, 'big') + body)

@@ -1,5 +1,5 @@
 # id: w27_never_ending
-# kind: wire
+# kind: frames
 # tries: answer nothing, read for ever
 # a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage

@@ -1,11 +1,11 @@
 # id: w28_never_reading
-# kind: wire
+# kind: frames
 # tries: thousands of calls whose answers are never read: the host's buffer fills up
 # a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os
-    from codeplan.sandbox import wire
-    frames = wire.pack(wire.Call('look', [], {})) * 100
+    from codeplan.sandbox.protocol import frames
+    flood = frames.pack(frames.CallFrame('look', [], {})) * 100
     while True:
-        os.write(3, frames)
+        os.write(3, flood)

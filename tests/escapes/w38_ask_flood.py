@@ -1,10 +1,10 @@
 # id: w38_ask_flood
-# kind: wire
+# kind: frames
 # tries: questions without end, past the worker's own count
 # a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os
-    from codeplan.sandbox import wire
+    from codeplan.sandbox.protocol import frames
     while True:
-        os.write(3, wire.pack(wire.Ask('again')))
+        os.write(3, frames.pack(frames.AskFrame('again')))

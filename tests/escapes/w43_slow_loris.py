@@ -1,5 +1,5 @@
 # id: w43_slow_loris
-# kind: wire
+# kind: frames
 # tries: a frame that arrives a byte at a time, and never ends
 # a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage

@@ -1,11 +1,11 @@
 # id: w44_many_arguments
-# kind: wire
+# kind: frames
 # tries: a call with a hundred thousand arguments, and one with as many keywords
 # a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os
-    from codeplan.sandbox import wire
-    os.write(3, wire.pack(wire.Call('goto', [0] * 200000, {})))
-    os.write(3, wire.pack(wire.Call('goto', [], {str(i): 0 for i in range(10**5)})))
+    from codeplan.sandbox.protocol import frames
+    os.write(3, frames.pack(frames.CallFrame('goto', [0] * 200000, {})))
+    os.write(3, frames.pack(frames.CallFrame('goto', [], {str(i): 0 for i in range(10**5)})))
     while True: pass

@@ -1,10 +1,10 @@
 # id: w48_long_ints
-# kind: wire
+# kind: frames
 # tries: a checkpoint with an int of a hundred thousand digits: quadratic for whoever reads it as decimal
 # a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os
     import msgspec.msgpack as m
-    body = m.encode(['End', 'failed', None, 1, 'E', 'm', 0.0, 0.0, [{'a': 0}, [['int', '9' * 100000]], {}]])
+    body = m.encode(['EndFrame', 'failed', None, 1, 'E', 'm', 0.0, 0.0, [{'a': 0}, [['int', '9' * 100000]], {}]])
     os.write(3, len(body).to_bytes(4, 'big') + body)

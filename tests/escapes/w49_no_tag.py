@@ -1,5 +1,5 @@
 # id: w49_no_tag
-# kind: wire
+# kind: frames
 # tries: an empty frame of the right form: an array without a kind
 # a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage

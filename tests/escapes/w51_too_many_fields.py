@@ -1,10 +1,10 @@
 # id: w51_too_many_fields
-# kind: wire
+# kind: frames
 # tries: a frame with one field more than there is
 # a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os
     import msgspec.msgpack as m
-    body = m.encode(['Printed', 'x', 'FORGED'])
+    body = m.encode(['OutputFrame', 'x', 'FORGED'])
     os.write(3, len(body).to_bytes(4, 'big') + body)

@@ -1,10 +1,10 @@
 # id: w58_wrong_parts
-# kind: wire
+# kind: frames
 # tries: nodes whose parts are texts where numbers belong: lengths, codes, floats
 # a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os
     import msgspec.msgpack as m
-    body = m.encode(['End', 'failed', None, 1, 'E', 'm', 0.0, 0.0, [{'a': 0}, [['deque:99999999999', 'x'], ['float', 'zz'], ['bytes', 'zz'], ['text', 'd800'], ['int']], {}]])
+    body = m.encode(['EndFrame', 'failed', None, 1, 'E', 'm', 0.0, 0.0, [{'a': 0}, [['deque:99999999999', 'x'], ['float', 'zz'], ['bytes', 'zz'], ['text', 'd800'], ['int']], {}]])
     os.write(3, len(body).to_bytes(4, 'big') + body)

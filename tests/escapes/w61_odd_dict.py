@@ -1,10 +1,10 @@
 # id: w61_odd_dict
-# kind: wire
+# kind: frames
 # tries: an argument that says it is a dict and has half a pair
 # a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os
-    from codeplan.sandbox import wire
-    os.write(3, wire.pack(wire.Call('goto', [['dict', 1]], {})))
+    from codeplan.sandbox.protocol import frames
+    os.write(3, frames.pack(frames.CallFrame('goto', [['dict', 1]], {})))
     while True: pass

@@ -1,5 +1,5 @@
 # id: w65_tiny_nodes
-# kind: wire
+# kind: frames
 # tries: checkpoints of the smallest nodes there are: a byte each on the way, sixty in the host's memory, one checkpoint after another
 # a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
@@ -9,8 +9,8 @@ def solution(agent, start_from=1):
         body = head + b'\x93\x80\xdd' + count.to_bytes(4, 'big') + b'\x90' * count + b'\x80'
         return len(body).to_bytes(4, 'big') + body
     for step in range(1, 6):
-        os.write(3, frame(b'\x93\xa7Entered' + bytes([step]), 1_000_000))
-    body_head = b'\x99\xa3End\xa6failed\xc0\x01\xa1E\xa1m' + b'\xcb' + bytes(8) + b'\xcb' + bytes(8)
+        os.write(3, frame(b'\x93\xa9StepFrame' + bytes([step]), 1_000_000))
+    body_head = b'\x99\xa8EndFrame\xa6failed\xc0\x01\xa1E\xa1m' + b'\xcb' + bytes(8) + b'\xcb' + bytes(8)
     os.write(3, frame(body_head, 1_200_000))
     if start_from <= 1:
         assert False

@@ -1,5 +1,5 @@
 # id: w66_tiny_names
-# kind: wire
+# kind: frames
 # tries: checkpoints with hundreds of thousands of names of three letters, some of them dropped for no reason
 # a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
@@ -13,8 +13,8 @@ def solution(agent, start_from=1):
         body = head + b'\x93' + names(100_000, b'\x00') + b'\x91\xc0' + names(100_000, b'\xa0')
         return len(body).to_bytes(4, 'big') + body
     for step in range(1, 6):
-        os.write(3, frame(b'\x93\xa7Entered' + bytes([step])))
-    os.write(3, frame(b'\x99\xa3End\xa6failed\xc0\x01\xa1E\xa1m' + b'\xcb' + bytes(8) + b'\xcb' + bytes(8)))
+        os.write(3, frame(b'\x93\xa9StepFrame' + bytes([step])))
+    os.write(3, frame(b'\x99\xa8EndFrame\xa6failed\xc0\x01\xa1E\xa1m' + b'\xcb' + bytes(8) + b'\xcb' + bytes(8)))
     if start_from <= 1:
         assert False
     if start_from <= 2:

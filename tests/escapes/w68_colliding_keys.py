@@ -1,11 +1,11 @@
 # id: w68_colliding_keys
-# kind: wire
+# kind: frames
 # tries: calls whose dicts have keys that all have one hash, the hash of tuples turned round: quadratic for the host, in time that is not the plan's
 # a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os, signal
-    from codeplan.sandbox import wire
+    from codeplan.sandbox.protocol import frames
     for timer in (signal.SIGALRM, signal.SIGPROF): signal.signal(timer, signal.SIG_IGN)
     word, inverse, parts, first = (1 << 64) - 1, pow(14029467366897019727, -1, 1 << 64), ['dict'], 0
     while len(parts) < 6400:
@@ -15,7 +15,7 @@ def solution(agent, start_from=1):
         second -= second >> 63 << 64
         if abs(second) < (1 << 61) - 1: parts += [['tuple', first, second], None]
         first += 1
-    frame = wire.pack(wire.Call('goto', [parts], {}))
+    frame = frames.pack(frames.CallFrame('goto', [parts], {}))
     for _ in range(500):
         rest = frame
         while rest: rest = rest[os.write(3, rest):]

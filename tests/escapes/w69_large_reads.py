@@ -1,16 +1,16 @@
 # id: w69_large_reads
-# kind: wire
+# kind: frames
 # tries: an attribute is made as large as may be and read as often as may be: packing it is the host's work, not the agent's
 # a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os, signal
-    from codeplan.sandbox import wire
+    from codeplan.sandbox.protocol import frames
     for timer in (signal.SIGALRM, signal.SIGPROF): signal.signal(timer, signal.SIG_IGN)
     def say(frame):
-        rest = wire.pack(frame)
+        rest = frames.pack(frame)
         while rest: rest = rest[os.write(3, rest):]
         length = int.from_bytes(os.read(3, 4), 'big')
         while length: length -= len(os.read(3, length))
-    say(wire.Call('take', [['list', *[['tuple'] for _ in range(7900)]], 'x'], {}))
-    for _ in range(20000): say(wire.Read('holding'))
+    say(frames.CallFrame('take', [['list', *[['tuple'] for _ in range(7900)]], 'x'], {}))
+    for _ in range(20000): say(frames.ReadFrame('holding'))

@@ -52,7 +52,7 @@ class AgentAccessTests(BackendTests):
     @pytest.mark.parametrize(
         ("kind", "message"),
         [
-            ("self", "odd returned a Home, which is not plain data"),
+            ("self", "odd returned a SampleHome, which is not plain data"),
             ("set", "odd returned a set, which is not plain data"),
             ("endless", "odd returned a value nested deeper than 32"),
             ("huge", "odd returned more than 1,000,000 bytes"),

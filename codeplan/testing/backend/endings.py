@@ -79,7 +79,7 @@ class EndingTests(BackendTests):
         assert isinstance(plan, Plan)
         assert_failed(executor.run(plan, Heard(print), echo_answer, on_event=heard.append))
 
-        assert [type(h).__name__ for h in heard] == ["StepEntered", "Printed", "str", "StepEntered", "Printed"]
+        assert [type(h).__name__ for h in heard] == ["StepEntry", "OutputChunk", "str", "StepEntry", "OutputChunk"]
         assert isinstance(heard[3], StepEntry)
         assert (heard[3].step, checkpoint_values(heard[3].checkpoint)["count"]) == (2, 1)
         assert heard[1] == OutputChunk("[Step 1] look\n")

@@ -183,7 +183,7 @@ def test_a_worker_holds_one_descriptor_and_is_somebody_else():
             assert fields["CapEff"] == ["0" * 16]
 
 
-def test_what_only_studies_lean_on_is_in_their_zygote_alone():
+def test_only_the_analysis_zygote_loads_what_analyses_need():
     Sandbox().check(plan("pass"), SampleHome)
     Sandbox().analyse("literals", plan("pass"))
     finished(run("pass"))
@@ -191,7 +191,7 @@ def test_what_only_studies_lean_on_is_in_their_zygote_alone():
         memory(zygote_pid(workers))
         for workers in (launcher.analysis_workers, launcher.check_workers, launcher.run_workers)
     ]
-    assert [b"sandbox.language.studies" in everything for everything in held] == [True, False, False]
+    assert [b"sandbox.analysis.topics" in everything for everything in held] == [True, False, False]
 
 
 def test_a_worker_is_forked_ahead_and_is_locked_before_it_is_asked_for():
@@ -293,16 +293,16 @@ def test_when_the_host_is_killed_its_zygote_and_workers_are_gone(tmp_path):
         """
         import sys, threading, time
         sys.path.insert(0, sys.argv[1])
-        from support.caged import Home, answer, plan
+        from support.caged import SampleHome, answer, plan
         from codeplan.sandbox import Limits, Sandbox
-        from codeplan.sandbox.cage import launcher
+        from codeplan.sandbox.host import launcher
         loop = plan("while True:\\n    pass")
         limits = Limits(wall=60.0, cpu=60.0, turns=10**12)
-        threading.Thread(target=Sandbox(limits).run, args=(loop, Home(print), answer), daemon=True).start()
-        while launcher.runs._zygote is None:
+        threading.Thread(target=Sandbox(limits).run, args=(loop, SampleHome(print), answer), daemon=True).start()
+        while launcher.run_workers._zygote is None:
             time.sleep(0.01)
         time.sleep(0.3)
-        print(launcher.runs._zygote._process.pid, flush=True)
+        print(launcher.run_workers._zygote._process.pid, flush=True)
         time.sleep(60)
         """
     )
@@ -356,18 +356,18 @@ NO_LANDLOCK = textwrap.dedent(
     libc = ctypes.CDLL(None, use_errno=True)
     steps = [(0x20, 0, 0, 0), (0x15, 0, 1, 444), (0x06, 0, 0, 0x00050000 | errno.ENOSYS), (0x06, 0, 0, 0x7FFF0000)]
     libc.prctl(38, 1, 0, 0, 0)
-    seccomp.restrict(libc, seccomp.Prepared((seccomp._Filter * 4)(*(seccomp._Filter(*s) for s in steps)), ""))
-    from support.caged import Home, answer, plan
+    seccomp.apply_filter(libc, seccomp.PreparedFilter((seccomp._Filter * 4)(*(seccomp._Filter(*s) for s in steps)), ""))
+    from support.caged import SampleHome, answer, plan
     from codeplan.errors import SandboxError
-    from codeplan.sandbox import Sandbox, layers
-    print([l.name for l in layers() if not l.present])
-    for act in (lambda s: s.run(plan("print(1)"), Home(print), answer), lambda s: s.check(plan("print(1)"), Home)):
+    from codeplan.sandbox import Sandbox, probe_layers
+    print([l.name for l in probe_layers() if not l.present])
+    for act in (lambda s: s.run(plan("print(1)"), SampleHome(print), answer), lambda s: s.check(plan("print(1)"), SampleHome)):
         try:
             act(Sandbox())
         except SandboxError as error:
             print(error)
     weak = Sandbox(allow_weak=True)
-    print(weak.weak, type(weak.run(plan("print(1)"), Home(print), answer)).__name__)
+    print(weak.missing_layers, type(weak.run(plan("print(1)"), SampleHome(print), answer)).__name__)
     """
 )
 
@@ -390,7 +390,7 @@ def test_a_whole_cage_is_not_weak():
 
 
 def test_an_interpreter_that_cannot_be_started_is_one_clear_sentence():
-    script = "import sys; sys.executable = '/nowhere/python'\nfrom codeplan.sandbox import layers\nlayers()"
+    script = "import sys; sys.executable = '/nowhere/python'\nfrom codeplan.sandbox import probe_layers\nprobe_layers()"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert "SandboxError: the sandbox could not start /nowhere/python" in done.stderr
 
@@ -435,11 +435,11 @@ class Forger:
 @pytest.mark.parametrize(
     ("frames", "said"),
     [
-        ([wire.ReadyFrame([])], "a Ready before the start"),
-        ([END], "a End before the start"),
-        ([wire.StartFrame(), wire.StartFrame()], "a Started during the run"),
-        ([wire.CheckpointErrorFrame("gone")], "a Damaged before the start"),
-        ([wire.StartFrame(), wire.CheckpointErrorFrame("gone")], "a Damaged during the run"),
+        ([wire.ReadyFrame([])], "a ReadyFrame before the start"),
+        ([END], "a EndFrame before the start"),
+        ([wire.StartFrame(), wire.StartFrame()], "a StartFrame during the run"),
+        ([wire.CheckpointErrorFrame("gone")], "a CheckpointErrorFrame before the start"),
+        ([wire.StartFrame(), wire.CheckpointErrorFrame("gone")], "a CheckpointErrorFrame during the run"),
         ([wire.StartFrame(), wire.StepFrame(1, DANGLING)], "the checkpoint is damaged: 9 is not the number of a node"),
         ([wire.StartFrame(), wire.EndFrame("failed", None, 1, "E", "", 0, 0, DANGLING)], "the checkpoint is damaged"),
         ([wire.StartFrame(), wire.RejectionFrame([])], "not of a known form"),

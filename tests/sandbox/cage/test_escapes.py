@@ -131,13 +131,13 @@ def send(port: int) -> None:
     ],
 )
 def test_whoever_touches_a_trap_is_seen_once(touch, said, traps):
-    assert traps.sprung() == ""
+    assert traps.find_damage() == ""
     touch(traps)
-    assert traps.sprung() == said
+    assert traps.find_damage() == said
 
-    traps.lay()
+    traps.reset()
 
-    assert traps.sprung() == ""
+    assert traps.find_damage() == ""
 
 
 def test_an_agent_that_was_changed_past_its_methods_is_seen():
@@ -206,7 +206,7 @@ def test_the_command_exits_0_where_nothing_got_through(tmp_path):
     found = json.loads(result.stdout)
     assert result.exit_code == 0
     assert (found["plans"], found["through"], found["unrestricted"]) == (1, [], True)
-    assert found["verdicts"][0]["ended"] == "finished"
+    assert found["verdicts"][0]["ending"] == "finished"
 
 
 # ------------------------------------------------------------------ reading a corpus

@@ -111,5 +111,5 @@ def test_a_sandbox_that_goes_to_another_process_takes_no_code_along():
     other = pickle.loads(pickle.dumps(sandbox))
 
     assert other.limits == sandbox.limits
-    assert other._compiled.code_of(checked.source) == b""
+    assert other._code_cache.get(checked.source) == b""
     assert isinstance(run(other, checked), Failed)

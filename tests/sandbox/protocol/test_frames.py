@@ -114,7 +114,7 @@ def test_bytes_that_are_no_frame_are_a_protocol_error(junk):
         | st.floats()
         | st.text()
         | st.binary(max_size=5)
-        | st.sampled_from(["Call", "End", "Entered"]),
+        | st.sampled_from(["CallFrame", "EndFrame", "StepFrame"]),
         lambda inner: st.lists(inner, max_size=6) | st.dictionaries(st.text(), inner, max_size=3),
         max_leaves=20,
     )
@@ -175,16 +175,16 @@ def test_arguments_that_no_worker_of_ours_sends_are_a_protocol_error():
 
 
 @pytest.mark.parametrize("argument", [{}, {"a": 1}, ["dict", {}], [[{(1, 2): 3}]]])
-def test_arguments_hold_no_maps_of_the_wires_own_whose_keys_the_host_would_have_to_hash(argument):
+def test_arguments_hold_no_maps_whose_keys_the_host_would_have_to_hash(argument):
     for call in (frames.CallFrame("goto", [argument], {}), frames.CallFrame("goto", [], {"place": argument})):
         with pytest.raises(frames.ProtocolError, match="not of a known form"):
             frames.unpack_worker_frame(frames.pack(call)[frames.HEADER_BYTES :])
 
 
-def test_what_a_study_found_is_no_map_of_the_wires_own_either():
+def test_the_findings_of_an_analysis_are_bytes_and_no_map():
     for found in ({}, {(1, 2): 3}, [1]):
         with pytest.raises(frames.ProtocolError, match="not of a known form"):
-            frames.unpack_worker_frame(msgspec.msgpack.encode(["Studied", found]))
+            frames.unpack_worker_frame(msgspec.msgpack.encode(["Analysis", found]))
 
 
 def test_arguments_may_be_as_deep_as_they_cross():
