@@ -1,4 +1,7 @@
-"""An episode shown as it happens. Every text that comes from a plan, a model or an environment is cleaned first."""
+"""Shows an episode on the terminal as it happens.
+
+Every text of a plan, a model or an environment is cleaned first: nothing in it can steer the terminal.
+"""
 
 from __future__ import annotations
 
@@ -10,193 +13,144 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from codeplan.errors import InfrastructureError
-from codeplan.recording.events import (
-    ActionTaken,
-    EnvironmentReset,
-    EpisodeEnded,
-    EpisodeStarted,
-    Event,
-    ModelCalled,
-    PlanDrafted,
-    PlanFailed,
-    PlanFinished,
-    PlanRejected,
-    PlanStarted,
-    PlanStopped,
-    SkillsChosen,
-    SpanClosed,
-    SpanOpened,
-    StepEntered,
-    TextPrinted,
-    TextsEmbedded,
-    WarningIssued,
+from codeplan.recording.events import EnvironmentReset, EpisodeEnded, Event, SpanClosed, WarningIssued
+from codeplan.report.event_view import (
+    DiagnosticsBlock,
+    EventView,
+    EventViewer,
+    PairsBlock,
+    PlanBlock,
+    ResultBlock,
+    TextBlock,
 )
-from codeplan.report.summary import model_label, print_summary
+from codeplan.report.summary import print_summary
 from codeplan.report.text import clean, clip_lines, diff_lines, one_line, source_excerpt
-from codeplan.types.model import Purpose
 
 _MAX_SOURCE_LINES = 300
+_MAX_DIAGNOSTICS = 20
 _DIFF_STYLES = {"@": "cyan", " ": "dim", "-": "red", "+": "green"}
-_ORIGINS = {"plan": "", "check": ", repaired", "refine": ", refined"}
+
+_TITLES = {
+    "start": ("▶", "bold cyan"),
+    "bad": ("✗", "bold red"),
+    "warning": ("!", "yellow"),
+    "quiet": ("…", "dim"),
+    "plain": (" ", ""),
+}
+"""The mark and the style of a title, by its tone."""
+
+_TEXTS: dict[str, tuple[str, str, str, int]] = {
+    "start": ("Environment ", "dim", "dim", 12),
+    "action": ("", "", "", 12),
+    "observation": ("       ", "dim", "", 12),
+    "question": ("    ask", "", "magenta", 6),
+    "answer": ("     ->", "magenta", "", 6),
+    "failure": ("  ", "red", "", 8),
+    "output": ("      |", "dim", "", 12),
+    "note": ("  ", "dim", "", 4),
+}
+"""The mark, the style of the text, the style of the mark and the maximum of lines, by a text's role."""
 
 
 class LiveDisplay:
-    """A listener that prints each event to the console: coloured on a terminal, plain text elsewhere."""
+    """An event handler that prints each event to the console: coloured on a terminal, plain text elsewhere.
+
+    Raises:
+        InfrastructureError: the output cannot be written.
+    """
 
     def __init__(self, console: Console) -> None:
         self.console = console
-        self._source = ""
+        self._viewer = EventViewer()
         self._actions = 0
-        self._step = ""
+        self._step_title = ""
 
     def __call__(self, event: Event) -> None:
+        view = self._viewer.view(event)
+        if isinstance(event, SpanClosed):
+            return
+        if isinstance(event, EnvironmentReset):
+            self._actions = 0
         try:
-            self._show(event)
-        except OSError as e:  # as it is, it would pass for a failure of whatever was going on
-            raise InfrastructureError(f"the display cannot be written: {e.strerror or e}; see to the output") from None
+            self._print_title(view)
+            self._print_blocks(view)
+        except OSError as e:  # an OSError would pass for a failure of the code that caused the event
+            raise InfrastructureError(f"the display cannot be written ({e.strerror or e}); check the output") from None
 
-    def _show(self, event: Event) -> None:
-        match event:
-            case EpisodeStarted():
-                self._episode(event)
-            case EnvironmentReset():
-                self._reset(event)
-            case PlanDrafted():
-                self._drafted(event)
-            case PlanRejected():
-                self._rejected(event)
-            case PlanStarted():
-                self._started(event)
-            case StepEntered():
-                self._entered(event)
-            case ActionTaken():
-                self._acted(event)
-            case ModelCalled(purpose="ask"):
-                self._asked(event)
-            case ModelCalled():
-                self._called(event)
-            case TextPrinted():
-                self._printed(event.text)
-            case PlanFailed():
-                self._failed(event)
-            case PlanStopped():
-                where = _where(event.step, event.line)
-                self._say("■", f"The plan was stopped {where}: {event.message}", "bold red")
-            case PlanFinished():
-                self._say("■", "The plan ran to its end.", "dim")
-            case SpanOpened():
-                self._heading(f"{event.kind} {event.name}")
-            case SkillsChosen():
-                names = ", ".join(one_line(f"{c.name} (version {c.version})") for c in event.chosen) or "none that fits"
-                self._say("  ", f"Skills for this task: {names}", "dim")
-            case TextsEmbedded():
-                texts = f"{event.texts} text{'s' * (event.texts != 1)}"
-                self._say("  ", f"{texts} to the embedding model {one_line(event.model)}", "dim")
-            case WarningIssued():
-                self._say("!", f"Warning: {event.message}", "yellow")
-            case EpisodeEnded():
-                self.console.print()
-                print_summary(self.console, event.result)
-            case SpanClosed():
-                pass
+    def _print_title(self, view: EventView) -> None:
+        roles = [block.role for block in view.blocks if isinstance(block, TextBlock)]
+        if view.tone == "heading":
+            self._print_heading(view.title)
+        elif view.tone == "step":
+            self._step_title = view.title
+            self._print_text("", view.title, "bold blue")
+        elif view.title and "question" not in roles:
+            self._print_plain_title(view)
 
-    # -------------------------------------------------------------- the episode
+    def _print_plain_title(self, view: EventView) -> None:
+        mark, style = _TITLES[view.tone]
+        if view.tone in ("start", "quiet"):
+            self.console.print()
+        aside = f" ({view.aside})" if view.aside else ""
+        colon = ":" if view.tone == "bad" else ""
+        self._print_text(mark, f"{one_line(view.title, 1000)}{aside}{colon}", style)
 
-    def _episode(self, e: EpisodeStarted) -> None:
-        self._heading(f"{e.task.env or 'task'} · {e.task.id}")
-        rows = {"Goal": e.task.goal, "Method": e.method, "Model": model_label(e.model)}
-        for name, value in rows.items():
-            if value:
-                self._say(f"{name:8}", value, mark_style="dim")
+    def _print_blocks(self, view: EventView) -> None:
+        for block in view.blocks:
+            match block:
+                case TextBlock():
+                    self._print_block(block, view.tone == "good")
+                case PlanBlock(before=None):
+                    self._print_source(block.source)
+                case PlanBlock(before=str(before)):
+                    self._print_changes(before, block.source)
+                case DiagnosticsBlock():
+                    self._print_diagnostics(block)
+                case PairsBlock():
+                    for name, value in block.facts.items():
+                        self._print_text(f"{name:12}", value, mark_style="dim")
+                case ResultBlock():
+                    self.console.print()
+                    print_summary(self.console, block.result)
+                case _:
+                    pass  # variables, prompts and pictures are for the page
 
-    def _reset(self, e: EnvironmentReset) -> None:
-        self._actions = 0
-        self._say("World   ", _seen(e.observation.text), "dim", mark_style="dim")
+    def _print_block(self, block: TextBlock, success: bool) -> None:
+        if block.role not in _TEXTS or (block.role == "output" and block.text.strip() == self._step_title):
+            return  # a plan prints its step's title, which is shown already
+        mark, style, mark_style, max_lines = _TEXTS[block.role]
+        if block.role == "action":
+            self._actions += 1
+            mark = f"  {self._actions:3} >"
+        if block.role == "observation" and success:
+            style = "green"
+        lines = clip_lines(block.text, max_lines)
+        if block.role in ("start", "observation"):
+            lines = [line for line in lines if line.strip()]
+        self._print_text(mark, "\n".join(lines), style, mark_style=mark_style)
 
-    # -------------------------------------------------------------- plans
-
-    def _drafted(self, e: PlanDrafted) -> None:
-        before, self._source = self._source, e.source
-        self._heading(f"Plan {e.number}{_ORIGINS.get(e.origin, '')}")
-        if before:
-            self._changes(before, e.source)
-        else:
-            self._numbered(e.source)
-
-    def _rejected(self, e: PlanRejected) -> None:
-        self._say("✗", "Refused before any of it ran:", "bold red")
-        for d in e.diagnostics[:20]:
-            self._say("  ", str(d), "red")
-            for line in source_excerpt(self._source, d):
-                self._say("    ", line, "dim", wrap=False)
-
-    def _started(self, e: PlanStarted) -> None:
-        self.console.print()
-        names = one_line(", ".join(e.restored)) or "none"
-        if e.restored or e.start_from > 1:
-            said = f"Plan {e.number} resumes at step {e.start_from} with its variables: {names}"
-        else:
-            said = f"Plan {e.number} runs from step {e.start_from}"
-        self._say("▶", said, "bold cyan")
-        if e.dropped:
-            self._say("  ", f"not saved: {one_line(', '.join(e.dropped))}", "dim")
-
-    def _entered(self, e: StepEntered) -> None:
-        self._step = f"[Step {e.step}] {e.title}"
-        self._say(f"[Step {e.step}]", e.title, "bold", mark_style="bold blue")
-
-    def _printed(self, text: str) -> None:
-        if text.strip() != self._step:  # a plan prints its step's title, which is shown already
-            self._say("      |", "\n".join(clip_lines(text, 12)), "dim")
-
-    def _failed(self, e: PlanFailed) -> None:
-        what = "An assertion failed" if e.error == "AssertionError" else f"The plan raised {e.error}"
-        self._say("✗", f"{what} {_where(e.step, e.line)}:", "bold red")
-        self._say("  ", "\n".join(clip_lines(e.message, 8)), "red")
-
-    # -------------------------------------------------------------- acts and asks
-
-    def _acted(self, e: ActionTaken) -> None:
-        self._actions += 1
-        self._say(f"  {self._actions:3} >", e.action)
-        style = "green" if e.observation.success else "dim"
-        self._say("       ", _seen(e.observation.text), style)
-
-    def _asked(self, e: ModelCalled) -> None:
-        self._say("    ask", "\n".join(clip_lines(_question(e), 6)), mark_style="magenta")
-        self._say("     ->", "\n".join(clip_lines(e.completion.text, 6)), "magenta")
-
-    def _called(self, e: ModelCalled) -> None:
-        tokens = e.completion.usage.total_tokens
-        cost = "tokens unknown" if tokens is None else f"{tokens:,} tokens"
-        retried = f", retries: {e.completion.retries}" if e.completion.retries else ""
-        self.console.print()
-        self._say("…", f"The model was called to {_TASKS[e.purpose]} ({cost}, {e.seconds:.1f} s{retried})", "dim")
-
-    # -------------------------------------------------------------- how it is printed
-
-    def _heading(self, title: str) -> None:
+    def _print_heading(self, title: str) -> None:
         self.console.print()
         if self.console.is_terminal:
             self.console.print(Rule(Text(one_line(title), "bold"), align="left", style="dim"))
         else:
             self.console.print(Text(f"== {one_line(title)} =="), soft_wrap=True)
 
-    def _say(self, mark: str, text: str, style: str = "", *, mark_style: str = "", wrap: bool = True) -> None:
-        """Print the text after a mark, further lines under the first; long lines are wrapped on a terminal only."""
-        indent = len(mark) + 1
+    def _print_text(self, mark: str, text: str, style: str = "", *, mark_style: str = "", wrap: bool = True) -> None:
+        """Print the text after a mark and indent its other lines; long lines are wrapped on a terminal only."""
+        indent = len(mark) + 1 if mark else 0
         lines: list[Text] = []
         for line in clean(text).split("\n"):
             whole = Text(line, style)
             room = max(self.console.width - indent, 20)
             lines += whole.wrap(self.console, room) if wrap and self.console.is_terminal else [whole]
         for number, part in enumerate(lines):
-            start = Text(mark if number == 0 else " " * len(mark), mark_style or style)
-            shown = Text.assemble(start, " ", part)
-            shown.rstrip()
-            self.console.print(shown, soft_wrap=True)
+            start = Text((mark if number == 0 else "").ljust(indent), mark_style or style)
+            printed = Text.assemble(start, part)
+            printed.rstrip()
+            self.console.print(printed, soft_wrap=True)
 
-    def _numbered(self, source: str) -> None:
+    def _print_source(self, source: str) -> None:
         lines = clip_lines(source, _MAX_SOURCE_LINES, 40_000)
         if not self.console.is_terminal:
             for number, line in enumerate(lines, 1):
@@ -205,47 +159,28 @@ class LiveDisplay:
         look: dict[str, Any] = {"theme": "ansi_dark", "line_numbers": True, "background_color": "default"}
         self.console.print(Syntax("\n".join(lines), "python", word_wrap=True, **look))
 
-    def _changes(self, before: str, after: str) -> None:
+    def _print_changes(self, before: str, after: str) -> None:
         lines = list(diff_lines(before, after))
         if not lines:
-            self._say("  ", "The same as the plan before.", "yellow")
+            self._print_text("  ", "The same as the plan before.", "yellow")
         for mark, line in lines[:_MAX_SOURCE_LINES]:
-            self._say(f"  {mark}", line, _DIFF_STYLES[mark])
+            self._print_text(f"  {mark}", line, _DIFF_STYLES[mark])
         if len(lines) > _MAX_SOURCE_LINES:
-            self._say("  ", f"… ({len(lines):,} changed lines in all; the trace has them)", "dim")
+            self._print_text("  ", f"… ({len(lines):,} changed lines in all; the trace has them)", "dim")
+
+    def _print_diagnostics(self, block: DiagnosticsBlock) -> None:
+        for diagnostic in block.diagnostics[:_MAX_DIAGNOSTICS]:
+            self._print_text("  ", str(diagnostic), "red")
+            for line in source_excerpt(block.source, diagnostic):
+                self._print_text("    ", line, "dim", wrap=False)
 
 
 class SummaryDisplay:
-    """A listener that prints how the episode ended, and what its figures do not show; nothing before."""
+    """An event handler that prints warnings and how the episode ended, and nothing else."""
 
     def __init__(self, console: Console) -> None:
-        self._live = LiveDisplay(console)
+        self._display = LiveDisplay(console)
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, WarningIssued | EpisodeEnded):
-            self._live(event)
-
-
-_TASKS: dict[Purpose, str] = {
-    "plan": "write a plan",
-    "check": "repair the plan",
-    "refine": "refine the plan",
-    "resume": "name the step to resume at",
-    "act": "choose the next action",
-    "formalise": "put an action into a valid form",
-    "reflect": "look back at what was done",
-    "embed": "embed texts",
-}
-
-
-def _where(step: int | None, line: int | None) -> str:
-    place = f"in step {step}" if step is not None else "outside all steps"
-    return f"{place}, line {line}" if line is not None else place
-
-
-def _seen(observation: str) -> str:
-    return "\n".join(line for line in clip_lines(observation, 12) if line.strip())
-
-
-def _question(e: ModelCalled) -> str:
-    return next((m["content"] for m in reversed(e.messages) if m["role"] == "user"), "")
+            self._display(event)

@@ -117,7 +117,7 @@ def test_the_first_run_starts_and_a_later_one_resumes_with_its_variables() -> No
     resumed = PlanStarted(number=2, start_from=3, restored=("lettuce", "place"), dropped={"f": "a function"})
     text = shown(resumed)
     assert "Plan 2 resumes at step 3 with its variables: lettuce, place" in text
-    assert "not saved: f" in text
+    assert "Not restored: f (a function)" in text
 
 
 def test_steps_actions_observations_and_prints_appear_in_order() -> None:
@@ -146,7 +146,7 @@ def test_a_question_of_the_plan_is_shown_with_its_answer() -> None:
     assert "-> ['desk 1']" in text
 
 
-@pytest.mark.parametrize(("usage", "said"), [(Usage(700, 20), "720 tokens"), (Usage(None, None), "tokens unknown")])
+@pytest.mark.parametrize(("usage", "said"), [(Usage(700, 20), "700 in + 20 out"), (Usage(None, None), "tokens unknown")])
 def test_other_calls_of_the_model_are_one_line_with_what_they_cost(usage: Usage, said: str) -> None:
     text = shown(asked("refine", "a long prompt", "a long plan", usage, retries=1))
     assert f"The model was called to refine the plan ({said}, 1.5 s, retries: 1)" in text
@@ -174,7 +174,9 @@ def test_another_exception_is_named_and_so_is_a_place_outside_the_steps() -> Non
 
 def test_a_stop_by_a_limit_and_a_warning_are_told() -> None:
     stopped = PlanStopped(limit="wall", value=6, allowed=5, step=1, line=4, message="the plan ran longer than 5 s")
-    assert "The plan was stopped in step 1, line 4: the plan ran longer than 5 s" in shown(stopped)
+    text = shown(stopped)
+    assert "The plan exceeded its limit 'wall' in step 1, line 4:" in text
+    assert "the plan ran longer than 5 s" in text
     assert "Warning: no landlock" in shown(WarningIssued(message="no landlock"))
 
 

@@ -107,8 +107,8 @@ def test_pictures_are_in_the_file_and_others_files_are_not(tmp_path: Path) -> No
     (run / "text.png").write_text("no picture")
     (tmp_path / "secret.png").write_bytes(PNG)
     items = block(written(tmp_path, tmp_path / "page.html"), "e0p0")["items"]
-    assert items[1]["picture"] == "data:image/png;base64," + base64.b64encode(PNG).decode()
-    assert [items[2]["picture"], items[3]["picture"]] == [None, None]
+    assert items[1]["blocks"][0]["picture"] == "data:image/png;base64," + base64.b64encode(PNG).decode()
+    assert [items[n]["blocks"][0]["picture"] for n in (2, 3)] == [None, None]
 
 
 def test_another_file_is_not_written_over_and_an_older_page_is(bench: Path, tmp_path: Path) -> None:

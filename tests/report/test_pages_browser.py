@@ -141,8 +141,7 @@ def test_from_the_bench_to_an_episode_its_diff_and_a_checkpoint(tab: Tab) -> Non
 def test_the_episode_shows_where_a_plan_failed_and_where_the_next_resumed(episode: Tab) -> None:
     assert episode.count("table.course svg.arrow path") == 2
     assert "failed in step 2, line 5" in episode.text("table.course")
-    assert "Plan 2 resumes at step 2" in episode.text("#timeline")
-    assert "With the saved seen, n." in episode.text("#timeline")
+    assert "Plan 2 resumes at step 2 with its variables: seen, n" in episode.text("#timeline")
 
 
 def test_the_plan_follows_the_event_that_is_looked_at(episode: Tab) -> None:

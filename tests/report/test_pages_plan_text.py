@@ -78,9 +78,9 @@ def test_the_course_tells_each_run_its_steps_its_end_and_where_the_next_resumed(
         )
     ).refresh()
     refused, first, second, third = course.plan_rows(index.course_events)
-    assert (refused["plan"], refused["end"]["how"]) == (1, "refused")
+    assert (refused["plan"], refused["end"]["outcome"]) == (1, "refused")
     assert first["steps"] == [[1, 5, "look"], [2, 6, "take"]]
-    assert first["end"] == {"how": "failed", "n": 7, "step": 2, "line": 5, "why": "no mug"}
-    assert (second["from"], second["end"]["why"]) == (2, "KeyError: 'a'")
-    assert third["end"]["how"] == "finished"
+    assert first["end"] == {"outcome": "failed", "n": 7, "step": 2, "line": 5, "message": "no mug"}
+    assert (second["from"], second["end"]["message"]) == (2, "KeyError: 'a'")
+    assert third["end"]["outcome"] == "finished"
     assert course.span_rows(index.course_events) == [[1, "trial", "first", 1, 0]]

@@ -140,8 +140,8 @@ def test_who_has_the_data_already_is_not_sent_them_again(port: int) -> None:
 
 def test_a_long_text_comes_cut_and_whole_when_it_is_asked_for(port: int) -> None:
     first = data(port, "/api/episodes/1/pages/0")["items"][1]
-    assert first["text"]["whole"] == MAX_TEXT_CHARACTERS + 1
-    assert data(port, "/api/episodes/1/events/1")["text"] == "x" * (MAX_TEXT_CHARACTERS + 1)
+    assert first["blocks"][1]["text"]["whole"] == MAX_TEXT_CHARACTERS + 1
+    assert data(port, "/api/episodes/1/events/1")["blocks"][1]["text"] == "x" * (MAX_TEXT_CHARACTERS + 1)
 
 
 def test_a_long_trace_comes_in_pages(port: int) -> None:

@@ -87,7 +87,7 @@ class EpisodeCatalog:
             else:
                 self._runs[number] = run
             if number in self._told:
-                self._told[number].run = run
+                self._told[number].episode = run
         return ReportData(found.name, found.columns, tuple(self._runs), found.total)
 
     def _episode(self, number: int) -> EpisodeView | None:

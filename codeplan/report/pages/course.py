@@ -28,7 +28,7 @@ def plan_rows(course_events: Iterable[tuple[int, EventHeader]]) -> list[dict[str
             if len(found) == _MAX_ROWS:
                 break
             refused = mark.event == "plan_rejected"
-            end = {"how": "refused", "n": number, "step": None, "line": None, "why": ""} if refused else None
+            end = {"outcome": "refused", "n": number, "step": None, "line": None, "message": ""} if refused else None
             found.append({"n": number, "plan": mark.number, "from": mark.start_from or 1, "steps": [], "end": end})
         elif not found or found[-1]["end"]:
             continue
@@ -37,11 +37,11 @@ def plan_rows(course_events: Iterable[tuple[int, EventHeader]]) -> list[dict[str
                 found[-1]["steps"].append([mark.step, number, label(mark.title)])
         elif mark.event in _ENDS:
             found[-1]["end"] = {
-                "how": _ENDS[mark.event],
+                "outcome": _ENDS[mark.event],
                 "n": number,
                 "step": mark.step,
                 "line": mark.line,
-                "why": _why(mark),
+                "message": _why(mark),
             }
     return found
 

@@ -1,4 +1,4 @@
-"""One episode for the page: its head, at once, and its events, page by page."""
+"""One episode for the page: its head, and its events page by page."""
 
 from __future__ import annotations
 
@@ -16,32 +16,36 @@ from codeplan.runner.live import TRACE_NAME
 
 
 class EpisodeView:
-    """An episode that can be told in pages. ``most`` is how many characters of one text are shown.
+    """An episode, readable in pages.
 
-    ``picture`` gives the address of a picture, from the number of the event that names it and its file.
+    ``picture`` gives the address of a picture from the number of its event and its file. ``max_characters`` cuts each
+    text.
     """
 
-    def __init__(self, run: ReportEpisode, picture: PictureAddress, max_characters: int) -> None:
-        self.run, self._picture, self._most = run, picture, max_characters
-        self.index = TraceIndex(run.folder / TRACE_NAME)
+    def __init__(self, episode: ReportEpisode, picture: PictureAddress, max_characters: int) -> None:
+        self.episode, self._picture, self._max_characters = episode, picture, max_characters
+        self.index = TraceIndex(episode.folder / TRACE_NAME)
 
     @property
     def folder(self) -> Path:
         """The folder of the episode's trace."""
-        return self.run.folder
+        return self.episode.folder
 
     def head(self) -> dict[str, Any]:
-        """What is known before any event is read: the task, the result, the course, how many pages there are.
+        """The task, the result, the course and the number of pages, without reading any event.
 
-        Reads on in the trace, if it has grown. Raises UsageError where it cannot be read.
+        Reads what the trace has gained since the last call.
+
+        Raises:
+            UsageError: the trace cannot be read.
         """
         index = self.index.refresh()
-        result = self.run.result
-        told = to_plain_data(result) | {"plan": None, "trace": None, "task": None} if result else None
+        result = self.episode.result
+        fields = to_plain_data(result) | {"plan": None, "trace": None, "task": None} if result else None
         return {
-            "task": visible_data(to_plain_data(self.run.task)),
-            "state": self.run.state,
-            "result": visible_data(told),
+            "task": visible_data(to_plain_data(self.episode.task)),
+            "state": self.episode.state,
+            "result": visible_data(fields),
             "events": index.count,
             "bytes": index.size,
             "plans": len(index.plan_offsets),
@@ -51,29 +55,29 @@ class EpisodeView:
         }
 
     def page(self, number: int) -> dict[str, Any]:
-        """The events of a page, and what holds where it begins."""
+        """The events of a page, and the plan, step and spans at its start."""
         page = self.index.pages[number]
         before = self.index.plan_at(page.context.plan_event)
-        teller = self._teller(before.source if before else None, self._most)
-        items = [teller.render(page.first + at, event) for at, event in enumerate(self.index.read(number))]
+        renderer = self._renderer(before.source if before else None, self._max_characters)
+        items = [renderer.render(page.first + at, event) for at, event in enumerate(self.index.read(number))]
         plan = {"plan": before.number, "n": page.context.plan_event, **plan_layout(before.source)} if before else None
         return {
             "first": page.first,
             "items": items,
-            "carried": {"plan": plan, "step": page.context.step, "spans": list(page.context.spans)},
+            "context": {"plan": plan, "step": page.context.step, "spans": list(page.context.spans)},
         }
 
     def event(self, number: int) -> Event | UnreadableEvent | None:
-        """The event with this number; None where there is none."""
+        """The event with this number, or None."""
         if not 0 <= number < self.index.count:
             return None
         at = self.index.page_of(number)
         return self.index.read(at)[number - self.index.pages[at].first]
 
     def item(self, number: int, max_characters: int) -> EventItem | None:
-        """What is shown of one event, with up to ``most`` characters of each text; None where there is none."""
+        """What the page shows of one event, or None; ``max_characters`` cuts each text."""
         event = self.event(number)
-        return None if event is None else self._teller(None, max_characters).render(number, event)
+        return None if event is None else self._renderer(None, max_characters).render(number, event)
 
-    def _teller(self, plan: str | None, most: int) -> EventRenderer:
-        return EventRenderer(self._picture, most, self.index.started_at, plan)
+    def _renderer(self, plan: str | None, max_characters: int) -> EventRenderer:
+        return EventRenderer(self._picture, max_characters, self.index.started_at, plan)

@@ -1,202 +1,149 @@
-"""Events as what a page shows of them: plain data, every text visible and bounded."""
+"""Renders events for the page: plain data in which every text is visible and bounded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from codeplan.recording.events import (
-    ActionTaken,
-    EnvironmentReset,
-    EpisodeEnded,
-    EpisodeStarted,
     Event,
-    ModelCalled,
-    ModelCallFailed,
-    PictureSaved,
     PlanDrafted,
     PlanFailed,
-    PlanFinished,
-    PlanRejected,
     PlanStarted,
     PlanStopped,
-    SkillsChosen,
     SpanClosed,
     SpanOpened,
     StepEntered,
-    TextPrinted,
-    TextsEmbedded,
-    WarningIssued,
+)
+from codeplan.report.event_view import (
+    Block,
+    DiagnosticsBlock,
+    EventViewer,
+    PairsBlock,
+    PictureBlock,
+    PlanBlock,
+    PromptBlock,
+    ResultBlock,
+    TextBlock,
+    VariablesBlock,
 )
 from codeplan.report.json_output import to_plain_data
 from codeplan.report.pages.plan_text import diff_rows, plan_layout
 from codeplan.report.pages.trace_index import UnreadableEvent
 from codeplan.report.pages.variable_text import dropped_variables, variable_texts
 from codeplan.report.pages.visible_text import clip, label
-from codeplan.types.model import Message, Usage
 from codeplan.types.plan import Checkpoint
 
-_VARIABLE_CHARACTERS = 2000
+_MAX_VARIABLE_CHARACTERS = 2000
+_MAX_TITLE_CHARACTERS = 2000
 _MAX_NAMES = 200
+_MAX_DIAGNOSTICS = 50
 
 EventItem = dict[str, Any]
 PictureAddress = Callable[[int, str], str | None]
-"""The address of a picture, from the event's number and its file; None where it cannot be shown."""
+"""The address of a picture, from the event's number and its file; None if the picture cannot be shown."""
 
 
 class EventRenderer:
-    """Tells the events of one stretch of an episode, in order.
+    """Renders consecutive events of an episode.
 
-    ``most`` is how many characters of one text are shown. ``plan`` is the source of the plan before the first event,
-    or None; what changed is told against the latest plan and the latest checkpoint.
+    ``max_characters`` cuts each text. ``plan`` is the source of the plan before the first event, or None. Diffs compare
+    with the latest plan, changed variables with the latest checkpoint.
     """
 
     def __init__(
         self, picture: PictureAddress, max_characters: int, started: float = 0.0, plan: str | None = None
     ) -> None:
-        self._picture, self._most, self._started, self._plan = picture, max_characters, started, plan
-        self._known: dict[str, str] = {}
+        self._picture, self._max_characters, self._started = picture, max_characters, started
+        self._viewer = EventViewer(plan)
+        self._variables: dict[str, str] = {}
 
     def render(self, number: int, event: Event | UnreadableEvent) -> EventItem:
-        """What the page shows of the event with this number."""
+        """What the page shows of the event with this number; ``state`` holds what is different from then on."""
         if isinstance(event, UnreadableEvent):
-            return {"n": number, "event": "unreadable", "reason": label(event.reason), "size": event.size}
-        item: EventItem = {"n": number, "event": event.__struct_config__.tag, "at": round(event.at - self._started, 3)}
-        if event.span is not None:
-            item["span"] = event.span
-        item |= self._told(number, event)
-        return item
-
-    def _told(self, number: int, event: Event) -> EventItem:
-        match event:
-            case ModelCalled() | ModelCallFailed():
-                return self._call(event)
-            case PlanDrafted():
-                return self._drafted(event)
-            case PlanRejected():
-                return {
-                    "plan": event.number,
-                    "diagnostics": [visible_data(to_plain_data(d)) for d in event.diagnostics[:50]],
-                }
-            case PlanStarted() | StepEntered() | PlanFailed() | PlanStopped() | PlanFinished():
-                return self._ran(event)
-            case PictureSaved():
-                return {"file": label(event.file), "picture": self._picture(number, event.file)}
-            case _:
-                return self._plain(event)
-
-    def _plain(self, event: Event) -> EventItem:
-        match event:
-            case EpisodeStarted():
-                about = {
-                    "settings": event.settings,
-                    "model": event.model_settings,
-                    "budget": to_plain_data(event.budget),
-                }
-                return {"task": visible_data(to_plain_data(event.task)), **visible_data(about)}
-            case EnvironmentReset():
-                return {"text": self._clip(event.observation.text)}
-            case ActionTaken():
-                seen = event.observation
-                told: EventItem = {"action": self._clip(event.action), "text": self._clip(seen.text)}
-                return told | _given(done=seen.done, success=seen.success, reward=seen.reward, seconds=event.seconds)
-            case TextPrinted():
-                return {"text": self._clip(event.text)}
-            case SpanOpened():
-                return {"id": event.id, "kind": label(event.kind), "name": label(event.name)}
-            case SpanClosed():
-                return {"id": event.id}
-            case SkillsChosen():
-                chosen = [[label(c.name), c.version, round(c.score, 3)] for c in event.chosen[:50]]
-                return {"purpose": event.purpose, "chosen": chosen}
-            case TextsEmbedded():
-                about = {"model": label(event.model), "texts": event.texts, "seconds": round(event.seconds, 3)}
-                return about | _usage(event.usage)
-            case WarningIssued():
-                return {"text": self._clip(event.message)}
-            case EpisodeEnded():
-                about = {"success": event.result.success, "broken_off": event.broken_off}
-                return about | {"text": self._clip(event.result.reason)}
-            case _:
-                return {}
-
-    def _call(self, event: ModelCalled | ModelCallFailed) -> EventItem:
-        told: EventItem = {
-            "purpose": event.purpose,
-            "messages": [self._message(m) for m in event.messages],
-            "seconds": round(event.seconds, 3),
-            "prompt": label(event.prompt),
+            title = f"This event cannot be shown ({event.size:,} bytes): {event.reason}"
+            return {"n": number, "event": "unreadable", "title": label(title), "tone": "bad", "blocks": []}
+        view = self._viewer.view(event)
+        state = _state_after(event)
+        blocks = [self._block(number, block, state) for block in view.blocks]
+        item: EventItem = {
+            "n": number,
+            "event": event.__struct_config__.tag,
+            "at": round(event.at - self._started, 3),
+            "title": label(view.title, _MAX_TITLE_CHARACTERS),
+            "tone": view.tone,
+            "blocks": blocks,
         }
-        if isinstance(event, ModelCallFailed):
-            return told | {"error": self._clip(event.error)} | _usage(event.usage)
-        answer = event.completion
-        about = _given(model=label(answer.model), retries=answer.retries)
-        return (
-            told
-            | {"answer": self._clip(answer.text), "finish": label(answer.finish_reason)}
-            | about
-            | _usage(answer.usage)
-        )
+        if isinstance(event, SpanOpened | SpanClosed):
+            item["id"] = event.id
+        return item | _present(span=event.span, aside=view.aside, state=state)
 
-    def _message(self, message: Message) -> list[Any]:
-        return [label(message["role"], 20), self._clip(message["content"])]
+    def _block(self, number: int, block: Block, state: EventItem) -> EventItem:
+        match block:
+            case TextBlock():
+                return {"type": "text", "role": block.role, "text": self._clip(block.text)}
+            case PlanBlock():
+                state["plan"] = {"plan": block.number, **plan_layout(block.source)}
+                diff = None if block.before is None else diff_rows(block.before, block.source)
+                return {"type": "plan", "diff": diff}
+            case DiagnosticsBlock():
+                shown = [visible_data(to_plain_data(d)) for d in block.diagnostics[:_MAX_DIAGNOSTICS]]
+                return {"type": "diagnostics", "diagnostics": shown}
+            case VariablesBlock():
+                state["variables"] = self._render_variables(block.checkpoint)
+                return {"type": "variables"}
+            case PromptBlock():
+                messages = [[label(m["role"], 20), self._clip(m["content"])] for m in block.messages]
+                about = ", ".join(part for part in (block.template, block.model) if part)
+                return {"type": "prompt", "messages": messages, "about": label(about)}
+            case PairsBlock():
+                return {"type": "pairs", "facts": visible_data(block.facts), "settings": visible_data(block.settings)}
+            case PictureBlock():
+                return {"type": "picture", "file": label(block.file), "picture": self._picture(number, block.file)}
+            case ResultBlock():
+                state_name = "success" if block.result.success else "broken" if block.broken_off else "failure"
+                reason = "" if block.result.success else self._clip(block.result.reason)
+                return {"type": "result", "state": state_name, "reason": reason}
 
-    def _drafted(self, event: PlanDrafted) -> EventItem:
-        told: EventItem = {"plan": event.number, "origin": event.origin, **plan_layout(event.source)}
-        if self._plan is not None:
-            told["diff"] = diff_rows(self._plan, event.source)
-        self._plan = event.source
-        return told
-
-    def _ran(self, event: PlanStarted | StepEntered | PlanFailed | PlanStopped | PlanFinished) -> EventItem:
-        match event:
-            case PlanStarted():
-                lost = {label(n): label(why) for n, why in list(event.dropped.items())[:_MAX_NAMES]}
-                restored = [label(n, 80) for n in event.restored[:_MAX_NAMES]]
-                return {"plan": event.number, "start_from": event.start_from, "restored": restored, "dropped": lost}
-            case StepEntered():
-                return {"step": event.step, "title": label(event.title)} | self._state(event.checkpoint)
-            case PlanFailed():
-                where: EventItem = {"step": event.step, "line": event.line, "error": label(event.error)}
-                return where | {"message": self._clip(event.message)} | self._state(event.checkpoint)
-            case PlanStopped():
-                where = {"step": event.step, "line": event.line, "limit": label(event.limit)}
-                return where | {"message": self._clip(event.message)}
-            case PlanFinished():
-                return {"step": event.step}
-
-    def _state(self, checkpoint: Checkpoint) -> EventItem:
-        """The variables as [name, text, whether it is new or another than at the checkpoint before]."""
-        now = variable_texts(checkpoint, min(_VARIABLE_CHARACTERS, self._most))
+    def _render_variables(self, checkpoint: Checkpoint) -> EventItem:
+        """The variables as [name, text, whether it is new or differs from the checkpoint before]."""
+        now = variable_texts(checkpoint, min(_MAX_VARIABLE_CHARACTERS, self._max_characters))
         names = list(now)[:_MAX_NAMES]
-        told: EventItem = {"variables": [[name, now[name], self._known.get(name) != now[name]] for name in names]}
-        if len(now) > len(names):
-            told["more"] = len(now) - len(names)
-        self._known = now
-        return told | _given(dropped=dict(list(dropped_variables(checkpoint).items())[:_MAX_NAMES]))
+        rows = [[name, now[name], self._variables.get(name) != now[name]] for name in names]
+        self._variables = now
+        lost = dict(list(dropped_variables(checkpoint).items())[:_MAX_NAMES])
+        return {"rows": rows} | _present(more=len(now) - len(names), dropped=lost)
 
     def _clip(self, text: str) -> Any:
-        return clip(text, self._most)
+        return clip(text, self._max_characters)
+
+
+def _state_after(event: Event) -> EventItem:
+    """What the event changes of the plan's state: step, line of a failure, step at which the plan started."""
+    match event:
+        case PlanDrafted():
+            return {"step": None, "line": None, "from": 1}
+        case PlanStarted():
+            return {"step": None, "line": None, "from": event.start_from}
+        case StepEntered():
+            return {"step": event.step, "line": None}
+        case PlanFailed() | PlanStopped():
+            return {"step": event.step, "line": event.line}
+        case _:
+            return {}
 
 
 def visible_data(value: Any) -> Any:
     """Plain data with every text in it visible and on one line."""
     if isinstance(value, str):
         return label(value, 2000)
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {label(str(k), 100): visible_data(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, Iterable):
         return [visible_data(v) for v in value]
     return value
 
 
-def _usage(usage: Usage) -> EventItem:
-    """Tokens in and out, of which cached and reasoning, and US dollars; what is not known is left out."""
-    counts = {"cached": usage.cached_tokens, "reasoning": usage.reasoning_tokens}
-    known = {"input": usage.input_tokens, "output": usage.output_tokens, "money": usage.money}
-    return {"usage": _given(**counts) | {name: n for name, n in known.items() if n is not None}}
-
-
-def _given(**values: Any) -> EventItem:
-    """The values that say something: neither zero nor empty."""
+def _present(**values: Any) -> EventItem:
+    """The values that are neither None, zero nor empty."""
     return {name: value for name, value in values.items() if value}

@@ -18,7 +18,7 @@ from codeplan.version import VERSION
 PAGE_MARK = b"<!doctype html>\n<!-- codeplan report -->"
 """What every page begins with."""
 
-_STYLES = ("base.css", "overview.css", "episode.css", "timeline.css", "skills.css")
+_STYLES = ("base.css", "overview.css", "controls.css", "list.css", "episode.css", "timeline.css", "skills.css")
 _SCRIPTS = (
     "dom.js",
     "data.js",

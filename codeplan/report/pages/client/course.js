@@ -8,7 +8,7 @@ function courseTable(course) {
   );
   const row = (r, at) => [
     at > 0 &&
-      r.end?.how !== "refused" &&
+      r.end?.outcome !== "refused" &&
       r.from > 1 &&
       h(
         "tr",
@@ -62,8 +62,8 @@ function stepCell(row, number) {
       ),
     );
   }
-  const bad = row.end && ["failed", "stopped"].includes(row.end.how) && row.end.step === number;
-  const word = bad ? row.end.how : "entered";
+  const bad = row.end && ["failed", "stopped"].includes(row.end.outcome) && row.end.step === number;
+  const word = bad ? row.end.outcome : "entered";
   const [, n, title] = entered;
   return h(
     "td",
@@ -97,10 +97,10 @@ function resumeLine(before, after, steps) {
 function how(row) {
   if (!row.end) return h("span", { class: "quiet" }, "no end in the trace");
   const words = { failed: "failed", stopped: "stopped", finished: "ran to its end", refused: "refused before it ran" };
-  const where = row.end.how === "failed" || row.end.how === "stopped" ? ` ${place(row.end)}` : "";
+  const where = row.end.outcome === "failed" || row.end.outcome === "stopped" ? ` ${place(row.end)}` : "";
   return [
-    h("a", { href: hereAt(row.end.n), class: row.end.how === "finished" ? "" : "bad" }, words[row.end.how] + where),
-    row.end.why && h("span", { class: "reason" }, row.end.why),
+    h("a", { href: hereAt(row.end.n), class: row.end.outcome === "finished" ? "" : "bad" }, words[row.end.outcome] + where),
+    row.end.message && h("span", { class: "reason" }, row.end.message),
   ];
 }
 

@@ -107,7 +107,7 @@ async function turnTo(page, number, event = null) {
   );
   watch(page);
   const wanted = event !== null && holder.querySelector(`[data-n="${event}"]`);
-  const start = wanted || holder.querySelector(".plan_started") || holder.querySelector("[data-n]");
+  const start = wanted || holder.querySelector(".tone-start") || holder.querySelector("[data-n]");
   if (start) choose(page, start, false);
   if (wanted) requestAnimationFrame(() => reach(wanted));
 }

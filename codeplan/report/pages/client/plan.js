@@ -156,7 +156,7 @@ class PlanPanel {
 }
 
 /** Variables as rows of [name, text, whether it changed]. */
-function variableTable({ variables, more, dropped }, caption) {
+function variableTable({ rows, more, dropped }, caption) {
   const row = ([name, value, changed]) =>
     h(
       "tr",
@@ -166,14 +166,14 @@ function variableTable({ variables, more, dropped }, caption) {
     );
   const lost = Object.entries(dropped || {});
   return [
-    variables && variables.length > 0
+    rows.length > 0
       ? scrolling(
           caption,
           h(
             "table",
             { class: "variables" },
             h("caption", { class: "unseen" }, caption),
-            h("tbody", {}, variables.map(row)),
+            h("tbody", {}, rows.map(row)),
           ),
         )
       : quietly("None yet."),

@@ -1,0 +1,266 @@
+"""What every display shows of an event: a title and blocks of content.
+
+Only this module knows the kinds of events. The terminal (``codeplan.report.live``) and the page
+(``codeplan.report.pages.event_renderer``) render the same views; each clips and cleans the texts for its own medium.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from codeplan.recording.events import (
+    ActionTaken,
+    EnvironmentReset,
+    EpisodeEnded,
+    EpisodeStarted,
+    Event,
+    ModelCalled,
+    ModelCallFailed,
+    PictureSaved,
+    PlanDrafted,
+    PlanFailed,
+    PlanFinished,
+    PlanRejected,
+    PlanStarted,
+    PlanStopped,
+    SkillsChosen,
+    SpanClosed,
+    SpanOpened,
+    StepEntered,
+    TextPrinted,
+    TextsEmbedded,
+    WarningIssued,
+)
+from codeplan.report.summary import model_label
+from codeplan.types.model import Message, Usage
+from codeplan.types.plan import Checkpoint, Diagnostic
+from codeplan.types.result import Result
+
+Tone = Literal["heading", "start", "step", "good", "bad", "warning", "quiet", "plain"]
+Role = Literal["start", "action", "observation", "question", "answer", "reply", "failure", "output", "note"]
+
+
+class TextBlock(msgspec.Struct, frozen=True):
+    """A text of the environment, the model or the plan; ``role`` says which. A ``reply`` is worth a look on demand."""
+
+    role: Role
+    text: str
+
+
+class PlanBlock(msgspec.Struct, frozen=True):
+    """A plan's source; ``before`` is the plan that it replaces, None for the first."""
+
+    number: int
+    source: str
+    before: str | None = None
+
+
+class DiagnosticsBlock(msgspec.Struct, frozen=True):
+    """Why the check refused ``source``."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    source: str
+
+
+class VariablesBlock(msgspec.Struct, frozen=True):
+    """The plan's variables at a checkpoint."""
+
+    checkpoint: Checkpoint
+
+
+class PromptBlock(msgspec.Struct, frozen=True):
+    """The messages of a model call, the template they come from, and the model that answered."""
+
+    messages: list[Message]
+    template: str
+    model: str = ""
+
+
+class PairsBlock(msgspec.Struct, frozen=True):
+    """Names with values: what the episode is, and its settings (the latter are shown on demand)."""
+
+    facts: dict[str, str]
+    settings: dict[str, Any]
+
+
+class PictureBlock(msgspec.Struct, frozen=True):
+    """A picture file that the episode recorded."""
+
+    file: str
+
+
+class ResultBlock(msgspec.Struct, frozen=True):
+    """How the episode ended."""
+
+    result: Result
+    broken_off: bool
+
+
+Block = (
+    TextBlock | PlanBlock | DiagnosticsBlock | VariablesBlock | PromptBlock | PairsBlock | PictureBlock | ResultBlock
+)
+
+
+class EventView(msgspec.Struct, frozen=True):
+    """One event as displays show it. ``aside`` is what it cost; ``title`` is empty where the blocks say everything."""
+
+    title: str = ""
+    tone: Tone = "plain"
+    aside: str = ""
+    blocks: tuple[Block, ...] = ()
+
+
+class EventViewer:
+    """Turns the events of an episode, in order, into views. ``plan`` is the plan before the first event, or None."""
+
+    def __init__(self, plan: str | None = None) -> None:
+        self._plan = plan
+
+    def view(self, event: Event) -> EventView:
+        """The view of the next event."""
+        match event:
+            case PlanDrafted():
+                before, self._plan = self._plan, event.source
+                suffix = _ORIGINS.get(event.origin, "")
+                return EventView(
+                    f"Plan {event.number}{suffix}",
+                    "heading",
+                    blocks=(PlanBlock(event.number, event.source, before),),
+                )
+            case PlanRejected():
+                blocks = (DiagnosticsBlock(event.diagnostics, self._plan or ""),)
+                return EventView(f"Plan {event.number} was refused before any of it ran", "bad", blocks=blocks)
+            case PlanStarted() | StepEntered() | PlanFailed() | PlanStopped() | PlanFinished() | TextPrinted():
+                return _plan_run_view(event)
+            case ModelCalled() | ModelCallFailed() | TextsEmbedded():
+                return _model_call_view(event)
+            case _:
+                return _episode_view(event)
+
+
+def _plan_run_view(
+    event: PlanStarted | StepEntered | PlanFailed | PlanStopped | PlanFinished | TextPrinted,
+) -> EventView:
+    match event:
+        case PlanStarted():
+            return _plan_started_view(event)
+        case StepEntered():
+            title = f"[Step {event.step}] {event.title}"
+            return EventView(title, "step", blocks=(VariablesBlock(event.checkpoint),))
+        case PlanFailed():
+            what = "An assertion failed" if event.error == "AssertionError" else f"The plan raised {event.error}"
+            blocks = (TextBlock("failure", event.message), VariablesBlock(event.checkpoint))
+            return EventView(f"{what} {_place(event.step, event.line)}", "bad", blocks=blocks)
+        case PlanStopped():
+            title = f"The plan exceeded its limit {event.limit!r} {_place(event.step, event.line)}"
+            return EventView(title, "bad", blocks=(TextBlock("failure", event.message),))
+        case PlanFinished():
+            return EventView("The plan ran to its end", "quiet")
+        case TextPrinted():
+            return EventView(blocks=(TextBlock("output", event.text),))
+
+
+def _plan_started_view(event: PlanStarted) -> EventView:
+    if event.restored or event.start_from > 1:
+        names = ", ".join(event.restored) or "none"
+        title = f"Plan {event.number} resumes at step {event.start_from} with its variables: {names}"
+    else:
+        title = f"Plan {event.number} runs from step {event.start_from}"
+    dropped = "; ".join(f"{name} ({reason})" for name, reason in event.dropped.items())
+    return EventView(title, "start", blocks=(TextBlock("note", f"Not restored: {dropped}"),) if dropped else ())
+
+
+def _model_call_view(event: ModelCalled | ModelCallFailed | TextsEmbedded) -> EventView:
+    match event:
+        case ModelCalled():
+            done = event.completion
+            aside = _cost(done.usage, event.seconds, done.retries)
+            prompt = PromptBlock(event.messages, event.prompt, done.model)
+            if event.purpose == "ask":
+                blocks: tuple[Block, ...] = (
+                    TextBlock("question", _last_user_message(event.messages)),
+                    TextBlock("answer", done.text),
+                    prompt,
+                )
+            else:
+                blocks = (TextBlock("reply", done.text), prompt)
+            if done.finish_reason != "stop":
+                blocks = (*blocks, TextBlock("note", f"finish reason: {done.finish_reason}"))
+            return EventView(f"The model was called to {_task(event.purpose)}", "quiet", aside, blocks)
+        case ModelCallFailed():
+            blocks = (TextBlock("failure", event.error), PromptBlock(event.messages, event.prompt))
+            title = f"The model was called to {_task(event.purpose)} and did not answer"
+            return EventView(title, "bad", _cost(event.usage, event.seconds), blocks)
+        case TextsEmbedded():
+            title = f"{event.texts} text{'s' * (event.texts != 1)} to the embedding model {event.model}"
+            return EventView(title, "quiet", _cost(event.usage, event.seconds))
+
+
+def _episode_view(event: Event) -> EventView:
+    match event:
+        case EpisodeStarted():
+            facts = {"Goal": event.task.goal, "Method": event.method, "Model": model_label(event.model)}
+            limits = {f"budget: {name}": value for name, value in msgspec.structs.asdict(event.budget).items()}
+            settings = {**event.settings, **event.model_settings, **limits}
+            known = {name: value for name, value in settings.items() if value is not None}
+            pairs = PairsBlock({name: value for name, value in facts.items() if value}, known)
+            return EventView(f"{event.task.env or 'task'} · {event.task.id}", "heading", blocks=(pairs,))
+        case EnvironmentReset():
+            return EventView(blocks=(TextBlock("start", event.observation.text),))
+        case ActionTaken():
+            seen = event.observation
+            blocks = (TextBlock("action", event.action), TextBlock("observation", seen.text))
+            return EventView(tone="good" if seen.success else "plain", blocks=blocks)
+        case SpanOpened() | SpanClosed():
+            return EventView(f"{event.kind} {event.name}" if isinstance(event, SpanOpened) else "", "heading")
+        case SkillsChosen():
+            names = ", ".join(f"{c.name} (version {c.version}, score {c.score:.2f})" for c in event.chosen)
+            return EventView(f"Skills for this task: {names or 'none fits'}", "quiet")
+        case PictureSaved():
+            return EventView(blocks=(PictureBlock(event.file),))
+        case WarningIssued():
+            return EventView(f"Warning: {event.message}", "warning")
+        case EpisodeEnded():
+            return EventView(blocks=(ResultBlock(event.result, event.broken_off),))
+        case _:
+            raise AssertionError(f"no view for {type(event).__name__}")
+
+
+_ORIGINS = {"check": ", repaired", "refine": ", refined"}
+_TASKS = {
+    "plan": "write a plan",
+    "check": "repair the plan",
+    "refine": "refine the plan",
+    "resume": "name the step to resume at",
+    "ask": "answer the plan",
+    "act": "choose the next action",
+    "formalise": "put an action into a valid form",
+    "reflect": "look back at what was done",
+    "embed": "embed texts",
+}
+
+
+def _task(purpose: str) -> str:
+    return _TASKS.get(purpose, f"{purpose} (purpose)")
+
+
+def _place(step: int | None, line: int | None) -> str:
+    place = f"in step {step}" if step is not None else "outside all steps"
+    return f"{place}, line {line}" if line is not None else place
+
+
+def _last_user_message(messages: list[Message]) -> str:
+    return next((m["content"] for m in reversed(messages) if m["role"] == "user"), "")
+
+
+def _cost(usage: Usage, seconds: float, retries: int = 0) -> str:
+    """Tokens, money, time and retries of a call, as far as they are known."""
+    if usage.input_tokens is None or usage.output_tokens is None:
+        parts = ["tokens unknown"]
+    else:
+        parts = [f"{usage.input_tokens:,} in + {usage.output_tokens:,} out"]
+    parts += [f"{usage.cached_tokens:,} cached"] if usage.cached_tokens else []
+    parts += [f"${usage.money:.4f}"] if usage.money else []
+    return ", ".join([*parts, f"{seconds:.1f} s", *([f"retries: {retries}"] if retries else [])])
