@@ -146,7 +146,9 @@ def test_a_question_of_the_plan_is_shown_with_its_answer() -> None:
     assert "-> ['desk 1']" in text
 
 
-@pytest.mark.parametrize(("usage", "said"), [(Usage(700, 20), "700 in + 20 out"), (Usage(None, None), "tokens unknown")])
+@pytest.mark.parametrize(
+    ("usage", "said"), [(Usage(700, 20), "700 in + 20 out"), (Usage(None, None), "tokens unknown")]
+)
 def test_other_calls_of_the_model_are_one_line_with_what_they_cost(usage: Usage, said: str) -> None:
     text = shown(asked("refine", "a long prompt", "a long plan", usage, retries=1))
     assert f"The model was called to refine the plan ({said}, 1.5 s, retries: 1)" in text
