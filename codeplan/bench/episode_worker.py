@@ -13,10 +13,12 @@ import msgspec
 
 from codeplan.bench import trace_storage
 from codeplan.bench.store import BenchCell, EpisodeOutcome, episode_folder
-from codeplan.errors import Diverged, InfrastructureError, UsageError
+from codeplan.errors import Diverged, UsageError
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler
 from codeplan.recording.trace import Trace
 from codeplan.runner import live, models, recorded
+from codeplan.runner.setup import ending_from_exception
+from codeplan.types.ending import InfrastructureFailed
 from codeplan.types.result import Result
 from codeplan.types.task import Task
 from codeplan.types.value import Value
@@ -64,7 +66,8 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
     def handle_lost(self, job: EpisodeJob, reason: str) -> EpisodeOutcome:
         """The end of a job whose worker died again and again."""
         run = episode_folder(job.cell.name, job.task.id, job.repeat) if self.folder else ""
-        return _outcome(job, run, _empty_result(job, f"infrastructure: {reason}"), broken=True)
+        result = Result(job.task, InfrastructureFailed("WorkerLost", reason), job.cell.method, job.cell.model)
+        return _outcome(job, run, result, broken=True)
 
     def _run_with_retries(self, job: EpisodeJob, run: str, folder: Path | None) -> EpisodeOutcome:
         """How the job ended; where infrastructure fails, it is tried again after a while."""
@@ -88,7 +91,7 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
                     return self._resume(folder, on_event, settings)
             else:
                 _set_aside(folder)
-        given = {**settings, **self.tapes, "budget": job.cell.budget, "out": folder, "listen": on_event}
+        given = {**settings, **self.tapes, "budget": job.cell.budget, "out": folder, "on_event": on_event}
         return live.run(job.cell.env, job.task, job.cell.method, job.cell.model, **given)
 
     def _resume(self, folder: Path, on_event: EventHandler, settings: dict[str, Any]) -> Result:
@@ -100,15 +103,15 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
             raise
         finally:
             if (recorder := self.tapes.get("record")) and (folder / live.TRACE_NAME).exists():
-                put = recorder.listener()
+                put = recorder.start_episode()
                 for event in Trace.read(folder / live.TRACE_NAME):
                     put(event)
 
 
 def attempt_episode(task: Task, play: Callable[[EventHandler], Result], method: str, model: str) -> tuple[Result, bool]:
-    """Play an episode with a listener. Returns its result, and whether something cut it off that is no agent's fault.
+    """Run an episode. Returns its result, and whether a failure that is not the agent's fault broke it off.
 
-    Then the reason begins with ``infrastructure`` or ``error``. Raises UsageError and Diverged: these end no episode.
+    Raises UsageError and Diverged: these end no episode.
     """
     ends: list[Result] = []
 
@@ -120,11 +123,9 @@ def attempt_episode(task: Task, play: Callable[[EventHandler], Result], method: 
         return play(hear), False
     except (UsageError, Diverged):
         raise
-    except InfrastructureError as e:
-        reason = f"infrastructure: {e}"
     except Exception as e:  # a fault in a method or an environment ends its episode, not the bench
-        reason = f"error: {type(e).__name__}: {e}"
-    return ends[-1] if ends else Result(task, False, reason, method, model), True
+        ending = ending_from_exception(e)
+    return ends[-1] if ends else Result(task, ending, method, model), True
 
 
 def _outcome(job: EpisodeJob, run: str, result: Result, *, broken: bool = False, failures: int = 0) -> EpisodeOutcome:
@@ -132,10 +133,6 @@ def _outcome(job: EpisodeJob, run: str, result: Result, *, broken: bool = False,
     trace = f"{run}/{live.TRACE_NAME}" if run and result.trace else None
     told = msgspec.structs.replace(result, trace=trace)
     return EpisodeOutcome(job.cell.name, job.task, job.repeat, run, told, broken, failures)
-
-
-def _empty_result(job: EpisodeJob, reason: str) -> Result:
-    return Result(job.task, False, reason, job.cell.method, job.cell.model)
 
 
 def _with_repeat_seed(job: EpisodeJob, settings: dict[str, Any]) -> dict[str, Any]:

@@ -151,7 +151,7 @@ class _ObservationText(msgspec.Struct):
     text: str
 
 
-class _Acted(_EventWithObservation, tag="acted"):
+class _Acted(_EventWithObservation, tag="action_taken"):
     pass
 
 
@@ -160,7 +160,7 @@ class _Reset(_EventWithObservation, tag="environment_reset"):
 
 
 _decoder = msgspec.json.Decoder(_Acted | _Reset)
-_EVENT_PREFIXES = (b'{"event":"acted"', b'{"event":"environment_reset"')
+_EVENT_PREFIXES = (b'{"event":"action_taken"', b'{"event":"environment_reset"')
 
 
 def _read_observations(trace: Path) -> Iterator[str | None]:

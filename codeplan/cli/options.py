@@ -202,7 +202,9 @@ def print_json(value: Any) -> None:
 
 
 def exit_code(result: Result) -> int:
-    """0 for success, 3 for a spent budget, 1 for any other end."""
+    """0 for success, 3 for a spent budget, 1 for any other ending."""
+    from codeplan.types.ending import BudgetSpent
+
     if result.success:
         return 0
-    return 3 if result.reason.startswith("budget") else 1
+    return 3 if isinstance(result.ending, BudgetSpent) else 1

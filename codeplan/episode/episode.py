@@ -33,6 +33,7 @@ from codeplan.recording.events import (
 )
 from codeplan.recording.trace import Trace
 from codeplan.types.agent import AgentApi
+from codeplan.types.ending import Ending, NotSolved, Success
 from codeplan.types.model import Completion, Embeddings, Message, Purpose, Usage
 from codeplan.types.result import Result
 from codeplan.types.task import ActionSpace, Observation, Task
@@ -199,13 +200,19 @@ class Episode:
             self._agent = build_agent(self.env, self.act, self.first_observation)
         return self._agent
 
-    def result(self, reason: str, method: str, claim: bool | None = None) -> Result:
-        """What the episode has come to, with its counts. Success is the environment's word, ``claim`` the method's."""
+    def result(self, ending: Ending | str, method: str, claim: bool | None = None) -> Result:
+        """The episode's result so far. A text as ``ending`` stands for ``NotSolved``.
+
+        The environment decides on success, which overrides ``ending``; ``claim`` is what the method believes.
+        """
+        if self.success:
+            ending = Success()
+        elif isinstance(ending, str):
+            ending = NotSolved(ending)
         plans = (e.source for e in reversed(self.trace.events) if isinstance(e, PlanDrafted))
         return Result(
             task=self.task,
-            success=self.success,
-            reason="success" if self.success else reason,
+            ending=ending,
             method=method,
             model=self.llm.name,
             reward=self.reward,

@@ -107,8 +107,7 @@ class AdaPlanner:
             self.loop_settings,
             is_subtask=episode.is_subtask(task),
         )
-        reason = loop.solve()
-        result = episode.result(reason, self.name, loop.claim)
+        result = episode.result(loop.solve(), self.name, loop.claim)
         if not episode.is_subtask(task):
             tried, alone = (shown[:1], reusing.uses_skill_plan) if reusing else (shown, True)
             self.skill_selector.record(tried, episode, episode.success and alone)

@@ -16,6 +16,7 @@ from codeplan.methods.registry import resolve_executor as method
 from codeplan.planning.decomposition import Decomposer, make_subtask, progress_note
 from codeplan.planning.prompting import load_prompts
 from codeplan.planning.subtasks import evaluate
+from codeplan.types.ending import Claimed, GaveUp
 from codeplan.types.result import Result
 from codeplan.types.task import Task
 
@@ -52,8 +53,8 @@ class Adapt:
     def solve(self, task: Task, episode: Episode) -> Result:
         """Achieve the task, in parts where need be; the claim is the controller's own conclusion."""
         achieved = _Controller(self, episode).achieve(task, 1)
-        reason = "it holds the task for done" if achieved else "the task and its parts failed"
-        return episode.result(reason, self.name, achieved)
+        ending = Claimed("it holds the task for done") if achieved else GaveUp("the task and its parts failed")
+        return episode.result(ending, self.name, achieved)
 
 
 class _Controller:

@@ -69,7 +69,7 @@ class AutoPlan:
         note = f"Go by this plan, and say in your thoughts at which step of it you are:\n{self.plan}"
         noted = msgspec.structs.replace(task, notes=(*task.notes, note)) if self.plan else task
         result = self.executor.solve(noted, episode)
-        return episode.result(result.reason, self.name, result.claim)
+        return episode.result(result.ending, self.name, result.claim)
 
     # -------------------------------------------------------------- learning
 

@@ -9,6 +9,7 @@ from codeplan.prompts.templates import Prompts
 from codeplan.recording.events import PlanDrafted, PlanRejected, PlanStarted
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
+from codeplan.types.ending import NotSolved, Refused
 from codeplan.types.plan import Rejected
 from codeplan.types.result import Result
 from codeplan.types.run import Failed, Finished, Outcome, Stopped
@@ -28,7 +29,7 @@ class FixedPlan:
     def solve(self, task: Task, episode: Episode) -> Result:
         """Run the plan; a plan that is refused, fails or is stopped is a Result that says so."""
         self.outcome = self._run(episode)
-        return episode.result(_reason(self.outcome), self.name)
+        return episode.result(_ending(self.outcome), self.name)
 
     def _run(self, episode: Episode) -> Outcome | Rejected:
         episode.record(PlanDrafted(number=1, origin="plan", source=self.source))
@@ -42,14 +43,14 @@ class FixedPlan:
         )
 
 
-def _reason(outcome: Outcome | Rejected) -> str:
+def _ending(outcome: Outcome | Rejected) -> Refused | NotSolved:
     match outcome:
         case Rejected():
-            return f"the plan was refused: {outcome.diagnostics[0]}"
+            return Refused(f"the plan was refused: {outcome.diagnostics[0]}")
         case Failed():
             where = f"step {outcome.step}" if outcome.step else "a line outside the steps"
-            return f"the plan failed at {where}: {outcome.error}: {outcome.message}"
+            return NotSolved(f"the plan failed at {where}: {outcome.error}: {outcome.message}")
         case Stopped():
-            return f"the plan was stopped: {outcome.message}"
+            return NotSolved(f"the plan was stopped: {outcome.message}")
         case Finished():
-            return "the plan ran to its end, but the task is not done"
+            return NotSolved("the plan ran to its end, but the task is not done")

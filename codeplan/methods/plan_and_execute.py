@@ -13,6 +13,7 @@ from codeplan.methods.registry import resolve_executor as method
 from codeplan.planning.decomposition import Decomposer, make_subtask, progress_note
 from codeplan.planning.prompting import load_prompts
 from codeplan.planning.subtasks import evaluate
+from codeplan.types.ending import Claimed, GaveUp, Refused
 from codeplan.types.result import Result
 from codeplan.types.task import Task
 
@@ -31,10 +32,11 @@ class PlanAndExecute:
         """Plan once, then have every step executed until the plan's outcome is decided."""
         plan = Decomposer(episode, self.prompts, "plan_and_execute/plan").decompose(task)
         if plan is None:
-            return episode.result("the plan was refused", self.name, False)
+            return episode.result(Refused("the plan was refused"), self.name, False)
         notes: list[str] = []
         done = evaluate(plan.order, lambda n: self._execute(make_subtask(task, plan.steps[n]), episode, notes))
-        return episode.result("the plan was carried out" if done else "a step of the plan failed", self.name, done)
+        ending = Claimed("the plan was carried out") if done else GaveUp("a step of the plan failed")
+        return episode.result(ending, self.name, done)
 
     def _execute(self, step: Task, episode: Episode, notes: list[str]) -> bool:
         """Whether a step succeeded; what it leaves behind is then the note for the next one."""

@@ -20,6 +20,7 @@ from codeplan.planning.turns import (
     normalise_action,
     parse_claim,
 )
+from codeplan.types.ending import Claimed, Ending, EnvironmentEnded, GaveUp, NotSolved
 from codeplan.types.result import Result
 from codeplan.types.task import ActionSpace, Task
 
@@ -28,7 +29,7 @@ class ReAct:
     """The method. One model call a turn; a thought is answered ``OK.``, an action by the environment.
 
     It ends when the environment does, when a line says ``task completed`` or ``task failed``, after ``calls`` turns, or
-    after ``patience`` turns in a row that did nothing (thoughts among them); None takes the environment's own numbers.
+    after ``max_idle_turns`` turns in a row that did nothing (thoughts among them); None takes the environment's own numbers.
     ``example`` shows the worked trajectory of the environment, where there is one (few-shot). ``formalise`` has each
     action put into a valid form by a call of its own (AutoPlan, Ouyang & Li, 2023). ``prompts`` is a folder whose
     templates win over codeplan's own.
@@ -46,7 +47,7 @@ class ReAct:
         prompts: str | Path | None = None,
     ) -> None:
         """Raises UsageError for a value that does not fit."""
-        for name, value in (("calls", calls), ("patience", max_idle_turns)):
+        for name, value in (("calls", calls), ("max_idle_turns", max_idle_turns)):
             if value is not None and value < 1:
                 raise UsageError(f"the setting {name} of the method react is {value}; give a whole number from 1 up")
         self.calls, self.max_idle_turns = calls, max_idle_turns
@@ -56,8 +57,7 @@ class ReAct:
     def solve(self, task: Task, episode: Episode) -> Result:
         """Think and act until the end; the claim is the model's own word on this task."""
         run = _Run(self, task, episode)
-        reason = run.take_turns()
-        return episode.result(reason, self.name, run.claim)
+        return episode.result(run.take_turns(), self.name, run.claim)
 
 
 class _Run:
@@ -77,21 +77,23 @@ class _Run:
             "notes": task.notes,
         }
 
-    def take_turns(self) -> str:
-        """Take turns; returns the reason why they ended."""
+    def take_turns(self) -> Ending:
+        """Take turns until the task ends; returns how it ended."""
         calls = self.method.calls or self.space.calls
-        patience = self.method.max_idle_turns or self.space.max_idle_turns
+        max_idle = self.method.max_idle_turns or self.space.max_idle_turns
         for _ in range(calls):
             if self.episode.observation.done:
-                return "the environment ended the episode"
+                return EnvironmentEnded()
             line = self._next_line()
             self.turns.append(Turn(line, self._answer(line)))
             self.claim = parse_claim(line)
             if self.claim is not None:
-                return "it says that the task is done" if self.claim else "it says that it cannot do the task"
-            if _count_idle_turns(self.turns, self.space) >= patience:
-                return f"{patience} turns in a row did nothing"
-        return "the environment ended the episode" if self.episode.observation.done else f"no end in {calls} turns"
+                if self.claim:
+                    return Claimed("it says that the task is done")
+                return GaveUp("it says that it cannot do the task")
+            if _count_idle_turns(self.turns, self.space) >= max_idle:
+                return NotSolved(f"{max_idle} turns in a row did nothing")
+        return EnvironmentEnded() if self.episode.observation.done else NotSolved(f"no end in {calls} turns")
 
     def _next_line(self) -> str:
         reply = ask_template(

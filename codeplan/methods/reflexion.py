@@ -16,6 +16,7 @@ from codeplan.methods.registry import ExecutorSpec
 from codeplan.methods.registry import resolve_executor as method
 from codeplan.planning.prompting import ask_template, load_prompts
 from codeplan.planning.turns import collect_turns, format_transcript
+from codeplan.types.ending import TrialEnded
 from codeplan.types.result import Result
 from codeplan.types.task import Task
 
@@ -50,7 +51,7 @@ class Reflexion:
                 informed = msgspec.structs.replace(task, notes=(*task.notes, *reflections[-self.memory :]))
                 result = self.executor.solve(informed, episode)
             if episode.success or number == self.trials or (episode.is_subtask(task) and result.claim):
-                return episode.result(f"trial {number}: {result.reason}", self.name, result.claim)
+                return episode.result(TrialEnded(f"trial {number}", result.ending), self.name, result.claim)
             with episode.span("reflection", str(number)):
                 reflections.append(self._reflect(task, episode, since))
             rewind(episode, begun)

@@ -17,6 +17,7 @@ from codeplan.methods.registry import resolve_executor as method
 from codeplan.planning.prompting import ask_template, load_prompts
 from codeplan.planning.turns import collect_turns, format_transcript
 from codeplan.recording.events import PlanDrafted
+from codeplan.types.ending import TrialEnded
 from codeplan.types.model import Purpose
 from codeplan.types.result import Result
 from codeplan.types.task import Task
@@ -48,7 +49,7 @@ class TextPlanner:
                 result = self.executor.solve(msgspec.structs.replace(task, notes=(*task.notes, note)), episode)
             done = episode.success or episode.observation.done or (episode.is_subtask(task) and result.claim)
             if done or number == self.tries:
-                return episode.result(f"plan {number}: {result.reason}", self.name, result.claim)
+                return episode.result(TrialEnded(f"plan {number}", result.ending), self.name, result.claim)
             episode.meter.reserve_refinement()
             happened, number = format_transcript(collect_turns(episode.trace.events[since:])), number + 1
             plan = self._write(number, "refine", task, episode, plan=plan, transcript=happened)

@@ -12,6 +12,7 @@ from codeplan.episode.rewind import actions_since_reset, rewind
 from codeplan.errors import UsageError
 from codeplan.methods.registry import ExecutorSpec
 from codeplan.methods.registry import resolve_executor as method
+from codeplan.types.ending import TrialEnded
 from codeplan.types.result import Result
 from codeplan.types.task import Task
 
@@ -40,5 +41,5 @@ class TryAgain:
             if episode.success or (episode.is_subtask(task) and tried[-1].claim):
                 break
         best = max(tried, key=lambda r: (r.success, r.reward, r.claim or False))
-        result = episode.result(f"the best of {len(tried)} trials: {best.reason}", self.name, best.claim)
+        result = episode.result(TrialEnded(f"the best of {len(tried)} trials", best.ending), self.name, best.claim)
         return msgspec.structs.replace(result, reward=best.reward)

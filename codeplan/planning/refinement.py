@@ -20,6 +20,7 @@ from codeplan.planning.plan_writer import PlanWriter
 from codeplan.planning.resume_point import find_resume_point
 from codeplan.recording.events import PlanDrafted, PlanRejected, PlanStarted
 from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.types.ending import Claimed, Ending, EnvironmentEnded, NotSolved, Refused
 from codeplan.types.model import Purpose
 from codeplan.types.plan import Checkpoint, Plan, Rejected
 from codeplan.types.run import Failed, Finished, Outcome, Stopped
@@ -82,7 +83,7 @@ class RefinementLoop:
         self._is_subtask, self._initial_actions = is_subtask, actions_since_reset(episode)
         self._plan_count = 0
 
-    def solve(self) -> str:
+    def solve(self) -> Ending:
         """Draft, run, refine, resume, until the environment says success or done, or no try is left."""
         ran: PlanAttempt | None = None
         checked = self._draft()
@@ -91,14 +92,14 @@ class RefinementLoop:
                 ran = self._run(checked, ran, number)
                 self.claim = isinstance(ran.outcome, Finished)
                 if self.episode.success or self.episode.observation.done:
-                    return "the environment ended the episode"
+                    return EnvironmentEnded()
                 if self._is_subtask and self.claim:
-                    return "the plan ran to its end"
+                    return Claimed("the plan ran to its end")
             if number < self.settings.tries:
                 checked = self._refine(checked, ran)
         if isinstance(checked, Rejected):
-            return f"the last plan was refused: {checked.diagnostics[0]}"
-        return f"no success in {self.settings.tries} tries"
+            return Refused(f"the last plan was refused: {checked.diagnostics[0]}")
+        return NotSolved(f"no success in {self.settings.tries} tries")
 
     # -------------------------------------------------------------- writing
 

@@ -8,10 +8,14 @@ from typing import Any, Literal
 import msgspec
 
 from codeplan.budget import Budget
+from codeplan.errors import UsageError
 from codeplan.types.model import Completion, Message, Purpose, Usage
 from codeplan.types.plan import Checkpoint, Diagnostic
 from codeplan.types.result import Result
 from codeplan.types.task import Observation, Task
+
+TRACE_FORMAT = 2
+"""The version of the trace format. It grows when events change; a trace of another version is refused."""
 
 
 class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_defaults=True):
@@ -33,6 +37,7 @@ class EpisodeStarted(_Event, frozen=True, tag="episode_started"):
     method: str
     model: str
     codeplan_version: str
+    format: int = msgspec.field(default_factory=lambda: TRACE_FORMAT)  # a factory: always written
     settings: dict[str, Any] = {}
     model_settings: dict[str, Any] = {}
     budget: Budget = Budget()
@@ -44,7 +49,7 @@ class EnvironmentReset(_Event, frozen=True, tag="environment_reset"):
     observation: Observation
 
 
-class ActionTaken(_Event, frozen=True, tag="acted"):
+class ActionTaken(_Event, frozen=True, tag="action_taken"):
     """One action and what the environment answered; ``seconds`` is the environment's time."""
 
     action: str
@@ -52,7 +57,7 @@ class ActionTaken(_Event, frozen=True, tag="acted"):
     seconds: float
 
 
-class ModelCalled(_Event, frozen=True, tag="asked"):
+class ModelCalled(_Event, frozen=True, tag="model_called"):
     """One model call, whole. ``prompt`` names the template and its digest; empty where none was used."""
 
     purpose: Purpose
@@ -62,7 +67,7 @@ class ModelCalled(_Event, frozen=True, tag="asked"):
     prompt: str = ""
 
 
-class ModelCallFailed(_Event, frozen=True, tag="ask_failed"):
+class ModelCallFailed(_Event, frozen=True, tag="model_call_failed"):
     """One model call without an answer: ``error`` says why; ``usage`` is what it spent all the same."""
 
     purpose: Purpose
@@ -73,7 +78,7 @@ class ModelCallFailed(_Event, frozen=True, tag="ask_failed"):
     prompt: str = ""
 
 
-class TextsEmbedded(_Event, frozen=True, tag="embedded"):
+class TextsEmbedded(_Event, frozen=True, tag="texts_embedded"):
     """One call for embeddings: how many texts went to which embedding model, and a digest of them.
 
     The vectors are not kept: what was made of them follows on the trace. A call that fails is an AskFailed.
@@ -118,7 +123,7 @@ class StepEntered(_Event, frozen=True, tag="step_entered"):
     checkpoint: Checkpoint
 
 
-class TextPrinted(_Event, frozen=True, tag="printed"):
+class TextPrinted(_Event, frozen=True, tag="text_printed"):
     """Text that the plan printed. Untrusted."""
 
     text: str
@@ -181,13 +186,13 @@ class SkillsChosen(_Event, frozen=True, tag="skills_chosen"):
     chosen: tuple[ChosenSkill, ...]
 
 
-class PictureSaved(_Event, frozen=True, tag="pictured"):
+class PictureSaved(_Event, frozen=True, tag="picture_saved"):
     """A picture of the environment after the latest action or reset: a PNG file, its path relative to the trace."""
 
     file: str
 
 
-class WarningIssued(_Event, frozen=True, tag="warned"):
+class WarningIssued(_Event, frozen=True, tag="warning_issued"):
     """Something a reader of the figures must know, such as a sandbox weaker than asked for."""
 
     message: str
@@ -228,3 +233,38 @@ Event = (
 )
 
 EventHandler = Callable[[Event], None]
+
+_decoder = msgspec.json.Decoder(Event)
+
+
+class _FormatLine(msgspec.Struct):
+    event: str
+    format: int = 1
+
+
+def decode_event(line: bytes | msgspec.Raw, where: str, what: str) -> Event:
+    """The event on a line; ``where`` and ``what`` (as in "event of a trace") are for the message.
+
+    Raises:
+        UsageError: the line is damaged, or the head of a trace in another format.
+    """
+    try:
+        event: Event = _decoder.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
+        _check_format(line, where)
+        raise UsageError(f"{where} is no {what}: {e}") from None
+    if isinstance(event, EpisodeStarted):
+        _check_format(line, where)
+    return event
+
+
+def _check_format(line: bytes | msgspec.Raw, where: str) -> None:
+    try:
+        found = msgspec.json.decode(line, type=_FormatLine)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return
+    if found.event == "episode_started" and found.format != TRACE_FORMAT:
+        raise UsageError(
+            f"{where} is in trace format {found.format}, and this version of codeplan reads format {TRACE_FORMAT}; "
+            "run the episode again"
+        )

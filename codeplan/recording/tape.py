@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from codeplan.errors import Diverged, UsageError
-from codeplan.recording.events import EpisodeStarted, Event, EventHandler
+from codeplan.recording.events import EpisodeStarted, Event, EventHandler, decode_event
 from codeplan.recording.trace import check_sequence
 
 _Key = tuple[str, str, str, str]
@@ -28,7 +28,6 @@ class _Line(msgspec.Struct, frozen=True):
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(_Line)
-_event_decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 
 
 class TapeRecorder:
@@ -107,9 +106,9 @@ def read_tape(path: Path) -> dict[int, list[Event]]:
     for number, line in enumerate(lines, 1):
         try:
             decoded = _decoder.decode(line)
-            event = _event_decoder.decode(decoded.event)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
             raise UsageError(f"{path}, line {number} is no line of a tape: {e}") from None
+        event = decode_event(decoded.event, f"{path}, line {number}", "line of a tape")
         if decoded.digest != _digest(decoded.episode, decoded.event):
             raise UsageError(f"{path}, line {number} was changed after it was recorded; record the tape again")
         events = episodes.setdefault(decoded.episode, [])

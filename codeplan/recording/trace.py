@@ -18,11 +18,10 @@ import msgspec
 
 from codeplan.errors import Diverged, TraceFailure, UsageError
 from codeplan.recording.comparison import describe_difference, describe_kind_mismatch
-from codeplan.recording.events import EpisodeEnded, Event, EventHandler, ModelCallFailed, SpanClosed
+from codeplan.recording.events import EpisodeEnded, Event, EventHandler, ModelCallFailed, SpanClosed, decode_event
 from codeplan.recording.file_lock import lock_exclusively
 
 _encoder = msgspec.json.Encoder()
-_decoder = msgspec.json.Decoder(Event)
 
 _E = TypeVar("_E")
 
@@ -220,10 +219,7 @@ def _read_lines(path: Path) -> list[tuple[Event, int]]:
     size = 0
     for number, line in enumerate(lines[:-1], 1):  # what follows the last newline is empty, or torn
         size += len(line) + 1
-        try:
-            event = _decoder.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
-            raise UsageError(f"{path}, line {number} is no event of a trace: {e}") from None
+        event = decode_event(line, f"{path}, line {number}", "event of a trace")
         check_sequence(event, len(events), path, number)
         events.append((event, size))
     return events

@@ -19,6 +19,7 @@ from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, Event
 from codeplan.recording.redaction import remove_secrets
 from codeplan.recording.trace import Trace
 from codeplan.runner import models
+from codeplan.types.ending import BudgetSpent, Crashed, InfrastructureFailed, Interrupted, NotSolved
 from codeplan.types.result import Result
 from codeplan.types.task import Task
 from codeplan.version import VERSION
@@ -120,16 +121,16 @@ class EpisodeSetup:
         opened: ActiveEpisode | None = None
         try:
             episode = Episode(self.env, header.task, self.model, Meter(header.budget, trace.now), trace)
-            opened = ActiveEpisode(episode, episode.result("nothing was done", self.method.name))
+            opened = ActiveEpisode(episode, episode.result(NotSolved("nothing was done"), self.method.name))
             yield opened
         except BudgetExceeded as e:
             assert opened is not None, "a budget is spent by what an episode does"
-            opened.result = opened.episode.result(f"budget: {e}", self.method.name)
+            opened.result = opened.episode.result(BudgetSpent(e.kind, e.limit, str(e)), self.method.name)
         except Diverged:
             raise  # nothing new happened: the trace stays as it is
         except BaseException as e:
-            reason = _failure_reason(e)
-            broken = opened.episode.result(reason, self.method.name) if opened else Result(header.task, False, reason)
+            ending = ending_from_exception(e)
+            broken = opened.episode.result(ending, self.method.name) if opened else Result(header.task, ending)
             trace.append(EpisodeEnded(result=broken, broken_off=True))
             raise
         trace.append(EpisodeEnded(result=opened.result))
@@ -165,11 +166,12 @@ def _require_type(given: object, wanted: Any, or_name: bool = False) -> None:
         raise UsageError(f"give a codeplan.{wanted.__name__}{' or a name' * or_name}, not {found}")
 
 
-def _failure_reason(error: BaseException) -> str:
+def ending_from_exception(error: BaseException) -> Interrupted | InfrastructureFailed | Crashed:
+    """The ending of an episode that this exception broke off."""
     if isinstance(error, KeyboardInterrupt):
-        return "interrupted"
-    kind = "infrastructure" if isinstance(error, InfrastructureError) else f"error: {type(error).__name__}"
-    return f"{kind}: {error}"
+        return Interrupted()
+    kind = InfrastructureFailed if isinstance(error, InfrastructureError) else Crashed
+    return kind(type(error).__name__, str(error))
 
 
 def accepted_settings(participants: Mapping[str, object]) -> dict[str, tuple[str, ...]]:

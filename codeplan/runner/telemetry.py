@@ -25,6 +25,7 @@ from codeplan.recording.events import (
     ModelCallFailed,
     TextsEmbedded,
 )
+from codeplan.types.ending import Crashed, InfrastructureFailed, Interrupted
 from codeplan.types.model import Usage
 from codeplan.types.result import Result
 
@@ -209,10 +210,9 @@ def _set_status(span: Span, result: Result) -> None:
     """An episode that is lost is no error; one that could not be played is."""
     from opentelemetry.trace import Status, StatusCode
 
-    kind = result.reason.partition(":")[0]
-    if not result.success and kind in ("infrastructure", "error", "interrupted"):
-        span.set_attribute("error.type", kind)
-        span.set_status(Status(StatusCode.ERROR, kind))
+    if isinstance(result.ending, InfrastructureFailed | Crashed | Interrupted):
+        span.set_attribute("error.type", result.ending.name)
+        span.set_status(Status(StatusCode.ERROR, result.ending.name))
 
 
 def _tokens(usage: Usage) -> dict[str, int]:

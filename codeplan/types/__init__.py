@@ -6,6 +6,20 @@ Plain data can be written to a trace, sent to a worker or compared without runni
 from __future__ import annotations
 
 from codeplan.types.agent import AgentApi, AgentAttribute, AgentMethod, AgentParameter
+from codeplan.types.ending import (
+    BudgetSpent,
+    Claimed,
+    Crashed,
+    Ending,
+    EnvironmentEnded,
+    GaveUp,
+    InfrastructureFailed,
+    Interrupted,
+    NotSolved,
+    Refused,
+    Success,
+    TrialEnded,
+)
 from codeplan.types.model import NO_USAGE, Completion, Embeddings, Message, Purpose, Usage
 from codeplan.types.plan import Checkpoint, Diagnostic, Plan, Rejected, Step
 from codeplan.types.result import Result
@@ -20,23 +34,35 @@ __all__ = [
     "AgentAttribute",
     "AgentMethod",
     "AgentParameter",
+    "BudgetSpent",
     "Checkpoint",
+    "Claimed",
     "Completion",
+    "Crashed",
     "Diagnostic",
     "Embeddings",
+    "Ending",
+    "EnvironmentEnded",
     "Failed",
     "Finished",
+    "GaveUp",
+    "InfrastructureFailed",
+    "Interrupted",
     "Message",
+    "NotSolved",
     "Observation",
     "Outcome",
     "Plan",
     "Purpose",
+    "Refused",
     "Rejected",
     "ResourceUsage",
     "Result",
     "Step",
     "Stopped",
+    "Success",
     "Task",
+    "TrialEnded",
     "Usage",
     "Value",
 ]

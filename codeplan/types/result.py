@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import cast
+
+import msgspec
+
+from codeplan.types.ending import Ending, Success
 from codeplan.types.model import Usage
 from codeplan.types.task import Task
 from codeplan.types.value import Value
@@ -10,16 +15,15 @@ from codeplan.types.value import Value
 class Result(Value, frozen=True):
     """How an episode ended, with its counts.
 
-    ``reason`` is one short sentence in every case. ``asks`` are in-plan refinements (``ask_llm``), ``refinements``
-    out-of-plan ones (a new plan after a failure), ``model_calls`` all calls of any purpose. ``usage`` sums the
-    tokens; ``seconds`` is wall time. ``trace`` is the trace's path, None where none was written. ``plan`` is the
-    source of the last plan, None for methods that write none. ``claim`` is whether the method itself held the task for
-    done, None where it says nothing of that: success is the environment's word alone.
+    ``success`` and ``reason`` (one short sentence) follow from ``ending``: they are never given, and are fields only to
+    appear in JSON. ``asks`` are in-plan refinements (``ask_llm``), ``refinements`` out-of-plan ones (a new plan after a
+    failure), ``model_calls`` all calls of any purpose. ``usage`` sums the tokens; ``seconds`` is wall time. ``trace``
+    is the path of the trace, None without a file. ``plan`` is the source of the last plan, None for methods that write
+    none. ``claim`` is whether the method believes that the task is done, None where it does not say.
     """
 
     task: Task
-    success: bool
-    reason: str
+    ending: Ending
     method: str = ""
     model: str = ""
     reward: float = 0.0
@@ -32,3 +36,9 @@ class Result(Value, frozen=True):
     trace: str | None = None
     plan: str | None = None
     claim: bool | None = None
+    success: bool = cast(bool, msgspec.UNSET)
+    reason: str = cast(str, msgspec.UNSET)
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "success", isinstance(self.ending, Success))
+        msgspec.structs.force_setattr(self, "reason", self.ending.sentence)

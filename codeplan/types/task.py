@@ -45,7 +45,7 @@ class ActionSpace(Value, frozen=True):
 
     ``forms`` are the forms of all valid actions, one each, such as ``"go to RECEPTACLE"``. ``futile`` are the
     beginnings of observations that say that an action did nothing. ``calls`` is how many model calls an executor gets
-    for one goal, ``patience`` after how many futile turns in a row it gives up (both as in ADaPT, where that knows the
+    for one goal, ``max_idle_turns`` after how many futile turns in a row it gives up (both as in ADaPT, where that knows the
     environment). ``status`` is an action that shows all that the agent has, empty where there is none. ``rollback``
     says that what a failed attempt did is to be undone before the next. ``rewrites`` are pairs of a regular expression
     and its replacement, for slips in an action's form.

@@ -1,11 +1,12 @@
 from codeplan import envs
 from codeplan.bench.suite import TaskSuite, summarise_results
+from codeplan.types.ending import NotSolved, Success
 from codeplan.types.result import Result
 from codeplan.types.task import Task
 
 
 def result(kind, success, reason="success", **counts):
-    return Result(Task(f"{kind}/1", kind=kind), success, reason, **counts)
+    return Result(Task(f"{kind}/1", kind=kind), Success() if success else NotSolved(reason), **counts)
 
 
 def test_rows_come_by_kind_and_then_all():

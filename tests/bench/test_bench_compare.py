@@ -15,6 +15,7 @@ from codeplan.bench.papers import published_results
 from codeplan.bench.store import BenchCell, BenchGrid, BenchRecord, BenchStore, EpisodeOutcome
 from codeplan.bench.tables import TABLE_FORMATS, BenchTable, build_tables, format_latex, format_markdown, format_tables
 from codeplan.errors import UsageError
+from codeplan.types.ending import NotSolved, Success
 from codeplan.types.model import Usage
 from codeplan.types.result import Result
 from codeplan.types.task import Task
@@ -30,7 +31,9 @@ def bench(folder: Path, cells: dict[str, str], repeats: int = 1, model: str = "s
             for i, end in enumerate(ends):
                 task, repeat = TASKS[i % 20], i // 20
                 spent = Usage(10 * i, 1, money=0.5)
-                result = Result(task, end == "1", "x", actions=i + (name == "b"), usage=spent)
+                result = Result(
+                    task, Success() if end == "1" else NotSolved("x"), actions=i + (name == "b"), usage=spent
+                )
                 store.append(EpisodeOutcome(name, task, repeat, "", result, broken=end == "x"))
     return folder
 
@@ -81,7 +84,7 @@ def test_benches_without_a_common_task_are_not_compared(tmp_path: Path) -> None:
 
 
 def test_what_is_not_known_stays_open(tmp_path: Path) -> None:
-    result = Result(TASKS[0], True, "success", actions=4, usage=Usage(None, None))
+    result = Result(TASKS[0], Success(), actions=4, usage=Usage(None, None))
     one = measure_episode(EpisodeOutcome("a", TASKS[0], 0, "", result), tmp_path, ("Nothing",))
     assert (one.trajectory, one.inadmissible, one.tokens, one.money) == (4, None, None, None)
 
@@ -90,7 +93,7 @@ def test_trajectory_and_inadmissible_actions_are_counted_in_the_trace(tmp_path: 
     run = tmp_path / "runs" / "x"
     run.mkdir(parents=True)
     reset = '{"event":"environment_reset","observation":{"text":"a room"}}\n'
-    act = '{{"event":"acted","action":"a","observation":{{"text":"{}"}},"seconds":0}}\n'
+    act = '{{"event":"action_taken","action":"a","observation":{{"text":"{}"}},"seconds":0}}\n'
     (run / "trace.jsonl").write_text(
         reset
         + act.format("Nothing happens.")
@@ -99,7 +102,7 @@ def test_trajectory_and_inadmissible_actions_are_counted_in_the_trace(tmp_path: 
         + act.format("You go.")
         + "{"
     )
-    ended = EpisodeOutcome("a", TASKS[0], 0, "runs/x", Result(TASKS[0], True, "success", actions=3))
+    ended = EpisodeOutcome("a", TASKS[0], 0, "runs/x", Result(TASKS[0], Success(), actions=3))
     told, untold = (measure_episode(ended, tmp_path, futile) for futile in (("Nothing happens.",), None))
     assert (told.trajectory, told.inadmissible, untold.inadmissible) == (2, 2, None)
 
@@ -131,7 +134,7 @@ def test_scripted_figures_are_marked_and_published_ones_stand_apart(tmp_path: Pa
     )
     with BenchStore(tmp_path, BenchGrid(cells, {"textcraft": TASKS})) as store:
         for cell in cells:
-            store.append(EpisodeOutcome(cell.name, TASKS[0], 0, "", Result(TASKS[0], True, "success")))
+            store.append(EpisodeOutcome(cell.name, TASKS[0], 0, "", Result(TASKS[0], Success())))
     found = build_tables(build_overview(str(tmp_path)))
     figures, theirs = found[0], found[-1]
     assert {row[0] for row in figures.rows} == {"ours †", "real"}

@@ -81,7 +81,7 @@ def test_an_episode_that_died_goes_on_from_its_trace(play: Play, tmp_path: Path)
     assert trace.read_bytes().splitlines(keepends=True)[: len(events) // 2] == events[: len(events) // 2]
 
 
-@pytest.mark.parametrize("left", [b"", b"not a trace\n", b'{"event":"warned","message":"x"}\n'])
+@pytest.mark.parametrize("left", [b"", b"not a trace\n", b'{"event":"warning_issued","message":"x"}\n'])
 def test_an_episode_that_cannot_go_on_starts_anew_and_what_it_left_is_kept(
     play: Play, tmp_path: Path, left: bytes
 ) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from codeplan.bench.store import BenchCell, BenchGrid, BenchStore, EpisodeOutcome, episode_folder, read_bench
 from codeplan.errors import UsageError
+from codeplan.types.ending import NotSolved, Success
 from codeplan.types.result import Result
 from codeplan.types.task import Task
 
@@ -17,7 +18,12 @@ GRID = BenchGrid((BenchCell("a", "s", "e", "m", "scripted", {"tries": 2}),), {"s
 
 def ended(task: Task, repeat: int = 0, success: bool = True, broken: bool = False) -> EpisodeOutcome:
     return EpisodeOutcome(
-        "a", task, repeat, episode_folder("a", task.id, repeat), Result(task, success, "success"), broken
+        "a",
+        task,
+        repeat,
+        episode_folder("a", task.id, repeat),
+        Result(task, Success() if success else NotSolved("x")),
+        broken,
     )
 
 

@@ -72,7 +72,7 @@ def test_it_keeps_every_budget(world, name, limit):
     whole = play(world, name)
     allowed = {"model_calls": whole.model_calls // 2, "actions": whole.actions // 2, "tokens": 1}[limit]
     events = []
-    result = play(world, name, budget=Budget(**{limit: allowed}), listen=events.append)
+    result = play(world, name, budget=Budget(**{limit: allowed}), on_event=events.append)
     assert not result.success
     assert result.reason.startswith("budget: ")
     calls, actions = (sum(isinstance(e, kind) for e in events) for kind in (ModelCalled, ActionTaken))

@@ -43,12 +43,12 @@ def test_what_ends_it(replies, reason, claims):
 
 
 def test_its_calls_are_limited():
-    result, _ = play(*["open 1"] * 9, patience=99, calls=4)
+    result, _ = play(*["open 1"] * 9, max_idle_turns=99, calls=4)
     assert (result.reason, result.model_calls) == ("no end in 4 turns", 4)
 
 
 def test_the_end_of_the_world_ends_it():
-    result, _ = play("open 1", "open 3", "open 1", env=Told(patience=2), patience=9)
+    result, _ = play("open 1", "open 3", "open 1", env=Told(max_actions=2), max_idle_turns=9)
     assert (result.reason, result.actions) == ("the environment ended the episode", 2)
 
 
@@ -94,7 +94,7 @@ def test_an_environment_that_does_not_tell_its_actions_is_refused():
         play("open 1", env=Boxes())
 
 
-@pytest.mark.parametrize("settings", [{"calls": 0}, {"patience": -1}])
+@pytest.mark.parametrize("settings", [{"calls": 0}, {"max_idle_turns": -1}])
 def test_a_number_that_does_not_fit_is_refused(settings):
     with pytest.raises(UsageError, match=f"the setting {next(iter(settings))} of the method react"):
         ReAct(**settings)

@@ -149,7 +149,7 @@ def test_a_plan_that_acts_on_after_the_end_is_stopped_and_the_success_stands():
 
 
 def test_an_environment_that_ends_the_episode_ends_the_loop():
-    result, model, _ = play(plan(), env=Boxes(patience=1))
+    result, model, _ = play(plan(), env=Boxes(max_actions=1))
     assert not result.success
     assert result.reason == "the environment ended the episode"
     assert model.purposes == ["plan"]

@@ -9,6 +9,7 @@ import pytest
 
 from codeplan.report.json_output import outcome_as_json, to_json_value, to_plain_data
 from codeplan.sandbox.protocol.codec import encode
+from codeplan.types.ending import NotSolved
 from codeplan.types.plan import Diagnostic, Rejected
 from codeplan.types.result import Result
 from codeplan.types.run import Failed, Finished, ResourceUsage, Stopped
@@ -69,7 +70,7 @@ def test_a_few_lists_that_hold_one_another_a_trillion_times_end() -> None:
 
 
 def test_a_value_keeps_the_fields_that_are_at_their_defaults() -> None:
-    told = to_plain_data(Result(Task("pick/0"), False, "no success"))
+    told = to_plain_data(Result(Task("pick/0"), NotSolved("no success")))
     assert told["refinements"] == 0
     assert told["task"]["split"] == "test"
     assert told["usage"]["output_tokens"] == 0

@@ -29,6 +29,7 @@ from codeplan.recording.events import (
     WarningIssued,
 )
 from codeplan.report.live import LiveDisplay, SummaryDisplay
+from codeplan.types.ending import NotSolved, Success
 from codeplan.types.model import Completion, Purpose, Usage
 from codeplan.types.plan import Checkpoint, Diagnostic
 from codeplan.types.result import Result
@@ -70,7 +71,7 @@ def asked(purpose: Purpose, question: str, text: str, usage: Usage | None = None
 
 def ended(success: bool = True, reason: str = "success", **more: object) -> EpisodeEnded:
     counts = {"actions": 14, "asks": 1, "refinements": 2, "model_calls": 4, "usage": Usage(2310, 420), "seconds": 0.4}
-    result = Result(TASK, success, reason, "adaplanner", "scripted", **{**counts, **more})  # type: ignore[arg-type]
+    result = Result(TASK, Success() if success else NotSolved(reason), "adaplanner", "scripted", **{**counts, **more})  # type: ignore[arg-type]
     return EpisodeEnded(result=result)
 
 
@@ -245,7 +246,7 @@ def everything(text: str) -> list[Event]:
         stopped,
         SpanOpened(id=1, kind=text, name=text),
         WarningIssued(message=text),
-        EpisodeEnded(result=Result(Task(text, env=text, goal=text), False, text, text, text)),
+        EpisodeEnded(result=Result(Task(text, env=text, goal=text), NotSolved(text), text, text)),
     ]
 
 

@@ -295,7 +295,13 @@ def test_the_served_page_follows_a_bench_that_runs(chromium: Chromium, tmp_path:
         tab.until("document.querySelector('[data-n=\"1\"]')")
         tab.run("document.querySelector('[data-n=\"0\"] details').open = true")
         with (tmp_path / "a" / "trace.jsonl").open("a") as file:
-            event = {"event": "acted", "seq": 2, "action": "second", "observation": {"text": "Yes."}, "seconds": 0}
+            event = {
+                "event": "action_taken",
+                "seq": 2,
+                "action": "second",
+                "observation": {"text": "Yes."},
+                "seconds": 0,
+            }
             file.write(json.dumps(event) + "\n")
         tab.until("document.querySelector('[data-n=\"2\"] .action')?.innerText.includes('second')")
         assert tab.count("[data-n='0'] details[open]") == 1

@@ -14,6 +14,7 @@ from codeplan.errors import UsageError
 from codeplan.report.pages.overview import build_overview, cost_curve, cost_unit, refinement_curve
 from codeplan.report.pages.source import ReportSource
 from codeplan.statistics import wilson_interval
+from codeplan.types.ending import InfrastructureFailed, Success
 from codeplan.types.result import Result
 from codeplan.types.task import Task
 
@@ -74,7 +75,7 @@ def test_a_bench_that_runs_shows_what_ended_and_what_has_begun(tmp_path: Path) -
     cell = store.BenchCell("household.mine.scripted", "household", "household", "adaplanner", "scripted")
     with store.BenchStore(tmp_path, store.BenchGrid((cell,), {"household": tasks})) as kept:
         run = store.episode_folder(cell.name, "t/0", 0)
-        kept.append(store.EpisodeOutcome(cell.name, tasks[0], 0, run, Result(tasks[0], True, "success")))
+        kept.append(store.EpisodeOutcome(cell.name, tasks[0], 0, run, Result(tasks[0], Success())))
         write(tmp_path / store.episode_folder(cell.name, "t/1", 0), started("t/1"))
         found = ReportSource(tmp_path).read()
     assert [(r.task.id, r.state) for r in found.episodes] == [("t/0", "success"), ("t/1", "open")]
@@ -108,8 +109,8 @@ def test_broken_episodes_count_apart(tmp_path: Path) -> None:
     tasks = tuple(Task(f"t/{n}", "household", "clean") for n in range(2))
     cell = store.BenchCell("c", "household", "household", "adaplanner", "scripted")
     with store.BenchStore(tmp_path, store.BenchGrid((cell,), {"household": tasks})) as kept:
-        kept.append(store.EpisodeOutcome("c", tasks[0], 0, "runs/c/0", Result(tasks[0], True, "success")))
-        broken = Result(tasks[1], False, "infrastructure: no answer")
+        kept.append(store.EpisodeOutcome("c", tasks[0], 0, "runs/c/0", Result(tasks[0], Success())))
+        broken = Result(tasks[1], InfrastructureFailed("ModelError", "no answer"))
         kept.append(store.EpisodeOutcome("c", tasks[1], 0, "runs/c/1", broken, broken=True, failures=3))
     column = build_overview(ReportSource(tmp_path).read())["columns"][0]
     assert (column["rate"][:2], column["broken"]) == ([1, 1], 1)
@@ -144,7 +145,7 @@ def test_others_figures_stand_apart_from_ours_with_their_model_and_source(tmp_pa
     tasks = (Task("t/0", "alfworld", "pick"),)
     cell = store.BenchCell("c", "alfworld-unseen", "alfworld", "adaplanner", "scripted")
     with store.BenchStore(tmp_path, store.BenchGrid((cell,), {"alfworld-unseen": tasks})) as kept:
-        kept.append(store.EpisodeOutcome("c", tasks[0], 0, "runs/c/0", Result(tasks[0], True, "success")))
+        kept.append(store.EpisodeOutcome("c", tasks[0], 0, "runs/c/0", Result(tasks[0], Success())))
     told = build_overview(ReportSource(tmp_path).read())
     assert len(told["published"]) == len(published_results("alfworld-unseen")) > 0
     assert all(p["model"] and p["source"] for p in told["published"])
@@ -157,6 +158,6 @@ def test_a_line_of_results_cannot_lead_to_another_folder(tmp_path: Path) -> None
     task = Task("t/0", "household", "clean")
     cell = store.BenchCell("c", "household", "household", "adaplanner", "scripted")
     with store.BenchStore(tmp_path / "bench", store.BenchGrid((cell,), {"household": (task,)})) as kept:
-        kept.append(store.EpisodeOutcome("c", task, 0, "../secret", Result(task, True, "success")))
+        kept.append(store.EpisodeOutcome("c", task, 0, "../secret", Result(task, Success())))
     (run,) = ReportSource(tmp_path / "bench").read().episodes
     assert run.folder.is_relative_to(tmp_path / "bench" / "runs")

@@ -47,7 +47,7 @@ def test_an_event_that_is_too_large_is_named_and_not_read(tmp_path: Path) -> Non
 def test_a_damaged_line_is_named_and_the_others_are_read(tmp_path: Path) -> None:
     path = write(tmp_path, started(), acted(), acted())
     lines = path.read_bytes().split(b"\n")
-    path.write_bytes(b"\n".join([lines[0], b'{"event": "acted", "seq": [[[', b'{"event": "\xff', *lines[2:]]))
+    path.write_bytes(b"\n".join([lines[0], b'{"event": "action_taken", "seq": [[[', b'{"event": "\xff', *lines[2:]]))
     events = TraceIndex(path).refresh().read(0)
     assert isinstance(events[0], EpisodeStarted)
     assert isinstance(events[1], UnreadableEvent)

@@ -28,6 +28,7 @@ from codeplan.recording.events import (
 from codeplan.recording.trace import Trace
 from codeplan.runner.live import run
 from codeplan.runner.recorded import fork, replay, resume
+from codeplan.types.ending import Success
 
 OPEN = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] look')\n        assert 'ball' in agent.open({}), 'no'\n"
 ASK = OPEN.format("int(ask_llm('Which?'))")
@@ -203,7 +204,7 @@ def test_a_key_goes_to_no_address_that_the_trace_alone_names(tmp_path, monkeypat
     with pytest.raises(UsageError, match="--base-url http://127.0.0.1:1/v1.* the key in OPENAI_API_KEY") as caught:
         resume(folder)
     assert "canary" not in str(caught.value)
-    for named in ({"beside": {"base_url": "http://127.0.0.1:1/v1"}}, {"api_key": "sk-other"}):
+    for named in ({"model_overrides": {"base_url": "http://127.0.0.1:1/v1"}}, {"api_key": "sk-other"}):
         with pytest.raises(ModelError, match="127.0.0.1:1/v1 cannot be reached"):
             resume(folder, **named)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:2/v1")
@@ -257,7 +258,7 @@ def test_a_line_that_is_missing_from_a_trace_is_named(tmp_path):
 
 def test_what_was_recorded_after_the_end_is_no_part_of_the_episode(tmp_path):
     events = recorded(tmp_path / "run")
-    won = msgspec.structs.replace(events[-1].result, success=True, reason="success")
+    won = msgspec.structs.replace(events[-1].result, ending=Success())
     more = msgspec.structs.replace(events[-1], result=won, seq=len(events))
     with (tmp_path / "run" / "trace.jsonl").open("ab") as file:
         file.write(msgspec.json.encode(more) + b"\n")
@@ -330,7 +331,9 @@ def test_a_fork_at_no_event_is_refused(tmp_path, at):
         fork(tmp_path / "run", at, tmp_path / "other", env=Boxes(), model=Replies())
 
 
-@pytest.mark.parametrize("content", [None, b"", b'{"event":"printed","text":"x","seq":0,"at":1.0}\n', b"no json\n"])
+@pytest.mark.parametrize(
+    "content", [None, b"", b'{"event":"text_printed","text":"x","seq":0,"at":1.0}\n', b"no json\n"]
+)
 def test_a_folder_without_a_proper_trace_is_refused(tmp_path, content):
     if content is not None:
         (tmp_path / "trace.jsonl").write_bytes(content)

@@ -20,6 +20,7 @@ from codeplan.llm.routing import RoutedModel
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, TextsEmbedded
 from codeplan.runner.live import run
 from codeplan.runner.telemetry import CONTENT_VARIABLE, EpisodeSpans
+from codeplan.types.ending import Success
 from codeplan.types.model import Usage
 from codeplan.types.result import Result
 from codeplan.types.task import Task
@@ -184,7 +185,7 @@ def test_a_call_for_embeddings_is_a_span_of_its_own_sort(spans: InMemorySpanExpo
         EpisodeStarted(env="boxes", task=Task("ball/2"), method="react", model="strong", codeplan_version="0", at=10.0)
     )
     listen(TextsEmbedded(model="small", texts=3, digest="", seconds=0.5, usage=Usage(12, None), at=12.0))
-    listen(EpisodeEnded(result=Result(Task("ball/2"), True, "done")))
+    listen(EpisodeEnded(result=Result(Task("ball/2"), Success())))
     (span,) = by_operation(spans)["embeddings"]
     assert (span.name, span.kind) == ("embeddings small", SpanKind.CLIENT)
     assert span.attributes is not None

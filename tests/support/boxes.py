@@ -29,13 +29,13 @@ class BoxAgent:
 
 
 class Boxes:
-    """An environment of one kind of task; ``patience`` actions end it without success."""
+    """An environment of one kind of task; ``max_actions`` actions end it without success."""
 
     name = "boxes"
     agent = BoxAgent
 
-    def __init__(self, patience: int = 50) -> None:
-        self.patience = patience
+    def __init__(self, max_actions: int = 50) -> None:
+        self.max_actions = max_actions
         self.actions: list[str] = []
 
     def tasks(self, split: str) -> list[Task]:
@@ -49,7 +49,7 @@ class Boxes:
         self.actions.append(action)
         found = action == f"open {self.ball}"
         text = "Here is the ball!" if found else "It is empty."
-        return Observation(text, float(found), found or len(self.actions) >= self.patience, found)
+        return Observation(text, float(found), found or len(self.actions) >= self.max_actions, found)
 
     def close(self) -> None:
         pass

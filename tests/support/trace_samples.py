@@ -31,6 +31,7 @@ from codeplan.recording.events import (
 )
 from codeplan.recording.trace import write_trace
 from codeplan.sandbox.protocol.codec import encode
+from codeplan.types.ending import NotSolved
 from codeplan.types.model import Completion
 from codeplan.types.plan import Checkpoint, Diagnostic
 from codeplan.types.result import Result
@@ -123,5 +124,5 @@ def hostile(folder: Path) -> Path:
         SkillsChosen(purpose="plan", chosen=(ChosenSkill(text, 1, 1.0, text),)),
         SpanClosed(id=1),
         WarningIssued(message=text),
-        EpisodeEnded(result=Result(head.task, False, text, text, text)),
+        EpisodeEnded(result=Result(head.task, NotSolved(text), text, text)),
     )

@@ -1,0 +1,122 @@
+"""How an episode ends: a value that code can test, with the sentence that people read."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from codeplan.types.value import Value
+
+
+class _Ending(Value, frozen=True, tag_field="type"):
+    """Base of the endings."""
+
+    @property
+    def name(self) -> str:
+        """The ending's short, stable name, as in JSON."""
+        return str(self.__struct_config__.tag)
+
+    @property
+    def sentence(self) -> str:
+        """The ending in one short sentence."""
+        return _sentence(self)
+
+
+class Success(_Ending, frozen=True, tag="success"):
+    """The environment says that the goal is reached."""
+
+
+class Claimed(_Ending, frozen=True, tag="claimed"):
+    """The method believes that the task is done; the environment has not said so."""
+
+    message: str
+
+
+class GaveUp(_Ending, frozen=True, tag="gave_up"):
+    """The method believes that it cannot do the task."""
+
+    message: str
+
+
+class Refused(_Ending, frozen=True, tag="refused"):
+    """The last plan was refused before it ran."""
+
+    message: str
+
+
+class NotSolved(_Ending, frozen=True, tag="not_solved"):
+    """The method stopped without success and without a claim; its tries or turns are used up, for example."""
+
+    message: str
+
+
+class EnvironmentEnded(_Ending, frozen=True, tag="environment_ended"):
+    """The environment ended the episode without success, for example at its action limit."""
+
+
+class TrialEnded(_Ending, frozen=True, tag="trial_ended"):
+    """How one of several trials ended; ``trial`` names it, as in ``"trial 2"``."""
+
+    trial: str
+    ending: Ending
+
+
+class BudgetSpent(_Ending, frozen=True, tag="budget_spent"):
+    """The episode used up its budget: ``kind`` names the field of ``Budget``, ``limit`` is its value."""
+
+    kind: str
+    limit: float
+    message: str
+
+
+class Interrupted(_Ending, frozen=True, tag="interrupted"):
+    """The user interrupted the episode."""
+
+
+class InfrastructureFailed(_Ending, frozen=True, tag="infrastructure"):
+    """The model, the environment, the sandbox or the trace failed; ``error`` is the exception's type."""
+
+    error: str
+    message: str
+
+
+class Crashed(_Ending, frozen=True, tag="error"):
+    """A method or an environment raised an unexpected exception; ``error`` is its type."""
+
+    error: str
+    message: str
+
+
+Ending: TypeAlias = (
+    Success
+    | Claimed
+    | GaveUp
+    | Refused
+    | NotSolved
+    | EnvironmentEnded
+    | TrialEnded
+    | BudgetSpent
+    | Interrupted
+    | InfrastructureFailed
+    | Crashed
+)
+
+
+def _sentence(ending: _Ending) -> str:
+    match ending:
+        case Success():
+            return "success"
+        case EnvironmentEnded():
+            return "the environment ended the episode"
+        case Interrupted():
+            return "interrupted"
+        case TrialEnded():
+            return f"{ending.trial}: {ending.ending.sentence}"
+        case BudgetSpent():
+            return f"budget: {ending.message}"
+        case InfrastructureFailed():
+            return f"infrastructure: {ending.message}"
+        case Crashed():
+            return f"error: {ending.error}: {ending.message}"
+        case Claimed() | GaveUp() | Refused() | NotSolved():
+            return ending.message
+    raise AssertionError(f"{type(ending).__name__} has no sentence")
