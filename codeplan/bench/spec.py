@@ -160,6 +160,6 @@ def _resolve_cell(
         tasks = named_suites.select_tasks(names.suite, cast.env, split=asked.split, kind=asked.kind, n=asked.n)
         header = cast.header(tasks[0], asked.budget)
         space = getattr(cast.env, "space", None)
-    futile = space.futile if space is not None else None
+    futile = space.no_effect_prefixes if space is not None else None
     plain = msgspec.json.decode(msgspec.json.encode(header.settings))
     return BenchCell(names.cell, names.suite, env, names.method, names.model, plain, asked.budget, futile), tasks

@@ -171,7 +171,7 @@ class BenchStore:
         if (self.folder / GRID_FILE).exists():
             before = read_bench(self.folder).grid
             _must_contain(grid, before, self.folder)
-            grid = msgspec.structs.replace(grid, codeplan=before.codeplan_version)
+            grid = msgspec.structs.replace(grid, codeplan_version=before.codeplan_version)
         whole = self.folder / f".{GRID_FILE}.new"
         whole.write_bytes(msgspec.json.format(msgspec.json.encode(grid)) + b"\n")
         os.replace(whole, self.folder / GRID_FILE)

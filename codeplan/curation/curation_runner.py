@@ -118,7 +118,7 @@ class CurationRunner:
         events: list[Event] = []
         out = self._new_folder(task, what)
         try:
-            result = run(out=out, listen=events.append)
+            result = run(out=out, on_event=events.append)
         except InfrastructureError as e:
             with self._lock:
                 self.failures.append(f"{task.id}: {e}")

@@ -108,9 +108,9 @@ def read_tape(path: Path) -> dict[int, list[Event]]:
             decoded = _decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
             raise UsageError(f"{path}, line {number} is no line of a tape: {e}") from None
-        event = decode_event(decoded.event, f"{path}, line {number}", "line of a tape")
         if decoded.digest != _digest(decoded.episode, decoded.event):
             raise UsageError(f"{path}, line {number} was changed after it was recorded; record the tape again")
+        event = decode_event(decoded.event, f"{path}, line {number}", "line of a tape")
         events = episodes.setdefault(decoded.episode, [])
         check_sequence(event, len(events), path, number)
         events.append(event)

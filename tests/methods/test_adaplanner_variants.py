@@ -58,7 +58,7 @@ def test_the_number_of_samples_is_how_many_examples_are_shown(tmp_path):
     for samples in (0, 1, 3):
         out = tmp_path / str(samples)
         run("household", "clean/2", model="scripted", mistakes="none", samples=samples, out=out)
-        system = next(e for e in Trace.read(out / "trace.jsonl") if e.__class__.__name__ == "Asked").messages[0][
+        system = next(e for e in Trace.read(out / "trace.jsonl") if e.__class__.__name__ == "ModelCalled").messages[0][
             "content"
         ]
         shown[samples] = system.count("def solution(agent, start_from=1):") - 1

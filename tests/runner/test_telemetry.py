@@ -173,7 +173,7 @@ def test_the_listener_that_is_given_hears_everything(spans: InMemorySpanExporter
 def test_nothing_is_loaded_and_nothing_listens_where_nobody_traces() -> None:
     code = (
         "import sys, codeplan.runner.telemetry as t, codeplan.cli\n"
-        "print(t.watching(), t.watching(print) is print, 'opentelemetry' in sys.modules)"
+        "print(t.with_telemetry(), t.with_telemetry(print) is print, 'opentelemetry' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout == "None True False\n"
