@@ -26,13 +26,13 @@ from codeplan.types.task import ActionSpace, Task
 
 
 class ReAct:
-    """The method. One model call a turn; a thought is answered ``OK.``, an action by the environment.
+    """ReAct. Each turn is one model call; a thought is answered with ``OK.``, an action by the environment.
 
-    It ends when the environment does, when a line says ``task completed`` or ``task failed``, after ``calls`` turns, or
-    after ``max_idle_turns`` turns in a row that did nothing (thoughts among them); None takes the environment's own numbers.
-    ``example`` shows the worked trajectory of the environment, where there is one (few-shot). ``formalise`` has each
-    action put into a valid form by a call of its own (AutoPlan, Ouyang & Li, 2023). ``prompts`` is a folder whose
-    templates win over codeplan's own.
+    An attempt ends when the environment ends the episode, when a line says ``task completed`` or ``task failed``, after
+    ``calls`` turns, or after ``max_idle_turns`` turns in a row without effect (thoughts count as such). None uses the
+    environment's numbers. ``example`` shows the environment's worked trajectory, if it has one. ``formalise`` puts each
+    action into a valid form with a model call of its own (AutoPlan, Ouyang & Li, 2023). ``prompts`` is a folder whose
+    templates override codeplan's own.
     """
 
     name = "react"

@@ -41,14 +41,14 @@ class Observation(Value, frozen=True):
 
 
 class ActionSpace(Value, frozen=True):
-    """What a model needs to know that writes an environment's actions itself, and what judges how it gets on.
+    """What a model that writes actions itself must know about them, and the rules for its turns.
 
-    ``forms`` are the forms of all valid actions, one each, such as ``"go to RECEPTACLE"``. ``futile`` are the
-    beginnings of observations that say that an action did nothing. ``calls`` is how many model calls an executor gets
-    for one goal, ``max_idle_turns`` after how many futile turns in a row it gives up (both as in ADaPT, where that knows the
-    environment). ``status`` is an action that shows all that the agent has, empty where there is none. ``rollback``
-    says that what a failed attempt did is to be undone before the next. ``rewrites`` are pairs of a regular expression
-    and its replacement, for slips in an action's form.
+    ``forms`` lists the form of every valid action, such as ``"go to RECEPTACLE"``. An observation that begins with one
+    of ``no_effect_prefixes`` says that the action did nothing. An executor gets ``calls`` model calls for one goal and
+    gives up after ``max_idle_turns`` turns in a row without effect (both as in ADaPT, where it has the environment).
+    ``status`` is an action that shows all that the agent has, or empty. ``rollback`` asks methods to undo a failed
+    attempt before the next one. ``rewrites`` are pairs of a regular expression and its replacement; they correct small
+    mistakes in an action's form.
     """
 
     forms: tuple[str, ...]
