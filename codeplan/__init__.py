@@ -43,54 +43,17 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "agent_api": ("agent_api",),
-        "budget": ("Budget",),
-        "episode": (
-            "Episode",
-            "Learner",
-            "Method",
-        ),
+        "agent_api": "agent_api",
+        "budget": "Budget",
+        "episode": "Episode Learner Method",
         "errors": (
-            "AgentError",
-            "BudgetExceeded",
-            "CodeplanError",
-            "Diverged",
-            "EnvironmentFailure",
-            "EpisodeOver",
-            "InfrastructureError",
-            "ModelError",
-            "SandboxError",
-            "TraceFailure",
-            "UsageError",
+            "AgentError BudgetExceeded CodeplanError Diverged EnvironmentFailure EpisodeOver "
+            "InfrastructureError ModelError SandboxError TraceFailure UsageError"
         ),
-        "protocols": (
-            "Agent",
-            "Environment",
-            "GeneratesTasks",
-            "LLM",
-        ),
-        "recording": (
-            "Event",
-            "Trace",
-        ),
-        "runner": (
-            "Execution",
-            "execute",
-            "fork",
-            "learn",
-            "replay",
-            "resume",
-            "run",
-        ),
-        "types": (
-            "ActionSpace",
-            "Completion",
-            "Message",
-            "Observation",
-            "Result",
-            "Task",
-            "Usage",
-        ),
+        "protocols": "Agent Environment GeneratesTasks LLM",
+        "recording": "Event Trace",
+        "runner": "Execution execute fork learn replay resume run",
+        "types": "ActionSpace Completion Message Observation Result Task Usage",
     },
 )
 

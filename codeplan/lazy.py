@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
 
-def lazy_names(
-    package: str, homes: Mapping[str, Sequence[str]]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The ``__getattr__`` and ``__dir__`` of a package; ``homes`` maps a module, relative to it, to names of it.
+def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the ``__getattr__`` and ``__dir__`` of a package.
 
-    Raises ImportError where a package that belongs into codeplan is imported by its short name: that would load a
-    second copy of it.
+    ``homes`` maps a module, relative to the package, to the names it defines, separated by spaces.
+
+    Raises:
+        ImportError: a package of codeplan is imported by its short name, which would load a second copy of it.
     """
     if package.partition(".")[0] != "codeplan":
         raise ImportError(f"import codeplan.{package}, not {package}: a second copy of this package would be loaded")
-    home_of = {name: f"{package}.{module}" for module, names in homes.items() for name in names}
+    home_of = {name: f"{package}.{module}" for module, names in homes.items() for name in names.split()}
 
     def load(name: str) -> Any:
         if name not in home_of:

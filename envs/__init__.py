@@ -18,14 +18,8 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "registry": (
-            "make",
-            "names",
-        ),
-        "selection": (
-            "select",
-            "splits",
-        ),
+        "registry": "make names",
+        "selection": "select splits",
     },
 )
 

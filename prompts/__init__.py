@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "templates": (
-            "Message",
-            "PromptError",
-            "Prompts",
-        ),
+        "templates": "Message PromptError Prompts",
     },
 )
 

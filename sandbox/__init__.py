@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "host.sandbox": ("Sandbox", "probe_layers"),
-        "language.extraction": ("extract_plan",),
-        "limits": ("Limits",),
-        "protocol.codec": ("decode", "encode"),
-        "protocol.decoder": ("CheckpointError",),
-        "protocol.layers": ("Layer",),
-        "protocol.progress": ("OutputChunk", "Progress", "StepEntry"),
+        "host.sandbox": "Sandbox probe_layers",
+        "language.extraction": "extract_plan",
+        "limits": "Limits",
+        "protocol.codec": "decode encode",
+        "protocol.decoder": "CheckpointError",
+        "protocol.layers": "Layer",
+        "protocol.progress": "OutputChunk Progress StepEntry",
     },
 )
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "cases.strategies": ("tasks",),
-        "environment": ("EnvironmentContract",),
+        "cases.strategies": "tasks",
+        "environment": "EnvironmentContract",
     },
 )
 
