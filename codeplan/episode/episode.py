@@ -217,7 +217,7 @@ class Episode:
             model=self.llm.name,
             reward=self.reward,
             actions=self.meter.actions,
-            asks=self.meter.calls_for("ask"),
+            asks=self.meter.calls_for("ask") + self.meter.calls_for("bind"),
             refinements=self.meter.refinements,
             model_calls=self.meter.model_calls,
             usage=self.meter.usage,

@@ -1,4 +1,4 @@
-"""What can go wrong with a request, each as what it is: one sentence, whether it may pass by itself, what it spent."""
+"""What can go wrong with a request: one sentence, whether a retry may help, and what the attempt spent."""
 
 from __future__ import annotations
 
@@ -17,112 +17,121 @@ if TYPE_CHECKING:
 
 _TRANSIENT_STATUSES = frozenset({408, 409, 425, 429})
 _LASTING_FINISH_REASONS = frozenset({"length", "content_filter", "tool_calls"})
-"""Ends of a reply that the same request would have again."""
+"""Finish reasons that the same request would get again."""
 _MIN_MASKED_LENGTH = 8
-"""So long is what can hardly stand in an answer by chance."""
+"""Shorter secrets are not masked in answers: they could match ordinary text."""
+_MAX_QUOTE = 240
 _KEY_ADVICE = "set OPENAI_API_KEY to a key that is valid there"
 
 
 class EndpointError(ModelError):
-    """There is no whole answer. ``passing``: the same request may be answered later; ``wait``: the endpoint asks for so
-    many seconds before that (None: it does not say); ``usage``: what the endpoint says that it spent all the same.
+    """The endpoint gave no whole answer.
+
+    If ``is_transient``, the same request may succeed later. ``retry_after`` is the wait in seconds that the endpoint
+    asks for, None if it asks for none. ``usage`` is what the endpoint reports as spent on the failed attempt.
     """
 
     def __init__(
-        self, message: str, *, is_transient: bool = False, retry_after: float | None = None, usage: Usage = NO_USAGE
+        self,
+        message: str,
+        *,
+        is_transient: bool = False,
+        retry_after: float | None = None,
+        usage: Usage = NO_USAGE,
     ) -> None:
         super().__init__(message)
         self.is_transient, self.retry_after, self.usage = is_transient, retry_after, usage
 
 
 class ErrorFactory:
-    """Words for the faults of one model at one address. ``secrets`` stand in none of them."""
+    """Makes the errors of one model at one address. No message contains one of ``secrets``."""
 
     def __init__(self, address: str, model: str, secrets: Sequence[str], has_key: bool) -> None:
         self._address, self._model, self._secrets, self._has_key = address, model, secrets, has_key
 
     def error(self, message: str, **details: Any) -> EndpointError:
-        """The fault of this sentence, which begins with the endpoint."""
+        """An error whose sentence starts with the endpoint; ``details`` are EndpointError's keyword arguments."""
         return EndpointError(f"the model endpoint {self._address} {message}", **details)
 
     def all_attempts_failed(self, errors: Sequence[EndpointError]) -> EndpointError:
-        """The last of the attempts' faults, with the number of attempts and what all of them spent."""
-        usage = sum((fault.usage or NO_USAGE for fault in errors), NO_USAGE)
+        """The last attempt's error, with the number of attempts and the usage of all of them."""
+        usage = sum((error.usage or NO_USAGE for error in errors), NO_USAGE)
         attempts = f"; {len(errors)} attempts were made" if len(errors) > 1 else ""
         return EndpointError(f"{errors[-1]}{attempts}", is_transient=errors[-1].is_transient, usage=usage)
 
     def attempt_timed_out(self, seconds: float) -> EndpointError:
-        """No answer in the time that one attempt has."""
-        return self.error(f"gave no answer within {seconds:g} s; raise the timeout, or try again later", passing=True)
+        """One attempt took too long."""
+        said = f"gave no answer within {seconds:g} s; raise the timeout, or try again later"
+        return self.error(said, is_transient=True)
 
     def deadline_exceeded(self, seconds: float) -> EndpointError:
-        """No answer in the time that the whole call has."""
+        """The whole call took too long."""
         return self.error(
             f"gave no answer within the {seconds:.3g} s that the call had; raise its deadline, or try later"
         )
 
     def convert_client_error(self, error: openai.OpenAIError) -> EndpointError:
-        """The client's exception as a fault of ours, without the original: its text and request may hold the key."""
+        """The client's exception as one of ours. It is not chained: its text and request may contain the key."""
         import openai
 
         if isinstance(error, openai.APIStatusError):
             return self._status_error(error.status_code, error.body, error.response.headers)
         if isinstance(error, openai.APITimeoutError):
-            return self.error("did not let itself be reached in time; check the base URL, or try later", passing=True)
+            return self.error("could not be reached in time; check the base URL, or try later", is_transient=True)
         if isinstance(error, openai.APIConnectionError):
             why = self.sanitise(_root_message(error))
             advice = "check the base URL, and that its server is running"
-            return self.error(f"cannot be reached ({why}); {advice}", passing=True)
+            return self.error(f"cannot be reached ({why}); {advice}", is_transient=True)
         return self.error(f"could not be used: {self.sanitise(str(error))}")
 
     def unreadable_reply(self) -> EndpointError:
-        """Something came back that is no reply."""
+        """The body is not a reply of the API."""
         return self.error(
             "answered with something that is not a reply of its API; check that the base URL is the one of the API "
             "(it often ends in /v1)",
-            passing=True,
+            is_transient=True,
         )
 
     def missing_vectors(self, reply: EmbeddingReply) -> EndpointError:
-        """There is not one sound vector for each text."""
+        """The reply does not have one valid vector for each text."""
         if reply.error is not None:
             said = f"answered with an error instead of embeddings: {self.sanitise(error_message(reply.error))}"
-            return self.error(said, passing=True)
+            return self.error(said, is_transient=True)
         said = f"sent no whole embeddings from the model {self._model!r}; use a model that embeds texts"
-        return self.error(said, passing=True, usage=reply.usage)
+        return self.error(said, is_transient=True, usage=reply.usage)
 
     def incomplete_reply(self, reply: ModelReply) -> EndpointError | None:
-        """Why the reply is no whole answer; None where it is one."""
+        """Why the reply is not a whole answer; None if it is one."""
         said = self._describe_incomplete(reply)
         if not said:
             return None
-        passing = not reply.refusal and reply.finish_reason not in _LASTING_FINISH_REASONS
-        return self.error(said, passing=passing, usage=reply.usage if reply.error is None else NO_USAGE)
+        transient = not reply.refusal and reply.finish_reason not in _LASTING_FINISH_REASONS
+        return self.error(said, is_transient=transient, usage=reply.usage if reply.error is None else NO_USAGE)
 
     def _describe_incomplete(self, reply: ModelReply) -> str:
-        name, ended = self._model, self.sanitise(reply.finish_reason)
+        name, reason = self._model, self.sanitise(reply.finish_reason)
         if reply.error is not None:
             return f"answered with an error instead of a reply: {self.sanitise(error_message(reply.error))}"
         if reply.refusal:
             return f"passed on a refusal of the model {name!r}: {self.sanitise(reply.refusal)}"
-        if ended == "length":
+        if reason == "length":
             return f"cut off the reply of {name!r} at its limit of tokens; raise max_tokens, or use another model"
-        if ended == "content_filter":
+        if reason == "content_filter":
             return f"withheld the reply of {name!r} (content filter); change the task or the model"
         if reply.text is None:
-            why = f" (it ended with {ended!r})" if ended else ""
+            why = f" (it ended with {reason!r})" if reason else ""
             return f"sent no text from the model {name!r}{why}; use a model that answers in text"
-        if ended not in ("", "stop"):
-            return f"sent no whole reply of {name!r} (it ended with {ended!r}); try later, or use another model"
+        if reason not in ("", "stop"):
+            return f"sent no whole reply of {name!r} (it ended with {reason!r}); try later, or use another model"
         return ""
 
     def sanitise(self, text: str) -> str:
-        """Someone else's words, fit for one of our lines: on one line, printable, short, and without the key."""
+        """Text from elsewhere, made fit for an error message: one printable line, short, and without secrets."""
         line = self._mask("".join(c for c in " ".join(text.split()) if c.isprintable()), self._secrets).rstrip(".")
-        return line if len(line) <= 240 else line[:240] + "…"
+        return line if len(line) <= _MAX_QUOTE else line[:_MAX_QUOTE] + "…"
 
     def mask_answer(self, text: str) -> str:
-        """An answer's text without the key, which a proxy may put into it; short secrets are common words there."""
+        """An answer's text without the secrets that a proxy may have put into it."""
         return self._mask(text, [secret for secret in self._secrets if len(secret) >= _MIN_MASKED_LENGTH])
 
     @staticmethod
@@ -132,39 +141,39 @@ class ErrorFactory:
         return text
 
     def _status_error(self, status: int, body: object, headers: Mapping[str, str]) -> EndpointError:
-        spent = "insufficient_quota" in (_error_field(body, "code"), _error_field(body, "type"))
-        passing = (status in _TRANSIENT_STATUSES or status >= 500) and not spent
-        wait = parse_retry_after(headers) if passing else None
+        quota_spent = "insufficient_quota" in (_error_field(body, "code"), _error_field(body, "type"))
+        transient = (status in _TRANSIENT_STATUSES or status >= 500) and not quota_spent
+        message = self._status_message(status, self.sanitise(error_message(body)), quota_spent)
         return self.error(
-            self._status_message(status, self.sanitise(error_message(body)), spent), passing=passing, wait=wait
+            message, is_transient=transient, retry_after=parse_retry_after(headers) if transient else None
         )
 
     def _status_message(self, status: int, detail: str, quota_spent: bool) -> str:
-        told = f": {detail}" if detail else ""
+        quoted = f": {detail}" if detail else ""
         if status == 401:  # the endpoint's own words would quote the key
             return f"refused the key (401); {_KEY_ADVICE}" if self._has_key else f"wants a key (401); {_KEY_ADVICE}"
         if status == 403:
             return f"forbids this key the model {self._model!r} (403); use another key or model"
         if status == 404:
-            return f"knows no model {self._model!r} (404){told}; check the model's name and the base URL"
+            return f"knows no model {self._model!r} (404){quoted}; check the model's name and the base URL"
         if quota_spent:
-            return f"says that the quota is used up ({status}){told}; check the account's balance and limits"
+            return f"says that the quota is used up ({status}){quoted}; check the account's balance and limits"
         if status == 429:
-            return f"limits the rate (429){told}; ask for less at a time, such as with --set requests_per_minute=N"
+            return f"limits the rate (429){quoted}; ask for less at a time, such as with --set requests_per_minute=N"
         if status >= 500:
-            return f"failed ({status}){told}; try again later"
-        return f"refused the request ({status}){told}; change the setting that it names"
+            return f"failed ({status}){quoted}; try again later"
+        return f"refused the request ({status}){quoted}; change the setting that it names"
 
 
 def error_message(body: object) -> str:
-    """The message in an endpoint's error, in whichever of the usual places it stands; empty where there is none."""
+    """The message in an error body, from any of the usual places; empty if there is none."""
     if isinstance(body, dict):
         return error_message(body.get("error") or body.get("message") or body.get("detail") or "")
     return body if isinstance(body, str) and "<html" not in body.lower() else ""
 
 
 def parse_retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds that the endpoint asks to wait, however it writes them; None where it does not, or not soundly."""
+    """The wait in seconds that the headers ask for, in any usual form; None if they ask for none or are malformed."""
     try:
         if milliseconds := headers.get("retry-after-ms"):
             seconds = float(milliseconds) / 1000
@@ -178,15 +187,15 @@ def parse_retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _root_message(error: BaseException) -> str:
-    """The words of the first cause, or of the first that has a number: what the system said."""
-    said = str(error)
+    """The message of the first cause, or the system's message for the first cause with an error number."""
+    message = str(error)
     cause = error.__cause__ or error.__context__
     while cause is not None:
         if isinstance(cause, ConnectionError) and cause.errno:
             return os.strerror(cause.errno)
-        said = str(cause) or type(cause).__name__
+        message = str(cause) or type(cause).__name__
         cause = cause.__cause__ or cause.__context__
-    return said
+    return message
 
 
 def _error_field(body: object, name: str) -> object:

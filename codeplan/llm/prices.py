@@ -57,9 +57,9 @@ def cost(price: Price | None, usage: Usage) -> float | None:
 
 
 def unpriced_models(model: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names of the models at endpoints whose price is not known, from a model's name and its ``settings``."""
+    """The names of models at endpoints without a known price, given a model's name and ``settings``."""
     routes = [(r["model"], r) for r in settings.get("routes", {}).values()]
-    models = [(model.partition(" (")[0], settings), *routes]
+    models = [(settings.get("main_model", model), settings), *routes]
     return tuple(dict.fromkeys(name for name, own in models if "base_url" in own and "price" not in own))
 
 

@@ -1,4 +1,4 @@
-"""Several models as one: each purpose of a call has its model, such as a strong planner and a cheap one to ask."""
+"""Several models behind one: each purpose of a call has its model, such as a strong planner and a cheap answerer."""
 
 from __future__ import annotations
 
@@ -15,46 +15,51 @@ ROUTES: dict[str, tuple[Purpose, ...]] = {
     "refine_model": ("refine", "resume"),
     "executor_model": ("act", "formalise"),
 }
-"""Settings that name a model of its own for some purposes; every other purpose is the main model's."""
+"""Settings that name a separate model, with its purposes; the main model serves every other purpose."""
+
+_FOLLOWERS: dict[str, str] = {"bind": "ask", "refine_text": "refine"}
+"""Purposes that go to the same model as another one."""
 
 
 class RoutedModel:
-    """A model that passes each call on to the model for its purpose, or to ``main`` where it has none.
+    """Passes each call to the model for its purpose, or to ``main`` if that purpose has none.
 
-    Raises UsageError for a purpose that does not exist.
+    Raises:
+        UsageError: ``routes`` names a purpose that does not exist.
     """
 
     def __init__(self, main: LLM, routes: Mapping[str, LLM]) -> None:
         for purpose in routes:
             _check_purpose(purpose)
-        self._main, self._routes = main, dict(routes)
-        others = [f"{purpose}: {model.name}" for purpose, model in self._routes.items()]
+        followers = {purpose: routes[other] for purpose, other in _FOLLOWERS.items() if other in routes}
+        self._main, self._routes = main, followers | dict(routes)
+        others = [f"{purpose}: {model.name}" for purpose, model in routes.items()]
         self.name = f"{main.name} ({', '.join(others)})" if others else main.name
 
     def __repr__(self) -> str:
-        return f"Routed({self._main!r}, {self._routes!r})"
+        return f"RoutedModel({self._main!r}, {self._routes!r})"
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The main model's settings, and under ``routes`` each other model's name and settings by purpose."""
+        """The main model's settings, its name as ``main_model``, and each other model's by purpose as ``routes``."""
         routes = {purpose: {"model": m.name, **_model_settings(m)} for purpose, m in self._routes.items()}
-        return {**_model_settings(self._main), "routes": routes}
+        return {**_model_settings(self._main), "main_model": self._main.name, "routes": routes}
 
     def complete(
         self, messages: Sequence[Message], *, purpose: Purpose, stop: Sequence[str] = (), max_tokens: int | None = None
     ) -> Completion:
-        """Ask the model for this purpose. Raises what it raises, and UsageError for a purpose that does not exist."""
+        """Ask the model for this purpose; raises UsageError for an unknown purpose, and what that model raises."""
         _check_purpose(purpose)
         model = self._routes.get(purpose, self._main)
         return model.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
 
     def embed(self, texts: Sequence[str], *, model: str) -> Embeddings:
-        """Ask the main model's endpoint. Raises what it raises, and UsageError where it does not embed."""
+        """Ask the main model's endpoint; raises UsageError if it does not embed texts, and what it raises."""
         return find_embedding_model(self).embed(texts, model=model)
 
 
 def find_embedding_model(model: LLM) -> Embeds:
-    """The model that embeds: this one, or the main one of several. Raises UsageError where it does not."""
+    """The model that embeds: this one, or the main one of several. Raises UsageError if it does not embed texts."""
     while isinstance(model, RoutedModel):
         model = model._main
     if not isinstance(model, Embeds):

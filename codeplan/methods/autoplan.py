@@ -107,7 +107,7 @@ class AutoPlan:
     def _revise_plan(self, reviews: list[EpisodeReview], episode: Episode) -> str:
         forms = episode.action_space.forms
         reply = ask_template(
-            episode, self.prompts, "autoplan/update", "reflect", plan=self.plan, forms=forms, reviews=reviews
+            episode, self.prompts, "autoplan/update", "generalise", plan=self.plan, forms=forms, reviews=reviews
         )
         return reply.strip()
 

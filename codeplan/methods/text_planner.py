@@ -7,6 +7,7 @@ on meanwhile.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -18,7 +19,6 @@ from codeplan.planning.prompting import ask_template, load_prompts
 from codeplan.planning.turns import collect_turns, format_transcript
 from codeplan.recording.events import PlanDrafted
 from codeplan.types.ending import TrialEnded
-from codeplan.types.model import Purpose
 from codeplan.types.result import Result
 from codeplan.types.task import Task
 
@@ -41,7 +41,7 @@ class TextPlanner:
 
     def solve(self, task: Task, episode: Episode) -> Result:
         """Plan, have the plan followed, refine it, and so on in the same episode."""
-        plan, number = self._write(1, "plan", task, episode), 1
+        plan, number = self._write(1, "plan_text", task, episode), 1
         while True:
             since = len(episode.trace.events)
             with episode.span("plan", str(number)):
@@ -52,11 +52,14 @@ class TextPlanner:
                 return episode.result(TrialEnded(f"plan {number}", result.ending), self.name, result.claim)
             episode.meter.reserve_refinement()
             happened, number = format_transcript(collect_turns(episode.trace.events[since:])), number + 1
-            plan = self._write(number, "refine", task, episode, plan=plan, transcript=happened)
+            plan = self._write(number, "refine_text", task, episode, plan=plan, transcript=happened)
 
-    def _write(self, number: int, purpose: Purpose, task: Task, episode: Episode, **more: str) -> str:
+    def _write(
+        self, number: int, purpose: Literal["plan_text", "refine_text"], task: Task, episode: Episode, **more: str
+    ) -> str:
         forms, seen = episode.action_space.forms, episode.first_observation.text
         about = {"forms": forms, "observation": seen, "goal": task.goal, "notes": task.notes, **more}
-        plan = ask_template(episode, self.prompts, f"text_planner/{purpose}", purpose, stop=(), **about).strip()
-        episode.record(PlanDrafted(number=number, origin=purpose, source=plan))
+        origin: Literal["plan", "refine"] = "plan" if purpose == "plan_text" else "refine"
+        plan = ask_template(episode, self.prompts, f"text_planner/{origin}", purpose, stop=(), **about).strip()
+        episode.record(PlanDrafted(number=number, origin=origin, source=plan))
         return plan

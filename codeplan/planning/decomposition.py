@@ -37,7 +37,7 @@ class Decomposer:
             self._episode,
             self._prompts,
             self._prompt,
-            "plan",
+            "decompose",
             forms=self._episode.action_space.forms,
             sample=self._sample,
             observation=self._episode.first_observation.text,

@@ -79,7 +79,7 @@ class Planner:
             self._episode,
             self._prompts,
             "adaplanner/bind",
-            "ask",
+            "bind",
             earlier=head.goal,
             parameters=head.parameters,
             **about,

@@ -178,7 +178,7 @@ def _model_call_view(event: ModelCalled | ModelCallFailed | TextsEmbedded) -> Ev
             done = event.completion
             aside = _cost(done.usage, event.seconds, done.retries)
             prompt = PromptBlock(event.messages, event.prompt, done.model)
-            if event.purpose == "ask":
+            if event.purpose in ("ask", "bind"):
                 blocks: tuple[Block, ...] = (
                     TextBlock("question", _last_user_message(event.messages)),
                     TextBlock("answer", done.text),
@@ -235,9 +235,14 @@ _TASKS = {
     "refine": "refine the plan",
     "resume": "name the step to resume at",
     "ask": "answer the plan",
+    "bind": "set the parameters of a skill",
+    "plan_text": "write a plan in words",
+    "refine_text": "refine a plan in words",
+    "decompose": "split the goal into sub-tasks",
     "act": "choose the next action",
     "formalise": "put an action into a valid form",
     "reflect": "look back at what was done",
+    "generalise": "write one plan from several lessons",
     "embed": "embed texts",
 }
 

@@ -29,7 +29,7 @@ LOCAL_ONLY_SETTINGS = frozenset({"allow_weak_sandbox", "browser"})
 """Settings that are never taken from a trace, which may be somebody else's: what guards this machine, and what it
 starts, is said by whoever runs it."""
 
-PLAN_PURPOSES = ("plan", "check", "refine")
+PLAN_PURPOSES = ("plan", "check", "refine", "plan_text", "refine_text")
 """Purposes of the model calls that are answered with a plan."""
 
 
@@ -177,8 +177,8 @@ def _resolve_library(recorded: object, *, live: bool) -> object:
 
 
 def _main_model_name(header: EpisodeStarted) -> str:
-    """The main model's name: a model with others for some purposes names them, too."""
-    return header.model.partition(" (")[0] if header.model_settings.get("routes") else header.model
+    """The main model's name; ``header.model`` also names the models for other purposes."""
+    return str(header.model_settings.get("main_model", header.model))
 
 
 def _recorded_address(header: EpisodeStarted, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -89,7 +89,7 @@ class EpisodeSpans:
         from opentelemetry import context, trace
 
         routes = event.model_settings.get("routes", {})
-        self._main = _model_attributes(event.model.partition(" (")[0], event.model_settings)
+        self._main = _model_attributes(event.model_settings.get("main_model", event.model), event.model_settings)
         self._routes = {purpose: _model_attributes(route["model"], route) for purpose, route in routes.items()}
         attributes = {
             **self._main,

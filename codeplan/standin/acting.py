@@ -1,8 +1,7 @@
-"""The scripted stand-in as an executor: it acts itself, takes goals apart, and looks back at what it did.
+"""How the stand-in acts as an executor, splits goals into sub-tasks, and learns from trials.
 
-Its weaknesses are fixed and plain, so that what a method does about them can be seen: with ``span`` it keeps one thing
-in mind at a time; what it is ``forgetful`` of (to clean, heat or cool; that ingredients may have to be made) it does
-when a note reminds it.
+Its weaknesses are fixed, so that one can see what a method does about them. With ``span`` it keeps one thing in mind at
+a time. If ``forgetful``, it forgets to clean, heat or cool, or to craft ingredients, unless a note reminds it.
 """
 
 from __future__ import annotations
@@ -12,15 +11,16 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple, get_args
 
 from codeplan.errors import UsageError
-from codeplan.standin.executor_prompt import ExecutorPrompt, optional_section, parse_prompt
+from codeplan.standin.executor_prompt import ExecutorPrompt, parse_prompt
 from codeplan.standin.household import acting as household_acting
+from codeplan.standin.prompt_sections import find_section
 from codeplan.standin.textcraft import acting as textcraft_acting
 
 Weakness = Literal["none", "span", "forgetful"]
 
 
 def parse_weakness(name: str) -> Weakness:
-    """The weakness of this name. Raises UsageError where there is none."""
+    """The weakness of this name. Raises UsageError for any other name."""
     for weakness in get_args(Weakness):
         if name == weakness:
             found: Weakness = weakness
@@ -52,20 +52,21 @@ _ALL_ACTING_RULES = (
         household_acting.write_general_plan,
     ),
 )
+"""Rules by environment. Every function below returns None if no environment's pattern matches the prompt."""
 
 
 def act(prompt: str, weakness: Weakness) -> str | None:
-    """An executor's next line; None where the stand-in does not know the world or the goal."""
-    now = parse_prompt(prompt)
-    player = _acting_rules_for(now.observation)
-    return player.act(now, weakness) if player else None
+    """An executor's next line; None also if the goal is not understood."""
+    parsed = parse_prompt(prompt)
+    rules = _acting_rules_for(parsed.observation)
+    return rules.act(parsed, weakness) if rules else None
 
 
 def decompose(prompt: str) -> str | None:
-    """A plan in sub-tasks, all of them needed; None where the stand-in does not know the world or the goal."""
-    now = parse_prompt(prompt)
-    player = _acting_rules_for(now.observation)
-    parts = player.decompose(now) if player else None
+    """A plan in sub-tasks, all of them needed; None also if the goal is not understood."""
+    parsed = parse_prompt(prompt)
+    rules = _acting_rules_for(parsed.observation)
+    parts = rules.decompose(parsed) if rules else None
     if not parts:
         return None
     steps = [f"Step {number}: {part}" for number, part in enumerate(parts, 1)]
@@ -73,37 +74,36 @@ def decompose(prompt: str) -> str | None:
 
 
 def reflect(prompt: str) -> str | None:
-    """What there is to learn from the turns of a prompt; None where the stand-in does not know the world."""
-    now = parse_prompt(prompt)
-    player = _acting_rules_for(now.observation)
-    return player.reflect(now) if player else None
+    """The lesson of the prompt's turns."""
+    parsed = parse_prompt(prompt)
+    rules = _acting_rules_for(parsed.observation)
+    return rules.reflect(parsed) if rules else None
 
 
 def write_text_plan(prompt: str) -> str | None:
-    """A plan in words; one who has learnt nothing yet has no more than the general one."""
-    player = _acting_rules_for(parse_prompt(prompt).observation)
-    return player.write_general_plan("") if player else None
+    """A first plan in words: the general one, without any lesson."""
+    rules = _acting_rules_for(parse_prompt(prompt).observation)
+    return rules.write_general_plan("") if rules else None
 
 
 def revise_text_plan(prompt: str) -> str | None:
-    """The plan of a prompt, with what there is to learn from its turns."""
-    learnt = reflect(prompt)
-    return None if learnt is None else f"{optional_section(prompt, 'plan')}\n- {learnt}"
+    """The prompt's plan, with the lesson of its turns appended."""
+    lesson = reflect(prompt)
+    return None if lesson is None else f"{find_section(prompt, 'plan') or ''}\n- {lesson}"
 
 
 def write_general_plan(system: str, prompt: str) -> str | None:
-    """The plan that a batch's lessons come to; None where the stand-in does not know the world."""
-    player = _acting_rules_for(system)
-    return player.write_general_plan(prompt) if player else None
+    """The plan in words that a batch's lessons lead to."""
+    rules = _acting_rules_for(system)
+    return rules.write_general_plan(prompt) if rules else None
 
 
 def formalise_action(prompt: str) -> str:
-    """The line of a prompt as an action: without what people say around one."""
-    line = re.sub(
-        r"^(?:I (?:will|want to)|let me)\s+", "", optional_section(prompt, "line").strip(), flags=re.IGNORECASE
-    )
+    """The action in the prompt's line, without the words around it."""
+    line = (find_section(prompt, "line") or "").strip()
+    line = re.sub(r"^(?:I (?:will|want to)|let me)\s+", "", line, flags=re.IGNORECASE)
     return re.sub(r"\b(?:the|an?)\s+", "", line.rstrip(".!"))
 
 
 def _acting_rules_for(text: str) -> _ActingRules | None:
-    return next((player for player in _ALL_ACTING_RULES if player.pattern.search(text)), None)
+    return next((rules for rules in _ALL_ACTING_RULES if rules.pattern.search(text)), None)

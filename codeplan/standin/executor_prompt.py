@@ -1,9 +1,11 @@
-"""What the scripted stand-in reads off the prompts of executors: where a task stands, turn by turn."""
+"""What the stand-in reads from an executor's prompt: the task and the turns so far."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
+
+from codeplan.standin.prompt_sections import find_section
 
 COMPLETED_LINE = "think: All of it is done. Task completed!"
 
@@ -11,7 +13,7 @@ _TURN = re.compile(r"^> (.*)\n((?:(?!> ).*\n?)*)", re.MULTILINE)
 
 
 class ExecutorPrompt(NamedTuple):
-    """A goal, the first observation, the notes as one text, the turns told in them and those of the transcript."""
+    """The sections of an executor's prompt, empty where absent. ``notes`` may quote ``earlier_turns``."""
 
     goal: str
     observation: str
@@ -21,27 +23,17 @@ class ExecutorPrompt(NamedTuple):
 
 
 def parse_prompt(prompt: str) -> ExecutorPrompt:
-    """The scene of a prompt that shows one. Parts that it does not have are empty."""
-    notes = optional_section(prompt, "notes")
-    return ExecutorPrompt(
-        optional_section(prompt, "goal"),
-        optional_section(prompt, "observation"),
-        notes,
-        _parse_turns(notes),
-        _parse_turns(optional_section(prompt, "transcript")),
+    """Read the sections of an executor's prompt."""
+    goal, observation, notes, transcript = (
+        find_section(prompt, name) or "" for name in ("goal", "observation", "notes", "transcript")
     )
+    return ExecutorPrompt(goal, observation, notes, _parse_turns(notes), _parse_turns(transcript))
 
 
 def give_up_line(why: str) -> str:
-    """The line that gives up."""
+    """The line with which the stand-in gives up."""
     return f"think: I cannot do this: {why}. Task failed!"
 
 
-def optional_section(prompt: str, name: str) -> str:
-    """What stands between a prompt's tags of this name; empty where there are none."""
-    found = re.search(rf"<{name}>\n?(.*?)\n?</{name}>", prompt, re.DOTALL)
-    return found[1] if found else ""
-
-
 def _parse_turns(text: str) -> list[tuple[str, str]]:
-    return [(said.strip(), answer.strip()) for said, answer in _TURN.findall(text)]
+    return [(line.strip(), answer.strip()) for line, answer in _TURN.findall(text)]

@@ -9,11 +9,32 @@ from codeplan.types.value import Value
 _Number = TypeVar("_Number", int, float)
 
 
-Purpose = Literal["plan", "check", "refine", "resume", "ask", "act", "formalise", "reflect", "embed"]
-"""Why a model is called: to write a plan, to repair one that was refused, to refine one that failed,
-to name the step to resume at (only with ``resume_by="model"``), to answer a plan's ``ask_llm``, to choose
-an executor's next action (in methods where the model acts itself), to put that into a valid action's form, to look
-back at what was done, or to embed texts, so that they can be compared by what they mean."""
+Purpose = Literal[
+    "plan",
+    "check",
+    "refine",
+    "resume",
+    "ask",
+    "bind",
+    "plan_text",
+    "refine_text",
+    "decompose",
+    "act",
+    "formalise",
+    "reflect",
+    "generalise",
+    "embed",
+]
+"""Why a model is called:
+
+``plan``, ``check``, ``refine``: write a plan, repair one that the check refused, refine one that failed.
+``resume``: name the step to resume at (only with ``resume_by="model"``).
+``ask``, ``bind``: answer a plan's ``ask_llm``, set a skill's parameters for a task.
+``plan_text``, ``refine_text``, ``decompose``: write or refine a plan in words, split a goal into sub-tasks.
+``act``, ``formalise``: choose an executor's next action, put a line into the form of a valid action.
+``reflect``, ``generalise``: learn from what was done, write one plan in words from several such lessons.
+``embed``: turn texts into vectors.
+"""
 
 
 class Message(TypedDict):

@@ -23,6 +23,7 @@ from codeplan.errors import InfrastructureError
 from codeplan.recording.events import EpisodeEnded
 from codeplan.recording.trace import Trace
 from codeplan.standin.model import ScriptedModel
+from codeplan.standin.prompt_sections import infer_purpose
 from codeplan.version import VERSION
 
 IDLE = """\
@@ -223,7 +224,8 @@ class ScriptedEndpoint(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        answer = self.model.complete(asked["messages"], purpose="ask")
+        system, user = (message["content"] for message in asked["messages"])
+        answer = self.model.complete(asked["messages"], purpose=infer_purpose(system, user))
         message = {"role": "assistant", "content": answer.text}
         usage = {"prompt_tokens": answer.usage.input_tokens, "completion_tokens": answer.usage.output_tokens}
         body = json.dumps({"model": "tiny-2", "choices": [{"index": 0, "message": message}], "usage": usage}).encode()

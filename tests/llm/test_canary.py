@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.served import Serve
-from test_serve import ASK
+from support.served import ASK, Serve
 
 import codeplan
 from codeplan.errors import ModelError, UsageError

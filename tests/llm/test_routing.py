@@ -37,12 +37,16 @@ def test_every_purpose_of_a_call_has_a_model() -> None:
 
 @pytest.mark.parametrize(
     ("setting", "purposes"),
-    [("ask_model", ["ask"]), ("refine_model", ["refine", "resume"]), ("executor_model", ["act", "formalise"])],
+    [
+        ("ask_model", {"ask", "bind"}),
+        ("refine_model", {"refine", "resume", "refine_text"}),
+        ("executor_model", {"act", "formalise"}),
+    ],
 )
-def test_each_setting_names_the_model_for_its_purposes(setting: str, purposes: list[str]) -> None:
+def test_each_setting_names_the_model_for_its_purposes(setting: str, purposes: set[str]) -> None:
     model = connect("strong", base_url="http://localhost/v1", **{setting: "cheap"})
     assert isinstance(model, RoutedModel)
-    assert [p for p, route in model.settings["routes"].items() if route["model"] == "cheap"] == purposes
+    assert {p for p, route in model.settings["routes"].items() if route["model"] == "cheap"} == purposes
 
 
 def test_a_purpose_that_does_not_exist_is_refused() -> None:
@@ -57,10 +61,11 @@ def test_models_are_named_by_settings_and_share_those_that_they_take() -> None:
     model = connect("strong", ask_model="cheap", base_url="http://localhost/v1", temperature=0.5)
     assert model.name == "strong (ask: cheap)"
     assert isinstance(model, RoutedModel)
+    shared = {"base_url": "http://localhost/v1", "temperature": 0.5}
     assert model.settings == {
-        "base_url": "http://localhost/v1",
-        "temperature": 0.5,
-        "routes": {"ask": {"model": "cheap", "base_url": "http://localhost/v1", "temperature": 0.5}},
+        **shared,
+        "main_model": "strong",
+        "routes": {purpose: {"model": "cheap", **shared} for purpose in ("bind", "ask")},
     }
     assert unpriced_models(model.name, model.settings) == ("strong", "cheap")
 

@@ -145,7 +145,7 @@ def test_where_the_environment_is_believed_a_false_claim_is_taken_apart():
     model = Replies("open 1", "think: Task completed!", plan, "open 2")
     result, _ = play(Told(), Adapt(success="environment"), model)
     assert result.success
-    assert model.purposes == ["act", "act", "plan", "act"]
+    assert model.purposes == ["act", "act", "decompose", "act"]
 
 
 def test_nothing_is_begun_after_the_environment_has_said_success():
@@ -160,7 +160,7 @@ def test_a_plan_that_cannot_be_read_goes_back_once_and_is_then_refused():
     model = Replies("think: Task failed!", "just open them all", "Step 1: open them, all of them")
     result, events = play(Told(), Adapt(), model)
     assert not result.success
-    assert model.purposes == ["act", "plan", "plan"]
+    assert model.purposes == ["act", "decompose", "decompose"]
     assert "no line of the form 'Step 1: ...'" in model.asked[2][1][-1]["content"]
     assert "just open them all" in model.asked[2][1][-1]["content"]
     assert [e.message for e in events if isinstance(e, WarningIssued)] == [
@@ -171,7 +171,7 @@ def test_a_plan_that_cannot_be_read_goes_back_once_and_is_then_refused():
 def test_a_task_may_be_planned_for_before_it_is_tried():
     model = Replies("Step 1: open box 2\nExecution order: Step 1", "open 2")
     assert play(Told(), Adapt(first="plan"), model)[0].success
-    assert model.purposes == ["plan", "act"]
+    assert model.purposes == ["decompose", "act"]
 
 
 def test_code_plans_serve_as_the_executor():
@@ -180,4 +180,4 @@ def test_code_plans_serve_as_the_executor():
     model = Replies(code.format(3, "'ball' in seen"), parts, code.format(1, "seen"), code.format(2, "seen"))
     result, _ = play(Told(), Adapt(executor={"name": "adaplanner", "tries": 1}), model)
     assert (result.success, result.actions) == (True, 3)
-    assert model.purposes == ["plan", "plan", "plan", "plan"]
+    assert model.purposes == ["plan", "decompose", "plan", "plan"]

@@ -28,7 +28,16 @@ def test_a_plan_is_learnt_batch_by_batch(tmp_path):
     model = Replies(*first, *second)
     learnt = learn(Told(), tasks(), AutoPlan(batch=2, folder=tmp_path), model, out=tmp_path / "episodes")
     assert learnt.plan == "1. Open box 1, 2 and 3."
-    assert model.purposes == ["act", *["reflect"] * 2, "act", *["reflect"] * 3, "act", *["reflect"] * 4]
+    assert model.purposes == [
+        "act",
+        *["reflect"] * 2,
+        "act",
+        *["reflect"] * 2,
+        "generalise",
+        "act",
+        *["reflect"] * 3,
+        "generalise",
+    ]
     shown = ["\n".join(m["content"] for m in messages) for _, messages in model.asked]
     assert "1. Open all boxes." not in shown[3]
     assert "1. Open all boxes." in shown[7]

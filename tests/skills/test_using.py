@@ -121,7 +121,7 @@ def test_reuse_binds_the_parameters_by_one_ask_and_plans_nothing(library, tmp_pa
     model = Replies('{"the_box": "3"}')
     result = run(Boxes(), "ball/3", model=model, library=library, reuse=True, out=tmp_path / "run")
     assert result.success
-    assert model.purposes == ["ask"]
+    assert model.purposes == ["bind"]
     assert chosen(result)[0].purpose == "reuse"
     assert [e.prompt.split()[0] for e in Trace.read(Path(result.trace)) if isinstance(e, ModelCalled)] == [
         "adaplanner/bind"
@@ -132,7 +132,7 @@ def test_a_reused_plan_that_fails_gives_way_to_planning(library):
     model = Replies('{"the_box": "1"}', LOOK.replace('"1"', '"3"'))
     result = run(Boxes(), "ball/3", model=model, library=library, reuse=True)
     assert result.success
-    assert model.purposes == ["ask", "plan"]
+    assert model.purposes == ["bind", "plan"]
     assert [t.success for t in library.trials(library.named("look-1"))] == [False]
 
 
@@ -184,5 +184,5 @@ def test_a_hostile_plan_in_a_library_is_refused_and_planning_begins(tmp_path):
     library.add(Skill("evil-1", "boxes", "import os\nos.system('touch /tmp/evil')\n" + LOOK, "find", status="active"))
     model = Replies('{"the_box": "3"}', LOOK.replace('"1"', '"3"'))
     assert run(Boxes(), "ball/3", model=model, library=library, reuse=True).success
-    assert model.purposes == ["ask", "plan"]
+    assert model.purposes == ["bind", "plan"]
     assert [t.success for t in library.read_evidence(library.get_by_name("evil-1"))] == [False]

@@ -13,14 +13,10 @@ from typing import Any
 
 import openai
 import pytest
-from support.served import Serve, Served
+from support.served import ASK, Serve, Served
 
 from codeplan.errors import UsageError
-from codeplan.prompts.templates import Prompts
 from codeplan.standin.server.faults import FAULT_KINDS, FaultChooser, FaultSettings
-
-QUESTION = "Where is a mug? Order these: ['countertop 1', 'desk 1']. Answer with the list alone."
-ASK: Any = Prompts().messages("adaplanner/ask", question=QUESTION)
 
 
 def client(served: Served) -> openai.OpenAI:
@@ -76,7 +72,7 @@ def test_models_are_listed(serve: Serve) -> None:
 
 
 def test_what_the_scripted_model_does_not_understand_is_a_bad_request(serve: Serve) -> None:
-    with client(serve()) as asked, pytest.raises(openai.BadRequestError, match="none of the prompts"):
+    with client(serve()) as asked, pytest.raises(openai.BadRequestError, match="cannot answer the question"):
         asked.chat.completions.create(model="tiny", messages=[{"role": "user", "content": "Hello?"}])
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from codeplan.prompts.templates import Prompts
+
 
 class Served:
     """An endpoint that runs: its base URL, and the entries of its log so far."""
@@ -23,5 +25,9 @@ class Served:
         usages = [entry["usage"] for entry in self.log if entry["usage"]]
         return sum(u["input_tokens"] for u in usages), sum(u["output_tokens"] for u in usages)
 
+
+QUESTION = "Where is a mug? Order these: ['countertop 1', 'desk 1']. Answer with the list alone."
+ASK: Any = Prompts().messages("adaplanner/ask", question=QUESTION)
+"""A prompt that the stand-in can answer."""
 
 Serve = Callable[..., Served]

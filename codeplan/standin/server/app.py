@@ -15,9 +15,11 @@ import msgspec
 
 from codeplan.errors import ModelError, UsageError
 from codeplan.protocols import LLM
+from codeplan.standin.prompt_sections import infer_purpose
 from codeplan.standin.server import bodies, embeddings
 from codeplan.standin.server.bodies import ServerReply
 from codeplan.standin.server.faults import FaultChooser, FaultSettings
+from codeplan.types.model import Completion, Message
 
 FAULT_HEADER = "x-codeplan-fault"
 """A request with this header gets the fault that it names."""
@@ -128,13 +130,17 @@ class StandInServer:
                 return [_framed(200, b"<html>\x00\xff this is no JSON", "text/html")]
             if entry.api == "embeddings":
                 return [self._embedded(asked, entry)]
-            completion = self._model.complete(bodies.read_messages(asked, entry.api), purpose="ask")
+            completion = self._complete(bodies.read_messages(asked, entry.api))
         except (ValueError, ModelError) as e:
             return self._refused(entry, 400, str(e), "invalid_request_error")
         answer = ServerReply.from_completion(completion, entry.request, entry.model, entry.fault)
         if entry.fault != "cut":
             entry.usage = {"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens}
         return list(_reply_chunks(answer, entry, asked))
+
+    def _complete(self, messages: list[Message]) -> Completion:
+        system, user = ("\n".join(m["content"] for m in messages if m["role"] == role) for role in ("system", "user"))
+        return self._model.complete(messages, purpose=infer_purpose(system, user))
 
     def _embedded(self, asked: dict[str, Any], entry: RequestLogEntry) -> bytes:
         body = embeddings.embeddings_body(embeddings.read_texts(asked), entry.model, entry.fault)

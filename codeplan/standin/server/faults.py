@@ -19,7 +19,7 @@ that are no JSON, an answer without text, an answer cut off at its limit of toke
 class FaultSettings(msgspec.Struct, frozen=True):
     """How often each kind happens (``rates``, of 1), and how.
 
-    ``retry_after`` are the seconds that a 429 asks to wait, ``slow`` those by which a slow answer is later.
+    ``retry_after`` are the seconds that a 429 asks to wait, ``slow_by`` those that a slow answer takes longer.
     """
 
     rates: dict[str, float] = {}
@@ -45,7 +45,7 @@ class FaultSettings(msgspec.Struct, frozen=True):
             elif name == "seed":
                 others["seed"] = int(number)
             elif name in ("retry_after", "slow_by"):
-                others[name.removesuffix("_by")] = number
+                others[name] = number
             else:
                 raise UsageError(
                     f"--faults knows no {name!r}; there are: {', '.join(FAULT_KINDS)}, all, seed, retry_after, slow_by"

@@ -38,7 +38,11 @@ SOUND = write_plan(ORDER)
 
 def ask(name, model=None, **values):
     """The model's answer to a prompt, its fence taken off."""
-    text = (model or ScriptedModel(mistakes="none")).complete(PROMPTS.messages(name, **values), purpose="ask").text
+    text = (
+        (model or ScriptedModel(mistakes="none"))
+        .complete(PROMPTS.messages(name, **values), purpose=name.split("/")[1])
+        .text
+    )
     fenced = re.fullmatch(r"```python\n(.*)\n```", text, re.DOTALL)
     return fenced[1] + "\n" if fenced else text
 

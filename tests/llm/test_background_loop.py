@@ -25,13 +25,13 @@ model.complete([{"role": "user", "content": "Hello."}], purpose="ask")
 MANY = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from codeplan.llm import OpenAIModel, interruptible
+from codeplan.llm import OpenAIModel, cancel_calls_on_interrupt
 model = OpenAIModel("tiny", base_url=sys.argv[1], max_retries=5)
 
 def ask(number):
     return model.complete([{"role": "user", "content": "Hello."}], purpose="ask")
 
-with interruptible(), ThreadPoolExecutor(20) as pool:
+with cancel_calls_on_interrupt(), ThreadPoolExecutor(20) as pool:
     list(pool.map(ask, range(60)))
 """
 

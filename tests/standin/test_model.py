@@ -14,7 +14,7 @@ from codeplan.standin.household.places import likely_places
 from codeplan.standin.household.planning import parse_goal, write_plan
 from codeplan.standin.household.refinement import refine_plan, repair_household_plan
 from codeplan.standin.mistakes import Mistakes
-from codeplan.standin.model import ScriptedModel, answer_question, first_difference, recognise_prompt
+from codeplan.standin.model import ScriptedModel, answer_question, first_difference
 
 PROMPTS = Prompts()
 PLAIN = {"notes": (), "skills": (), "asks": True}
@@ -30,7 +30,11 @@ SOUND = write_plan(CHORE)
 
 def ask(name, model=None, **values):
     """The model's answer to a prompt, its fence taken off."""
-    text = (model or ScriptedModel(mistakes="none")).complete(PROMPTS.messages(name, **values), purpose="ask").text
+    text = (
+        (model or ScriptedModel(mistakes="none"))
+        .complete(PROMPTS.messages(name, **values), purpose=name.split("/")[1])
+        .text
+    )
     fenced = re.fullmatch(r"```python\n(.*)\n```", text, re.DOTALL)
     return fenced[1] + "\n" if fenced else text
 
@@ -45,51 +49,39 @@ def ask_to_refine(source, feedback, goal=CLEAN):
     return ask("adaplanner/refine", **about, source=source, feedback=feedback, variables="")
 
 
-# ------------------------------------------------------------------ the five prompts
+# ------------------------------------------------------------------ what it understands
 
 
 @pytest.mark.parametrize(
-    ("purpose", "values"),
+    ("purpose", "messages"),
     [
-        ("plan", {"api": "", "sample": "x", "observation": "", "goal": "", "notes": (), "asks": True, "skills": ()}),
-        ("check", {"source": "", "errors": "", "asks": True}),
+        ("plan", [{"role": "user", "content": "What is the capital of France?"}]),
+        ("ask", PROMPTS.messages("adaplanner/ask", question="What is the capital of France?")),
         (
-            "refine",
-            dict.fromkeys(("api", "sample", "observation", "goal", "source", "feedback", "variables"), "")
-            | {"notes": (), "asks": True, "skills": ()},
+            "plan",
+            PROMPTS.messages("adaplanner/plan", api="", sample=None, observation=ROOM, goal="buy a red shirt", **PLAIN),
         ),
-        ("resume", {"previous": "", "revised": ""}),
-        ("ask", {"question": "Write the plan for the task that the user gives."}),
-        ("bind", {"earlier": "", "parameters": (), "observation": "", "goal": ""}),
+        (
+            "plan",
+            PROMPTS.messages(
+                "adaplanner/plan", api="", sample=None, observation=ROOM, goal="put a mug in toilet.", **PLAIN
+            ),
+        ),
+        ("refine", []),
+        ("embed", []),
     ],
 )
-def test_each_prompt_is_recognised_by_its_own_sentences(purpose, values):
-    assert recognise_prompt(PROMPTS.messages(f"adaplanner/{purpose}", **values)[0]["content"]) == purpose
-
-
-@pytest.mark.parametrize(
-    "messages",
-    [
-        [{"role": "user", "content": "What is the capital of France?"}],
-        PROMPTS.messages("adaplanner/ask", question="What is the capital of France?"),
-        PROMPTS.messages("adaplanner/plan", api="", sample=None, observation=ROOM, goal="buy a red shirt", **PLAIN),
-        PROMPTS.messages(
-            "adaplanner/plan", api="", sample=None, observation=ROOM, goal="put a mug in toilet.", **PLAIN
-        ),
-        [],
-    ],
-)
-def test_what_it_does_not_understand_is_an_error_and_no_made_up_answer(messages):
+def test_what_it_does_not_understand_is_an_error_and_no_made_up_answer(purpose, messages):
     with pytest.raises(
         ModelError, match=r"answers prompts about codeplan's own tasks only: .*use --model NAME with a real endpoint"
     ):
-        ScriptedModel().complete(messages, purpose="plan")
+        ScriptedModel().complete(messages, purpose=purpose)
 
 
-def test_the_purpose_is_never_looked_at():
-    messages = PROMPTS.messages("adaplanner/ask", question="In which order shall I look for a mug in ['safe 1']?")
-    texts = {ScriptedModel().complete(messages, purpose=p).text for p in ("plan", "check", "refine", "resume", "ask")}
-    assert texts == {"['safe 1']"}
+def test_the_purpose_and_not_the_words_of_the_prompt_says_what_to_do():
+    messages = [{"role": "user", "content": f"<observation>\n{ROOM + CLEAN}\n</observation>\n<goal>\n{CLEAN}\n</goal>"}]
+    assert SOUND in ScriptedModel(mistakes="none").complete(messages, purpose="plan").text
+    assert ScriptedModel().complete(messages, purpose="act").text == "go to countertop 1"
 
 
 def test_usage_is_counted_by_the_length_of_the_texts():

@@ -1,0 +1,43 @@
+"""The purpose of a prompt that came without one."""
+
+import pytest
+
+from codeplan.prompts.templates import Prompts
+from codeplan.standin.prompt_sections import infer_purpose
+
+TASK = {"observation": "a room", "goal": "find a mug"}
+FORMS = {"forms": ("go to RECEPTACLE",)}
+CODE = {"api": "", "sample": None, "skills": (), "asks": True, "notes": ("be quick",)}
+EPISODE = {**TASK, "plan": "1. Look.", "transcript": "> look\nA mug.", "outcome": "The task was done."}
+REPLY = {"sample": None, "notes": (), "reply": "", "problem": ""}
+
+
+@pytest.mark.parametrize(
+    ("template", "values", "purpose"),
+    [
+        ("adaplanner/plan", {**TASK, **CODE}, "plan"),
+        ("adaplanner/check", {"source": "x", "errors": "", "asks": True}, "check"),
+        ("adaplanner/refine", {**TASK, **CODE, "source": "x", "feedback": "it failed", "variables": ""}, "refine"),
+        ("adaplanner/resume", {"previous": "x", "revised": "y"}, "resume"),
+        ("adaplanner/ask", {"question": "Which goal has the task?"}, "ask"),
+        ("adaplanner/bind", {**TASK, "earlier": "find a cup", "parameters": ()}, "bind"),
+        ("adapt/plan", {**TASK, **FORMS, **REPLY}, "decompose"),
+        ("plan_and_execute/plan", {**TASK, **FORMS, **REPLY, "notes": ("be quick",)}, "decompose"),
+        ("text_planner/plan", {**TASK, **FORMS, "notes": ()}, "plan_text"),
+        ("text_planner/refine", {**TASK, **FORMS, "notes": (), "plan": "1. Look.", "transcript": ""}, "refine_text"),
+        ("react/act", {**TASK, **FORMS, "sample": None, "notes": (), "transcript": ""}, "act"),
+        ("react/formalise", {**FORMS, "seen": "", "line": "I look."}, "formalise"),
+        ("reflexion/reflect", {**TASK, "transcript": ""}, "reflect"),
+        ("autoplan/summary", EPISODE, "reflect"),
+        ("autoplan/flaws", {**EPISODE, "summary": ""}, "reflect"),
+        ("autoplan/revision", {**EPISODE, "summary": "", "flaws": ""}, "reflect"),
+        (
+            "autoplan/update",
+            {**FORMS, "plan": "", "reviews": [dict.fromkeys(("goal", "outcome", "summary", "flaws", "revision"), "x")]},
+            "generalise",
+        ),
+    ],
+)
+def test_the_sections_of_every_prompt_show_its_purpose(template, values, purpose):
+    system, user = Prompts().messages(template, **values)
+    assert infer_purpose(system["content"], user["content"]) == purpose
