@@ -14,12 +14,6 @@ if TYPE_CHECKING:
     from codeplan.testing.cases.strategies import tasks
     from codeplan.testing.environment import EnvironmentContract
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        "cases.strategies": "tasks",
-        "environment": "EnvironmentContract",
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__, {"cases.strategies": "tasks", "environment": "EnvironmentContract"})
 
 __all__ = ["EnvironmentContract", "tasks"]

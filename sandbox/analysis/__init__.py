@@ -1,1 +1,1 @@
-"""Transformations of plan text: generalisation, merging, mutants."""
+"""Analyses and transformations of plan text, which run in the cage. See ``topics``."""

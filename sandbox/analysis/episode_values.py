@@ -1,4 +1,4 @@
-"""What in a plan belongs to the one episode it was written in: words of its goal, names of things that were seen."""
+"""Finds the values in a plan that belong to one episode: words of its goal and names of things it saw."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ _MAX_TEXT = 300
 
 @dataclass(frozen=True)
 class EpisodeTexts:
-    """What the episode said: the task's goal, the first observation, and all later ones."""
+    """The texts of an episode: the task's goal, the first observation, and all later ones."""
 
     goal: str
     first_observation: str
     later_observations: str
 
     def in_goal(self, text: str) -> bool:
-        """Whether the goal has this text, as words that mean something."""
+        """Return whether the goal contains this text, as words that mean something."""
         return not _COMMON_WORDS.fullmatch(text) and _contains_words(self.goal, text)
 
     def in_first_observation(self, text: str) -> bool:
-        """Whether the first observation has this text, with a number in it: a thing's own name, or an amount."""
+        """Return whether the first observation contains this text with a number: a thing's name or an amount."""
         return _has_digit(text) and _contains_words(self.first_observation, text)
 
     def seen_later(self, text: str) -> bool:
-        """Whether it is a thing's name, such as ``mug 2``, that only later observations have."""
+        """Return whether it is a thing's name, such as ``mug 2``, that only later observations contain."""
         return (
             bool(_NAME.fullmatch(text))
             and not self.in_first_observation(text)
@@ -48,7 +48,7 @@ class EpisodeTexts:
 
 @dataclass
 class NewParameter:
-    """A value that becomes a parameter; ``about`` says what it was for, ``name`` how it is called from now on."""
+    """A value that becomes a parameter. ``about`` says what it is for; ``name`` is its new name."""
 
     value: ParameterValue
     about: str
@@ -56,12 +56,12 @@ class NewParameter:
 
     @property
     def literal(self) -> str:
-        """The value in a form that is JSON and Python alike."""
+        """The value as text that is both JSON and Python."""
         return json.dumps(self.value, ensure_ascii=False)
 
 
 def walk_cst(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """A node and all below it, in the order of the source."""
+    """Yield a node and all nodes below it in source order."""
     waiting = [node]
     while waiting:
         current = waiting.pop()
@@ -70,7 +70,7 @@ def walk_cst(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 
 def string_value(node: cst.BaseExpression) -> str | None:
-    """The text of a plain string; None for anything else."""
+    """Return the text of a plain string; None for anything else."""
     if not isinstance(node, cst.SimpleString):
         return None
     value = node.evaluated_value
@@ -78,7 +78,7 @@ def string_value(node: cst.BaseExpression) -> str | None:
 
 
 def string_list(node: cst.BaseExpression) -> list[str] | None:
-    """The texts of a list, tuple or set of two plain strings or more; None for anything else."""
+    """Return the texts of a list, tuple or set of two or more plain strings; None for anything else."""
     if not isinstance(node, (cst.List, cst.Tuple, cst.Set)) or len(node.elements) < 2:
         return None
     texts = [string_value(e.value) if isinstance(e, cst.Element) else None for e in node.elements]
@@ -88,9 +88,9 @@ def string_list(node: cst.BaseExpression) -> list[str] | None:
 def find_parameters(
     parts: Sequence[tuple[str, cst.CSTNode]], told: EpisodeTexts, taken: Iterable[str]
 ) -> list[NewParameter]:
-    """The parameters of a plan, in the order of first use; ``parts`` are its pieces, each with what it is for.
+    """Return a plan's parameters in the order of first use.
 
-    ``taken`` are the names that the plan has itself.
+    ``parts`` are its pieces, each with its purpose; ``taken`` are the plan's own names.
     """
     found: dict[str, NewParameter] = {}
     for about, part in parts:
@@ -105,13 +105,13 @@ def find_parameters(
 
 
 def names_to_ask(part: cst.CSTNode, told: EpisodeTexts) -> list[str]:
-    """The names of things in a piece of the plan that nobody could know before they were seen."""
+    """Return the names of things in a part of the plan that are unknown until the episode shows them."""
     texts = (string_value(n) for n in walk_cst(part) if isinstance(n, cst.SimpleString))
     return list(dict.fromkeys(t for t in texts if t is not None and told.seen_later(t)))
 
 
 def unused_name(text: str, taken: set[str]) -> str:
-    """A name made of the text's words that is not taken."""
+    """Return a name that is made of the text's words and not taken."""
     return _unused_the_name(_identifier(text), taken)
 
 
@@ -130,7 +130,7 @@ def _episode_values(part: cst.CSTNode, told: EpisodeTexts) -> Iterator[Parameter
 
 
 def _parameter_name(value: ParameterValue, told: EpisodeTexts) -> str:
-    """What a parameter is called: by its part in the goal, or else by the sort of thing that it names."""
+    """Return a parameter's name: by its role in the goal, or else by the kind of thing."""
     if isinstance(value, list):
         return "places" if all(_NAME.fullmatch(v) for v in value) else "choices"
     if told.in_goal(value):
@@ -145,7 +145,7 @@ def _identifier(text: str) -> str:
 
 
 def _unused_the_name(name: str, taken: set[str]) -> str:
-    """The name, with ``the_`` before it, and a number after it where that is taken."""
+    """Return the name after ``the_``, followed by a number if that is taken."""
     wanted = f"the_{name}"
     return next(n for n in (wanted, *(f"{wanted}_{i}" for i in range(2, 10_000))) if n not in taken)
 

@@ -1,7 +1,7 @@
-"""A study of a plan: the same plan made general. What belongs to one episode becomes parameters, or questions.
+"""Generalises a plan: what belongs to one episode becomes parameters or questions.
 
-A text that the goal or the first observation has can be told before a plan runs: it becomes a parameter, assigned at
-the plan's head. A thing that only a later observation has cannot: the plan asks for it where it is used first.
+A text in the goal or in the first observation is known before a plan runs. It becomes a parameter, assigned at the
+plan's head. A thing that only a later observation names is not: the plan asks for it before its first use.
 """
 
 from __future__ import annotations
@@ -29,19 +29,20 @@ from codeplan.sandbox.language.parsing import parse_plan
 
 GeneralisedPlan: TypeAlias = dict[str, Any]
 
-cst.parse_module("")  # it loads its parser when it first parses; in the cage nothing can be loaded any more
+cst.parse_module("")  # loads the parser now: the cage can load no modules
 
 _ARGUMENTS = ("goal", "first", "later")
 
 
 def generalise(source: str, arguments: dict[str, Any]) -> GeneralisedPlan:
-    """The plan with parameters and questions in place of what belongs to one episode.
+    """Return the plan with parameters and questions in place of what belongs to one episode.
 
-    ``arguments``: ``goal`` the task's sentence, ``first`` the first observation, ``later`` all others, one after
-    another. The dict that is returned has ``source``; ``parameters``, each with ``name``, ``value`` (a text or a list
-    of texts) and ``about``; ``asks``, the names of what is asked for. A plan that has nothing of the kind, or
-    has parameters already, comes back as it is. Raises PlanRefused for what is not Python, ValueError where an argument
-    is missing.
+    ``arguments``: ``goal``, the task's sentence; ``first``, the first observation; ``later``, all others, joined. The
+    result has ``source``; ``parameters``, each with ``name``, ``value`` (a text or a list of texts) and ``about``;
+    ``asks``, the variables that hold answers. A plan with nothing to generalise, or with parameters already, is
+    returned unchanged.
+
+    Raises: RejectedPlanError: the source is not Python. ValueError: an argument is missing.
     """
     told = _episode_texts(arguments)
     tree = parse_plan(source)
@@ -66,12 +67,12 @@ def generalise(source: str, arguments: dict[str, Any]) -> GeneralisedPlan:
 def _episode_texts(arguments: dict[str, Any]) -> EpisodeTexts:
     for name in _ARGUMENTS:
         if not isinstance(arguments.get(name), str):
-            raise ValueError(f"the argument {name!r} is missing; give it as a text")
+            raise ValueError(f"the argument {name!r} is missing; pass a text")
     return EpisodeTexts(*(arguments[name] for name in _ARGUMENTS))
 
 
 def _plan_piece(statement: cst.CSTNode, titles: dict[int, str]) -> tuple[str, cst.CSTNode]:
-    """A statement of ``solution`` with what it is for: the title of the step that it is."""
+    """Return a statement of ``solution`` with its purpose: the title of its step."""
     if isinstance(statement, cst.If):
         step = step_number(parse_plan(cst.Module([statement]).code).body[0])
         if step is not None:
@@ -80,14 +81,14 @@ def _plan_piece(statement: cst.CSTNode, titles: dict[int, str]) -> tuple[str, cs
 
 
 class _Questions:
-    """Puts questions before the first use, in a step, of what was seen only there."""
+    """Inserts questions into steps, before the first use of things that were seen only there."""
 
     def __init__(self, found: Sequence[NewParameter], told: EpisodeTexts, taken: set[str]) -> None:
         self._found, self._told, self._taken = found, told, taken
         self.names: dict[str, str] = {}
 
     def insert_questions(self, body: cst.IndentedBlock) -> cst.IndentedBlock:
-        """The body of ``solution`` with the questions in its steps."""
+        """Return the body of ``solution`` with the questions in its steps."""
         return body.with_changes(body=[self._step(s) if isinstance(s, cst.If) else s for s in body.body])
 
     def _step(self, step: cst.If) -> cst.If:
@@ -110,7 +111,7 @@ class _Questions:
 
 
 class _ValueReplacer(cst.CSTTransformer):
-    """Puts names where values were; in longer texts, and in comments, too."""
+    """Puts names in place of values, also within longer texts and comments."""
 
     def __init__(self, found: Sequence[NewParameter], asked_for: dict[str, str]) -> None:
         super().__init__()
@@ -122,10 +123,10 @@ class _ValueReplacer(cst.CSTTransformer):
         self._joined = 0  # how many concatenations of texts this is within
 
     def visit_MatchCase(self, node: cst.MatchCase) -> bool:
-        return False  # a name there would not be a value
+        return False  # a name in a pattern would capture, not compare
 
     def visit_FormattedStringExpression(self, node: cst.FormattedStringExpression) -> bool:
-        return False  # what is computed there is not touched: older Pythons allow little in it
+        return False  # older Pythons allow little inside a field
 
     def visit_ConcatenatedString(self, node: cst.ConcatenatedString) -> None:
         self._joined += 1
@@ -193,7 +194,7 @@ _Statement = TypeVar("_Statement", bound=cst.CSTNode)
 
 
 def _replace_values(statement: _Statement, replacer: _ValueReplacer) -> _Statement:
-    """A statement of the module with names for values, in a function's body only: all else runs before the head."""
+    """Replace values in a function's body. All other statements run before the parameters exist."""
     if not isinstance(statement, cst.FunctionDef):
         return statement
     made = statement.visit(replacer)
@@ -202,13 +203,13 @@ def _replace_values(statement: _Statement, replacer: _ValueReplacer) -> _Stateme
 
 
 def _with_head(solution: cst.FunctionDef, goal: str, found: Sequence[NewParameter]) -> cst.FunctionDef:
-    """``solution`` with its parameters at the head of its body."""
+    """Return ``solution`` with its parameters at the head of its body."""
     if not found or not isinstance(solution.body, cst.IndentedBlock):
         return solution
     lines = [f"{PARAMETERS_OPENING} {' '.join(goal.split())[:300]}"]
     for p in found:
         lines += [f"# {p.name}: {' '.join(p.about.split())[:200]}", f"{p.name} = {p.literal}"]
-    _, *head = cst.parse_module("\n".join(["pass", *lines, ""])).body  # a comment at a module's head is no statement's
+    _, *head = cst.parse_module("\n".join(["pass", *lines, ""])).body  # "pass" keeps the first comment with a statement
     first, *rest = solution.body.body
     assert isinstance(first, (cst.SimpleStatementLine, cst.BaseCompoundStatement)), "there is no other statement"
     closing = cst.EmptyLine(comment=cst.Comment(PARAMETERS_CLOSING))

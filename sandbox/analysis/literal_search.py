@@ -1,4 +1,4 @@
-"""A study of a plan: its literals, and where they stand."""
+"""Finds a plan's literals and their positions."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _INT_BOUND = 2**63
 
 
 def find_literals(source: str, arguments: dict[str, Any]) -> list[LiteralRecord]:
-    """Every text and number that stands in ``solution``, in the order of the source; steps' guards are left out.
+    """Return every text and number in ``solution`` in source order, without the steps' guards.
 
-    Each is a dict. ``kind`` is ``"str"``, ``"int"``, ``"float"``, ``"complex"`` or ``"bytes"``; ``value`` the value of
-    a text, an int of 64 bits or a finite float, and None for any other. ``start`` and ``end`` count the source's
-    characters from 0, so that ``source[start:end]`` is the literal as it was written; ``line`` and ``column`` count
-    from 1. ``step`` is the step's number, None outside the steps. ``docstring`` says that it is a text that stands
-    alone and does nothing; ``f_string`` that it is a part of an f-string: its place is then that of the whole
-    f-string. Takes no arguments. Raises PlanRefused for what is not Python.
+    Each is a dict. ``kind`` is ``"str"``, ``"int"``, ``"float"``, ``"complex"`` or ``"bytes"``. ``value`` is the value
+    of a text, a 64-bit int or a finite float, and None otherwise. ``source[start:end]`` is the literal as written;
+    ``line`` and ``column`` count from 1. ``step`` is the step's number, None outside the steps. ``docstring`` marks a
+    text that stands alone. ``f_string`` marks a part of an f-string, whose position is that of the whole f-string.
+
+    It takes no arguments. Raises RejectedPlanError if the source is not Python.
     """
     if arguments:
         raise ValueError(f"there is no argument {min(arguments)!r}")
@@ -40,14 +40,14 @@ def find_literals(source: str, arguments: dict[str, Any]) -> list[LiteralRecord]
 
 
 class _Literal:
-    """A constant, with the outermost f-string that it is in, if there is one."""
+    """A constant with its outermost f-string, if any."""
 
     def __init__(self, node: ast.Constant, outer: ast.JoinedStr | None, alone: bool) -> None:
         self.node, self.outer, self.alone = node, outer, alone
 
 
 class _SourcePositions:
-    """Turns a line and a column in bytes, as ``ast`` counts, into a place in the source."""
+    """Converts lines and byte columns, as ``ast`` counts, to offsets in the source."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -55,7 +55,7 @@ class _SourcePositions:
 
     def offset_of(self, line: int, offset: int) -> int:
         start = self._starts[min(line, len(self._starts)) - 1]
-        text = self._source[start : start + offset]  # as many characters as there are bytes are enough
+        text = self._source[start : start + offset]  # a character has at least one byte
         return start + len(text.encode("utf-8", "replace")[:offset].decode("utf-8", "ignore"))
 
     def column_of(self, line: int, place: int) -> int:
@@ -102,7 +102,7 @@ def _literal_record(literal: _Literal, step: int | None, places: _SourcePosition
 
 
 def _transferable_value(value: object) -> str | int | float | None:
-    """The value where it can travel."""
+    """Return the value if a frame can carry it, else None."""
     if isinstance(value, str):
         return value if value.isascii() or value == value.encode("utf-8", "ignore").decode() else None
     if isinstance(value, int):

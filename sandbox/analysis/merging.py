@@ -1,7 +1,7 @@
-"""A study of a plan: one whole plan out of those that an episode ran in turn.
+"""Merges the plans that an episode ran one after the other into one plan.
 
-A plan that was resumed at step k did only its steps from k on; what came before was done by the plans before it. Put
-together they are one plan that runs from step 1.
+A plan resumed at step k ran only its steps from k on; earlier plans ran the steps before. Together they form one plan
+that runs from step 1.
 """
 
 from __future__ import annotations
@@ -13,34 +13,35 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from codeplan.sandbox.language.bindings import bound_names, parameter_names
+from codeplan.sandbox.language.extraction import SOLUTION_HEADER
 from codeplan.sandbox.language.outline import outline_plan, step_number
 from codeplan.sandbox.language.parsing import parse_plan
 from codeplan.sandbox.language.syntax_nodes import load_name, walk
 
 _MAX_PLANS = 20
-_HEADER = "def solution(agent, start_from=1):\n    pass"
 _NAMED = (ast.Name, ast.FunctionDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)
 _S = TypeVar("_S", bound=ast.stmt)
 
 
 class _PlanPiece(NamedTuple):
-    """What is taken of one plan: its code outside the steps, and some of its steps."""
+    """What one plan contributes: its code outside the steps, and some of its steps."""
 
     outside: list[ast.stmt]
     steps: list[ast.If]
 
 
 def merge_plans(source: str, arguments: dict[str, Any]) -> str:
-    """One plan of the steps of several, in their order, numbered anew.
+    """Return one plan with the steps of several, in their order and renumbered.
 
-    ``source`` is the last plan; ``arguments``: ``steps``, the numbers of those of its steps that are taken, and
-    ``before``, the plans that ran before it, each a dict with ``source`` and ``steps``. Code outside the steps is taken
-    from each; where two plans give one name different code, the earlier plan's is called differently. No comment stays.
-    Raises PlanRefused for what is not Python, ValueError for arguments that do not fit.
+    ``source`` is the last plan. ``arguments``: ``steps``, the numbers of its steps to keep; ``before``, the earlier
+    plans, each a dict with ``source`` and ``steps``. Code outside the steps comes from every plan. If two plans give
+    one name different code, the earlier plan's name changes. Comments are lost.
+
+    Raises: RejectedPlanError: a source is not Python. ValueError: wrong arguments.
     """
     plans = [*_earlier_plans(arguments), (source, _step_numbers(arguments.get("steps")))]
     pieces = [_take_piece(text, steps) for text, steps in plans]
-    solution = ast.parse(_HEADER).body[0]
+    solution = ast.parse(f"{SOLUTION_HEADER}\n    pass").body[0]
     assert isinstance(solution, ast.FunctionDef), "a header is a function's"
     solution.body = _merge_pieces(pieces) or solution.body
     return ast.unparse(ast.fix_missing_locations(solution)) + "\n"
@@ -49,18 +50,18 @@ def merge_plans(source: str, arguments: dict[str, Any]) -> str:
 def _earlier_plans(arguments: dict[str, Any]) -> list[tuple[str, list[int]]]:
     before = arguments.get("before")
     if not isinstance(before, list) or len(before) >= _MAX_PLANS:
-        raise ValueError(f"the argument 'before' is no list of plans; give fewer than {_MAX_PLANS}")
+        raise ValueError(f"the argument 'before' must be a list of fewer than {_MAX_PLANS} plans")
     found: list[tuple[str, list[int]]] = []
     for plan in before:
         if not isinstance(plan, dict) or not isinstance(plan.get("source"), str):
-            raise ValueError("a plan of 'before' has no text 'source'")
+            raise ValueError("each plan of 'before' needs a text 'source'")
         found.append((plan["source"], _step_numbers(plan.get("steps"))))
     return found
 
 
 def _step_numbers(steps: object) -> list[int]:
     if not isinstance(steps, list) or not all(type(n) is int for n in steps):
-        raise ValueError("'steps' is no list of whole numbers")
+        raise ValueError("'steps' must be a list of integers")
     return steps
 
 
@@ -74,9 +75,9 @@ def _take_piece(source: str, steps: Sequence[int]) -> _PlanPiece:
 
 
 def _merge_pieces(pieces: Sequence[_PlanPiece]) -> list[ast.stmt]:
-    """Code outside the steps first, then all steps. The last plan keeps its names; earlier ones give way.
+    """Return the code outside the steps, then all steps. The last plan keeps its names; earlier ones change.
 
-    What two plans have alike outside the steps stands where the earlier one has it, so that what follows finds it.
+    Code that two plans share outside the steps stays at the earlier position, so that later code finds it.
     """
     outside: list[ast.stmt] = []
     steps: list[ast.If] = []
@@ -90,7 +91,7 @@ def _merge_pieces(pieces: Sequence[_PlanPiece]) -> list[ast.stmt]:
 
 
 def _clashing_names(statements: Sequence[ast.stmt], later: Sequence[ast.stmt]) -> set[str]:
-    """The names that these statements bind and later ones bind to something else, or to what is made of such a name."""
+    """Return the names to which later statements bind something else, directly or through such a name."""
     own, others = _statements_by_name(statements), _statements_by_name(later)
     shared = own.keys() & others.keys()
     found = {n for n in shared if [ast.dump(s) for s in own[n]] != [ast.dump(s) for s in others[n]]}
@@ -100,7 +101,7 @@ def _clashing_names(statements: Sequence[ast.stmt], later: Sequence[ast.stmt]) -
 
 
 def _statements_by_name(statements: Iterable[ast.stmt]) -> dict[str, list[ast.stmt]]:
-    """The statements that bind each name."""
+    """Return the statements that bind each name."""
     found: dict[str, list[ast.stmt]] = {}
     for statement in statements:
         for name in bound_names([statement]):
@@ -109,7 +110,7 @@ def _statements_by_name(statements: Iterable[ast.stmt]) -> dict[str, list[ast.st
 
 
 def _remove_statements(statements: Iterable[ast.stmt], others: Iterable[ast.stmt]) -> list[ast.stmt]:
-    """The statements that are not among the others, each of which takes away one."""
+    """Return the statements without the others; each of them removes one."""
     there = Counter(ast.dump(s) for s in others)
     kept: list[ast.stmt] = []
     for statement in statements:
@@ -130,7 +131,7 @@ def _rename_copy(statement: _S, names: dict[str, str]) -> _S:
 
 
 def _rename(node: ast.AST, names: dict[str, str]) -> None:
-    """Rename wherever the names are bound or read, but in functions that have a parameter of the name."""
+    """Rename bindings and reads, except in functions that have a parameter of that name."""
     for field in ("id", "name", "rest") if isinstance(node, _NAMED) else ():
         name = getattr(node, field, None)
         if isinstance(name, str):
@@ -149,7 +150,7 @@ def _unused_name(name: str, taken: Iterable[str]) -> str:
 
 
 def _renumber_step(step: ast.If, number: int) -> ast.If:
-    """The step with this number, in its guard and in its texts."""
+    """Put a new number into the step's guard and texts."""
     before = step_number(step)
     step.test = ast.Compare(load_name("start_from"), [ast.LtE()], [ast.Constant(number)])
     for node in walk(*step.body):

@@ -1,9 +1,9 @@
-"""Small changes to a plan that its tests should notice: mutants, as edits of its text.
+"""Finds mutants of a plan: small edits of its text that its tests should notice.
 
-Two families. An assertion is weakened: does anything show that it is needed? (``assertion``.) And what the plan does is
-changed: an action left out, a name or a number replaced, a condition turned round (``action``, ``name``, ``number``,
-``condition``, ``list``). Messages, prints and questions are left alone. After Jia and Harman, "An Analysis and Survey
-of the Development of Mutation Testing", IEEE TSE 37(5), 2011, with operators for plans.
+One kind weakens an assertion (``assertion``): does any test need it? Others change the behaviour: they leave out an
+action, replace a name or number, or negate a condition (``action``, ``name``, ``number``, ``condition``, ``list``).
+Messages, prints and questions stay. After Jia and Harman, "An Analysis and Survey of the Development of Mutation
+Testing", IEEE TSE 37(5), 2011, with operators for plans.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import Any, Final, NamedTuple
 
 from codeplan.sandbox.language.outline import PlanOutline, outline_plan
 from codeplan.sandbox.language.parsing import parse_plan
+from codeplan.sandbox.language.syntax_nodes import is_name
 
 MAX_MUTANTS: Final = 1_000
-"""Of a longer plan, the first ones."""
+"""A longer plan yields only its first mutants."""
 
 _TEXT_CHARS: Final = 80
 _NUMBERED: Final = re.compile(r"[A-Za-z][A-Za-z _-]* (\d{1,6})")
@@ -34,11 +35,11 @@ _OPPOSITE: Final[dict[type[ast.cmpop], str]] = {
     ast.GtE: ">",
 }
 _NOT_MUTATED: Final = frozenset({"print", "ask_llm", "ask"})
-"""What is called with texts for others, which no test of the plan can be held to."""
+"""Functions that take messages, whose wording tests cannot check."""
 
 
 class MutantEdit(NamedTuple):
-    """One change: the part of the tree whose text is replaced, by what, and what that is called."""
+    """One edit: the node to replace, its new text, and a description."""
 
     kind: str
     node: ast.expr | ast.stmt
@@ -47,11 +48,11 @@ class MutantEdit(NamedTuple):
 
 
 def find_mutants(source: str, arguments: dict[str, Any]) -> list[dict[str, Any]]:
-    """The mutants of a plan, in the order of its text. ``arguments`` is empty.
+    """Return a plan's mutants in source order. ``arguments`` is empty.
 
-    Each is ``{"name", "kind", "step", "line", "start", "end", "text"}``: the bytes of the source from ``start`` up to
-    ``end`` are replaced by ``text``. ``step`` is None outside the steps. Names differ, and stay the same where other
-    parts of the plan change. Raises PlanRefused where the source is not Python.
+    Each is ``{"name", "kind", "step", "line", "start", "end", "text"}``: ``text`` replaces the source's bytes from
+    ``start`` to ``end``. ``step`` is None outside the steps. Names are unique and stable when other parts of the plan
+    change. Raises RejectedPlanError if the source is not Python.
     """
     tree = parse_plan(source)
     text = _SourceText(source)
@@ -88,7 +89,7 @@ def _mutant_record(text: _SourceText, step: int | None, change: MutantEdit, seen
 
 
 class _SourceText:
-    """A plan's text, by the places that a syntax tree names."""
+    """A plan's text by the positions in its syntax tree."""
 
     def __init__(self, source: str) -> None:
         self.bytes = source.encode()
@@ -98,23 +99,23 @@ class _SourceText:
         self._starts.append(len(self.bytes))
 
     def span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
-        """The first byte of a node's text, and the one after the last."""
+        """Return the offsets of a node's first byte and of the byte after its last."""
         end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
         return self._starts[node.lineno - 1] + node.col_offset, self._starts[end_line - 1] + end_column
 
     def text_of(self, node: ast.expr | ast.stmt) -> str:
-        """A node's text."""
+        """Return a node's text."""
         start, end = self.span(node)
         return self.bytes[start:end].decode("utf-8", "replace")
 
     def one_line_of(self, node: ast.expr | ast.stmt) -> str:
-        """A node's text on one line, cut where it is long."""
+        """Return a node's text on one line, truncated if it is long."""
         line = " ".join(self.text_of(node).split())
         return line if len(line) <= _TEXT_CHARS else f"{line[: _TEXT_CHARS - 1]}…"
 
 
 class _EditFinder:
-    """All changes to a statement and what is in it."""
+    """Finds all edits of a statement and of the nodes in it."""
 
     def __init__(self, text: _SourceText, tree: ast.Module) -> None:
         self._text = text
@@ -122,7 +123,7 @@ class _EditFinder:
         self._names = [text for text in texts if _match_numbered_name(text)]
 
     def edits_in(self, node: ast.AST) -> Iterator[MutantEdit]:
-        """The changes, without those in what is said rather than done."""
+        """Yield the edits of a node, except in messages."""
         if isinstance(node, ast.Assert):
             yield from self._edits_of_assertion(node)
             return
@@ -168,10 +169,14 @@ class _EditFinder:
             )
 
     def _edits_of_used_calls(self, node: ast.Assign | ast.Return | ast.IfExp) -> Iterator[MutantEdit]:
-        """Actions whose answer is used: without them, there is none."""
+        """Leave out actions whose result is used: the result becomes empty."""
         values = [node.body, node.orelse] if isinstance(node, ast.IfExp) else [node.value]
         for value in values:
-            if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and _is_agent(value.func.value):
+            if (
+                isinstance(value, ast.Call)
+                and isinstance(value.func, ast.Attribute)
+                and is_name(value.func.value, "agent")
+            ):
                 yield MutantEdit("action", value, "''", f"leave out {self._text.one_line_of(value)}")
 
     def _negate_condition(self, test: ast.expr) -> MutantEdit:
@@ -195,7 +200,7 @@ class _EditFinder:
             )
 
     def _edits_of_argument(self, node: ast.expr) -> Iterator[MutantEdit]:
-        """A name or a number that something is called with."""
+        """Change a name or a number in an argument."""
         if not isinstance(node, ast.Constant):
             return
         if type(node.value) is int:
@@ -209,15 +214,11 @@ class _EditFinder:
 
 
 def _match_numbered_name(value: object) -> re.Match[str] | None:
-    """The parts of a name such as ``fridge 1``; None for anything else."""
+    """Match a name such as ``fridge 1``."""
     return _NUMBERED.fullmatch(value) if isinstance(value, str) else None
 
 
 def _called_name(node: ast.AST) -> str:
-    """The name of the function that a statement or an expression calls; empty where it is no such call."""
+    """Return the name of the function that a statement or expression calls, or ""."""
     call = node.value if isinstance(node, ast.Expr) else node
     return call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
-
-
-def _is_agent(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id == "agent"

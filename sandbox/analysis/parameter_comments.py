@@ -1,4 +1,4 @@
-"""The comments between which a plan's parameters stand: each ``name = value`` in JSON, under a comment of its own."""
+"""The comments around a plan's parameters. Each parameter is ``name = value`` in JSON, under its own comment."""
 
 from __future__ import annotations
 

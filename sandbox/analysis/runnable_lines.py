@@ -1,4 +1,4 @@
-"""What of a plan can run, line by line: what coverage is measured against."""
+"""Finds the lines of a plan that can run, the basis of coverage."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from codeplan.sandbox.language.parsing import parse_plan
 
 
 def runnable_lines(source: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """The statements, branches and steps of a plan. ``arguments`` is empty.
+    """Return a plan's statements, branches and steps. ``arguments`` is empty.
 
-    ``statements`` are ``[first, last]`` line, of a compound one those of its head; ``branches`` are
-    ``[first, last, target]``, the lines of a condition and the line that it leads to when it holds; ``steps`` are
-    ``[number, line]``. Raises PlanRefused.
+    ``statements`` are pairs of first and last line (of the head, for a compound statement). ``branches`` are ``[first,
+    last, target]``: a condition's lines and the line to which it leads when it holds. ``steps`` are ``[number, line]``.
+    Raises RejectedPlanError.
     """
     parts = outline_plan(parse_plan(source)).parts
     nodes = [node for part in parts for statement in part.body for node in _statements(statement)]
@@ -27,7 +27,7 @@ def runnable_lines(source: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _statements(node: ast.stmt | ast.ExceptHandler) -> Iterator[ast.stmt | ast.ExceptHandler]:
-    """A statement and those in it. A clause ``except`` counts as one."""
+    """Yield a statement and those in it. An ``except`` clause counts as one."""
     yield node
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.stmt, ast.ExceptHandler)):
@@ -37,7 +37,7 @@ def _statements(node: ast.stmt | ast.ExceptHandler) -> Iterator[ast.stmt | ast.E
 
 
 def _head_lines(node: ast.stmt | ast.ExceptHandler) -> list[int]:
-    """The first and the last line of a statement, or of what stands before its body."""
+    """Return the first and last line of a statement, without its body."""
     last = node.end_lineno or node.lineno
     if isinstance(node, (ast.If, ast.While)):
         last = node.test.end_lineno or last
@@ -61,5 +61,5 @@ def _branches(node: ast.stmt | ast.ExceptHandler) -> Iterator[list[int]]:
 
 
 def _is_lone_constant(node: ast.stmt | ast.ExceptHandler) -> bool:
-    """Whether a statement is a constant alone, such as a docstring, which never runs."""
+    """Return whether a statement is only a constant, such as a docstring, which never runs."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

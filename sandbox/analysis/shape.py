@@ -1,4 +1,4 @@
-"""A study of a plan: what it is, whatever its names are called. Two plans of one shape are one plan."""
+"""Identifies plans that differ only in names, parameter values and layout."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 from codeplan.sandbox.analysis.parameter_comments import PARAMETERS_CLOSING, PARAMETERS_OPENING
 from codeplan.sandbox.language.bindings import bound_names, parameter_names
 from codeplan.sandbox.language.parsing import parse_plan
-from codeplan.sandbox.language.syntax_nodes import walk
+from codeplan.sandbox.language.syntax_nodes import has_no_effect, walk
 
 _DIGITS = 16
 
 
 def plan_shape(source: str, arguments: dict[str, Any]) -> str:
-    """A digest that does not change when names are changed, nor the parameters' values, nor layout and comments.
+    """Return a digest that ignores names, the parameters' values, layout and comments.
 
-    Names that the plan binds are numbered as they are met. Takes no arguments. Raises PlanRefused for what is not
-    Python.
+    The plan's own names are numbered in order of appearance. It takes no arguments. Raises RejectedPlanError if the
+    source is not Python.
     """
     if arguments:
         raise ValueError(f"there is no argument {min(arguments)!r}")
@@ -32,7 +32,7 @@ def plan_shape(source: str, arguments: dict[str, Any]) -> str:
 
 
 def _parameter_lines(source: str) -> range:
-    """The lines between the comments that open and close a plan's parameters."""
+    """Return the lines between the comments around a plan's parameters."""
     lines = [line.strip() for line in re.split(r"\r\n|\r|\n", source)]
     first = next((i for i, line in enumerate(lines, 1) if line.startswith(PARAMETERS_OPENING)), 0)
     last = next((i for i, line in enumerate(lines, 1) if line == PARAMETERS_CLOSING), 0)
@@ -40,7 +40,7 @@ def _parameter_lines(source: str) -> range:
 
 
 def _scope_names(node: ast.AST) -> frozenset[str]:
-    """The names that a scope binds."""
+    """Return the names that a scope binds."""
     if isinstance(node, (ast.FunctionDef, ast.Lambda)):
         return parameter_names(node) | (bound_names(node.body) if isinstance(node, ast.FunctionDef) else frozenset())
     if isinstance(node, ast.comprehension):
@@ -49,16 +49,16 @@ def _scope_names(node: ast.AST) -> frozenset[str]:
 
 
 class _ShapeWriter:
-    """Writes a tree as text: names by their numbers; strings that stand alone, and the parameters' values, left out."""
+    """Writes a tree as text: names as numbers, without standalone strings and parameter values."""
 
     def __init__(self, own: frozenset[str], blank: range) -> None:
         self._own, self._blank = own, blank
         self._numbers: dict[str, str] = {}
 
     def write(self, node: object) -> str:
-        """The text of a node, or of a list of them."""
+        """Return the text of a node or of a list of nodes."""
         if isinstance(node, list):
-            return "[" + ",".join(self.write(n) for n in node if not _does_nothing(n)) + "]"
+            return "[" + ",".join(self.write(n) for n in node if not has_no_effect(n)) + "]"
         if isinstance(node, str):
             return self._name(node)
         if not isinstance(node, ast.AST):
@@ -67,7 +67,7 @@ class _ShapeWriter:
             return f"constant:{node.value!r}"
         if isinstance(node, ast.Assign) and node.lineno in self._blank and _is_value(node.value):
             return f"parameter({self.write(node.targets)})"
-        if isinstance(node, ast.Attribute):  # what follows a dot is no name of the plan's
+        if isinstance(node, ast.Attribute):  # attribute names are not the plan's own
             return f"Attribute({self.write(node.value)},{node.attr!r})"
         if isinstance(node, ast.Call):
             return self._call(node)
@@ -75,7 +75,7 @@ class _ShapeWriter:
         return f"{type(node).__name__}({','.join(parts)})"
 
     def _call(self, call: ast.Call) -> str:
-        """A call; the names of its arguments are the plan's where the function is."""
+        """Return a call. Keyword names are the plan's own if the function is."""
         own = isinstance(call.func, ast.Name) and call.func.id in self._own
         head = f"{self.write(call.func)},{self.write(call.args)}"
         named = [f"keyword({self._argument(k.arg, own)},{self.write(k.value)})" for k in call.keywords]
@@ -89,11 +89,6 @@ class _ShapeWriter:
 
 
 def _is_value(node: ast.expr) -> bool:
-    """Whether it is what a parameter may have as its value: a text, or a list of texts."""
+    """Return whether it is a valid parameter value: a text or a list of texts."""
     parts = node.elts if isinstance(node, ast.List) else [node]
     return all(isinstance(p, ast.Constant) and isinstance(p.value, str) for p in parts)
-
-
-def _does_nothing(node: object) -> bool:
-    alone = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    return alone or isinstance(node, ast.Pass)

@@ -1,4 +1,4 @@
-"""Which names a piece of syntax binds, whatever way it takes."""
+"""The names that syntax binds: by assignment, definition, loop, handler or pattern."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 def bound_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
-    """The names that these nodes bind in their own scope on some path. Imports are left out: their names are given."""
+    """Return the names that these nodes bind in their own scope on some path, except by imports."""
     return frozenset(_iterate_bound_names(nodes))
 
 
 def parameter_names(function: Function) -> frozenset[str]:
-    """The names of a function's parameters."""
+    """Return the names of a function's parameters."""
     a = function.args
     every = [*a.posonlyargs, *a.args, *a.kwonlyargs, *([a.vararg] if a.vararg else []), *([a.kwarg] if a.kwarg else [])]
     return frozenset(p.arg for p in every)
 
 
 def default_values(function: Function) -> list[ast.expr]:
-    """The default values of a function's parameters, which are computed where it is defined."""
+    """Return the default values of a function's parameters, which run where it is defined."""
     return [d for d in (*function.args.defaults, *function.args.kw_defaults) if d is not None]
 
 
 def target_names(target: ast.AST) -> frozenset[str]:
-    """The names that an assignment's target binds."""
+    """Return the names that an assignment's target binds."""
     return frozenset(n.id for n in walk(target) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load))
 
 

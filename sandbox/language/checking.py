@@ -1,7 +1,7 @@
-"""Checking a plan before any of it runs: everything that is wrong with it, in one go.
+"""Checks a plan before it runs and reports everything that is wrong at once.
 
-The order matters for safety: the text is capped, then Python's own parser judges it, then the tree is capped. All the
-same a parser is what hostile text aims at, so this runs in the worker, never in the host.
+The order is a safety measure: first the text is capped, then Python parses it, then the tree is capped. Hostile text
+may still attack the parser, so this runs in the worker, never in the host.
 """
 
 from __future__ import annotations
@@ -33,27 +33,27 @@ def check_source(source: str, api: AgentApi) -> Plan | Rejected:
 def check_and_compile(source: str, api: AgentApi) -> tuple[Plan, Program] | Rejected:
     """Check a plan against the language and the agent's API, and compile it.
 
-    The Plan's source is the one that was given, but where an f-string's inner quotes had to be changed for this Python.
+    The Plan keeps the given source, unless an f-string's inner quotes had to change for this Python.
     """
     try:
         source, tree = _parse_or_repair(source)
     except RejectedPlanError as refused:
         return Rejected(source, refused.diagnostics)
-    refusals = DiagnosticCollector(source)
+    problems = DiagnosticCollector(source)
     parts, nodes = outline_plan(tree), walk(tree)
-    check_structure(tree, nodes, source.split("\n"), refusals)
-    check_agent_calls(nodes, api, refusals)
+    check_structure(tree, nodes, source.split("\n"), problems)
+    check_agent_calls(nodes, api, problems)
     flows = [analyse_flow(p.body) for p in parts.parts]
     imported = find_imports(nodes)
     names = PlanNames(imported, parts, flows)
-    names.check(refusals)
+    names.check(problems)
     plan = Plan(source, _make_steps(parts, flows, names), names.provides)
-    program = build_program(imported, parts, flows, refusals)
-    return Rejected(source, refusals.sorted()) if refusals else (plan, program)
+    program = build_program(imported, parts, flows, problems)
+    return Rejected(source, problems.sorted()) if problems else (plan, program)
 
 
 def _parse_or_repair(source: str) -> tuple[str, ast.Module]:
-    """The tree, with the source that it is of. Raises PlanRefused with what Python says of the source as given."""
+    """Return the source and its tree. Raises RejectedPlanError about the source as given."""
     try:
         return source, parse_plan(source)
     except RejectedPlanError:

@@ -1,4 +1,4 @@
-"""What a plan's author is told about a construct that the plan language has not, by the name of its syntax node."""
+"""What to write instead of syntax that the plan language lacks, by the name of the syntax node."""
 
 from __future__ import annotations
 

@@ -1,163 +1,157 @@
-"""What is surely set after syntax that has several paths, or ends one: states are joined where paths meet."""
+"""Definite assignment across branches, loops and jumps: states are joined where paths meet."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from codeplan.sandbox.language.bindings import bound_names
 from codeplan.sandbox.language.syntax_nodes import children
 
-if TYPE_CHECKING:
-    from codeplan.sandbox.language.name_flow import AssignmentVisitor
-
 AssignmentState = frozenset[str] | None
-"""The names surely set here; None where no path leads here."""
+"""The names that are certainly set here; None if no path leads here."""
 
 
-# ------------------------------------------------------------------ expressions
+class Visitor(Protocol):
+    """Visits nodes in execution order and tracks which names are set."""
+
+    state: AssignmentState
+    break_states: list[list[AssignmentState]]
+
+    def visit(self, node: ast.AST | None) -> None: ...
+    def visit_all(self, body: Iterable[ast.AST]) -> None: ...
+    def bind(self, *names: str) -> None: ...
+    def unset(self, name: str) -> None: ...
 
 
-def _bool_op(walker: AssignmentVisitor, node: ast.BoolOp) -> None:
-    walker.visit(node.values[0])
-    first = walker.state
-    walker.visit_all(node.values[1:])
-    walker.state = first
+def _bool_op(visitor: Visitor, node: ast.BoolOp) -> None:
+    visitor.visit(node.values[0])
+    first = visitor.state
+    visitor.visit_all(node.values[1:])
+    visitor.state = first
 
 
-def _if_exp(walker: AssignmentVisitor, node: ast.IfExp) -> None:
-    walker.visit(node.test)
-    start = walker.state
-    walker.visit(node.body)
-    then, walker.state = walker.state, start
-    walker.visit(node.orelse)
-    walker.state = _join_states([then, walker.state])
+def _if_exp(visitor: Visitor, node: ast.IfExp) -> None:
+    visitor.visit(node.test)
+    start = visitor.state
+    visitor.visit(node.body)
+    then, visitor.state = visitor.state, start
+    visitor.visit(node.orelse)
+    visitor.state = _join_states([then, visitor.state])
 
 
-# ------------------------------------------------------------------ branches
+def _if(visitor: Visitor, node: ast.If) -> None:
+    visitor.visit(node.test)
+    start = visitor.state
+    visitor.bind(*_set_when_true(node.test))
+    visitor.visit_all(node.body)
+    then, visitor.state = visitor.state, start
+    visitor.visit_all(node.orelse)
+    visitor.state = _join_states([then, visitor.state])
 
 
-def _if(walker: AssignmentVisitor, node: ast.If) -> None:
-    walker.visit(node.test)
-    start = walker.state
-    walker.bind(*_set_when_true(node.test))
-    walker.visit_all(node.body)
-    then, walker.state = walker.state, start
-    walker.visit_all(node.orelse)
-    walker.state = _join_states([then, walker.state])
-
-
-def _match(walker: AssignmentVisitor, node: ast.Match) -> None:
-    walker.visit(node.subject)
-    start = walker.state
+def _match(visitor: Visitor, node: ast.Match) -> None:
+    visitor.visit(node.subject)
+    start = visitor.state
     ends: list[AssignmentState] = []
     for case in node.cases:
-        walker.state = start
-        walker.bind(*bound_names([case.pattern]))
-        walker.visit_all([case.guard, *case.body] if case.guard else case.body)
-        ends.append(walker.state)
+        visitor.state = start
+        visitor.bind(*bound_names([case.pattern]))
+        visitor.visit_all([case.guard, *case.body] if case.guard else case.body)
+        ends.append(visitor.state)
     last = node.cases[-1]
     catches_all = isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None and last.guard is None
-    walker.state = _join_states(ends if catches_all else [*ends, start])
+    visitor.state = _join_states(ends if catches_all else [*ends, start])
 
 
-def _try(walker: AssignmentVisitor, node: ast.Try) -> None:
-    start = walker.state
-    walker.visit_all([*node.body, *node.orelse])
-    ends = [walker.state]
+def _try(visitor: Visitor, node: ast.Try) -> None:
+    start = visitor.state
+    visitor.visit_all([*node.body, *node.orelse])
+    ends = [visitor.state]
     for handler in node.handlers:
-        walker.state = start
-        walker.visit(handler)
-        ends.append(walker.state)
-    walker.state = start
-    walker.visit_all(node.finalbody)
-    end, last = _join_states(ends), walker.state
-    walker.state = None if end is None or last is None else end | last
+        visitor.state = start
+        visitor.visit(handler)
+        ends.append(visitor.state)
+    visitor.state = start
+    visitor.visit_all(node.finalbody)
+    end, last = _join_states(ends), visitor.state
+    visitor.state = None if end is None or last is None else end | last
 
 
-def _handler(walker: AssignmentVisitor, node: ast.ExceptHandler) -> None:
-    walker.visit(node.type)
+def _handler(visitor: Visitor, node: ast.ExceptHandler) -> None:
+    visitor.visit(node.type)
     if node.name:
-        walker.bind(node.name)
-    walker.visit_all(node.body)
+        visitor.bind(node.name)
+    visitor.visit_all(node.body)
     if node.name:
-        walker.unset(node.name)
+        visitor.unset(node.name)
 
 
-# ------------------------------------------------------------------ loops
+def _for(visitor: Visitor, node: ast.For) -> None:
+    visitor.visit(node.iter)
+    start = visitor.state
+    visitor.visit(node.target)
+    breaks = _loop(visitor, node.body)
+    visitor.state = start
+    visitor.visit_all(node.orelse)
+    visitor.state = _join_states([visitor.state, *breaks])
 
 
-def _for(walker: AssignmentVisitor, node: ast.For) -> None:
-    walker.visit(node.iter)
-    start = walker.state
-    walker.visit(node.target)
-    breaks = _loop(walker, node.body)
-    walker.state = start
-    walker.visit_all(node.orelse)
-    walker.state = _join_states([walker.state, *breaks])
-
-
-def _while(walker: AssignmentVisitor, node: ast.While) -> None:
-    walker.visit(node.test)
-    start = walker.state
-    walker.bind(*_set_when_true(node.test))
-    breaks = _loop(walker, node.body)
+def _while(visitor: Visitor, node: ast.While) -> None:
+    visitor.visit(node.test)
+    start = visitor.state
+    visitor.bind(*_set_when_true(node.test))
+    breaks = _loop(visitor, node.body)
     endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
-    walker.state = None if endless else start
-    walker.visit_all(node.orelse)
-    walker.state = _join_states([walker.state, *breaks])
+    visitor.state = None if endless else start
+    visitor.visit_all(node.orelse)
+    visitor.state = _join_states([visitor.state, *breaks])
 
 
-def _loop(walker: AssignmentVisitor, body: list[ast.stmt]) -> list[AssignmentState]:
-    walker.break_states.append([])
-    walker.visit_all(body)
-    return walker.break_states.pop()
+def _loop(visitor: Visitor, body: list[ast.stmt]) -> list[AssignmentState]:
+    visitor.break_states.append([])
+    visitor.visit_all(body)
+    return visitor.break_states.pop()
 
 
-# ------------------------------------------------------------------ ends
-
-
-def _assert(walker: AssignmentVisitor, node: ast.Assert) -> None:
-    walker.visit(node.test)
-    start = walker.state
-    walker.visit(node.msg)
+def _assert(visitor: Visitor, node: ast.Assert) -> None:
+    visitor.visit(node.test)
+    start = visitor.state
+    visitor.visit(node.msg)
     never = isinstance(node.test, ast.Constant) and not node.test.value
-    walker.state = None if never else start
-    walker.bind(*_set_when_true(node.test))
+    visitor.state = None if never else start
+    visitor.bind(*_set_when_true(node.test))
 
 
-def _return(walker: AssignmentVisitor, node: ast.Return) -> None:
-    walker.visit(node.value)
-    walker.state = None
+def _return(visitor: Visitor, node: ast.Return) -> None:
+    visitor.visit(node.value)
+    visitor.state = None
 
 
-def _raise(walker: AssignmentVisitor, node: ast.Raise) -> None:
-    walker.visit_all(children(node))
-    walker.state = None
+def _raise(visitor: Visitor, node: ast.Raise) -> None:
+    visitor.visit_all(children(node))
+    visitor.state = None
 
 
-def _break(walker: AssignmentVisitor, node: ast.Break) -> None:
-    if walker.break_states:
-        walker.break_states[-1].append(walker.state)
-    walker.state = None
+def _break(visitor: Visitor, node: ast.Break) -> None:
+    if visitor.break_states:
+        visitor.break_states[-1].append(visitor.state)
+    visitor.state = None
 
 
-def _continue(walker: AssignmentVisitor, node: ast.Continue) -> None:
-    walker.state = None
-
-
-# ------------------------------------------------------------------ states
+def _continue(visitor: Visitor, node: ast.Continue) -> None:
+    visitor.state = None
 
 
 def _join_states(states: Iterable[AssignmentState]) -> AssignmentState:
-    """What is surely set whichever of these paths was taken."""
+    """Return the names that are set on every one of these paths."""
     alive = [s for s in states if s is not None]
     return frozenset.intersection(*alive) if alive else None
 
 
 def _set_when_true(test: ast.expr) -> frozenset[str]:
-    """Names that ``:=`` has set in a condition if it was true: each part of an ``and`` was then evaluated."""
+    """Return the names that ``:=`` has set if the condition is true: then every part of an ``and`` was evaluated."""
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         return frozenset().union(*map(_set_when_true, test.values))
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
@@ -165,7 +159,7 @@ def _set_when_true(test: ast.expr) -> frozenset[str]:
     return frozenset({test.target.id}) if isinstance(test, ast.NamedExpr) else frozenset()
 
 
-PATH_HANDLERS: dict[type[ast.AST], Callable[[AssignmentVisitor, Any], None]] = {
+PATH_HANDLERS: dict[type[ast.AST], Callable[[Visitor, Any], None]] = {
     ast.BoolOp: _bool_op,
     ast.IfExp: _if_exp,
     ast.If: _if,
@@ -180,4 +174,4 @@ PATH_HANDLERS: dict[type[ast.AST], Callable[[AssignmentVisitor, Any], None]] = {
     ast.Break: _break,
     ast.Continue: _continue,
 }
-"""How a walker goes through each sort of node that has paths."""
+"""How a visitor handles each node type that has several paths or ends one."""

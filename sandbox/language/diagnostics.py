@@ -1,4 +1,4 @@
-"""Collecting the reasons why a plan is refused."""
+"""Collects the reasons why a plan is rejected."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from codeplan.types.plan import Diagnostic
 
 
 class RejectedPlanError(Exception):
-    """A plan that cannot be compiled. ``diagnostics`` are sorted by place; there is at least one."""
+    """A plan cannot be compiled. ``diagnostics`` holds one or more, sorted by position."""
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
         super().__init__("; ".join(map(str, diagnostics)))
@@ -16,7 +16,7 @@ class RejectedPlanError(Exception):
 
 
 class DiagnosticCollector:
-    """The diagnostics of one plan, as they are found. Columns are given in characters, as a person counts them."""
+    """Collects the diagnostics of one plan. Columns count characters, as people do."""
 
     def __init__(self, source: str) -> None:
         self._lines = source.splitlines()
@@ -26,25 +26,25 @@ class DiagnosticCollector:
         return bool(self._found)
 
     def add(self, node: ast.AST | None, rule: str, message: str) -> None:
-        """Refuse what stands at ``node``; None means the whole plan."""
+        """Add a problem at ``node``; None stands for the whole plan."""
         line, offset = getattr(node, "lineno", 0), getattr(node, "col_offset", -1)
         self.add_at(line, self._column(line, offset), rule, message)
 
     def add_at(self, line: int, column: int, rule: str, message: str) -> None:
-        """Refuse what stands at a place; both count from 1, and 0 means the whole plan."""
+        """Add a problem at a position, counted from 1; 0 stands for the whole plan."""
         self._found.add(Diagnostic(line, column, rule, message))
 
     def sorted(self) -> tuple[Diagnostic, ...]:
-        """All that was found, in the order of the source, each once."""
+        """Return all diagnostics in source order, each once."""
         return tuple(sorted(self._found, key=lambda d: (d.line, d.column, d.rule, d.message)))
 
     def raise_if_any(self) -> None:
-        """Raises PlanRefused where anything was found."""
+        """Raise RejectedPlanError if there is a diagnostic."""
         if self._found:
             raise RejectedPlanError(self.sorted())
 
     def _column(self, line: int, offset: int) -> int:
-        """ast counts the bytes of a line's UTF-8; people count its characters."""
+        """Convert an offset in UTF-8 bytes, as ``ast`` counts, to a column in characters."""
         if not 0 < line <= len(self._lines):
             return offset + 1
         return (

@@ -1,4 +1,4 @@
-"""What a step is, apart from how it is written: its digest, and its title."""
+"""Identifies a step independently of its layout: its digest and its title."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ import re
 from codeplan.sandbox.language.bindings import bound_names
 from codeplan.sandbox.language.name_flow import NameFlow
 from codeplan.sandbox.language.outline import PlanOutline, PlanPart
-from codeplan.sandbox.language.syntax_nodes import walk
+from codeplan.sandbox.language.syntax_nodes import has_no_effect, walk
 
 _DIGITS = 16
 _PREFIX = re.compile(r"^\s*\[\s*[Ss]tep\s*\d+\s*\]\s*:?\s*")
 
 
 def step_digests(parts: PlanOutline, flows: list[NameFlow]) -> dict[int, str]:
-    """The digest of each step, by its number: of its own code, and of all code outside the steps that it uses,
-    directly or not.
+    """Return the digest of each step by number. It covers the step and the code outside that it uses.
 
-    Layout, comments, quotes and strings that stand alone do not count.
+    Layout, comments, quote style and standalone strings do not count.
     """
     outside = _SharedCode(parts, flows)
     return {
@@ -30,7 +29,7 @@ def step_digests(parts: PlanOutline, flows: list[NameFlow]) -> dict[int, str]:
 
 
 def step_title(part: PlanPart) -> str:
-    """The text of the first ``print('[Step k] …')`` without its prefix; empty where there is none."""
+    """Return the text of the first ``print('[Step k] …')`` without its prefix, or ""."""
     for statement in part.body:
         text = _printed_text(statement)
         if text is not None and _PREFIX.match(text):
@@ -61,7 +60,7 @@ class _SharedCode:
                     self._statements.setdefault(name, []).append(statement)
 
     def code_used_by(self, names: set[str]) -> list[str]:
-        """The normal forms of what binds these names, and of what that uses in turn, in a fixed order."""
+        """Return the normal forms of the code that binds these names, and of what it uses in turn, sorted."""
         used: dict[ast.stmt, str] = {}
         waiting = sorted(names)
         seen = set(names)
@@ -74,7 +73,7 @@ class _SharedCode:
         return sorted(used.values())
 
     def _normal_form_and_names(self, statement: ast.stmt) -> tuple[str, set[str]]:
-        """Its normal form, and the names that stand in it."""
+        """Return a statement's normal form and the names in it."""
         if statement not in self._known:
             names = {n.id for n in walk(statement) if isinstance(n, ast.Name)}
             self._known[statement] = (_normal_form([statement]), names)
@@ -85,7 +84,7 @@ _DROPPED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores", "typ
 
 
 def _normal_form(body: list[ast.stmt]) -> str:
-    """A text that is the same for the same code. ``pass`` and strings that stand alone are left out."""
+    """Return equal texts for equal code. ``pass`` and standalone strings are ignored."""
     written: list[str] = []
     _write_node(body, written)
     return ",".join(written)
@@ -100,7 +99,7 @@ def _write_node(value: object, written: list[str]) -> None:
     elif isinstance(value, list):
         written.append("[")
         for part in value:
-            if not _does_nothing(part):
+            if not has_no_effect(part):
                 _write_node(part, written)
         written.append("]")
     else:
@@ -108,7 +107,7 @@ def _write_node(value: object, written: list[str]) -> None:
 
 
 class _RelevantFields(dict[type[ast.AST], tuple[str, ...]]):
-    """The fields that say what the code does, by the sort of node."""
+    """The fields that say what the code does, by node type."""
 
     def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
         self[kind] = tuple(name for name in kind._fields if name not in _DROPPED_FIELDS)
@@ -116,12 +115,6 @@ class _RelevantFields(dict[type[ast.AST], tuple[str, ...]]):
 
 
 _RELEVANT_FIELDS = _RelevantFields()
-
-
-def _does_nothing(value: object) -> bool:
-    if isinstance(value, ast.Expr):
-        return isinstance(value.value, ast.Constant)
-    return isinstance(value, ast.Pass)
 
 
 def _hash(texts: list[str]) -> str:

@@ -1,7 +1,7 @@
-"""The plan's source out of a model's reply.
+"""Extracts a plan's source from a model's reply.
 
-Text work alone, in time proportional to the reply: nothing here parses Python, for a reply may be hostile and this
-runs in the host. What comes out may still be no plan; the check says so.
+This is plain text work in linear time. It never parses Python, because a reply may be hostile and this runs in the
+host. The result may still be no plan; the check reports that.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import textwrap
 
-PLAN_HEADER = "def solution(agent, start_from=1):"
+SOLUTION_HEADER = "def solution(agent, start_from=1):"
 
 _FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*([\w+.#-]*)[^\n`]*$")
 _SOLUTION = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+solution\b")
@@ -23,10 +23,10 @@ _SPACES = str.maketrans(dict.fromkeys("\u00a0\u2007\u202f\u3000", " "))
 
 
 def extract_plan(reply: str) -> str:
-    """The source of the plan in ``reply``, ending in one newline; empty where the reply is.
+    """Return the plan's source in ``reply`` with one final newline, or "" if there is none.
 
-    Fences and prose around the code are left out, of several blocks the last that defines ``solution`` counts, a
-    missing header is added, a doubled one dropped, and tabs in indentation become spaces.
+    It drops fences and prose, prefers the last block that defines ``solution``, adds a missing header, drops a repeated
+    one and turns tabs in indentation into spaces.
     """
     lines = _clean_reply(reply).split("\n")
     blocks = _fenced_blocks(lines)
@@ -37,7 +37,7 @@ def extract_plan(reply: str) -> str:
 
 
 def _clean_reply(reply: str) -> str:
-    """One sort of line end, no thoughts, no invisible characters, no tabs or odd spaces in indentation."""
+    """Normalise line ends and indentation; drop reasoning and invisible characters."""
     thoughts = [m.end() for m in _THOUGHT_END.finditer(reply)]
     text = reply[thoughts[-1] :] if thoughts else reply
     text = text.replace("\r\n", "\n").replace("\r", "\n").translate(_INVISIBLE)
@@ -50,7 +50,7 @@ def _normalise_indent(line: str) -> str:
 
 
 def _fenced_blocks(lines: list[str]) -> list[list[str]]:
-    """The insides of fenced blocks; one that is never closed goes to the end."""
+    """Return the contents of fenced blocks. An unclosed block extends to the end."""
     blocks: list[list[str]] = []
     mark = ""
     for line in lines:
@@ -66,7 +66,7 @@ def _fenced_blocks(lines: list[str]) -> list[list[str]]:
 
 
 def _best_block(blocks: list[list[str]]) -> list[str]:
-    """The last block with a ``solution``, else the last with the body of one, else the longest."""
+    """Return the last block with ``solution``, else the last that looks like its body, else the longest."""
     for sign in (_SOLUTION, _BODY):
         for block in reversed(blocks):
             if any(sign.match(line) for line in block):
@@ -75,7 +75,7 @@ def _best_block(blocks: list[list[str]]) -> list[str]:
 
 
 def _strip_prose(lines: list[str]) -> list[str]:
-    """From the first line of code to the last line that belongs to it."""
+    """Return the lines from the first to the last line of code."""
     first = next((i for i, line in enumerate(lines) if _SOLUTION.match(line)), None)
     if first is None:
         first = next((i for i, line in enumerate(lines) if _BODY.match(line)), None)
@@ -89,12 +89,12 @@ def _strip_prose(lines: list[str]) -> list[str]:
 
 
 def _leads_to_code(line: str) -> bool:
-    """Whether a line in front of ``solution`` can be code: it is empty, indented, or begins like code."""
+    """Return whether a line before ``solution`` may be code: empty, indented, or starting like code."""
     return not line.strip() or line[0] == " " or bool(_CODE_START.match(line)) or line.strip() in (")", "]", "}")
 
 
 def _take_until_prose(lines: list[str], margin: int) -> list[str]:
-    """Lines up to the first that stands at the margin and does not begin like code."""
+    """Return the lines up to the first one at the margin that does not start like code."""
     kept = [lines[0]]
     for line in lines[1:]:
         at_margin = bool(line.strip()) and _indent(line) <= margin
@@ -109,7 +109,7 @@ def _dedent_lines(lines: list[str]) -> list[str]:
 
 
 def _drop_repeated_headers(lines: list[str]) -> list[str]:
-    """Drop a header that follows another with nothing but blank lines between."""
+    """Drop a header that follows another with only blank lines between them."""
     kept: list[str] = []
     last_header = False
     for line in lines:
@@ -126,7 +126,7 @@ def _add_header(lines: list[str]) -> list[str]:
     """Put a body without a header under one."""
     if any(_SOLUTION.match(line) for line in lines) or not any(_BODY.match(line) for line in lines):
         return lines
-    return [PLAN_HEADER, *(f"    {line}" if line.strip() else "" for line in lines)]
+    return [SOLUTION_HEADER, *(f"    {line}" if line.strip() else "" for line in lines)]
 
 
 def _indent(line: str) -> int:

@@ -1,6 +1,6 @@
-"""f-strings as Python 3.12 reads them, rewritten for the Python before it.
+r"""Rewrites Python 3.12 f-strings for Python 3.11.
 
-Models write ``f"{d["key"]}"`` and ``f"{'\\n'.join(lines)}"``; both are syntax errors up to Python 3.11 (PEP 701).
+Models write ``f"{d["key"]}"`` and ``f"{'\n'.join(lines)}"``. Both are syntax errors before Python 3.12 (PEP 701).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _MAX_CHARS = 64_000
 
 
 def repair_fstrings(source: str) -> str:
-    """The source with its f-strings' inner strings rewritten; the source itself where there is no need."""
+    """Return the source with strings inside f-string fields rewritten, or unchanged if that is not needed."""
     if sys.version_info >= (3, 12) or len(source) > _MAX_CHARS or not re.search(r"\b[rR]?[fF][rR]?['\"]", source):
         return source
     scanner = _FStringScanner(source)
@@ -26,7 +26,7 @@ def repair_fstrings(source: str) -> str:
 
 
 class _FStringScanner:
-    """Copies a source, character by character, and knows whether it stands in code, a text or an f-string's field."""
+    """Copies a source character by character and tracks code, strings and f-string fields."""
 
     def __init__(self, source: str) -> None:
         self.source, self.place, self.out = source, 0, list[str]()
@@ -38,7 +38,7 @@ class _FStringScanner:
         self.place += count
 
     def code(self, outer: str) -> None:
-        """Copy code: to the end of the source, or, in a field of a text in quotes ``outer``, to its closing brace."""
+        """Copy code to the end of the source or, in a field of an ``outer``-quoted string, to its closing brace."""
         depth = 0
         while self.place < len(self.source):
             c = self.source[self.place]
@@ -62,7 +62,7 @@ class _FStringScanner:
         return self.place == 0 or not (self.source[self.place - 1].isalnum() or self.source[self.place - 1] == "_")
 
     def _spec(self, outer: str) -> None:
-        """Copy a format spec, to the brace that closes the field."""
+        """Copy a format spec up to the brace that closes the field."""
         while self.source[self.place] != "}":
             opens = self.source[self.place] == "{"
             self.take()
@@ -79,7 +79,7 @@ class _FStringScanner:
             self.out[begin:] = [_rewrite_inner_string(whole, prefix, quote, outer)]
 
     def _text(self, formatted: bool, raw: bool, quote: str) -> None:
-        """Copy the rest of a text, closing quotes included."""
+        """Copy the rest of a string including its closing quotes."""
         while not self.source.startswith(quote, self.place):
             pair = self.source[self.place : self.place + 2]
             if pair[0] == "\\" or (formatted and pair in ("{{", "}}")):
@@ -96,7 +96,7 @@ class _FStringScanner:
 
 
 def _rewrite_inner_string(whole: str, prefix: str, quote: str, outer: str) -> str:
-    """A text within a field, written without the outer quotes and backslashes; as it was where that cannot be."""
+    """Return a string for use in a field, without the outer quotes and backslashes if possible."""
     body = whole[len(prefix) + len(quote) : -len(quote)]
     if body in _ESCAPES and not prefix:
         return _ESCAPES[body]

@@ -1,8 +1,8 @@
-"""Putting the guards into a plan: what compiled plans do instead of the plain operation.
+"""Inserts the guards into a plan: the code that compiled plans run in place of the plain operation.
 
-As a plan cannot define classes, every value in it is of an exact builtin type or of one of ours, and none has hooks
-of the plan's own; so iteration, unpacking, calling and reading items stay as they are. Guarded are attributes,
-written items, operators by which values grow, handlers, assertions, and the turns of loops.
+Plans cannot define classes. So every value has an exact builtin type or one of ours, and none has hooks of the plan's
+own: iteration, unpacking, calls and reading items stay unchanged. Guarded are attributes, item writes, operators that
+make large values, handlers, assertions and loop iterations.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ _GUARDED_OPERATORS: dict[type[ast.operator], str] = {
     ast.LShift: "_lshift_",
     ast.Mod: "_mod_",
 }
-"""Operators by which a small plan makes a huge value, and the guards that weigh the result first."""
+"""Operators by which a small plan makes a huge value, and the guards that check the size first."""
 
 _SMALL = 1000
-"""A constant factor up to this makes growth slow enough for the memory limit to answer for."""
+"""With a constant factor up to this, growth is so slow that the memory limit is enough."""
 
 _WIDTH_DIGITS = 4
-"""A format spec whose numbers all have fewer digits than this cannot make a huge text."""
+"""A format spec whose numbers have fewer digits than this cannot make a huge text."""
 
 
 class PlanTransformer(LanguagePolicy):
-    """Checks one plan and puts its guards in, in place. ``rebound`` are the names that the plan binds somewhere."""
+    """Checks one plan and inserts its guards in place. ``rebound`` are the names that the plan binds somewhere."""
 
-    def __init__(self, refusals: DiagnosticCollector, rebound: frozenset[str] = frozenset()) -> None:
-        super().__init__(refusals)
+    def __init__(self, problems: DiagnosticCollector, rebound: frozenset[str] = frozenset()) -> None:
+        super().__init__(problems)
         self._rebound = rebound
         self._scopes = ["segment"]
 
@@ -65,7 +65,7 @@ class PlanTransformer(LanguagePolicy):
         )
 
     def _names_a_type(self, node: ast.Attribute) -> bool:
-        """``type(x).__name__``, which error messages like to print."""
+        """Return whether the node is ``type(x).__name__``, which error messages often print."""
         value = node.value
         known = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "type"
         if not known or node.attr != "__name__" or "type" in self._rebound or not isinstance(node.ctx, ast.Load):
@@ -74,7 +74,7 @@ class PlanTransformer(LanguagePolicy):
         return len(value.args) == 1 and not value.keywords and not isinstance(value.args[0], ast.Starred)
 
     def visit_Subscript(self, node: ast.Subscript) -> VisitResult:
-        """Reading needs no guard (see above); writing asks for a type that the plan owns."""
+        """Guard item writes. Reads need no guard (see above)."""
         node = self.node_contents_visit(node)
         if not isinstance(node.ctx, ast.Load):
             node.value = with_location(node.value, call_function("_write_", node.value))
@@ -87,7 +87,7 @@ class PlanTransformer(LanguagePolicy):
         return node if native or guard is None else with_location(node, call_function(guard, node.left, node.right))
 
     def visit_AugAssign(self, node: ast.AugAssign) -> VisitResult:
-        """Operands are evaluated once, as Python does; operators that grow go through their guard."""
+        """Guard operators that make large values. Operands are evaluated once, as in Python."""
         guard = _GUARDED_OPERATORS.get(type(node.op))
         node = self.node_contents_visit(node)
         if guard is None or isinstance(node.target, ast.Attribute):
@@ -100,7 +100,7 @@ class PlanTransformer(LanguagePolicy):
         return with_location(node, ast.Expr(call_function("_inplace_item_", ast.Constant(guard), item, node.value)))
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> VisitResult:
-        """A width that may be huge is weighed before the text is made."""
+        """Check a width that may be huge before the text is made."""
         spec, conversion = node.format_spec, node.conversion
         node = self.node_contents_visit(node)
         if spec is None or _is_narrow(spec):
@@ -111,21 +111,21 @@ class PlanTransformer(LanguagePolicy):
         return with_location(node, ast.FormattedValue(call_function("_format_", converted, node.format_spec), -1, None))
 
     def visit_Call(self, node: ast.Call) -> VisitResult:
-        """Starred or not, a call stays as it is: what the stars spread has no hooks of the plan's."""
+        """Leave a call unchanged, starred or not: what the stars unpack has no hooks of the plan's."""
         return self.node_contents_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> VisitResult:
-        """Iteration and unpacking stay as they are: no value has an iterator of the plan's own making."""
+        """Leave unpacking unchanged: no value has an iterator of the plan's own."""
         return self.node_contents_visit(node)
 
-    # ------------------------------------------------------------------ what ends a plan
+    # ------------------------------------------------------------------ statements that end a plan
 
     def visit_Assert(self, node: ast.Assert) -> VisitResult:
-        """A failed assertion cannot be caught, and an error in its message does not take its place."""
+        """Make a failed assertion uncatchable. An error in its message does not replace it."""
         node = self.node_contents_visit(node)
         fail: ast.stmt = ast.Expr(call_function("_fail_", *([node.msg] if node.msg else [])))
         if node.msg and not (isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str)):
-            handler = ast.ExceptHandler(load_name("_exception_"), None, [ast.Expr(call_function("_fail_unsaid_"))])
+            handler = ast.ExceptHandler(load_name("_exception_"), None, [ast.Expr(call_function("_fail_unprinted_"))])
             fail = ast.Try(body=[fail], handlers=[handler], orelse=[], finalbody=[])
         return with_location(node, ast.If(ast.UnaryOp(ast.Not(), node.test), [fail], []))
 
@@ -148,18 +148,17 @@ class PlanTransformer(LanguagePolicy):
         return node
 
     def visit_Return(self, node: ast.Return) -> VisitResult:
-        """In ``solution`` a return ends the plan: its value is computed and dropped, and the segment says so."""
+        """End the plan in ``solution``: the segment returns True, and the value is dropped."""
         node = self.node_contents_visit(node)
         if self._scopes[-1] != "segment":
             return node
         over: list[ast.stmt] = [with_location(node, ast.Return(ast.Constant(True)))]
         return over if node.value is None else [with_location(node, ast.Expr(node.value)), *over]
 
-    # ------------------------------------------------------------------ loops and functions: each turn is counted
+    # ------------------------------------------------------------------ loops and functions, whose turns are counted
 
-    # A for loop takes its values through an iterator in C that counts on the side; that costs a fifth of a counter in
-    # the
-    # loop's body. Functions call the counter itself, which is in C as well.
+    # A for loop reads its values through a C iterator that also counts. That costs a fifth of a counter in the loop's
+    # body. Functions call the counter itself, which is in C as well.
 
     def visit_For(self, node: ast.For) -> VisitResult:
         node = self.node_contents_visit(node)
@@ -167,9 +166,9 @@ class PlanTransformer(LanguagePolicy):
         return node
 
     def visit_While(self, node: ast.While) -> VisitResult:
-        """``while t: b`` becomes ``for _each_ in _turns_: if not t: break.
+        """Turn ``while t: b`` into ``for _each_ in _turns_: if not t: break; b``.
 
-        B``: the counting iterator drives the loop itself.
+        The counting iterator drives the loop.
         """
         node = self.node_contents_visit(node)
         if node.orelse:
@@ -181,7 +180,7 @@ class PlanTransformer(LanguagePolicy):
         )
 
     def visit_comprehension(self, node: ast.comprehension) -> VisitResult:
-        """Its turns are counted as those of a for loop."""
+        """Count its iterations like those of a for loop."""
         if node.is_async:
             self.error(node.target, CONSTRUCT_HINTS["AsyncFor"])
         node = self.node_contents_visit(node)
@@ -208,7 +207,7 @@ class PlanTransformer(LanguagePolicy):
 
 
 def _stays_small(node: ast.BinOp) -> bool:
-    """Whether the result cannot be out of proportion to the operands: growth by a small constant, or a remainder."""
+    """Return whether the result is at most proportional to the operands: a small constant factor or a remainder."""
     small = [_is_small(node.left), _is_small(node.right)]
     if isinstance(node.op, ast.Mult):
         return any(small)
@@ -224,14 +223,14 @@ def _is_small(node: ast.expr) -> bool:
 
 
 def _is_narrow(spec: ast.expr) -> bool:
-    """Whether a format spec is a constant without a long number."""
+    """Return whether a format spec is a constant without a long number."""
     parts = spec.values if isinstance(spec, ast.JoinedStr) else [spec]
     texts = [p.value if isinstance(p, ast.Constant) and isinstance(p.value, str) else None for p in parts]
     return all(t is not None and sum(c.isdigit() for c in t) < _WIDTH_DIGITS for t in texts)
 
 
 def _as_expression(index: ast.expr) -> ast.expr:
-    """A slice written in brackets as a call that makes the same slice."""
+    """Return the index as an expression: a slice in brackets becomes a call that makes the same slice."""
     if not isinstance(index, ast.Slice):
         return index
     return call_function("_slice_", *(b or ast.Constant(None) for b in (index.lower, index.upper, index.step)))
@@ -242,7 +241,7 @@ def _count_turns(iterable: ast.expr) -> ast.expr:
 
 
 def _find_jumps(body: list[ast.stmt], loop: bool = False) -> Iterator[ast.stmt]:
-    """Statements that would leave these blocks early: return, and break or continue that belong to a loop outside."""
+    """Yield statements that leave these blocks early: return, and break or continue of a loop outside."""
     for s in body:
         if isinstance(s, ast.Return) or (not loop and isinstance(s, (ast.Break, ast.Continue))):
             yield s

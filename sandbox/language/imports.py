@@ -1,4 +1,4 @@
-"""The imports that a plan may write. They bind a name at most: what is imported is there from the start."""
+"""The imports that a plan may write. An import only binds a name: the runtime provides the modules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ImportStatement = ast.Import | ast.ImportFrom
 
 
 class ImportBinding(NamedTuple):
-    """A name that an import binds: a module (``member`` None) or one of its members."""
+    """A name that an import binds to a module (``member`` is None) or to a module's member."""
 
     name: str
     module: str
@@ -21,7 +21,7 @@ class ImportBinding(NamedTuple):
 
 
 def import_problem(node: ImportStatement, alias: ast.alias) -> str | None:
-    """Why this import cannot be had, and what to write instead; None where it can."""
+    """Return why this import is not allowed and what to write instead, or None if it is."""
     module = alias.name if isinstance(node, ast.Import) else node.module or "."
     if module in ANNOTATION_MODULES:
         return None
@@ -38,12 +38,12 @@ def import_problem(node: ImportStatement, alias: ast.alias) -> str | None:
 
 
 def find_imports(nodes: Iterable[ast.AST]) -> list[ImportStatement]:
-    """The import statements among these nodes."""
+    """Return the import statements among these nodes."""
     return [n for n in nodes if isinstance(n, ImportStatement)]
 
 
 def import_bindings(statements: Iterable[ImportStatement]) -> Iterator[ImportBinding]:
-    """Every name that these imports bind and are allowed to; names that the runtime gives anyway are left out."""
+    """Yield every allowed name that these imports bind, except names that the runtime provides anyway."""
     for node in statements:
         for alias in node.names:
             binding = _binding(node, alias)
@@ -63,7 +63,7 @@ def _binding(node: ImportStatement, alias: ast.alias) -> ImportBinding:
 
 
 def _is_predefined(b: ImportBinding) -> bool:
-    """Whether the name stands for the same thing without the import."""
+    """Return whether the name means the same without the import."""
     if b.member is None:
         return b.name == b.module and b.name in PREDEFINED_NAMES
     if b.module == "large_language_model":

@@ -1,7 +1,7 @@
-"""Which names a run of statements reads, sets on some path, and surely sets on every path to its end.
+"""The names that statements read, set on some path, and set on every path to their end.
 
-A definite-assignment analysis: one pass over the tree, states joined where paths meet. It may say "maybe" for a name
-that is in fact always set; it does not say "surely" for one that may not be.
+A definite-assignment analysis in one pass over the tree. It may miss that a name is always set, but it never calls a
+name definitely set that may not be.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 @dataclass(frozen=True)
 class NameFlow:
-    """What a run of statements does with names; nodes are those where a name is met first.
+    """How statements use names. Nodes are those of the first use.
 
-    ``reads`` are read as the statements run, ``early`` those of them that may be read before they are set;
-    ``deferred`` are read by functions defined here, when these are called, ``lazy`` are read or bound by generator
-    expressions, when they are asked; ``sets`` are surely set at the end, ``binds`` on some path; ``functions`` are
-    bound by ``def``, or to a lambda; ``unsteady`` may be unset again (``del``, ``except … as``).
+    ``reads`` holds the names that are read as the statements run, ``read_before_set`` those that may be read before
+    they are set. ``deferred_reads`` are read when functions defined here are called. ``generator_names`` are read or
+    bound when generator expressions are consumed. ``sets`` are certainly set at the end, ``binds`` on some path.
+    ``functions`` are bound by ``def`` or to a lambda. ``may_be_unset`` may lose their value again (``del``, ``except …
+    as``).
     """
 
     reads: dict[str, ast.AST]
@@ -40,37 +41,37 @@ class NameFlow:
 
 def analyse_flow(body: list[ast.stmt]) -> NameFlow:
     """Analyse statements that run one after the other."""
-    walker = AssignmentVisitor()
-    walker.visit_all(body)
+    visitor = AssignmentVisitor()
+    visitor.visit_all(body)
     binds = bound_names(body)
-    sets = binds if walker.state is None else walker.state
+    sets = binds if visitor.state is None else visitor.state
     return NameFlow(
-        walker.reads,
-        walker.read_before_set,
-        walker.deferred_reads,
-        frozenset(walker.generator_names),
+        visitor.reads,
+        visitor.read_before_set,
+        visitor.deferred_reads,
+        frozenset(visitor.generator_names),
         sets,
         binds,
-        frozenset(walker.functions),
-        frozenset(walker.may_be_unset),
+        frozenset(visitor.functions),
+        frozenset(visitor.may_be_unset),
     )
 
 
 def free_names(function: Function) -> dict[str, ast.AST]:
-    """The names that a function reads from outside of it, those of functions within it included."""
+    """Return the names that a function, or a function inside it, reads from the outside."""
     body: list[ast.stmt] = [ast.Expr(function.body)] if isinstance(function, ast.Lambda) else function.body
-    walker = AssignmentVisitor()
-    walker.visit_all(body)
+    visitor = AssignmentVisitor()
+    visitor.visit_all(body)
     own = parameter_names(function) | bound_names(body)
-    return {name: node for name, node in (walker.deferred_reads | walker.reads).items() if name not in own}
+    return {name: node for name, node in (visitor.deferred_reads | visitor.reads).items() if name not in own}
 
 
 @dataclass
 class AssignmentVisitor:
-    """Goes through syntax in the order in which it runs, and keeps what it meets of names.
+    """Visits nodes in execution order and records the use of names.
 
-    ``state`` is as of here, ``breaks`` those at the ``break`` of each loop around it; ``hidden`` are the names of the
-    comprehensions around it.
+    ``state`` is the state here, ``break_states`` those at each ``break`` of the enclosing loops.
+    ``comprehension_names`` are bound by the enclosing comprehensions.
     """
 
     state: AssignmentState = frozenset()
@@ -84,12 +85,12 @@ class AssignmentVisitor:
     comprehension_names: list[frozenset[str]] = field(default_factory=list)
 
     def visit_all(self, body: Iterable[ast.AST]) -> None:
-        """Go through nodes, one after the other."""
+        """Visit nodes one after the other."""
         for node in body:
             self.visit(node)
 
     def visit(self, node: ast.AST | None) -> None:
-        """Go through a node and all below it."""
+        """Visit a node and everything below it."""
         if node is None:
             return
         method = _METHODS[type(node)]
@@ -97,8 +98,6 @@ class AssignmentVisitor:
             self.visit_all(children(node))
         else:
             method(self, node)
-
-    # ------------------------------------------------------------------ names
 
     def _read(self, name: str, node: ast.AST) -> None:
         if any(name in names for names in self.comprehension_names):
@@ -108,12 +107,12 @@ class AssignmentVisitor:
             self.read_before_set.setdefault(name, node)
 
     def bind(self, *names: str) -> None:
-        """These names are surely set from here on."""
+        """Mark these names as set from here on."""
         if self.state is not None:
             self.state |= {n for n in names if not any(n in hidden for hidden in self.comprehension_names)}
 
     def unset(self, name: str) -> None:
-        """This name is not set any more."""
+        """Mark this name as no longer set."""
         self.may_be_unset.add(name)
         if self.state is not None:
             self.state -= {name}
@@ -125,8 +124,6 @@ class AssignmentVisitor:
             self._read(node.id, node)
             if isinstance(node.ctx, ast.Del):
                 self.unset(node.id)
-
-    # ------------------------------------------------------------------ bindings
 
     def _Assign(self, node: ast.Assign) -> None:
         self.visit(node.value)
@@ -164,7 +161,7 @@ class AssignmentVisitor:
                 self.deferred_reads.setdefault(name, place)
 
     def _Import(self, node: ast.AST) -> None:
-        """What may be imported is given from the start."""
+        """Do nothing: the runtime provides imported names from the start."""
 
     _ImportFrom = _ClassDef = _AsyncFunctionDef = _arg = _Import
 
@@ -190,7 +187,7 @@ class AssignmentVisitor:
 
 
 class _Methods(dict[type[ast.AST], Callable[[AssignmentVisitor, Any], None] | None]):
-    """What a walker does with a sort of node; None where it goes on below."""
+    """The visitor's method for each node type; None means that it visits the children."""
 
     def __missing__(self, kind: type[ast.AST]) -> Callable[[AssignmentVisitor, Any], None] | None:
         self[kind] = PATH_HANDLERS.get(kind) or getattr(AssignmentVisitor, f"_{kind.__name__}", None)

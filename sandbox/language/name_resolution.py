@@ -1,4 +1,4 @@
-"""Names across a plan's parts: which a step needs from before, and which nobody gives."""
+"""Resolves names across a plan's parts: those that a step needs from before, and undefined ones."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from codeplan.sandbox.runtime.names import PREDEFINED_NAMES, RUNTIME_NAMES, sugg
 
 
 class PlanNames:
-    """The names of one plan, part by part. ``flows`` are those of the outline's parts, in their order; ``imported`` are
-    the plan's import statements.
+    """The names of one plan by part.
+
+    ``flows`` belong to the outline's parts, in their order; ``imported`` are the plan's import statements.
     """
 
     def __init__(self, imported: list[ImportStatement], parts: PlanOutline, flows: list[NameFlow]) -> None:
@@ -30,9 +31,9 @@ class PlanNames:
         return tuple(sorted(self._outside))
 
     def needs(self, part: PlanPart, f: NameFlow) -> tuple[str, ...]:
-        """The names that a step may read before it has set them: from outside the steps, or from steps before.
+        """Return the names that a step may read before it sets them.
 
-        A name that nothing before the step binds is none of them: nothing could have saved it.
+        They come from outside the steps or from earlier steps. Others are left out: no checkpoint can hold them.
         """
         before = self._outside | frozenset().union(
             *(g.binds for p, g in self._parts if p.step is not None and p.node.lineno < part.node.lineno)
@@ -41,20 +42,20 @@ class PlanNames:
         through = {n for name in {*f.reads, *f.deferred_reads} for n in self._reach.get(name, ()) if n not in f.sets}
         return tuple(sorted((f.read_before_set.keys() | later | through) & before - RUNTIME_NAMES))
 
-    def check(self, refusals: DiagnosticCollector) -> None:
-        """Refuse names that nothing binds, and names that are not there yet, or not any more, where they are read."""
+    def check(self, problems: DiagnosticCollector) -> None:
+        """Report names that are never bound, and names that are read before they are set or after they are lost."""
         before: set[str] = set(self._outside)
         for part, f in self._parts:
             for name, node in f.reads.items():
                 if name not in f.binds and not name.startswith("_"):
-                    self._check_read(name, node, part, before, refusals)
+                    self._check_read(name, node, part, before, problems)
             for name, node in f.deferred_reads.items():
                 if name not in self._anywhere | self._given and not name.startswith("_"):
-                    refusals.add(node, "name-undefined", self._undefined_message(name))
+                    problems.add(node, "name-undefined", self._undefined_message(name))
             before |= f.binds
 
     def _check_read(
-        self, name: str, node: ast.AST, part: PlanPart, before: set[str], refusals: DiagnosticCollector
+        self, name: str, node: ast.AST, part: PlanPart, before: set[str], problems: DiagnosticCollector
     ) -> None:
         if name in before:
             home = self._defining_step(name)
@@ -63,7 +64,7 @@ class PlanNames:
                     f"the function `{name}` is defined in step {home} and used outside of it, but functions are not "
                     f"saved for a resumption; move its definition above the first step"
                 )
-                refusals.add(node, "name-unset", message)
+                problems.add(node, "name-unset", message)
         elif name in self._given:
             return
         elif name in self._anywhere:
@@ -71,12 +72,12 @@ class PlanNames:
             message = (
                 f"`{name}` is read here, but first set in step {step}; set it before, in this step or above the first"
             )
-            refusals.add(node, "name-unset", message)
+            problems.add(node, "name-unset", message)
         else:
-            refusals.add(node, "name-undefined", self._undefined_message(name))
+            problems.add(node, "name-undefined", self._undefined_message(name))
 
     def _defining_step(self, name: str) -> int | None:
-        """The step that alone binds this name, if it binds it to a function."""
+        """Return the step that alone binds this name, if it binds it to a function."""
         homes = [(p.step, f) for p, f in self._parts if name in f.binds]
         step, f = homes[0]
         return step if len(homes) == 1 and name in f.functions else None
@@ -90,7 +91,7 @@ class PlanNames:
 
 
 def _names_read_by_functions(parts: list[tuple[PlanPart, NameFlow]]) -> dict[str, frozenset[str]]:
-    """For each function outside the steps, the names that a call of it may read, through other such functions too."""
+    """Return, for each function outside the steps, the names that a call may read, also indirectly."""
     from_outside: dict[str, frozenset[str]] = {}
     for part, f in parts:
         if part.step is None:
@@ -105,5 +106,5 @@ def _names_read_by_functions(parts: list[tuple[PlanPart, NameFlow]]) -> dict[str
 
 
 def _imported_names(imported: list[ImportStatement]) -> set[str]:
-    """Every name that any import would bind: an import that cannot be had is refused once, not again at each use."""
+    """Return every name that an import binds, allowed or not, so that a bad import is reported only once."""
     return {(a.asname or a.name).split(".")[0] for statement in imported for a in statement.names}

@@ -1,4 +1,4 @@
-"""A plan's parts: what stands outside the steps, and the steps, in the order in which they run."""
+"""Splits a plan into its steps and the code outside them, in execution order."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 MAX_STEP = 1_000_000
-"""A condition with a larger number guards no step: it is code like any other."""
+"""A condition with a larger number is ordinary code, not a step."""
 
 
 class PlanPart(NamedTuple):
-    """A run of statements: a step's block (``step`` its number, ``node`` its guard), or code outside steps (None)."""
+    """A run of statements: a step's block with its number and guard, or code outside the steps (``step`` is None)."""
 
     step: int | None
     node: ast.stmt
@@ -19,7 +19,7 @@ class PlanPart(NamedTuple):
 
 
 class PlanOutline(NamedTuple):
-    """A plan taken apart. ``solution`` is None where the plan has no such function."""
+    """A plan's parts. ``solution`` is None if the plan does not define it."""
 
     solution: ast.FunctionDef | None
     parts: tuple[PlanPart, ...]
@@ -31,7 +31,7 @@ class PlanOutline(NamedTuple):
 
 
 def outline_plan(tree: ast.Module) -> PlanOutline:
-    """Take a plan apart: module level first (it runs before ``solution`` is called), then the body of ``solution``."""
+    """Split a plan: first the module's code, which runs before ``solution``, then the body of ``solution``."""
     solutions = [s for s in tree.body if isinstance(s, ast.FunctionDef) and s.name == "solution"]
     solution = solutions[-1] if solutions else None
     outside = [s for s in tree.body if s not in solutions and not is_solution_call(s)]
@@ -40,7 +40,7 @@ def outline_plan(tree: ast.Module) -> PlanOutline:
 
 
 def is_solution_call(statement: ast.stmt) -> bool:
-    """Whether a statement of the module only calls the plan: the runtime does that, so it is left out."""
+    """Return whether a statement of the module only calls the plan. It is left out: the runtime does that."""
     if isinstance(statement, ast.If):
         names = {n.id for n in ast.walk(statement.test) if isinstance(n, ast.Name)}
         return names == {"__name__"}
@@ -49,19 +49,21 @@ def is_solution_call(statement: ast.stmt) -> bool:
 
 
 def step_number(statement: ast.stmt) -> int | None:
-    """The k of ``if start_from <= k:`` without an else; None for any other statement."""
-    if not isinstance(statement, ast.If) or statement.orelse or not isinstance(statement.test, ast.Compare):
-        return None
-    test = statement.test
-    left, right = test.left, test.comparators[-1]
-    exact = isinstance(left, ast.Name) and left.id == "start_from" and [type(op) for op in test.ops] == [ast.LtE]
-    if not exact or not isinstance(right, ast.Constant) or type(right.value) is not int:
-        return None
-    return right.value if right.value <= MAX_STEP else None
+    """Return the k of ``if start_from <= k:`` without an else; None for any other statement."""
+    k = guard_number(statement.test) if isinstance(statement, ast.If) and not statement.orelse else None
+    return k if k is not None and k <= MAX_STEP else None
+
+
+def guard_number(test: ast.expr) -> int | None:
+    """Return the k of the condition ``start_from <= k``; None for any other condition."""
+    match test:
+        case ast.Compare(ast.Name("start_from"), [ast.LtE()], [ast.Constant(k)]) if type(k) is int:
+            return k
+    return None
 
 
 def _split_parts(statements: list[ast.stmt]) -> Iterator[PlanPart]:
-    """Neighbouring statements outside the steps make one part."""
+    """Yield the parts. Adjacent statements outside the steps form one part."""
     run: list[ast.stmt] = []
     for s in statements:
         step = step_number(s)

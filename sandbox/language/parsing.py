@@ -1,4 +1,4 @@
-"""From text to a syntax tree, with the caps that keep every later pass quick and safe."""
+"""Parses a plan's text, with caps that keep every later pass quick and safe."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from codeplan.sandbox.language.diagnostics import DiagnosticCollector
 from codeplan.sandbox.language.syntax_nodes import children
 
 MAX_SOURCE_BYTES = 64_000
-"""The longest plan, in bytes of UTF-8. Plans as models write them have two to five thousand."""
+"""Maximum size of a plan in bytes of UTF-8. Models write two to five thousand."""
 
 MAX_TREE_NODES = 14_000
-"""The most nodes in a syntax tree; a line of code makes about six."""
+"""Maximum number of nodes in a syntax tree. A line of code has about six."""
 
 MAX_TREE_DEPTH = 100
-"""The deepest nesting of a syntax tree; a chain of a hundred ``+`` is as deep."""
+"""Maximum depth of a syntax tree. A chain of a hundred ``+`` is that deep."""
 
 
 def parse_plan(source: str) -> ast.Module:
-    """Parse a plan as Python itself does. Raises PlanRefused with the rule ``size`` or ``syntax``."""
+    """Parse a plan as Python itself does. Raises RejectedPlanError with the rule ``size`` or ``syntax``."""
     _check_size(source)
     tree = _parse(source)
     _check_shape(tree, source)
@@ -29,7 +29,7 @@ def parse_plan(source: str) -> ast.Module:
 def _check_size(source: str) -> None:
     size = len(source.encode("utf-8", "replace"))
     if size > MAX_SOURCE_BYTES:
-        message = f"the plan has {size} bytes and may have {MAX_SOURCE_BYTES}; write a shorter plan"
+        message = f"the plan has {size} bytes; at most {MAX_SOURCE_BYTES} are allowed: write a shorter plan"
         _reject(source, 0, 0, "size", message)
 
 
@@ -48,7 +48,7 @@ def _parse(source: str) -> ast.Module:
 
 
 def _check_shape(tree: ast.Module, source: str) -> None:
-    """Level by level, so that nothing here is as deep as the tree is."""
+    """Check the tree level by level, so that this code needs no deep recursion."""
     level: list[ast.AST] = [tree]
     count = 0
     for _ in range(MAX_TREE_DEPTH):
@@ -68,7 +68,7 @@ def _check_shape(tree: ast.Module, source: str) -> None:
 
 
 def _reject(source: str, line: int, column: int, rule: str, message: str) -> ast.Module:
-    refusals = DiagnosticCollector(source)
-    refusals.add_at(line, column, rule, message)
-    refusals.raise_if_any()
+    problems = DiagnosticCollector(source)
+    problems.add_at(line, column, rule, message)
+    problems.raise_if_any()
     raise AssertionError("unreachable")

@@ -1,8 +1,8 @@
-"""The plan language: RestrictedPython's transformer, narrowed to what plans need and widened to what models write.
+"""The plan language: RestrictedPython's transformer, limited to what plans need and extended to what models write.
 
-Two things keep a plan in. What it can *name* is decided here, at compile time: no name or attribute with a leading
-underscore, no classes, no imports but a few. What it can *reach* is decided at run time, by the guards that
-``guarding`` puts in: each attribute is looked up in an allow-list for the value's exact type.
+Two things confine a plan. At compile time, this module decides what it can *name*: no name or attribute with a leading
+underscore, no classes, few imports. At run time, the guards that ``guard_insertion`` inserts decide what it can
+*reach*: an allow-list of attributes for each exact type.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ VisitResult = ast.AST | list[ast.stmt] | None
 
 
 class LanguagePolicy(RestrictingNodeTransformer):
-    """What a plan may write. What it refuses goes to ``refusals``; it never raises for bad input."""
+    """Decides what a plan may write. Problems go to ``problems``; bad input never raises."""
 
-    def __init__(self, refusals: DiagnosticCollector) -> None:
+    def __init__(self, problems: DiagnosticCollector) -> None:
         super().__init__()
-        self._refusals = refusals
+        self._problems = problems
 
-    # ------------------------------------------------------------------ refusals
+    # ------------------------------------------------------------------ problems
 
     def error(self, node: ast.AST, info: str) -> None:
-        self._refusals.add(node, "language", info)
+        self._problems.add(node, "language", info)
 
     def not_allowed(self, node: ast.AST) -> None:
-        """Refuse a node that the language has not, and say what to write in its place."""
+        """Report a node that the language lacks, with what to write instead."""
         kind = type(node).__name__
         self.error(
             node, CONSTRUCT_HINTS.get(kind, f"{kind} is not part of the plan language; write it with plain statements")
         )
 
     def warn(self, node: ast.AST, info: str) -> None:
-        """Nothing: what is unknown is refused."""
+        """Do nothing: unknown syntax is an error already."""
 
     def _refuse(self, node: ast.AST) -> VisitResult:
         self.not_allowed(node)
@@ -53,14 +53,14 @@ class LanguagePolicy(RestrictingNodeTransformer):
     visit_Yield = visit_YieldFrom = visit_TemplateStr = visit_Interpolation = visit_MatchClass = _refuse
 
     def _visited(self, node: _T) -> _T:
-        """Visit a node that stays a node of its own sort."""
+        """Visit a node that keeps its type."""
         result: _T = self.visit(node)
         return result
 
     # ------------------------------------------------------------------ names
 
     def check_name(self, node: ast.AST, name: str | None, allow_magic_methods: bool = False) -> None:
-        """Names with a leading underscore belong to the runtime; ``_`` alone is anybody's."""
+        """Report names with a leading underscore, which belong to the runtime. ``_`` alone is allowed."""
         if name is not None and name.startswith("_") and name != "_":
             self.error(
                 node,
@@ -79,17 +79,17 @@ class LanguagePolicy(RestrictingNodeTransformer):
         return node
 
     def visit_MatchAs(self, node: ast.MatchAs) -> VisitResult:
-        """The name that a case binds is checked as any other that is bound."""
+        """Check the name that a case binds."""
         self._check_binding(node, node.name)
         return self.node_contents_visit(node)
 
     def visit_MatchStar(self, node: ast.MatchStar) -> VisitResult:
-        """The name of a sequence's rest is checked as any other that is bound."""
+        """Check the name of a sequence's rest."""
         self._check_binding(node, node.name)
         return node
 
     def visit_MatchMapping(self, node: ast.MatchMapping) -> VisitResult:
-        """Keys must be literals; the name of the rest is checked as any other that is bound."""
+        """Check the keys, which must be literals, and the name of the rest."""
         self._check_binding(node, node.rest)
         for key in node.keys:
             self._check_literal(key)
@@ -97,7 +97,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         return node
 
     def visit_MatchValue(self, node: ast.MatchValue) -> VisitResult:
-        """What a case compares with must be a literal."""
+        """Check that a case compares with a literal."""
         self._check_literal(node.value)
         return node
 
@@ -107,7 +107,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
     visit_Match = visit_match_case = visit_MatchSequence = visit_MatchOr = visit_MatchSingleton = _plain
 
     def _check_literal(self, value: ast.expr) -> None:
-        """A dotted name in a pattern would be looked up without the guard."""
+        """Report a dotted name in a pattern: Python would look it up without the guard."""
         if any(isinstance(n, ast.Attribute) for n in ast.walk(value)):
             self.error(value, "a case may hold literals and plain names only; compare other values with if and ==")
 
@@ -120,20 +120,20 @@ class LanguagePolicy(RestrictingNodeTransformer):
         return self._import(node)
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> VisitResult:
-        """The runtime gives what may be imported before the plan begins, so the statement itself does nothing."""
+        """Check an import and drop it: the runtime binds the names before the plan begins."""
         for alias in node.names:
             if problem := import_problem(node, alias):
-                self._refusals.add(node, "import", problem)
+                self._problems.add(node, "import", problem)
         return with_location(node, ast.Pass())
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> VisitResult:
-        """The annotation is dropped, never evaluated."""
+        """Drop the annotation without evaluating it."""
         if node.value is None:
             return with_location(node, ast.Pass())
         return self._visited(with_location(node, ast.Assign(targets=[node.target], value=node.value)))
 
     def visit_arg(self, node: ast.arg) -> VisitResult:
-        """The annotation is dropped, the name checked."""
+        """Drop the annotation and check the name."""
         node.annotation = None
         self.check_name(node, node.arg)
         return node

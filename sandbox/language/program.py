@@ -1,4 +1,4 @@
-"""From a plan's source to code objects that run segment by segment."""
+"""Compiles a plan's source to code objects that run segment by segment."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from codeplan.sandbox.runtime.qualnames import set_qualnames
 __all__ = ["Program", "RejectedPlanError", "Segment", "build_program", "compile_plan"]
 
 PLAN_FILENAME = "<plan>"
-"""The file name of a plan's code objects, by which its lines are found in a traceback."""
+"""The file name of a plan's code objects, which identifies its lines in a traceback."""
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A run of statements: a step's block, or code outside the steps (``step`` None), which runs at every start.
+    """A step's block, or code outside the steps (``step`` is None), which runs at every start.
 
-    ``exec(code, namespace)`` defines the function ``_segment_`` there; it takes nothing and returns True when the plan
-    executed ``return``, else None. All names that the segment binds are global in the namespace.
+    ``exec(code, namespace)`` defines the function ``_segment_`` there. It takes no arguments and returns True if the
+    plan executed ``return``, else None. All names that the segment binds are globals of the namespace.
     """
 
     step: int | None
@@ -40,58 +40,59 @@ class Segment:
 
 @dataclass(frozen=True)
 class Program:
-    """A compiled plan: its segments in the order in which they run, and the names that it binds somewhere."""
+    """A compiled plan: its segments in execution order, and the names that it binds somewhere."""
 
     segments: tuple[Segment, ...]
     binds: frozenset[str] = frozenset()
 
     def pack(self) -> bytes:
-        """The program as bytes that another process of the same Python can read."""
+        """Return the program as bytes for another process of the same Python."""
         return marshal.dumps(([(s.step, s.line, s.code) for s in self.segments], self.binds))
 
     @classmethod
     def unpack(cls, packed: bytes) -> Program:
-        """The program again. Only for the cage: forged bytes can bring the process down, or be any program.
+        """Return the program that these bytes hold.
 
-        Raises ValueError, EOFError, TypeError.
+        Use it only in the cage: forged bytes can crash the process or hold any program. Raises ValueError, EOFError,
+        TypeError.
         """
         segments, binds = marshal.loads(packed)
         return cls(tuple(Segment(*part) for part in segments), binds)
 
     def is_plan_variable(self, name: str) -> bool:
-        """Whether a saved variable of this name is one of the plan's: what it never binds is not, where the runtime
-        gives something of that name.
-        """
+        """Return whether a saved variable belongs to the plan, rather than to the runtime."""
         return name in self.binds or name not in PREDEFINED_NAMES
 
 
 def compile_plan(source: str) -> Program:
-    """Compile a plan for the guarded namespace. Raises PlanRefused with every reason found."""
+    """Compile a plan for the guarded namespace. Raises RejectedPlanError with every problem found."""
     tree = parse_plan(source)
-    refusals = DiagnosticCollector(source)
+    problems = DiagnosticCollector(source)
     parts = outline_plan(tree)
     if parts.solution is None:
-        refusals.add(
+        problems.add(
             None, "solution-missing", "there is no function `solution`; write `def solution(agent, start_from=1):`"
         )
-    program = build_program(find_imports(walk(tree)), parts, [analyse_flow(p.body) for p in parts.parts], refusals)
-    refusals.raise_if_any()
+    program = build_program(find_imports(walk(tree)), parts, [analyse_flow(p.body) for p in parts.parts], problems)
+    problems.raise_if_any()
     return program
 
 
 def build_program(
-    imported: list[ImportStatement], parts: PlanOutline, flows: list[NameFlow], refusals: DiagnosticCollector
+    imported: list[ImportStatement], parts: PlanOutline, flows: list[NameFlow], problems: DiagnosticCollector
 ) -> Program:
-    """Compile an outline, whose nodes are changed in place; ``imported`` are all its import statements, ``flows`` those
-    of its parts. What is wrong goes to ``refusals``; the program then counts for nothing.
+    """Compile an outline, changing its nodes in place.
+
+    ``imported`` are all its import statements, ``flows`` belong to its parts. If problems are reported to ``problems``,
+    the program is empty.
     """
     given = tuple(import_bindings(imported))
     rebound = frozenset().union(*(f.binds for f in flows))
-    transformer = PlanTransformer(refusals, rebound)
-    _check_solution(parts, refusals)
+    transformer = PlanTransformer(problems, rebound)
+    _check_solution(parts, problems)
     shared = frozenset().union(*(f.deferred_reads.keys() | f.generator_names for f in flows))
     bodies = [(p, _transform_part(p, transformer, f, shared)) for p, f in zip(parts.parts, flows, strict=True)]
-    if refusals:
+    if problems:
         return Program(())
     segments = [_import_segment(given)] if given else []
     try:
@@ -101,39 +102,38 @@ def build_program(
                     Segment(p.step, p.node.lineno, set_qualnames(_compile_segment(body, p.node), parts.solution))
                 )
     except SyntaxError as error:
-        refusals.add_at(error.lineno or 0, 0, "syntax", str(error.msg))
+        problems.add_at(error.lineno or 0, 0, "syntax", str(error.msg))
     return Program(tuple(segments), rebound)
 
 
-def _check_solution(parts: PlanOutline, refusals: DiagnosticCollector) -> None:
+def _check_solution(parts: PlanOutline, problems: DiagnosticCollector) -> None:
     if parts.solution is not None and parts.solution.decorator_list:
-        refusals.add(parts.solution, "language", "decorators are not part of the plan language; leave it out")
+        problems.add(parts.solution, "language", "decorators are not part of the plan language; leave it out")
     inside = {id(s) for s in parts.solution.body} if parts.solution else set()
     for part in parts.parts:
         for s in part.body if part.step is None else []:
             if id(s) not in inside:
-                _check_no_return(s, refusals)
+                _check_no_return(s, problems)
 
 
-def _check_no_return(statement: ast.stmt, refusals: DiagnosticCollector) -> None:
-    """Outside every function a return is an error, though the segment that it stands in becomes one."""
+def _check_no_return(statement: ast.stmt, problems: DiagnosticCollector) -> None:
+    """Report a return outside functions, which would otherwise return from the segment."""
     if isinstance(statement, ast.Return):
-        refusals.add(statement, "syntax", "'return' outside function")
+        problems.add(statement, "syntax", "'return' outside function")
     for child in ast.iter_child_nodes(statement):
         if isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)) and not isinstance(
             statement, ast.FunctionDef
         ):
-            _check_no_return(child, refusals)  # type: ignore[arg-type]  # a handler is walked as a statement
+            _check_no_return(child, problems)  # type: ignore[arg-type]  # a handler is walked as a statement
 
 
 def _transform_part(
     part: PlanPart, transformer: PlanTransformer, names: NameFlow, shared: frozenset[str]
 ) -> list[ast.stmt]:
-    """A part's body with its guards, and with its names placed: in the namespace, or quick local ones that end up
-    there.
+    """Return a part's body with its guards and with each name made global or local.
 
-    A name can be local where nobody else looks at it meanwhile (no function or generator reads it) and where it never
-    is read before this very part has set it; it is written back when the part ends, however it ends.
+    A local name is faster. It is possible if no function or generator reads the name and if this part sets it before
+    reading it. The part writes local names back to the namespace when it ends, even by an error.
     """
     body: list[ast.stmt] = []
     for statement in part.body:

@@ -1,4 +1,4 @@
-"""The shape of a plan: one ``solution``, guarded steps from 1 on, an assertion in each."""
+"""Checks the structure of a plan: one ``solution``, guarded steps numbered from 1, an assertion in each."""
 
 from __future__ import annotations
 
@@ -6,104 +6,95 @@ import ast
 from typing import TypeAlias
 
 from codeplan.sandbox.language.diagnostics import DiagnosticCollector
-from codeplan.sandbox.language.syntax_nodes import walk
+from codeplan.sandbox.language.extraction import SOLUTION_HEADER
+from codeplan.sandbox.language.outline import guard_number
+from codeplan.sandbox.language.syntax_nodes import is_name, walk
 
-SOLUTION_HEADER = "def solution(agent, start_from=1):"
 STEP_GUARD = "if start_from <= {k}:"
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def check_structure(tree: ast.Module, nodes: list[ast.AST], lines: list[str], refusals: DiagnosticCollector) -> None:
-    """Check the shape of a whole plan; ``nodes`` are all of the tree's, ``lines`` the source's."""
+def check_structure(tree: ast.Module, nodes: list[ast.AST], lines: list[str], problems: DiagnosticCollector) -> None:
+    """Check the structure of a whole plan; ``nodes`` are all nodes of the tree, ``lines`` the source's."""
     solutions = [s for s in tree.body if isinstance(s, _Function) and s.name == "solution"]
     if not solutions:
         message = f"there is no function `solution`; put the plan into `{SOLUTION_HEADER}`"
-        refusals.add(None, "solution-missing", message)
+        problems.add(None, "solution-missing", message)
         return
     for extra in solutions[:-1]:
-        refusals.add(extra, "solution-twice", "`solution` is defined more than once; keep one definition")
+        problems.add(extra, "solution-twice", "`solution` is defined more than once; keep one definition")
     solution = solutions[-1]
-    _check_signature(solution, refusals)
+    _check_signature(solution, problems)
     guards = [s for s in solution.body if isinstance(s, ast.If) and _mentions_start(s.test)]
     within = {s: walk(*(s.body if isinstance(s, ast.If) and s in guards else [s])) for s in solution.body}
     for s in solution.body:
-        _check_nested_guards(s, within[s], refusals)
-    steps = [(g, k) for g in guards if (k := _check_guard(g, lines, refusals)) is not None]
-    _check_order(steps, refusals)
+        _check_nested_guards(s, within[s], problems)
+    steps = [(g, k) for g in guards if (k := _check_guard(g, lines, problems)) is not None]
+    _check_order(steps, problems)
     asserting = _asserting_functions(nodes)
     for guard, k in steps:
         if not _asserts(within[guard], asserting):
             example = f"assert <what must hold now>, f'Error in [Step {k}]: … {{agent.report()}}'"
-            refusals.add(guard, "step-assertion", f"step {k} has no assertion; end it with `{example}`")
+            problems.add(guard, "step-assertion", f"step {k} has no assertion; end it with `{example}`")
 
 
-def _check_signature(solution: _Function, refusals: DiagnosticCollector) -> None:
+def _check_signature(solution: _Function, problems: DiagnosticCollector) -> None:
     a = solution.args
     names = [p.arg for p in (*a.posonlyargs, *a.args)]
     plain = not a.kwonlyargs and a.vararg is None and a.kwarg is None and isinstance(solution, ast.FunctionDef)
     if names != ["agent", "start_from"] or not plain:
         message = f"the signature must be `{SOLUTION_HEADER}`; set other values in the body"
-        refusals.add(solution, "solution-signature", message)
+        problems.add(solution, "solution-signature", message)
 
 
 def _mentions_start(node: ast.AST) -> bool:
-    return any(isinstance(n, ast.Name) and n.id == "start_from" for n in walk(node))
+    return any(is_name(n, "start_from") for n in walk(node))
 
 
-def _check_guard(guard: ast.If, lines: list[str], refusals: DiagnosticCollector) -> int | None:
-    """The step's number; None, and a diagnostic, where the guard is not as it must be."""
-    k = _step_number(guard.test)
+def _check_guard(guard: ast.If, lines: list[str], problems: DiagnosticCollector) -> int | None:
+    """Return the step's number, or report a malformed guard and return None."""
+    k = guard_number(guard.test)
     if k is None:
         wanted = STEP_GUARD.format(k="k")
-        message = (
-            f"a step begins with `{wanted}`, where k is its number written as a number; not with another condition"
-        )
-        refusals.add(guard.test, "step-guard", message)
+        message = f"start each step with `{wanted}`, where k is a literal number; other conditions are not allowed"
+        problems.add(guard.test, "step-guard", message)
     elif guard.orelse:
         message = (
             f"a step has no elif or else; write `{STEP_GUARD.format(k=k)}` alone, and the next step as an if of its own"
         )
-        refusals.add_at(_else_line(guard, lines), guard.col_offset + 1, "step-guard", message)
+        problems.add_at(_else_line(guard, lines), guard.col_offset + 1, "step-guard", message)
         return None
     return k
 
 
 def _else_line(guard: ast.If, lines: list[str]) -> int:
-    """The line of ``else`` or ``elif``; the syntax tree does not tell that of an ``else``."""
+    """Return the line of ``else`` or ``elif``; the syntax tree does not hold that of ``else``."""
     first = guard.orelse[0].lineno
     between = range(guard.body[-1].end_lineno or first, first)
     return next((n + 1 for n in between if lines[n].lstrip().startswith("el")), first)
 
 
-def _step_number(test: ast.expr) -> int | None:
-    if not (isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.LtE)):
-        return None
-    left, right = test.left, test.comparators[0]
-    exact = isinstance(left, ast.Name) and left.id == "start_from" and isinstance(right, ast.Constant)
-    return right.value if exact and isinstance(right, ast.Constant) and type(right.value) is int else None
-
-
-def _check_nested_guards(statement: ast.stmt, within: list[ast.AST], refusals: DiagnosticCollector) -> None:
+def _check_nested_guards(statement: ast.stmt, within: list[ast.AST], problems: DiagnosticCollector) -> None:
     for node in within:
         if isinstance(node, ast.If) and node is not statement and _mentions_start(node.test):
             wanted = STEP_GUARD.format(k="k")
             message = f"steps stand side by side in the body of solution; move this `{wanted}` out to that level"
-            refusals.add(node, "step-guard", message)
+            problems.add(node, "step-guard", message)
 
 
-def _check_order(steps: list[tuple[ast.If, int]], refusals: DiagnosticCollector) -> None:
+def _check_order(steps: list[tuple[ast.If, int]], problems: DiagnosticCollector) -> None:
     for i, (guard, k) in enumerate(steps, 1):
         if k != i:
             message = (
                 f"steps are numbered 1, 2, 3 … in their order; this one is number {i}: write `{STEP_GUARD.format(k=i)}`"
             )
-            refusals.add(guard, "step-order", message)
+            problems.add(guard, "step-order", message)
             return
 
 
 def _asserts(nodes: list[ast.AST], functions: frozenset[str]) -> bool:
-    """Whether one of these nodes asserts, or calls a function of the plan that does."""
+    """Return whether one of these nodes asserts, or calls a function of the plan that does."""
     return any(
         isinstance(n, ast.Assert)
         or (isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in functions)

@@ -1,4 +1,4 @@
-"""Which attributes a plan may read: an allow-list for each exact type, and nothing else."""
+"""Attribute access for plans: an allow-list for each exact type. Everything else is refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _public_names(kind: type, *without: str) -> frozenset[str]:
 
 
 _GUARDED_TEXT = ("format", "format_map", "encode", "ljust", "rjust", "center", "zfill", "expandtabs")
-"""Methods of str that are replaced: they look up attributes, load codecs, or pad to any width."""
+"""str methods that are replaced: they look up attributes, load codecs or pad to any width."""
 
 _GUARDED_BYTES = ("decode", "ljust", "rjust", "center", "zfill", "expandtabs")
 
@@ -65,7 +65,7 @@ ALLOWED_ATTRIBUTES: dict[type, frozenset[str]] = {
         }
     ),
 }
-"""Attributes of values. None of them leads to code, frames, modules, classes or files."""
+"""Readable attributes by exact type. None leads to code, frames, modules, classes or files."""
 
 ALLOWED_TYPE_ATTRIBUTES: dict[type, frozenset[str]] = {
     str: ALLOWED_ATTRIBUTES[str],
@@ -78,12 +78,12 @@ ALLOWED_TYPE_ATTRIBUTES: dict[type, frozenset[str]] = {
     Counter: ALLOWED_ATTRIBUTES[Counter] - {"fromkeys"},
     OrderedDict: ALLOWED_ATTRIBUTES[OrderedDict],
 }
-"""Attributes of types, as in ``map(str.strip, lines)`` and ``dict.fromkeys(names)``."""
+"""Readable attributes of types, as in ``map(str.strip, lines)`` and ``dict.fromkeys(names)``."""
 
 _QUALIFIED_NAMES = {
     kind: f"{kind.__module__}.{kind.__name__}" for kind in (defaultdict, OrderedDict, deque, re.Pattern, re.Match)
 }
-"""What Python calls types that are written in C and belong to a module."""
+"""Python's names for types that are written in C and belong to a module."""
 
 _CODECS = frozenset({"utf-8", "utf8", "ascii", "latin-1"})
 
@@ -101,7 +101,7 @@ class ModuleFacade:
 
 
 class AgentProxy:
-    """What a plan knows as ``agent``. It holds nothing: the guard for attributes knows what it has."""
+    """The value that plans know as ``agent``. It holds no data: the attribute guard asks the host."""
 
     __slots__ = ()
 
@@ -113,12 +113,12 @@ AgentProxy.__name__ = "Agent"  # the name in Python's own error messages
 
 
 AgentReader = Callable[[str], object]
-"""Looks up a name of the agent. Raises AttributeError for one that it has not."""
+"""Looks up a name of the agent. Raises AttributeError if the agent lacks it."""
 
 
-def make_getattr(read_agent: AgentReader, growth: SizeGuard) -> Callable[..., Any]:
-    """The guard for ``value.name``. It raises AttributeError, as Python does, for all that is not allowed."""
-    texts = guarded_text_methods(growth)
+def make_getattr(read_agent: AgentReader, size_guard: SizeGuard) -> Callable[..., Any]:
+    """Return the guard for ``value.name``. It raises AttributeError for everything that is not allowed."""
+    texts = guarded_text_methods(size_guard)
     allowed = ALLOWED_ATTRIBUTES
 
     def guarded_getattr(value: Any, name: str) -> Any:
@@ -162,7 +162,7 @@ def _rare_attribute(value: Any, name: str, texts: dict[type, dict[str, Callable[
 
 
 def _unbound_method(kind: type, name: str) -> object:
-    """A method of a type. One written in Python would take anything for ``self``, and hand out what that leads to."""
+    """Return a method of a type. One that is written in Python checks ``self``, since it would accept any object."""
     method = getattr(kind, name)
     if type(method) is not FunctionType:
         return method
@@ -173,59 +173,56 @@ def _unbound_method(kind: type, name: str) -> object:
     return set_name(f"{kind.__name__}.{name}", exact)
 
 
-def guarded_text_methods(growth: SizeGuard) -> dict[type, dict[str, Callable[..., object]]]:
-    """The replaced methods of str and bytes, as functions of the text and the arguments."""
+def guarded_text_methods(size_guard: SizeGuard) -> dict[type, dict[str, Callable[..., object]]]:
+    """Return the replaced methods of str and bytes, as functions of the text and the arguments."""
 
     def format_(text: object, /, *args: Any, **named: Any) -> str:
-        return format_text(growth, _require_exact_type(text, str), args, named)
+        return format_text(size_guard, _require_exact_type(text, str), args, named)
 
     return {
         str: {
             "format": set_name("format", format_),
-            "format_map": _format_map(growth),
+            "format_map": _format_map(size_guard),
             "encode": _restrict_codecs(str.encode),
-            **_padding_methods(str, growth),
+            **_padding_methods(str, size_guard),
         },
-        bytes: {
-            "decode": _restrict_codecs(bytes.decode),
-            **_padding_methods(bytes, growth),
-        },
+        bytes: {"decode": _restrict_codecs(bytes.decode), **_padding_methods(bytes, size_guard)},
     }
 
 
-def _format_map(growth: SizeGuard) -> Callable[..., object]:
+def _format_map(size_guard: SizeGuard) -> Callable[..., object]:
     def format_map(text: object, /, *args: Any, **named: Any) -> object:
         if named or len(args) != 1:
-            return "".format_map(*args, **named)  # raises, in Python's words
-        return format_text(growth, _require_exact_type(text, str), None, args[0])
+            return "".format_map(*args, **named)  # raises Python's own TypeError
+        return format_text(size_guard, _require_exact_type(text, str), None, args[0])
 
     return set_name("format_map", format_map)
 
 
-def _padding_methods(kind: type, growth: SizeGuard) -> dict[str, Callable[..., object]]:
-    def padded(name: str) -> Callable[..., object]:
+def _padding_methods(kind: type, size_guard: SizeGuard) -> dict[str, Callable[..., object]]:
+    def bounded(name: str) -> Callable[..., object]:
         method = getattr(kind, name)
 
         def pad(*args: object, **named: object) -> object:
             for width in (*args[1:2], *named.values()):
-                growth.check_width(width)
+                size_guard.check_width(width)
             return method(*args, **named)
 
         return set_name(name, pad)
 
-    return {name: padded(name) for name in ("ljust", "rjust", "center", "zfill", "expandtabs")}
+    return {name: bounded(name) for name in ("ljust", "rjust", "center", "zfill", "expandtabs")}
 
 
 def _restrict_codecs(method: Callable[..., object]) -> Callable[..., object]:
-    """``str.encode`` or ``bytes.decode`` with the few codecs that need no loading."""
+    """Wrap ``str.encode`` or ``bytes.decode`` so that it accepts only codecs that are already loaded."""
 
-    def coded(*args: object, **named: object) -> object:
+    def restricted(*args: object, **named: object) -> object:
         for encoding in (*args[1:2], named.get("encoding")):
             if isinstance(encoding, str) and encoding.lower() not in _CODECS:
                 raise LookupError(f"unknown encoding: {encoding!r}; use one of {', '.join(sorted(_CODECS))}")
         return method(*args, **named)
 
-    return set_name(method.__name__, coded)
+    return set_name(method.__name__, restricted)
 
 
 def _require_exact_type(value: Any, kind: type) -> Any:

@@ -1,6 +1,6 @@
-"""The functions that compiled plans call where an operation has to be weighed or watched.
+"""Functions that compiled plans call in place of operations that must be checked or counted.
 
-They live in the namespace's builtins under names of the form ``_name_``, which a plan can neither write nor read.
+They are builtins of the namespace with names of the form ``_name_``, which a plan can neither write nor read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from codeplan.sandbox.runtime.size_guard import SizeGuard
 from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, find_limit
 
 MAX_MESSAGE_CHARS = 20_000
-"""The longest message of an assertion; what is beyond is cut."""
+"""Longer assertion messages are truncated to this many characters."""
 
 WRITABLE_TYPES: frozenset[type] = frozenset({list, dict, Counter, defaultdict, OrderedDict, deque})
 """The types whose items a plan may set and delete."""
@@ -30,81 +30,79 @@ _IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class FailureRecord(Protocol):
-    """What the guards need of the host's side: the place where the first failure is kept."""
+    """Keeps the first failure of a run, outside the plan's reach."""
 
     failure: AssertionFailure | LimitExceeded | None
 
 
 class PlanStopper:
-    """Ends the plan: notes why on the host's side before it raises, so that nothing the plan does can hide it."""
+    """Ends the plan. It records the reason with the host before it raises, so that the plan cannot hide it."""
 
     def __init__(self, host: FailureRecord) -> None:
         self._host = host
 
     def record(self, reason: AssertionFailure | LimitExceeded) -> AssertionFailure | LimitExceeded:
-        """Put ``reason`` on record, unless there is a failure already; returns the one that counts."""
+        """Record ``reason`` unless a failure is recorded already. Return the recorded failure."""
         if self._host.failure is None:
             self._host.failure = reason
         return self._host.failure
 
     def stop(self, reason: AssertionFailure | LimitExceeded) -> NoReturn:
-        """Raise ``reason``, or the failure that came before it."""
+        """Raise ``reason``, or the failure that was recorded before it."""
         raise self.record(reason)
 
     def stop_at_limit(self, limit: str, value: float, allowed: float) -> NoReturn:
-        """Stop at a limit."""
+        """Stop because a limit is exceeded."""
         self.stop(LimitExceeded(limit, value, allowed))
 
     def raise_if_failed(self) -> None:
-        """Raise the failure where there is one: nothing more is done for a plan that has failed."""
+        """Raise the recorded failure, if any. Nothing more is done for a failed plan."""
         if self._host.failure is not None:
             raise self._host.failure
 
 
 def make_guards(
-    stops: PlanStopper, growth: SizeGuard, space: MutableMapping[str, Any], turns: int
+    stopper: PlanStopper, size_guard: SizeGuard, space: MutableMapping[str, Any], turns: int
 ) -> dict[str, object]:
-    """The guards of one run, in the namespace ``space``, for at most ``turns`` turns of loops and calls of the plan's
-    functions.
+    """Return the guards of one run for the namespace ``space``.
 
-    ``_turns_`` gives that many ones and then stops the plan; each turn takes one.
+    ``turns`` caps loop iterations and calls of the plan's functions together. ``_turns_`` yields that many ones, one
+    for each turn, and then stops the plan.
     """
 
     def out_of_turns() -> NoReturn:
-        stops.stop_at_limit("turns", turns + 1, turns)
+        stopper.stop_at_limit("turns", turns + 1, turns)
 
     left = chain(repeat(1, turns), iter(out_of_turns, None))
 
     def guard_exception() -> None:
-        """Stands first in every handler: a limit that the handler caught goes on as what it is."""
-        stops.raise_if_failed()
+        """Run first in every handler: re-raise a limit that the handler caught."""
+        stopper.raise_if_failed()
         reached = find_limit(sys.exception())
         if reached is not None:
-            stops.stop(reached)
+            stopper.stop(reached)
 
     def guard_finally() -> None:
-        """Stands first in every ``finally``: what that raises may hide a limit from all handlers, as StopIteration does
-        in a ``map``. The rest of the block still runs.
-        """
+        """Run first in every ``finally``: record a limit that the block may hide, as StopIteration in ``map`` does."""
         passing = sys.exception()
         reached = find_limit(passing)
         if passing is not None and reached is not None:
-            stops.record(reached.with_traceback(passing.__traceback__))
+            stopper.record(reached.with_traceback(passing.__traceback__))
 
     def fail(*message: object) -> NoReturn:
-        stops.stop(AssertionFailure(_truncate_message(str(message[0])) if message else ""))
+        stopper.stop(AssertionFailure(_truncate_message(str(message[0])) if message else ""))
 
-    def fail_unsaid() -> NoReturn:
-        """The assertion's message raised an error: that is told in its place, and the assertion fails all the same."""
+    def fail_unprinted() -> NoReturn:
+        """Fail an assertion whose message raised an error, and report that error instead."""
         error = sys.exception()
-        stops.stop(
+        stopper.stop(
             AssertionFailure(
                 _truncate_message(f"(the message itself could not be made: {type(error).__name__}{_error_text(error)})")
             )
         )
 
     def inplace(name: str, old: object, value: object) -> object:
-        growth.check(name, old, value)
+        size_guard.check(name, old, value)
         return _IN_PLACE[name](old, value)
 
     def inplace_item(name: str, item: tuple[Any, object, object], value: object) -> None:
@@ -121,15 +119,15 @@ def make_guards(
         "_guard_exception_": guard_exception,
         "_guard_finally_": guard_finally,
         "_fail_": fail,
-        "_fail_unsaid_": fail_unsaid,
+        "_fail_unprinted_": fail_unprinted,
         "_inplace_": inplace,
         "_inplace_item_": inplace_item,
         "_item_": read_item,
-        "_mul_": growth.mul,
-        "_pow_": growth.pow,
-        "_lshift_": growth.lshift,
-        "_mod_": growth.mod,
-        "_format_": growth.format,
+        "_mul_": size_guard.mul,
+        "_pow_": size_guard.pow,
+        "_lshift_": size_guard.lshift,
+        "_mod_": size_guard.mod,
+        "_format_": size_guard.format,
         "_slice_": slice,
         "_write_": check_writable,
         "_type_name_": type_name,
@@ -137,9 +135,9 @@ def make_guards(
 
 
 def check_writable(owner: Any) -> Any:
-    """Pass an object whose items a plan may set, or nobody: then Python itself refuses, and in its own words.
+    """Return ``owner`` if a plan may set its items, or if Python itself refuses to.
 
-    Raises TypeError for any other.
+    Raises: TypeError: the owner supports item assignment, but plans may not use it.
     """
     kind = type(owner)
     if kind in WRITABLE_TYPES or not (hasattr(kind, "__setitem__") or hasattr(kind, "__delitem__")):
@@ -148,17 +146,17 @@ def check_writable(owner: Any) -> Any:
 
 
 def read_item(owner: Any, index: object) -> tuple[Any, object, object]:
-    """An item with its place. It is read before the value that is to change it is computed."""
+    """Return an item with its owner and index, read before the new value is computed."""
     return owner, index, owner[index]
 
 
 def type_name(value: object) -> str:
-    """The name of a value's type, for messages."""
+    """Return the name of a value's type, for messages."""
     return type(value).__name__
 
 
 def _error_text(error: BaseException | None) -> str:
-    """What an error says, after a colon; nothing where it cannot even say that, as of a number too long to write."""
+    """Return an error's message after a colon, or "" if it has none, such as for a number too long to print."""
     try:
         return f": {error}"
     except Exception:

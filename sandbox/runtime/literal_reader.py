@@ -1,4 +1,4 @@
-"""``literal_eval`` for plans: values out of a model's answer, with caps on what may be read."""
+"""``literal_eval`` for plans: reads a value from a model's answer, with caps on its size."""
 
 from __future__ import annotations
 
@@ -7,25 +7,24 @@ import re
 import warnings
 
 MAX_CHARS = 100_000
-"""The longest text that is read; a model's answers have a few hundred characters."""
+"""Maximum length of the text. Models' answers have a few hundred characters."""
 
 MAX_NESTING = 40
-"""The deepest nesting of brackets."""
+"""Maximum nesting of brackets."""
 
 _SHOWN = 120
 _SIGN_RUN = re.compile(r"(?:[-+~][ \t]*+){8}")
-"""More signs in a row than anybody means: each is a level of nesting."""
+"""Eight or more signs in a row: each is one more level of nesting."""
 
 
 def literal_eval(text: object) -> object:
-    """The value of a Python literal (a string, number, list, dict, tuple, set, True, False or None) in ``text``.
+    """Return the value of the Python literal in ``text``, ignoring surrounding white space.
 
-    White space around it does not count. For anything that is not a literal it raises what ``ast.literal_eval`` raises
-    (SyntaxError, ValueError, or TypeError for a list as a key), with the start of the text, and ValueError for what is
-    not a str.
+    Raises: What ``ast.literal_eval`` raises (SyntaxError, ValueError, or TypeError for a list as a key), with the start
+    of the text; ValueError for anything but a str.
     """
     if type(text) is not str:
-        raise ValueError(f"literal_eval takes a text, not {type(text).__name__}; the value needs no reading")
+        raise ValueError(f"literal_eval takes a text, not {type(text).__name__}; use the value as it is")
     problem: str | None = _size_problem(text)
     raised: type[Exception] = ValueError
     if problem is None:
@@ -37,7 +36,7 @@ def literal_eval(text: object) -> object:
 
 def _size_problem(text: str) -> str | None:
     if len(text) > MAX_CHARS:
-        return f"it has {len(text)} characters and may have {MAX_CHARS}"
+        return f"it has {len(text)} characters; at most {MAX_CHARS} are allowed"
     depth = deepest = 0
     for c in text:
         if c in "([{":
@@ -51,9 +50,7 @@ def _size_problem(text: str) -> str | None:
 
 
 def _evaluate(text: str) -> tuple[type[Exception], str | None, object]:
-    """The problem with its exception, or None and the value. Errors are told, not raised, so that none is left behind
-    as a context.
-    """
+    """Return the exception type, the problem and the value. Errors are returned, so that none remains as a context."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

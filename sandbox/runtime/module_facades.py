@@ -1,4 +1,4 @@
-"""The modules that plans may import, each narrowed to members that touch nothing but their arguments."""
+"""The modules that plans may import, limited to members that touch nothing but their arguments."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from codeplan.sandbox.runtime.qualnames import set_name
 from codeplan.sandbox.runtime.size_guard import SizeGuard
 
 MAX_INDENT = 16
-"""The widest indent of ``json.dumps``."""
+"""Maximum ``indent`` of ``json.dumps``."""
 
 MAX_FACTORIAL = 2_000
-"""The largest argument of ``math.factorial``, ``comb`` and ``perm``."""
+"""Maximum argument of ``math.factorial``, ``comb`` and ``perm``."""
 
 _ALLOWED_FLAGS = int(re.A | re.I | re.M | re.S | re.X)
 _NOT_FLAGS = frozenset({"escape", "error"})
 
 
 def make_modules(
-    growth: SizeGuard, seed: int, ask: Callable[[str], str], literal_eval: Callable[[object], object]
+    size_guard: SizeGuard, seed: int, ask: Callable[[str], str], literal_eval: Callable[[object], object]
 ) -> dict[str, ModuleFacade]:
-    """The modules of one run, by name. ``seed`` seeds its random numbers."""
+    """Return the modules of one run by name. ``seed`` seeds the run's random numbers."""
     members: dict[str, dict[str, object]] = {
         "ast": {"literal_eval": literal_eval},
         "collections": {"Counter": Counter, "OrderedDict": OrderedDict, "defaultdict": defaultdict, "deque": deque},
@@ -39,7 +39,7 @@ def make_modules(
             "loads": set_name("loads", _loads),
         },
         "large_language_model": {"ask": ask, "ask_llm": ask},
-        "math": _math_members(growth),
+        "math": _math_members(size_guard),
         "random": _random_members(seed),
         "re": _re_members(),
         "string": {name: getattr(string, name) for name in ALLOWED_MODULES["string"]},
@@ -47,7 +47,7 @@ def make_modules(
     return {name: ModuleFacade(name, {m: table[m] for m in ALLOWED_MODULES[name]}) for name, table in members.items()}
 
 
-def _math_members(growth: SizeGuard) -> dict[str, object]:
+def _math_members(size_guard: SizeGuard) -> dict[str, object]:
     members: dict[str, object] = {name: getattr(math, name) for name in ALLOWED_MODULES["math"]}
 
     def bounded(function: Callable[..., int]) -> Callable[..., int]:
@@ -61,7 +61,7 @@ def _math_members(growth: SizeGuard) -> dict[str, object]:
     def prod(iterable: Any, *, start: Any = 1) -> Any:
         result = start
         for value in iterable:
-            result = growth.mul(result, value)
+            result = size_guard.mul(result, value)
         return result
 
     for name in ("factorial", "comb", "perm"):
@@ -71,7 +71,7 @@ def _math_members(growth: SizeGuard) -> dict[str, object]:
 
 
 def _random_members(seed: int) -> dict[str, object]:
-    """The methods of a generator of the run's own; what they return is repeatable."""
+    """Return the methods of a generator that belongs to this run, so that results are repeatable."""
     generator = random.Random(seed)
     members: dict[str, object] = {name: getattr(generator, name) for name in ALLOWED_MODULES["random"]}
 
@@ -85,7 +85,7 @@ def _random_members(seed: int) -> dict[str, object]:
 
 
 def _re_members() -> dict[str, object]:
-    """Functions of ``re``, whose flags cannot make it print."""
+    """Return the functions of ``re`` without the DEBUG flag, which prints."""
     members: dict[str, object] = {name: getattr(re, name) for name in ALLOWED_MODULES["re"]}
 
     def without_debug(function: Callable[..., object], positions: int) -> Callable[..., object]:

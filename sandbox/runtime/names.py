@@ -1,4 +1,4 @@
-"""The names that the runtime gives to a plan, and what to write in place of those that it does not."""
+"""The names that the runtime gives to a plan, and hints for names that it lacks."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ def _split_names(text: str) -> frozenset[str]:
 
 
 RUNTIME_NAMES = frozenset({"agent", "ask_llm", "ask", "start_from", "print", "literal_eval"})
-"""Names that a plan reads and never binds; they are never part of a checkpoint."""
+"""Names that a plan reads but never binds. They are never part of a checkpoint."""
 
 RESERVED_NAMES = RUNTIME_NAMES | {"solution"}
-"""Names that a plan may not bind (parameters of its own functions excepted)."""
+"""Names that a plan may not bind, except as parameters of its own functions."""
 
 ALLOWED_EXCEPTIONS = _split_names(
     "ArithmeticError AssertionError AttributeError EOFError Exception ImportError IndexError KeyError "
@@ -21,17 +21,17 @@ ALLOWED_EXCEPTIONS = _split_names(
     "StopIteration SyntaxError TimeoutError TypeError UnicodeDecodeError UnicodeEncodeError UnicodeError "
     "ValueError ZeroDivisionError"
 )
-"""Exceptions by name. BaseException and what is not an Exception are left out: nothing may catch a limit."""
+"""Exceptions by name. All derive from Exception: no plan may catch a limit."""
 
 PLAIN_BUILTINS = _split_names(
     "abs all any ascii bin bool bytes callable chr complex dict divmod enumerate filter float frozenset "
     "hex int isinstance issubclass len list map max min next oct ord range repr reversed round set slice "
     "sorted str sum tuple zip"
 )
-"""Builtins given as they are: they touch nothing but their arguments, and a plan has no objects with hooks."""
+"""Builtins used unchanged: they touch only their arguments, and a plan has no objects with hooks."""
 
 GUARDED_BUILTINS = frozenset({"format", "getattr", "hasattr", "iter", "pow", "type"})
-"""Builtins replaced by versions that ask the guards."""
+"""Builtins replaced by versions that call the guards."""
 
 ALLOWED_MODULES: dict[str, frozenset[str]] = {
     "ast": frozenset({"literal_eval"}),
@@ -53,13 +53,10 @@ ALLOWED_MODULES: dict[str, frozenset[str]] = {
         "punctuation whitespace"
     ),
 }
-"""The modules that a plan may import, and their members.
-
-What is imported is there anyway: the import binds a name at most.
-"""
+"""The modules that a plan may import, and their members. An import only binds a name."""
 
 ANNOTATION_MODULES = frozenset({"typing", "__future__"})
-"""Modules that serve annotations alone. Annotations are dropped, and so are these imports."""
+"""Modules that only serve annotations. The compiler drops annotations and these imports."""
 
 PREDEFINED_NAMES = (
     RUNTIME_NAMES
@@ -72,11 +69,11 @@ PREDEFINED_NAMES = (
 """Every name that a plan can read without binding it."""
 
 _NO_CLASSES = "plans have no classes; keep data in a dict and behaviour in functions"
-_NO_FILES = "plans cannot reach files; use the agent's methods, and variables for what is to be kept"
+_NO_FILES = "plans cannot reach files; use the agent's methods, and keep data in variables"
 _ONLY_EXCEPTION = "write `except Exception`; a plan can raise and catch no more than that"
 
 NAME_HINTS: dict[str, str] = {
-    "input": "there is nobody to type; ask the model with ask_llm(question)",
+    "input": "nothing can be typed here; ask the model with ask_llm(question)",
     "open": _NO_FILES,
     "eval": "use literal_eval(text) to read a value out of a text",
     "exec": "write the code itself",
@@ -108,7 +105,7 @@ NAME_HINTS: dict[str, str] = {
     "MemoryError": _ONLY_EXCEPTION,
     "RecursionError": _ONLY_EXCEPTION,
 }
-"""What to write in place of a builtin that a plan has not."""
+"""What to write instead of a builtin that plans lack."""
 
 _ADVICE_MODULES = _split_names(
     "os sys time datetime subprocess itertools functools copy pathlib io requests socket threading typing"
@@ -116,11 +113,11 @@ _ADVICE_MODULES = _split_names(
 
 
 def suggest_replacement(name: str) -> str | None:
-    """What to write in place of a name that the runtime does not give; None where there is nothing to say."""
+    """Return what to write instead of a name that the runtime lacks, or None."""
     if name in NAME_HINTS:
         return NAME_HINTS[name]
     if name in _ADVICE_MODULES:
-        return "the modules there are: " + ", ".join(sorted(ALLOWED_MODULES))
+        return "plans may import these modules: " + ", ".join(sorted(ALLOWED_MODULES))
     if name in vars(builtins):
-        return "it is not one of the builtins that plans have; write the loop or the expression itself"
+        return "plans do not have this builtin; write the loop or the expression itself"
     return None

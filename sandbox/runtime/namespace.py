@@ -1,4 +1,4 @@
-"""The world that a plan sees: the globals its segments run in."""
+"""The globals in which a plan's segments run."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded
 class HostCalls(Protocol):
     """The host's side of a run, as the namespace uses it.
 
-    ``failure`` is set, before it is raised, to what ended the plan; code that runs after it (a ``finally``) cannot
-    take its place. ``call``, ``read`` and ``ask`` raise RuntimeError with a message that the plan may see.
+    ``failure`` is set before it is raised, so that code that runs later (a ``finally``) cannot replace it. ``call``,
+    ``read`` and ``ask`` raise RuntimeError with a message that the plan may see.
     """
 
     methods: frozenset[str]
@@ -34,7 +34,7 @@ class HostCalls(Protocol):
         ...
 
     def read(self, attribute: str) -> object:
-        """The present value of an attribute of the agent."""
+        """Return the current value of an attribute of the agent."""
         ...
 
     def ask(self, question: str) -> str:
@@ -42,16 +42,16 @@ class HostCalls(Protocol):
         ...
 
     def print(self, text: str) -> None:
-        """Take a piece of the plan's output."""
+        """Receive a piece of the plan's output."""
         ...
 
 
 class NotSaved(NameError):
-    """A name was read whose value could not be saved when the plan was interrupted."""
+    """The plan read a name whose value the checkpoint could not hold."""
 
 
 class _Builtins(dict[str, object]):
-    """Builtins that know which names were dropped; asked only for names that are nowhere else."""
+    """Builtins that explain dropped names. Python asks them only for names found nowhere else."""
 
     def __init__(self, names: dict[str, object], dropped: dict[str, str]) -> None:
         super().__init__(names)
@@ -66,16 +66,15 @@ class _Builtins(dict[str, object]):
 def make_namespace(
     host: HostCalls, *, turns: int, seed: int, start_from: int, variables: dict[str, object], dropped: dict[str, str]
 ) -> dict[str, object]:
-    """The globals for one run of a plan's segments.
+    """Return the globals for one run of a plan's segments.
 
-    ``turns`` is how many loop turns and calls of its own functions the plan may make; ``variables`` are restored, but
-    for names of the runtime; ``dropped`` names those that could not be saved, and why.
+    ``turns`` caps loop iterations and calls of the plan's functions. ``variables`` are restored, except runtime names.
+    ``dropped`` maps the variables that a checkpoint could not hold to the reason.
     """
     space: dict[str, object] = {name: value for name, value in variables.items() if _is_plans_own(name)}
-    stops = PlanStopper(host)
-    names = _runtime_names(host, stops, space, turns, seed, start_from)
-    # An exact dict keeps the interpreter's quick path for builtins; the other is worth its price only where it can
-    # matter.
+    stopper = PlanStopper(host)
+    names = _runtime_names(host, stopper, space, turns, seed, start_from)
+    # Only an exact dict keeps the interpreter's fast path for builtins.
     space["__builtins__"] = _Builtins(names, dropped) if dropped else names
     names["_import_"] = _make_importer(space["__builtins__"], names)
     if dropped:
@@ -84,7 +83,7 @@ def make_namespace(
 
 
 def plan_variables(namespace: dict[str, object]) -> dict[str, object]:
-    """The plan's own variables: what a checkpoint saves."""
+    """Return the plan's own variables, which a checkpoint saves."""
     return {name: value for name, value in namespace.items() if _is_plans_own(name)}
 
 
@@ -93,15 +92,15 @@ def _is_plans_own(name: str) -> bool:
 
 
 def _runtime_names(
-    host: HostCalls, stops: PlanStopper, space: dict[str, object], turns: int, seed: int, start_from: int
+    host: HostCalls, stopper: PlanStopper, space: dict[str, object], turns: int, seed: int, start_from: int
 ) -> dict[str, object]:
-    growth = SizeGuard(stops.stop_at_limit)
-    ask = _make_ask(host, stops)
-    guarded_getattr = make_getattr(_make_agent_reader(host, stops), growth)
-    modules = make_modules(growth, seed, ask, literal_eval)
+    size_guard = SizeGuard(stopper.stop_at_limit)
+    ask = _make_ask(host, stopper)
+    guarded_getattr = make_getattr(_make_agent_reader(host, stopper), size_guard)
+    modules = make_modules(size_guard, seed, ask, literal_eval)
     return {
-        **make_builtins(guarded_getattr, growth),
-        **make_guards(stops, growth, space, turns),
+        **make_builtins(guarded_getattr, size_guard),
+        **make_guards(stopper, size_guard, space, turns),
         **{name: module for name, module in modules.items() if name != "large_language_model"},
         **modules["collections"].members,
         "__import__": _ignore_import,
@@ -111,15 +110,13 @@ def _runtime_names(
         "ask_llm": ask,
         "ask": ask,
         "literal_eval": literal_eval,
-        "print": _make_print(host, stops),
+        "print": _make_print(host, stopper),
         "start_from": start_from,
     }
 
 
 def _ignore_import(*_: object) -> None:
-    """The interpreter's own imports pass through here: its C code (``Pattern.sub`` with a template) imports what is
-    loaded, ignores what this returns, and takes it from ``sys.modules`` itself.
-    """
+    """Accept imports by the interpreter's C code (such as ``Pattern.sub``), which reads ``sys.modules`` itself."""
 
 
 def _make_importer(names: Any, table: dict[str, Any]) -> Callable[[str, str, str | None], None]:
@@ -131,12 +128,12 @@ def _make_importer(names: Any, table: dict[str, Any]) -> Callable[[str, str, str
     return import_
 
 
-def _make_agent_reader(host: HostCalls, stops: PlanStopper) -> Callable[[str], object]:
+def _make_agent_reader(host: HostCalls, stopper: PlanStopper) -> Callable[[str], object]:
     methods: dict[str, Callable[..., object]] = {}
 
     def bound(method: str) -> Callable[..., object]:
         def call(*args: object, **kwargs: object) -> object:
-            stops.raise_if_failed()
+            stopper.raise_if_failed()
             what = f"agent.{method}"
             return host.call(
                 method,
@@ -153,30 +150,30 @@ def _make_agent_reader(host: HostCalls, stops: PlanStopper) -> Callable[[str], o
             methods[name] = bound(name)
             return methods[name]
         if name in host.attributes:
-            stops.raise_if_failed()
+            stopper.raise_if_failed()
             return host.read(name)
         raise AttributeError(f"the agent has no '{name}'; it has: {', '.join(sorted(host.methods | host.attributes))}")
 
     return read
 
 
-def _make_ask(host: HostCalls, stops: PlanStopper) -> Callable[[str], str]:
+def _make_ask(host: HostCalls, stopper: PlanStopper) -> Callable[[str], str]:
     def ask_llm(question: str) -> str:
         if type(question) is not str:
             raise TypeError(f"ask_llm takes one text, not a {type(question).__name__}; write ask_llm(f'…')")
-        stops.raise_if_failed()
+        stopper.raise_if_failed()
         return host.ask(question)
 
     return set_name("ask_llm", ask_llm)
 
 
-def _make_print(host: HostCalls, stops: PlanStopper) -> Callable[..., None]:
+def _make_print(host: HostCalls, stopper: PlanStopper) -> Callable[..., None]:
     def print_(*values: object, file: None = None, **named: Any) -> None:
         if file is not None:
             raise TypeError("print writes to the plan's output only; leave out file=")
         text = StringIO()
         print(*values, file=text, **named)
-        stops.raise_if_failed()
+        stopper.raise_if_failed()
         host.print(text.getvalue())
 
     return set_name("print", print_)

@@ -1,24 +1,25 @@
-"""Plain data: all that may go from a plan to its agent."""
+"""Plain data: the only values that a plan may pass to its agent."""
 
 from __future__ import annotations
 
 from typing import Any
 
 MAX_DEPTH = 20
-"""The deepest nesting of an argument."""
+"""Maximum nesting of an argument."""
 
 MAX_NODES = 10_000
-"""The most values in an argument."""
+"""Maximum number of values in an argument."""
 
 _ATOMS = frozenset({type(None), bool, int, float, str})
 
 
 def copy_plain_data(value: object, what: str = "this") -> Any:
-    """A copy of ``value``, made of None, bool, int, float, str, list, tuple and dict (with texts as keys) of exactly
-    these types.
+    """Copy a value made of None, bool, int, float, str, list, tuple and dict (with str keys), all of exactly these
+    types.
 
-    ``what`` is the receiver's name for messages. Raises TypeError for anything else, and for data too deep or too
-    large.
+    ``what`` names the receiver in messages.
+
+    Raises: TypeError: another type, or data that is too deep or too large.
     """
     left = [MAX_NODES]
     return _copy(value, what, 0, left)

@@ -1,4 +1,4 @@
-"""The names by which errors call a plan's functions: those that they have in Python."""
+"""Gives functions the names that they would have in plain Python, for error messages."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ _Function = TypeVar("_Function", bound=Callable[..., object])
 
 
 def set_name(name: str, function: _Function) -> _Function:
-    """The function, called by this name in errors and when it is shown."""
+    """Return the function with this name in errors and in its repr."""
     function.__qualname__ = function.__name__ = name
     function.__module__ = "builtins"
     return function
 
 
 def set_qualnames(code: CodeType, solution: ast.FunctionDef | None) -> CodeType:
-    """A compiled segment whose functions are called as where they were written: ``solution.<locals>.f`` within
-    ``solution``, ``f`` outside of it. As part of ``_segment_`` they would bear that name.
+    """Rename the functions in a segment's code as if it were not wrapped in ``_segment_``.
+
+    A function inside ``solution`` becomes ``solution.<locals>.f``, another ``f``.
     """
     inside = range(solution.lineno, (solution.end_lineno or solution.lineno) + 1) if solution else range(0)
     return _map_inner_code(
@@ -36,5 +37,5 @@ def _qualify(code: CodeType, around: str) -> CodeType:
 
 
 def _map_inner_code(code: CodeType, change: Callable[[CodeType], CodeType]) -> CodeType:
-    """The code with those within it changed."""
+    """Return ``code`` with ``change`` applied to the code objects in its constants."""
     return code.replace(co_consts=tuple(change(c) if isinstance(c, CodeType) else c for c in code.co_consts))

@@ -1,4 +1,4 @@
-"""The builtins that a plan has: the harmless ones as they are, and guarded versions of a few."""
+"""The builtins that a plan has: harmless ones unchanged, and guarded versions of a few."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ PLAIN_TYPES: frozenset[type] = frozenset(
 _NO_DEFAULT = object()
 
 
-def make_builtins(guarded_getattr: Callable[[Any, str], Any], growth: SizeGuard) -> dict[str, object]:
-    """The builtins of one run, by name."""
+def make_builtins(guarded_getattr: Callable[[Any, str], Any], size_guard: SizeGuard) -> dict[str, object]:
+    """Return the builtins of one run by name."""
 
     def getattr_(value: Any, name: str, default: Any = _NO_DEFAULT, /) -> Any:
         _check_attribute_name(getattr, name)
@@ -40,11 +40,11 @@ def make_builtins(guarded_getattr: Callable[[Any, str], Any], growth: SizeGuard)
 
     def pow_(*args: Any, **named: Any) -> Any:
         given = dict(zip(("base", "exp", "mod"), args, strict=False)) | named
-        growth.check_power(given.get("base"), given.get("exp"), given.get("mod"))
+        size_guard.check_power(given.get("base"), given.get("exp"), given.get("mod"))
         return pow(*args, **named)
 
     def format_(value: Any, format_spec: Any = "", /) -> str:
-        return growth.format(value, format_spec)
+        return size_guard.format(value, format_spec)
 
     return {
         **_UNGUARDED,
@@ -60,7 +60,7 @@ def make_builtins(guarded_getattr: Callable[[Any, str], Any], growth: SizeGuard)
 def _check_argument_count(
     builtin: Callable[..., Any], guarded: Callable[..., Any], fewest: int, most: int
 ) -> Callable[..., Any]:
-    """The guarded version; given a wrong number of arguments, it raises what the builtin raises for so many."""
+    """Wrap ``guarded`` so that a wrong number of arguments raises the builtin's own error."""
 
     def call(*args: Any, **named: Any) -> Any:
         if named or not fewest <= len(args) <= most:
@@ -75,14 +75,14 @@ _MISSING = object()
 
 def _check_attribute_name(builtin: Callable[..., Any], name: Any) -> None:
     if type(name) is not str:
-        builtin(None, name)  # raises, in the builtin's words
+        builtin(None, name)  # raises the builtin's own error
         raise TypeError("an attribute's name must be a text")
     if name.startswith("_"):
         raise AttributeError(f"'{name}' is private; use public methods and attributes only")
 
 
 def guarded_type(value: Any, /, *more: object) -> type:
-    """The type of plain data. Raises TypeError for anything else."""
+    """Return the type of plain data. Raises TypeError for anything else."""
     if more:
         raise TypeError("type() takes one argument here; plans have no classes")
     kind = type(value)
@@ -94,7 +94,7 @@ def guarded_type(value: Any, /, *more: object) -> type:
 
 
 def guarded_iter(values: Any, /, *sentinel: object) -> Iterator[Any]:
-    """``iter`` of one argument: the form with a sentinel never ends by itself."""
+    """``iter`` with one argument only: the form with a sentinel may never end."""
     if sentinel:
         raise TypeError("iter() takes one argument here; write a loop that ends at the sentinel")
     return iter(values)

@@ -1,6 +1,6 @@
-"""Operations by which a few characters of code make a huge value: weighed before they are done.
+"""Checks for operations in which a few characters of code make a huge value.
 
-These are quick and clear refusals for the cheap bombs. What grows by other ways meets the memory limit of the process.
+They stop cheap attacks early and with a clear message. The process's memory limit stops the rest.
 """
 
 from __future__ import annotations
@@ -11,18 +11,19 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 StopAtLimit = Callable[[str, float, float], NoReturn]
+"""Ends the plan: name of the limit, requested value, allowed value."""
 
 MAX_TEXT = 20_000_000
-"""The longest text or bytes that a single operation may make, in characters."""
+"""Maximum length of a text or bytes that one operation makes."""
 
 MAX_ITEMS = 2_000_000
-"""The longest list or tuple that a multiplication may make."""
+"""Maximum length of a list or tuple that a multiplication makes."""
 
 MAX_BITS = 100_000
-"""The largest integer that a single operation may make, in bits: thirty thousand digits."""
+"""Maximum size of an integer that one operation makes, in bits (thirty thousand digits)."""
 
 MAX_WIDTH = 10_000
-"""The largest width or precision in a format."""
+"""Maximum width or precision in a format."""
 
 _SMALL = 2**64
 _NUMBER = re.compile(r"\d{5,}")
@@ -31,7 +32,7 @@ _MAX_LENGTHS: dict[type, int] = {str: MAX_TEXT, bytes: MAX_TEXT, list: MAX_ITEMS
 
 
 class SizeGuard:
-    """The weighed operations of one run. ``limit`` ends the plan with the limit ``memory``."""
+    """The checked operations of one run. A huge result ends the plan with the limit ``memory``."""
 
     def __init__(self, limit: StopAtLimit) -> None:
         self._limit = limit
@@ -39,7 +40,7 @@ class SizeGuard:
     def mul(self, a: Any, b: Any) -> Any:
         """``a * b``"""
         if type(a) is int and type(b) is int:
-            # All integers are within the cap, so that making the product first costs little.
+            # Both integers are within the cap, so the product is cheap.
             product = a * b
             if -_SMALL < product < _SMALL:
                 return product
@@ -58,7 +59,7 @@ class SizeGuard:
         return a << b
 
     def mod(self, a: Any, b: Any) -> Any:
-        """``a % b``, which for a text is formatting"""
+        """``a % b``, which formats if ``a`` is a text"""
         if isinstance(a, (str, bytes)):
             self._check_percent(a, b)
         return a % b
@@ -71,7 +72,7 @@ class SizeGuard:
         return format(value, spec)
 
     def check(self, guard: str, a: Any, b: Any) -> None:
-        """Weigh an operation, named by its guard, without doing it."""
+        """Check an operation, named by its guard, without executing it."""
         if guard == "_mul_":
             self._check_mul(a, b)
         elif guard == "_pow_":
@@ -82,7 +83,7 @@ class SizeGuard:
             self._check_percent(a, b)
 
     def check_power(self, a: Any, b: Any, modulus: Any = None) -> None:
-        """Weigh ``pow(a, b, modulus)``."""
+        """Check ``pow(a, b, modulus)``."""
         if modulus is not None:
             for number in (a, b, modulus):
                 self._check_bits(number.bit_length() if type(number) is int else 0)
@@ -90,7 +91,7 @@ class SizeGuard:
             self._check_bits(a.bit_length() * b)
 
     def check_width(self, width: Any) -> None:
-        """Weigh the width that a text is to be padded to."""
+        """Check the width to which a text is padded."""
         if type(width) is int and width > MAX_WIDTH:
             self._limit("memory", width, MAX_WIDTH)
 

@@ -1,4 +1,4 @@
-"""What ends a plan from within, where the plan itself cannot catch it."""
+"""Exceptions that end a plan and that the plan itself cannot catch."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from codeplan.sandbox.limits import MAX_REPORTED
 
 
 class PlanTermination(BaseException):
-    """Base of both. A plan can name only subclasses of Exception, so no handler of its own matches this."""
+    """Base class. Plans can name only subclasses of Exception, so none of their handlers matches."""
 
 
 class AssertionFailure(PlanTermination):
-    """An ``assert`` of the plan failed. ``message`` is the text that the plan gave, or empty."""
+    """An ``assert`` of the plan failed. ``message`` is the plan's text, or empty."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -20,11 +20,10 @@ class AssertionFailure(PlanTermination):
 
 
 class LimitExceeded(PlanTermination):
-    """A limit was passed. ``limit`` names the field of ``Limits``; ``value`` is what was asked for, ``allowed`` what
-    may be.
+    """A limit is exceeded. ``limit`` names the field of ``Limits``; ``value`` was requested, ``allowed`` permitted.
 
-    Both are 0 where they are not known, as for a MemoryError. A value beyond ``MOST_TOLD`` is told as that: a plan may
-    ask for more than a float can hold.
+    Both are 0 if unknown, as for a MemoryError. ``value`` is capped at ``MAX_REPORTED``: a plan may request more than a
+    float can hold.
     """
 
     def __init__(self, limit: str, value: float, allowed: float) -> None:
@@ -34,10 +33,7 @@ class LimitExceeded(PlanTermination):
 
 
 def find_limit(error: BaseException | None) -> LimitExceeded | None:
-    """The limit behind an exception: its own, or that of one that was in flight when it was raised.
-
-    None where there is none.
-    """
+    """Return the limit behind an exception or behind one in its chain, or None."""
     waiting, seen = [error], set[int]()
     while waiting:
         link = waiting.pop()

@@ -1,6 +1,6 @@
-"""``str.format`` for plans: as Python does it, but without attributes, and with widths that are weighed.
+"""``str.format`` for plans: like Python's, but without attributes and with capped widths.
 
-Templates and the names of their fields are taken apart by the code of the str type itself.
+The str type's own parser splits templates and field names.
 """
 
 from __future__ import annotations
@@ -12,29 +12,29 @@ from typing import Any
 from codeplan.sandbox.runtime.size_guard import SizeGuard
 
 _MAX_NESTING = 2
-"""A field's format spec may have fields, and theirs may not."""
+"""A format spec may contain fields; theirs may not."""
 
 _CONVERSIONS: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii}
 
 
-def format_text(growth: SizeGuard, template: str, args: tuple[Any, ...] | None, named: Any) -> str:
-    """``template.format(*args, **named)``, or ``template.format_map(named)`` where ``args`` is None.
+def format_text(size_guard: SizeGuard, template: str, args: tuple[Any, ...] | None, named: Any) -> str:
+    """``template.format(*args, **named)``, or ``template.format_map(named)`` if ``args`` is None.
 
-    Raises ValueError for an attribute, and what Python raises.
+    Raises: ValueError: a field reads an attribute; otherwise what ``str.format`` raises.
     """
-    return _TemplateFields(growth, args, named).fill(template, _MAX_NESTING)
+    return _TemplateFields(size_guard, args, named).fill(template, _MAX_NESTING)
 
 
 class _TemplateFields:
-    """What the fields of one template are filled with."""
+    """Fills the fields of one template."""
 
-    def __init__(self, growth: SizeGuard, args: tuple[Any, ...] | None, named: Any) -> None:
-        self._growth, self._args, self._named = growth, args, named
+    def __init__(self, size_guard: SizeGuard, args: tuple[Any, ...] | None, named: Any) -> None:
+        self._size_guard, self._args, self._named = size_guard, args, named
         self._automatic: bool | None = None
         self._next = 0
 
     def fill(self, template: str, nesting: int) -> str:
-        """The template with its fields filled."""
+        """Return the template with its fields filled."""
         if nesting <= 0:
             raise ValueError("Max string recursion exceeded")
         parts: list[str] = []
@@ -42,7 +42,7 @@ class _TemplateFields:
             parts.append(literal)
             if name is not None:
                 value = _convert(self._value(name), conversion)
-                parts.append(self._growth.format(value, self.fill(spec, nesting - 1) if "{" in spec else spec))
+                parts.append(self._size_guard.format(value, self.fill(spec, nesting - 1) if "{" in spec else spec))
         return "".join(parts)
 
     def _value(self, name: str) -> Any:
@@ -55,7 +55,7 @@ class _TemplateFields:
         return value
 
     def _positional(self, index: int | str) -> Any:
-        """The argument of this number, or the next where the number is left out."""
+        """Return the argument with this number, or the next one if the number is empty."""
         automatic = index == ""
         if self._automatic is None:
             self._automatic = automatic

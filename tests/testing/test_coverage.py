@@ -118,16 +118,7 @@ def lied(*frames: wire.Frame, watched: bool = True) -> tuple[object, list[LineCo
     return outcome, heard
 
 
-@pytest.mark.parametrize(
-    "arcs",
-    [
-        [(0, 10**6)],
-        [(2**53, 1)],
-        [(-1, 2)],
-        [],
-        [(1, 2)] * (MAX_ARCS + 1),
-    ],
-)
+@pytest.mark.parametrize("arcs", [[(0, 10**6)], [(2**53, 1)], [(-1, 2)], [], [(1, 2)] * (MAX_ARCS + 1)])
 def test_lines_that_the_plan_does_not_have_end_the_run(arcs):
     outcome, heard = lied(wire.CoverageFrame(arcs))
     assert isinstance(outcome, Stopped)

@@ -228,12 +228,12 @@ STRUCTURE: dict[str, tuple[str, str, int, str]] = {
     "guard with ==": (plan("if start_from == 1:\n    assert True"), "step-guard", 2, "`if start_from <= k:`"),
     "guard with <": (plan("if start_from < 2:\n    assert True"), "step-guard", 2, "`if start_from <= k:`"),
     "guard turned round": (plan("if 1 >= start_from:\n    assert True"), "step-guard", 2, "`if start_from <= k:`"),
-    "guard with a name": (plan("k = 1\nif start_from <= k:\n    assert True"), "step-guard", 3, "written as a number"),
+    "guard with a name": (plan("k = 1\nif start_from <= k:\n    assert True"), "step-guard", 3, "a literal number"),
     "guard and more": (
         plan("if start_from <= 1 and agent:\n    assert True"),
         "step-guard",
         2,
-        "not with another condition",
+        "other conditions are not allowed",
     ),
     "guard with else": (
         plan("if start_from <= 1:\n    assert True\nelse:\n    pass"),
@@ -310,7 +310,7 @@ def test_a_function_may_assert_for_a_step() -> None:
         (
             "agent.goto()",
             "agent-arguments",
-            "`agent.goto` is called as goto(receptacle: str) -> str: missing a required argument: 'receptacle'",
+            "call `agent.goto` as goto(receptacle: str) -> str: missing a required argument: 'receptacle'",
         ),
         ("agent.goto('a', 'b')", "agent-arguments", "too many positional arguments"),
         ("agent.goto(place='a')", "agent-arguments", "missing a required argument"),
