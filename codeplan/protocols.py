@@ -1,28 +1,27 @@
-"""The ports: what an environment, an agent, a model, a method and who writes its plans must offer. Anyone may
-implement them.
+"""The ports: what an environment, an agent and a model must offer. Anyone may implement them.
+
+The ports of methods, plan writers and skill stores stand in ``codeplan.episode.method``,
+``codeplan.planning.plan_writer`` and ``codeplan.skills.skill_store``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from codeplan.types.model import Completion, Embeddings, Message, Purpose
 from codeplan.types.task import ActionSpace, Observation, Task
 
-if TYPE_CHECKING:
-    pass
-
 Act = Callable[[str], Observation]
-"""Does one action in the environment and returns what it answered; an Agent is built with one."""
+"""Does one action in the environment and returns its observation. An Agent is built with one."""
 
 
 @runtime_checkable
 class Agent(Protocol):
-    """What a plan acts through: its public methods and attributes are the plan's API, docstrings included.
+    """What a plan acts through: its public methods and attributes, docstrings included, are the plan's API.
 
-    Built as ``AgentClass(act)``, or as ``AgentClass(act, observation)`` where ``__init__`` takes a second parameter:
-    the observation that ``reset`` returned. Methods return plain data, or an Observation, seen by a plan as its text.
+    Built as ``AgentClass(act)``, or as ``AgentClass(act, observation)`` if ``__init__`` takes a second parameter: the
+    observation that ``reset`` returned. Methods return plain data or an Observation, which a plan sees as its text.
     """
 
     def report(self) -> str:
@@ -32,7 +31,7 @@ class Agent(Protocol):
 
 @runtime_checkable
 class Environment(Protocol):
-    """A world of tasks. One task at a time; ``reset`` begins it, ``step`` acts in it."""
+    """What tasks take place in. It handles one task at a time."""
 
     name: str
     """Short and unique, as in ``codeplan run NAME``."""
@@ -41,48 +40,52 @@ class Environment(Protocol):
     """Its Agent class."""
 
     def tasks(self, split: str) -> Sequence[Task]:
-        """The tasks of a split, always in the same order; empty where there is no such split."""
+        """The tasks of a split, always in the same order; empty for an unknown split."""
         ...
 
     def reset(self, task: Task) -> Observation:
-        """Begin ``task`` from its start, whatever came before. The observation carries the goal's sentence."""
+        """Begin ``task`` from its start, in any state. The observation contains the goal's sentence."""
         ...
 
     def step(self, action: str) -> Observation:
-        """Do one action. An action that cannot be done is answered by an observation, not by an exception."""
+        """Do one action. The answer to an impossible action is an observation, not an exception."""
         ...
 
     def close(self) -> None:
-        """Free what the environment holds. Safe to call twice."""
+        """Free the environment's resources. Safe to call twice."""
         ...
 
 
 @runtime_checkable
 class GeneratesTasks(Protocol):
-    """An environment that makes its tasks from a seed: any (kind, seed) may be asked for."""
+    """An environment that makes its tasks from a seed: any (kind, seed) is a task."""
 
     kinds: tuple[str, ...]
-    """The kinds of tasks there are."""
+    """The kinds of tasks."""
 
     def task(self, kind: str, seed: int) -> Task:
-        """The task of this kind that this seed makes; the same for ever. Raises UsageError for an unknown kind."""
+        """The task of this kind for this seed, the same in every release.
+
+        Raises:
+            UsageError: the kind is unknown.
+        """
         ...
 
 
 @runtime_checkable
 class TakesActions(Protocol):
-    """An environment whose actions a model may write itself, as executors such as ReAct have it do."""
+    """An environment that describes its actions, so that a model can write them itself (as ReAct's model does)."""
 
     space: ActionSpace
-    """Its actions, in words."""
+    """The description of its actions."""
 
 
 @runtime_checkable
 class ShowsPictures(Protocol):
-    """An environment that one can look at."""
+    """An environment with pictures of its state."""
 
     def picture(self) -> bytes | None:
-        """What there is to see now, as a PNG file; None where no pictures are wanted."""
+        """The current state as a PNG file; None if pictures are off."""
         ...
 
 
@@ -91,25 +94,38 @@ class LLM(Protocol):
     """A language model that completes a chat."""
 
     name: str
-    """What a person would ask for: the model's name."""
+    """The name that the user chose it by."""
 
     def complete(
         self, messages: Sequence[Message], *, purpose: Purpose, stop: Sequence[str] = (), max_tokens: int | None = None
     ) -> Completion:
-        """Answer the messages. ``purpose`` may choose among models, and is never shown to one.
+        """Answer the messages. ``purpose`` may choose between models; the model never sees it.
 
-        Raises ModelError where there is no whole answer; an error is never returned as text.
+        Raises:
+            ModelError: there is no complete answer. An error is never returned as text.
         """
         ...
 
 
 @runtime_checkable
 class Embeds(Protocol):
-    """A language model whose endpoint also turns texts into vectors."""
+    """A language model whose endpoint also embeds texts."""
 
     def embed(self, texts: Sequence[str], *, model: str) -> Embeddings:
-        """A vector for each text, from the embedding model of that name; at least one text is given.
+        """One vector per text (at least one text), from the embedding model of that name.
 
-        Raises ModelError where there are not as many sound vectors, and UsageError where this cannot be done at all.
+        Raises:
+            ModelError: the endpoint does not return a valid vector for each text.
+            UsageError: this model cannot embed.
         """
+        ...
+
+
+@runtime_checkable
+class WrapsModel(Protocol):
+    """A language model that passes calls on to others, by purpose."""
+
+    @property
+    def main(self) -> LLM:
+        """The model for every purpose without a model of its own; it also embeds."""
         ...

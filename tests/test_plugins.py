@@ -1,7 +1,7 @@
 """Settings of what is made by name: what fits, and what is said of what does not."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import pytest
 
@@ -9,14 +9,49 @@ from codeplan import plugins
 from codeplan.cli import main
 from codeplan.errors import UsageError
 from codeplan.methods.adaplanner import AdaPlanner
+from codeplan.plugins import Setting, SettingSpec
 from codeplan.runner.live import run
 
 Size = Literal["small", "large"]
 
 
-class World:
-    def __init__(self, size: Size = "small", boxes: int = 3, data: Path | None = None) -> None:
+class Boxes:
+    def __init__(
+        self,
+        size: Annotated[Size, Setting("How large the boxes are.")] = "small",
+        boxes: int = 3,
+        data: Path | None = None,
+        note: str | None = None,
+        options: dict[str, int] | str = "",
+    ) -> None:
         self.size = size
+
+
+def test_a_spec_has_the_name_type_default_and_help_of_each_setting():
+    size, boxes, *_ = plugins.setting_specs(Boxes)
+    assert size == SettingSpec("size", Size, "small", False, "How large the boxes are.")
+    assert boxes == SettingSpec("boxes", int, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("size", "large", "large"),
+        ("boxes", "4", 4),
+        ("note", "4", "4"),
+        ("note", "null", None),
+        ("options", '{"a": 1}', {"a": 1}),
+        ("options", "{a", "{a"),
+    ],
+)
+def test_a_text_is_read_by_the_settings_type(name, text, value):
+    spec = next(s for s in plugins.setting_specs(Boxes) if s.name == name)
+    assert spec.parse(text) == value
+
+
+def test_a_text_that_does_not_fit_is_refused_with_the_type():
+    with pytest.raises(UsageError, match=r"boxes=four does not fit: .* it takes int"):
+        plugins.setting_specs(Boxes)[1].parse("four")
 
 
 @pytest.mark.parametrize(
@@ -29,7 +64,7 @@ class World:
 )
 def test_a_setting_that_does_not_fit_is_told_what_it_takes(settings, takes):
     with pytest.raises(UsageError) as told:
-        plugins.build(World, settings, "the environment world")
+        plugins.build(Boxes, settings, "the environment world")
     assert str(told.value).endswith(f"; it takes {takes}")
 
 
@@ -54,7 +89,7 @@ def test_packages_that_register_wrongly_do_not_hide_the_others(tmp_path, monkeyp
     registered = "[codeplan.envs]\nlost = wrong_package:World\n[codeplan.methods]\nnone = codeplan.errors:Nothing\n"
     (tmp_path / "wrong-1.dist-info" / "entry_points.txt").write_text(registered)
     monkeypatch.syspath_prepend(str(tmp_path))
-    plugins._found.cache_clear()
+    plugins._registered.cache_clear()
     try:
         assert main(["envs"]) == 0
         told = capsys.readouterr().out
@@ -64,4 +99,4 @@ def test_packages_that_register_wrongly_do_not_hide_the_others(tmp_path, monkeyp
         assert "the method 'none' cannot be loaded" in capsys.readouterr().out
         assert main(["run", "household", "--method", "none"]) == 2
     finally:
-        plugins._found.cache_clear()
+        plugins._registered.cache_clear()

@@ -17,7 +17,7 @@ from codeplan.episode.agent import agent_class, build_agent
 from codeplan.episode.meter import Meter
 from codeplan.episode.replayable_environment import ReplayableEnvironment
 from codeplan.errors import EpisodeOver, ModelError, UsageError
-from codeplan.llm.routing import find_embedding_model
+from codeplan.episode.embedding import find_embedding_model
 from codeplan.protocols import LLM, Environment, TakesActions
 from codeplan.recording.events import (
     ActionTaken,

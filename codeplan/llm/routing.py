@@ -32,42 +32,32 @@ class RoutedModel:
         for purpose in routes:
             _check_purpose(purpose)
         followers = {purpose: routes[other] for purpose, other in _FOLLOWERS.items() if other in routes}
-        self._main, self._routes = main, followers | dict(routes)
+        self.main, self._routes = main, followers | dict(routes)
         others = [f"{purpose}: {model.name}" for purpose, model in routes.items()]
         self.name = f"{main.name} ({', '.join(others)})" if others else main.name
 
     def __repr__(self) -> str:
-        return f"RoutedModel({self._main!r}, {self._routes!r})"
+        return f"RoutedModel({self.main!r}, {self._routes!r})"
 
     @property
     def settings(self) -> dict[str, Any]:
         """The main model's settings, its name as ``main_model``, and each other model's by purpose as ``routes``."""
         routes = {purpose: {"model": m.name, **_model_settings(m)} for purpose, m in self._routes.items()}
-        return {**_model_settings(self._main), "main_model": self._main.name, "routes": routes}
+        return {**_model_settings(self.main), "main_model": self.main.name, "routes": routes}
 
     def complete(
         self, messages: Sequence[Message], *, purpose: Purpose, stop: Sequence[str] = (), max_tokens: int | None = None
     ) -> Completion:
         """Ask the model for this purpose; raises UsageError for an unknown purpose, and what that model raises."""
         _check_purpose(purpose)
-        model = self._routes.get(purpose, self._main)
+        model = self._routes.get(purpose, self.main)
         return model.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
 
     def embed(self, texts: Sequence[str], *, model: str) -> Embeddings:
         """Ask the main model's endpoint; raises UsageError if it does not embed texts, and what it raises."""
-        return find_embedding_model(self).embed(texts, model=model)
-
-
-def find_embedding_model(model: LLM) -> Embeds:
-    """The model that embeds: this one, or the main one of several. Raises UsageError if it does not embed texts."""
-    while isinstance(model, RoutedModel):
-        model = model._main
-    if not isinstance(model, Embeds):
-        raise UsageError(
-            f"the model {model.name} does not embed texts; leave the setting embeddings out, or take a model at an "
-            "endpoint that does"
-        )
-    return model
+        if not isinstance(self.main, Embeds):
+            raise UsageError(f"the model {self.main.name} does not embed texts")
+        return self.main.embed(texts, model=model)
 
 
 def _check_purpose(purpose: str) -> None:
