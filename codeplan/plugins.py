@@ -64,9 +64,7 @@ class SettingSpec:
         try:
             return msgspec.convert(text, self.type, strict=False)
         except msgspec.ValidationError as e:
-            raise UsageError(
-                f"the setting {self.name}={text} does not fit: {e}; it takes {self.type_name}"
-            ) from None
+            raise UsageError(f"the setting {self.name}={text} does not fit: {e}; it takes {self.type_name}") from None
 
     @property
     def type_name(self) -> str:

@@ -14,10 +14,10 @@ from typing import Any
 
 from codeplan.agent_api import agent_api
 from codeplan.episode.agent import agent_class, build_agent
+from codeplan.episode.embedding import find_embedding_model
 from codeplan.episode.meter import Meter
 from codeplan.episode.replayable_environment import ReplayableEnvironment
 from codeplan.errors import EpisodeOver, ModelError, UsageError
-from codeplan.episode.embedding import find_embedding_model
 from codeplan.protocols import LLM, Environment, TakesActions
 from codeplan.recording.events import (
     ActionTaken,

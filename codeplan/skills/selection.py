@@ -8,9 +8,9 @@ from typing import Literal
 
 import msgspec
 
+from codeplan.episode.embedding import find_embedding_model
 from codeplan.episode.episode import Episode
 from codeplan.errors import UsageError
-from codeplan.episode.embedding import find_embedding_model
 from codeplan.recording.events import ChosenSkill, SkillsChosen
 from codeplan.skills.embeddings import Embedder, EmbeddingSkillStore
 from codeplan.skills.library import SkillLibrary
