@@ -1,1 +1,1 @@
-"""Events made readable: the live display, and the pieces that it is made of."""
+"""Makes episodes readable: the live display, JSON output, and the pages of benches and episodes."""

@@ -1,13 +1,13 @@
-"""What a plan came to, and its variables, as JSON: readable, bounded in size, and never an error."""
+"""Values of an episode as JSON: readable, bounded in size, and never an error."""
 
 from __future__ import annotations
 
 import math
-import reprlib
 from typing import Any
 
 import msgspec
 
+from codeplan.report.value_text import value_text
 from codeplan.sandbox.protocol.codec import decode
 from codeplan.types.plan import Checkpoint, Rejected
 from codeplan.types.run import Failed, Finished, Outcome, Stopped
@@ -15,14 +15,15 @@ from codeplan.types.run import Failed, Finished, Outcome, Stopped
 _MAX_DEPTH = 40
 _MAX_VALUES = 100_000
 _MAX_BITS = 10_000
+_MAX_TEXT = 200
 _ELLIPSIS = "…"
 
 
 def outcome_as_json(outcome: Outcome | Rejected | None, reason: str) -> dict[str, Any]:
     """Status, step, message, output and checkpoint of a plan that was executed.
 
-    ``reason`` is the message where the outcome has none of its own; None stands for a plan that a spent budget cut off.
-    ``step`` and ``checkpoint`` are None where there is none.
+    ``reason`` is the message if the outcome has none of its own. An outcome of None means that a spent budget ended the
+    run. ``step`` and ``checkpoint`` are None if there is none.
     """
     match outcome:
         case Finished():
@@ -56,9 +57,9 @@ def _variables(checkpoint: Checkpoint | None) -> Any:
 
 
 def to_plain_data(value: Any) -> Any:
-    """A frozen value, and those within it, as plain data with all fields: those at their defaults too.
+    """A frozen value and the values within it as plain data, with all fields, defaults included.
 
-    JSON has no number that is none, nor one without end: they become None.
+    NaN and infinities become None, because JSON lacks them.
     """
     if isinstance(value, msgspec.Struct):
         return {name: to_plain_data(getattr(value, name)) for name in value.__struct_fields__}
@@ -68,9 +69,9 @@ def to_plain_data(value: Any) -> Any:
 
 
 def to_json_value(value: object) -> Any:
-    """The value as what JSON has. Tuples become lists; what JSON lacks is shown as Python writes it.
+    """The value as JSON data. Tuples become lists; what JSON lacks becomes its Python notation.
 
-    Cycles, very deep and very many values end in ``"…"``: checkpoints may hold what a plan built to be unprintable.
+    Cycles, very deep and very many values end in ``"…"``: a plan may build a checkpoint that has no finite text.
     """
     return _Writer().write(value, 0)
 
@@ -87,10 +88,12 @@ class _Writer:
             return [self.write(v, depth + 1) for v in self._some(value)]
         if isinstance(value, dict) and all(isinstance(k, str) for k in value):
             return {k: self.write(value[k], depth + 1) for k in self._some(list(value))}
-        return value if _is_json(value) else _shown(value)
+        if _is_json(value):
+            return value
+        return hex(value) if isinstance(value, int) else value_text(value, _MAX_TEXT)
 
     def _some(self, values: list[Any] | tuple[Any, ...]) -> list[Any]:
-        """As many of the values as there is room for."""
+        """The values that fit into the remaining room."""
         room = max(0, _MAX_VALUES - self.values)
         return list(values) if len(values) <= room else [*values[:room], _ELLIPSIS]
 
@@ -101,20 +104,3 @@ def _is_json(value: object) -> bool:
     if isinstance(value, int):
         return value.bit_length() <= _MAX_BITS
     return isinstance(value, float) and math.isfinite(value)
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, int):
-        return hex(value)  # Python refuses to write so many decimal digits
-    if isinstance(value, float):
-        return repr(value)
-    try:
-        return _short.repr(value)
-    except ValueError:  # an integer inside is too long to be written
-        return f"<{type(value).__name__}>"
-
-
-_short = reprlib.Repr()
-_short.maxlevel = 4
-_short.maxset = _short.maxfrozenset = _short.maxdict = _short.maxlist = _short.maxtuple = 20
-_short.maxstring = _short.maxother = 200

@@ -1,4 +1,4 @@
-"""How an episode ended, as a small table."""
+"""The end of an episode as a small table."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from codeplan.types.model import Usage
 from codeplan.types.result import Result
 
 STAND_IN_LABEL = "scripted stand-in, not a language model"
-"""What stands wherever a figure of the scripted model could be mistaken for a language model's."""
+"""The label of the scripted model wherever a reader could take its figures for a language model's."""
 
 
 def model_label(name: str) -> str:
-    """The model's name; for the scripted one, what it is."""
+    """The model's name; for the scripted one, its label."""
     return STAND_IN_LABEL if name == "scripted" else one_line(name)
 
 
 def print_summary(console: Console, result: Result) -> None:
-    """Print the verdict and the counts, and where the trace is."""
+    """Print whether the episode succeeded, its counts, and the path of the trace."""
     verdict, style = ("✓ Success", "bold green") if result.success else ("✗ Not solved", "bold red")
     console.print(Text(verdict, style), soft_wrap=True)
     for name, value in _rows(result).items():
@@ -45,7 +45,7 @@ def _rows(result: Result) -> dict[str, str]:
 
 
 def _money(result: Result) -> str:
-    """US dollars, as far as prices are known; nothing where no endpoint was asked."""
+    """US dollars, as far as prices are known; empty if no endpoint was called."""
     if result.model == "scripted" or not result.model_calls:
         return ""
     if result.usage.money is None:

@@ -1,4 +1,4 @@
-"""Text from plans, models and environments, made fit to show: nothing in it can steer a terminal or flood it."""
+"""Makes text from plans, models and environments fit for a terminal: it can neither steer nor flood it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ TAB = "    "
 
 
 def clean(text: str) -> str:
-    """The text without control characters, escape codes, invisible marks and lone surrogates; line ends are kept."""
+    """The text without control characters, escape codes, invisible characters and lone surrogates. Line ends stay."""
     if text.isprintable():
-        return text  # most are, and a list has thousands
+        return text  # the common case, and lists have thousands of texts
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", TAB)
     return "".join(c for c in lines if c == "\n" or c.isprintable())
 
@@ -25,7 +25,7 @@ def one_line(text: str, width: int = 200) -> str:
 
 
 def clip_lines(text: str, lines: int = 40, characters: int = 4000) -> list[str]:
-    """The clean text's first lines; where something is left out, the last line says how much."""
+    """The first lines of the clean text. If something is left out, the last line says how much."""
     kept = clean(text[:characters]).rstrip("\n").split("\n")
     shown = kept[:lines]
     if len(kept) > lines or len(text) > characters:
@@ -34,22 +34,22 @@ def clip_lines(text: str, lines: int = 40, characters: int = 4000) -> list[str]:
 
 
 def source_excerpt(source: str, diagnostic: Diagnostic) -> list[str]:
-    """The source line that a diagnostic is about, and a caret under its column; empty where there is no such line."""
+    """The source line of a diagnostic, and a caret under its column; empty if there is no such line."""
     lines = source.splitlines()
     if not 0 < diagnostic.line <= len(lines):
         return []
     line = lines[diagnostic.line - 1]
     start = max(diagnostic.column - 1, 0)
-    first = max(0, start - 80)  # of a very long line, the part around the column
+    first = max(0, start - 80)  # show the part of a long line around the column
     before, after = clean(line[first:start]), clean(line[start : start + 40])
     return [before + after] + ([" " * len(before) + "^"] if diagnostic.column else [])
 
 
 def diff_lines(before: str, after: str) -> Iterator[tuple[str, str]]:
-    """What is new in ``after``: pairs of a mark (``"@"``, ``" "``, ``"-"`` or ``"+"``) and a clean line."""
+    """The changes from ``before`` to ``after``: pairs of a mark ("@", " ", "-" or "+") and a clean line."""
     diff = difflib.unified_diff(clean(before).splitlines(), clean(after).splitlines(), n=2, lineterm="")
     for number, line in enumerate(diff):
         if line.startswith("@@"):
             yield "@", "line " + line.split("+")[1].split(",")[0].split(" ")[0]
-        elif number > 1:  # the first two are the names of the files
+        elif number > 1:  # the first two lines are file names
             yield line[0], line[1:]

@@ -136,7 +136,7 @@ def test_the_command_says_what_is_wrong_in_one_line(tmp_path: Path, capsys: pyte
     assert "nothing to show" in capsys.readouterr().err
     write(tmp_path / "run", started())
     assert main(["report", str(tmp_path), "-o", str(tmp_path / "no" / "page.html")]) == 2
-    assert "cannot be written" in capsys.readouterr().err
+    assert "cannot write the page" in capsys.readouterr().err
 
 
 def test_a_trace_whose_beginning_cannot_be_read_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplan.report.pages.variable_text import dropped_variables, value_text, variable_texts
+from codeplan.report.pages.variable_text import dropped_variables, variable_texts
 from codeplan.report.pages.visible_text import clip, label, make_visible
+from codeplan.report.value_text import value_text
 from codeplan.sandbox.protocol.codec import encode
 from codeplan.types.plan import Checkpoint
 

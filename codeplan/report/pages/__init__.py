@@ -1,5 +1,6 @@
-"""Pages: a bench and its episodes as HTML, in one file or served as they grow.
+"""Pages: a bench and its episodes as HTML, in one file or served live.
 
-``runs`` finds what there is, ``overview`` sums it up, ``index`` and ``episode`` read one trace in pages, ``items`` says
-what is shown of an event. ``archive`` writes the file, ``server`` serves it live; both have one client, in ``client/``.
+``source`` finds the episodes and ``overview`` sums them up. ``trace_index`` and ``episode_view`` read one trace in
+pages; ``event_renderer`` renders its events. ``archive`` writes the file and ``server`` serves the pages; both use the
+client in ``client/``.
 """

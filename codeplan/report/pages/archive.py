@@ -1,4 +1,4 @@
-"""A bench and its episodes as one file that needs nothing else: no server, no network."""
+"""Writes a bench and its episodes as one file that needs neither a server nor a network."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from codeplan.report.pages.source import ReportEpisode, ReportSource
 from codeplan.skills.library import SkillLibrary
 
 MAX_FILE_BYTES = 48 << 20
-"""What the episodes may take, compressed; where they would take more, the middle of long ones is left out."""
+"""Limit for all episodes together, compressed. Beyond it, the middle of long episodes is left out."""
 
 MAX_SKILL_BYTES = 16 << 20
-"""What the skills' plans and trials may take; of those for which there is no room, the file has the figures alone."""
+"""Limit for all skills' plans and trials. Skills beyond it appear with their figures only."""
 
 MAX_TEXT_CHARACTERS = 20_000
-"""How much of one text the file holds."""
+"""Limit for one text."""
 
 _MIN_EPISODE_BYTES = 4096
 _MAX_PAGES = 400
 
 
 class ArchiveSummary(msgspec.Struct, frozen=True):
-    """What was written: how many episodes, bytes, and pages of events that are left out; traces that cannot be read."""
+    """What the file holds: the number of episodes, its bytes, the pages of events left out, and unreadable traces."""
 
     episodes: int
     size: int
@@ -43,44 +43,45 @@ class ArchiveSummary(msgspec.Struct, frozen=True):
 
 
 def write_archive(source: ReportSource, out: Path, library: SkillLibrary | None = None) -> ArchiveSummary:
-    """Write the page to ``out``, whole or not at all; with a library of skills where one is given.
+    """Write the page to ``out`` atomically, with a library of skills if one is given.
 
-    Raises UsageError where it cannot be written, or would replace another file.
+    Raises:
+        UsageError: the file cannot be written, or would replace a file that is not such a page.
     """
-    _may_replace(out)
-    found = source.read()
-    packed = _EpisodeBlocks(found.episodes)
+    _check_replaceable(out)
+    report = source.read()
+    packed = _EpisodeBlocks(report.episodes)
     blocks = "".join(packed.blocks())
     if library:
-        blocks += "".join(_skills(library, {run.folder.resolve(): at for at, run in enumerate(found.episodes)}))
-    text = render_page(found.name, build_overview(found) | {"skills": library is not None}, blocks)
+        blocks += "".join(_skills(library, {run.folder.resolve(): at for at, run in enumerate(report.episodes)}))
+    text = render_page(report.name, build_overview(report) | {"skills": library is not None}, blocks)
     _write(out, text.encode())
-    return ArchiveSummary(len(found.episodes), len(text), packed.left_out, found.unread)
+    return ArchiveSummary(len(report.episodes), len(text), packed.left_out, report.unread)
 
 
 class _EpisodeBlocks:
-    """The episodes as blocks of the page. ``left_out`` counts the pages of events for which there was no room."""
+    """The episodes as blocks of the page. ``left_out`` counts the pages of events that did not fit."""
 
     def __init__(self, runs: tuple[ReportEpisode, ...]) -> None:
         self._runs, self._room = runs, MAX_FILE_BYTES
         self.left_out = 0
 
     def blocks(self) -> Iterator[str]:
-        """Each episode's head, and as many of its pages as there is room for; each may use an equal share of it."""
+        """Each episode's head and the pages that fit. Each episode gets an equal share of the remaining room."""
         for at, run in enumerate(self._runs):
             yield from self._episode(f"e{at}", run, max(_MIN_EPISODE_BYTES, self._room // (len(self._runs) - at)))
 
     def _episode(self, name: str, run: ReportEpisode, room: int) -> Iterator[str]:
-        told = EpisodeView(run, lambda event, file: picture_data_url(run.folder, file), MAX_TEXT_CHARACTERS)
+        view = EpisodeView(run, lambda event, file: picture_data_url(run.folder, file), MAX_TEXT_CHARACTERS)
         try:
-            head = told.head()
-        except UsageError:  # a result whose trace is gone
+            head = view.head()
+        except UsageError:  # the result has no trace
             return
         yield self._block(name, head)
         pages = len(head["pages"])
         kept = 0
         for number in _from_both_ends(pages):
-            block = _pack(told.page(number))
+            block = _pack(view.page(number))
             room -= len(block)
             if (room < 0 and kept > 0) or kept >= _MAX_PAGES:
                 break
@@ -95,11 +96,11 @@ class _EpisodeBlocks:
 
 
 def _skills(library: SkillLibrary, episodes: Mapping[Path, int]) -> Iterator[str]:
-    """The library's blocks: all at a glance, and each skill while there is room."""
-    found = skills.skills_overview(library)
-    yield _element("skills", _pack(found))
+    """The blocks of the library: its overview, then skills while they fit."""
+    overview = skills.skills_overview(library)
+    yield _element("skills", _pack(overview))
     room = MAX_SKILL_BYTES
-    for at, row in enumerate(found["skills"]):
+    for at, row in enumerate(overview["skills"]):
         block = _pack(skills.skill_details(library, row["env"], row["name"], episodes))
         room -= len(block)
         if room < 0:
@@ -112,7 +113,7 @@ def _element(name: str, packed: str) -> str:
 
 
 def _from_both_ends(count: int) -> Iterator[int]:
-    """First, last, second, last but one …: what matters most of a long episode is how it began and ended."""
+    """First, last, second, last but one …: the start and the end of a long episode matter most."""
     for at in range(count):
         yield count - 1 - at // 2 if at % 2 else at // 2
 
@@ -121,17 +122,17 @@ def _pack(value: Any) -> str:
     return base64.b64encode(gzip.compress(msgspec.json.encode(value), 6, mtime=0)).decode()
 
 
-def _may_replace(out: Path) -> None:
-    """Raise UsageError where something else than a page of ours would be written over."""
+def _check_replaceable(out: Path) -> None:
+    """Raise UsageError if ``out`` is a file that is not such a page."""
     try:
         with out.open("rb") as file:
             ours = file.read(len(PAGE_MARK)) == PAGE_MARK
     except FileNotFoundError:
         return
     except OSError as e:
-        raise UsageError(f"the page cannot be written to {out}: {e.strerror}") from None
+        raise UsageError(f"cannot write the page to {out}: {e.strerror}") from None
     if not ours:
-        raise UsageError(f"{out} exists and is no page of codeplan; it is not overwritten: name another file")
+        raise UsageError(f"{out} exists and is not a codeplan page, so it is not overwritten; name another file")
 
 
 def _write(out: Path, content: bytes) -> None:
@@ -141,4 +142,4 @@ def _write(out: Path, content: bytes) -> None:
         os.replace(unfinished, out)
     except OSError as e:
         unfinished.unlink(missing_ok=True)
-        raise UsageError(f"the page cannot be written to {out}: {e.strerror}") from None
+        raise UsageError(f"cannot write the page to {out}: {e.strerror}") from None

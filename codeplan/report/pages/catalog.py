@@ -1,4 +1,4 @@
-"""What a server shows: the episodes of a folder, each with a number that stays while the folder grows."""
+"""The episodes of a folder for the server. An episode keeps its number while the folder grows."""
 
 from __future__ import annotations
 
@@ -17,60 +17,60 @@ from codeplan.skills.library import SkillLibrary
 
 MAX_TEXT_CHARACTERS = 50_000
 MAX_WHOLE_TEXT_CHARACTERS = 4_000_000
-"""How much of one text is shown at first, and when it is asked for whole."""
+"""Limits for one text: in a page of events, and for a reader who asks for the whole text."""
 
 _MAX_CACHED_VIEWS = 32
 
 
 class EpisodeCatalog:
-    """Reads what is asked for. Safe to use from several threads; an answer is plain data, None where there is none."""
+    """Answers the server's requests with plain data, or None if there is no such thing. Thread-safe."""
 
     def __init__(self, source: ReportSource, library: SkillLibrary | None = None) -> None:
         self._source, self._library = source, library
         self._lock = threading.RLock()
         self._numbers: dict[Path, int] = {}
         self._runs: list[ReportEpisode] = []
-        self._told: OrderedDict[int, EpisodeView] = OrderedDict()
+        self._views: OrderedDict[int, EpisodeView] = OrderedDict()
         self._refresh()
 
     def overview(self) -> dict[str, Any]:
-        """The overview as the folder is now; an episode's place in its list is its number."""
+        """The overview of the folder as it is now. An episode's place in its list is its number."""
         with self._lock:
-            found = self._refresh()
-            return build_overview(found) | {"skills": self._library is not None}
+            report = self._refresh()
+            return build_overview(report) | {"skills": self._library is not None}
 
     def head(self, number: int) -> dict[str, Any] | None:
         """An episode's head."""
         with self._lock:
-            told = self._episode(number)
-            return told.head() if told else None
+            view = self._episode(number)
+            return view.head() if view else None
 
     def page(self, number: int, page: int) -> dict[str, Any] | None:
         """A page of an episode's events."""
         with self._lock:
-            told = self._episode(number)
-            if told is None or not 0 <= page < len(told.index.refresh().pages):
+            view = self._episode(number)
+            if view is None or not 0 <= page < len(view.index.refresh().pages):
                 return None
-            return told.page(page)
+            return view.page(page)
 
     def item(self, number: int, event: int) -> dict[str, Any] | None:
-        """One event, its texts whole."""
+        """One event with its whole texts."""
         with self._lock:
-            told = self._episode(number)
-            return told.item(event, MAX_WHOLE_TEXT_CHARACTERS) if told else None
+            view = self._episode(number)
+            return view.item(event, MAX_WHOLE_TEXT_CHARACTERS) if view else None
 
     def event(self, number: int, event: int) -> tuple[Path, Event | UnreadableEvent | None] | None:
-        """The folder of an episode, and one event as it is."""
+        """The folder of an episode, and one event of it."""
         with self._lock:
-            told = self._episode(number)
-            return (told.folder, told.event(event)) if told else None
+            view = self._episode(number)
+            return (view.folder, view.event(event)) if view else None
 
     def skills(self) -> dict[str, Any] | None:
-        """The library at a glance."""
+        """The library's overview."""
         return skills.skills_overview(self._library) if self._library else None
 
     def skill(self, env: str, name: str) -> dict[str, Any] | None:
-        """All of one skill."""
+        """One skill in full."""
         if self._library is None:
             return None
         with self._lock:
@@ -78,31 +78,31 @@ class EpisodeCatalog:
         return skills.skill_details(self._library, env, name, episodes)
 
     def _refresh(self) -> ReportData:
-        """Read the folder again; what is new comes after what was there."""
-        found = self._source.read()
-        for run in found.episodes:
+        """Read the folder again. New episodes come after the known ones."""
+        report = self._source.read()
+        for run in report.episodes:
             number = self._numbers.setdefault(run.folder, len(self._numbers))
             if number == len(self._runs):
                 self._runs.append(run)
             else:
                 self._runs[number] = run
-            if number in self._told:
-                self._told[number].episode = run
-        return ReportData(found.name, found.columns, tuple(self._runs), found.total)
+            if number in self._views:
+                self._views[number].episode = run
+        return ReportData(report.name, report.columns, tuple(self._runs), report.total)
 
     def _episode(self, number: int) -> EpisodeView | None:
         if not 0 <= number < len(self._runs):
             return None
-        if number not in self._told:
+        if number not in self._views:
 
             def picture(event: int, file: str) -> str:
                 return f"api/episodes/{number}/pictures/{event}"
 
-            self._told[number] = EpisodeView(self._runs[number], picture, MAX_TEXT_CHARACTERS)
-        self._told.move_to_end(number)
-        while len(self._told) > _MAX_CACHED_VIEWS:
-            self._told.popitem(last=False)
-        told = self._told[number]
-        if not told.index.count:
-            told.index.refresh()
-        return told
+            self._views[number] = EpisodeView(self._runs[number], picture, MAX_TEXT_CHARACTERS)
+        self._views.move_to_end(number)
+        while len(self._views) > _MAX_CACHED_VIEWS:
+            self._views.popitem(last=False)
+        view = self._views[number]
+        if not view.index.count:
+            view.index.refresh()
+        return view

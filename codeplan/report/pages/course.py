@@ -1,4 +1,4 @@
-"""The course of an episode: which plans ran, through which steps, where each ended, where the next one resumed."""
+"""The course of an episode: the plans that ran, their steps, how each ended and where the next resumed."""
 
 from __future__ import annotations
 
@@ -18,46 +18,46 @@ _ENDS = {"plan_failed": "failed", "plan_stopped": "stopped", "plan_finished": "f
 def plan_rows(course_events: Iterable[tuple[int, EventHeader]]) -> list[dict[str, Any]]:
     """One row for each plan that ran or was refused, in order.
 
-    ``n`` is the number of the event that it begins with, ``plan`` the plan's number, ``from`` the step that it starts
-    at; ``steps`` are [step, event, title] of those it entered; ``end`` says how it ended (``failed``, ``stopped``,
-    ``finished``, ``refused``; None where the trace does not), with the event, step, line and sentence.
+    ``n`` is the number of its first event, ``plan`` the plan's number and ``from`` its first step. ``steps`` are
+    [step, event, title] of the steps it entered. ``end`` has the outcome (``failed``, ``stopped``, ``finished`` or
+    ``refused``), event, step, line and message; it is None if the trace has no end.
     """
-    found: list[dict[str, Any]] = []
-    for number, mark in course_events:
-        if mark.event in ("plan_started", "plan_rejected"):
-            if len(found) == _MAX_ROWS:
+    rows: list[dict[str, Any]] = []
+    for number, header in course_events:
+        if header.event in ("plan_started", "plan_rejected"):
+            if len(rows) == _MAX_ROWS:
                 break
-            refused = mark.event == "plan_rejected"
+            refused = header.event == "plan_rejected"
             end = {"outcome": "refused", "n": number, "step": None, "line": None, "message": ""} if refused else None
-            found.append({"n": number, "plan": mark.number, "from": mark.start_from or 1, "steps": [], "end": end})
-        elif not found or found[-1]["end"]:
+            rows.append({"n": number, "plan": header.number, "from": header.start_from or 1, "steps": [], "end": end})
+        elif not rows or rows[-1]["end"]:
             continue
-        elif mark.event == "step_entered":
-            if len(found[-1]["steps"]) < _MAX_STEPS:
-                found[-1]["steps"].append([mark.step, number, label(mark.title)])
-        elif mark.event in _ENDS:
-            found[-1]["end"] = {
-                "outcome": _ENDS[mark.event],
+        elif header.event == "step_entered":
+            if len(rows[-1]["steps"]) < _MAX_STEPS:
+                rows[-1]["steps"].append([header.step, number, label(header.title)])
+        elif header.event in _ENDS:
+            rows[-1]["end"] = {
+                "outcome": _ENDS[header.event],
                 "n": number,
-                "step": mark.step,
-                "line": mark.line,
-                "message": _why(mark),
+                "step": header.step,
+                "line": header.line,
+                "message": _message(header),
             }
-    return found
+    return rows
 
 
 def span_rows(course_events: Iterable[tuple[int, EventHeader]]) -> list[list[Any]]:
-    """[id, kind, name, event, depth] of each part of the episode, in the order in which they began."""
-    found: list[list[Any]] = []
+    """[id, kind, name, event, depth] of each span, in the order of their starts."""
+    rows: list[list[Any]] = []
     depth: dict[int | None, int] = {None: -1}
-    for number, mark in course_events:
-        if mark.event == "span_opened" and mark.id is not None and len(found) < _MAX_SPANS:
-            depth[mark.id] = depth.get(mark.span, -1) + 1
-            found.append([mark.id, label(mark.kind), label(mark.name), number, min(depth[mark.id], 20)])
-    return found
+    for number, header in course_events:
+        if header.event == "span_opened" and header.id is not None and len(rows) < _MAX_SPANS:
+            depth[header.id] = depth.get(header.span, -1) + 1
+            rows.append([header.id, label(header.kind), label(header.name), number, min(depth[header.id], 20)])
+    return rows
 
 
-def _why(mark: EventHeader) -> str:
-    if mark.event == "plan_failed" and mark.error != "AssertionError":
-        return label(f"{mark.error}: {mark.message}")
-    return mark.message
+def _message(header: EventHeader) -> str:
+    if header.event == "plan_failed" and header.error != "AssertionError":
+        return label(f"{header.error}: {header.message}")
+    return header.message

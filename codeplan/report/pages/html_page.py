@@ -1,4 +1,4 @@
-"""The page's HTML: one client, whether the data are in the file or with a server; no other script can run in it."""
+"""The page's HTML. One client serves both kinds of page; the policy lets no other script run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from codeplan.report.pages.visible_text import label
 from codeplan.version import VERSION
 
 PAGE_MARK = b"<!doctype html>\n<!-- codeplan report -->"
-"""What every page begins with."""
+"""The first bytes of every page."""
 
 _STYLES = ("base.css", "overview.css", "controls.css", "list.css", "episode.css", "timeline.css", "skills.css")
 _SCRIPTS = (
@@ -49,12 +49,12 @@ def render_page(title: str, overview: dict[str, Any] | None, blocks: str = "") -
         "script": script(),
         "blocks": blocks,
     }
-    # In one pass: what a part says is never taken for the place of another.
+    # One pass, so that text like "{title}" inside a part is not replaced.
     return re.sub(r"\{(\w+)\}", lambda place: parts[place[1]], _client("page.html"))
 
 
 def content_security_policy(served: bool) -> str:
-    """The content security policy: our script and style by their digests, pictures of ours, and nothing else."""
+    """The content security policy: only our script, our style and our pictures."""
     return "; ".join(
         [
             "default-src 'none'",
@@ -87,7 +87,7 @@ def _client(name: str) -> str:
 
 
 def _island(overview: dict[str, Any]) -> str:
-    """The overview as JSON in the page; without ``<``, no text in it can end the element or begin another."""
+    """The overview as JSON in the page. Without ``<``, no text in it can end the element or begin another."""
     text = msgspec.json.encode(overview).decode().replace("<", "\\u003c")
     return f'<script type="application/json" id="overview">{text}</script>'
 

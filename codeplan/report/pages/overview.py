@@ -1,4 +1,4 @@
-"""A bench at a glance: success rates with their intervals, means, and the curves of the plots."""
+"""The overview of a bench: success rates with intervals, means, and the curves of the plots."""
 
 from __future__ import annotations
 
@@ -18,29 +18,30 @@ _MAX_POINTS = 200
 MeasuredEpisodes = list[tuple[EpisodeOutcome, EpisodeMeasures]]
 
 
-def build_overview(found: ReportData) -> dict[str, Any]:
-    """All that the first page shows: columns, rates by kind, curves, others' figures, and a row for each episode."""
-    kinds = list(dict.fromkeys(r.task.kind for r in found.episodes))
-    numbers = {c.name: at for at, c in enumerate(found.columns)}
-    counted = {c.name: _counted(found.episodes, c.name) for c in found.columns}
+def build_overview(report: ReportData) -> dict[str, Any]:
+    """All data of the first page: columns, rates by kind, curves, published figures, and a row for each episode."""
+    kinds = list(dict.fromkeys(r.task.kind for r in report.episodes))
+    numbers = {c.name: at for at, c in enumerate(report.columns)}
+    counted = {c.name: _counted(report.episodes, c.name) for c in report.columns}
     every = [m for episodes in counted.values() for _, m in episodes]
-    by_column = {c.name: cell_statistics(c.cell, counted[c.name]) for c in found.columns}
+    by_column = {c.name: cell_statistics(c.cell, counted[c.name]) for c in report.columns}
     return {
-        "name": label(found.name),
-        "total": found.total,
-        "columns": [_column(c, found.episodes, counted[c.name], by_column[c.name][-1], every) for c in found.columns],
+        "name": label(report.name),
+        "total": report.total,
+        "columns": [_column(c, report.episodes, counted[c.name], by_column[c.name][-1], every) for c in report.columns],
         "kinds": [label(kind, 60) for kind in kinds],
-        "byKind": [[_rate_of(kind, by_column[c.name]) for c in found.columns] for kind in kinds],
+        "byKind": [[_rate_of(kind, by_column[c.name]) for c in report.columns] for kind in kinds],
         "cost": cost_unit(every),
-        "published": [visible_data(to_plain_data(p)) for p in found.published],
-        "episodes": [_episode(r, numbers[r.column], kinds.index(r.task.kind)) for r in found.episodes],
+        "published": [visible_data(to_plain_data(p)) for p in report.published],
+        "episodes": [_episode(r, numbers[r.column], kinds.index(r.task.kind)) for r in report.episodes],
     }
 
 
 def refinement_curve(episodes: Sequence[EpisodeMeasures], max_refinements: int) -> list[list[float]]:
-    """[refinements, successes, episodes, low, high] up to ``most``: who is solved with so many refinements at most.
+    """[refinements, successes, episodes, low, high] for each number of refinements up to ``max_refinements``.
 
-    AdaPlanner (Sun et al., NeurIPS 2023), figure 4a, with Wilson's interval.
+    A success counts if it took at most this many refinements: AdaPlanner (Sun et al., NeurIPS 2023), figure 4a, with
+    Wilson's interval.
     """
     rows = []
     for allowed in range(min(max_refinements, _MAX_POINTS) + 1):
@@ -52,7 +53,7 @@ def refinement_curve(episodes: Sequence[EpisodeMeasures], max_refinements: int) 
 def cost_curve(
     episodes: Sequence[EpisodeMeasures], cost: Callable[[EpisodeMeasures], float | None]
 ) -> list[list[float]]:
-    """[cost, share of the episodes that are solved for that at most], rising."""
+    """Points [cost, share of the episodes solved at this cost or less], ascending."""
     costs = sorted(c for m in episodes if m.success and (c := cost(m)) is not None)
     points = [[c, round((at + 1) / len(episodes), 4)] for at, c in enumerate(costs)]
     stride = -(-len(points) // _MAX_POINTS) if points else 1
@@ -60,7 +61,7 @@ def cost_curve(
 
 
 def cost_unit(episodes: Sequence[EpisodeMeasures]) -> str:
-    """What the episodes' cost is told in: ``money`` or ``tokens`` where they are known of all, else ``calls``."""
+    """The unit of the episodes' cost: ``money`` or ``tokens`` if known for all episodes, else ``calls``."""
     asked = [m for m in episodes if m.calls]
     for name in ("money", "tokens"):
         costs = [_COSTS[name](m) for m in asked]
@@ -83,7 +84,7 @@ def _column(
     total: CellStatistics,
     every: Sequence[EpisodeMeasures],
 ) -> dict[str, Any]:
-    """What played, its figures over all kinds, and its curves; ``every`` are the measures of all columns."""
+    """A column's method, model, figures over all kinds, and curves; ``every`` are the measures of all columns."""
     episodes = [m for _, m in counted]
     return {
         "name": label(column.name),
@@ -103,8 +104,12 @@ def _column(
 
 
 def _counted(runs: Sequence[ReportEpisode], column: str) -> MeasuredEpisodes:
-    """The episodes that count for a column: those that ended, and were not broken."""
-    return [(r.ended, r.measures) for r in runs if r.ended and r.measures and r.column == column and not r.ended.broken]
+    """The episodes that count for a column: they ended and are not broken off."""
+    return [
+        (r.outcome, r.measures)
+        for r in runs
+        if r.outcome and r.measures and r.column == column and not r.outcome.broken
+    ]
 
 
 def _rate_of(kind: str, by_kind: Sequence[CellStatistics]) -> list[float]:
@@ -117,13 +122,13 @@ def _rate(of: CellStatistics) -> list[float]:
 
 
 def _episode(run: ReportEpisode, column: int, kind: int) -> list[Any]:
-    """Column, kind, task, goal, state, reason, the counts of ``Measures``, repeat: as the client reads them."""
-    told = [column, kind, label(run.task.id, 80), label(run.task.goal), run.state]
+    """The row that the client reads (``FIELDS`` in overview.js)."""
+    row = [column, kind, label(run.task.id, 80), label(run.task.goal), run.state]
     if run.result is None or run.measures is None:
-        return [*told, "", *[None] * 8, run.repeat]
+        return [*row, "", *[None] * 8, run.repeat]
     m = run.measures
     counts = [m.trajectory, m.actions, m.asks, m.refinements, m.calls, m.tokens, m.money, round(m.seconds, 3)]
-    return [*told, "" if m.success else label(run.result.reason), *counts, run.repeat]
+    return [*row, "" if m.success else label(run.result.reason), *counts, run.repeat]
 
 
 def _rounded(interval: tuple[float, float]) -> list[float]:

@@ -1,4 +1,4 @@
-"""Pictures that an episode recorded: PNG files in its folder, and nothing else."""
+"""Reads the pictures that an episode recorded: PNG files in its folder, and no other file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def read_png(folder: Path, file: str) -> bytes | None:
-    """The picture that a trace in ``folder`` names; None where it is none, too large, or outside of the folder."""
+    """A picture that the trace in ``folder`` names. None if it is not a PNG, too large, or outside the folder."""
     try:
         path = (folder / file).resolve()
         if not path.is_relative_to(folder.resolve()) or not path.is_file() or path.stat().st_size > MAX_PICTURE_BYTES:
@@ -23,6 +23,6 @@ def read_png(folder: Path, file: str) -> bytes | None:
 
 
 def picture_data_url(folder: Path, file: str) -> str | None:
-    """The picture as an address that holds it; None as for ``png``."""
+    """The picture as a data URL; None as for ``read_png``."""
     content = read_png(folder, file)
     return None if content is None else "data:image/png;base64," + base64.b64encode(content).decode()

@@ -1,6 +1,6 @@
-"""A plan's text, laid out for a page: its lines, its steps' ranges, and what a refined one changed.
+"""A plan's text for the page: its lines, the ranges of its steps, and the changes of a refinement.
 
-The steps are found by their first line alone, which is fixed; this is for show, and nothing depends on it.
+A step is match by its first line. This is for display only.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ _STEP = re.compile(r"^( *)if start_from <= (\d{1,6}):")
 
 
 def plan_layout(source: str) -> dict[str, Any]:
-    """The plan's lines, how many there are in all, and its steps as [number, first line, last line]."""
+    """The plan's lines, the number of all its lines, and its steps as [number, first line, last line]."""
     lines = _lines(source)
     return {"lines": lines, "whole": source.count("\n") + 1, "steps": step_ranges(lines)}
 
 
 def step_ranges(lines: list[str]) -> list[list[int]]:
-    """[number, first line, last line] of each step, lines counted from 1."""
+    """[number, first line, last line] of each step; lines count from 1."""
     ranges: list[list[int]] = []
     depth = -1
     for at, line in enumerate(lines, 1):
-        if found := _STEP.match(line):
-            depth = len(found[1])
-            ranges.append([int(found[2]), at, at])
+        if match := _STEP.match(line):
+            depth = len(match[1])
+            ranges.append([int(match[2]), at, at])
         elif ranges and line.strip():
             if len(line) - len(line.lstrip()) <= depth and not line.lstrip().startswith("#"):
                 depth = -1

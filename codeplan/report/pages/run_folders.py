@@ -1,4 +1,4 @@
-"""Runs in a folder without a bench's files: which there are, how each began and ended, what to call the columns."""
+"""Finds the episodes in a folder without a bench's files, and names the columns for them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FirstAndLastEvent = tuple[EpisodeStarted | None, EpisodeEnded | None]
 
 
 def find_traces(folder: Path) -> Iterator[Path]:
-    """The traces in a folder and below, links to other folders left out."""
+    """The traces in a folder and its subfolders. Links are not followed."""
     for root, folders, files in os.walk(folder):
         if TRACE_NAME in files:
             yield Path(root, TRACE_NAME)
@@ -43,7 +43,7 @@ def natural_sort_key(path: Path) -> list[tuple[int, str]]:
 
 
 def read_ends(path: Path, size: int) -> FirstAndLastEvent:
-    """The first and the last event of a trace of so many bytes; None for what is not there or damaged."""
+    """The first and the last event of a trace of ``size`` bytes. None for an event that is missing or damaged."""
     with path.open("rb") as file:
         first = _event(file.readline(_HEAD_BYTES))
         file.seek(max(0, size - _TAIL_BYTES))
@@ -53,24 +53,24 @@ def read_ends(path: Path, size: int) -> FirstAndLastEvent:
 
 
 def column_key(start: EpisodeStarted) -> tuple[str, str, str, bytes]:
-    """What is equal for runs of one column: environment, method, model and settings."""
+    """What the runs of one column have in common: environment, method, model and settings."""
     return start.env, start.method, start.model, msgspec.json.encode(start.settings, order="sorted")
 
 
 def column_names(starts: Sequence[EpisodeStarted], scripted: str) -> list[str]:
-    """A name for each column: method, model and environment where it takes them, and the settings that differ.
+    """A name for each column: its method, and what distinguishes it: model, environment, settings.
 
-    The model ``scripted`` is not named; the page marks it.
+    The model ``scripted`` is not named, because the page marks it.
     """
     several = len({s.env for s in starts}) > 1
     every = {name for s in starts for name in s.settings}
     differing = sorted(n for n in every if any(s.settings.get(n) != starts[0].settings.get(n) for s in starts))
-    found = []
+    names = []
     for s in starts:
         parts = [s.method, *([s.model] if s.model != scripted else []), *([s.env] if several else [])]
         parts += [f"{n}={s.settings[n]}" for n in differing if n in s.settings]
-        found.append(", ".join(parts))
-    return found
+        names.append(", ".join(parts))
+    return names
 
 
 def _event(line: bytes) -> Event | None:

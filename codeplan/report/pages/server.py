@@ -1,4 +1,4 @@
-"""The pages served on this machine, to this machine: read only, to its own page and to nobody else's."""
+"""Serves the pages to this machine only. Nothing can be written, and only the page itself may ask."""
 
 from __future__ import annotations
 
@@ -24,21 +24,25 @@ LOOPBACK = "127.0.0.1"
 
 
 def serve(catalog: EpisodeCatalog, port: int, on_ready: Callable[[str], None]) -> None:
-    """Serve until interrupted; ``ready`` is given the address. Raises UsageError where extra or port are not there."""
+    """Serve until interrupted. ``on_ready`` gets the address.
+
+    Raises:
+        UsageError: the extra ``web`` is not installed, or the port cannot be used.
+    """
     try:
         import uvicorn
     except ImportError:
         raise UsageError("codeplan view needs the extra web: pip install 'codeplan[web]'") from None
-    listening = _listening(port)
-    port = listening.getsockname()[1]
+    listener = _listen(port)
+    port = listener.getsockname()[1]
     settings: dict[str, Any] = {"log_level": "warning", "lifespan": "off", "ws": "none", "server_header": False}
     server = uvicorn.Server(uvicorn.Config(application(catalog, port), **settings))
     on_ready(f"http://{LOOPBACK}:{port}/")
-    server.run(sockets=[listening])
+    server.run(sockets=[listener])
 
 
 def application(catalog: EpisodeCatalog, port: int) -> ASGIApp:
-    """The application that serves the shelf to pages of its own origin, at this port."""
+    """The application that serves the catalog to pages of its own origin, at this port."""
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
     from starlette.responses import Response
@@ -47,10 +51,10 @@ def application(catalog: EpisodeCatalog, port: int) -> ASGIApp:
     def answer(read: Callable[[Request], Any]) -> Callable[[Request], Any]:
         async def endpoint(request: Request) -> Response:
             try:
-                found = await run_in_threadpool(read, request)
+                answer = await run_in_threadpool(read, request)
             except UsageError as e:
                 return Response(str(e), 500, media_type="text/plain")
-            return _answer(request, found)
+            return _answer(request, answer)
 
         return endpoint
 
@@ -74,8 +78,10 @@ def application(catalog: EpisodeCatalog, port: int) -> ASGIApp:
 
 
 class _Guard:
-    """Lets through what the page itself asks for: a site that a browser was lured to, or a name that was made to lead
-    here, is refused. Every answer forbids what the page does not need."""
+    """Refuses requests from other sites and for other host names, and adds the security headers.
+
+    This stops a foreign site in the reader's browser, and DNS names that were made to point here.
+    """
 
     def __init__(self, app: ASGIApp, port: int) -> None:
         names = (LOOPBACK, "localhost", "[::1]")
@@ -92,14 +98,14 @@ class _Guard:
         own = headers.get(b"host") in self._hosts
         own = own and headers.get(b"origin", next(iter(self._origins))) in self._origins
         own = own and headers.get(b"sec-fetch-site", b"none") in (b"none", b"same-origin")
-        app = self._app if own else PlainTextResponse("This is served to its own page only.\n", 403)
+        app = self._app if own else PlainTextResponse("Only the page itself may ask this server.\n", 403)
 
-        async def told(message: Any) -> None:
+        async def send_with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message["headers"], *_headers()]
             await send(message)
 
-        await app(scope, receive, told)
+        await app(scope, receive, send_with_headers)
 
 
 def _headers() -> list[tuple[bytes, bytes]]:
@@ -113,37 +119,37 @@ def _headers() -> list[tuple[bytes, bytes]]:
     ]
 
 
-def _answer(request: Request, found: Any) -> Response:
-    """The page, a picture or data; 304 where the asker has them, 404 where there is nothing."""
+def _answer(request: Request, answer: Any) -> Response:
+    """The page, a picture or data as a response; 304 if the client has the data, 404 if there is none."""
     from starlette.responses import Response
 
-    if found is None:
-        return Response("There is no such thing here.\n", 404, media_type="text/plain")
-    if isinstance(found, str):
-        return Response(found, media_type="text/html")
-    if isinstance(found, bytes):
-        return Response(found, media_type="image/png")
-    content = msgspec.json.encode(found)
+    if answer is None:
+        return Response("There is nothing at this address.\n", 404, media_type="text/plain")
+    if isinstance(answer, str):
+        return Response(answer, media_type="text/html")
+    if isinstance(answer, bytes):
+        return Response(answer, media_type="image/png")
+    content = msgspec.json.encode(answer)
     tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers={"ETag": tag})
     return Response(content, media_type="application/json", headers={"ETag": tag})
 
 
-def _picture(shelf: EpisodeCatalog, number: int, event: int) -> bytes | None:
-    found = shelf.event(number, event)
-    if found is None or not isinstance(found[1], PictureSaved):
+def _picture(catalog: EpisodeCatalog, number: int, event: int) -> bytes | None:
+    located = catalog.event(number, event)
+    if located is None or not isinstance(located[1], PictureSaved):
         return None
-    return read_png(found[0], found[1].file)
+    return read_png(located[0], located[1].file)
 
 
-def _listening(port: int) -> socket.socket:
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+def _listen(port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listening.bind((LOOPBACK, port))
-        listening.listen()  # from now on whoever is given the address may come
+        listener.bind((LOOPBACK, port))
+        listener.listen()  # connections wait from now on, so the address can be announced
     except OSError as e:
-        listening.close()
-        raise UsageError(f"port {port} cannot be used: {e.strerror}; --port 0 takes one that is free") from None
-    return listening
+        listener.close()
+        raise UsageError(f"port {port} cannot be used: {e.strerror}; --port 0 takes a free one") from None
+    return listener

@@ -1,4 +1,4 @@
-"""A library of skills for the page: all at a glance, and each with its plan, parameters, figures and history."""
+"""A library of skills for the page: an overview, and each skill with plan, parameters, figures and history."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_ORIGINS = 50
 
 
 def skills_overview(library: SkillLibrary) -> dict[str, Any]:
-    """One row for each skill, in the library's order, and what in it cannot be used."""
+    """One row for each skill, in the library's order, and the library's faults."""
     library.refresh()
     rows = [
         {
@@ -40,7 +40,7 @@ def skills_overview(library: SkillLibrary) -> dict[str, Any]:
 
 
 def skill_details(library: SkillLibrary, env: str, name: str, episodes: Mapping[Path, int]) -> dict[str, Any] | None:
-    """All of one skill; None where there is no such skill. ``episodes`` numbers the runs that the page shows."""
+    """One skill in full, or None. ``episodes`` has the numbers of the runs that the page shows."""
     try:
         skill = library.get(env, name)
         trials = library.read_evidence(skill)
@@ -50,7 +50,7 @@ def skill_details(library: SkillLibrary, env: str, name: str, episodes: Mapping[
     def shown(run: str) -> int | None:
         try:
             return episodes.get(Path(run).resolve()) if run else None
-        except (OSError, RuntimeError, ValueError):  # a text that no folder can be called
+        except (OSError, RuntimeError, ValueError):  # the text is not a possible path
             return None
 
     return {
@@ -72,13 +72,13 @@ def skill_details(library: SkillLibrary, env: str, name: str, episodes: Mapping[
 
 
 def _history(library: SkillLibrary, skill: Skill) -> list[dict[str, Any]]:
-    """What each version changed, the latest first, with its figures."""
+    """The changes of each version with its figures, latest first."""
     trials = library.read_evidence(skill)
     plans = {}
     for version in range(max(1, skill.version - _MAX_VERSIONS), skill.version + 1):
         try:
             plans[version] = library.get(skill.env, skill.name, version).plan
-        except UsageError:  # a version from before the library kept them
+        except UsageError:  # the library did not keep this version
             continue
     return [
         {
@@ -91,7 +91,7 @@ def _history(library: SkillLibrary, skill: Skill) -> list[dict[str, Any]]:
 
 
 def _figures(of: EvidenceSummary) -> dict[str, Any]:
-    """Success with the skill and without, each as [successes, trials, low, high]; the pairs that differ; their p."""
+    """Success with and without the skill as [successes, trials, low, high], the discordant pairs and their p."""
     return {
         "with": [of.solved, of.shown, *wilson_interval(of.solved, of.shown)],
         "without": [of.baseline_solved, of.baseline, *wilson_interval(of.baseline_solved, of.baseline)],

@@ -1,4 +1,4 @@
-"""What there is to show: the episodes of a bench, of a folder of run folders, or one."""
+"""Finds the episodes to show: of a bench, of a folder of run folders, or a single one."""
 
 from __future__ import annotations
 
@@ -20,46 +20,46 @@ from codeplan.types.result import Result
 from codeplan.types.task import Task
 
 EpisodeState = Literal["success", "failure", "broken", "open"]
-"""How an episode stands: solved, not solved, broken by its infrastructure, or without an end so far."""
+"""The state of an episode: solved, not solved, broken off by its infrastructure, or without an end so far."""
 
 SCRIPTED = "scripted"
-"""The name of the model that is none, but a program in place of one."""
+"""The name of the stand-in, which is no language model."""
 
 
 class ReportColumn(msgspec.Struct, frozen=True):
-    """What played, and the name that it has on the page, unique there."""
+    """What the episodes of a column have in common, and the column's name, unique on the page."""
 
     name: str
     cell: BenchCell
 
 
 class ReportEpisode(msgspec.Struct, frozen=True):
-    """One episode: the folder of its trace, what played which task; while there is no end, the latter two are None."""
+    """One episode: the folder of its trace, its column and task, and how it ended; None until then."""
 
     folder: Path
     column: str
     task: Task
     repeat: int = 0
-    ended: EpisodeOutcome | None = None
+    outcome: EpisodeOutcome | None = None
     measures: EpisodeMeasures | None = None
 
     @property
     def state(self) -> EpisodeState:
-        """How the episode stands."""
-        if self.ended is None:
+        """The state of the episode."""
+        if self.outcome is None:
             return "open"
-        return "broken" if self.ended.broken else "success" if self.ended.result.success else "failure"
+        return "broken" if self.outcome.broken else "success" if self.outcome.result.success else "failure"
 
     @property
     def result(self) -> Result | None:
-        """How it ended; None while it has not."""
-        return self.ended.result if self.ended else None
+        """The result, None until the episode ends."""
+        return self.outcome.result if self.outcome else None
 
 
 class ReportData(msgspec.Struct, frozen=True):
-    """All there is to show. ``total`` is how many episodes are asked for, where that is known.
+    """Everything to show. ``total`` is the number of planned episodes, None if unknown.
 
-    ``unread`` are traces that cannot be shown, since their beginning cannot be read.
+    ``unread`` are traces whose beginning cannot be read.
     """
 
     name: str
@@ -71,9 +71,10 @@ class ReportData(msgspec.Struct, frozen=True):
 
 
 class ReportSource:
-    """A folder to show: a bench's, one of run folders, or one run's. ``read`` may be called again as it grows.
+    """A folder to show: a bench's, one of run folders, or one run's. Call ``read`` again to follow a growing folder.
 
-    Raises UsageError where there is nothing to show.
+    Raises:
+        UsageError: the folder does not exist or holds nothing to show.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -93,7 +94,11 @@ class ReportSource:
         return (self.folder / store.GRID_FILE).exists()
 
     def read(self) -> ReportData:
-        """What the folder holds now. Raises UsageError where a bench's files are damaged."""
+        """What the folder holds now.
+
+        Raises:
+            UsageError: the bench's files are damaged.
+        """
         return self._bench() if self.is_bench else self._folder()
 
     # -------------------------------------------------------------- a bench
@@ -126,16 +131,16 @@ class ReportSource:
     # -------------------------------------------------------------- a folder of runs
 
     def _folder(self) -> ReportData:
-        found = [
+        traces = [
             (path, *self._ends_of(path))
             for path in sorted(run_folders.find_traces(self.folder), key=run_folders.natural_sort_key)
         ]
-        began = [(path.parent, start, end) for path, start, end in found if start]
+        began = [(path.parent, start, end) for path, start, end in traces if start]
         starts = {run_folders.column_key(start): start for _, start, _ in began}
         names = dict(zip(starts, run_folders.column_names(list(starts.values()), SCRIPTED), strict=True))
         columns = {key: ReportColumn(names[key], _cell(names[key], start)) for key, start in starts.items()}
         runs = tuple(self._found(folder, columns[run_folders.column_key(s)], s, end) for folder, s, end in began)
-        unread = tuple(path for path, start, _ in found if start is None)
+        unread = tuple(path for path, start, _ in traces if start is None)
         return ReportData(self._name, tuple(columns.values()), runs, unread=unread)
 
     def _found(
@@ -144,11 +149,11 @@ class ReportSource:
         if end is None:
             return ReportEpisode(folder, column.name, start.task)
         place = str(folder.relative_to(self.folder))
-        ended = EpisodeOutcome(column.name, start.task, 0, place, end.result, broken=end.broken_off)
-        return self._run(folder, column.name, ended, column.cell)
+        outcome = EpisodeOutcome(column.name, start.task, 0, place, end.result, broken=end.broken_off)
+        return self._run(folder, column.name, outcome, column.cell)
 
     def _ends_of(self, path: Path) -> run_folders.FirstAndLastEvent:
-        """The first and the last event of a trace, read again only when the file has changed."""
+        """The first and the last event of a trace. The file is read again only after it changed."""
         try:
             seen = path.stat()
             stamp = (seen.st_size, seen.st_mtime_ns)
@@ -164,21 +169,21 @@ class ReportSource:
     def _name(self) -> str:
         return self.folder.resolve().name
 
-    def _run(self, folder: Path, column: str, ended: EpisodeOutcome, cell: BenchCell) -> ReportEpisode:
-        """An episode that ended, with its measures; its trace is read for them once."""
+    def _run(self, folder: Path, column: str, outcome: EpisodeOutcome, cell: BenchCell) -> ReportEpisode:
+        """An episode that ended, with its measures. Its trace is read once."""
         known = self._measures.get(folder)
-        if known is None or known[0] != ended:
-            known = self._measures[folder] = (ended, measure_episode(ended, self.folder, cell.no_effect_prefixes))
-        return ReportEpisode(folder, column, ended.task, ended.repeat, ended, known[1])
+        if known is None or known[0] != outcome:
+            known = self._measures[folder] = (outcome, measure_episode(outcome, self.folder, cell.no_effect_prefixes))
+        return ReportEpisode(folder, column, outcome.task, outcome.repeat, outcome, known[1])
 
 
-def _place(ended: EpisodeOutcome) -> str:
-    """Where an episode's trace is, relative to the bench's folder, whatever a line of its results claims."""
-    return store.episode_folder(ended.cell, ended.task.id, ended.repeat)
+def _place(outcome: EpisodeOutcome) -> str:
+    """The folder of an episode's trace relative to the bench's. A path in the bench's results is not trusted."""
+    return store.episode_folder(outcome.cell, outcome.task.id, outcome.repeat)
 
 
 def _short_names(cells: tuple[BenchCell, ...]) -> dict[str, str]:
-    """The cells' names without what the page says beside them, as far as they stay different."""
+    """The cells' names without what the page shows beside them, as long as they stay distinct."""
     several = len({cell.suite for cell in cells}) > 1
     names = {}
     for cell in cells:

@@ -1,13 +1,13 @@
-"""Where things stand in a trace file, so that any part of a large one can be read without the rest.
+"""An index of a trace file, so that any part of a large trace can be read without the rest.
 
-The file is read once, line by line, and only the small fields of each event are kept; what an event holds in full is
-read from the file when it is to be shown. A file that grows is read on from where the reading ended.
+The index reads the file line by line and keeps the small fields of each event. Whole events are read on demand. If
+the file grows, reading continues where it stopped.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
@@ -18,10 +18,10 @@ from codeplan.report.pages.visible_text import label
 
 MAX_PAGE_EVENTS = 200
 MAX_PAGE_BYTES = 1 << 20
-"""What one page holds at most; an event that is larger has a page for itself."""
+"""Limits for one page. A larger event gets a page of its own."""
 
 MAX_EVENT_BYTES = 8 << 20
-"""Events above this size are not shown: they would be no use to a reader, and a burden to a browser."""
+"""Larger events are not shown."""
 
 MAX_COURSE_EVENTS = 2000
 MAX_OPEN_SPANS = 50
@@ -39,13 +39,13 @@ COURSE_EVENTS = frozenset(
         "episode_ended",
     }
 )
-"""Kinds of the events that tell the course of an episode."""
+"""Tags of the events that describe the course of an episode."""
 
-_decoder = msgspec.json.Decoder(Event)
+_event_decoder = msgspec.json.Decoder(Event)
 
 
 class EventHeader(msgspec.Struct, frozen=True):
-    """The small fields of any event; those that its kind does not have are at their defaults."""
+    """The small fields of any event. Fields that an event lacks have their defaults."""
 
     event: str
     at: float = 0.0
@@ -63,7 +63,7 @@ class EventHeader(msgspec.Struct, frozen=True):
     message: str = ""
 
 
-_marks = msgspec.json.Decoder(EventHeader)
+_header_decoder = msgspec.json.Decoder(EventHeader)
 
 
 class UnreadableEvent(msgspec.Struct, frozen=True):
@@ -75,13 +75,13 @@ class UnreadableEvent(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class PageContext:
-    """What holds at the start of a page: the latest plan's and checkpoint's place, the step that runs, open spans."""
+    """The state at the start of a page: the latest plan's event, the running step and the open spans."""
 
     plan_event: int | None = None
     """The event number of the latest drafted plan, None before the first."""
 
     previous_plan_event: int | None = None
-    """That of the plan before it."""
+    """The event number of the plan before it."""
 
     step: int | None = None
     spans: tuple[int, ...] = ()
@@ -89,7 +89,7 @@ class PageContext:
 
 @dataclass(frozen=True)
 class EventPage:
-    """Some events in a row: the first one's number, the place of its line in the file, and what holds there."""
+    """Consecutive events: the number of the first, its offset in the file, and the state there."""
 
     first: int
     offset: int
@@ -98,33 +98,36 @@ class EventPage:
 
 @dataclass
 class TraceIndex:
-    """The index of the trace file ``path``. ``refresh`` reads what has come since; before it, the index is empty."""
+    """The index of the trace file ``path``. It is empty until ``refresh``, which reads what the file has gained."""
 
     path: Path
     count: int = 0
-    """How many events there are."""
+    """The number of events."""
 
     size: int = 0
     """The bytes of their lines."""
 
     pages: list[EventPage] = field(default_factory=list)
     plan_offsets: dict[int, int] = field(default_factory=dict)
-    """The place in the file of each drafted plan, by the event's number."""
+    """The offset of each drafted plan, by the number of its event."""
 
     course_events: list[tuple[int, EventHeader]] = field(default_factory=list)
-    """Numbers and marks of the events that tell an episode's course, up to ``MOST_TURNS``."""
+    """Numbers and headers of the events in ``COURSE_EVENTS``, at most ``MAX_COURSE_EVENTS``."""
 
     started_at: float = 0.0
-    ended: bool = False
-    _carried: PageContext = PageContext()
+    _context: PageContext = PageContext()
 
     def refresh(self) -> TraceIndex:
-        """Read the lines that were written since the last reading. Raises UsageError where the file cannot be read."""
+        """Read the lines that were written since the last call.
+
+        Raises:
+            UsageError: the file cannot be read.
+        """
         try:
             with self.path.open("rb") as file:
                 file.seek(self.size)
                 for line in file:
-                    if not line.endswith(b"\n"):  # torn, or being written
+                    if not line.endswith(b"\n"):  # incomplete: still being written, or torn
                         break
                     self._add(line)
         except OSError as e:
@@ -132,21 +135,21 @@ class TraceIndex:
         return self
 
     def page_of(self, number: int) -> int:
-        """The number, from 0, of the page on which an event is."""
+        """The number, from 0, of the page that holds an event."""
         return max(0, bisect_right([page.first for page in self.pages], number) - 1)
 
     def read(self, page: int) -> list[Event | UnreadableEvent]:
         """The events of a page."""
         start = self.pages[page].offset
         size = (self.pages[page + 1].offset if page + 1 < len(self.pages) else self.size) - start
-        if size > MAX_EVENT_BYTES:  # a page so large holds one event
+        if size > MAX_EVENT_BYTES:  # a page this large holds one event
             return [_too_large(size)]
         with self.path.open("rb") as file:
             file.seek(start)
             return [decode_event(line) for line in file.read(size).split(b"\n")[:-1]]
 
     def plan_at(self, number: int | None) -> PlanDrafted | None:
-        """The plan that was drafted in the event of this number; None where none was, or it cannot be read."""
+        """The plan drafted in the event of this number, or None."""
         if number not in self.plan_offsets:
             return None
         with self.path.open("rb") as file:
@@ -155,49 +158,42 @@ class TraceIndex:
         return event if isinstance(event, PlanDrafted) else None
 
     def _add(self, line: bytes) -> None:
-        mark = _mark(line)
-        self._turn_page(len(line))
+        header = _decode_header(line)
+        self._start_page(len(line))
         if not self.count:
-            self.started_at = mark.at
-        self._follow(mark)
+            self.started_at = header.at
+        self._apply(header)
         self.count += 1
         self.size += len(line)
 
-    def _turn_page(self, size: int) -> None:
+    def _start_page(self, size: int) -> None:
         page = self.pages[-1] if self.pages else None
-        if (
-            page is None
-            or self.count - page.first >= MAX_PAGE_EVENTS
-            or self.size + size - page.offset > MAX_PAGE_BYTES
-        ):
-            self.pages.append(EventPage(self.count, self.size, self._carried))
+        if not page or self.count - page.first >= MAX_PAGE_EVENTS or self.size + size - page.offset > MAX_PAGE_BYTES:
+            self.pages.append(EventPage(self.count, self.size, self._context))
 
-    def _follow(self, mark: EventHeader) -> None:
-        """Keep what the event changes of the episode's course."""
-        carried = self._carried
-        if mark.event == "plan_drafted":
-            self.plan_offsets[self.count] = self.size
-            self._carried = PageContext(self.count, carried.plan_event, None, carried.spans)
-        elif mark.event == "step_entered":
-            self._carried = PageContext(carried.plan_event, carried.previous_plan_event, mark.step, carried.spans)
-        elif mark.event == "span_opened" and mark.id is not None and len(carried.spans) < MAX_OPEN_SPANS:
-            self._carried = PageContext(
-                carried.plan_event, carried.previous_plan_event, carried.step, (*carried.spans, mark.id)
-            )
-        elif mark.event == "span_closed":
-            spans = tuple(s for s in carried.spans if s != mark.id)
-            self._carried = PageContext(carried.plan_event, carried.previous_plan_event, carried.step, spans)
-        self.ended = mark.event == "episode_ended"
-        if mark.event in COURSE_EVENTS and len(self.course_events) < MAX_COURSE_EVENTS:
-            self.course_events.append((self.count, msgspec.structs.replace(mark, message=label(mark.message))))
+    def _apply(self, header: EventHeader) -> None:
+        """Apply the event to the state and the course."""
+        context = self._context
+        match header.event:
+            case "plan_drafted":
+                self.plan_offsets[self.count] = self.size
+                self._context = PageContext(self.count, context.plan_event, None, context.spans)
+            case "step_entered":
+                self._context = replace(context, step=header.step)
+            case "span_opened" if header.id is not None and len(context.spans) < MAX_OPEN_SPANS:
+                self._context = replace(context, spans=(*context.spans, header.id))
+            case "span_closed":
+                self._context = replace(context, spans=tuple(s for s in context.spans if s != header.id))
+        if header.event in COURSE_EVENTS and len(self.course_events) < MAX_COURSE_EVENTS:
+            self.course_events.append((self.count, msgspec.structs.replace(header, message=label(header.message))))
 
 
 def decode_event(line: bytes) -> Event | UnreadableEvent:
-    """The event that a line holds, or why it cannot be shown."""
+    """The event on a line, or why it cannot be shown."""
     if len(line) > MAX_EVENT_BYTES:
         return _too_large(len(line))
     try:
-        event: Event = _decoder.decode(line)
+        event: Event = _event_decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
         return UnreadableEvent(f"damaged: {e}", len(line))
     return event
@@ -207,8 +203,8 @@ def _too_large(size: int) -> UnreadableEvent:
     return UnreadableEvent(f"larger than the {MAX_EVENT_BYTES >> 20} MB that can be shown", size)
 
 
-def _mark(line: bytes) -> EventHeader:
+def _decode_header(line: bytes) -> EventHeader:
     try:
-        return _marks.decode(line)
+        return _header_decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return EventHeader("")

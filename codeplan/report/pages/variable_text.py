@@ -1,30 +1,15 @@
-"""A plan's variables as text to read: in bounded time and size, whatever the plan built.
-
-Aliases make a small checkpoint stand for an endless value; so text is written until a limit, never measured first.
-"""
+"""A plan's variables as text for the page."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable
-from typing import Any
-
 from codeplan.report.pages.visible_text import make_visible
-from codeplan.sandbox.protocol.codec import CheckpointError, decode
+from codeplan.report.value_text import value_text
+from codeplan.sandbox import CheckpointError, decode
 from codeplan.types.plan import Checkpoint
-
-_MAX_DEPTH = 30
-_MAX_BITS = 4000
-_BRACKETS: dict[type, tuple[str, str]] = {
-    list: ("[", "]"),
-    tuple: ("(", ")"),
-    set: ("{", "}"),
-    frozenset: ("frozenset({", "})"),
-}
 
 
 def variable_texts(checkpoint: Checkpoint, max_characters: int) -> dict[str, str]:
-    """Each saved variable as text of at most about ``most`` characters; empty where the checkpoint is damaged."""
+    """Each saved variable as text of about ``max_characters`` at most; empty if the checkpoint is damaged."""
     try:
         decoded = decode(checkpoint)
     except CheckpointError:
@@ -33,76 +18,9 @@ def variable_texts(checkpoint: Checkpoint, max_characters: int) -> dict[str, str
 
 
 def dropped_variables(checkpoint: Checkpoint) -> dict[str, str]:
-    """The variables that were not saved, and why; where the checkpoint is damaged, that."""
+    """The variables that were not saved, with reasons; if the checkpoint is damaged, the damage."""
     try:
         decode(checkpoint)
     except CheckpointError as e:
         return {"": make_visible(str(e))}
     return {make_visible(name): make_visible(reason) for name, reason in checkpoint.dropped.items()}
-
-
-def value_text(value: object, max_characters: int) -> str:
-    """The value as Python writes it, up to ``most`` characters; what is left out is an ellipsis."""
-    writer = _Writer(max_characters)
-    try:
-        writer.write(value, 0)
-    except _Full:
-        writer.parts.append("…")
-    return "".join(writer.parts)
-
-
-class _Full(Exception):
-    """There is no room for more text."""
-
-
-class _Writer:
-    """Writes values into ``parts`` until there is no room."""
-
-    def __init__(self, room: int) -> None:
-        self.parts: list[str] = []
-        self._room = room
-
-    def write(self, value: Any, depth: int) -> None:
-        kind = type(value)
-        if depth > _MAX_DEPTH:
-            self._put("…")
-        elif isinstance(value, dict):
-            self._mapping(value, depth)
-        elif kind in _BRACKETS and value:
-            self._series(_BRACKETS[kind][0], value, _BRACKETS[kind][1], depth)
-        elif isinstance(value, deque):
-            self._series("deque([", value, "])", depth)
-        else:
-            self._put(self._scalar(value))
-
-    def _scalar(self, value: object) -> str:
-        if isinstance(value, str | bytes):
-            return repr(value[: self._room + 1])
-        if isinstance(value, int) and value.bit_length() > _MAX_BITS:
-            return hex(value)  # Python refuses to write so many decimal digits
-        return repr(value)
-
-    def _series(self, opening: str, values: Iterable[Any], closing: str, depth: int) -> None:
-        self._put(opening)
-        count = 0
-        for count, value in enumerate(values, 1):
-            self._put(", " if count > 1 else "")
-            self.write(value, depth + 1)
-        self._put(",)" if count == 1 and closing == ")" else closing)
-
-    def _mapping(self, values: dict[Any, Any], depth: int) -> None:
-        kind = type(values).__name__
-        self._put("{" if kind == "dict" else f"{kind}({{")
-        for count, (key, value) in enumerate(values.items()):
-            self._put(", " if count else "")
-            self.write(key, depth + 1)
-            self._put(": ")
-            self.write(value, depth + 1)
-        self._put("}" if kind == "dict" else "})")
-
-    def _put(self, text: str) -> None:
-        if len(text) > self._room:
-            self.parts.append(text[: self._room])
-            raise _Full
-        self._room -= len(text)
-        self.parts.append(text)

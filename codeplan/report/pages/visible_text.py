@@ -1,7 +1,7 @@
-"""Text from plans, models and worlds, made fit for a page: what would not be seen, or would steer, becomes visible.
+"""Makes text from plans, models and environments fit for a page: invisible characters become visible signs.
 
-A page never interprets data (its client sets text, and nothing else); but escape codes, invisible marks and characters
-that reorder a line would still deceive a reader. A report for a terminal leaves them out; here they are shown.
+The client sets data as text and never interprets it. Escape codes, invisible characters and those that reorder a line
+could still deceive a reader, so the page shows them as signs. The terminal's texts omit them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _CONTROL_PICTURES = 0x2400
 
 
 def make_visible(text: str) -> str:
-    """The text with every control character, invisible mark and lone surrogate as a sign that names it."""
+    """The text with a sign for every control character, invisible character and lone surrogate."""
     text = text.replace("\r\n", "\n").replace("\t", TAB)
     if text.replace("\n", "").isprintable():
         return text
@@ -22,14 +22,14 @@ def make_visible(text: str) -> str:
 
 
 def clip(text: str, max_characters: int) -> str | dict[str, Any]:
-    """The visible text; where it has more than ``most`` characters, its beginning and how many there are in all."""
+    """The visible text. A text of more than ``max_characters`` becomes its beginning and its length."""
     if len(text) <= max_characters:
         return make_visible(text)
     return {"text": make_visible(text[:max_characters]), "whole": len(text)}
 
 
 def label(text: str, max_characters: int = 300) -> str:
-    """The visible text on one line of at most ``most`` characters."""
+    """The visible text on one line of at most ``max_characters``."""
     line = make_visible(" ".join(text[: max_characters * 8].split()))
     return line if len(line) <= max_characters else line[: max_characters - 1] + "…"
 
