@@ -4,11 +4,11 @@
 
     env = gymnasium.make("codeplan/Household-v0")  # or codeplan/ALFWorld-v0, codeplan/TextCraft-v0
 
-Importing this module makes the ids known; ``gymnasium.make("codeplan.gym:codeplan/Household-v0")`` imports it itself.
+Importing this module registers the ids; ``gymnasium.make("codeplan.gym:codeplan/Household-v0")`` imports it.
 
-Observations and actions are texts. Keyword arguments of ``make`` go to the environment, as in ``make(…, actions=30)``;
-``split`` says which tasks are drawn from. ``reset`` draws a task by gymnasium's seed, or takes the one that its
-options name: ``reset(options={"task": "heat/17"})``.
+Observations and actions are texts. Keyword arguments of ``make`` are settings of the environment, as in
+``make(…, actions=30)``; ``split`` is the split to draw tasks from. ``reset`` draws a task by gymnasium's seed, or takes
+the one in its options: ``reset(options={"task": "heat/17"})``.
 """
 
 from __future__ import annotations
@@ -27,20 +27,19 @@ IDS = {
     "codeplan/ALFWorld-v0": "alfworld",
     "codeplan/TextCraft-v0": "textcraft",
 }
-"""The environment behind each of gymnasium's ids."""
+"""The name of the environment behind each gymnasium id."""
 
 MAX_OBSERVATION_CHARS, MAX_ACTION_CHARS = 20_000, 1_000
-"""Characters. A longer observation is cut."""
+"""In characters. A longer observation is truncated."""
 
 _CHARACTERS = frozenset(string.printable)
 
 
 class TextEnv(gymnasium.Env[str, str]):
-    """An environment of codeplan as gymnasium's Env.
+    """A codeplan environment as gymnasium's Env.
 
-    Success terminates an episode with the reward 1; an end without success, the environment's limit of actions,
-    truncates it. ``info`` has ``task`` (its id), ``goal``, ``success``, and ``admissible`` where the environment knows
-    every action that could be done.
+    Success terminates an episode with the reward 1; any other end, such as the action limit, truncates it. ``info`` has
+    ``task`` (its id), ``goal``, ``success`` and, if the environment can list them, the ``admissible`` actions.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}
@@ -48,7 +47,7 @@ class TextEnv(gymnasium.Env[str, str]):
     def __init__(
         self, env: str = "household", *, split: str | None = None, render_mode: str | None = None, **settings: Any
     ) -> None:
-        """``split`` None is the environment's first. Raises UsageError as ``codeplan.envs.make`` does."""
+        """``split`` None means the environment's first split. Raises what ``codeplan.envs.make`` raises."""
         self.env = envs.make(env, **settings)
         self.split = split
         self.render_mode = render_mode
@@ -58,9 +57,9 @@ class TextEnv(gymnasium.Env[str, str]):
         self._text = ""
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
-        """Begin a task: that of the options (``task``: an id; or ``kind`` and ``seed``), else one that is drawn.
+        """Begin the task in the options (``task``: an id; or ``kind`` and ``seed``), or draw one.
 
-        Raises UsageError for a task that there is not.
+        Raises: UsageError if there is no such task.
         """
         super().reset(seed=seed)
         self._task = self._choose_task(options or {})
@@ -68,13 +67,13 @@ class TextEnv(gymnasium.Env[str, str]):
         return self._printable_text(first), self._info(first)
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """Do one action. Raises UsageError before the first ``reset``."""
+        """Do one action. Raises: UsageError before the first ``reset``."""
         answer = self.env.step(action)
-        cut_off = answer.done and not answer.success
-        return self._printable_text(answer), float(answer.reward), answer.success, cut_off, self._info(answer)
+        truncated = answer.done and not answer.success
+        return self._printable_text(answer), float(answer.reward), answer.success, truncated, self._info(answer)
 
     def render(self) -> Any:
-        """The last observation, a text."""
+        """Return the last observation's text."""
         return self._text
 
     def close(self) -> None:
@@ -87,11 +86,11 @@ class TextEnv(gymnasium.Env[str, str]):
             return envs.select(self.env, **given, split=self.split)
         tasks = self.env.tasks(self.split or envs.splits(self.env)[0])
         if not tasks:
-            return envs.select(self.env, split=self.split)  # which says what there is
+            return envs.select(self.env, split=self.split)  # raises: it says which tasks exist
         return tasks[int(self.np_random.integers(len(tasks)))]
 
     def _printable_text(self, observation: Observation) -> str:
-        """The text, of characters that the space has."""
+        """The observation's text, limited to the length and characters of the observation space."""
         self._text = "".join(c if c in _CHARACTERS else "?" for c in observation.text[:MAX_OBSERVATION_CHARS])
         return self._text
 

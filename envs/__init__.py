@@ -1,8 +1,8 @@
-"""Environments: worlds of tasks that an agent acts in, found by name.
+"""Environments, found by name.
 
-``make`` builds one by its name, ``names`` lists those that are installed, ``select`` picks one of its tasks, ``splits``
-names the sets that its tasks are in. An environment joins by an entry point of the group ``codeplan.envs`` that names a
-callable which takes settings by keyword and returns an Environment; those of other packages count like our own.
+``make`` builds an environment from its name, ``names`` lists the installed ones, ``select`` picks one of its tasks, and
+``splits`` names its sets of tasks. A package adds an environment with an entry point of the group ``codeplan.envs``: it
+names a callable that takes settings by keyword and returns an Environment.
 """
 
 from __future__ import annotations
@@ -15,12 +15,6 @@ if TYPE_CHECKING:
     from codeplan.envs.registry import make, names
     from codeplan.envs.selection import select, splits
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        "registry": "make names",
-        "selection": "select splits",
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__, {"registry": "make names", "selection": "select splits"})
 
 __all__ = ["make", "names", "select", "splits"]

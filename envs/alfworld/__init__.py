@@ -1,11 +1,11 @@
-"""ALFWorld: its own games, read from their files and played by an exact engine of ours, hundreds of times faster.
+"""ALFWorld: its own games, read from their files and played by codeplan's exact and much faster engine.
 
-    codeplan envs alfworld --data FOLDER                             what there is, and whether it is whole
+    codeplan envs alfworld --data FOLDER                             list the data and check its files
     codeplan run alfworld --data FOLDER --task TYPE-…/trial_…        one game
     codeplan bench alfworld-unseen --data FOLDER                     the 134 games of valid_unseen
 
-Rules and sentences are those of the household (``codeplan.envs.household``), the wording is each file's own. The data
-is ALFWorld's; without it, the household makes games of the same kinds.
+Rules and sentences are those of the household (``codeplan.envs.household``); each file sets its own wording. The data
+is ALFWorld's. Without it, the household generates games of the same kinds.
 """
 
 from __future__ import annotations

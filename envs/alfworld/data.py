@@ -1,7 +1,7 @@
-"""Where ALFWorld's data lies, which splits and games there are in it, and what is wrong with it.
+"""Finds ALFWorld's data, lists its splits and games, and checks its files.
 
-A folder of data holds ``json_2.1.1`` (or a later number), in it ``valid_unseen``, ``valid_seen`` and ``train``, and in
-these a folder for each task with a folder for each of its trials. Any of these folders above the tasks' may be given.
+The data is ``json_2.1.1`` (or a later release) / ``valid_unseen``, ``valid_seen`` or ``train`` / a folder for each task
+/ a folder for each of its trials. A user may name the folder of the data, of a release or of a split.
 """
 
 from __future__ import annotations
@@ -19,49 +19,49 @@ from codeplan.errors import UsageError
 from codeplan.types.task import Task
 
 SPLIT_SIZES = {"valid_unseen": 134, "valid_seen": 140, "train": 3553}
-"""The splits of ALFWorld's data, with the number of their games."""
+"""The splits of ALFWorld's data and their numbers of games."""
 
 DOWNLOAD_INSTRUCTIONS = (
-    "run: pip install alfworld && alfworld-download; this puts it into ~/.cache/alfworld, where it is found, or into "
-    "$ALFWORLD_DATA; any other folder is named with --data FOLDER, in Python with data=FOLDER"
+    "run: pip install alfworld && alfworld-download; it stores the data in ~/.cache/alfworld or $ALFWORLD_DATA, where "
+    "codeplan finds it; give any other folder with --data FOLDER, in Python with data=FOLDER"
 )
 
 _DEFAULT = Path("~/.cache/alfworld")
 _TASK = re.compile(r"([a-z_]+)-[^-]+-[^-]*-[^-]*-(\d+)")
-"""A task's folder: its type, its object, its movable receptacle, its receptacle, the number of its room."""
+"""A task's folder: type, object, movable receptacle, receptacle, room number."""
 
 _UNSEEN_ROOMS = {"10", "219", "308", "424"}
-"""The rooms of valid_unseen, which no other split has."""
+"""The rooms of valid_unseen. No other split has them."""
 
 
 class ALFWorldData:
-    """A folder of ALFWorld's data. It is looked into when it is asked for something, and nothing is written to it."""
+    """A folder of ALFWorld's data, read on demand and never written to."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     @cached_property
     def splits(self) -> dict[str, list[Path]]:
-        """The trials of each split that can be played or might, in order of their ids; the usual splits first.
+        """The folders of each split's trials, in order of their ids; the usual splits come first.
 
-        Raises UsageError where the folder is none, or holds no games.
+        Raises: UsageError if the folder does not exist or has no games.
         """
         if not self.folder.is_dir():
             raise UsageError(f"there is no folder {self.folder} with ALFWorld's data; {DOWNLOAD_INSTRUCTIONS}")
         found = {name: trials for name, folder in self._folders() if (trials := _playable(folder))}
         if not found:
             raise UsageError(
-                f"there are no games of ALFWorld in {self.folder}; name the one that holds json_2.1.1, valid_unseen, "
-                f"or the folders of the tasks; to get the data, {DOWNLOAD_INSTRUCTIONS}"
+                f"there are no games of ALFWorld in {self.folder}; name a folder that contains json_2.1.1, "
+                f"valid_unseen, or the tasks' folders; to get the data, {DOWNLOAD_INSTRUCTIONS}"
             )
         return {name: found[name] for name in sorted(found, key=lambda n: (*SPLIT_SIZES, n).index(n))}
 
     def tasks(self, split: str) -> list[Task]:
-        """The games of a split that ALFWorld plays, as tasks; a damaged one is among them, without its goal."""
+        """Return the games of a split that ALFWorld plays. A damaged game is among them, without its goal."""
         return [task for trial in self.splits.get(split, []) if (task := _task(trial, split))]
 
     def trial_folder(self, id: str) -> Path:
-        """The folder of a task's trial, solvable or not. Raises UsageError where there is none."""
+        """Return the folder of a task's trial, solvable or not. Raises: UsageError if there is none."""
         if not re.fullmatch(r"[^/\\\0]+/[^/\\\0]+", id) or ".." in id:
             raise self._unknown(id)
         for trial in (folder / id for _, folder in self._folders()):
@@ -70,7 +70,7 @@ class ALFWorldData:
         raise self._unknown(id)
 
     def faults(self) -> Iterator[str]:
-        """What is wrong with the data: a sentence for each file, which names it. Reads every game whole."""
+        """Yield a sentence for each damaged file, which names it. Reads every file."""
         for trials in self.splits.values():
             for trial in trials:
                 try:
@@ -88,20 +88,20 @@ class ALFWorldData:
                     yield f"the folder {trial} is half downloaded: it has {has}; run alfworld-download again"
 
     def notes(self) -> list[str]:
-        """What there is, in a line each: the folder, and how the splits compare with the whole data."""
+        """Return lines on the data: its folder, and how each split compares with the complete data."""
         lines = [f"data    {self.folder}"]
         for name in self.splits:
             there, whole = len(self.tasks(name)), SPLIT_SIZES.get(name)
             left = len(self.splits[name]) - there
-            of = f" of the {whole:,} games of the whole data" if whole else " games"
-            skipped = f"; {left:,} more are not played, being unsolvable or not known to be solvable" if left else ""
+            of = f" of the {whole:,} games of the complete data" if whole else " games"
+            skipped = f"; {left:,} more are left out: they are not known to be solvable" if left else ""
             lines.append(f"{name}  {there:,}{of}{skipped}")
         return lines
 
     def _folders(self) -> Iterator[tuple[str, Path]]:
-        """The splits' names and folders. Where several releases have one, the latest that has games in it counts."""
+        """The splits' names and folders. If several releases have a split, the latest one with games counts."""
         if _holds_tasks(self.folder):
-            yield _name_of(self.folder), self.folder
+            yield _split_name(self.folder), self.folder
             return
         seen: set[str] = set()
         for holder in (self.folder, *sorted(self.folder.glob("json_*"), reverse=True)):
@@ -113,15 +113,15 @@ class ALFWorldData:
     def _unknown(self, id: str) -> UsageError:
         example = next(iter(self.splits.values()))[0]
         return UsageError(
-            f"there is no game {id[:200]!r} of ALFWorld in {self.folder}; an id names the folders of its task and "
-            f"trial, as in {_id(example)}"
+            f"there is no game {id[:200]!r} of ALFWorld in {self.folder}; an id names the folders of task and trial, "
+            f"as in {_id(example)}"
         )
 
 
 def find_data(data: str | None) -> ALFWorldData:
-    """The data in the folder that is named, else in $ALFWORLD_DATA, else where ALFWorld puts it.
+    """Return the data in the folder ``data``, otherwise in $ALFWORLD_DATA or in ALFWorld's default folder.
 
-    Raises UsageError, which says how to get the data, where no folder is named and there is none.
+    Raises: UsageError, which says how to get the data, if no folder is named and the default folder is empty.
     """
     named = data or os.environ.get("ALFWORLD_DATA")
     if named:
@@ -139,8 +139,8 @@ def _holds_tasks(folder: Path) -> bool:
     return folder.is_dir() and any(_TASK.fullmatch(entry.name) for entry in folder.iterdir())
 
 
-def _name_of(folder: Path) -> str:
-    """The name of a split that was given as a folder of its own."""
+def _split_name(folder: Path) -> str:
+    """The split that a folder of tasks is: by its name, otherwise by its tasks' rooms."""
     name = folder.resolve().name
     if name in SPLIT_SIZES:
         return name
@@ -149,7 +149,7 @@ def _name_of(folder: Path) -> str:
 
 
 def _trials(folder: Path) -> Iterator[Path]:
-    """The trials of a split whose tasks are of a type that ALFWorld plays."""
+    """The trials of a split whose task types ALFWorld plays."""
     for task in sorted(folder.iterdir()):
         found = _TASK.fullmatch(task.name)
         if found and found[1] in KINDS_BY_TYPE and "Sliced" not in task.name:
@@ -157,7 +157,7 @@ def _trials(folder: Path) -> Iterator[Path]:
 
 
 def _playable(folder: Path) -> list[Path]:
-    """The trials that have a game; in data that was never made into games, those that one can be made of."""
+    """The trials with a game file; if there are none, those with the two files that a game can be made from."""
     trials = list(_trials(folder))
     made = [trial for trial in trials if (trial / GAME_FILE).exists()]
     return made or [trial for trial in trials if (trial / STATE_FILE).exists() and (trial / TRAJECTORY_FILE).exists()]
@@ -172,14 +172,14 @@ def _id(trial: Path) -> str:
 
 
 def _task(trial: Path, split: str) -> Task | None:
-    """The task of a trial; None where ALFWorld does not play it."""
+    """The task of a trial; None if ALFWorld does not play it."""
     found = _TASK.fullmatch(trial.parent.name)
     kind = KINDS_BY_TYPE[found[1]] if found else ""
     try:
         head = game_files.load_header(trial)
         solvable = head.solvable if (trial / GAME_FILE).exists() else _can_be_won(trial)
     except ValueError:
-        return Task(_id(trial), "alfworld", kind, "", 0, split)  # playing it says what is wrong
+        return Task(_id(trial), "alfworld", kind, "", 0, split)  # reset says what is wrong
     return Task(_id(trial), "alfworld", kind, head.goal_text, 0, split) if solvable else None
 
 

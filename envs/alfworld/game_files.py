@@ -1,7 +1,7 @@
-"""ALFWorld's game files as games: what ``game.tw-pddl`` says, or ``initial_state.pddl`` with ``traj_data.json``.
+"""Reads games from ALFWorld's files: ``game.tw-pddl``, or ``initial_state.pddl`` with ``traj_data.json``.
 
-The sentences of the text engine call a thing by its class and a number: the ids of a class are sorted, and numbered
-downwards. Lists in its sentences stand in the order of the ids.
+ALFWorld names an object by its class and a number: it sorts the ids of a class and numbers them downwards. Its
+listings are in the order of the ids.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from codeplan.envs.household.game import MOVE_DIALECT, Dialect, Game, HouseholdS
 from codeplan.types.value import Value
 
 GAME_FILE, STATE_FILE, TRAJECTORY_FILE = "game.tw-pddl", "initial_state.pddl", "traj_data.json"
-"""The files in a trial's folder: a game, or the two that a game is made of."""
+"""The files of a trial: a game, or the two files that a game can be made from."""
 
 KINDS_BY_TYPE = {
     "pick_and_place_simple": "pick",
@@ -30,7 +30,7 @@ KINDS_BY_TYPE = {
     "look_at_obj_in_light": "examine",
     "pick_two_obj_and_place": "pick_two",
 }
-"""The kind of task that each of ALFRED's types is; a type that is missing here is not played, as in ALFWorld."""
+"""The kind of task of each of ALFRED's types. ALFWorld does not play other types."""
 
 _SENTENCES = {
     "pick": "put a {object} in {receptacle}.",
@@ -45,7 +45,7 @@ _T = TypeVar("_T")
 
 
 class GameHeader(Value, frozen=True):
-    """What is told of a game without reading all of it; ``solvable`` is None where its file does not say."""
+    """The parts of a game that are cheap to read; ``solvable`` is None if the file does not say."""
 
     goal_text: str
     solvable: bool | None
@@ -75,41 +75,41 @@ class _Trajectory(msgspec.Struct):
 
 
 def load_header(trial: Path) -> GameHeader:
-    """The head of the game in a trial's folder. Raises ValueError, with file and reason, where it is damaged."""
+    """Return the header of a trial's game. Raises: ValueError, with file and reason, if the file is damaged."""
     file = trial / GAME_FILE
     if not file.is_file():
-        return GameHeader(_told(trial / TRAJECTORY_FILE), None)
-    found = _decoded(file, _Head)
-    return GameHeader(_about(file, lambda: parse_goal_text(found.grammar)), found.solvable)
+        return GameHeader(_goal_from_trajectory(trial / TRAJECTORY_FILE), None)
+    found = _decode(file, _Head)
+    return GameHeader(_name_file_in_errors(file, lambda: parse_goal_text(found.grammar)), found.solvable)
 
 
 def load_game(trial: Path) -> Game:
-    """The game in a trial's folder. Raises ValueError, with file and reason, where it cannot be played."""
+    """Return the game of a trial. Raises: ValueError, with file and reason, if it cannot be played."""
     file = trial / GAME_FILE
     if not file.is_file():
-        state, words = trial / STATE_FILE, _told(trial / TRAJECTORY_FILE)
-        return _about(state, lambda: _game(parse_problem(_text(state)), words, MOVE_DIALECT, ()))
-    found = _decoded(file, _File)
-    return _about(file, lambda: parse_game(found.pddl_problem, found.grammar, found.walkthrough or ()))
+        state, words = trial / STATE_FILE, _goal_from_trajectory(trial / TRAJECTORY_FILE)
+        return _name_file_in_errors(state, lambda: _game(parse_problem(_decode_text(state)), words, MOVE_DIALECT, ()))
+    found = _decode(file, _File)
+    return _name_file_in_errors(file, lambda: parse_game(found.pddl_problem, found.grammar, found.walkthrough or ()))
 
 
 def parse_game(text: str, grammar: str, walkthrough: Iterable[str] = ()) -> Game:
-    """The game of a PDDL problem and a grammar. Raises ValueError, with the reason, where they make none."""
+    """Return the game of a PDDL problem and a grammar. Raises: ValueError, with the reason, if it cannot."""
     return _game(parse_problem(text), parse_goal_text(grammar), parse_dialect(grammar), tuple(walkthrough))
 
 
 # ------------------------------------------------------------------ files
 
 
-def _about(file: Path, read: Callable[[], _T]) -> _T:
-    """What reading gives; its errors name the file."""
+def _name_file_in_errors(file: Path, read: Callable[[], _T]) -> _T:
+    """Call ``read``; if it fails, name the file in the error."""
     try:
         return read()
     except ValueError as e:
         raise ValueError(f"the game file {file} cannot be played: {e}") from None
 
 
-def _text(file: Path) -> str:
+def _decode_text(file: Path) -> str:
     return _bytes(file).decode("utf-8", errors="replace")
 
 
@@ -120,24 +120,24 @@ def _bytes(file: Path) -> bytes:
         raise ValueError(f"the game file {file} cannot be read: {e.strerror or e}") from None
 
 
-def _decoded(file: Path, shape: type[Any]) -> Any:
+def _decode(file: Path, shape: type[Any]) -> Any:
     data = _bytes(file)
     if not data.strip(b"\0 \t\r\n"):
-        raise ValueError(f"the game file {file} is empty: its download was interrupted; fetch it again")
+        raise ValueError(f"the game file {file} is empty: its download was interrupted; download it again")
     try:
         return msgspec.json.decode(data, type=shape)
     except msgspec.ValidationError as e:
-        raise ValueError(f"the game file {file} is no game of ALFWorld: {e}") from None
+        raise ValueError(f"the game file {file} is not a game of ALFWorld: {e}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as e:
-        raise ValueError(f"the game file {file} is damaged or half downloaded: {e}; fetch it again") from None
+        raise ValueError(f"the game file {file} is damaged or half downloaded: {e}; download it again") from None
 
 
-def _told(file: Path) -> str:
-    """The goal in words, out of a trajectory's parameters."""
-    found: _Trajectory = _decoded(file, _Trajectory)
+def _goal_from_trajectory(file: Path) -> str:
+    """The goal in words, from a trajectory's parameters."""
+    found: _Trajectory = _decode(file, _Trajectory)
     kind, of = KINDS_BY_TYPE.get(found.task_type), found.pddl_params
     if kind is None or of.object_sliced:
-        raise ValueError(f"the game file {file} is of a type that is not played here: {found.task_type}")
+        raise ValueError(f"the game file {file} has a task type that codeplan does not play: {found.task_type}")
     words = {"object": of.object_target, "receptacle": of.parent_target, "lamp": of.toggle_target}
     return _SENTENCES[kind].format(**{name: word.lower() for name, word in words.items()})
 
@@ -164,7 +164,7 @@ def _game(facts: PDDLProblem, words: str, wording: Dialect, walkthrough: tuple[s
 
 
 def _names(ids: Iterable[str]) -> dict[str, str]:
-    """How the text engine calls each thing, and each place: ``desk 2``, ``loc 17``."""
+    """The engine's name of each id: ``desk 2``, ``loc 17``."""
     ordered = sorted(ids)
     kinds = [i.partition("_bar_")[0] + ("basin" if "basin" in i else "") for i in ordered]
     return dict(zip(ordered, number_names(kinds), strict=True))
@@ -201,10 +201,10 @@ def _start(facts: PDDLProblem, furniture: list[str], things: list[str], names: d
             places[o_at[o]].add(_place(names, at))
     agents = facts.binary_facts("atlocation")
     if len(agents) != 1:
-        raise ValueError(f"it says {len(agents)} times where the agent is, not once")
+        raise ValueError(f"it states the agent's location {len(agents)} times, not once")
     held = [o_at[o] for _, o in facts.binary_facts("holds") if o in o_at]
 
-    def having(predicate: str) -> frozenset[int]:
+    def objects_with(predicate: str) -> frozenset[int]:
         return frozenset(o_at[o] for o in facts.unary_facts(predicate) if o in o_at)
 
     return HouseholdState(
@@ -213,19 +213,19 @@ def _start(facts: PDDLProblem, furniture: list[str], things: list[str], names: d
         tuple(frozenset(p) for p in places),
         held[0] if held else None,
         frozenset(r_at[r] for r in facts.unary_facts("opened") if r in r_at),
-        having("isclean"),
-        having("ishot"),
-        having("iscool"),
-        having("issliced"),
-        having("istoggled"),
+        objects_with("isclean"),
+        objects_with("ishot"),
+        objects_with("iscool"),
+        objects_with("issliced"),
+        objects_with("istoggled"),
     )
 
 
 def _place(names: dict[str, str], location: str) -> int:
-    """The number of a place."""
+    """The number of a location."""
     _, _, number = names.get(location, "").rpartition(" ")
     if not number:
-        raise ValueError(f"its place {location!r} has no name like loc_bar_1_bar_2")
+        raise ValueError(f"its location {location!r} does not look like loc_bar_1_bar_2")
     return int(number)
 
 

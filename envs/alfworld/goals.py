@@ -1,4 +1,4 @@
-"""A goal in PDDL as one of the shapes that a household's rules know; a goal of another shape is refused."""
+"""Reads a PDDL goal as one of the forms that the household's rules know, and refuses any other form."""
 
 from __future__ import annotations
 
@@ -9,48 +9,48 @@ from codeplan.envs.alfworld.pddl import Expression
 from codeplan.envs.household.game import Condition, HouseholdGoal
 
 Fact = tuple[str, ...]
-"""A predicate and its arguments; the variables among them are ``?1``, ``?2`` and so on, each once in the goal."""
+"""A predicate and its arguments. Variables are renamed to ``?1``, ``?2`` and so on, unique in the goal."""
 
 _CONDITIONS: dict[str, tuple[Condition, str]] = {
     "isclean": ("clean", "cleanable"),
     "ishot": ("hot", "heatable"),
     "iscool": ("cool", "coolable"),
 }
-"""What an object is made, and the trait that it needs, by the predicate that a goal asks for."""
+"""The condition and the trait that it needs, by the predicate in a goal."""
 
 
 def parse_goal(tree: Expression) -> HouseholdGoal:
-    """The goal that a tree stands for. Raises ValueError for one that is of none of ALFWorld's six shapes."""
-    facts = set(_flat(tree, {}, count(1)))
-    found = _light(facts) if any(f[0] == "holds" for f in facts) else _place(facts)
+    """Return the goal of an expression. Raises: ValueError if it has none of ALFWorld's six forms."""
+    facts = set(_flatten(tree, {}, count(1)))
+    found = _parse_light_goal(facts) if any(f[0] == "holds" for f in facts) else _parse_place_goal(facts)
     if found is None:
-        raise ValueError(f"its goal is of a shape that is not known here: {_shown(tree)[:300]}")
+        raise ValueError(f"its goal has an unknown form: {_format(tree)[:300]}")
     return found
 
 
-def _flat(tree: Expression, names: dict[str, str], numbers: Iterator[int]) -> Iterator[Fact]:
-    """The facts that a goal asks for all at once. ``not =`` is a fact of its own, its arguments sorted."""
+def _flatten(tree: Expression, names: dict[str, str], numbers: Iterator[int]) -> Iterator[Fact]:
+    """The facts of a conjunction. ``not =`` counts as one predicate, with its arguments sorted."""
     match tree:
         case []:
             return
         case ["and", *parts]:
             for part in parts:
-                yield from _flat(part, names, numbers)
+                yield from _flatten(part, names, numbers)
         case ["exists", [*variables], body]:
             inner = {str(v): f"?{next(numbers)}" for v in variables if str(v).startswith("?")}
-            yield from _flat(body, names | inner, numbers)
+            yield from _flatten(body, names | inner, numbers)
         case ["not", ["=", str(one), str(other)]]:
             yield ("not=", *sorted((names.get(one, one), names.get(other, other))))
         case [str(predicate), *arguments] if all(isinstance(a, str) for a in arguments):
             if predicate in ("or", "not", "forall", "imply", "="):
-                raise ValueError(f"its goal has a part that is not known here: {_shown(tree)[:300]}")
+                raise ValueError(f"its goal has an unknown part: {_format(tree)[:300]}")
             yield (predicate, *(names.get(str(a), str(a)) for a in arguments))
         case _:
-            raise ValueError(f"its goal has a part that is not known here: {_shown(tree)[:300]}")
+            raise ValueError(f"its goal has an unknown part: {_format(tree)[:300]}")
 
 
-def _place(facts: set[Fact]) -> HouseholdGoal | None:
-    """One object, or two, of a type in one receptacle of a type, made clean, hot or cool where it is one."""
+def _parse_place_goal(facts: set[Fact]) -> HouseholdGoal | None:
+    """One or two objects of a type in one receptacle of a type; a single object may need a condition."""
     lying = sorted(f[1:] for f in facts if f[0] == "inreceptacle" and len(f) == 3)
     if len(lying) not in (1, 2) or len({r for _, r in lying}) != 1:
         return None
@@ -69,8 +69,8 @@ def _place(facts: set[Fact]) -> HouseholdGoal | None:
     return HouseholdGoal(kind, place, condition, len(objects)) if facts == meant else None
 
 
-def _light(facts: set[Fact]) -> HouseholdGoal | None:
-    """An object of a type in the hand, beside a lamp of a type that was switched on."""
+def _parse_light_goal(facts: set[Fact]) -> HouseholdGoal | None:
+    """A held object of a type next to a lamp of a type that is switched on."""
     hands = [f[1:] for f in facts if f[0] == "holds" and len(f) == 3]
     lamps = [(f[1], g[2]) for f in facts if f[0] == "istoggled" for g in facts if g[:2] == ("inreceptacle", f[1])]
     if len(hands) != 1 or len(lamps) != 1:
@@ -95,10 +95,10 @@ def _light(facts: set[Fact]) -> HouseholdGoal | None:
 
 
 def _type(facts: set[Fact], predicate: str, thing: str) -> str | None:
-    """The one type that a thing must have, without the word's ending; None where there is none, or several."""
+    """The single type that a variable must have, without the suffix ``type``; None if there is not exactly one."""
     found = [f[2] for f in facts if f[:2] == (predicate, thing) and len(f) == 3]
     return found[0].removesuffix("type") if len(found) == 1 and found[0].endswith("type") else None
 
 
-def _shown(tree: Expression) -> str:
-    return tree if isinstance(tree, str) else f"({' '.join(map(_shown, tree))})"
+def _format(tree: Expression) -> str:
+    return tree if isinstance(tree, str) else f"({' '.join(map(_format, tree))})"

@@ -1,4 +1,4 @@
-"""What the grammar of a game file says: the task in words, and the wording of commands and answers."""
+"""Reads the grammar of a game file: the goal in words, and the wording of commands and answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _STRING = r'"((?:[^"\\]|\\.)*)"'
 
 
 def parse_goal_text(grammar: str) -> str:
-    """The task in words. Raises ValueError where the grammar does not tell it."""
+    """Return the goal in words. Raises: ValueError if the grammar does not have it."""
     found = re.search(r'"Your task is to: ((?:[^"\\]|\\.)*)"', grammar)
     if not found:
         raise ValueError('its grammar does not say "Your task is to: …"')
@@ -20,14 +20,14 @@ def parse_goal_text(grammar: str) -> str:
 
 
 def parse_dialect(grammar: str) -> Dialect:
-    """The wording of what releases of the data word differently. Raises ValueError where the grammar lacks it."""
-    command = _said(grammar, rf"action PutObject\s*\{{\s*template\s*::\s*{_STRING}", "the command that puts things")
+    """Return the file's dialect. Raises: ValueError if the grammar lacks a part of it."""
+    command = _find(grammar, rf"action PutObject\s*\{{\s*template\s*::\s*{_STRING}", "the command that puts things")
     head, first, rest = command.partition("{o}")
     middle, second, _ = rest.partition("{r}")
     if not (head.strip() and first and middle.strip() and second):
-        raise ValueError(f"its command that puts things names not first an object, then a receptacle: {command!r}")
-    putting = _said(grammar, rf'"PutObject\.feedback"\s*:\s*\[\s*\{{\s*"rhs"\s*:\s*{_STRING}', "what putting answers")
-    arriving = _said(grammar, rf'"GotoLocation\.feedback"\s*:\s*\[\s*\{{\s*"rhs"\s*:\s*{_STRING}', "what going answers")
+        raise ValueError(f"its command that puts things must name an object and then a receptacle: {command!r}")
+    putting = _find(grammar, rf'"PutObject\.feedback"\s*:\s*\[\s*\{{\s*"rhs"\s*:\s*{_STRING}', "the answer to putting")
+    arriving = _find(grammar, rf'"GotoLocation\.feedback"\s*:\s*\[\s*\{{\s*"rhs"\s*:\s*{_STRING}', "the arrival")
     return Dialect(
         "put" if head.startswith("put") else "move",
         (head, middle),
@@ -37,7 +37,7 @@ def parse_dialect(grammar: str) -> Dialect:
     )
 
 
-def _said(grammar: str, pattern: str, what: str) -> str:
+def _find(grammar: str, pattern: str, what: str) -> str:
     found = re.search(pattern, grammar)
     if not found:
         raise ValueError(f"its grammar does not have {what}")
@@ -48,5 +48,5 @@ def _fields(text: str, names: dict[str, str]) -> str:
     for theirs, ours in names.items():
         text = text.replace(theirs, ours)
     if left := set(re.findall(r"\{.*?\}|[{}]", text)) - {"{object}", "{receptacle}", "{location}"}:
-        raise ValueError(f"its grammar has a field that is not known here: {', '.join(sorted(left))}")
+        raise ValueError(f"its grammar has an unknown field: {', '.join(sorted(left))}")
     return text

@@ -1,4 +1,4 @@
-"""Reading PDDL problems, as far as ALFWorld's files use the language: sorts, facts, and a goal as a tree."""
+"""Parses PDDL problems, as far as ALFWorld's files use the language: types, facts and the goal."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ import re
 from codeplan.types.value import Value
 
 Expression = str | list["Expression"]
-"""A word, or what stands between two parentheses."""
+"""A word, or a list of the expressions between two parentheses."""
 
 
 class PDDLProblem(Value, frozen=True):
-    """A problem in lower case: the sort of each thing, the arguments of all facts by predicate, the goal."""
+    """A problem in lower case: the type of each object, the arguments of all facts by predicate, the goal."""
 
     types: dict[str, str]
     facts: dict[str, list[tuple[str, ...]]]
     goal: Expression
 
     def binary_facts(self, predicate: str) -> list[tuple[str, str]]:
-        """The facts of a predicate with two arguments. Raises ValueError where one has another number of them."""
+        """Return the facts of a two-place predicate. Raises: ValueError if one has another number of arguments."""
         return [(first, second) for first, second in self._of(predicate, 2)]
 
     def unary_facts(self, predicate: str) -> list[str]:
-        """What a predicate of one argument is true of. Raises ValueError where one has another number of them."""
+        """Return the facts of a one-place predicate. Raises: ValueError if one has another number of arguments."""
         return [only for (only,) in self._of(predicate, 1)]
 
     def _of(self, predicate: str, size: int) -> list[tuple[str, ...]]:
         found = self.facts.get(predicate, [])
         for arguments in found:
             if len(arguments) != size:
-                raise ValueError(f"the fact ({' '.join((predicate, *arguments))}) has not {size} arguments")
+                raise ValueError(f"the fact ({' '.join((predicate, *arguments))}) must have {size} arguments")
         return found
 
 
 def parse_problem(text: str) -> PDDLProblem:
-    """Read a problem. Raises ValueError, with what is wrong, for a text that is none."""
+    """Parse a problem. Raises: ValueError, with the reason, if the text is not a problem."""
     plain = re.sub(r";[^\n]*", "", text).lower()
     opening, closing = plain.count("("), plain.count(")")
     if not opening:
@@ -46,24 +46,26 @@ def parse_problem(text: str) -> PDDLProblem:
     for name in ("objects", "init", "goal"):
         if name not in sections:
             raise ValueError(f"it has no section (:{name} …)")
-    return PDDLProblem(_sorts(sections["objects"]), _facts(sections["init"]), _tree(sections["goal"]))
+    return PDDLProblem(
+        _parse_types(sections["objects"]), _parse_facts(sections["init"]), _parse_expression(sections["goal"])
+    )
 
 
-def _sorts(section: str) -> dict[str, str]:
+def _parse_types(section: str) -> dict[str, str]:
     """``a b - object c - location`` as ``{a: object, b: object, c: location}``."""
-    sorts: dict[str, str] = {}
+    types: dict[str, str] = {}
     waiting: list[str] = []
     words = iter(section.replace(")", " ").split())
     for word in words:
         if word == "-":
-            sorts.update(dict.fromkeys(waiting, next(words, "")))
+            types.update(dict.fromkeys(waiting, next(words, "")))
             waiting = []
         else:
             waiting.append(word)
-    return sorts
+    return types
 
 
-def _facts(section: str) -> dict[str, list[tuple[str, ...]]]:
+def _parse_facts(section: str) -> dict[str, list[tuple[str, ...]]]:
     facts: dict[str, list[tuple[str, ...]]] = {}
     for fact in re.findall(r"\(([^()]*)\)", section):
         predicate, *arguments = fact.split() or [""]
@@ -71,8 +73,8 @@ def _facts(section: str) -> dict[str, list[tuple[str, ...]]]:
     return facts
 
 
-def _tree(section: str) -> Expression:
-    """The first expression of a text; what follows it, the ends of what encloses it, is left alone."""
+def _parse_expression(section: str) -> Expression:
+    """The first expression of a section, without the closing parentheses that follow it."""
     stack: list[list[Expression]] = [[]]
     for word in re.findall(r"[()]|[^\s()]+", section):
         if word == "(":

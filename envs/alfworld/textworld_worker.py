@@ -1,7 +1,7 @@
-"""The process that plays ALFWorld's games in TextWorld. It is run by itself and imports nothing of codeplan.
+"""The process that plays ALFWorld's games in TextWorld. It runs as a script and imports nothing from codeplan.
 
 Requests and answers are lines of JSON on standard input and output. ``{"load": FILE}`` begins a game and ``{"step":
-ACTION}`` does an action; the answer has ``text``, ``won`` and ``commands``, or ``error``.
+ACTION}`` does an action. An answer has ``text``, ``won`` and ``commands``, or ``error``.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 
 
 def main() -> None:
-    """Answer requests until there are no more."""
+    """Answer requests until the input ends."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # the planner prints to standard output whatever it likes
+    os.dup2(2, 1)  # the planner prints to standard output
     env: Any = None
     for line in sys.stdin:
         try:
@@ -30,7 +30,7 @@ def main() -> None:
             answer = {"text": state.feedback, "won": bool(state["won"]), "commands": list(state["admissible_commands"])}
         except ImportError as e:
             answer = {"error": f"it is not installed ({e}); pip install 'codeplan[textworld]' installs it"}
-        except Exception as e:  # whatever it raises is told to the process that asked
+        except Exception as e:  # the requesting process reports the error
             answer = {"error": f"{type(e).__name__}: {e}"}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()

@@ -1,4 +1,4 @@
-"""ALFRED's kinds of receptacles and objects: what goes where, and what can be done to what."""
+"""ALFRED's kinds of receptacles and objects: which objects fit where, and what can be done with them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ def _kinds(words: str) -> frozenset[str]:
 
 
 OPENABLE = _kinds("cabinet drawer fridge microwave safe")
-"""Receptacles with a door or lid; closed at the start."""
+"""Receptacles with a door or a lid. They are closed at the start."""
 
 LAMPS = _kinds("desklamp floorlamp")
 
 _FIXED = LAMPS | _kinds("houseplant papertowelroll scrubbrush teddybear television")
-"""Objects that stand in a receptacle and cannot be picked up. (In ALFRED's files a papertowelroll and a scrubbrush can,
-and can be put down nowhere: the hand is full for ever. In a household made here, every goal stays within reach.)"""
+"""Objects that cannot be picked up. In ALFRED's files a papertowelroll and a scrubbrush can be picked up but never put
+down, so the hand stays full. Here they are fixed, so that every goal stays within reach."""
 
 _FOOD = _kinds("apple bread egg lettuce potato tomato")
 _VESSELS = _kinds("bowl cup mug pan plate pot")
@@ -29,7 +29,7 @@ COOLABLE = _FOOD | _VESSELS | {"winebottle"}
 SLICEABLE = _FOOD
 
 CONTAINER_OBJECTS = _VESSELS | {"box"}
-"""Objects that could hold others; in a household made here they are empty."""
+"""Objects that can hold other objects. In generated games they are empty."""
 
 _PAPERS = _kinds("newspaper tissuebox toiletpaper toiletpaperroll")
 _TRINKETS = _kinds("cd cellphone creditcard keychain watch")
@@ -90,7 +90,7 @@ ALLOWED_CONTENTS: dict[str, frozenset[str]] = {
     "towelholder": _kinds("towel"),
     "tvstand": _kinds("tissuebox"),
 }
-"""For every kind of receptacle, the kinds of objects that may be put there."""
+"""For each kind of receptacle, the kinds of objects that may be put there."""
 
 CAN_CONTAIN = frozenset((receptacle, kind) for receptacle, kinds in ALLOWED_CONTENTS.items() for kind in kinds)
 
@@ -105,6 +105,6 @@ _TRAITS = {
 
 @lru_cache(maxsize=1024)
 def traits_of_kind(kind: str) -> frozenset[str]:
-    """What can be done to an object of this kind, in the words that ``Object.traits`` uses."""
+    """Return the ``Object.traits`` of a kind of object."""
     found = frozenset(trait for trait, kinds in _TRAITS.items() if kind in kinds)
     return found if kind in _FIXED else found | {"pickupable"}

@@ -1,4 +1,4 @@
-"""The agent that plans for the household act through. Its docstrings are the API that a model is shown."""
+"""The agent of the household. Models are shown its docstrings."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _VIEW = re.compile(r"On the |The [a-z]+ \d+ is (open|closed)\.")
 
 
 class HouseholdAgent:
-    """A robot in a household. Objects and receptacles are called by class and number, such as "apple 2" or "fridge 1".
+    """A robot in a household. The names of objects and receptacles are a class and a number: "apple 2", "fridge 1".
 
-    location is the receptacle that it stands at (None at the start, in the middle of the room), holding the one object
-    that it carries (None for an empty hand), receptacles lists every receptacle in the room. Whatever cannot be done
-    is answered by a text that begins with "Nothing happens."
+    location is the receptacle that the robot stands at (None at the start, in the middle of the room). holding is the
+    one object that it carries (None if its hand is empty). receptacles lists every receptacle in the room. The answer
+    to an action that cannot be done begins with "Nothing happens."
     """
 
     location: str | None
@@ -34,7 +34,7 @@ class HouseholdAgent:
         self._moves = False
 
     def goto(self, receptacle: str) -> str:
-        """Walk to a receptacle and return what is on it, or that it is closed; one within reach is looked at instead.
+        """Walk to a receptacle (or look at it, if within reach) and return what is on it, or that it is closed.
 
         Example: "On the countertop 1, you see a apple 1, and a knife 2." or "The fridge 1 is closed."
         """
@@ -49,7 +49,7 @@ class HouseholdAgent:
         return self._correct_answer(answer[arrival.end() :])
 
     def take(self, object: str, receptacle: str) -> str:
-        """Pick an object up from the receptacle that the robot stands at, which must be open; needs an empty hand.
+        """Pick up an object from the receptacle that the robot stands at. It must be open, and the hand empty.
 
         Example: "You pick up the apple 1 from the countertop 1."
         """
@@ -59,7 +59,7 @@ class HouseholdAgent:
         return answer
 
     def put(self, object: str, receptacle: str) -> str:
-        """Put the object in the robot's hand in or on the receptacle that it stands at, which must be open.
+        """Put the object in the robot's hand in or on the receptacle that the robot stands at. It must be open.
 
         Example: "You put the apple 1 in/on the diningtable 1."
         """
@@ -70,7 +70,7 @@ class HouseholdAgent:
         return self._correct_answer(f"You put the {object} in/on the {receptacle}.")
 
     def open_receptacle(self, receptacle: str) -> str:
-        """Open the closed receptacle that the robot stands at and return what is in it.
+        """Open the closed receptacle that the robot stands at, and return what is in it.
 
         Example: "You open the drawer 2. The drawer 2 is open. In it, you see a spoon 1."
         """
@@ -105,14 +105,14 @@ class HouseholdAgent:
         return self._log.act(f"cool {object} with {receptacle}")
 
     def turn_on(self, object: str) -> str:
-        """Turn on a lamp that is on the receptacle that the robot stands at, whatever it holds.
+        """Turn on a lamp that is on the receptacle that the robot stands at. The robot may hold an object.
 
         Example: "You turn on the desklamp 1."
         """
         return self._log.act(f"use {object}")
 
     def report(self) -> str:
-        """Return where the robot is, what it holds, its last action and the answer, for the message of an assertion.
+        """Return where the robot is, what it holds, its last action and the answer, for an assertion's message.
 
         Example: "I am at bed 1, holding cd 2. Last action: 'open bed 1'; it answered: 'Nothing happens.'"
         """

@@ -1,7 +1,7 @@
-"""Why an action cannot be done: one sentence, told by the state of the game.
+"""Explains in one sentence why an action cannot be done, after the kinds of feedback of AutoPlan (Ouyang and Li, 2023).
 
-What an agent could not know is not told: what lies in a closed or distant receptacle is not looked at before the agent
-has been found to stand at it, and it to be open. After the kinds of feedback of AutoPlan (Ouyang and Li, 2023).
+A reason reveals nothing that the agent cannot know: the contents of a receptacle are looked at only after checking that
+the agent stands there and that the receptacle is open.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from codeplan.types.value import Value
 
 
 class FailedAction(Value, frozen=True):
-    """An action that was tried: the first word of its rule, and the one or two names in it."""
+    """An action that cannot be done: the first word of its rule, and the one or two names in it."""
 
     game: Game
     state: HouseholdState
@@ -25,23 +25,23 @@ class FailedAction(Value, frozen=True):
 
     @property
     def held_object(self) -> str:
-        """The name of what is carried; empty for an empty hand."""
+        """The name of the object that the agent holds; empty if it holds none."""
         return "" if self.state.holding is None else self.game.objects[self.state.holding].name
 
     @property
     def visible_objects(self) -> set[str]:
-        """The names of the objects that can be seen from where the agent stands."""
+        """The names of the objects that the agent can see from where it stands."""
         game, state = self.game, self.state
         near = (r for r in game.receptacles_at(state.location) if not game.receptacles[r].openable or r in state.opened)
         return {game.objects[o].name for r in near for o in state.contents[r]}
 
 
 FailureCheck = Callable[[FailedAction], str | None]
-"""One thing that may be wrong: the sentence that tells it, or None where it is not that."""
+"""Checks for one possible cause: returns its sentence, or None if the cause does not apply."""
 
 
 def explain_failure(game: Game, state: HouseholdState, action: str) -> str:
-    """The reason, as one sentence, why an action that is answered ``Nothing happens.`` cannot be done."""
+    """Return one sentence that says why an action that is answered ``Nothing happens.`` cannot be done."""
     words = action.strip()
     found = rules_by_verb(game.dialect).get(words.partition(" ")[0])
     if not found:
@@ -49,16 +49,16 @@ def explain_failure(game: Game, state: HouseholdState, action: str) -> str:
     names = _names(found[0], words)
     if names is None:
         return f"That action has the form: {_form(found[0])}."
-    attempt = FailedAction(game, state, found[0].prefix.split()[0], *names)
-    told = (reason(attempt) for reason in _REASONS.get(attempt.verb, _PUTTING))
-    return next((sentence for sentence in told if sentence), "It cannot be done now.")
+    failed = FailedAction(game, state, found[0].prefix.split()[0], *names)
+    found_or_none = (check(failed) for check in _CHECKS.get(failed.verb, _PUTTING))
+    return next((sentence for sentence in found_or_none if sentence), "It cannot be done now.")
 
 
 # ------------------------------------------------------------------ the words of an action
 
 
 def _names(rule: ActionRule, words: str) -> list[str] | None:
-    """The one or two names in an action; None where it does not have the rule's form."""
+    """The one or two names in an action; None if it does not have the rule's form."""
     if not words.startswith(rule.prefix):
         return None
     rest = words[len(rule.prefix) :]
@@ -74,7 +74,7 @@ def _forms(game: Game) -> list[str]:
 def _form(rule: ActionRule) -> str:
     if rule.prefix == "examine ":
         return "examine RECEPTACLE or OBJECT"
-    words = [{"o": "OBJECT", "r": "RECEPTACLE"}[sort] for sort in rule.argument_types]
+    words = [{"o": "OBJECT", "r": "RECEPTACLE"}[letter] for letter in rule.argument_types]
     return rule.prefix + rule.separator.join(words)
 
 
@@ -84,18 +84,18 @@ def _ill_formed(name: str) -> str | None:
     return None if re.fullmatch(r"[a-z]+ \d+", name) else f"{name[:40]!r} is no name; a name is like: apple 1."
 
 
-def _is_no_receptacle(game: Game, name: str) -> str | None:
+def _unknown_receptacle(game: Game, name: str) -> str | None:
     if name in game.receptacle_indices:
         return None
     return _ill_formed(name) or f"There is no receptacle {name} in this room."
 
 
 def _no_receptacle_first(a: FailedAction) -> str | None:
-    return _is_no_receptacle(a.game, a.first)
+    return _unknown_receptacle(a.game, a.first)
 
 
 def _no_receptacle_second(a: FailedAction) -> str | None:
-    return _is_no_receptacle(a.game, a.second)
+    return _unknown_receptacle(a.game, a.second)
 
 
 def _no_object(a: FailedAction) -> str | None:
@@ -104,7 +104,7 @@ def _no_object(a: FailedAction) -> str | None:
     return _ill_formed(a.first)
 
 
-def _nothing_so_named(a: FailedAction) -> str | None:
+def _bad_name(a: FailedAction) -> str | None:
     return None if a.first in a.game.receptacle_indices else _ill_formed(a.first)
 
 
@@ -167,7 +167,7 @@ def _no_door(a: FailedAction) -> str | None:
     return None if openable else f"The {a.first} has nothing to open or close."
 
 
-def _as_it_is(a: FailedAction) -> str | None:
+def _already_so(a: FailedAction) -> str | None:
     opened = a.game.receptacle_indices[a.first] in a.state.opened
     return f"The {a.first} is {'open' if opened else 'closed'} already."
 
@@ -198,7 +198,7 @@ def _untreatable(a: FailedAction) -> str | None:
 
 
 def _appliance(a: FailedAction) -> str | None:
-    """Use is for lamps; an appliance has a verb of its own."""
+    """The agent tried to use an appliance, which has a verb of its own."""
     verb = next((v for v, t in TREATMENTS.items() if a.first.split(" ")[0] == t.appliance), None)
     return f"The {a.first} is not used so, but: {verb} OBJECT with {a.first}." if verb else None
 
@@ -215,7 +215,7 @@ def _uncuttable(a: FailedAction) -> str | None:
     return f"The {a.first} is nothing to slice."
 
 
-def _only_what_is_carried(a: FailedAction) -> str | None:
+def _not_held(a: FailedAction) -> str | None:
     if a.first in a.game.receptacle_indices:
         return _is_away(a, a.first)
     carried = f"carry the {a.held_object}" if a.held_object else "carry nothing"
@@ -224,10 +224,10 @@ def _only_what_is_carried(a: FailedAction) -> str | None:
 
 _TREATING = (_no_object, _no_receptacle_second, _away_from_second, _not_carried, _wrong_appliance, _untreatable)
 _PUTTING = (_no_object, _no_receptacle_second, _away_from_second, _closed, _not_carried, _unfit)
-_REASONS: dict[str, tuple[FailureCheck, ...]] = {
+_CHECKS: dict[str, tuple[FailureCheck, ...]] = {
     "go": (_no_receptacle_first, _near_already),
-    "open": (_no_receptacle_first, _away_from_first, _no_door, _as_it_is),
-    "close": (_no_receptacle_first, _away_from_first, _no_door, _as_it_is),
+    "open": (_no_receptacle_first, _away_from_first, _no_door, _already_so),
+    "close": (_no_receptacle_first, _away_from_first, _no_door, _already_so),
     "take": (
         _no_object,
         _no_receptacle_second,
@@ -242,7 +242,7 @@ _REASONS: dict[str, tuple[FailureCheck, ...]] = {
     "cool": _TREATING,
     "use": (_appliance, _no_object, _out_of_sight, _no_switch),
     "slice": (_no_object, _blade_not_carried, _blunt, _out_of_sight, _uncuttable),
-    "examine": (_nothing_so_named, _only_what_is_carried),
+    "examine": (_bad_name, _not_held),
 }
-"""What may be wrong with an action, by its first word, in the order in which it is looked at; only putting has no
-word of its own: it is the game's dialect that has."""
+"""The causes to check for an action, by its first word, in order. The word for putting depends on the dialect, so
+``_PUTTING`` applies to any other word."""

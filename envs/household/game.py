@@ -1,8 +1,7 @@
-"""What a household game is: rooms' furniture, the objects in it, the goal. Frozen values, whoever made them.
+"""The values of a household game: furniture, objects, goal and state. All are frozen.
 
-A game comes from the generator here, or from a file in another format; the rules (``engine``) and the
-sentences (``text``) need nothing but these values. Receptacles and objects are named by their place in two
-tuples, which stand in the order in which every sentence lists them.
+The generator makes games, and ``codeplan.envs.alfworld`` reads them from files; ``engine`` and ``sentences`` work on
+both. Receptacles and objects are identified by their indices in a game's tuples, in the order of every listing.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Literal
 from codeplan.types.value import Value
 
 Condition = Literal["clean", "hot", "cool"]
-"""What an object can be made."""
+"""A condition that a treatment gives to an object."""
 
 DialectName = Literal["put", "move"]
 
@@ -25,13 +24,13 @@ class Dialect(Value, frozen=True):
 
     name: DialectName
     put_command: tuple[str, str]
-    """The command that puts object X down in receptacle Y is ``put[0] X put[1] Y``."""
+    """The two fixed parts of the command that puts X in or on Y: ``put_command[0] X put_command[1] Y``."""
     put_answer: str
-    """Its answer, with the fields ``object`` and ``receptacle``."""
+    """The answer to that command, with the fields ``object`` and ``receptacle``."""
     arrival_sentence: str
-    """The sentence on arrival, with the fields ``location`` (a number) and ``receptacle``."""
+    """The answer on arrival, with the fields ``location`` (a number) and ``receptacle``."""
     has_help: bool
-    """Whether there is a command ``help``."""
+    """Whether the command ``help`` exists."""
 
 
 PUT_DIALECT = Dialect(
@@ -44,7 +43,7 @@ DIALECTS: dict[str, Dialect] = {"put": PUT_DIALECT, "move": MOVE_DIALECT}
 
 
 class Receptacle(Value, frozen=True):
-    """Furniture that holds objects. ``location`` is the number of the place before it, which several may share."""
+    """Furniture that holds objects. ``location`` is where the agent stands to use it; several may share one."""
 
     name: str
     kind: str
@@ -53,9 +52,9 @@ class Receptacle(Value, frozen=True):
 
 
 class Object(Value, frozen=True):
-    """A thing. ``traits`` are among pickupable, cleanable, heatable, coolable, toggleable, sliceable.
+    """An object. ``traits`` are among pickupable, cleanable, heatable, coolable, toggleable, sliceable.
 
-    ``inner`` is None for most; for a thing that can hold others, the names of what is in it, which nobody can take.
+    For an object that can hold others, ``inner`` names its contents, which no action can take; otherwise it is None.
     """
 
     name: str
@@ -65,9 +64,9 @@ class Object(Value, frozen=True):
 
 
 class HouseholdGoal(Value, frozen=True):
-    """When a game is won: ``count`` objects of a kind lie in one receptacle of a kind, each in the condition asked for.
+    """The goal: ``count`` objects of a kind are in one receptacle of a kind, each in ``condition``.
 
-    Where ``lamp`` is the name of a kind, the goal is instead to hold the object beside such a lamp that is switched on.
+    If ``lamp`` is a kind of lamp, the goal is instead to hold the object next to such a lamp that is switched on.
     """
 
     object: str
@@ -78,17 +77,14 @@ class HouseholdGoal(Value, frozen=True):
 
 
 class HouseholdState(Value, frozen=True):
-    """How things stand at one moment. Objects and receptacles are indices into those of the game.
-
-    A state never changes, so that keeping one is a snapshot and going on from it a restoration.
-    """
+    """The state of a game. Objects and receptacles are indices. A state is its own snapshot, as it never changes."""
 
     location: int
-    """Where the agent is."""
+    """The agent's location."""
     contents: tuple[tuple[int, ...], ...]
-    """For each receptacle, the objects in it, ascending. In recorded games an object may lie in two at once."""
+    """For each receptacle, its objects, ascending. In recorded games an object may be in two receptacles."""
     places: tuple[frozenset[int], ...]
-    """For each object, the locations it is at; none while it is carried."""
+    """For each object, its locations; none while the agent holds it."""
     holding: int | None = None
     opened: frozenset[int] = frozenset()
     clean: frozenset[int] = frozenset()
@@ -97,14 +93,14 @@ class HouseholdState(Value, frozen=True):
     sliced: frozenset[int] = frozenset()
     lit: frozenset[int] = frozenset()
     removed: frozenset[tuple[int, int]] = frozenset()
-    """Objects that were taken from a receptacle and not put back there: what ``look`` shows."""
+    """Pairs of an object and the receptacle it was taken from and not put back into; ``look`` lists such objects."""
 
 
 class Game(Value, frozen=True, dict=True):
-    """A household and what is to be done in it. ``goal`` is for the rules, ``sentence`` says it in words.
+    """A household and its goal; ``goal_text`` is the goal in words.
 
-    ``can_contain`` holds the allowed pairs of a receptacle's kind and an object's kind. ``walkthrough`` is a list of
-    actions that wins from the start, empty where none is known.
+    ``can_contain`` has the allowed pairs of a receptacle's kind and an object's kind. ``walkthrough`` is a list of
+    actions that win from the initial state; it is empty if none is known.
     """
 
     receptacles: tuple[Receptacle, ...]
@@ -132,12 +128,12 @@ class Game(Value, frozen=True, dict=True):
         return {at: tuple(i for i, r in enumerate(self.receptacles) if r.location == at) for at in locations}
 
     def receptacles_at(self, location: int) -> tuple[int, ...]:
-        """The receptacles within reach at a location, in order; none in the middle of the room."""
+        """Return the receptacles within reach at a location, in order; none in the middle of the room."""
         return self._by_location.get(location, ())
 
 
 def number_names(kinds: Iterable[str]) -> list[str]:
-    """A name for each thing of a list of kinds: its kind and a number, which counts down to 1 within the kind."""
+    """Name each item of a list of kinds by its kind and a number that counts down to 1 within the kind."""
     ordered = list(kinds)
     left = Counter(ordered)
     names = []

@@ -1,8 +1,7 @@
-"""Households made from a kind of task, a seed and a difficulty: the same three make the same game for ever.
+"""Generates games from a kind of task, a seed and a difficulty; the same three always give the same game.
 
-First the task is drawn (room, furniture, goal, its sentence), then the room is filled: the objects that the goal
-needs, lamps, and others that stand about. Most things are where they are usually kept; some are not. How much there
-is of all this is the difficulty's matter.
+It draws the task first (room, furniture, goal, goal text). Then it fills the room with the objects that the goal
+needs, lamps, and other objects. Most objects are in their usual places. The difficulty sets the amounts.
 """
 
 from __future__ import annotations
@@ -12,7 +11,13 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from codeplan.envs.household import affordances
+from codeplan.envs.household.affordances import (
+    ALLOWED_CONTENTS,
+    CAN_CONTAIN,
+    CONTAINER_OBJECTS,
+    OPENABLE,
+    traits_of_kind,
+)
 from codeplan.envs.household.engine import TREATMENTS
 from codeplan.envs.household.game import (
     PUT_DIALECT,
@@ -58,11 +63,11 @@ _SENTENCES = {
     "examine": ("look at {object} under the {lamp}.", "examine the {object} with the {lamp}."),
     "pick_two": ("put two {object} in {receptacle}.", "find two {object} and put them in {receptacle}."),
 }
-_MOST_TARGETS = 3
+_MAX_TARGETS = 3
 
 
 class RoomSetup(Value, frozen=True):
-    """A task before the room is filled: which room, its receptacles by kind and in order, what is to be done."""
+    """A task before the room is filled. ``furniture`` is the kind of each receptacle, in order."""
 
     room: Room
     furniture: tuple[str, ...]
@@ -70,19 +75,20 @@ class RoomSetup(Value, frozen=True):
     goal_text: str
 
 
-@lru_cache(maxsize=64)  # a task is looked at and then played: the same game twice
+@lru_cache(maxsize=64)  # callers list a task and then play it, which generates the same game twice
 def generate_game(kind: str, seed: int, dialect: Dialect = PUT_DIALECT, difficulty: Difficulty = "normal") -> Game:
-    """The game of a kind and a seed (not negative), with a walkthrough that wins it."""
-    name, clutter = _name(kind, seed, difficulty), DIFFICULTY_SETTINGS[difficulty]
-    dice = PortableRandom(name)
-    setting = _setting(dice, kind, clutter)
-    game = _RoomFiller(dice, setting, kind, clutter, PortableRandom(f"{name} rare")).game(dialect)
+    """Return the game of a kind and a seed (0 or more), with a walkthrough that wins it."""
+    name = _name(kind, seed, difficulty)
+    random, settings = PortableRandom(name), DIFFICULTY_SETTINGS[difficulty]
+    setup = _draw_setup(random, kind, settings)
+    game = _RoomFiller(random, setup, kind, settings, PortableRandom(f"{name} rare")).game(dialect)
     return replace(game, walkthrough=find_walkthrough(game))
 
 
 def generate_goal_text(kind: str, seed: int, difficulty: Difficulty = "normal") -> str:
-    """The goal of ``generate(kind, seed)`` in words, for much less work."""
-    return _setting(PortableRandom(_name(kind, seed, difficulty)), kind, DIFFICULTY_SETTINGS[difficulty]).goal_text
+    """Return the ``goal_text`` of ``generate_game``, without filling the room."""
+    random = PortableRandom(_name(kind, seed, difficulty))
+    return _draw_setup(random, kind, DIFFICULTY_SETTINGS[difficulty]).goal_text
 
 
 def _name(kind: str, seed: int, difficulty: Difficulty) -> str:
@@ -92,154 +98,146 @@ def _name(kind: str, seed: int, difficulty: Difficulty) -> str:
 # ------------------------------------------------------------------ the task
 
 
-def _setting(dice: PortableRandom, kind: str, clutter: DifficultySettings) -> RoomSetup:
-    room = dice.pick(_ROOMS[kind])
+def _draw_setup(random: PortableRandom, kind: str, settings: DifficultySettings) -> RoomSetup:
+    room = random.pick(_ROOMS[kind])
     furniture = tuple(
-        name for name, (least, most) in sorted(room.furniture.items()) for _ in range(_many(dice, least, most, clutter))
+        name
+        for name, (least, most) in sorted(room.furniture.items())
+        for _ in range(_draw_number(random, least, most, settings))
     )
-    goal = _light_goal(dice, room) if kind == "examine" else _place_goal(dice, kind, room, furniture)
+    goal = _draw_light_goal(random, room) if kind == "examine" else _draw_place_goal(random, kind, room, furniture)
     words = {"object": goal.object, "receptacle": goal.receptacle, "lamp": goal.lamp}
-    return RoomSetup(room, furniture, goal, dice.pick(_SENTENCES[kind]).format(**words))
+    return RoomSetup(room, furniture, goal, random.pick(_SENTENCES[kind]).format(**words))
 
 
-def _many(dice: PortableRandom, least: int, most: int, clutter: DifficultySettings) -> int:
-    """How many there are of a kind of furniture."""
-    if clutter.minimum_furniture:
+def _draw_number(random: PortableRandom, least: int, most: int, settings: DifficultySettings) -> int:
+    if settings.minimum_furniture:
         return least
-    return dice.between(least, round(most * clutter.furniture_factor) if most > 1 else most)
+    return random.between(least, round(most * settings.furniture_factor) if most > 1 else most)
 
 
-def _light_goal(dice: PortableRandom, room: Room) -> HouseholdGoal:
-    lamp = "floorlamp" if room is LIVING_ROOM and dice.chance(0.3) else "desklamp"
-    return HouseholdGoal(
-        dice.pick([o for o in room.usual_places if "pickupable" in affordances.traits_of_kind(o)]), lamp=lamp
-    )
+def _draw_light_goal(random: PortableRandom, room: Room) -> HouseholdGoal:
+    lamp = "floorlamp" if room is LIVING_ROOM and random.chance(0.3) else "desklamp"
+    return HouseholdGoal(random.pick([o for o in room.usual_places if "pickupable" in traits_of_kind(o)]), lamp=lamp)
 
 
-def _place_goal(dice: PortableRandom, kind: str, room: Room, furniture: Sequence[str]) -> HouseholdGoal:
+def _draw_place_goal(random: PortableRandom, kind: str, room: Room, furniture: Sequence[str]) -> HouseholdGoal:
     treatment = TREATMENTS.get(kind)
     trait, appliance = (treatment.trait, treatment.appliance) if treatment else ("pickupable", None)
     count = 2 if kind == "pick_two" else 1
     receptacles = [r for r in dict.fromkeys(furniture) if r != appliance and INITIAL_CAPACITY.get(r, count) >= count]
     goals = [
-        (o, [r for r in receptacles if o in affordances.ALLOWED_CONTENTS[r] and _kept_elsewhere(o, r, furniture)])
+        (o, [r for r in receptacles if o in ALLOWED_CONTENTS[r] and _fits_elsewhere(o, r, furniture)])
         for o in room.usual_places
-        if trait in affordances.traits_of_kind(o)
+        if trait in traits_of_kind(o)
     ]
-    thing, places = dice.pick([(o, rs) for o, rs in goals if rs])
-    return HouseholdGoal(thing, dice.pick(places), treatment.condition if treatment else None, count)
+    target, places = random.pick([(o, rs) for o, rs in goals if rs])
+    return HouseholdGoal(target, random.pick(places), treatment.condition if treatment else None, count)
 
 
-def _kept_elsewhere(thing: str, receptacle: str, furniture: Sequence[str]) -> bool:
-    """Whether there is room in other kinds of receptacles for as many of the thing as may be drawn."""
-    others = (r for r in furniture if r != receptacle and thing in affordances.ALLOWED_CONTENTS[r])
-    return sum(INITIAL_CAPACITY.get(r, _MOST_TARGETS) for r in others) >= _MOST_TARGETS
+def _fits_elsewhere(kind: str, receptacle: str, furniture: Sequence[str]) -> bool:
+    """Whether other kinds of receptacles have room for the greatest number of target objects."""
+    others = (r for r in furniture if r != receptacle and kind in ALLOWED_CONTENTS[r])
+    return sum(INITIAL_CAPACITY.get(r, _MAX_TARGETS) for r in others) >= _MAX_TARGETS
 
 
-# ------------------------------------------------------------------ the things in the room
+# ------------------------------------------------------------------ the objects in the room
 
 
 class _RoomFiller:
-    """Puts things into the receptacles of a setting. Receptacles are indices into its furniture."""
+    """Puts objects into the receptacles of a setup. Receptacles are indices into its furniture."""
 
     def __init__(
         self,
         random: PortableRandom,
-        setting: RoomSetup,
+        setup: RoomSetup,
         kind: str,
-        clutter: DifficultySettings,
+        settings: DifficultySettings,
         rare_random: PortableRandom,
     ) -> None:
-        """``apart`` is thrown for what is rare, so that it changes nothing about the rest."""
-        self.random, self.setting, self.kind, self.clutter, self.rare_random = (
-            random,
-            setting,
-            kind,
-            clutter,
-            rare_random,
-        )
+        """``rare_random`` draws the rare objects, so that they do not change the other draws."""
+        self.random, self.rare_random = random, rare_random
+        self.setup, self.kind, self.settings = setup, kind, settings
         self.homes: list[tuple[str, int]] = []
-        """Kind and receptacle of every thing that was put somewhere."""
+        """The kind and the receptacle of every object placed so far."""
         self.place_targets()
         self.place_lamps()
         self.place_others()
 
     def place_targets(self) -> None:
-        goal = self.setting.goal
+        goal = self.setup.goal
         count = goal.count + self.random.pick((0, 0, 0, 1, 1, 2 if goal.count == 1 else 1))
         already = 0
         if goal.receptacle and self.kind != "pick" and self.random.chance(0.2):
-            already = self.place(goal.object, lambda r: self.setting.furniture[r] == goal.receptacle)
+            already = self.place(goal.object, lambda r: self.setup.furniture[r] == goal.receptacle)
         for _ in range(count - already):
-            self.place(goal.object, lambda r: self.setting.furniture[r] != goal.receptacle)
+            self.place(goal.object, lambda r: self.setup.furniture[r] != goal.receptacle)
 
     def place_lamps(self) -> None:
-        wanted = self.setting.goal.lamp
-        if wanted:
-            self.place_lamp(wanted)
-        if self.setting.room in (BEDROOM, LIVING_ROOM) and self.random.chance(0.4):
+        if self.setup.goal.lamp:
+            self.place_lamp(self.setup.goal.lamp)
+        if self.setup.room in (BEDROOM, LIVING_ROOM) and self.random.chance(0.4):
             self.place_lamp("desklamp")
 
     def place_lamp(self, lamp: str) -> None:
-        stands = [r for r, name in enumerate(self.setting.furniture) if name in LAMP_STANDS[lamp]]
+        stands = [r for r, name in enumerate(self.setup.furniture) if name in LAMP_STANDS[lamp]]
         self.homes.append((lamp, self.random.pick(stands)))
 
     def place_others(self) -> None:
-        for kind in self.setting.room.usual_places:
-            if kind != self.setting.goal.object and self.random.chance(self.clutter.presence_probability):
-                for _ in range(self.random.pick(self.clutter.counts)):
+        for kind in self.setup.room.usual_places:
+            if kind != self.setup.goal.object and self.random.chance(self.settings.presence_probability):
+                for _ in range(self.random.pick(self.settings.counts)):
                     self.place(kind, lambda _: True)
 
     def place(self, kind: str, allowed: Callable[[int], bool]) -> bool:
-        """Put one thing where it usually is, or now and then where it merely may be. False where there is no room."""
-        usual, possible = self.setting.room.usual_places[kind], [r for r in self.possible(kind) if allowed(r)]
+        """Put an object in a usual place or, sometimes, any possible place. Return False if there is no room."""
+        possible = [r for r in self.possible(kind) if allowed(r)]
         if not possible:
             return False
-        kept = [name for name in usual if any(self.setting.furniture[r] == name for r in possible)]
-        if kept and not self.random.chance(self.clutter.misplaced_probability):
-            name = self.random.pick_favouring_early(kept)
-            possible = [r for r in possible if self.setting.furniture[r] == name]
+        present = {self.setup.furniture[r] for r in possible}
+        usual = [name for name in self.setup.room.usual_places[kind] if name in present]
+        if usual and not self.random.chance(self.settings.misplaced_probability):
+            name = self.random.pick_favouring_early(usual)
+            possible = [r for r in possible if self.setup.furniture[r] == name]
         self.homes.append((kind, self.random.pick(possible)))
         return True
 
     def rare(self) -> list[tuple[str, int]]:
-        """Kind and receptacle of the rare things, each in one of its usual places."""
-        found: list[tuple[str, int]] = []
-        for kind, usual in self.setting.room.rare_places.items():
-            places = [r for r, name in enumerate(self.setting.furniture) if name in usual and not self.full(r)]
-            if places and self.rare_random.chance(self.clutter.rare_probability):
-                found.append((kind, self.rare_random.pick(places)))
-        return found
+        """Draw the rare objects: the kind of each, and one of its usual receptacles."""
+        drawn: list[tuple[str, int]] = []
+        for kind, usual in self.setup.room.rare_places.items():
+            places = [r for r, name in enumerate(self.setup.furniture) if name in usual and not self.full(r)]
+            if places and self.rare_random.chance(self.settings.rare_probability):
+                drawn.append((kind, self.rare_random.pick(places)))
+        return drawn
 
     def possible(self, kind: str) -> list[int]:
-        """Receptacles that may hold a thing of this kind and are not full."""
-        return [r for r, name in enumerate(self.setting.furniture) if self.may_hold(name, kind) and not self.full(r)]
+        """The receptacles that may hold an object of this kind and are not full."""
+        return [r for r, name in enumerate(self.setup.furniture) if self.may_hold(name, kind) and not self.full(r)]
 
     def may_hold(self, receptacle: str, kind: str) -> bool:
-        if "pickupable" in affordances.traits_of_kind(kind):
-            return kind in affordances.ALLOWED_CONTENTS[receptacle]
-        return receptacle in self.setting.room.usual_places[kind]
+        if "pickupable" in traits_of_kind(kind):
+            return kind in ALLOWED_CONTENTS[receptacle]
+        return receptacle in self.setup.room.usual_places[kind]
 
     def full(self, r: int) -> bool:
-        capacity = INITIAL_CAPACITY.get(self.setting.furniture[r])
+        capacity = INITIAL_CAPACITY.get(self.setup.furniture[r])
         return capacity is not None and sum(home == r for _, home in self.homes) >= capacity
 
     def game(self, dialect: Dialect) -> Game:
-        # Mixed before they are sorted by kind, so that a number tells nothing of where its thing is.
+        # Shuffled before they are sorted by kind, so that an object's number does not reveal its place.
         homes = sorted([*self.random.permutation(self.homes), *self.rare()], key=lambda home: home[0])
-        furniture = self.setting.furniture
+        furniture = self.setup.furniture
         *locations, start = self.random.permutation(range(1, len(furniture) + 2))
         receptacles = tuple(
-            Receptacle(name, kind, location, kind in affordances.OPENABLE)
+            Receptacle(name, kind, location, kind in OPENABLE)
             for name, kind, location in zip(number_names(furniture), furniture, locations, strict=True)
         )
         objects = tuple(
-            Object(name, kind, affordances.traits_of_kind(kind), () if kind in affordances.CONTAINER_OBJECTS else None)
+            Object(name, kind, traits_of_kind(kind), () if kind in CONTAINER_OBJECTS else None)
             for name, (kind, _) in zip(number_names(kind for kind, _ in homes), homes, strict=True)
         )
         contents = tuple(tuple(o for o, (_, home) in enumerate(homes) if home == r) for r in range(len(furniture)))
         places = tuple(frozenset({locations[home]}) for _, home in homes)
         state = HouseholdState(start, contents, places)
-        return Game(
-            receptacles, objects, affordances.CAN_CONTAIN, self.setting.goal, self.setting.goal_text, state, dialect
-        )
+        return Game(receptacles, objects, CAN_CONTAIN, self.setup.goal, self.setup.goal_text, state, dialect)

@@ -1,4 +1,4 @@
-"""Four rooms: how much furniture stands in each, and where its things are usually found."""
+"""Four kinds of rooms: how much furniture each has, and where its objects are usually found."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ Difficulty = Literal["easy", "normal", "hard"]
 
 
 class Room(Value, frozen=True):
-    """A sort of room. ``furniture`` gives for each kind of receptacle the least and the greatest number of them.
+    """A kind of room. ``furniture`` maps each kind of receptacle to its least and greatest number.
 
-    ``usual`` gives for each kind of object the kinds of receptacles it is usually in, the likeliest first; ``rare``
-    does so for what most rooms do not have, and no task asks for.
+    ``usual_places`` maps each kind of object to the kinds of receptacles it is usually in, likeliest first.
+    ``rare_places`` does the same for objects that most rooms lack and no task asks for.
     """
 
     furniture: dict[str, tuple[int, int]]
@@ -24,9 +24,9 @@ class Room(Value, frozen=True):
 class DifficultySettings(Value, frozen=True):
     """How a difficulty fills a room.
 
-    ``more`` multiplies the greatest number of each kind of receptacle of which there may be several, ``few`` takes the
-    least number of all. ``present`` is how often a kind of object is there at all, ``numbers`` how many of it, each as
-    likely; ``astray`` is how often a thing is where it merely may be, ``rare`` how often there is one of a rare kind.
+    ``furniture_factor`` multiplies the greatest number of each kind of receptacle that may occur more than once;
+    ``minimum_furniture`` takes the least number of each. A kind of object is present with ``presence_probability``, in
+    one of the ``counts``. An object is in an unusual place with ``misplaced_probability``.
     """
 
     furniture_factor: float
@@ -238,7 +238,7 @@ LAMP_STANDS: dict[str, tuple[str, ...]] = {
     "desklamp": ("desk", "sidetable", "dresser", "shelf"),
     "floorlamp": ("sidetable",),
 }
-"""Where a lamp may stand."""
+"""The kinds of receptacles that a lamp may stand on."""
 
 INITIAL_CAPACITY = {
     "coffeemachine": 1,
@@ -249,4 +249,4 @@ INITIAL_CAPACITY = {
     "towelholder": 1,
     "tvstand": 1,
 }
-"""How many objects a receptacle holds at the start, where it is few. The rules of the game know no such limit."""
+"""The most objects that a small receptacle holds at the start. The game's rules have no such limit."""

@@ -1,4 +1,4 @@
-"""The sentences of the household, word for word those of ALFWorld's text engine."""
+"""The household's sentences, word for word those of ALFWorld's text engine."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HELP = "Available commands:\n" + "".join(f"  {c + ':':{width}} {what}\n" for c, 
 
 
 def describe_start(game: Game) -> str:
-    """What is said at the start: the room, and the task in its last line."""
+    """Return the first observation: the room, and the task in the last line."""
     seen = list_names([r.name for r in game.receptacles])
     return (
         "-= Welcome to TextWorld, ALFRED! =-\n\n"
@@ -37,12 +37,12 @@ def describe_start(game: Game) -> str:
 
 
 def list_names(names: Sequence[str]) -> str:
-    """``nothing``, ``a X``, ``a X, and a Y``, ``a X, a Y, and a Z``."""
-    return _enumerated([f"a {name}" for name in names]) or "nothing"
+    """Return ``nothing``, ``a X``, ``a X, and a Y``, or ``a X, a Y, and a Z``."""
+    return _join([f"a {name}" for name in names]) or "nothing"
 
 
 def describe_receptacle(game: Game, state: HouseholdState, r: int) -> str:
-    """What is seen of a receptacle by one who stands before it."""
+    """Return what an agent at a receptacle sees of it."""
     name = game.receptacles[r].name
     contents = list_names([game.objects[o].name for o in state.contents[r]])
     if not game.receptacles[r].openable:
@@ -51,7 +51,7 @@ def describe_receptacle(game: Game, state: HouseholdState, r: int) -> str:
 
 
 def describe_object(game: Game, state: HouseholdState, o: int) -> str:
-    """What is seen of an object by one who holds it."""
+    """Return what an agent sees of the object it holds."""
     it = game.objects[o]
     if it.inner is not None:
         return f"This is a normal {it.name}. In it, you see {list_names(it.inner)}."
@@ -65,9 +65,9 @@ def describe_object(game: Game, state: HouseholdState, o: int) -> str:
 
 
 def _condition(state: HouseholdState, o: int) -> str:
-    """How an object was treated; empty for one that is at most sliced."""
+    """The words for an object's treatments; empty if it is at most sliced."""
     clean, sliced = o in state.clean, o in state.sliced
-    # "cold" stands alone; beside another word the engine says "cool".
+    # ALFWorld says "cold" only on its own; beside another word it says "cool".
     temperature = "hot" if o in state.hot else "cool" if o in state.cool else ""
     if temperature == "cool" and not clean and not sliced:
         return "cold"
@@ -76,7 +76,7 @@ def _condition(state: HouseholdState, o: int) -> str:
 
 
 def describe_surroundings(game: Game, state: HouseholdState) -> str:
-    """What ``look`` answers."""
+    """Return the answer to ``look``."""
     here = game.receptacles_at(state.location)
     if not here:
         return "You are in the middle of a room. Looking quickly around you, you see nothing."
@@ -86,16 +86,16 @@ def describe_surroundings(game: Game, state: HouseholdState) -> str:
         for r in here
         if state.location in state.places[o] and (o, r) in state.removed
     ]
-    facing = _enumerated([game.receptacles[r].name for r in here])
+    facing = _join([game.receptacles[r].name for r in here])
     return f"You are facing the {facing}. Next to it, you see {list_names(moved)}."
 
 
 def describe_inventory(game: Game, state: HouseholdState) -> str:
-    """What ``inventory`` answers."""
+    """Return the answer to ``inventory``."""
     if state.holding is None:
         return "You are not carrying anything."
     return f"You are carrying: a {game.objects[state.holding].name}."
 
 
-def _enumerated(parts: Sequence[str]) -> str:
+def _join(parts: Sequence[str]) -> str:
     return ", ".join(parts[:-1]) + f", and {parts[-1]}" if len(parts) > 1 else "".join(parts)

@@ -1,8 +1,8 @@
-"""TextCraft: items of Minecraft, crafted two to four recipes deep from what can be got, among commands that mislead.
+"""TextCraft: craft items of Minecraft in two to four levels of recipes, among misleading commands.
 
     get 1 oak logs        craft 4 oak planks using 1 oak logs        inventory
 
-The tasks, rules and sentences are those of TextCraft (Prasad et al., ADaPT, 2024). It needs nothing but Python.
+The tasks, rules and sentences are those of TextCraft (Prasad et al., ADaPT, 2024). It needs only Python.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The agent that plans for TextCraft act through. Its docstrings are the API that a model is shown."""
+"""The agent of TextCraft. Models are shown its docstrings."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _CRAFTED = re.compile(r"Crafted (\d+) minecraft:(\w+)")
 
 
 class TextCraftAgent:
-    """One who gathers and crafts items of Minecraft, with an inventory that is empty at the start.
+    """A player who gets and crafts items of Minecraft. The inventory is empty at the start.
 
-    goal is the item to craft, craftable lists every item that the crafting commands make; both use the commands' own
-    names, such as "oak planks". What no command makes can be got, in any number. An ingredient such as planks or wool,
-    which no command makes but of which there are sorts ("oak planks"), stands for any one sort of it, crafted before.
+    goal is the item to craft; craftable lists every item that the crafting commands make. Both use the names of the
+    commands, such as "oak planks". Items that no command makes can be got in any number. An ingredient such as planks
+    or wool, which no command makes but which has sorts ("oak planks"), stands for any one sort, crafted before.
     """
 
     goal: str
@@ -32,13 +32,13 @@ class TextCraftAgent:
         text = observation.text if observation else ""
         goal = _GOAL.search(text)
         self.goal = goal[1] if goal else ""
-        self._recipes = [(m[2], int(m[1]), _counts(m[3])) for m in _COMMAND.finditer(text)]
+        self._recipes = [(m[2], int(m[1]), _parse_counts(m[3])) for m in _COMMAND.finditer(text)]
         self.craftable = sorted({item for item, _, _ in self._recipes})
         self._log = ActionLog(act)
         self._held: dict[str, int] = {}
 
     def get(self, count: int, item: str) -> str:
-        """Get so many of an item that no crafting command makes. Whatever can be crafted is not found.
+        """Get a number of an item that no crafting command makes. Items that can be crafted are not found.
 
         Example: "Got 2 oak logs", or "Could not find stick"
         """
@@ -48,10 +48,10 @@ class TextCraftAgent:
         return answer
 
     def craft(self, count: int, item: str, ingredients: dict[str, int]) -> str:
-        """Follow one crafting command once, with exactly its counts; follow it again for more of the item.
+        """Follow one crafting command once, with exactly its counts. Call again for more of the item.
 
-        The ingredients must be in the inventory, and are used up. For an ingredient of which there are sorts, give one
-        sort: where the command says "2 planks", {"oak planks": 2}.
+        The ingredients must be in the inventory and are used up. For an ingredient that has sorts, give one sort: for
+        "2 planks" in the command, {"oak planks": 2}.
         Example: agent.craft(4, "stick", {"oak planks": 2}) returns "Crafted 4 minecraft:stick", or that the items or a
         recipe could not be found.
         """
@@ -67,7 +67,7 @@ class TextCraftAgent:
         return answer
 
     def inventory(self) -> dict[str, int]:
-        """Look into the inventory and return the counts of all items in it. This is an action, like get and craft.
+        """Return the counts of all items in the inventory. This is an action, like get and craft.
 
         Example: {"oak planks": 4, "stick": 2}
         """
@@ -77,15 +77,15 @@ class TextCraftAgent:
         return dict(self._held)
 
     def recipes(self, item: str) -> list[dict[str, Any]]:
-        """Return the crafting commands that make an item, as the task has given them; none for what can be got.
+        """Return the task's crafting commands that make an item; none for an item that can be got.
 
-        This reads the task again and is no action.
+        This is not an action: it reads the task again.
         Example: [{"count": 4, "ingredients": {"planks": 2}}, {"count": 1, "ingredients": {"bamboo": 2}}]
         """
         return [{"count": n, "ingredients": dict(taken)} for made, n, taken in self._recipes if made == item]
 
     def report(self) -> str:
-        """Return the goal, what the inventory holds, the last action and its answer, for the message of an assertion.
+        """Return the goal, the inventory, the last action and its answer, for an assertion's message.
 
         Example: "My goal is bowl. I hold 1 oak logs. Last action: 'get 3 planks'; it answered: 'Could not find planks'"
         """
@@ -99,7 +99,7 @@ class TextCraftAgent:
             del self._held[name]
 
 
-def _counts(ingredients: str) -> dict[str, int]:
-    """The ingredients of a command (``2 planks, 1 string``) as counts by names."""
+def _parse_counts(ingredients: str) -> dict[str, int]:
+    """Parse the ingredients of a command (``2 planks, 1 string``) as counts by name."""
     pairs = (each.split(" ", 1) for each in ingredients.split(", "))
     return {name: int(count) for count, name in pairs}

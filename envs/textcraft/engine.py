@@ -1,6 +1,6 @@
-"""The rules of TextCraft, and its sentences word for word: inventory and action in, inventory and answer out.
+"""The rules of TextCraft and its sentences, word for word: inventory and action in, inventory and answer out.
 
-No inventory is ever changed: each act that has an effect makes a new one, whose order is that in which things came in.
+Inventories are never changed: an action makes a new one. Its order is the order in which items came in.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from codeplan.envs.textcraft.recipes import CraftingRecipe, Ingredient, RecipeBook, display_name
 
 Inventory = Mapping[str, int]
-"""Counts by the items' names, all above 0 but where ``get 0`` was asked for."""
+"""Counts by item; all are above 0, except after ``get 0``."""
 
 _CRAFT = re.compile(r"craft (.*) using (.*)")
 _GET = re.compile(r"get ([0-9]{1,18}) (.*)")
@@ -20,7 +20,7 @@ _COUNTED = re.compile(r"([0-9]{1,18}) (.*)")
 
 
 class ActionResult(NamedTuple):
-    """What an action came to; ``crafted`` is the item that it made, empty where it made none."""
+    """The result of an action; ``crafted`` is the item that it made, empty if it made none."""
 
     inventory: Inventory
     answer: str
@@ -28,13 +28,13 @@ class ActionResult(NamedTuple):
 
 
 def apply_action(book: RecipeBook, inventory: Inventory, action: str) -> ActionResult:
-    """Do one action. What begins like an action is one, whatever follows; a count has 18 digits at most."""
+    """Do one action. Text after a complete action is ignored; a count has at most 18 digits."""
     if found := _CRAFT.match(action):
         return _craft(book, inventory, found[1], found[2])
     if found := _GET.match(action):
         return _get(book, inventory, int(found[1]), found[2])
     if action.startswith("inventory"):
-        return ActionResult(inventory, _listed(inventory))
+        return ActionResult(inventory, _list_inventory(inventory))
     return ActionResult(inventory, f"Could not execute {action}")
 
 
@@ -45,7 +45,7 @@ def _get(book: RecipeBook, inventory: Inventory, count: int, name: str) -> Actio
     return ActionResult({**inventory, item: inventory.get(item, 0) + count}, f"Got {count} {name}")
 
 
-def _listed(inventory: Inventory) -> str:
+def _list_inventory(inventory: Inventory) -> str:
     things = "".join(f"[{display_name(item)}] ({count}) " for item, count in inventory.items())
     return f"Inventory: {things or 'You are not carrying anything.'}"
 
@@ -63,22 +63,22 @@ def _craft(book: RecipeBook, inventory: Inventory, made: str, taken: str) -> Act
             return ActionResult(inventory, f"Wrong item format: {piece.strip()}")
         inputs.append((_item(counted[2]), int(counted[1])))
     if not all(item in inventory and inventory[item] >= n for item, n in inputs):
-        return ActionResult(inventory, f"Could not find enough items to craft {_id(book, output) or None}")
-    recipe = _followed(book, output, inputs)
+        return ActionResult(inventory, f"Could not find enough items to craft {_item_id(book, output) or None}")
+    recipe = _find_recipe(book, output, inputs)
     if recipe is None:
-        return ActionResult(inventory, f"Could not find a valid recipe for {_shown(book, output, count)}")
+        return ActionResult(inventory, f"Could not find a valid recipe for {_format_request(book, output, count)}")
     answer = f"Crafted {recipe.count} minecraft:{output}"
-    return ActionResult(_exchanged(inventory, inputs, recipe), answer, output)
+    return ActionResult(_exchange(inventory, inputs, recipe), answer, output)
 
 
-def _followed(book: RecipeBook, output: str, inputs: list[tuple[str, int]]) -> CraftingRecipe | None:
-    """The first recipe of an item that takes exactly these inputs; None where there is none, or for a category."""
+def _find_recipe(book: RecipeBook, output: str, inputs: list[tuple[str, int]]) -> CraftingRecipe | None:
+    """The first recipe of an item with exactly these ingredients; None if there is none, and for a category."""
     if output in book.categories:
         return None
-    return next((r for r in book.recipes_by_output.get(output, ()) if _takes(book, r, inputs)), None)
+    return next((r for r in book.recipes_by_output.get(output, ()) if _matches(book, r, inputs)), None)
 
 
-def _takes(book: RecipeBook, recipe: CraftingRecipe, inputs: list[tuple[str, int]]) -> bool:
+def _matches(book: RecipeBook, recipe: CraftingRecipe, inputs: list[tuple[str, int]]) -> bool:
     left = list(inputs)
     for wanted in recipe.ingredients:
         given = next((each for each in left if _fits(book, wanted, each[0])), None)
@@ -92,7 +92,7 @@ def _fits(book: RecipeBook, wanted: Ingredient, item: str) -> bool:
     return book.category_of_item.get(item) == wanted.name if wanted.is_category else item == wanted.name
 
 
-def _exchanged(inventory: Inventory, inputs: list[tuple[str, int]], recipe: CraftingRecipe) -> Inventory:
+def _exchange(inventory: Inventory, inputs: list[tuple[str, int]], recipe: CraftingRecipe) -> Inventory:
     after = dict(inventory)
     for item, count in inputs:
         after[item] -= count
@@ -109,12 +109,12 @@ def _item(name: str) -> str:
     return name.replace(" ", "_")
 
 
-def _id(book: RecipeBook, name: str) -> str:
-    """An item as the game calls it; empty for a category, which is no item."""
+def _item_id(book: RecipeBook, name: str) -> str:
+    """The game's id of an item; empty for a category, which is not an item."""
     return "" if name in book.categories else f"minecraft:{name}"
 
 
-def _shown(book: RecipeBook, name: str, count: int) -> str:
-    """What was to be crafted, in the form in which TextCraft's answer shows it."""
+def _format_request(book: RecipeBook, name: str, count: int) -> str:
+    """The requested item, as TextCraft's answer writes it."""
     tag, item = (f"'minecraft:{name}'", None) if name in book.categories else (None, f"'minecraft:{name}'")
     return f"ItemTagWithCount(item_tag=ItemTag(tag={tag}, item_id={item}), count={count})"

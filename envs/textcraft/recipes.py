@@ -1,7 +1,7 @@
-"""What can be crafted from what: the recipes of TextCraft, read once from a table of facts of Minecraft 1.16.5.
+"""The recipes of TextCraft, read once from a table of facts of Minecraft 1.16.5.
 
-A line of the table is one recipe, ``output*count@category=count input,count #category``; a name after ``#`` may be any
-one item of that category. The facts are those of the npm package minecraft-data (MIT licence, PrismarineJS).
+A line of the table is one recipe: ``output*count@category=count input,count #category``. A name after ``#`` stands for
+any one item of that category. The facts are from the npm package minecraft-data (MIT licence, PrismarineJS).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ UNCRAFTABLE_ITEMS = (
     *("purpur_slab", "purpur_stairs", "quartz_bricks", "quartz_pillar", "quartz_slab", "quartz_stairs"),
     *("redstone", "slime_ball", "snow", "wheat"),
 )
-"""Items that the game makes of a block, or of what is made of them: TextCraft does not, and lets them be found."""
+"""Items that Minecraft can craft, from a block or from their own products, but TextCraft gives on ``get`` instead."""
 
 
 class Ingredient(Value, frozen=True):
-    """What a recipe takes: so many of an item or, where ``any_of`` is set, of one item of the category ``name``."""
+    """An item and its count; if ``is_category``, any one item of the category ``name``."""
 
     name: str
     count: int
@@ -28,7 +28,7 @@ class Ingredient(Value, frozen=True):
 
 
 class CraftingRecipe(Value, frozen=True):
-    """Makes ``count`` of ``output``. ``category`` is the recipe's group of outputs, empty where it has none."""
+    """Makes ``count`` of ``output``. ``category`` is the category of the output, empty if it has none."""
 
     output: str
     count: int
@@ -37,18 +37,18 @@ class CraftingRecipe(Value, frozen=True):
 
     @property
     def command(self) -> str:
-        """The action that follows the recipe; a category stands in it under its name."""
+        """The action that follows the recipe; a category appears by its name."""
         inputs = ", ".join(f"{i.count} {display_name(i.name)}" for i in self.ingredients)
         return f"craft {self.count} {display_name(self.output)} using {inputs}"
 
 
 def display_name(name: str) -> str:
-    """An item's name as commands and answers have it: ``oak_planks`` is ``oak planks``."""
+    """Return an item's name in commands and answers: ``oak planks`` for ``oak_planks``."""
     return name.replace("_", " ")
 
 
 class RecipeBook:
-    """All recipes, by what they make and by what they take. ``recipes`` keeps the order of the table."""
+    """All recipes, by output and by ingredient. ``recipes`` is in the order of the table."""
 
     def __init__(self, table: str) -> None:
         self.recipes = tuple(_recipe(line) for line in table.splitlines())
@@ -60,7 +60,7 @@ class RecipeBook:
             if recipe.category:
                 self.recipes_by_category.setdefault(recipe.category, []).append(recipe)
             if recipe.category not in ("", recipe.output):
-                self.category_of_item[recipe.output] = recipe.category  # the last one counts where there are several
+                self.category_of_item[recipe.output] = recipe.category  # if there are several, the last one counts
         self.categories = frozenset(self.category_of_item.values())
         self.items = frozenset(self.recipes_by_output) | {
             i.name for r in self.recipes for i in r.ingredients if not i.is_category
@@ -70,19 +70,19 @@ class RecipeBook:
         self._needed: dict[str, dict[str, CraftingRecipe]] = {}
 
     def is_obtainable(self, name: str) -> bool:
-        """Whether ``get`` gives it: an item that no recipe makes."""
+        """Return whether ``get`` gives this item: no recipe makes it."""
         return name in self.items and not (
             name in self.recipes_by_output or name in self.recipes_by_category or name in self.categories
         )
 
     def recipes_for(self, name: str) -> list[CraftingRecipe]:
-        """The recipes that make an item, or any item of a category."""
+        """Return the recipes that make an item, or any item of a category."""
         return self.recipes_by_output.get(name) or self.recipes_by_category.get(name, [])
 
     def depth(self, name: str) -> int:
-        """How many crafts deep an item or a category is: 0 for what is found, else one more than its recipe's inputs.
+        """Return the depth of an item or a category, by the shallowest of its recipes.
 
-        Among several recipes the one that is least deep counts.
+        It is 0 if no recipe makes it, otherwise one more than the depth of the recipe's deepest ingredient.
         """
         if name not in self._depths:
             deepest = (max(self.depth(i.name) for i in r.ingredients) for r in self.recipes_for(name))
@@ -91,12 +91,12 @@ class RecipeBook:
 
     @cached_property
     def commands(self) -> tuple[str, ...]:
-        """The command of every recipe, in the order of the table."""
+        """The command of each recipe, in the order of the table."""
         return tuple(r.command for r in self.recipes)
 
     @cached_property
     def commands_by_ingredient(self) -> dict[str, tuple[str, ...]]:
-        """The commands of the recipes that have an item, or a category, among their inputs, none twice."""
+        """The commands of the recipes that use an item or a category, without duplicates."""
         found: dict[str, dict[str, None]] = {}
         for recipe, command in zip(self.recipes, self.commands, strict=True):
             for each in recipe.ingredients:
@@ -104,7 +104,7 @@ class RecipeBook:
         return {name: tuple(commands) for name, commands in found.items()}
 
     def recipes_needed_for(self, goal: str) -> dict[str, CraftingRecipe]:
-        """Every recipe that can have a part in making ``goal``, by its command, in the order of the table."""
+        """Return every recipe that can contribute to ``goal``, by command, in the order of the table."""
         if goal not in self._needed:
             names, left = {goal}, [goal]
             while left:
@@ -119,12 +119,12 @@ class RecipeBook:
 
 @cache
 def recipe_book() -> RecipeBook:
-    """The recipes of TextCraft; one copy for all who ask."""
+    """Return the recipes of TextCraft, one shared copy."""
     return RecipeBook(read_data_file("recipes.txt"))
 
 
 def read_data_file(name: str) -> str:
-    """The text of a file of facts beside this module."""
+    """Return the text of a data file next to this module."""
     return files("codeplan.envs.textcraft").joinpath(name).read_text("utf-8")
 
 

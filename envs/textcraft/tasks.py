@@ -1,4 +1,4 @@
-"""The tasks of TextCraft: what is to be crafted, under which seed, in which split."""
+"""The tasks of TextCraft: goal, seed and split."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ MIN_DEPTH = 2
 """The least depth of a goal."""
 
 _DEV = 50
-"""Tasks in the split dev; those after them are in train."""
+"""Number of tasks in the split dev; the remaining ones are in train."""
 
 
 def tasks_in_split(split: str) -> tuple[Task, ...]:
-    """The tasks of a split, by seed; none where there is no such split."""
+    """Return the tasks of a split, by seed; none if there is no such split."""
     return _splits().get(split, ())
 
 
 def find_task(task: Task) -> Task:
-    """TextCraft's own task that is meant: by its id or, where that is unknown, by its kind and seed.
+    """Return TextCraft's own task with the same id or, if the id is unknown, the same kind and seed.
 
-    Raises UsageError where there is none.
+    Raises: UsageError if there is none.
     """
     known = _ids().get(task.id) or _ids().get(f"{task.kind}/{task.seed}")
     if known is None:
         raise UsageError(
-            f"TextCraft has no task {task.id[:80]!r}; a task's id is its depth and its seed, as in depth3/17, "
+            f"TextCraft has no task {task.id[:80]!r}; an id is a depth and a seed, as in depth3/17, "
             f"and the seeds run from 0 to {len(_ids()) - 1}"
         )
     return known
 
 
 def goal_item(task: Task) -> str:
-    """The item that one of these tasks asks for."""
+    """Return the item that a task asks for."""
     return task.goal.removeprefix("craft ").replace(" ", "_")
 
 
 @cache
 def _splits() -> dict[str, tuple[Task, ...]]:
-    """The 200 tasks of ``test``, the 50 of ``dev``, the 147 of ``train``, whose seeds follow on one another.
+    """The 200 tasks of ``test``, 50 of ``dev`` and 147 of ``train``, with consecutive seeds.
 
-    The goals of ``test`` are TextCraft's own for these seeds. Those of the other two are the rest of the items that
-    are at least two crafts deep, in an order drawn once and for all.
+    The goals of ``test`` are TextCraft's own for these seeds. The goals of the other splits are the remaining items of
+    depth 2 or more, in a random but fixed order.
     """
     recipes = recipe_book()
     test = read_data_file("goals.txt").split()

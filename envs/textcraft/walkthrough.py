@@ -1,4 +1,4 @@
-"""Solving a task with sight of every recipe: a short way to show that it can be won, and in how many actions."""
+"""Solves a task with knowledge of every recipe, to show that it can be won and in how many actions."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from codeplan.envs.textcraft.recipes import CraftingRecipe, Ingredient, display_
 
 @cache
 def find_walkthrough(goal: str) -> tuple[str, ...]:
-    """Actions that craft an item from nothing; every recipe that is followed is one of the least deep."""
+    """Return actions that craft an item from nothing, always by the shallowest recipe."""
     wanted = Counter({goal: 1})
     crafts: list[str] = []
     while deep := [name for name in wanted if recipe_book().depth(name)]:
         item = max(deep, key=lambda name: (recipe_book().depth(name), name))
-        recipe, count = _least_deep(item), wanted.pop(item)
+        recipe, count = _shallowest_recipe(item), wanted.pop(item)
         times = -(-count // recipe.count)
         taken = [(_item(i), i.count) for i in recipe.ingredients]
         inputs = ", ".join(f"{n} {display_name(name)}" for name, n in taken)
@@ -24,7 +24,7 @@ def find_walkthrough(goal: str) -> tuple[str, ...]:
     return (*(f"get {count} {display_name(name)}" for name, count in wanted.items()), *crafts)
 
 
-def _least_deep(item: str) -> CraftingRecipe:
+def _shallowest_recipe(item: str) -> CraftingRecipe:
     def depth(recipe: CraftingRecipe) -> int:
         return max(recipe_book().depth(i.name) for i in recipe.ingredients)
 
@@ -32,7 +32,7 @@ def _least_deep(item: str) -> CraftingRecipe:
 
 
 def _item(wanted: Ingredient) -> str:
-    """The item that is taken for an input: one of its category where it may be any."""
+    """The item to use for an ingredient: the shallowest of its category if any item will do."""
     if not wanted.is_category:
         return wanted.name
     items = {

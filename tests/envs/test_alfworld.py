@@ -105,7 +105,7 @@ def test_games_that_are_not_known_to_be_solvable_are_not_listed_nor_those_of_typ
     env = make(data=str(tmp_path))
     assert [t.id for t in env.tasks("valid_seen")] == [listed]
     assert env.notes()[1] == (
-        "valid_seen  1 of the 140 games of the whole data; 2 more are not played, being unsolvable or not known to be solvable"
+        "valid_seen  1 of the 140 games of the complete data; 2 more are left out: they are not known to be solvable"
     )
 
 
@@ -235,7 +235,7 @@ def test_a_damaged_game_is_listed_and_its_playing_says_what_is_wrong(damaged):
     env = make(data=str(root))
     tasks = env.tasks("valid_unseen")
     assert len(tasks) == 6
-    for file, why in ((half, "half downloaded"), (strange, "its goal is of a shape")):
+    for file, why in ((half, "half downloaded"), (strange, "its goal has an unknown form")):
         (task,) = [t for t in tasks if t.id == f"{file.parent.parent.name}/{file.parent.name}"]
         with pytest.raises(EnvironmentFailure, match=why) as refused:
             env.reset(task)

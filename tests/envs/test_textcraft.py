@@ -270,15 +270,18 @@ def test_more_recorded_tasks_come_from_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
-        ("{", "line 1 is no recorded task"),
-        ("[1]", "line 1 is no recorded task"),
-        ("[" * 100_000, "line 1 is no recorded task"),
-        ({"seed": 1}, "line 1 is no recorded task"),
-        ({"seed": "1", "commands": ["craft 4 stick using 2 planks"]}, "its seed is a number"),
-        ({"seed": 1, "commands": []}, "its commands are a list"),
-        ({"seed": 1, "commands": "craft 4 stick using 2 planks"}, "its commands are a list"),
-        ({"seed": 1, "commands": ["craft 1 stick using 1 dragon"]}, "'craft 1 stick using 1 dragon', which is none of"),
-        ({"seed": 1, "commands": [["x"]]}, "which is none of"),
+        ("{", "line 1 is not a recorded task"),
+        ("[1]", "line 1 is not a recorded task"),
+        ("[" * 100_000, "line 1 is not a recorded task"),
+        ({"seed": 1}, "line 1 is not a recorded task"),
+        ({"seed": "1", "commands": ["craft 4 stick using 2 planks"]}, "its seed must be a number"),
+        ({"seed": 1, "commands": []}, "its commands a list"),
+        ({"seed": 1, "commands": "craft 4 stick using 2 planks"}, "its commands a list"),
+        (
+            {"seed": 1, "commands": ["craft 1 stick using 1 dragon"]},
+            "'craft 1 stick using 1 dragon', which is not one of",
+        ),
+        ({"seed": 1, "commands": [["x"]]}, "which is not one of"),
     ],
 )
 def test_a_file_that_is_not_as_it_should_be_is_one_sentence_with_its_line(tmp_path, line, fault):
