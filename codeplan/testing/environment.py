@@ -48,9 +48,7 @@ class EnvironmentContract:
         with self._open() as env:
             assert isinstance(env, Environment), f"{type(env).__name__} lacks a part of the Environment protocol"
             assert env.name, "its name is empty"
-            assert env.name == env.name.strip().lower(), (
-                "its name must be in lower case and stripped"
-            )
+            assert env.name == env.name.strip().lower(), "its name must be in lower case and stripped"
 
     def test_its_agent_has_a_report_and_docstrings(self) -> None:
         with self._open() as env:
@@ -161,9 +159,7 @@ class EnvironmentContract:
             answers = (env.step(self.non_winning_action) for _ in range(MAX_CONTRACT_ACTIONS))
             last = next(itertools.dropwhile(lambda answer: not answer.done, answers), None)
             if last is None:
-                raise unittest.SkipTest(
-                    f"no end within {MAX_CONTRACT_ACTIONS} actions"
-                )
+                raise unittest.SkipTest(f"no end within {MAX_CONTRACT_ACTIONS} actions")
             assert not last.success
             after = env.step(self.non_winning_action)
             assert (after.done, after.success, after.reward) == (True, False, 0.0)
