@@ -1,4 +1,4 @@
-"""The served endpoint, for tests of what asks it."""
+"""Fixtures: the stand-in served on loopback, for tests of its clients."""
 
 from __future__ import annotations
 
@@ -39,9 +39,11 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
         endpoints.append(endpoint)
         return Served(asyncio.run_coroutine_threadsafe(endpoint.start(), loop).result(10), log)
 
+    async def stop() -> None:
+        await asyncio.gather(*(endpoint.stop() for endpoint in endpoints))
+
     yield start
-    for endpoint in endpoints:
-        asyncio.run_coroutine_threadsafe(endpoint.stop(), loop).result(10)
+    asyncio.run_coroutine_threadsafe(stop(), loop).result(10)
     loop.call_soon_threadsafe(loop.stop)
     thread.join()
     loop.close()
