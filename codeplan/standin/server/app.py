@@ -87,7 +87,7 @@ class StandInServer:
         settings: dict[str, Any] = {"log_config": None, "log_level": "critical", "lifespan": "off", "ws": "none"}
         settings |= {"timeout_keep_alive": _KEEP_ALIVE_SECONDS, "timeout_graceful_shutdown": 0}
         self._server: uvicorn.Server = uvicorn.Server(uvicorn.Config(self._application(), **settings))
-        self._server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign]  # Ctrl-C is the caller's
+        self._server.capture_signals = contextlib.nullcontext  # type: ignore[assignment]  # leave Ctrl-C to the caller
         self._serving = asyncio.create_task(self._server.serve(sockets=[listener]))
         return f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
 
