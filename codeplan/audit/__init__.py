@@ -1,13 +1,13 @@
-"""The audit: hostile plans are run on this very machine, and judged by what came of them.
+"""Runs hostile plans on this machine and reports which of them got through the sandbox.
 
-Each plan of a corpus is a file with a header that says what it tries. It is run by a host process of the audit's own
-that has something to hide (a file, an environment variable, an agent with private parts) and is watched from outside.
-A plan gets through when it reached any of that, harmed the host, or left something behind; afterwards an honest plan
-must run as ever.
+Each plan runs in a host process that has secrets (a file, an environment variable, private parts of its agent). The
+audit monitors that process from outside. A plan gets through if it reaches a secret, harms the host, leaves something
+behind, or keeps an honest plan from running afterwards.
 """
 
 from __future__ import annotations
 
-from codeplan.audit.auditor import AttackVerdict, HostilePlan, audit_plan, audit_plans, read_corpus, read_hostile_plan
+from codeplan.audit.auditor import AttackVerdict, audit_plan, audit_plans
+from codeplan.audit.corpus import HostilePlan, read_corpus, read_hostile_plan
 
 __all__ = ["AttackVerdict", "HostilePlan", "audit_plan", "audit_plans", "read_corpus", "read_hostile_plan"]

@@ -1,58 +1,29 @@
-"""The audit: hostile plans are run on this very machine, and judged by what came of them.
-
-Each plan of a corpus is a file with a header that says what it tries. It is run by a host process of the audit's own
-that has something to hide (a file, an environment variable, an agent with private parts) and is watched from outside.
-A plan gets through when it reached any of that, harmed the host, or left something behind; afterwards an honest plan
-must run as ever.
-"""
+"""Runs hostile plans in monitored host processes and returns a verdict on each."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Final
 
 import msgspec
 
+from codeplan.audit.corpus import HostilePlan
 from codeplan.audit.monitor import HostMonitor
-from codeplan.errors import UsageError
-
-_HEADER: Final = re.compile(r"^# (id|kind|tries|a correct runtime must|layer): (.*)$", re.MULTILINE)
-_STEP: Final = re.compile(r"^    if start_from <= (-?\d{1,15}):", re.MULTILINE)
-
-
-class HostilePlan(msgspec.Struct, frozen=True):
-    """A hostile plan, as its header describes it.
-
-    ``for_cage``: it needs more of Python than plans have, so it is aimed at the cage alone; the check must refuse it.
-    """
-
-    id: str
-    kind: str
-    tries: str
-    source: str
-    for_cage: bool = False
-
-    @property
-    def steps(self) -> tuple[int, ...]:
-        """The numbers of its own steps."""
-        return tuple(int(n) for n in _STEP.findall(self.source))
+from codeplan.audit.target import AttackEnding
 
 
 class AttackVerdict(msgspec.Struct, frozen=True):
-    """What came of one hostile plan.
+    """What one hostile plan achieved.
 
-    ``ended`` is how its run ended: rejected, failed, finished, stopped:<limit>, error:<exception>, or host lost.
-    ``problem`` says by which criterion it got through, and is empty where it did not. ``growth`` is in bytes, the
-    host's.
+    ``detail`` is the limit of a ``stopped`` run and the exception's name of an ``error``. ``problem`` names the
+    criterion by which the plan got through; it is empty if the plan did not. ``growth`` is the host's, in bytes.
     """
 
     id: str
     kind: str
-    ending: str
+    ending: AttackEnding
+    detail: str
     problem: str
     seconds: float
     growth: int
@@ -63,35 +34,14 @@ class AttackVerdict(msgspec.Struct, frozen=True):
         return bool(self.problem)
 
 
-def read_hostile_plan(path: Path) -> HostilePlan:
-    """A hostile plan. Raises UsageError where the file cannot be read or its header says too little."""
-    try:
-        source = path.read_bytes().decode()  # as it is: its line ends may be part of the attack
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the hostile plan {path} cannot be read: {error}") from None
-    header = dict(_HEADER.findall(source.replace("\r", "\n")))
-    missing = [key for key in ("id", "kind", "tries") if key not in header]
-    if missing:
-        raise UsageError(f"the hostile plan {path} has no line '# {missing[0]}: …'; add it to its header")
-    return HostilePlan(header["id"], header["kind"], header["tries"], source, header.get("layer") == "cage")
-
-
-def read_corpus(folder: Path) -> list[HostilePlan]:
-    """All hostile plans of a folder, by file name. Raises UsageError where there is none."""
-    escapes = [read_hostile_plan(path) for path in sorted(folder.glob("*.py"))]
-    if not escapes:
-        raise UsageError(f"there are no hostile plans (*.py) in {folder}; name their folder with --corpus")
-    return escapes
-
-
 def audit_plan(plan: HostilePlan, monitor: HostMonitor, *, unrestricted: bool) -> AttackVerdict:
-    """Run one plan in a watched host. Raises SandboxError where the sandbox does not run at all."""
-    any_canary = plan.for_cage or not unrestricted  # with all of Python, the word itself is everybody's
+    """Run one plan in a monitored host. Raises SandboxError if the sandbox does not work at all."""
+    any_canary = plan.for_cage or not unrestricted  # with all of Python, a plan can print the word itself
     report, growth = monitor.run_attack(plan.source, plan.steps, any_canary=any_canary)
     problem = report.problem
     if not problem and plan.for_cage and not unrestricted and report.accepted:
-        problem = "it needs what plans do not have, and the check let it pass"
-    return AttackVerdict(plan.id, plan.kind, report.ending, problem, report.seconds, growth)
+        problem = "the check accepted a plan that needs more than the plan language"
+    return AttackVerdict(plan.id, plan.kind, report.ending, report.detail, problem, report.seconds, growth)
 
 
 def audit_plans(
@@ -101,11 +51,13 @@ def audit_plans(
     hosts: int = 2,
     on_event: Callable[[AttackVerdict], None] = lambda verdict: None,
 ) -> list[AttackVerdict]:
-    """Run all plans, in ``hosts`` host processes at once; the verdicts in the order of the plans.
+    """Run all plans in ``hosts`` parallel host processes. The verdicts are in the order of the plans.
 
-    ``unrestricted`` takes the language layer for broken: plans have all of Python, and only the cage holds them.
-    ``heard`` is told of each verdict as it falls, from several threads. Raises SandboxError where the sandbox does not
-    run at all.
+    ``unrestricted`` assumes that the language layer is broken: plans have all of Python and only the cage holds them.
+    ``on_event`` receives each verdict at once, from several threads.
+
+    Raises:
+        SandboxError: the sandbox does not work at all.
     """
     waiting: SimpleQueue[int] = SimpleQueue()
     for number in range(len(plans)):
@@ -113,9 +65,9 @@ def audit_plans(
     verdicts: dict[int, AttackVerdict] = {}
 
     def work() -> None:
-        with HostMonitor(unrestricted=unrestricted) as watch:
+        with HostMonitor(unrestricted=unrestricted) as monitor:
             for number in _drain(waiting):
-                verdicts[number] = audit_plan(plans[number], watch, unrestricted=unrestricted)
+                verdicts[number] = audit_plan(plans[number], monitor, unrestricted=unrestricted)
                 on_event(verdicts[number])
 
     with ThreadPoolExecutor(hosts) as pool:

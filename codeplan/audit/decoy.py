@@ -1,4 +1,4 @@
-"""What the audit lets hostile plans loose on: an agent worth attacking; and an honest plan to run after each."""
+"""The agent that hostile plans attack, and the honest plan that runs after each of them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def solution(agent, start_from=1):
 """
 
 HONEST_OUTPUT = "[Step 1] You are at shelf 1. yes\n"
-"""What the honest plan prints where nothing is broken."""
+"""What the honest plan prints if nothing is broken."""
 
 CallListener = Callable[[str, tuple[object, ...]], None]
-"""Told of each call that reached the agent: the method's name and the arguments."""
+"""Receives each call that reaches the agent: the method's name and the arguments."""
 
 
 class HostSecret:
-    """An object of the host's that an attribute of the agent leads to. It must never reach a plan, not even as text."""
+    """An object of the host behind a public attribute. It must never reach a plan, not even as text."""
 
     def __init__(self, secret: str) -> None:
         self.secret = secret
@@ -32,7 +32,7 @@ class HostSecret:
 
 
 class DecoyAgent:
-    """Walks about, takes and puts things, and has something to hide."""
+    """Moves around, takes and puts things, and hides a secret."""
 
     def __init__(self, on_call: CallListener, secret: str) -> None:
         self._on_call = on_call
@@ -57,7 +57,7 @@ class DecoyAgent:
         return "You take it."
 
     def put(self, object: str, receptacle: str) -> str:
-        """Put what is held into a receptacle."""
+        """Put the held thing into a receptacle."""
         self._on_call("put", (object, receptacle))
         if object != self.holding:
             return "You do not hold that."
@@ -73,11 +73,11 @@ class DecoyAgent:
         return f"I am at {self.location}."
 
     def fail(self) -> str:
-        """Fails with an error that tells too much."""
+        """Fail with an error that contains the secret."""
         raise OSError(f"{self._secret} could not be read from /etc/host/secrets")
 
     def leaky(self) -> str:
-        """Fails with an error that holds the agent itself."""
+        """Fail with an error that holds the agent itself."""
         error = AttributeError(f"{self._secret} has no attribute 'nothing'", name="nothing", obj=self)
         error.args += (self,)
         raise error
@@ -88,7 +88,7 @@ class DecoyAgent:
 
 
 class AttackSession:
-    """One agent, and what reached it."""
+    """One decoy agent, and every call and question that reached it."""
 
     def __init__(self, secret: str) -> None:
         self.calls: list[tuple[str, tuple[object, ...]]] = []
@@ -99,24 +99,24 @@ class AttackSession:
         self.calls.append((method, copy.deepcopy(arguments)))
 
     def ask(self, question: str) -> str:
-        """Answer a question, and remember it."""
+        """Record a question and answer it."""
         self.questions.append(question)
         return "yes"
 
     def agent_was_changed(self) -> bool:
-        """Whether the agent is in another state than the calls that reached it lead to."""
+        """Whether the agent's state differs from what the recorded calls produce on a fresh agent."""
         fresh = DecoyAgent(lambda method, arguments: None, "")
         for method, arguments in self.calls:
-            with contextlib.suppress(Exception):  # as the call did when it was made
+            with contextlib.suppress(Exception):  # the original call raised, too
                 getattr(fresh, method)(*arguments)
         return agent_state(fresh) != agent_state(self.agent)
 
     def argument_text(self) -> str:
-        """All text in what the agent was given."""
+        """All text in the arguments that the agent received."""
         return " ".join(v for _, arguments in self.calls for v in _walk(arguments) if isinstance(v, str))
 
     def non_plain_argument(self) -> str:
-        """The type of an argument that is no plain data; empty where all are plain."""
+        """The type of the first argument that is not plain data; empty if all are plain."""
         values = (v for _, arguments in self.calls for v in _walk(arguments))
         return next((type(v).__name__ for v in values if type(v) not in _PLAIN_TYPES), "")
 
@@ -125,7 +125,7 @@ _PLAIN_TYPES = (type(None), bool, int, float, str, list, tuple, dict)
 
 
 def _walk(value: object) -> Iterator[object]:
-    """A value and all within it."""
+    """A value and everything inside it."""
     yield value
     if isinstance(value, (list, tuple)):
         for part in value:
@@ -136,5 +136,5 @@ def _walk(value: object) -> Iterator[object]:
 
 
 def agent_state(agent: DecoyAgent) -> str:
-    """All of an agent that a plan may change through methods only."""
+    """The state that a plan may change through methods only, as text."""
     return repr([agent.location, agent.holding, agent.is_success, agent.receptacles, agent.interaction_history])

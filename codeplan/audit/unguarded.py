@@ -1,8 +1,8 @@
-"""Workers in which the language layer is taken for broken: a plan has all of Python from its first line on.
+"""Workers without the language layer: a plan has all of Python from its first line on.
 
-This is how the audit tries the cage alone. The process, its locks, its clock and its wire are those of any other
-worker; only where a plan would be compiled with guards, it is compiled without them. No plan, setting or argument of
-the sandbox can ask for that: the audit starts a zygote whose entry is ``main`` here, in a host process of its own.
+The audit uses them to attack the cage alone. Process, lockdown, timer and frames are those of any other worker; only
+the compilation of plans is replaced by one without guards. No plan, setting or argument of the sandbox can ask for
+this: the audit starts a zygote with ``main`` as its entry, in a host process of its own.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ def _segment_():
     python['exec'](python['compile']({source!r}, '<plan>', 'exec'), space)
     space['solution'](agent_of_all, start_from)
 """
-"""The way out of the namespace that a broken language layer would leave open: a function's globals."""
+"""Leaves the namespace by a function's globals, as a plan could if the language layer were broken."""
 
 
 def main(control_fd: int) -> NoReturn:
-    """Be a zygote whose workers run plans without the language layer."""
+    """Serve as a zygote whose workers run plans without the language layer."""
     run_zygote.main(control_fd, compile_unguarded)
 
 
 def compile_unguarded(source: str) -> Program:
-    """The plan as one segment that gets out of its namespace and runs the source as plain Python."""
+    """Compile to one segment that leaves its namespace and runs the source as plain Python."""
     return Program((Segment(None, 1, compile(_UNGUARDED_TEMPLATE.format(source=source), "<escape>", "exec")),))

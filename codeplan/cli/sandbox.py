@@ -93,7 +93,7 @@ def _print_table(verdicts: list[AttackVerdict]) -> None:
 
 
 def _counts(verdicts: list[AttackVerdict]) -> list[int]:
-    ends = Counter(v.ending.partition(":")[0] for v in verdicts)
+    ends = Counter(v.ending for v in verdicts)
     return [len(verdicts), *(ends[e] for e in _ENDS), sum(v.got_through for v in verdicts)]
 
 
@@ -106,6 +106,7 @@ def _print_summary(verdicts: list[AttackVerdict], seconds: float, unrestricted: 
 
     through = [v for v in verdicts if v.got_through]
     for v in through:
-        typer.echo(f"THROUGH  {v.id} ({v.kind}), {v.ending}: {one_line(v.problem, 300)}")
+        ending = f"{v.ending}:{v.detail}" if v.detail else v.ending
+        typer.echo(f"THROUGH  {v.id} ({v.kind}), {ending}: {one_line(v.problem, 300)}")
     mode = "with all of Python, in the cage alone" if unrestricted else "language and cage"
     typer.echo(f"{len(through)} of {len(verdicts)} hostile plans got through ({mode}; {seconds:.0f} s).")

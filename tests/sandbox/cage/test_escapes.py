@@ -1,4 +1,4 @@
-"""No hostile plan gets anything: neither from the whole sandbox, nor from the cage alone with all of Python in its hands."""
+"""No hostile plan gets anything, neither from the whole sandbox nor, with all of Python, from the cage alone."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from codeplan.audit.auditor import HostilePlan, audit_plan, audit_plans, read_corpus, read_hostile_plan
+from codeplan.audit.auditor import audit_plan, audit_plans
+from codeplan.audit.canaries import Canaries
+from codeplan.audit.corpus import HostilePlan, expand, read_corpus, read_hostile_plan
 from codeplan.audit.decoy import AttackSession
-from codeplan.audit.monitor import Canaries, HostMonitor
+from codeplan.audit.monitor import HostMonitor
 from codeplan.cli import sandbox as cli
 from codeplan.errors import UsageError
 
@@ -23,20 +25,20 @@ CORPUS = sorted(FOLDER.glob("*.py"))
 
 @pytest.fixture(scope="session")
 def guarded():
-    with HostMonitor(unrestricted=False) as watch:
-        yield watch
+    with HostMonitor(unrestricted=False) as monitor:
+        yield monitor
 
 
 @pytest.fixture(scope="session")
 def unrestricted():
-    with HostMonitor(unrestricted=True) as watch:
-        yield watch
+    with HostMonitor(unrestricted=True) as monitor:
+        yield monitor
 
 
 # ------------------------------------------------------------------ the corpus
 
 
-def test_the_corpus_is_large_and_each_plan_stands_in_it_once():
+def test_the_corpus_is_large_and_has_no_plan_twice():
     corpus = read_corpus(FOLDER)
     assert len(corpus) >= 160
     assert [e.id for e in corpus] == [path.stem for path in CORPUS]
@@ -62,7 +64,7 @@ def test_nothing_gets_through_the_cage_alone(path, unrestricted):
 
 
 def harmless(body: str, *, for_cage: bool = False) -> HostilePlan:
-    """A plan that has nothing to get around: what it does is allowed, and counts as getting through all the same."""
+    """A plan that does only what is allowed, which the audit counts as getting through."""
     return HostilePlan("x", "x", "x", "def solution(agent, start_from=1):\n    " + body, for_cage)
 
 
@@ -88,11 +90,11 @@ def test_wherever_it_says_it(body, place, guarded):
 def test_a_plan_for_the_cage_that_the_check_lets_pass_is_through(guarded):
     source = "if start_from <= 1:\n        assert agent.goto('x'), 'Error in [Step 1]'"
 
-    assert "let it pass" in audit_plan(harmless(source, for_cage=True), guarded, unrestricted=False).problem
+    assert "the check accepted" in audit_plan(harmless(source, for_cage=True), guarded, unrestricted=False).problem
 
 
 def test_without_the_language_layer_a_plan_has_all_of_python(unrestricted):
-    """Else the other half of these tests would prove nothing."""
+    """Otherwise the tests of the cage alone would prove nothing."""
     body = (
         "import sys, ctypes; print('CAN' 'ARY', sys.modules['os'].getpid(), ().__class__.__base__.__subclasses__()[:1])"
     )
@@ -104,10 +106,10 @@ def test_without_the_language_layer_a_plan_has_all_of_python(unrestricted):
 
 
 @pytest.fixture
-def traps():
-    traps = Canaries()
-    yield traps
-    traps.close()
+def canaries():
+    canaries = Canaries()
+    yield canaries
+    canaries.close()
 
 
 def call(port: int) -> None:
@@ -126,48 +128,48 @@ def send(port: int) -> None:
         (lambda t: t.marker.symlink_to("nowhere"), "it left a mark in the file system"),
         (lambda t: t.secret.write_text(""), "it changed a file of the host's"),
         (lambda t: t.secret.unlink(), "it changed a file of the host's"),
-        (lambda t: call(t.port), "it called at a port of the host's"),
-        (lambda t: send(t.port), "it called at a port of the host's"),
+        (lambda t: call(t.port), "it called a port of the host's"),
+        (lambda t: send(t.port), "it called a port of the host's"),
     ],
 )
-def test_whoever_touches_a_trap_is_seen_once(touch, said, traps):
-    assert traps.find_damage() == ""
-    touch(traps)
-    assert traps.find_damage() == said
+def test_damage_to_a_canary_is_reported_until_the_reset(touch, said, canaries):
+    assert canaries.find_damage() == ""
+    touch(canaries)
+    assert canaries.find_damage() == said
 
-    traps.reset()
+    canaries.reset()
 
-    assert traps.find_damage() == ""
+    assert canaries.find_damage() == ""
 
 
 def test_an_agent_that_was_changed_past_its_methods_is_seen():
-    hunt = AttackSession("secret")
-    hunt.agent.take("cup 1", "shelf 1")
-    assert not hunt.agent_was_changed()
+    session = AttackSession("secret")
+    session.agent.take("cup 1", "shelf 1")
+    assert not session.agent_was_changed()
 
-    hunt.agent.receptacles.append("FORGED")
+    session.agent.receptacles.append("FORGED")
 
-    assert hunt.agent_was_changed()
+    assert session.agent_was_changed()
 
 
 def test_an_argument_that_is_no_plain_data_is_seen():
-    hunt = AttackSession("secret")
-    hunt.agent.take(["plain", {"k": (1, None)}], "shelf 1")
-    assert hunt.non_plain_argument() == ""
+    session = AttackSession("secret")
+    session.agent.take(["plain", {"k": (1, None)}], "shelf 1")
+    assert session.non_plain_argument() == ""
 
-    hunt.agent.goto([{1, 2}])
+    session.agent.goto([{1, 2}])
 
-    assert hunt.non_plain_argument() == "set"
+    assert session.non_plain_argument() == "set"
 
 
 def test_the_verdicts_come_in_the_order_of_the_plans():
     plans = [harmless(f"print('{word}')") for word in ("fine", "CANARY", "fine", "CANARY")]
-    heard = []
+    reported = []
 
-    verdicts = audit_plans(plans, hosts=2, on_event=heard.append)
+    verdicts = audit_plans(plans, hosts=2, on_event=reported.append)
 
     assert [v.got_through for v in verdicts] == [False, True, False, True]
-    assert sorted(heard, key=id) == sorted(verdicts, key=id)
+    assert sorted(reported, key=id) == sorted(verdicts, key=id)
 
 
 # ------------------------------------------------------------------ the command
@@ -215,6 +217,12 @@ def test_the_command_exits_0_where_nothing_got_through(tmp_path):
 def test_a_folder_without_plans_is_refused_in_one_sentence(tmp_path):
     with pytest.raises(UsageError, match="no hostile plans"):
         read_corpus(tmp_path)
+
+
+def test_a_block_that_follows_a_rule_is_written_out():
+    text = "a\n# repeat for k from 1 to 3, deeper each time\nx<k> = <7*k+1 mod 9>\n# end\nb\n"
+
+    assert expand(text) == "a\nx1 = 8\n x2 = 6\n  x3 = 4\nb\n"
 
 
 def test_a_plan_without_a_header_is_refused_by_name(tmp_path):
