@@ -93,7 +93,7 @@ def _print_table(verdicts: list[AttackVerdict]) -> None:
 
 
 def _counts(verdicts: list[AttackVerdict]) -> list[int]:
-    ends = Counter(v.ending for v in verdicts)
+    ends: Counter[str] = Counter(v.ending for v in verdicts)
     return [len(verdicts), *(ends[e] for e in _ENDS), sum(v.got_through for v in verdicts)]
 
 
