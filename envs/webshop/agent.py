@@ -1,16 +1,17 @@
-"""The agent that plans for WebShop act through. Its docstrings are the API that a model is shown."""
+"""The agent of WebShop plans. Models read its docstrings as the API."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
+from codeplan.envs.base import ActionLog
 from codeplan.errors import AgentError
 from codeplan.protocols import Act
 from codeplan.types.task import Observation
 
 _BUTTON = re.compile(r"^( *)\[(clicked )?button\] (.*) \[(?:clicked )?button_\]$")
-_OFFER = re.compile(r"^\[button\] (\S{1,10}) \[button_\]\n(.*)\n(\$.*)$", re.MULTILINE)
+_RESULT = re.compile(r"^\[button\] (\S{1,10}) \[button_\]\n(.*)\n(\$.*)$", re.MULTILINE)
 _PRICE = re.compile(r"^Price: (\$.*)$", re.MULTILINE)
 _INSTRUCTION = re.compile(r"^Instruction: ?\n(.*)$", re.MULTILINE)
 
@@ -18,9 +19,9 @@ _INSTRUCTION = re.compile(r"^Instruction: ?\n(.*)$", re.MULTILINE)
 class WebShopAgent:
     """A buyer in a web shop: it searches, opens a product by its id, chooses its options and buys it.
 
-    instruction is what to buy; page is the text of the page that is open now. The purchase ends the task, and counts
-    only if the product is of the right kind, has what the instruction asks for, at a price it allows, and each option
-    that the instruction names is chosen.
+    instruction says what to buy; page is the text of the open page. Buying ends the task. The purchase succeeds only
+    if the product is of the right type, has everything the instruction asks for, costs no more than the instruction
+    allows, and each option that the instruction names is chosen.
     """
 
     instruction: str
@@ -30,41 +31,40 @@ class WebShopAgent:
         self.page = observation.text if observation else ""
         found = _INSTRUCTION.search(self.page)
         self.instruction = found[1] if found else ""
-        self._act = act
-        self._last: tuple[str, str] | None = None
+        self._log = ActionLog(act)
 
     def search(self, query: str) -> str:
-        """Search for products by words, from any page, and return the first page of results: ten, the best first.
+        """Search for products from any page and return the first page of results: up to ten, best match first.
 
-        Few and plain words find most: what it is, and what matters most about it.
+        Use few, plain words: what the product is, and its most important feature.
         """
         return self._do(f"search[{' '.join(str(query).split())}]")
 
     def click(self, button: str) -> str:
-        """Click on something that the page shows and return the page that opens. It is named by its text.
+        """Click a button on the page, named by its text, and return the page that opens.
 
-        On results: a product's id, "Next >", "< Prev". On a product: the value of an option, "Description", "Features",
-        "< Prev", "Buy Now". On all of these: "Back to Search". Of each option one value can be chosen. What the page
-        does not show cannot be clicked, and the page stays as it is.
+        On a page of results: a product's id, "Next >", "< Prev". On a product's page: the value of an option,
+        "Description", "Features", "< Prev", "Buy Now". On all of these: "Back to Search". Each option takes one value.
+        Clicking something that the page does not show has no effect.
         """
         return self._do(f"click[{button}]")
 
     def results(self) -> list[dict[str, Any]]:
-        """Return the products on the page of results that is open, the best match first; none on other pages.
+        """Return the products on the open page of results, best match first; an empty list on other pages.
 
-        This reads the page again and is no action. The price is in dollars, of a range the upper end.
+        This takes no action. Prices are in dollars; for a price range it is the upper end.
         Example: [{"id": "B07XYZ1234", "title": "Men's T-Shirt, 3-Pack", "price": 15.99}]
         """
-        return [{"id": m[1], "title": m[2], "price": _dollars(m[3])} for m in _OFFER.finditer(self._readable())]
+        return [{"id": m[1], "title": m[2], "price": _parse_price(m[3])} for m in _RESULT.finditer(self._marked_page())]
 
     def options(self) -> dict[str, list[str]]:
-        """Return the values of each option of the product whose page is open; empty where there are none.
+        """Return the values of each option of the open product; empty if it has none.
 
-        This reads the page again and is no action. Example: {"color": ["black", "navy"], "size": ["small", "large"]}
+        This takes no action. Example: {"color": ["black", "navy"], "size": ["small", "large"]}
         """
         found: dict[str, list[str]] = {}
         name = ""
-        for line in self._readable().split("\n"):
+        for line in self._marked_page().split("\n"):
             button = _BUTTON.match(line)
             if button and button[1]:
                 found.setdefault(name, []).append(button[3])
@@ -72,54 +72,50 @@ class WebShopAgent:
         return found
 
     def chosen(self) -> list[str]:
-        """Return the values of options that the page shows as chosen. This reads the page again and is no action."""
-        buttons = map(_BUTTON.match, self._readable().split("\n"))
+        """Return the option values that the page shows as chosen. This takes no action."""
+        buttons = map(_BUTTON.match, self._marked_page().split("\n"))
         return [button[3] for button in buttons if button and button[2]]
 
     def price(self) -> float | None:
-        """Return the price of the product whose page is open, in dollars, of a range the upper end; None elsewhere.
+        """Return the price of the open product in dollars (the upper end of a range); None on other pages.
 
-        This reads the page again and is no action.
+        This takes no action.
         """
         found = _PRICE.search(self.page)
-        return _dollars(found[1]) if found else None
+        return _parse_price(found[1]) if found else None
 
     def buttons(self) -> list[str]:
-        """Return all that can be clicked on the page that is open. This reads the page again and is no action."""
-        buttons = map(_BUTTON.match, self._readable().split("\n"))
+        """Return the text of every button on the open page. This takes no action."""
+        buttons = map(_BUTTON.match, self._marked_page().split("\n"))
         return [button[3] for button in buttons if button and button[3] != "Search"]
 
     def report(self) -> str:
-        """Return what to buy, the last action and the page it led to, for the message of an assertion.
+        """Return what to buy, the last action and the resulting page, for use in assertion messages.
 
         Example: "I am to buy: a small black t-shirt. Last action: 'click[black]'; the page now: You have clicked …"
         """
-        state = f"I am to buy: {self.instruction or 'what I do not know'}."
-        if self._last is None:
-            return f"{state} I have not acted yet."
-        action, answer = self._last
-        return f"{state} Last action: '{action}'; the page now: {_shortened(answer)}"
+        last = self._log.describe_last("the page now", _shorten)
+        return f"I am to buy: {self.instruction or 'what I do not know'}. {last}"
 
     def _do(self, action: str) -> str:
-        self.page = self._act(action).text
-        self._last = action, self.page
+        self.page = self._log.act(action)
         return self.page
 
-    def _readable(self) -> str:
-        """The page, where its form tells what is what."""
+    def _marked_page(self) -> str:
+        """The page's text. Raises AgentError if the page does not mark its buttons."""
         if self.page and "[button" not in self.page and not self.page.startswith("Thank you"):
             raise AgentError(
-                "this page does not mark its buttons, so they cannot be listed; read the page's text, or have the "
-                "environment made with observation_mode='text_rich'"
+                "this page does not mark its buttons, so they cannot be listed; read the page's text, or create the "
+                "environment with observation_mode='text_rich'"
             )
         return self.page
 
 
-def _dollars(tag: str) -> float:
-    """The upper end of what a price tag says."""
+def _parse_price(tag: str) -> float:
+    """The price in a tag; the upper end of a range."""
     return float(re.findall(r"\d+(?:\.\d+)?", tag)[-1])
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     line = " | ".join(line.strip() for line in text.split("\n") if line.strip())
     return line if len(line) <= 400 else f"{line[:400]}…"

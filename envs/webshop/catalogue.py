@@ -1,4 +1,4 @@
-"""The catalogue: products, what may be asked for, and the index that searches go through, in one SQLite database."""
+"""The catalogue: products, goal templates and the full-text index, in one SQLite database."""
 
 from __future__ import annotations
 
@@ -12,41 +12,34 @@ from typing import Any, Literal
 
 import msgspec
 
-from codeplan.envs.webshop.goals import (
-    GoalTemplate,
-    count_option_combinations,
-    synthetic_goal_template,
-    trim_instruction,
-)
+from codeplan.envs.webshop import goals
+from codeplan.envs.webshop.goals import GoalTemplate
 from codeplan.envs.webshop.products import Product
 from codeplan.errors import EnvironmentFailure
 from codeplan.types.value import Value
 
 GoalSource = Literal["human", "synthetic"]
-"""Whose goals: those that people wrote, or those made of a sentence and every combination of options."""
+"""Goals that people wrote, or a sentence combined with every choice of options."""
 
 _TABLES = """
 CREATE TABLE products(id INTEGER PRIMARY KEY, asin TEXT UNIQUE, category TEXT, query TEXT, product BLOB);
 CREATE TABLE attributes(attribute TEXT, id INTEGER);
-CREATE TABLE human(number INTEGER PRIMARY KEY, id INTEGER, nth INTEGER, wish BLOB);
-CREATE TABLE synthetic(number INTEGER PRIMARY KEY, id INTEGER, count INTEGER, wish BLOB);
+CREATE TABLE human(number INTEGER PRIMARY KEY, id INTEGER, nth INTEGER, instruction BLOB);
+CREATE TABLE synthetic(number INTEGER PRIMARY KEY, id INTEGER, count INTEGER, instruction BLOB);
 """
-_TEXTS = "CREATE VIRTUAL TABLE texts USING fts5(text, content='', tokenize='porter unicode61');"
-_LOOKUPS = """
+_TEXT_INDEX = "CREATE VIRTUAL TABLE texts USING fts5(text, content='', tokenize='porter unicode61');"
+_INDEXES = """
 CREATE INDEX by_category ON products(category);
 CREATE INDEX by_query ON products(query);
 CREATE INDEX by_attribute ON attributes(attribute, id);
 """
-_KEPT_PRODUCTS = 256
+_MAX_CACHED_PRODUCTS = 256
 
 _encode = msgspec.msgpack.encode
 
 
 class CatalogueEntry(Value, frozen=True):
-    """A product with what may be asked for: ``instructions`` by people, and the one of the synthetic goals.
-
-    ``synthetic`` is None where there is none.
-    """
+    """A product with the instructions that people wrote for it, and the base of its synthetic goals, if it has one."""
 
     product: Product
     instructions: tuple[ShoppingInstruction, ...] = ()
@@ -54,7 +47,7 @@ class CatalogueEntry(Value, frozen=True):
 
 
 class ShoppingInstruction(Value, frozen=True):
-    """A sentence that asks for a product, with the attributes and option values that it stands for."""
+    """A sentence that asks for a product, and the attributes and option values that it stands for."""
 
     text: str
     attributes: tuple[str, ...]
@@ -64,29 +57,26 @@ class ShoppingInstruction(Value, frozen=True):
 def build_catalogue(
     database: sqlite3.Connection, entries: Iterable[CatalogueEntry], *, with_text_index: bool = True
 ) -> None:
-    """Write a catalogue into an empty database; ``texts`` says whether the index for words goes in.
-
-    A product whose ASIN has been there before is left out.
-    """
-    database.executescript(_TABLES + (_TEXTS if with_text_index else ""))
+    """Write a catalogue into an empty database. If an ASIN repeats, only its first product counts."""
+    database.executescript(_TABLES + (_TEXT_INDEX if with_text_index else ""))
     id, synthetic = 1, 0
-    for each in entries:
-        if not _add_product(database, id, each.product):
+    for entry in entries:
+        if not _add_product(database, id, entry.product):
             continue
         if with_text_index:
-            database.execute("INSERT INTO texts(rowid, text) VALUES (?, ?)", (id, each.product.index_text))
-        _add_wishes(database, id, each.instructions)
-        if each.synthetic is not None and (count := count_option_combinations(each.product)):
-            row = (synthetic, id, count, _encode(each.synthetic))
+            database.execute("INSERT INTO texts(rowid, text) VALUES (?, ?)", (id, entry.product.index_text))
+        _add_instructions(database, id, entry.instructions)
+        if entry.synthetic is not None and (count := goals.count_option_combinations(entry.product)):
+            row = (synthetic, id, count, _encode(entry.synthetic))
             database.execute("INSERT INTO synthetic VALUES (?, ?, ?, ?)", row)
             synthetic += count
         id += 1
-    database.executescript(_LOOKUPS)
+    database.executescript(_INDEXES)
     database.commit()
 
 
 def _add_product(database: sqlite3.Connection, id: int, product: Product) -> bool:
-    """Whether the product is new, and has been written."""
+    """Add a product and return true, unless its ASIN is known."""
     row = (id, product.asin, product.category, product.query, _encode(product))
     if not database.execute("INSERT OR IGNORE INTO products VALUES (?, ?, ?, ?, ?)", row).rowcount:
         return False
@@ -94,24 +84,27 @@ def _add_product(database: sqlite3.Connection, id: int, product: Product) -> boo
     return True
 
 
-def _add_wishes(database: sqlite3.Connection, id: int, instructions: Sequence[ShoppingInstruction]) -> None:
-    rows = ((id, nth, _encode(wish)) for nth, wish in enumerate(instructions) if wish.attributes)
-    database.executemany("INSERT INTO human(id, nth, wish) VALUES (?, ?, ?)", rows)
+def _add_instructions(database: sqlite3.Connection, id: int, instructions: Sequence[ShoppingInstruction]) -> None:
+    rows = ((id, nth, _encode(each)) for nth, each in enumerate(instructions) if each.attributes)
+    database.executemany("INSERT INTO human(id, nth, instruction) VALUES (?, ?, ?)", rows)
 
 
 class Catalogue:
-    """A catalogue that was built, to be read by any number of threads. Products are numbered from 1, in their order."""
+    """A read-only catalogue, safe to use from several threads. Products are numbered from 1.
+
+    Methods raise EnvironmentFailure if the database is damaged.
+    """
 
     def __init__(self, database: sqlite3.Connection, folder: Path | None = None) -> None:
-        """``folder`` is where it was made, None for memory."""
+        """``folder`` holds the database, None if it is in memory."""
         self._database, self._lock, self._folder = database, threading.Lock(), folder
-        self._recent: OrderedDict[int, Product] = OrderedDict()
+        self._cached: OrderedDict[int, Product] = OrderedDict()
         weakref.finalize(self, database.close)
         self.size: int = self._rows("SELECT coalesce(max(id), 0) FROM products")[0][0]
 
     @classmethod
     def open(cls, file: Path) -> Catalogue:
-        """The catalogue in a file. Raises EnvironmentFailure where it cannot be read."""
+        """Open a catalogue's file."""
         uri = f"{file.resolve().as_uri()}?mode=ro&immutable=1"
         try:
             database = sqlite3.connect(uri, uri=True, check_same_thread=False)
@@ -122,52 +115,55 @@ class Catalogue:
     # -------------------------------------------------------------- products
 
     def product(self, id: int) -> Product:
-        """The product of a number that there is."""
-        known = self._recent.get(id)
+        """The product of an existing number."""
+        known = self._cached.get(id)
         if known is None:
             (known,) = self._row(Product, "SELECT product FROM products WHERE id = ?", id)
-            self._keep(id, known)
+            with self._lock:
+                self._cached[id] = known
+                if len(self._cached) > _MAX_CACHED_PRODUCTS:
+                    self._cached.popitem(last=False)
         return known
 
     def number_of(self, asin: str) -> int | None:
-        """The number of the product of an ASIN; None where there is none."""
+        """The number of the product with an ASIN; None if there is none."""
         rows = self._rows("SELECT id FROM products WHERE asin = ?", asin)
         return rows[0][0] if rows else None
 
     def products_with_attribute(self, attribute: str) -> tuple[int, ...]:
-        """The numbers of all products that have an attribute."""
+        """The numbers of all products with an attribute."""
         return self._numbers("SELECT id FROM attributes WHERE attribute = ? ORDER BY id", attribute)
 
-    def products_in(self, what: Literal["category", "query"], name: str) -> tuple[int, ...]:
-        """The numbers of all products of a category, or of a query."""
-        return self._numbers(f"SELECT id FROM products WHERE {what} = ? ORDER BY id", name)
+    def products_in(self, column: Literal["category", "query"], name: str) -> tuple[int, ...]:
+        """The numbers of all products in a category, or under a query."""
+        return self._numbers(f"SELECT id FROM products WHERE {column} = ? ORDER BY id", name)
 
-    def match_text(self, words: str, limit: int) -> tuple[int, ...]:
-        """The numbers of the products that match an expression of FTS5, the best first."""
+    def match_text(self, expression: str, limit: int) -> tuple[int, ...]:
+        """The numbers of the products that match an FTS5 expression, best match first."""
         ranked = "SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY bm25(texts), rowid LIMIT ?"
-        return self._numbers(ranked, words, limit)
+        return self._numbers(ranked, expression, limit)
 
     def index_texts(self) -> Iterator[tuple[int, str]]:
-        """The number of each product with what a search is to look through."""
+        """Each product's number and searchable text."""
         for id in range(1, self.size + 1):
             yield id, self.product(id).index_text
 
-    # -------------------------------------------------------------- what may be asked for
+    # -------------------------------------------------------------- goal templates
 
-    def count_goal_templates(self, kind: GoalSource) -> int:
-        """How many wishes there are of a kind."""
-        count = "coalesce(max(number), 0)" if kind == "human" else "coalesce(sum(count), 0)"
-        return int(self._rows(f"SELECT {count} FROM {kind}")[0][0])
+    def count_goal_templates(self, source: GoalSource) -> int:
+        """The number of goal templates from a source."""
+        count = "coalesce(max(number), 0)" if source == "human" else "coalesce(sum(count), 0)"
+        return int(self._rows(f"SELECT {count} FROM {source}")[0][0])
 
-    def goal_template(self, kind: GoalSource, number: int) -> GoalTemplate:
-        """The wish of a number, from 0, that there is."""
-        if kind == "human":
-            one = "SELECT id, nth, wish FROM human WHERE number = ?"
-            id, nth, said = self._row(ShoppingInstruction, one, number + 1)
-            return GoalTemplate(id, nth, trim_instruction(said.text), said.attributes, said.options)
-        last = "SELECT number, id, wish FROM synthetic WHERE number <= ? ORDER BY number DESC LIMIT 1"
-        start, id, said = self._row(ShoppingInstruction, last, number)
-        return synthetic_goal_template(id, self.product(id), said.text, said.attributes, number - start)
+    def goal_template(self, source: GoalSource, number: int) -> GoalTemplate:
+        """The goal template of an existing number, counted from 0."""
+        if source == "human":
+            row = "SELECT id, nth, instruction FROM human WHERE number = ?"
+            id, nth, asked = self._row(ShoppingInstruction, row, number + 1)
+            return GoalTemplate(id, nth, goals.trim_instruction(asked.text), asked.attributes, asked.options)
+        row = "SELECT number, id, instruction FROM synthetic WHERE number <= ? ORDER BY number DESC LIMIT 1"
+        start, id, asked = self._row(ShoppingInstruction, row, number)
+        return goals.synthetic_goal_template(id, self.product(id), asked.text, asked.attributes, number - start)
 
     # -------------------------------------------------------------- reading
 
@@ -179,7 +175,7 @@ class Catalogue:
             raise damaged_catalogue_error(self._folder, e) from e
 
     def _row(self, type: type[Value], sql: str, *values: Any) -> list[Any]:
-        """The first row, which there is; the value in its last column is one of this type."""
+        """The first row, which must exist; its last column is decoded as ``type``."""
         rows = self._rows(sql, *values)
         try:
             *others, packed = rows[0]
@@ -190,15 +186,7 @@ class Catalogue:
     def _numbers(self, sql: str, *values: Any) -> tuple[int, ...]:
         return tuple(row[0] for row in self._rows(sql, *values))
 
-    def _keep(self, id: int, product: Product) -> None:
-        with self._lock:
-            self._recent[id] = product
-            if len(self._recent) > _KEPT_PRODUCTS:
-                self._recent.popitem(last=False)
 
-
-def damaged_catalogue_error(folder: Path | None, why: Exception) -> EnvironmentFailure:
-    """The failure of a shop whose files in this folder are not what was written there."""
-    return EnvironmentFailure(
-        f"the shop in {folder or 'memory'} cannot be read ({why}); delete it to have it made anew"
-    )
+def damaged_catalogue_error(folder: Path | None, cause: Exception) -> EnvironmentFailure:
+    """The failure to raise if the files in a folder are damaged."""
+    return EnvironmentFailure(f"the shop in {folder or 'memory'} cannot be read ({cause}); delete it to rebuild it")

@@ -1,4 +1,4 @@
-"""Colours, which WebShop's reward takes for alike whatever is said besides: ``royal blue`` and ``blue (matte)``."""
+"""Colour words. WebShop's reward compares colours by one word only: ``royal blue`` equals ``blue (matte)``."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _IN_ORDER = (
     "tiger turquoise violet walnut wheat white wine yellow"
 )
 COLOURS = tuple(_IN_ORDER.split())
-"""WebShop's words for colours; of several in a text, the first here is the one that counts."""
+"""WebShop's colour words. If a text contains several, the one listed first here counts."""
 
 
 def colour_or_text(text: str) -> str:
-    """The colour that a text contains, anywhere, even within a word; the text itself where there is none."""
+    """The first colour that occurs anywhere in the text, even inside a word; the text itself if there is none."""
     return next((colour for colour in COLOURS if colour in text), text)

@@ -1,4 +1,4 @@
-"""WebShop's own files, read piece by piece: the full list of products is 5 GB of JSON, and never in memory."""
+"""Streams WebShop's own files. The full list of products is 5 GB of JSON and never fits in memory."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import IO, Any, NamedTuple
 from codeplan.errors import UsageError
 
 CHUNK_SIZE = 1 << 20
-"""How many characters are read at once."""
+"""Characters per read."""
 
-_LONGEST = 1 << 25
+_MAX_VALUE_CHARACTERS = 1 << 25
 _SPACE = " \t\n\r"
 _IN_NUMBERS = "0123456789.eE+-"
-_HALF_ESCAPED = "\\ud"
-"""How JSON may write one half of a character beyond the first 65,536, which is no text without the other half."""
+_SURROGATE_ESCAPE = "\\ud"
+"""The start of a JSON escape for a surrogate, which is not valid text unless paired."""
 _NAMES = {
     "items": ("items_shuffle.json", "items_shuffle_1000.json"),
     "attributes": ("items_ins_v2.json", "items_ins_v2_1000.json"),
@@ -25,7 +25,7 @@ _NAMES = {
 
 
 class WebShopFiles(NamedTuple):
-    """Where the three files are: the products, what is known of them, and what people asked for."""
+    """The paths of WebShop's three files."""
 
     items: Path
     attributes: Path
@@ -33,28 +33,28 @@ class WebShopFiles(NamedTuple):
 
 
 def find_files(folder: str, products: int | None = None) -> WebShopFiles:
-    """The files of a folder: those of the full set, or of 1,000 products where there are no others.
+    """Find the files of the full set in a folder, or those of 1,000 products if there are no others.
 
-    For 1,000 ``products`` or fewer the small files are taken where they are there; they are the first thousand.
-    Raises UsageError where the folder or a file is missing.
+    For 1,000 ``products`` or fewer the small files are preferred; they hold the first thousand.
+    Raises: UsageError if the folder or a file is missing.
     """
     root = Path(folder).expanduser()
     if not root.is_dir():
         raise UsageError(f"there is no folder {root}; data names the folder of WebShop's files")
     small_first = products is not None and products <= 1000
-    return WebShopFiles(*(_one_of(root, names[::-1] if small_first else names) for names in _NAMES.values()))
+    return WebShopFiles(*(_find_one(root, names[::-1] if small_first else names) for names in _NAMES.values()))
 
 
-def _one_of(root: Path, names: tuple[str, ...]) -> Path:
+def _find_one(root: Path, names: tuple[str, ...]) -> Path:
     found = next((root / name for name in names if (root / name).is_file()), None)
     if found is None:
-        raise UsageError(f"the folder {root} lacks {' or '.join(sorted(names))}; it is one of WebShop's three files")
+        raise UsageError(f"the folder {root} lacks {' or '.join(sorted(names))}, one of WebShop's three files")
     return found
 
 
 def read_list(file: Path, chunk_size: int = CHUNK_SIZE) -> Iterator[Any]:
-    """The values of a file that is one JSON list, one after the other. Raises UsageError where it is something else."""
-    with _opened(file, chunk_size) as reader:
+    """Yield the values of a file that holds one JSON list. Raises: UsageError if it holds anything else."""
+    with _open_reader(file, chunk_size) as reader:
         reader.expect("[")
         while not reader.ends_with("]"):
             yield reader.value()
@@ -62,8 +62,8 @@ def read_list(file: Path, chunk_size: int = CHUNK_SIZE) -> Iterator[Any]:
 
 
 def read_object(file: Path, chunk_size: int = CHUNK_SIZE) -> Iterator[tuple[str, Any]]:
-    """The names and values of a file that is one JSON object. Raises UsageError where it is something else."""
-    with _opened(file, chunk_size) as reader:
+    """Yield the names and values of a file that holds one JSON object. Raises: UsageError if it holds anything else."""
+    with _open_reader(file, chunk_size) as reader:
         reader.expect("{")
         while not reader.ends_with("}"):
             name = reader.value()
@@ -72,21 +72,21 @@ def read_object(file: Path, chunk_size: int = CHUNK_SIZE) -> Iterator[tuple[str,
             reader.separate("}")
 
 
-# ------------------------------------------------------------------ reading JSON by pieces
+# ------------------------------------------------------------------ streaming JSON
 
 
-def _opened(file: Path, piece: int) -> _Reader:
+def _open_reader(file: Path, chunk_size: int) -> _Reader:
     try:
-        return _Reader(file, file.open(encoding="utf-8"), piece)
+        return _Reader(file, file.open(encoding="utf-8"), chunk_size)
     except OSError as e:
         raise UsageError(f"{file} cannot be read: {e.strerror}") from None
 
 
 class _Reader:
-    """A JSON text of which no more is in memory than a piece, or one value where that is longer."""
+    """Reads JSON with at most one chunk in memory, or one value if that is longer."""
 
-    def __init__(self, file: Path, source: IO[str], piece: int) -> None:
-        self._file, self._source, self._piece = file, source, piece
+    def __init__(self, file: Path, source: IO[str], chunk_size: int) -> None:
+        self._file, self._source, self._chunk_size = file, source, chunk_size
         self._text, self._at, self._before = "", 0, 0
         self._decode = json.JSONDecoder().raw_decode
 
@@ -99,66 +99,64 @@ class _Reader:
     def value(self) -> Any:
         """The next value."""
         self._next()
-        size = self._piece
+        size = self._chunk_size
         while True:
-            found, end = self._tried()
+            found, end = self._try_decode()
             cut_off = end < 0 or end == len(self._text) or self._text[end] in _IN_NUMBERS
-            if not cut_off or size > _LONGEST or not self._more(size):
+            if not cut_off or size > _MAX_VALUE_CHARACTERS or not self._more(size):
                 break
             size *= 2
         if end < 0:
-            raise self._broken("no JSON")
+            raise self._malformed("invalid JSON")
         start, self._at = self._at, end
-        return _whole(found) if _HALF_ESCAPED in self._text[start:end].lower() else found
+        return _replace_surrogates(found) if _SURROGATE_ESCAPE in self._text[start:end].lower() else found
 
-    def _tried(self) -> tuple[Any, int]:
-        """The value that begins here, and where it ends; -1 where it is cut off, or none."""
+    def _try_decode(self) -> tuple[Any, int]:
+        """The value at the current position and its end; -1 if it is incomplete or invalid."""
         try:
             return self._decode(self._text, self._at)
         except (ValueError, RecursionError):
             return None, -1
 
     def expect(self, sign: str) -> None:
-        """Pass the next sign, which must be this one."""
+        """Skip the next character, which must be ``sign``."""
         if self._next() != sign:
-            raise self._broken(f"{sign!r} is missing")
+            raise self._malformed(f"{sign!r} is missing")
         self._at += 1
 
     def ends_with(self, sign: str) -> bool:
-        """Whether the next sign is this one."""
+        """Whether the next character is ``sign``."""
         return self._next() == sign
 
     def separate(self, end: str) -> None:
-        """Pass the comma between two values; none is there before the end."""
+        """Skip the comma between two values. There is none before ``end``."""
         if self._next() != end:
             self.expect(",")
             if self._next() == end:
-                raise self._broken("a value is missing after the comma")
+                raise self._malformed("a value is missing after the comma")
 
     def _next(self) -> str:
-        """The next sign that is no white space; empty at the end of the file."""
+        """The next character that is not white space; empty at the end of the file."""
         while True:
             while self._at < len(self._text) and self._text[self._at] in _SPACE:
                 self._at += 1
-            if self._at < len(self._text) or not self._more(self._piece):
+            if self._at < len(self._text) or not self._more(self._chunk_size):
                 return self._text[self._at : self._at + 1]
 
     def _more(self, size: int) -> bool:
         try:
-            piece = self._source.read(size)
+            chunk = self._source.read(size)
         except UnicodeDecodeError:
-            raise self._broken("no UTF-8") from None
-        if piece:
+            raise self._malformed("invalid UTF-8") from None
+        if chunk:
             self._before += self._at
-            self._text, self._at = self._text[self._at :] + piece, 0
-        return bool(piece)
+            self._text, self._at = self._text[self._at :] + chunk, 0
+        return bool(chunk)
 
-    def _broken(self, what: str) -> UsageError:
-        return UsageError(
-            f"{self._file} is not as WebShop's file should be: {what} at character {self._before + self._at}"
-        )
+    def _malformed(self, what: str) -> UsageError:
+        return UsageError(f"{self._file} is not a valid WebShop file: {what} at character {self._before + self._at}")
 
 
-def _whole(value: Any) -> Any:
-    """The value with a question mark for every half of a character in its texts."""
+def _replace_surrogates(value: Any) -> Any:
+    """The value with a question mark for every unpaired surrogate."""
     return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""Opening a shop: the catalogue that comes with codeplan, or the user's files, made into a database once."""
+"""Opens a shop: codeplan's own catalogue, or a database built once from the user's files."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from codeplan.envs.webshop import catalogue, data_files, tantivy_index
-from codeplan.envs.webshop.catalogue import Catalogue, CatalogueEntry, ShoppingInstruction
+from codeplan.envs.webshop import data_files, tantivy_index
+from codeplan.envs.webshop.catalogue import Catalogue, CatalogueEntry, ShoppingInstruction, build_catalogue
+from codeplan.envs.webshop.data_files import WebShopFiles
 from codeplan.envs.webshop.products import is_on_sale, parse_product
 from codeplan.envs.webshop.search import SearchIndex, SqliteIndex
 from codeplan.errors import UsageError
@@ -26,11 +27,11 @@ from codeplan.errors import UsageError
 SearchEngine = Literal["fts5", "tantivy"]
 
 EMBEDDED_CATALOGUE = Path(__file__).parent / "catalogue.jsonl"
-"""The catalogue that comes with codeplan: a line is a ``Listed`` as JSON."""
+"""codeplan's own catalogue: one ``CatalogueEntry`` per line, as JSON."""
 
-_DATABASE, _TEXTS = "catalogue.sqlite", "texts"
-_FORM = 1
-"""Counts up when databases that were made before must not be read any more."""
+_DATABASE, _TEXT_INDEX = "catalogue.sqlite", "texts"
+_FORMAT = 2
+"""The version of the database. Older databases are not read."""
 
 _FAST = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536;"
 
@@ -44,51 +45,52 @@ class ShopData(NamedTuple):
 
 @cache
 def load_embedded_shop() -> ShopData:
-    """The shop that comes with codeplan, made in memory once in a process and shared."""
+    """Build codeplan's own shop in memory, once per process."""
     database = sqlite3.connect(":memory:", check_same_thread=False)
     with EMBEDDED_CATALOGUE.open("rb") as lines:
-        catalogue.build_catalogue(database, (msgspec.json.decode(line, type=CatalogueEntry) for line in lines))
-    goods = Catalogue(database)
-    return ShopData(goods, SqliteIndex(goods))
+        build_catalogue(database, (msgspec.json.decode(line, type=CatalogueEntry) for line in lines))
+    catalogue = Catalogue(database)
+    return ShopData(catalogue, SqliteIndex(catalogue))
 
 
 def open_shop(
     data: str, folder: str | None = None, products: int | None = None, engine: SearchEngine = "fts5"
 ) -> ShopData:
-    """The shop of the user's files in ``data``, of their first ``products`` where that is given.
+    """Open the shop of the files in ``data``, limited to their first ``products`` if given.
 
-    What is made of them stands in ``folder``, or in ``data`` in a folder of its own, and is made anew when a file has
-    changed. Raises UsageError where a file is missing or not as it should be, or the folder cannot be written.
+    The database goes into ``folder``, by default into a folder within ``data``. It is rebuilt when a file changes.
+
+    Raises: UsageError if a file is missing or malformed, or the folder is not writable.
     """
-    found = data_files.find_files(data, products)
-    place = Path(folder).expanduser() if folder else found.items.parent / "codeplan-index"
-    return _kept(found, place.absolute(), products, engine, _stamp(found, products, engine))
+    files = data_files.find_files(data, products)
+    parent = Path(folder).expanduser() if folder else files.items.parent / "codeplan-index"
+    return _open_database(files, parent.absolute(), products, engine, _fingerprint(files, products, engine))
 
 
 @cache
-def _kept(
-    found: data_files.WebShopFiles, place: Path, products: int | None, engine: SearchEngine, stamp: str
+def _open_database(
+    files: WebShopFiles, parent: Path, products: int | None, engine: SearchEngine, fingerprint: str
 ) -> ShopData:
-    folder = place / f"webshop-{stamp}"
+    folder = parent / f"webshop-{fingerprint}"
     if not folder.is_dir():
-        _make(folder, found, products, engine)
-    goods = Catalogue.open(folder / _DATABASE)
+        _build_folder(folder, files, products, engine)
+    catalogue = Catalogue.open(folder / _DATABASE)
     if engine == "tantivy":
-        return ShopData(goods, tantivy_index.TantivyIndex(folder / _TEXTS))
-    return ShopData(goods, SqliteIndex(goods))
+        return ShopData(catalogue, tantivy_index.TantivyIndex(folder / _TEXT_INDEX))
+    return ShopData(catalogue, SqliteIndex(catalogue))
 
 
-def _stamp(found: data_files.WebShopFiles, products: int | None, engine: SearchEngine) -> str:
-    """Changes when a file changes, or what is made of it."""
-    facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in found]
-    return hashlib.sha256(repr((_FORM, products, engine, facts)).encode()).hexdigest()[:12]
+def _fingerprint(files: WebShopFiles, products: int | None, engine: SearchEngine) -> str:
+    """A digest of the files and of the settings that the database depends on."""
+    facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    return hashlib.sha256(repr((_FORMAT, products, engine, facts)).encode()).hexdigest()[:12]
 
 
-# ------------------------------------------------------------------ making the database
+# ------------------------------------------------------------------ building the database
 
 
-def _make(folder: Path, found: data_files.WebShopFiles, products: int | None, engine: SearchEngine) -> None:
-    """Make what is to stand in ``folder``: all of it, or nothing; one process at a time."""
+def _build_folder(folder: Path, files: WebShopFiles, products: int | None, engine: SearchEngine) -> None:
+    """Build the folder atomically. A lock keeps other processes from building it at the same time."""
     part = folder.with_suffix(".part")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -98,55 +100,55 @@ def _make(folder: Path, found: data_files.WebShopFiles, products: int | None, en
                 return
             shutil.rmtree(part, ignore_errors=True)
             part.mkdir()
-            _fill(part, found, products, engine)
+            _build_database(part, files, products, engine)
             os.replace(part, folder)
     except (OSError, sqlite3.Error) as e:
-        why = getattr(e, "strerror", None) or e
+        cause = getattr(e, "strerror", None) or e
         raise UsageError(
-            f"the shop's index cannot be written to {folder.parent} ({why}); name a folder by index"
+            f"the shop's index cannot be written to {folder.parent} ({cause}); name a folder by index"
         ) from None
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def _fill(part: Path, found: data_files.WebShopFiles, products: int | None, engine: SearchEngine) -> None:
+def _build_database(part: Path, files: WebShopFiles, products: int | None, engine: SearchEngine) -> None:
     with closing(sqlite3.connect(part / _DATABASE)) as database:
         database.executescript(_FAST)
-        catalogue.build_catalogue(database, _listed(found, products), with_text_index=engine == "fts5")
+        build_catalogue(database, _read_entries(files, products), with_text_index=engine == "fts5")
     if engine == "tantivy":
-        (part / _TEXTS).mkdir()
-        tantivy_index.build_tantivy_index(part / _TEXTS, Catalogue.open(part / _DATABASE).index_texts())
+        (part / _TEXT_INDEX).mkdir()
+        tantivy_index.build_tantivy_index(part / _TEXT_INDEX, Catalogue.open(part / _DATABASE).index_texts())
 
 
-def _listed(found: data_files.WebShopFiles, products: int | None) -> Iterator[CatalogueEntry]:
-    """The products of the files, with what is known of each and what people asked for."""
-    asked = dict(data_files.read_object(found.instructions))
-    with closing(sqlite3.connect("")) as known:  # a file of its own that SQLite deletes: there are a million of them
+def _read_entries(files: WebShopFiles, products: int | None) -> Iterator[CatalogueEntry]:
+    """Join the three files, product by product."""
+    asked = dict(data_files.read_object(files.instructions))
+    with closing(sqlite3.connect("")) as known:  # a temporary file: the attributes of a million products
         known.executescript(_FAST + "CREATE TABLE known(asin TEXT PRIMARY KEY, facts TEXT) WITHOUT ROWID")
-        rows = ((asin, json.dumps(facts)) for asin, facts in data_files.read_object(found.attributes))
+        rows = ((asin, json.dumps(facts)) for asin, facts in data_files.read_object(files.attributes))
         known.executemany("INSERT OR REPLACE INTO known VALUES (?, ?)", rows)
-        for record in islice(data_files.read_list(found.items), products):
+        for record in islice(data_files.read_list(files.items), products):
             if isinstance(record, dict) and is_on_sale(record):
                 row = known.execute("SELECT facts FROM known WHERE asin = ?", (record["asin"],)).fetchone()
-                yield _with_wishes(record, json.loads(row[0]) if row else {}, asked.get(record["asin"]))
+                yield _make_entry(record, json.loads(row[0]) if row else {}, asked.get(record["asin"]))
 
 
-def _with_wishes(record: dict[str, Any], facts: Any, asked: Any) -> CatalogueEntry:
+def _make_entry(record: dict[str, Any], facts: Any, asked: Any) -> CatalogueEntry:
     facts = facts if isinstance(facts, dict) else {}
     attributes = facts.get("attributes")
-    wishes = (_instruction(each, "instruction_options") for each in (asked if isinstance(asked, list) else []))
+    found = (_parse_instruction(each, "instruction_options") for each in (asked if isinstance(asked, list) else []))
     return CatalogueEntry(
         product=parse_product(record, attributes if isinstance(attributes, list) else None),
-        instructions=tuple(wish for wish in wishes if wish is not None),
-        synthetic=_instruction(facts, ""),
+        instructions=tuple(instruction for instruction in found if instruction is not None),
+        synthetic=_parse_instruction(facts, ""),
     )
 
 
-def _instruction(told: Any, options: str) -> ShoppingInstruction | None:
-    """The instruction in a record of either file; None where it lacks the sentence, or attributes."""
-    if not isinstance(told, dict) or not isinstance(told.get("instruction"), str):
+def _parse_instruction(record: Any, options: str) -> ShoppingInstruction | None:
+    """The instruction in a record of either file; None if it has no sentence or no attributes."""
+    if not isinstance(record, dict) or not isinstance(record.get("instruction"), str):
         return None
-    attributes, values = told.get("instruction_attributes"), told.get(options, [])
+    attributes, values = record.get("instruction_attributes"), record.get(options, [])
     if not isinstance(attributes, list) or not attributes or not isinstance(values, list):
         return None
-    return ShoppingInstruction(told["instruction"], tuple(map(str, attributes)), tuple(map(str, values)))
+    return ShoppingInstruction(record["instruction"], tuple(map(str, attributes)), tuple(map(str, values)))

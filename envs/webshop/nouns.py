@@ -1,4 +1,4 @@
-"""The nouns of a product's name, by which WebShop's reward tells whether two products are of one type."""
+"""Finds the nouns of product names. WebShop's reward compares them to decide whether two products are of one type."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 from codeplan.errors import UsageError
 
 NounFinder = Callable[[str], tuple[str, ...]]
-"""The nouns and proper nouns of a product's name, in small letters, in their order; a noun may come twice."""
+"""Returns the nouns and proper nouns of a product's name, in lower case and in order, duplicates included."""
 
 _WORD = re.compile(r"[^\W\d_](?:[\w]|['’](?=\w)|&(?=\w))*")
-_SMALL = (
+_FUNCTION_WORDS = (
     "a an the this that these those of for with without in on at by to from up off over under into onto out than as "
     "per and or nor but if so not no is are was be been being has have had do does can will would may it its you "
     "your our we us my me his her their them who which what when where how all any both each every more most other "
@@ -32,12 +32,12 @@ _ADJECTIVES = (
     "different various assorted round square oval flat curved straight curly wavy open closed sensitive gentle mild "
     "strong daily annual"
 )
-_NO_NOUNS = frozenset(f"{_SMALL} {_ADJECTIVES}".split())
-_ADJECTIVAL = re.compile(r".{3,}(?:able|ible|less|ful|ous|ive|ish|est|ly|proof|ical|ed)$")
+_NON_NOUNS = frozenset(f"{_FUNCTION_WORDS} {_ADJECTIVES}".split())
+_ADJECTIVE_ENDING = re.compile(r".{3,}(?:able|ible|less|ful|ous|ive|ish|est|ly|proof|ical|ed)$")
 
 
 def make_noun_finder(how: str) -> NounFinder:
-    """What finds the nouns: ``rules``, ``spacy``, or ``spacy:PIPELINE``. Raises UsageError for anything else."""
+    """The finder for ``rules``, ``spacy`` or ``spacy:PIPELINE``. Raises: UsageError for anything else."""
     if how == "rules":
         return find_nouns_by_rules
     tool, _, pipeline = how.partition(":")
@@ -47,38 +47,38 @@ def make_noun_finder(how: str) -> NounFinder:
 
 
 def find_nouns_by_rules(name: str) -> tuple[str, ...]:
-    """The nouns by rules of thumb: all words but small words, common adjectives and what ends like an adjective."""
+    """All words except function words, common adjectives and words with an adjective's ending."""
     words = (word.lower() for word in _WORD.findall(name))
-    return tuple(word for word in words if len(word) > 1 and not _is_no_noun(word))
+    return tuple(word for word in words if len(word) > 1 and not _is_not_a_noun(word))
 
 
 def make_spacy_noun_finder(model: str) -> NounFinder:
-    """The nouns by a spaCy pipeline that is installed: its name (``en_core_web_lg`` is WebShop's) or its folder.
+    """A finder that uses an installed spaCy pipeline, by name (WebShop's is ``en_core_web_lg``) or folder.
 
-    Nothing is downloaded. Raises UsageError where spaCy or the pipeline is missing.
+    Nothing is downloaded. Raises: UsageError if spaCy or the pipeline is missing.
     """
-    tagged = _pipeline(model)
+    tag = _load_pipeline(model)
 
     @cache
     def nouns(name: str) -> tuple[str, ...]:
-        return tuple(token.text.lower() for token in tagged(name) if token.pos_ in ("NOUN", "PROPN"))
+        return tuple(token.text.lower() for token in tag(name) if token.pos_ in ("NOUN", "PROPN"))
 
     return nouns
 
 
-def _is_no_noun(word: str) -> bool:
-    return word in _NO_NOUNS or _ADJECTIVAL.match(word) is not None
+def _is_not_a_noun(word: str) -> bool:
+    return word in _NON_NOUNS or _ADJECTIVE_ENDING.match(word) is not None
 
 
 @cache
-def _pipeline(model: str) -> Callable[[str], Any]:
+def _load_pipeline(model: str) -> Callable[[str], Any]:
     try:
         pipeline: Callable[[str], Any] = importlib.import_module("spacy").load(model)
     except ImportError:
         raise UsageError("nouns by spaCy need its package: pip install 'codeplan[spacy]'; or leave nouns out") from None
     except OSError:
         raise UsageError(
-            f"there is no spaCy pipeline {model!r} here; install it (python -m spacy download en_core_web_lg gives "
+            f"the spaCy pipeline {model!r} is not installed; install it (python -m spacy download en_core_web_lg gives "
             "the one that WebShop uses), name one by nouns='spacy:NAME', or leave nouns out"
         ) from None
     return pipeline

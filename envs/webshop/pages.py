@@ -1,4 +1,4 @@
-"""What a page of the shop says, piece by piece, however it is written down then."""
+"""The shop's pages as lists of elements, independent of the text form."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ THANKS, SCORE = "Thank you for shopping with us!", "Your score (min 0.0, max 1.0
 
 
 class PageElement(NamedTuple):
-    """A piece of a page: its text, what sort of thing that is, and for an option's value the option's name."""
+    """An element of a page. ``option`` is the option's name if the element is an option's value."""
 
     kind: Literal["text", "button", "asin", "value"]
     text: str
@@ -24,7 +24,7 @@ class PageElement(NamedTuple):
 
     @property
     def click_name(self) -> str:
-        """What a click on it is called; empty where it cannot be clicked."""
+        """The name by which a click refers to it; empty if it cannot be clicked."""
         return "" if self.kind == "text" else self.text.lower()
 
 
@@ -32,19 +32,19 @@ ShopPage = tuple[PageElement, ...]
 
 
 def search_page(instruction: str) -> ShopPage:
-    """Where a session begins."""
+    """The page on which an episode begins."""
     return (_text("WebShop"), _text("Instruction: "), _text(instruction), _button(SEARCH))
 
 
 def results_page(instruction: str, shown: list[Product], number: int, total: int) -> ShopPage:
-    """Ten of the products that were found, or fewer. There is always a next page, if an empty one."""
+    """Up to ten of the results. There is always a next page, even if it is empty."""
     previous = (_button(PREVIOUS),) if number > 1 else ()
     found = _text(f"Page {number} (Total results: {total})")
     return (*_head(instruction), found, *previous, _button(NEXT), *_offers(shown))
 
 
 def item_page(instruction: str, product: Product, chosen: Mapping[str, str], sub_pages: tuple[str, ...]) -> ShopPage:
-    """A product, its options and what there is to read about it."""
+    """A product with its options and the buttons of its text pages."""
     return (
         *_head(instruction),
         _button(PREVIOUS),
@@ -57,7 +57,7 @@ def item_page(instruction: str, product: Product, chosen: Mapping[str, str], sub
 
 
 def sub_page(instruction: str, product: Product, which: str) -> ShopPage:
-    """What there is to read about a product. There are no reviews."""
+    """A text page of a product. There are no reviews."""
     texts = {
         "Description": (product.description,),
         "Features": tuple(f" {bullet}" for bullet in product.bullets if bullet),
@@ -67,24 +67,32 @@ def sub_page(instruction: str, product: Product, which: str) -> ShopPage:
 
 
 def last_page(product: Product, chosen: Mapping[str, str], reward: float) -> ShopPage:
-    """The thanks for a purchase, and its score.
+    """The page after a purchase, with its score.
 
-    The original's page has places for fields of the goal and leaves them empty, as here; nothing hidden stands on it.
+    As on the original's page, the goal's fields are empty, so nothing hidden is revealed.
     """
-    bought = ("asin", product.asin, "options", json.dumps(chosen), *_nothing("attrs", "category", "query"))
+    bought = ("asin", product.asin, "options", json.dumps(chosen), *_blank("attrs", "category", "query"))
     target = ("Target", "asin", "options", "attrs", "price upper", "instuction text", "category", "product category")
-    texts = (THANKS, *_nothing("Your code: "), " (Paste it in your MTurk interface.)", "Purchased", *bought)
-    texts += (*_nothing("product category"), *target, "query", *_nothing("Goal "), "Reward", SCORE, str(reward))
-    return tuple(map(_text, (*texts, *_nothing("Reward Details "))))
+    texts = (THANKS, *_blank("Your code: "), " (Paste it in your MTurk interface.)", "Purchased", *bought)
+    texts += (
+        *_blank("product category"),
+        *target,
+        "query",
+        *_blank("Goal "),
+        "Reward",
+        SCORE,
+        str(reward),
+    )
+    return tuple(map(_text, (*texts, *_blank("Reward Details "))))
 
 
 def score_line(page: ShopPage) -> str:
-    """The line of the score on the last page; empty on any other."""
-    texts = [piece.text for piece in page]
+    """The score line of the last page; empty for other pages."""
+    texts = [element.text for element in page]
     return f"{SCORE}: {texts[texts.index(SCORE) + 1]}" if texts[0] == THANKS else ""
 
 
-def _nothing(*names: str) -> tuple[str, ...]:
+def _blank(*names: str) -> tuple[str, ...]:
     """Fields without a value, as the last page shows them."""
     return tuple(text for name in names for text in (name, "None"))
 

@@ -1,4 +1,4 @@
-"""What the clients of ReAct and ADaPT allow and answer, where it differs from the shop's own pages."""
+"""The shop as the clients of ReAct and ADaPT present it, where that differs from WebShop itself."""
 
 from __future__ import annotations
 
@@ -10,34 +10,32 @@ from codeplan.envs.webshop.session import WebShopContext, WebShopSnapshot
 INVALID_ACTION = "Invalid action!"
 
 
-def apply_action(visit: WebShopContext, moment: WebShopSnapshot, action: str) -> tuple[WebShopSnapshot, str]:
-    """Where an action leads, and the answer to it.
+def apply_action(context: WebShopContext, snapshot: WebShopSnapshot, action: str) -> tuple[WebShopSnapshot, str]:
+    """The snapshot after an action, and the client's answer.
 
-    A search is for the search page alone; a click has to be written as the button is, upper case and lower; there is
-    only the first page of results. A click on an option is answered with a sentence, a thought with ``OK.``
+    Searches work on the search page only, button names are case-sensitive, and only the first page of results is
+    reachable. A click on an option is answered with a sentence, a thought with ``OK.``
     """
     if action.startswith("think["):
-        return moment, "OK."
-    if not is_allowed(visit, moment, action):
-        return moment, INVALID_ACTION
-    after = session.apply_action(visit, moment, action)
-    if after.page == moment.page == "item":
-        return after, f"You have clicked {_object(action)}."
-    return after, write_brief(session.render_page(visit, after))
+        return snapshot, "OK."
+    if not is_allowed(context, snapshot, action):
+        return snapshot, INVALID_ACTION
+    after = session.apply_action(context, snapshot, action)
+    if after.page == snapshot.page == "item":
+        return after, f"You have clicked {_button_of(action)}."
+    return after, write_brief(session.render_page(context, after))
 
 
-def is_allowed(visit: WebShopContext, moment: WebShopSnapshot, action: str) -> bool:
+def is_allowed(context: WebShopContext, snapshot: WebShopSnapshot, action: str) -> bool:
     """Whether the client passes the action on to the shop."""
     verb, _ = session.parse_action(action)
     if verb == "search":
-        return moment.page == "search"
-    if verb != "click" or (moment.page == "results" and _object(action) in (NEXT, PREVIOUS)):
+        return snapshot.page == "search"
+    if verb != "click" or (snapshot.page == "results" and _button_of(action) in (NEXT, PREVIOUS)):
         return False
-    return any(
-        piece.text == _object(action)
-        for piece in session.clickable_elements(session.render_page(visit, moment)).values()
-    )
+    elements = session.clickable_elements(session.render_page(context, snapshot))
+    return any(element.text == _button_of(action) for element in elements.values())
 
 
-def _object(action: str) -> str:
+def _button_of(action: str) -> str:
     return action[action.index("[") + 1 : action.rindex("]")]

@@ -1,4 +1,4 @@
-"""A product as the shop knows it, and how it is made of a record of WebShop's files (Yao et al., 2022)."""
+"""Products, and how to parse them from the records of WebShop's files (Yao et al., 2022)."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any
 from codeplan.types.value import Value
 
 NO_PRICE = 100.0
-"""The price, in dollars, of a product whose record tells none."""
+"""The price, in dollars, of a product whose record has none."""
 
 NO_ATTRIBUTES = ("DUMMY_ATTR",)
-"""The attributes of a product of which none are known."""
+"""The attributes of a product without known attributes."""
 
-_LONGEST_ASIN = 10
+_MAX_ASIN_LENGTH = 10
 _NUMBER = re.compile(r"\d+(?:\.\d*)?|\.\d+")
 
 
 class Product(Value, frozen=True):
-    """One thing on sale.
+    """A product.
 
-    ``prices`` are dollars: one price, or the two ends of a range. ``options`` are the values to choose from, by the
-    option's name (``{"size": ("small", "large")}``), all in small letters. ``attributes``, ``query``, ``category``
-    and ``product_category`` are never shown; they count in the reward.
+    ``prices`` are in dollars: one price, or the two ends of a range. ``options`` maps names to values
+    (``{"size": ("small", "large")}``), all in lower case. ``attributes``, ``query``, ``category`` and
+    ``product_category`` are never shown; the reward uses them.
     """
 
     asin: str
@@ -44,22 +44,22 @@ class Product(Value, frozen=True):
 
     @property
     def index_text(self) -> str:
-        """What a search looks through: title, description, the first bullet, and the options."""
+        """The searchable text: title, description, the first bullet and the options."""
         options = ", and ".join(f"{name}: {', '.join(values)}" for name, values in self.options.items())
         return " ".join([self.title, self.description, *self.bullets[:1], options]).lower()
 
 
 def is_on_sale(record: Mapping[str, Any]) -> bool:
-    """Whether a record is taken: it has a name and an ASIN of ten characters at most."""
+    """Whether a record has a name and an ASIN of at most ten characters. Others are ignored."""
     asin = record.get("asin")
-    return isinstance(asin, str) and 0 < len(asin) <= _LONGEST_ASIN and asin != "nan" and bool(record.get("name"))
+    return isinstance(asin, str) and 0 < len(asin) <= _MAX_ASIN_LENGTH and asin != "nan" and bool(record.get("name"))
 
 
 def parse_product(record: Mapping[str, Any], attributes: Iterable[Any] | None) -> Product:
-    """The product that a record of ``items_shuffle.json`` tells of.
+    """Parse a record of ``items_shuffle.json``.
 
-    ``attributes`` are those in ``items_ins_v2.json``, None where it has no such product. What is missing in the
-    record, or of another type than it should be, counts as empty.
+    ``attributes`` are those in ``items_ins_v2.json``, None if it does not list the product. Fields that are missing or
+    of the wrong type count as empty.
     """
     bullets = record.get("small_description")
     known = NO_ATTRIBUTES if attributes is None else tuple(_text(each) for each in attributes)
@@ -78,18 +78,18 @@ def parse_product(record: Mapping[str, Any], attributes: Iterable[Any] | None) -
 
 
 def parse_prices(text: str) -> tuple[float, ...]:
-    """The first two amounts that follow a dollar sign each (``"$15.00$22.50"``); the stand-in price for none."""
+    """The first two dollar amounts of a text (``"$15.00$22.50"``); ``NO_PRICE`` if there are none."""
     found = (_NUMBER.search(re.sub(r"[^\d.]", "", part)) for part in text.split("$")[1:])
     return tuple(float(number[0]) for number in found if number)[:2] or (NO_PRICE,)
 
 
 def normalise_option(text: str) -> str:
-    """An option's value as the shop writes it: small letters, and ``|`` for the slash."""
+    """An option's value as the shop writes it: lower case, with ``|`` for the slash."""
     return text.strip().replace("/", " | ").lower()
 
 
 def _options(found: Any) -> dict[str, tuple[str, ...]]:
-    """The options of a record; the field may be empty, None, or None for a single option."""
+    """The options of a record. The field, or a single option in it, may be None or empty."""
     if not isinstance(found, dict):
         return {}
     return {name.lower(): _values(listed) for name, listed in found.items() if isinstance(listed, list)}

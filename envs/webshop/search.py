@@ -1,4 +1,4 @@
-"""Searching by SQLite: a query's words, any of them, ranked by BM25; and the words that ask for a category."""
+"""Searching products: BM25 over any of a query's words, and prefixes that ask for a category, attribute or query."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from typing import Protocol
 from codeplan.envs.webshop.catalogue import Catalogue
 
 MAX_RESULTS = 50
-"""How many products a search finds at most."""
 
 _WORD = re.compile(r"[^\W_]+")
-_LITTLE = (
+_WORDS = (
     "a an and are as at be but by for if in into is it no not of on or such that the their then there these they "
     "this to was will with"
 )
-_STOP_WORDS = frozenset(_LITTLE.split())
-"""What a search leaves out, as Lucene does for English."""
+_STOP_WORDS = frozenset(_WORDS.split())
+"""Lucene's English stop words."""
 
 
 class SearchIndex(Protocol):
     """Finds products by words."""
 
     def find_best(self, words: Sequence[str], limit: int) -> tuple[int, ...]:
-        """The numbers of the products that have any of these words, the best first."""
+        """The numbers of the products that contain any of the words, best match first."""
         ...
 
 
 def find_products(catalogue: Catalogue, index: SearchIndex, query: str, random_seed: str) -> tuple[int, ...]:
-    """The numbers of the products that a query finds, in the order in which they are shown.
+    """The numbers of the products that a query finds, in display order.
 
-    A first word ``<r>`` asks for random ones, which ``draw`` chooses, ``<a>`` for an attribute, ``<c>`` for a category,
-    ``<q>`` for the query that a product is filed under; the latter three find all that there are.
+    If the first word is ``<r>``, the result is random products; ``<a>`` finds an attribute, ``<c>`` a category, ``<q>``
+    a product's query. The latter three return all products that match.
     """
     first, _, rest = query.strip().partition(" ")
     rest = rest.strip()
     if first == "<r>":
-        return _random(catalogue.size, random_seed)
+        size = catalogue.size
+        return tuple(random.Random(random_seed).sample(range(1, size + 1), min(MAX_RESULTS, size)))
     if first == "<a>":
         return catalogue.products_with_attribute(rest)
     if first == "<c>":
@@ -50,21 +50,16 @@ def find_products(catalogue: Catalogue, index: SearchIndex, query: str, random_s
 
 
 def query_words(query: str) -> list[str]:
-    """The words of a query that are searched for, each once."""
+    """The distinct words of a query, in lower case, without stop words."""
     found = (word.lower() for word in _WORD.findall(query))
     return [word for word in dict.fromkeys(found) if word not in _STOP_WORDS]
 
 
 class SqliteIndex:
-    """The index that is in the catalogue's own file (SQLite's FTS5, stems by Porter)."""
+    """The index in the catalogue's own file: SQLite's FTS5 with Porter stems. Ties keep the catalogue's order."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
 
     def find_best(self, words: Sequence[str], limit: int) -> tuple[int, ...]:
-        """See ``Index``; products that are equally good come in the catalogue's order."""
         return self._catalogue.match_text(" OR ".join(f'"{word}"' for word in words), limit)
-
-
-def _random(size: int, draw: str) -> tuple[int, ...]:
-    return tuple(random.Random(draw).sample(range(1, size + 1), min(MAX_RESULTS, size)))

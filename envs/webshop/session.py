@@ -1,4 +1,4 @@
-"""A buyer's way through the shop: where an episode stands, and where an action leads."""
+"""The state of a WebShop episode and how actions change it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from codeplan.envs.base import EpisodeSnapshot
 from codeplan.envs.webshop import pages, search
 from codeplan.envs.webshop.loading import ShopData
 from codeplan.envs.webshop.pages import BACK, BUY, NEXT, PER_PAGE, PREVIOUS, PageElement, ShopPage
@@ -16,12 +17,12 @@ from codeplan.types.value import Value
 _ACTION = re.compile(r"([^\[]+)\[(.+)\]")
 
 
-class WebShopSnapshot(Value, frozen=True):
-    """Where an episode stands: all that is needed to go on from there. Kept by reference, never copied.
+class WebShopSnapshot(EpisodeSnapshot, frozen=True):
+    """The complete state of an episode.
 
-    ``found`` are the numbers of the products that the last search found, ``number`` counts its pages from 1, ``asked``
-    counts the searches; ``product`` is the number of the product that is looked at, 0 for none; ``sub_page`` what is
-    read about it; ``chosen`` are the values chosen, by the options' names.
+    ``results`` are the product numbers that the last search found, ``page_number`` counts their pages from 1,
+    ``searches`` counts the searches so far. ``product`` is the open product's number, 0 if none is open; ``sub_page``
+    names its open text page. ``chosen`` maps option names to the chosen values.
     """
 
     page: Literal["search", "results", "item", "sub", "done"] = "search"
@@ -31,14 +32,11 @@ class WebShopSnapshot(Value, frozen=True):
     product: int = 0
     sub_page: str = ""
     chosen: Mapping[str, str] = {}
-    actions: int = 0
-    done: bool = False
-    success: bool = False
     reward: float = 0.0
 
 
 class WebShopContext(Value, frozen=True):
-    """What stays the same in an episode: the shop, the goal's sentence, the pages that items have, a seed."""
+    """What is constant within an episode. ``seed`` determines the products that a random search finds."""
 
     shop: ShopData
     instruction: str
@@ -47,77 +45,76 @@ class WebShopContext(Value, frozen=True):
 
 
 def parse_action(action: str) -> tuple[str, str]:
-    """The verb and the object of an action (``click[Buy Now]``), the latter in small letters; empty where none."""
-    found = _ACTION.match(action)
-    return (found[1], found[2].lower()) if found else ("", "")
+    """The verb and the lower-case argument of an action such as ``click[Buy Now]``; two empty texts if malformed."""
+    match = _ACTION.match(action)
+    return (match[1], match[2].lower()) if match else ("", "")
 
 
-def render_page(visit: WebShopContext, moment: WebShopSnapshot) -> ShopPage:
-    """The page that a moment shows."""
-    goods = visit.shop.catalogue
-    if moment.page == "search":
-        return pages.search_page(visit.instruction)
-    if moment.page == "results":
-        start = (moment.page_number - 1) * PER_PAGE
-        shown = [goods.product(id) for id in moment.results[start : start + PER_PAGE]]
-        return pages.results_page(visit.instruction, shown, moment.page_number, len(moment.results))
-    if moment.page == "item":
-        return pages.item_page(visit.instruction, goods.product(moment.product), moment.chosen, visit.sub_pages)
-    if moment.page == "sub":
-        return pages.sub_page(visit.instruction, goods.product(moment.product), moment.sub_page)
-    return pages.last_page(goods.product(moment.product), moment.chosen, moment.reward)
+def render_page(context: WebShopContext, snapshot: WebShopSnapshot) -> ShopPage:
+    """The page that the snapshot shows."""
+    catalogue = context.shop.catalogue
+    if snapshot.page == "search":
+        return pages.search_page(context.instruction)
+    if snapshot.page == "results":
+        start = (snapshot.page_number - 1) * PER_PAGE
+        shown = [catalogue.product(id) for id in snapshot.results[start : start + PER_PAGE]]
+        return pages.results_page(context.instruction, shown, snapshot.page_number, len(snapshot.results))
+    product = catalogue.product(snapshot.product)
+    if snapshot.page == "item":
+        return pages.item_page(context.instruction, product, snapshot.chosen, context.sub_pages)
+    if snapshot.page == "sub":
+        return pages.sub_page(context.instruction, product, snapshot.sub_page)
+    return pages.last_page(product, snapshot.chosen, snapshot.reward)
 
 
-def apply_action(visit: WebShopContext, moment: WebShopSnapshot, action: str) -> WebShopSnapshot:
-    """Where an action leads; the same moment where it cannot be done. Buying leads to the page ``done``, unrewarded.
+def apply_action(context: WebShopContext, snapshot: WebShopSnapshot, action: str) -> WebShopSnapshot:
+    """The snapshot after an action; the same one if the action is not possible.
 
-    A search may be made on every page; a click must be on something that the page shows, upper case or lower.
+    Searches work on every page. Clicks must name an element of the page, in upper or lower case. Buying leads to the
+    page ``done``; the environment computes the reward.
     """
-    verb, wanted = parse_action(action)
+    verb, argument = parse_action(action)
     if verb == "search":
-        return _search(visit, moment, wanted)
-    clicked = clickable_elements(render_page(visit, moment)).get(wanted) if verb == "click" else None
-    return moment if clicked is None else _click(visit, moment, clicked)
+        return _search(context, snapshot, argument)
+    element = clickable_elements(render_page(context, snapshot)).get(argument) if verb == "click" else None
+    return snapshot if element is None else _click(context, snapshot, element)
 
 
-def clickable_elements(shown: ShopPage) -> dict[str, PageElement]:
-    """What can be clicked on a page, by what a click on it is called. Of two that are called alike the last counts."""
-    others = {piece.click_name: piece for piece in shown if piece.click_name and piece.kind != "value"}
-    values = {piece.click_name: piece for piece in shown if piece.kind == "value"}
-    return {name: piece for name, piece in (others | values).items() if name != pages.SEARCH.lower()}
+def clickable_elements(page: ShopPage) -> dict[str, PageElement]:
+    """The elements that can be clicked, by their click names. If two share a name, the last one counts."""
+    others = {element.click_name: element for element in page if element.click_name and element.kind != "value"}
+    values = {element.click_name: element for element in page if element.kind == "value"}
+    return {name: element for name, element in (others | values).items() if name != pages.SEARCH.lower()}
 
 
-def _search(visit: WebShopContext, moment: WebShopSnapshot, query: str) -> WebShopSnapshot:
-    found = search.find_products(visit.shop.catalogue, visit.shop.text_index, query, f"{visit.seed} {moment.searches}")
-    return WebShopSnapshot(page="results", results=found, searches=moment.searches + 1, actions=moment.actions)
+def _search(context: WebShopContext, snapshot: WebShopSnapshot, query: str) -> WebShopSnapshot:
+    seed = f"{context.seed} {snapshot.searches}"
+    results = search.find_products(context.shop.catalogue, context.shop.text_index, query, seed)
+    return WebShopSnapshot(page="results", results=results, searches=snapshot.searches + 1, actions=snapshot.actions)
 
 
-def _click(visit: WebShopContext, moment: WebShopSnapshot, piece: PageElement) -> WebShopSnapshot:
-    if piece.kind == "asin":
-        number = visit.shop.catalogue.number_of(piece.text)
-        return _changed(moment, page="item", product=number)
-    if piece.kind == "value":
-        return _changed(moment, chosen={**moment.chosen, piece.option: piece.text})
-    if piece.text in pages.SUB_PAGES:
-        return _changed(moment, page="sub", sub_page=piece.text)
-    return _BUTTONS[piece.text](moment)
+def _click(context: WebShopContext, snapshot: WebShopSnapshot, element: PageElement) -> WebShopSnapshot:
+    replace = msgspec.structs.replace
+    if element.kind == "asin":
+        return replace(snapshot, page="item", product=context.shop.catalogue.number_of(element.text))
+    if element.kind == "value":
+        return replace(snapshot, chosen={**snapshot.chosen, element.option: element.text})
+    if element.text in pages.SUB_PAGES:
+        return replace(snapshot, page="sub", sub_page=element.text)
+    return _BUTTONS[element.text](snapshot)
 
 
-def _changed(moment: WebShopSnapshot, **changes: object) -> WebShopSnapshot:
-    return msgspec.structs.replace(moment, **changes)
-
-
-def _previous(moment: WebShopSnapshot) -> WebShopSnapshot:
-    if moment.page == "sub":
-        return _changed(moment, page="item")
-    if moment.page == "item":
-        return _changed(moment, page="results", chosen={})
-    return _changed(moment, page_number=moment.page_number - 1)
+def _go_back(snapshot: WebShopSnapshot) -> WebShopSnapshot:
+    if snapshot.page == "sub":
+        return msgspec.structs.replace(snapshot, page="item")
+    if snapshot.page == "item":
+        return msgspec.structs.replace(snapshot, page="results", chosen={})
+    return msgspec.structs.replace(snapshot, page_number=snapshot.page_number - 1)
 
 
 _BUTTONS: dict[str, Callable[[WebShopSnapshot], WebShopSnapshot]] = {
-    BACK: lambda moment: WebShopSnapshot(searches=moment.searches, actions=moment.actions),
-    PREVIOUS: _previous,
-    NEXT: lambda moment: _changed(moment, page_number=moment.page_number + 1),
-    BUY: lambda moment: _changed(moment, page="done"),
+    BACK: lambda snapshot: WebShopSnapshot(searches=snapshot.searches, actions=snapshot.actions),
+    PREVIOUS: _go_back,
+    NEXT: lambda snapshot: msgspec.structs.replace(snapshot, page_number=snapshot.page_number + 1),
+    BUY: lambda snapshot: msgspec.structs.replace(snapshot, page="done"),
 }

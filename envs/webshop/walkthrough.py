@@ -1,4 +1,4 @@
-"""Winning with sight of the goal: a short way to show that a task can be won from where it stands."""
+"""Winning a task with knowledge of its goal."""
 
 from __future__ import annotations
 
@@ -8,30 +8,31 @@ from codeplan.envs.webshop.loading import ShopData
 from codeplan.envs.webshop.pages import BACK, BUY, NEXT, PER_PAGE
 
 
-def walkthrough(shop: ShopData, wish: GoalTemplate, *, from_search: bool = True) -> tuple[str, ...]:
-    """Actions that buy the product of a wish with the wish's options, from any page.
+def walkthrough(shop: ShopData, template: GoalTemplate, *, from_search: bool = True) -> tuple[str, ...]:
+    """Actions that buy the template's product with its options.
 
-    ``from_search`` begins on the search page, and without it they go there first.
+    If ``from_search`` is false, they first go to the search page.
     """
-    product = shop.catalogue.product(wish.product)
-    query, found = _way(shop, wish.product)
-    place = found.index(wish.product)
+    product = shop.catalogue.product(template.product)
+    query, results = _find_query(shop, template.product)
+    position = results.index(template.product)
+    offered = {value for values in product.options.values() for value in values}
     return (
         *(() if from_search else (f"click[{BACK}]",)),
         f"search[{query}]",
-        *([f"click[{NEXT}]"] * (place // PER_PAGE)),
+        *([f"click[{NEXT}]"] * (position // PER_PAGE)),
         f"click[{product.asin}]",
-        *(f"click[{value}]" for value in wish.options if any(value in values for values in product.options.values())),
+        *(f"click[{value}]" for value in template.options if value in offered),
         f"click[{BUY}]",
     )
 
 
-def _way(shop: ShopData, number: int) -> tuple[str, tuple[int, ...]]:
-    """A query that finds a product, and all that it finds."""
+def _find_query(shop: ShopData, number: int) -> tuple[str, tuple[int, ...]]:
+    """A query that finds a product, with its results."""
     product = shop.catalogue.product(number)
     title = " ".join(product.title.split())
-    found = search.find_products(shop.catalogue, shop.text_index, title, "")
-    if number in found:
-        return title, found
+    results = search.find_products(shop.catalogue, shop.text_index, title, "")
+    if number in results:
+        return title, results
     query = f"<q> {product.query}"
     return query, search.find_products(shop.catalogue, shop.text_index, query, "")

@@ -33,7 +33,7 @@ def test_it_is_an_agent_whose_methods_are_all_explained():
     assert isinstance(agent, Agent)
     methods = [m.name for m in agent_api(WebShopAgent).methods]
     assert methods == ["search", "click", "results", "options", "chosen", "price", "buttons", "report"]
-    assert "Few and plain words" in describe_api(agent_api(WebShopAgent))
+    assert "Use few, plain words" in describe_api(agent_api(WebShopAgent))
 
 
 def test_search_and_click_act_and_return_the_page():

@@ -52,7 +52,7 @@ def read(reading, text, piece):
 )
 def test_a_file_that_is_no_list_is_told_with_its_place(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
-    with pytest.raises(UsageError, match=r"x\.json is not as WebShop's file should be: .* at character \d+") as refused:
+    with pytest.raises(UsageError, match=r"x\.json is not a valid WebShop file: .* at character \d+") as refused:
         list(data_files.read_list(tmp_path / "x.json"))
     assert "\n" not in str(refused.value)
 
@@ -73,7 +73,7 @@ def test_half_a_character_becomes_a_question_mark_and_whole_ones_stay(tmp_path):
 
 def test_a_file_that_is_no_text_is_told(tmp_path):
     (tmp_path / "x.json").write_bytes(b'["\xff\xfe"]')
-    with pytest.raises(UsageError, match="no UTF-8"):
+    with pytest.raises(UsageError, match="invalid UTF-8"):
         list(data_files.read_list(tmp_path / "x.json"))
 
 
@@ -120,8 +120,8 @@ def test_instructions_that_ask_for_nothing_are_skipped(tmp_path, odd):
     )
     goods = open_shop(data).catalogue
     assert goods.count_goal_templates("human") == 1
-    wish = goods.goal_template("human", 0)
-    assert (wish.instruction, wish.attributes, wish.options) == ("a thing", ("blue",), ("big",))
+    template = goods.goal_template("human", 0)
+    assert (template.instruction, template.attributes, template.options) == ("a thing", ("blue",), ("big",))
 
 
 def test_halves_of_characters_and_numbers_of_any_size_do_no_harm(tmp_path):
@@ -132,7 +132,7 @@ def test_halves_of_characters_and_numbers_of_any_size_do_no_harm(tmp_path):
     assert goods.count_goal_templates("human") == 1
 
 
-def test_synthetic_wishes_are_counted_across_products(tmp_path):
+def test_synthetic_goals_are_counted_across_products(tmp_path):
     options = {"size": [{"value": "S"}, {"value": "M"}]}
     records = [
         record("B01", customization_options=options),
@@ -173,7 +173,7 @@ def test_several_processes_that_open_at_once_make_it_once(tmp_path):
 def test_a_broken_file_leaves_nothing_behind(tmp_path):
     data = write_files(tmp_path / "data", [record("B01")])
     (tmp_path / "data" / "items_shuffle.json").write_text('[{"asin": "B01", "name": "x"}, {')
-    with pytest.raises(UsageError, match="no JSON"):
+    with pytest.raises(UsageError, match="invalid JSON"):
         make(data=data)
     assert list((tmp_path / "data" / "codeplan-index").glob("webshop-*")) == []
 
@@ -199,7 +199,7 @@ def test_a_damaged_database_is_told_in_a_sentence(tmp_path):
         "UPDATE products SET product = 7",
         "DELETE FROM products",
         "DELETE FROM human WHERE number = 1",
-        "UPDATE human SET wish = x''",
+        "UPDATE human SET instruction = x''",
         "DROP TABLE human",
         "PRAGMA writable_schema = 1; UPDATE sqlite_master SET name = CAST(x'ff' AS TEXT), sql = 'x'",
     ],
@@ -211,7 +211,7 @@ def test_a_catalogue_that_was_damaged_later_is_told_with_what_to_do(tmp_path, da
     database = sqlite3.connect(made)
     database.executescript(damage)
     database.close()
-    with pytest.raises(EnvironmentFailure, match=f"{made.parent} cannot be read .*; delete it to have it made anew"):
+    with pytest.raises(EnvironmentFailure, match=f"{made.parent} cannot be read .*; delete it to rebuild it"):
         read_all_of(made)
 
 

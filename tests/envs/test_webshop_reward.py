@@ -92,9 +92,9 @@ def test_a_cap_is_the_larger_of_two_of_the_next_four_tens():
 
 
 def test_a_goal_names_its_cap_unless_there_is_none():
-    wish = GoalTemplate(1, 0, "a mug", ("x",))
-    assert re.fullmatch(r"a mug, and price lower than [345]0\.00 dollars", make_goal(wish, MUG, 0).instruction)
-    assert make_goal(wish, replace(MUG, prices=(2000.0,)), 0).instruction == "a mug"
+    template = GoalTemplate(1, 0, "a mug", ("x",))
+    assert re.fullmatch(r"a mug, and price lower than [345]0\.00 dollars", make_goal(template, MUG, 0).instruction)
+    assert make_goal(template, replace(MUG, prices=(2000.0,)), 0).instruction == "a mug"
 
 
 def test_a_price_is_drawn_from_a_range_by_the_seed_and_the_product():
@@ -110,11 +110,11 @@ def test_the_dots_around_an_instruction_go():
     assert trim_instruction("i need it.") == "i need it"
 
 
-def test_there_is_a_synthetic_wish_for_each_combination_of_options():
+def test_there_is_a_synthetic_goal_for_each_combination_of_options():
     assert count_option_combinations(MUG) == 6
-    wishes = [synthetic_goal_template(1, MUG, "Find me mugs", ("x",), nth) for nth in range(6)]
-    assert {w.options for w in wishes} == set(pairs(*MUG.options.values()))
-    assert wishes[0].instruction == "Find me mugs with color: navy blue #12, and size: small"
+    templates = [synthetic_goal_template(1, MUG, "Find me mugs", ("x",), nth) for nth in range(6)]
+    assert {t.options for t in templates} == set(pairs(*MUG.options.values()))
+    assert templates[0].instruction == "Find me mugs with color: navy blue #12, and size: small"
     assert synthetic_goal_template(1, BOTTLE, "Find me bottles", ("x",), 0).instruction == "Find me bottles"
 
 
