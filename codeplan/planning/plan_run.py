@@ -8,8 +8,8 @@ from typing import Any
 from codeplan.episode.episode import Episode
 from codeplan.errors import EpisodeOver, SandboxError
 from codeplan.recording.events import PlanFailed, PlanFinished, PlanStopped, StepEntered, TextPrinted
-from codeplan.sandbox.host.sandbox import Progress, Sandbox
-from codeplan.sandbox.host.sandbox import StepEntry as Entered
+from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.sandbox.protocol.progress import LineCoverage, Progress, StepEntry
 from codeplan.types.plan import Checkpoint, Plan, Rejected
 from codeplan.types.run import Failed, Finished, Outcome, ResourceUsage, Stopped
 
@@ -22,24 +22,33 @@ def run_plan(
     ask: Callable[[str], str],
     start_from: int = 1,
     checkpoint: Checkpoint | None = None,
+    *,
+    on_event: Callable[[Progress], None] | None = None,
+    on_coverage: Callable[[LineCoverage], None] | None = None,
 ) -> Outcome:
-    """Run a plan in the sandbox against an episode, every step and print in its trace.
+    """Run a plan in the sandbox against an episode, and record its steps and output in the trace.
 
-    A plan that goes on acting after the environment has said done is stopped, with limit ``"episode"``.
+    A plan that acts after the environment's end of the episode is stopped with limit ``"episode"``. ``on_event`` sees
+    each event after it is recorded; what it raises ends the run.
     """
 
-    def listen(progress: Progress) -> None:
-        if isinstance(progress, Entered):
+    def record(progress: Progress) -> None:
+        if isinstance(progress, StepEntry):
             step = plan.step(progress.step)
             title = step.title if step else ""
             episode.record(StepEntered(step=progress.step, title=title, checkpoint=progress.checkpoint))
             entries[progress.step] = progress.checkpoint
         else:
             episode.record(TextPrinted(text=progress.text))
+        if on_event:
+            on_event(progress)
 
     entries: dict[int, Checkpoint] = {}
     try:
-        outcome = sandbox.run(plan, agent, ask, start_from, checkpoint, on_event=listen, seed=episode.task.seed)
+        seed = episode.task.seed
+        outcome = sandbox.run(
+            plan, agent, ask, start_from, checkpoint, on_event=record, seed=seed, on_coverage=on_coverage
+        )
     except EpisodeOver as over:
         step = max(entries, default=None)
         outcome = Stopped("episode", 0, 0, step, None, str(over), "", None, entries, ResourceUsage())

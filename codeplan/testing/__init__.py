@@ -1,7 +1,7 @@
-"""For tests of what others write for codeplan: contracts to inherit, and ``cases``, unit tests of plans.
+"""Tests for what others write for codeplan: contract suites, and ``cases``, unit tests of plans.
 
-Nothing of it needs a test framework to import. Names are loaded when they are first used: pytest imports this package
-in every project, for the sake of its plugin.
+Importing it needs no test framework. Names load on first use, because pytest imports this package in every project, for
+its plugin.
 """
 
 from __future__ import annotations

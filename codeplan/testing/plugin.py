@@ -1,6 +1,6 @@
-"""The pytest plugin: collects ``*.plan.toml`` manifests and brings fixtures for tests of plans in Python.
+"""The pytest plugin: collects ``*.plan.toml`` manifests and provides fixtures for tests of plans in Python.
 
-pytest imports it in every project, so it does nothing, and loads nothing, until a manifest or a fixture is met.
+pytest imports it in every project, so it loads nothing until a manifest or a fixture needs it.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ if TYPE_CHECKING:
 
 _MARKERS = (
     "plan: a test of a plan, collected from a *.plan.toml manifest",
-    "plan_fault: a test of a plan in a world that misbehaves",
-    "plan_resume: a test of a plan that is broken off and resumed",
-    "plan_mutants: a test of a plan's tests: do they notice when the plan is changed?",
-    "plan_live: a test of a plan whose questions a real model answers; runs with --live-llm only",
+    "plan_fault: a test of a plan in an environment with an injected fault",
+    "plan_resume: a test of a plan that is interrupted and resumed",
+    "plan_mutants: a test of whether a plan's tests notice changes to the plan",
+    "plan_live: a test of a plan that asks a real model; needs --live-llm",
 )
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options, in a group of their own."""
+    """Add the options, in their own group."""
     group = parser.getgroup("codeplan", "tests of plans (codeplan)")
-    group.addoption("--live-llm", action="store_true", help="let a real model answer where a manifest names one")
-    group.addoption("--plan-mutants", action="store_true", help="change the plans and see whether their tests notice")
-    group.addoption("--plan-cov", action="store_true", help="show which steps, lines and branches of the plans ran")
-    group.addoption("--plan-cov-html", metavar="DIR", help="write that as pages to DIR")
+    group.addoption("--live-llm", action="store_true", help="ask the real models that manifests name")
+    group.addoption("--plan-mutants", action="store_true", help="check whether tests notice changes to the plans")
+    group.addoption("--plan-cov", action="store_true", help="report which steps, lines and branches of the plans ran")
+    group.addoption("--plan-cov-html", metavar="DIR", help="write the coverage report as HTML pages to DIR")
     group.addoption(
-        "--plan-cov-fail-under", type=float, metavar="PERCENT", help="fail where less of the lines and branches ran"
+        "--plan-cov-fail-under", type=float, metavar="PERCENT", help="fail if coverage of lines and branches is lower"
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the markers known; watch coverage where it is asked for."""
+    """Register the markers, and the coverage plugin if an option asks for it."""
     for marker in _MARKERS:
         config.addinivalue_line("markers", marker)
     wanted = ("plan_cov", "plan_cov_html", "plan_cov_fail_under")
@@ -54,7 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """The tests of a manifest."""
+    """Collect the tests of a manifest."""
     if not file_path.name.endswith(".plan.toml"):
         return None
     from codeplan.testing.cases.collection import ManifestFile
@@ -63,7 +63,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """How strong the plans' assertions are, where their mutants were tried."""
+    """Report the strength of the plans' assertions if their mutants ran."""
     reports = [r for kind in ("passed", "failed") for r in terminalreporter.stats.get(kind, ())]
     scores = [text for r in reports for name, text in getattr(r, "user_properties", ()) if name == "plan_mutants"]
     if scores:
@@ -82,7 +82,7 @@ def plan_runner() -> PlanRunner:
 
 @pytest.fixture(scope="session")
 def scripted_llm() -> ScriptedLLMFactory:
-    """Makes a model that answers as told: a text, texts in order, a dict of patterns, or a function."""
+    """Makes a model with known answers: a text, texts in order, a dict of patterns, or a function."""
     from codeplan.testing.cases.answer_models import scripted_llm
 
     return scripted_llm
@@ -90,7 +90,7 @@ def scripted_llm() -> ScriptedLLMFactory:
 
 @pytest.fixture(scope="session")
 def fake_agent() -> FakeAgentFactory:
-    """Makes an agent without a world: ``fake_agent("household", goto="On the desk 1, you see a mug 1.")``."""
+    """Makes an agent without an environment: ``fake_agent("household", goto="On the desk 1, you see a mug 1.")``."""
     from codeplan.testing.cases.fake_agent import fake_agent
 
     return fake_agent
@@ -98,7 +98,7 @@ def fake_agent() -> FakeAgentFactory:
 
 @pytest.fixture
 def episode_tape(request: pytest.FixtureRequest) -> Iterator[EpisodeTape]:
-    """Plays episodes from a tape beside the test, or records it where there is none and ``--live-llm`` is given."""
+    """Replays episodes from a tape beside the test; with ``--live-llm`` it records a missing one."""
     from codeplan.testing.cases.helpers import EpisodeTape
 
     tape = EpisodeTape(request.path.parent, record=bool(request.config.getoption("live_llm")))
@@ -116,7 +116,7 @@ def assert_steps() -> AssertSteps:
 
 @pytest.fixture(scope="session")
 def assert_resumes() -> AssertResumes:
-    """Asserts that a plan that is broken off goes on as if it had not been: ``assert_resumes(plan, env, id, at=3)``."""
+    """Asserts that an interrupted plan continues unchanged: ``assert_resumes(plan, env, id, at=3)``."""
     from codeplan.testing.cases.helpers import assert_resumes
 
     return assert_resumes

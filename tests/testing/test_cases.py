@@ -36,9 +36,9 @@ def test_a_plan_whose_assertion_asks_for_nothing_is_reported_by_the_fault_that_i
     found = verdicts(write(tmp_path, FAULTY, weakened(CLEANS)))
     assert messages(found["clean/418"]) == []
     assert messages(found["clean/418[nothing]"]) == [
-        "an action does nothing, and the world says so, at 'go to sinkbasin 1' in step 3, and no assertion noticed: "
+        "an action has no effect, and the observation says so, at 'go to sinkbasin 1' in step 3, and no assertion noticed: "
         "the plan ran to its end without success",
-        "an action does nothing, and the world says so, at 'clean lettuce 1 with sinkbasin 1' in step 3, and no "
+        "an action has no effect, and the observation says so, at 'clean lettuce 1 with sinkbasin 1' in step 3, and no "
         "assertion noticed: the plan ran to its end without success",
     ]
 
@@ -52,7 +52,7 @@ def test_a_plan_with_an_assertion_removed_is_reported_by_the_name_of_its_step(tm
 def test_an_assertion_in_a_later_step_is_too_late_unless_the_manifest_says_otherwise(tmp_path):
     late = verdicts(write(tmp_path, FAULTY, weakened(TAKES)))["clean/418[nothing]"]
     assert messages(late) == [
-        "an action does nothing, and the world says so, at 'take lettuce 1 from countertop 1' in step 2, and only an "
+        "an action has no effect, and the observation says so, at 'take lettuce 1 from countertop 1' in step 2, and only an "
         "assertion in step 3 noticed: step 2 let it pass"
     ]
     (tmp_path / "again").mkdir()
@@ -63,7 +63,7 @@ def test_an_assertion_in_a_later_step_is_too_late_unless_the_manifest_says_other
 def test_a_plan_that_a_fault_ends_with_a_traceback_fails(tmp_path):
     plan = clean_plan().replace(CLEANS, "assert answer.split()[4]")
     found = verdicts(write(tmp_path, FAULTY, plan))["clean/418[nothing]"]
-    assert "no assertion noticed: an IndexError came up in step 3" in messages(found)[0]
+    assert "no assertion noticed: IndexError was raised in step 3" in messages(found)[0]
 
 
 def test_a_plan_that_only_works_on_its_own_episode_fails_on_others(tmp_path):
@@ -122,7 +122,7 @@ def test_the_plans_questions_are_answered_as_the_manifest_says(tmp_path, answers
     text = MANIFEST.replace("418", "1835") + f"names = {{ lettuce = 'cup' }}\n[answers]\n{answers}\n"
     path = write(tmp_path, text.replace("look for a lettuce", "look for a cup"))
     if passes is None:
-        with pytest.raises(Exception, match="the plan asked .*look for a cup.* and nobody answers: no pattern fits"):
+        with pytest.raises(Exception, match="the plan asked .*look for a cup.* which has no answer: no pattern fits"):
             verdicts(path)
     else:
         assert (messages(verdicts(path)["clean/1835"]) == []) is passes

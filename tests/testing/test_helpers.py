@@ -26,7 +26,7 @@ def test_a_plan_is_run_and_what_it_did_is_told(plan_runner, assert_steps):
     assert run.success
     assert [event.action for event in run.action_events][-1] == "put lettuce 1 in/on diningtable 1"
     assert_steps(run, 1, 2, 3, 4)
-    with pytest.raises(AssertionError, match="it entered the steps 1, 2, 3, 4, where 1 were expected"):
+    with pytest.raises(AssertionError, match="it entered the steps 1, 2, 3, 4; expected 1"):
         assert_steps(run, 1)
 
 
@@ -53,7 +53,7 @@ def test_a_scripted_model_answers_as_it_was_told(plan_runner, scripted_llm, fake
 
 def test_a_question_without_an_answer_is_an_error_and_not_an_empty_answer(plan_runner, scripted_llm, fake_agent):
     agent = fake_agent("household", goto="a desk", report="here")
-    with pytest.raises(ModelError, match="nobody answers: no pattern fits"):
+    with pytest.raises(ModelError, match="has no answer: no pattern fits"):
         plan_runner.with_agent(GREET, agent, scripted_llm({"two": "mug 1"}))
 
 
@@ -67,11 +67,11 @@ def test_a_fake_agent_has_what_the_real_one_has_and_nothing_else(fake_agent):
     assert [agent.goto("desk 1"), agent.goto("bed 1")] == ["a desk", "a bed"]
     assert (agent.holding, agent.put("mug 1", receptacle="bed 1")) == ("mug 1", "mug 1 in bed 1")
     assert calls_of(agent)[0] == ("goto", ("desk 1",), {})
-    with pytest.raises(AgentError, match="was not told what goto answers now"):
+    with pytest.raises(AgentError, match="has no further answer for goto"):
         agent.goto("bed 2")
-    with pytest.raises(AgentError, match="was not told what take answers"):
+    with pytest.raises(AgentError, match="has no further answer for take"):
         agent.take("mug 1", "desk 1")
-    with pytest.raises(AgentError, match="goto.* was called wrongly: too many positional arguments"):
+    with pytest.raises(AgentError, match="call it as goto.*: too many positional arguments"):
         agent.goto("bed 1", "slowly")
     with pytest.raises(AttributeError):
         agent.fly()
@@ -84,7 +84,7 @@ def test_the_sandbox_refuses_a_plan_for_a_fake_agent_that_the_real_one_could_not
     assert "fly" in outcome.diagnostics[0].message
     failed = plan_runner.with_agent(GREET, fake_agent("household"))
     assert isinstance(failed, Failed)
-    assert "was not told what goto answers" in failed.message
+    assert "has no further answer for goto" in failed.message
 
 
 def test_an_episode_is_recorded_once_and_played_afterwards(pytester):

@@ -1,4 +1,4 @@
-"""Models for a plan's ``ask_llm`` in tests: what they answer is known beforehand."""
+"""Models with known answers for a plan's ``ask_llm`` in tests."""
 
 from __future__ import annotations
 
@@ -13,31 +13,32 @@ from codeplan.recording.tape import read_tape
 from codeplan.types.model import Completion, Message, Purpose
 
 AnswerFunction = Callable[[str], str | None]
-"""From a question to its answer; None where it has none."""
+"""Maps a question to its answer; None if it has none."""
 
 
 class ScriptedLLM:
-    """A model that answers as it was told; ``questions`` are those it was asked so far.
+    """A model with given answers. ``questions`` holds the questions so far.
 
-    A question that it was told no answer to is a ModelError, so that no test goes on with an answer that nobody meant.
+    A question without an answer raises ModelError, so that no test continues with an answer that its author did not
+    intend.
     """
 
     name = "scripted-answers"
 
     def __init__(self, say: AnswerFunction, told: str) -> None:
-        """``told`` says in a few words why there may be no answer, for the error."""
+        """``told`` says why there may be no answer, for the error message."""
         self.questions: list[str] = []
         self._say, self._told = say, told
 
     def complete(
         self, messages: Sequence[Message], *, purpose: Purpose, stop: Sequence[str] = (), max_tokens: int | None = None
     ) -> Completion:
-        """The answer to the question that the last message asks. Raises ModelError where there is none."""
+        """Answer the question in the last message. Raises ModelError if there is no answer."""
         question = messages[-1]["content"]
         self.questions.append(question)
         text = self._say(question)
         if text is None:
-            raise ModelError(f"the plan asked {question[:200]!r}, and nobody answers: {self._told}")
+            raise ModelError(f"the plan asked {question[:200]!r}, which has no answer: {self._told}")
         return Completion(text, model=self.name)
 
 
@@ -51,7 +52,7 @@ class FallbackModel:
     def complete(
         self, messages: Sequence[Message], *, purpose: Purpose, stop: Sequence[str] = (), max_tokens: int | None = None
     ) -> Completion:
-        """The first answer there is. Raises what the last of the models raises."""
+        """Return the first answer. Raises what the last model raises."""
         *others, last = self._models
         for model in others:
             try:
@@ -62,7 +63,7 @@ class FallbackModel:
 
 
 def scripted_llm(answers: str | Sequence[str] | Mapping[str, str] | Callable[[str], str]) -> ScriptedLLM:
-    """A model that gives one answer to all questions, or answers in order, by regular expression or by a function."""
+    """Return a model that answers with one text, texts in order, by regular expression, or by a function."""
     if isinstance(answers, str):
         return ScriptedLLM(lambda question: answers, "there is no answer")
     if isinstance(answers, Mapping):
@@ -70,13 +71,13 @@ def scripted_llm(answers: str | Sequence[str] | Mapping[str, str] | Callable[[st
     if callable(answers):
         return ScriptedLLM(answers, "the function returned None")
     left = iter(list(answers))
-    return ScriptedLLM(lambda question: next(left, None), f"all {len(answers)} answers are given")
+    return ScriptedLLM(lambda question: next(left, None), f"all {len(answers)} answers are used up")
 
 
 def taped_llm(path: Path) -> ScriptedLLM:
-    """A model that answers each question as it was answered on a tape; one asked often, in the order of recording.
+    """Return a model with a tape's answers. A repeated question gets them in the order of recording.
 
-    Raises UsageError where the tape cannot be read.
+    Raises: UsageError: the tape cannot be read.
     """
     recorded: dict[str, list[str]] = {}
     for events in read_tape(path).values():

@@ -1,11 +1,11 @@
-"""Test cases: what a manifest comes to, one task at a time, each as it is, resumed, and under each fault."""
+"""Test cases: a manifest's plan on one task at a time, unchanged, resumed, and under each fault."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from codeplan import envs
 from codeplan.protocols import LLM, Environment
@@ -16,7 +16,7 @@ from codeplan.testing.cases import expectations, manifest_files
 from codeplan.testing.cases.answer_models import FallbackModel, scripted_llm, taped_llm
 from codeplan.testing.cases.faults import FAULTS, InjectedFault, inject_fault, locate_fault
 from codeplan.testing.cases.manifest import AnswerSources, Expectations, PlanManifest, TaskSelection, seeds_of
-from codeplan.testing.cases.plan_run import CoverageCallback, PauseAction, PlanRun, run_once
+from codeplan.testing.cases.plan_run import CoverageCallback, PlanRun, run_once
 from codeplan.testing.cases.rewording import WordReplacements, replace_words
 from codeplan.testing.cases.toml_lines import line_of
 from codeplan.types.plan import Plan
@@ -24,13 +24,13 @@ from codeplan.types.run import Finished
 from codeplan.types.task import Task
 
 RESUME = "resume"
-"""What stands in the name of a case that breaks its plan off and resumes it."""
+"""The check of a case that interrupts and resumes its plan."""
 
 
 class PlanCase(NamedTuple):
-    """One test. ``check`` is empty for a plan that is run as it is, ``"resume"``, or the name of a fault.
+    """One test. ``check`` is empty for an unchanged run, ``"resume"``, or a fault's name.
 
-    The task is the one with this ``id``, or else of this ``kind`` and ``seed``. ``line`` is the manifest's.
+    The task has this ``id``, or else this ``kind`` and ``seed``. ``line`` is the manifest's.
     """
 
     title: str
@@ -45,19 +45,19 @@ class PlanCase(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Unique in its manifest, and the same in every process."""
+        """A name that is unique in its manifest and the same in every process."""
         return f"{self.title}[{self.check}]" if self.check else self.title
 
 
 class CaseComplaint(NamedTuple):
-    """A way in which a plan is not as expected, and the run that shows it; None where another case shows it."""
+    """A difference from the expectations, and the run that shows it; None if another case shows it."""
 
     message: str
     run: PlanRun | None
 
 
 class CaseVerdict(NamedTuple):
-    """What came of a case. It passed where there are no complaints; ``runs`` are none where it could not be tried."""
+    """A case's result. It passed if ``complaints`` is empty; ``runs`` is empty if it did not apply."""
 
     complaints: tuple[CaseComplaint, ...]
     runs: tuple[PlanRun, ...]
@@ -76,7 +76,7 @@ class PlanSuite:
 
     @cached_property
     def cases(self) -> tuple[PlanCase, ...]:
-        """All cases, in the manifest's order."""
+        """All cases in the manifest's order."""
         seen: dict[str, int] = {}
         return tuple(case for i, tasks in enumerate(self.manifest.tasks) for case in self._cases_of(tasks, i, seen))
 
@@ -86,7 +86,7 @@ class PlanSuite:
         return self.manifest.answers.model not in (None, "scripted")
 
     def _cases_of(self, tasks: TaskSelection, index: int, seen: dict[str, int]) -> Iterator[PlanCase]:
-        """The cases of some tasks. ``seen`` counts each name, so that a task that comes again has a name of its own."""
+        """Yield the cases of some tasks. ``seen`` counts names, so that a repeated task gets a name of its own."""
         expect = tasks.expect.with_defaults(self.manifest.expect)
         words = WordReplacements(tasks.names, tasks.values)
         marks, line = (*self.manifest.marks, *tasks.marks), line_of(self.text, ("tasks", index))
@@ -106,19 +106,19 @@ class PlanSuite:
 
 
 class CaseRunner:
-    """Where the cases of a suite are run: its world, built once, and its answers, anew for each run."""
+    """Runs the cases of a suite. It builds the environment once, and the answers anew for each run."""
 
-    def __init__(self, suite: PlanSuite, cover: CoverageCallback | None = None) -> None:
-        self.suite, self.cover = suite, cover
+    def __init__(self, suite: PlanSuite, on_coverage: CoverageCallback | None = None) -> None:
+        self.suite, self.on_coverage = suite, on_coverage
         self._whole_runs: dict[str, PlanRun] = {}
 
     @cached_property
     def env(self) -> Environment:
-        """The world of the suite's manifest, built when it is first asked for; ``close`` frees it."""
+        """The manifest's environment, built on first use; ``close`` closes it."""
         return envs.make(self.suite.manifest.env, **self.suite.manifest.settings)
 
     def close(self) -> None:
-        """Free the world. Safe to call twice."""
+        """Close the environment. Safe to call twice."""
         if "env" in self.__dict__:
             self.env.close()
             del self.env
@@ -129,14 +129,14 @@ class CaseRunner:
         if not case.check:
             return _make_verdict([(m, whole) for m in expectations.find_complaints(whole, case.expect)], [whole])
         if any(True for _ in expectations.find_complaints(whole, Expectations())):
-            message = f"{whole.ending} even when nothing is done to it: see the test {case.title}"
+            message = f"{whole.ending} even without changes: see the test {case.title}"
             return CaseVerdict((CaseComplaint(message, None),), (whole,))
         if case.check == RESUME:
             return self._run_resumed(case, whole)
         return self._run_with_fault(case, whole)
 
     def run_whole(self, case: PlanCase) -> PlanRun:
-        """The case's plan run as it is, in the world as it is. Done once."""
+        """Return the unchanged run of the case's plan, which happens once."""
         if case.title not in self._whole_runs:
             self._whole_runs[case.title] = self.run_once(case)
         return self._whole_runs[case.title]
@@ -150,19 +150,21 @@ class CaseRunner:
         fault: tuple[InjectedFault, int] | None = None,
         limits: Limits | None = None,
     ) -> PlanRun:
-        """The case's plan, or another one, run once."""
+        """Run the case's plan, or another one, once."""
         env, model = self.env, connect_answers(self.suite.manifest.answers, self.suite.path.parent)
-        meanwhile: PauseAction | None = None
+        on_pause: Callable[[Any], None] | None = None
         if fault:
             env, model = inject_fault(*fault, env, model)
             if fault[0].between_steps:
-                pause_at, meanwhile = fault[1], partial(fault[0].between_steps, self.run_whole(case))
+                pause_at, on_pause = fault[1], partial(fault[0].between_steps, self.run_whole(case))
         task = self.task(case)
         plan = replace_words(self.suite.source, case.words, task.goal) if source is None else source
-        return run_once(plan, env, task, model, limits=limits, pause_at=pause_at, meanwhile=meanwhile, cover=self.cover)
+        return run_once(
+            plan, env, task, model, limits=limits, pause_at=pause_at, on_pause=on_pause, on_coverage=self.on_coverage
+        )
 
     def task(self, case: PlanCase) -> Task:
-        """The case's task. Raises UsageError where the environment has none of that name."""
+        """Return the case's task. Raises UsageError if the environment lacks it."""
         return envs.select(self.env, id=case.id, kind=case.kind, seed=case.seed)
 
     def _run_resumed(self, case: PlanCase, whole: PlanRun) -> CaseVerdict:
@@ -188,12 +190,12 @@ class CaseRunner:
         return _make_verdict(found, runs)
 
     def fault_places(self, case: PlanCase, whole: PlanRun) -> list[int]:
-        """Where the case's fault can strike."""
+        """Return where the case's fault can be injected."""
         return list(FAULTS[case.check].places(whole, self.env))
 
 
 def connect_answers(given: AnswerSources, near: Path) -> LLM:
-    """The model that answers a plan's questions. Raises UsageError for a tape or a model that cannot be had."""
+    """Return the model that answers a plan's questions. Raises UsageError for an unusable tape or model."""
     models: list[LLM] = []
     if given.tape is not None:
         models.append(taped_llm(near / given.tape))
@@ -207,7 +209,7 @@ def connect_answers(given: AnswerSources, near: Path) -> LLM:
 
 
 def _fault_complaint(whole: PlanRun, run: PlanRun, fault: InjectedFault, at: int, same_step: bool) -> str | None:
-    """Why a fault was not noticed as it should be; None where the plan succeeded all the same, or stopped itself."""
+    """Return why a fault went unnoticed, or None if the plan succeeded anyway or its assertion failed."""
     step, place = locate_fault(fault, at, whole)
     tale = f"{fault.description}, {place}"
     if run.success:
@@ -226,7 +228,7 @@ def _make_verdict(found: Iterable[tuple[str, PlanRun]], runs: Iterable[PlanRun])
 
 
 def _task_names(tasks: TaskSelection) -> Iterator[tuple[str, str | None, int | None]]:
-    """Each task's name, with its id or its seed."""
+    """Yield each task's name with its id or its seed."""
     if tasks.kind is not None:
         yield from ((f"{tasks.kind}/{seed}", None, seed) for seed in seeds_of(tasks))
     for id in (tasks.id,) if tasks.id is not None else tasks.ids or ():

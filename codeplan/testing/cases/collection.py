@@ -1,4 +1,4 @@
-"""pytest's view of a manifest: a file of tests, each with a stable name."""
+"""Collects a manifest's cases as pytest tests with stable names."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from codeplan.testing.cases.faults import FAULTS
 from codeplan.testing.cases.manifest_files import ManifestError
 
 MUTANTS = "mutants"
-"""The name of the test that tries a plan's mutants."""
+"""The name of the test that runs a plan's mutants."""
 
 
 class PlanFailure(Exception):
-    """A plan is not as its manifest expects; the message is the whole report."""
+    """A plan differs from its manifest's expectations. The message is the whole report."""
 
 
 class ManifestFile(pytest.File):
-    """A manifest. Its world is built with the first test that needs it, and freed after the last."""
+    """A manifest. The first test that needs the environment builds it; it is closed after the last."""
 
     stage: CaseRunner
 
@@ -40,7 +40,7 @@ class ManifestFile(pytest.File):
             yield item
 
     def teardown(self) -> None:
-        """Free the world, where a test has built one."""
+        """Close the environment if a test has built one."""
         if hasattr(self, "stage"):
             self.stage.close()
 
@@ -49,8 +49,8 @@ class ManifestFile(pytest.File):
             suite = PlanSuite(Path(os.path.relpath(self.path)))
         except ManifestError as error:
             raise self.CollectError(str(error)) from None
-        watch = self.config.pluginmanager.get_plugin("codeplan-coverage")
-        self.stage = CaseRunner(suite, watch.watching(suite) if watch else None)
+        coverage = self.config.pluginmanager.get_plugin("codeplan-coverage")
+        self.stage = CaseRunner(suite, coverage.callback_for(suite) if coverage else None)
         return suite
 
     def _marked(self, item: CaseItem, case: PlanCase, suite: PlanSuite) -> CaseItem:
@@ -61,19 +61,19 @@ class ManifestFile(pytest.File):
         if suite.is_live:
             item.add_marker("plan_live")
             if not self.config.getoption("live_llm"):
-                item.add_marker(pytest.mark.skip(reason="a real model is to answer; run it with --live-llm"))
+                item.add_marker(pytest.mark.skip(reason="needs a real model; run it with --live-llm"))
         return item
 
 
 class _ManifestItem(pytest.Item):
-    """What the tests of a manifest have in common."""
+    """Base of the tests of a manifest."""
 
     @property
     def stage(self) -> CaseRunner:
         return cast(ManifestFile, self.parent).stage
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The report of a plan's failure, one sentence for bad input, and a traceback for what is our own mistake."""
+        """Return the report of a plan's failure, a message for bad input, or a traceback for a bug."""
         if isinstance(excinfo.value, PlanFailure | CodeplanError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
@@ -92,19 +92,19 @@ class CaseItem(_ManifestItem):
         if verdict.complaints:
             raise PlanFailure(format_report(self.stage.suite.label, verdict.complaints))
         if not verdict.runs:
-            pytest.skip(f"nothing here that the fault {self.case.check!r} could strike")
+            pytest.skip(f"the fault {self.case.check!r} does not apply to this run")
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, self.case.line - 1, self.name
 
 
 class MutantsItem(_ManifestItem):
-    """Changes the plan in many ways and asks whether the cases notice."""
+    """Changes the plan in many ways and checks whether the cases notice."""
 
     def runtest(self) -> None:
         from codeplan.testing.cases.mutation import format_summary, run_mutants
 
-        with closing(CaseRunner(self.stage.suite)) as apart:  # what mutants do is not covered by tests
+        with closing(CaseRunner(self.stage.suite)) as apart:  # mutants do not count for coverage
             score = run_mutants(apart)
         self.user_properties.append(("plan_mutants", format_summary(score)))
         if score.complaints:
@@ -115,7 +115,7 @@ class MutantsItem(_ManifestItem):
 
 
 def _properties(suite: PlanSuite, verdict: CaseVerdict) -> Iterator[tuple[str, object]]:
-    """What a test tells the JUnit report and other plugins."""
+    """Yield the properties for the JUnit report and other plugins."""
     yield "plan", suite.label
     if verdict.runs:
         last = verdict.runs[-1]

@@ -1,7 +1,7 @@
-"""Which steps, lines and branches of a plan ran, over all its cases.
+"""Coverage: the steps, lines and branches of a plan that ran, over all its cases.
 
-What ran is the word of the sandbox's workers, and what can run that of a study in the cage; both are figures for a
-person, checked for size and place, and nothing is decided by them but a percentage.
+The sandbox's workers report what ran, an analysis in the cage what can run. Both are checked for size and range, and
+only decide a percentage.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LineArc = tuple[int, int]
 
 
 class RunnableLines(msgspec.Struct, frozen=True):
-    """What of a plan can run; see the study ``lines``."""
+    """What can run in a plan; see the analysis ``lines``."""
 
     statements: tuple[tuple[int, int], ...] = ()
     branches: tuple[tuple[int, int, int], ...] = ()
@@ -28,7 +28,7 @@ class RunnableLines(msgspec.Struct, frozen=True):
 
 
 class MissedBranch(NamedTuple):
-    """A branch that was never taken: from a line to another, or elsewhere (``target`` None)."""
+    """A branch that was never taken: from a line to ``target``, or elsewhere if that is None."""
 
     line: int
     target: int | None
@@ -38,7 +38,7 @@ class MissedBranch(NamedTuple):
 
 
 class PlanCoverage:
-    """The coverage of one plan. ``label`` names it for a person."""
+    """The coverage of one plan. ``label`` is its displayed name."""
 
     def __init__(self, label: str, source: str, arcs: Iterable[LineArc]) -> None:
         self.label, self.source = label, source
@@ -47,18 +47,18 @@ class PlanCoverage:
 
     @cached_property
     def runnable(self) -> RunnableLines:
-        """What there is to run; nothing in a source that is no Python."""
+        """What can run; nothing if the source is not Python."""
         found = Sandbox().analyse("lines", self.source)
         return RunnableLines() if isinstance(found, Rejected) else msgspec.convert(found, RunnableLines)
 
     @cached_property
     def missed_lines(self) -> tuple[int, ...]:
-        """First lines of the statements that never ran."""
+        """The first lines of the statements that never ran."""
         return tuple(first for first, last in self.runnable.statements if not self._reached(first, last))
 
     @cached_property
     def missed_branches(self) -> tuple[MissedBranch, ...]:
-        """The ways out of conditions that did run, but never that way."""
+        """The branches never taken of conditions that ran."""
         found: list[MissedBranch] = []
         for first, last, target in self.runnable.branches:
             if self._reached(first, last):
@@ -67,7 +67,7 @@ class PlanCoverage:
 
     @cached_property
     def missed_steps(self) -> tuple[int, ...]:
-        """Numbers of the steps that were never entered."""
+        """The numbers of the steps that were never entered."""
         firsts = {line: number for number, line in self.runnable.steps}
         lines = sorted(firsts)
         bodies = zip(lines, [*lines[1:], self.source.count("\n") + 2], strict=True)
@@ -75,39 +75,39 @@ class PlanCoverage:
 
     @property
     def lines(self) -> tuple[int, int]:
-        """How many statements ran, of how many."""
+        """How many statements ran, out of how many."""
         return len(self.runnable.statements) - len(self.missed_lines), len(self.runnable.statements)
 
     @property
     def branches(self) -> tuple[int, int]:
-        """How many ways out of conditions were taken, of how many. Of a condition that never ran, none was."""
+        """How many branches were taken, out of how many. A condition that never ran took none."""
         total = 2 * len(self.runnable.branches)
         never = sum(2 for first, last, _ in self.runnable.branches if not self._reached(first, last))
         return total - never - len(self.missed_branches), total
 
     @property
     def steps(self) -> tuple[int, int]:
-        """How many steps were entered, of how many."""
+        """How many steps were entered, out of how many."""
         return len(self.runnable.steps) - len(self.missed_steps), len(self.runnable.steps)
 
     def _reached(self, first: int, last: int) -> bool:
         return any(line in self._ran for line in range(first, last + 1))
 
     def _ways(self, first: int, last: int, target: int) -> list[tuple[int | None, bool]]:
-        """The two ways out of a condition, and whether each was taken."""
+        """Return the two branches of a condition, and whether each was taken."""
         went = {to for line, to in self._arcs if first <= line <= last and not first <= to <= last}
         return [(target, target in went), (None, bool(went - {target}))]
 
 
 def coverage_percent(coverages: Iterable[PlanCoverage]) -> float:
-    """Lines and branches that ran, together, in percent; 100 where there are none."""
+    """Return the percentage of lines and branches, together, that ran; 100 if there are none."""
     counts = [count for c in coverages for count in (c.lines, c.branches)]
     ran, total = sum(c[0] for c in counts), sum(c[1] for c in counts)
     return 100.0 * ran / total if total else 100.0
 
 
 def format_table(coverages: Iterable[PlanCoverage]) -> list[str]:
-    """The figures as lines of text, a plan each."""
+    """Return the figures as lines of text, one plan a line."""
     listed = list(coverages)
     width = max([4, *(len(c.label) for c in listed)])
     rows = [f"{'Plan':{width}}  {'Steps':>7}  {'Lines':>7}  {'Branches':>8}  {'Cover':>6}  Missing"]

@@ -1,4 +1,4 @@
-"""Coverage as pages: an overview, and each plan line by line. Plain HTML, no script, nothing from elsewhere."""
+"""Coverage as HTML pages: an overview, and each plan line by line. No scripts, no external resources."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ table { border-collapse: collapse; } td, th { padding: .2rem .8rem; text-align: 
 
 
 def write_pages(folder: Path, coverages: Iterable[PlanCoverage]) -> Path:
-    """Write ``index.html`` and a page for each plan to a folder, which is made where it is missing; returns the index.
+    """Write ``index.html`` and a page for each plan to a folder, and return the index.
 
-    Raises OSError where that cannot be done.
+    It creates the folder if necessary. Raises OSError.
     """
     listed = list(coverages)
     folder.mkdir(parents=True, exist_ok=True)
@@ -35,7 +35,7 @@ def write_pages(folder: Path, coverages: Iterable[PlanCoverage]) -> Path:
 
 
 def _file_names(coverages: list[PlanCoverage]) -> list[str]:
-    """A file for each plan, none of them ``index.html``."""
+    """Return a file name for each plan, none of them ``index.html``."""
     return [f"{i}-{re.sub(r'[^A-Za-z0-9._-]', '-', c.label)[:80]}.html" for i, c in enumerate(coverages, 1)]
 
 

@@ -1,4 +1,4 @@
-"""How a plan ended, in words."""
+"""Describes how a plan ended."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from codeplan.types.run import Failed, Finished, Outcome, Stopped
 
 
 def describe_ending(outcome: Outcome | Rejected | None) -> str:
-    """How a plan that did not succeed ended, as half a sentence; None stands for one that a spent budget cut off."""
+    """Return half a sentence about a plan that did not succeed; None stands for a spent budget."""
     match outcome:
         case None:
-            return "a budget cut the plan off"
+            return "a budget limit ended the plan"
         case Rejected():
             return "the plan was refused"
         case Failed(step=step, error="AssertionError"):
             return f"an assertion failed{_where(step)}"
         case Failed(step=step, error=error):
-            return f"{'an' if error[:1] in 'AEIOU' else 'a'} {error} came up{_where(step)}"
+            return f"{error} was raised{_where(step)}"
         case Stopped(step=step, message=message):
             return f"the plan was stopped{_where(step)}: {message}"
         case Finished():

@@ -1,4 +1,4 @@
-"""What happened, held against what was expected. A complaint is a sentence; none means that the test passes."""
+"""Compares a run with the expectations. Each complaint is a sentence; a test without complaints passes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from codeplan.types.plan import Rejected
 
 
 def find_complaints(run: PlanRun, expect: Expectations) -> Iterator[str]:
-    """Everything in which a run is not as expected."""
+    """Yield every difference between a run and the expectations."""
     if isinstance(run.outcome, Rejected):
         yield f"the plan was refused before any of it ran: {run.outcome.diagnostics[0].message}"
         return
@@ -31,7 +31,7 @@ def find_complaints(run: PlanRun, expect: Expectations) -> Iterator[str]:
 
 
 def find_resume_differences(whole: PlanRun, resumed: PlanRun, step: int) -> Iterator[str]:
-    """Everything in which a run that was broken off at a step's entry and resumed there is not as the whole one."""
+    """Yield every difference between a whole run and one that was interrupted and resumed at a step."""
     before, after = _actions(whole), _actions(resumed)
     if after != before:
         place = next(

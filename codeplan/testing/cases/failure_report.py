@@ -1,6 +1,6 @@
-"""A failed test as a person reads it: what was expected, the plan's line and step, its variables, the last actions.
+"""Formats a failed test: the expectation, the plan's line and step, its variables, the last actions.
 
-All that comes from plans, models and worlds is untrusted: it is cleaned and cut before it is shown.
+Text from plans, models and environments is untrusted: it is cleaned and truncated.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CONTEXT_LINES = 2
 
 
 def format_report(label: str, complaints: Iterable[tuple[str, PlanRun | None]]) -> str:
-    """All complaints about a plan. Runs that several complaints are about are shown once."""
+    """Format all complaints about a plan. A run that several complaints share is shown once."""
     lines: list[str] = []
     shown: list[PlanRun] = []
     for message, run in complaints:
@@ -55,7 +55,7 @@ def _of_refusal(label: str, rejected: Rejected) -> Iterator[str]:
 
 
 def _of_place(label: str, run: PlanRun, outcome: Outcome) -> Iterator[str]:
-    """The step and the line that the plan ended at, with the lines around it."""
+    """Yield the step and line where the plan ended, with the lines around it."""
     step = run.plan.step(outcome.step) if run.plan else None
     line = outcome.line if isinstance(outcome, Failed | Stopped) else None
     where = f"{label}:{line}" if line else label

@@ -1,4 +1,4 @@
-"""An agent without a world, made from an environment's Agent class: it has what the real one has, and nothing else."""
+"""Fake agents without an environment: they have what an environment's Agent class has, and nothing else."""
 
 from __future__ import annotations
 
@@ -14,25 +14,23 @@ from codeplan.protocols import Environment
 from codeplan.types.agent import AgentMethod
 
 FakeCall = tuple[str, tuple[Any, ...], dict[str, Any]]
-"""A method's name, and what it was called with."""
+"""A method's name and the arguments of the call."""
 
 
 def fake_agent(env: str | Environment | type, **told: Any) -> Any:
-    """An agent with the methods and attributes of an environment's Agent class, answering as it is told.
+    """Make an agent with the methods and attributes of an environment's Agent class, and given answers.
 
-    ``env`` is an environment, its name, or an Agent class. What is told of a method is its answer, a list of answers
-    in order, or a function; what is told of an attribute is its value. ``calls_of(agent)`` has the calls so far. A
-    method that nothing was told of refuses its call; so does one that is called as the real one cannot be.
+    ``env`` is an environment, its name, or an Agent class. A method's answer is a value, a list of values in order, or
+    a function; an attribute has a value. ``calls_of(agent)`` returns the calls so far. A method without an answer
+    raises AgentError, as does a call that does not fit the real signature.
 
-    Raises UsageError for a name that the real agent lacks.
+    Raises: UsageError: the real agent lacks a name.
     """
     real = _class_of(env)
     api = agent_api(real)
     for name in told:
         if name not in api.names:
-            raise UsageError(
-                f"{real.__name__} has no {name!r}, so a fake one has none; {plugins.suggest_names(name, api.names)}"
-            )
+            raise UsageError(f"{real.__name__} has no {name!r}; {plugins.suggest_names(name, api.names)}")
     methods = {m.name: _method(real, m, told.get(m.name, _NO_ANSWER)) for m in api.methods}
     values = {a.name: told.get(a.name) for a in api.attributes}
     about: dict[str, Any] = {"__doc__": real.__doc__, "__annotations__": dict.fromkeys(values, "object"), "_calls": []}
@@ -40,7 +38,7 @@ def fake_agent(env: str | Environment | type, **told: Any) -> Any:
 
 
 def calls_of(agent: Any) -> list[FakeCall]:
-    """The calls of a fake agent's methods, in order."""
+    """Return the calls of a fake agent's methods, in order."""
     calls: list[FakeCall] = agent._calls
     return calls
 
@@ -62,7 +60,7 @@ def _method(real: type, method: AgentMethod, told: Any) -> Callable[..., Any]:
         try:
             signature.bind(self, *args, **kwargs)
         except TypeError as error:
-            raise AgentError(f"{method.name}{method.signature} was called wrongly: {error}") from None
+            raise AgentError(f"call it as {method.name}{method.signature}: {error}") from None
         self._calls.append((method.name, args, kwargs))
         return answers(*args, **kwargs)
 
@@ -72,7 +70,7 @@ def _method(real: type, method: AgentMethod, told: Any) -> Callable[..., Any]:
 
 
 def _answers(name: str, told: Any) -> Callable[..., Any]:
-    """What a method does."""
+    """Return the function that answers a method's calls."""
     if callable(told):
         return told  # type: ignore[no-any-return]  # a test's own function
     if isinstance(told, Sequence) and not isinstance(told, str):
@@ -86,4 +84,4 @@ def _answers(name: str, told: Any) -> Callable[..., Any]:
 def _next(name: str, left: Iterator[Any]) -> Any:
     for answer in left:
         return answer
-    raise AgentError(f"the fake agent was not told what {name} answers now")
+    raise AgentError(f"the fake agent has no further answer for {name}")

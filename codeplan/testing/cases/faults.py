@@ -1,6 +1,7 @@
-"""Worlds that misbehave: does an assertion of the plan notice, rather than a traceback, or nobody?
+"""Faults injected into a run: does an assertion of the plan notice, rather than a traceback or nothing at all?
 
-A fault strikes once, at one place of a run: an action, or a question. Where it can strike is seen in a run without it.
+A fault happens once, at one place of a run: an action, a question, or between two steps. A run without it shows the
+possible places.
 """
 
 from __future__ import annotations
@@ -11,39 +12,39 @@ from typing import Any, Final, Literal, NamedTuple
 
 from codeplan.protocols import LLM, Environment, TakesActions
 from codeplan.recording.events import ActionTaken
-from codeplan.testing.cases import household_faults
+from codeplan.testing.cases import household_faults as house
 from codeplan.testing.cases.plan_run import PlanRun
 from codeplan.types.model import Completion, Message, Purpose
 from codeplan.types.task import Observation, Task
 
 FaultAction = Callable[[Environment, Task, str, Observation], Observation]
-"""Does an action in the world while the fault strikes; the last argument is what the world had answered before."""
+"""Executes an action under the fault. The last argument is the previous observation."""
 
 
 class InjectedFault(NamedTuple):
-    """A way to misbehave. ``where`` says what it strikes; ``at`` yields the places in a run: actions or questions,
-    counted from 0, or numbers of steps.
+    """One kind of fault. ``places`` yields where it can happen in a run: indices of actions or questions, or step
+    numbers.
     """
 
     name: str
     description: str
-    """What happens, for a person."""
+    """What happens, for people."""
     where: Literal["action", "question", "step"]
     places: Callable[[PlanRun, Environment], Iterator[int]]
     act: FaultAction | None = None
     between_steps: Callable[[PlanRun, Any], None] | None = None
-    """What is done with the agent between two steps; the run is the one without the fault."""
+    """Acts with the agent between two steps; the run is the one without the fault."""
 
 
 def inject_fault(fault: InjectedFault, at: int, env: Environment, model: LLM) -> tuple[Environment, LLM]:
-    """The world and the model in which the fault strikes at its place ``at``."""
+    """Return the environment and the model with the fault at place ``at``."""
     if fault.where == "question":
         return env, WrongAnswerModel(model, at)
     return (FaultyEnvironment(env, fault.act, at) if fault.act else env), model
 
 
 def locate_fault(fault: InjectedFault, at: int, run: PlanRun) -> tuple[int | None, str]:
-    """The step that a fault strikes at its place ``at``, as the run without it tells; and the place in words."""
+    """Return the step of the fault's place ``at`` in the run without it, and a description of the place."""
     if fault.where == "step":
         return at, f"before step {at}"
     event = run.action_events[at] if fault.where == "action" else run.question_events[at]
@@ -53,7 +54,7 @@ def locate_fault(fault: InjectedFault, at: int, run: PlanRun) -> tuple[int | Non
 
 
 class FaultyEnvironment:
-    """A world in which one action goes wrong."""
+    """An environment in which one action goes wrong."""
 
     def __init__(self, env: Environment, strike: FaultAction, at: int) -> None:
         self.name, self.agent = env.name, env.agent
@@ -78,11 +79,11 @@ class FaultyEnvironment:
         return self._last
 
     def close(self) -> None:
-        """The world belongs to who made it."""
+        """Do nothing: the caller owns the environment."""
 
 
 class WrongAnswerModel:
-    """A model that answers one question of the plan wrongly, in the form that was asked for."""
+    """A model that answers one question of the plan wrongly, in the requested form."""
 
     def __init__(self, model: LLM, at: int) -> None:
         self.name = model.name
@@ -99,12 +100,9 @@ class WrongAnswerModel:
 
 
 def wrong_answer(answer: str) -> str:
-    """Another answer of the same form: every number is another number, or else every word another word."""
+    """Return another answer of the same form: other numbers, or else other words."""
     changed = re.sub(r"\d+", lambda n: str(int(n[0][:9]) + 70), answer)
     return changed if changed != answer else re.sub(r"[A-Za-z]+", lambda word: f"no{word[0]}", answer)
-
-
-# ------------------------------------------------------------------ what can go wrong in any world
 
 
 def _every_action(run: PlanRun, env: Environment) -> Iterator[int]:
@@ -116,12 +114,12 @@ def _every_question(run: PlanRun, env: Environment) -> Iterator[int]:
 
 
 def _do_nothing(env: Environment, task: Task, action: str, before: Observation) -> Observation:
-    futile = env.space.no_effect_prefixes if isinstance(env, TakesActions) else ()
-    return Observation(next(iter(futile), "Nothing happens."), before.reward)
+    prefixes = env.space.no_effect_prefixes if isinstance(env, TakesActions) else ()
+    return Observation(next(iter(prefixes), "Nothing happens."), before.reward)
 
 
 def _show_notice(env: Environment, task: Task, action: str, before: Observation) -> Observation:
-    return Observation("A notice lies over everything: 'Please read this first.' It is gone now.", before.reward)
+    return Observation("A notice covers everything: 'Please read this first.' It is gone now.", before.reward)
 
 
 def _answer_late(env: Environment, task: Task, action: str, before: Observation) -> Observation:
@@ -130,41 +128,31 @@ def _answer_late(env: Environment, task: Task, action: str, before: Observation)
 
 
 _ALL = (
-    InjectedFault("nothing", "an action does nothing, and the world says so", "action", _every_action, _do_nothing),
-    InjectedFault("popup", "a notice comes up instead of what the action does", "action", _every_action, _show_notice),
     InjectedFault(
-        "slow", "an action is done, but the answer is still the one before", "action", _every_action, _answer_late
+        "nothing", "an action has no effect, and the observation says so", "action", _every_action, _do_nothing
     ),
-    InjectedFault("wrong-answer", "a question is answered wrongly, in the right form", "question", _every_question),
+    InjectedFault("popup", "a notice appears in place of the action's effect", "action", _every_action, _show_notice),
+    InjectedFault("slow", "an action gets the previous answer", "action", _every_action, _answer_late),
+    InjectedFault("wrong-answer", "a question gets a wrong answer in the right form", "question", _every_question),
     InjectedFault(
-        "closed",
-        "a receptacle is closed again before an action",
-        "action",
-        household_faults.actions_at_closable,
-        household_faults.close_receptacle,
+        "closed", "a receptacle closes before an action", "action", house.actions_at_closable, house.close_receptacle
     ),
-    InjectedFault(
-        "moved",
-        "an object lies elsewhere when it is to be taken",
-        "action",
-        household_faults.take_actions,
-        household_faults.move_object,
-    ),
+    InjectedFault("moved", "an object moves before it is taken", "action", house.take_actions, house.move_object),
     InjectedFault(
         "elsewhere",
-        "the robot is sent elsewhere and the plan resumed",
+        "the robot walks elsewhere before a resumption",
         "step",
-        household_faults.later_steps,
-        between_steps=household_faults.walk_away,
+        house.later_steps,
+        between_steps=house.walk_away,
     ),
     InjectedFault(
         "hands-full",
-        "the robot holds something else when the plan is resumed",
+        "the robot picks up something else before a resumption",
         "step",
-        household_faults.later_steps,
-        between_steps=household_faults.fill_hands,
+        house.later_steps,
+        between_steps=house.fill_hands,
     ),
 )
 
 FAULTS: Final[Mapping[str, InjectedFault]] = {fault.name: fault for fault in _ALL}
-"""All there are, by name."""
+"""All faults by name."""

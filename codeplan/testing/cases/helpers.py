@@ -1,4 +1,4 @@
-"""What the fixtures give to tests of plans in Python."""
+"""The classes and functions behind the fixtures for tests of plans in Python."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FakeAgentFactory = Callable[..., Any]
 
 
 class PlanRunner:
-    """Runs plans, each in the sandbox. ``plan`` is a plan's text, or its file."""
+    """Runs plans in the sandbox. ``plan`` is a plan's text or its file."""
 
     def __call__(
         self,
@@ -41,10 +41,10 @@ class PlanRunner:
         limits: Limits | None = None,
         **settings: Any,
     ) -> PlanRun:
-        """Run a plan once against a task, named as in ``codeplan.run``; ``model`` answers its ``ask_llm``.
+        """Run a plan once on a task, named as in ``codeplan.run``; ``model`` answers its ``ask_llm``.
 
-        With ``pause_at`` it is broken off where that step begins, and resumed there. ``settings`` are the
-        environment's, where that is given by name. Raises as ``codeplan.run`` does.
+        With ``pause_at``, the run is interrupted where that step begins, and resumed there. ``settings`` are those of
+        an environment given by name. Raises as ``codeplan.run`` does.
         """
         with ExitStack() as stack:
             world = env
@@ -57,34 +57,32 @@ class PlanRunner:
     def with_agent(
         self, plan: str | Path, agent: Any, model: LLM | None = None, *, limits: Limits | None = None
     ) -> Finished | Failed | Stopped | Rejected:
-        """Run a plan with an agent alone, such as a fake one, without any world."""
+        """Run a plan with an agent alone, such as a fake one, without an environment."""
         nobody = ScriptedLLM(lambda question: None, "no model was given")
         return run_with_agent(_text(plan), agent, model or nobody, limits=limits)
 
 
 class AssertSteps(Protocol):
-    """What the fixture ``assert_steps`` is."""
+    """The type of the fixture ``assert_steps``."""
 
     def __call__(self, run: PlanRun, *steps: int) -> None: ...
 
 
 class AssertResumes(Protocol):
-    """What the fixture ``assert_resumes`` is."""
+    """The type of the fixture ``assert_resumes``."""
 
     def __call__(self, plan: str | Path, env: str | Environment, task: Task | str, *, at: int) -> None: ...
 
 
 def assert_steps(run: PlanRun, *steps: int) -> None:
-    """Raise AssertionError, with a report of the run, where other steps were entered than these in this order."""
+    """Raise AssertionError with a report if the run did not enter these steps in this order."""
     if run.steps != steps:
         entered, wanted = (", ".join(map(str, s)) or "none" for s in (run.steps, steps))
-        raise AssertionError(
-            format_report("plan", [(f"it entered the steps {entered}, where {wanted} were expected", run)])
-        )
+        raise AssertionError(format_report("plan", [(f"it entered the steps {entered}; expected {wanted}", run)]))
 
 
 def assert_resumes(plan: str | Path, env: str | Environment, task: Task | str, *, at: int, **options: Any) -> None:
-    """Raise AssertionError where a run broken off at the entry of step ``at`` does not go on as if it had not been.
+    """Raise AssertionError if a run interrupted at the entry of step ``at`` does not continue unchanged.
 
     ``options`` are those of ``plan_runner``.
     """
@@ -101,15 +99,15 @@ def assert_resumes(plan: str | Path, env: str | Environment, task: Task | str, *
 
 
 class EpisodeTape:
-    """Tapes in a folder: ``episode_tape("name")`` gives the argument for ``codeplan.run`` that plays or records one."""
+    """Tapes in a folder: ``episode_tape("name")`` returns an argument for ``codeplan.run`` that replays or records."""
 
     def __init__(self, folder: Path, record: bool) -> None:
-        """``record``: whether a tape that is not there yet is recorded."""
+        """``record``: whether to record missing tapes."""
         self._folder, self._record = folder, record
         self._recorders: list[TapeRecorder] = []
 
     def __call__(self, name: str) -> dict[str, TapeRecorder | Tape]:
-        """The tape ``tapes/name.jsonl``. Raises UsageError where it is not there and may not be recorded."""
+        """Return the tape ``tapes/name.jsonl``. Raises UsageError if it is missing and may not be recorded."""
         path = self._folder / "tapes" / f"{name}.jsonl"
         if path.is_file():
             return {"tape": Tape(path)}
@@ -120,7 +118,7 @@ class EpisodeTape:
         return {"record": self._recorders[-1]}
 
     def close(self) -> None:
-        """End the recordings."""
+        """Finish the recordings."""
         for recorder in self._recorders:
             recorder.close()
 

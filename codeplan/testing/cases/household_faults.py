@@ -1,4 +1,4 @@
-"""What can go wrong in a household behind the robot's back: a receptacle closes, an object is moved."""
+"""Faults in a household that the robot does not cause: a receptacle closes, an object moves."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ _PUT = re.compile(r"(?:put|move) (?P<object>.+) (?:in/on|to) (?P<receptacle>.+)"
 
 @runtime_checkable
 class EditableHousehold(Protocol):
-    """An environment of household games that can be set back, and changed from outside."""
+    """A household environment that can be restored and changed from outside."""
 
     def game(self, task: Task) -> Game:
-        """All there is to know of a task's household."""
+        """Return everything about a task's household."""
         ...
 
     def snapshot(self) -> Any:
-        """Where the episode stands, for ``restore``."""
+        """Return the episode's state for ``restore``."""
         ...
 
     def restore(self, snapshot: Any) -> None:
-        """Go on from a snapshot of the same task."""
+        """Continue from a snapshot of the same task."""
         ...
 
 
 def actions_at_closable(run: PlanRun, env: Environment) -> Iterator[int]:
-    """The actions that need an open receptacle, where it is one that can be closed."""
+    """Yield the actions that need an open receptacle, if it can be closed."""
     if isinstance(env, EditableHousehold):
         closable = {r.name for r in env.game(run.task).receptacles if r.openable}
         for i, event in enumerate(run.action_events):
@@ -47,24 +47,24 @@ def actions_at_closable(run: PlanRun, env: Environment) -> Iterator[int]:
 
 
 def take_actions(run: PlanRun, env: Environment) -> Iterator[int]:
-    """The actions that take an object."""
+    """Yield the actions that take an object."""
     if isinstance(env, EditableHousehold):
         yield from (i for i, event in enumerate(run.action_events) if _TAKE.fullmatch(event.action))
 
 
 def later_steps(run: PlanRun, env: Environment) -> Iterator[int]:
-    """The steps that the robot can be sent away before: all but the first."""
+    """Yield the steps that the robot can be sent away before: all except the first."""
     if isinstance(env, EditableHousehold):
         yield from dict.fromkeys(run.steps[1:])
 
 
 def walk_away(run: PlanRun, agent: Any) -> None:
-    """Walk to another receptacle, which the agent knows of."""
+    """Walk to another receptacle that the agent knows."""
     agent.goto(next(place for place in agent.receptacles if place != agent.location))
 
 
 def fill_hands(run: PlanRun, agent: Any) -> None:
-    """Pick up something that lies here and that the plan does not want, where the hand is empty."""
+    """Pick up an object here that the plan does not want, if the hand is empty."""
     if agent.holding or not agent.location:
         return
     wanted = {found["object"] for event in run.action_events if (found := _TAKE.fullmatch(event.action))}
@@ -74,7 +74,7 @@ def fill_hands(run: PlanRun, agent: Any) -> None:
 
 
 def close_receptacle(env: Environment, task: Task, action: str, before: Observation) -> Observation:
-    """Close the receptacle that the action is about, and then do the action."""
+    """Close the action's receptacle, and then execute the action."""
     found = _TAKE.fullmatch(action) or _PUT.fullmatch(action)
     if found and isinstance(env, EditableHousehold):
         game, moment = env.game(task), env.snapshot()
@@ -84,7 +84,7 @@ def close_receptacle(env: Environment, task: Task, action: str, before: Observat
 
 
 def move_object(env: Environment, task: Task, action: str, before: Observation) -> Observation:
-    """Put the object that is to be taken into another receptacle, and then do the action."""
+    """Move the object to another receptacle before it is taken, and then execute the action."""
     found = _TAKE.fullmatch(action)
     if found and isinstance(env, EditableHousehold):
         game, moment = env.game(task), env.snapshot()
@@ -95,7 +95,7 @@ def move_object(env: Environment, task: Task, action: str, before: Observation) 
 
 
 def _changed_fields(game: Game, state: HouseholdState, thing: int, source: int) -> dict[str, Any]:
-    """What changes in a state where a thing is moved from one receptacle to another, farther away."""
+    """Return the changed fields of a state in which a thing moves to a receptacle elsewhere."""
     here = game.receptacles[source].location
     target = next(r for r, place in enumerate(game.receptacles) if place.location != here)
     contents = [tuple(o for o in inside if o != thing) for inside in state.contents]

@@ -1,4 +1,4 @@
-"""A manifest says what a plan is held to: a file ``*.plan.toml``. ``reading`` reads it."""
+"""The manifest ``*.plan.toml``, which says what a plan's tests expect. ``manifest_files`` reads it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 MANIFEST_SUFFIX = ".plan.toml"
-"""What the name of a manifest ends with."""
+"""How a manifest's file name ends."""
 
 MAX_SEEDS = 10_000
-"""More seeds than this in one range are taken for a slip."""
+"""A range with more seeds is taken for a mistake."""
 
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 _Fraction = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -29,12 +29,11 @@ class PatternAnswer(_ManifestPart, frozen=True):
 
 
 class AnswerSources(_ManifestPart, frozen=True):
-    """Who answers the plan's ``ask_llm``: the first that has an answer, in the order ``tape``, ``patterns``, ``fixed``,
-    ``model``. With none of them, it is the scripted model.
+    """Who answers ``ask_llm``: the first of ``tape``, ``patterns``, ``fixed`` and ``model`` that has an answer.
 
-    ``fixed`` is the answer to every question, or answers in order; ``patterns`` are tried in order; ``tape`` is the
-    path of a tape; ``model`` is a model's name, and one that is not ``"scripted"`` is asked only where ``--live-llm``
-    is given.
+    Without any, the scripted model answers. ``fixed`` is the answer to every question, or answers in order.
+    ``patterns`` are tried in order. ``tape`` is a tape's path. A ``model`` other than ``"scripted"`` is asked only with
+    ``--live-llm``.
     """
 
     fixed: str | tuple[str, ...] | None = None
@@ -44,22 +43,19 @@ class AnswerSources(_ManifestPart, frozen=True):
 
 
 class ExpectedFailure(_ManifestPart, frozen=True):
-    """The plan stops itself: an assertion of ``step`` fails, with a message in which ``message`` (a regular
-    expression) is found.
-    """
+    """An assertion of ``step`` fails, with a message in which the regular expression ``message`` is found."""
 
     step: int
     message: str = ""
 
 
 class Expectations(_ManifestPart, frozen=True):
-    """What is expected. None, or empty, where nothing is.
+    """What is expected. None, or empty, expects nothing.
 
-    ``success`` is the environment's word, expected True unless ``refuses`` is given. ``actions`` and ``asks`` are how
-    many there may be at most. ``steps`` are those that are entered, in order. ``resumes`` are steps from whose entry a
-    run that was broken off there goes on as if it had not been: the same actions, none of them twice, the same end.
-    ``checkpoint`` has variables with the values that they end with. ``output`` is a regular expression found in what
-    the plan prints.
+    ``success`` is the environment's judgement, expected to be True unless ``refuses`` is given. ``actions`` and
+    ``asks`` are maximum counts. ``steps`` are the steps entered, in order. From the entry of the steps in ``resumes``,
+    an interrupted run continues as if uninterrupted: the same actions, none twice, the same end. ``checkpoint`` maps
+    variables to their final values. ``output`` is a regular expression found in the plan's output.
     """
 
     success: bool | None = None
@@ -72,18 +68,18 @@ class Expectations(_ManifestPart, frozen=True):
     output: str | None = None
 
     def with_defaults(self, general: Expectations) -> Expectations:
-        """These expectations, and the general ones where these say nothing."""
+        """Return these expectations, completed by the general ones."""
         return msgspec.structs.replace(
             general, **{n: v for n in self.__struct_fields__ if (v := getattr(self, n)) is not None}
         )
 
 
 class TaskSelection(_ManifestPart, frozen=True):
-    """Some tasks, by ``id``, by ``ids``, or by ``kind`` with ``seed`` or ``seeds`` (a list, or a range as in "0-9").
+    """Some tasks, by ``id``, by ``ids``, or by ``kind`` with ``seed`` or ``seeds`` (a list, or a range such as "0-9").
 
-    ``names`` are words of the plan and what stands there for these tasks instead, so that a plan for one thing is tried
-    on others; ``values`` are those of a skill's parameters. What is said in ``expect`` and ``faults`` goes before what
-    the manifest says; ``marks`` are added to the manifest's.
+    ``names`` maps words of the plan to their replacements for these tasks, to try a plan for one thing on others.
+    ``values`` are those of a skill's parameters. ``expect`` and ``faults`` override the manifest's; ``marks`` are added
+    to it.
     """
 
     id: str | None = None
@@ -99,7 +95,7 @@ class TaskSelection(_ManifestPart, frozen=True):
 
 
 class MutationTarget(_ManifestPart, frozen=True):
-    """What share of the plan's mutants the tests must kill, survivors that are explained not counted.
+    """The share of mutants that the tests must kill, without explained survivors.
 
     ``survivors`` maps a mutant's name to the reason why it may survive.
     """
@@ -109,12 +105,12 @@ class MutationTarget(_ManifestPart, frozen=True):
 
 
 class PlanManifest(_ManifestPart, frozen=True):
-    """A plan and its tests. One of ``plan`` (a file's path, from the manifest's folder), ``skill`` (the path of a
-    skill's folder in a library) and ``sample`` (the kind of a worked sample of codeplan's prompts for ``env``).
+    """A plan and its tests.
 
-    ``settings`` are the environment's. ``faults`` are the ways in which the world misbehaves in further tests, and
-    ``caught`` says where an assertion must notice: in the step that a fault strikes, or in that or any later step.
-    ``marks`` are pytest markers.
+    Exactly one is given of ``plan`` (a file), ``skill`` (a skill's folder), both relative to the manifest, and
+    ``sample`` (the kind of a worked sample in codeplan's prompts for ``env``). ``settings`` are the environment's.
+    ``faults`` are injected in further tests, and ``caught`` says where an assertion must notice: in the step of the
+    fault, or also in a later one. ``marks`` are pytest markers.
     """
 
     env: str
@@ -132,12 +128,12 @@ class PlanManifest(_ManifestPart, frozen=True):
 
 
 def seeds_of(tasks: TaskSelection) -> tuple[int, ...]:
-    """The seeds that are meant; empty where tasks are named otherwise. Raises ValueError for what is no range."""
+    """Return the selected seeds; empty if tasks are named otherwise. Raises ValueError for a malformed range."""
     if tasks.seed is not None:
         return (tasks.seed,)
     if not isinstance(tasks.seeds, str):
         return tasks.seeds or ()
     found = re.fullmatch(r"\s*(\d{1,9})\s*-\s*(\d{1,9})\s*", tasks.seeds, re.ASCII)
     if not found or not 0 <= int(found[2]) - int(found[1]) < MAX_SEEDS:
-        raise ValueError(f'{tasks.seeds!r} is no range of seeds; write it as in "0-9", the last one included')
+        raise ValueError(f'{tasks.seeds!r} is not a range of seeds; write "0-9", which includes both ends')
     return tuple(range(int(found[1]), int(found[2]) + 1))

@@ -1,4 +1,4 @@
-"""Reading a manifest, strictly: every mistake is told with file, line and key."""
+"""Reads manifests strictly: every error names file, line and key."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from codeplan.testing.cases.manifest import (
 from codeplan.testing.cases.toml_lines import TomlKey, line_of
 
 _MAX_BYTES = 1_000_000
-"""A file larger than this is no plan; the sandbox's own cap is far lower."""
+"""Maximum size of a file, far above the sandbox's own cap."""
 
 
 class ManifestError(UsageError):
-    """A manifest that cannot be used; the message begins with ``FILE:LINE: KEY:``."""
+    """A manifest is unusable. The message begins with ``FILE:LINE: KEY:``."""
 
 
 def read_text(path: Path) -> str:
-    """The text of a file. Raises ManifestError."""
+    """Return a file's text. Raises ManifestError."""
     try:
         with path.open("rb") as file:
             data = file.read(_MAX_BYTES + 1)
     except OSError as e:
-        raise ManifestError(f"{path}: this file cannot be read: {e.strerror}") from None
+        raise ManifestError(f"{path} cannot be read: {e.strerror}") from None
     if len(data) > _MAX_BYTES:
-        raise ManifestError(f"{path} is larger than {_MAX_BYTES:,} bytes; that is no plan, and no manifest of one")
+        raise ManifestError(f"{path} is larger than {_MAX_BYTES:,} bytes, too large for a plan or a manifest")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as e:
@@ -51,7 +51,7 @@ def read_text(path: Path) -> str:
 
 
 def read_manifest(path: Path, text: str) -> PlanManifest:
-    """The manifest of a file with this text. Raises ManifestError."""
+    """Return the manifest in a file's text. Raises ManifestError."""
     manifest = _convert(path, text)
     for key, problem in _problems(manifest, path):
         raise _manifest_error(path, text, key, problem)
@@ -70,7 +70,7 @@ def _convert(path: Path, text: str) -> PlanManifest:
 
 
 def _locate_error(message: str) -> tuple[TomlKey, str]:
-    """Key and complaint out of msgspec's message."""
+    """Return the key and the complaint in msgspec's message."""
     complaint, _, place = message.partition(" - at `$")
     key: TomlKey = tuple(name or int(index) for name, index in re.findall(r"\.(\w+)|\[(\d+)\]", place))
     unknown = re.fullmatch(r"Object contains unknown field `(.*)`", complaint)
@@ -84,7 +84,7 @@ def _locate_error(message: str) -> tuple[TomlKey, str]:
 
 
 def _part_at(key: TomlKey) -> type[msgspec.Struct]:
-    """The part of the manifest that a key leads to."""
+    """Return the part of the manifest to which a key leads."""
     parts: dict[str | int, type[msgspec.Struct]] = {
         "answers": AnswerSources,
         "patterns": PatternAnswer,
@@ -99,9 +99,6 @@ def _part_at(key: TomlKey) -> type[msgspec.Struct]:
 def _manifest_error(path: Path, text: str, key: TomlKey, problem: str) -> ManifestError:
     shown = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in key).lstrip(".")
     return ManifestError(f"{path}:{line_of(text, key)}: {shown + ': ' if shown else ''}{problem}")
-
-
-# ------------------------------------------------------------------ what types cannot say
 
 
 def _problems(manifest: PlanManifest, path: Path) -> Iterator[tuple[TomlKey, str]]:
@@ -123,7 +120,7 @@ def _problems_of_plan(manifest: PlanManifest, path: Path) -> Iterator[tuple[Toml
         yield ("env",), f"there is no environment {manifest.env!r}; {plugins.suggest_names(manifest.env, known)}"
     given = [name for name in ("plan", "skill", "sample") if getattr(manifest, name) is not None]
     if len(given) != 1:
-        yield (given[1] if given else "plan",), "give the plan by one of: plan (its file), skill (its folder), sample"
+        yield (given[1] if given else "plan",), "give exactly one of: plan (its file), skill (its folder), sample"
     if manifest.skill is not None and not (path.parent / manifest.skill).is_dir():
         yield ("skill",), f"there is no folder {manifest.skill!r} beside the manifest"
     if manifest.plan is not None and not (path.parent / manifest.plan).is_file():
@@ -137,7 +134,7 @@ def _sample_plan(manifest: PlanManifest) -> str | None:
 
 
 def plan_source(manifest: PlanManifest, path: Path) -> str:
-    """The text of the plan that the manifest at this path is for. Raises ManifestError."""
+    """Return the text of the manifest's plan. Raises ManifestError."""
     if manifest.plan is not None:
         return read_text(path.parent / manifest.plan)
     if manifest.skill is None:
@@ -160,16 +157,16 @@ def _problems_of_expect(expect: Expectations, key: TomlKey) -> Iterator[tuple[To
     if expect.refuses:
         yield from _problems_of_pattern(expect.refuses.message, (*key, "refuses", "message"))
     if expect.refuses and expect.success:
-        yield (*key, "success"), "a plan that is to refuse cannot succeed; leave one of the two out"
+        yield (*key, "success"), "a plan that refuses cannot succeed; remove one of the two"
     if expect.refuses and expect.resumes:
-        yield (*key, "resumes"), "a plan that is to refuse is not resumed; leave one of the two out"
+        yield (*key, "resumes"), "a plan that refuses is not resumed; remove one of the two"
 
 
 def _problems_of_pattern(pattern: str, key: TomlKey) -> Iterator[tuple[TomlKey, str]]:
     try:
         re.compile(pattern)
     except re.error as e:
-        yield key, f"{pattern!r} is no regular expression: {e}"
+        yield key, f"{pattern!r} is not a regular expression: {e}"
 
 
 def _problems_of_faults(faults: str | tuple[str, ...] | None, key: TomlKey) -> Iterator[tuple[TomlKey, str]]:
@@ -183,7 +180,7 @@ def _problems_of_tasks(tasks: TaskSelection, key: TomlKey) -> Iterator[tuple[Tom
     yield from _problems_of_faults(tasks.faults, (*key, "faults"))
     named = [name for name in ("id", "ids", "kind") if getattr(tasks, name) is not None]
     if len(named) != 1:
-        yield (*key, named[1] if named else "id"), "name tasks by one of id, ids and kind"
+        yield (*key, named[1] if named else "id"), "name tasks by exactly one of id, ids and kind"
     try:
         seeds = seeds_of(tasks)
     except ValueError as e:
@@ -192,5 +189,5 @@ def _problems_of_tasks(tasks: TaskSelection, key: TomlKey) -> Iterator[tuple[Tom
         if bool(seeds) != (tasks.kind is not None) or (tasks.seed is not None and tasks.seeds is not None):
             yield (
                 (*key, "seeds" if tasks.seeds else "seed" if seeds else "kind"),
-                "a kind goes with a seed or seeds, and only a kind does",
+                "give seed or seeds together with kind, and only then",
             )

@@ -1,8 +1,7 @@
-"""What are a plan's tests worth? The plan is changed in many small ways, and each change should make a test fail.
+"""Mutation testing: changes a plan in many small ways, each of which should make a test fail.
 
-A mutant is killed where a case passes with the plan and not with the mutant; or where a fault, in a case that has
-faults, is no longer noticed in the step in which the plan notices it. So an assertion counts as strong where some
-fault of the world is noticed by it, and by nothing else in its step.
+A mutant is killed if a case passes with the plan but not with the mutant. It is also killed if the plan notices a fault
+in some step and the mutant does not. So an assertion is strong if it alone, in its step, notices some fault.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ from codeplan.testing.cases.rewording import replace_words
 from codeplan.types.plan import Plan, Rejected
 
 MUTANT_LIMITS = Limits(wall=2.0, cpu=2.0, turns=200_000, calls=200)
-"""What a mutant may use: some never end."""
+"""Limits for a mutant: some never end."""
 
 
 class _MutantRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A mutant as the study tells it."""
+    """A mutant as the analysis returns it."""
 
     name: str
     kind: str
@@ -42,7 +41,7 @@ class _MutantRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Mutant(msgspec.Struct, frozen=True):
-    """A changed plan. ``name`` says where and how; ``kind`` is ``"assertion"``, or what else was changed."""
+    """A changed plan. ``name`` says where and how; ``kind`` is ``"assertion"`` or what else changed."""
 
     name: str
     kind: str
@@ -52,14 +51,14 @@ class Mutant(msgspec.Struct, frozen=True):
 
 
 class MutantResult(NamedTuple):
-    """A mutant, and the name of the case that killed it; empty where it survived."""
+    """A mutant and the name of the case that killed it, empty if it survived."""
 
     mutant: Mutant
     killer: str
 
 
 class MutationScore(NamedTuple):
-    """What became of a plan's mutants, held against what the manifest asks for."""
+    """The results for a plan's mutants, and the manifest's target."""
 
     label: str
     results: tuple[MutantResult, ...]
@@ -67,7 +66,7 @@ class MutationScore(NamedTuple):
 
     @property
     def killed(self) -> int:
-        """How many mutants some case killed."""
+        """How many mutants were killed."""
         return sum(bool(t.killer) for t in self.results)
 
     @property
@@ -77,32 +76,32 @@ class MutationScore(NamedTuple):
 
     @property
     def unexplained(self) -> tuple[Mutant, ...]:
-        """The survivors that it does not."""
+        """The survivors that it does not explain."""
         return tuple(t.mutant for t in self.results if not t.killer and t.mutant.name not in self.target.survivors)
 
     @property
     def share(self) -> float:
-        """The killed among those that are not explained, from 0 to 1."""
+        """The killed share of the mutants that are not explained, from 0 to 1."""
         counted = len(self.results) - len(self.explained)
         return self.killed / counted if counted else 1.0
 
     @property
     def complaints(self) -> tuple[str, ...]:
-        """Everything in which the tests are weaker than the manifest asks for."""
+        """All ways in which the tests are weaker than the manifest asks for."""
         return tuple(_complaints(self))
 
 
 def make_mutants(source: str) -> tuple[Mutant, ...]:
-    """All mutants of a plan. Raises UsageError where it is no Python."""
+    """Return all mutants of a plan. Raises UsageError if it is not Python."""
     found = Sandbox().analyse("mutants", source)
     if isinstance(found, Rejected):
-        raise UsageError(f"the plan has no mutants: {found.diagnostics[0]}")
+        raise UsageError(f"the plan cannot be mutated: {found.diagnostics[0]}")
     data = source.encode()
     return tuple(_apply_edit(data, edit) for edit in msgspec.convert(found, list[_MutantRecord]))
 
 
 def run_mutants(stage: CaseRunner) -> MutationScore:
-    """Try every mutant of the stage's plan. Raises UsageError where its tests fail without any change."""
+    """Run every mutant of the suite's plan. Raises UsageError if the tests fail without any change."""
     trial = _MutantTrial(stage)
     tried = tuple(
         MutantResult(m, trial.find_killer(m)) for m in make_mutants(stage.suite.source) if trial.is_valid_plan(m)
@@ -111,7 +110,7 @@ def run_mutants(stage: CaseRunner) -> MutationScore:
 
 
 class _MutantTrial:
-    """The cases of a suite, as mutants are held against them."""
+    """The cases of a suite, run against mutants."""
 
     def __init__(self, stage: CaseRunner) -> None:
         self._stage = stage
@@ -119,11 +118,11 @@ class _MutantTrial:
         self._faulty = [c for c in stage.suite.cases if c.check in FAULTS]
         for case in (c for c in stage.suite.cases if c.check != RESUME):
             if found := stage.run(case).complaints:
-                raise UsageError(f"{case.name} fails without any change to the plan: {found[0].message}")
+                raise UsageError(f"{case.name} fails with the unchanged plan: {found[0].message}")
 
     @cached_property
     def _fault_runs(self) -> list[tuple[PlanCase, int, int | None, _RunEnding]]:
-        """Every fault at every place: the case, the place, the step that it strikes, and how the plan ends then."""
+        """Every fault at every place: case, place, step of the fault, and how the plan ends."""
         return [strike for case in self._faulty for strike in self._fault_runs_of(case)]
 
     def _fault_runs_of(self, case: PlanCase) -> Iterator[tuple[PlanCase, int, int | None, _RunEnding]]:
@@ -137,21 +136,23 @@ class _MutantTrial:
             )
 
     def is_valid_plan(self, mutant: Mutant) -> bool:
-        """Whether a mutant can be run at all."""
+        """Return whether a mutant passes the check."""
         return isinstance(self._check_mutant(mutant, self._plain[0]), Plan)
 
     def find_killer(self, mutant: Mutant) -> str:
-        """The name of the first case that notices; empty where none does."""
+        """Return the name of the first case that notices, or ""."""
         plain = next((c.name for c in self._plain if self._fails(mutant, c)), "")
         if plain:
             return plain
-        strikes = sorted(self._fault_runs, key=lambda strike: strike[2] != mutant.step)  # the nearest first
+        strikes = sorted(
+            self._fault_runs, key=lambda strike: strike[2] != mutant.step
+        )  # faults of the mutant's step first
         return next((c.name for c, at, _, ending in strikes if self._differs(mutant, c, at, ending)), "")
 
     def _fails(self, mutant: Mutant, case: PlanCase) -> bool:
         try:
             run = self._stage.run_once(case, self._check_mutant(mutant, case), limits=MUTANT_LIMITS)
-        except ModelError:  # it asks what nobody answers
+        except ModelError:  # it asks a question that has no answer
             return True
         return any(True for _ in find_complaints(run, case.expect))
 
@@ -185,11 +186,8 @@ def _apply_edit(source: bytes, edit: _MutantRecord) -> Mutant:
     return Mutant(edit.name, edit.kind, edit.step, edit.line, text.decode("utf-8", "replace"))
 
 
-# ------------------------------------------------------------------ in words
-
-
 def format_summary(score: MutationScore) -> str:
-    """The score of a plan, and of each of its steps, in lines."""
+    """Return the score of a plan and of each of its steps in lines."""
     total = len(score.results)
     lines = [f"{score.label}: {score.killed} of {total} mutants killed ({_percent(score.killed, total)})"]
     lines[0] += f", {len(score.explained)} explained" if score.explained else ""

@@ -1,4 +1,4 @@
-"""Coverage of plans over a pytest session, also where it is spread over processes by xdist."""
+"""Coverage of plans over a pytest session, also across xdist's processes."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ _SENT = "codeplan_coverage"
 
 
 class CoveragePlugin:
-    """Gathers what ran, tells it at the end of the session, and fails the session where it is too little."""
+    """Collects the lines that run, reports them, and fails the session if coverage is too low."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._arcs: dict[str, set[LineArc]] = {}
         self._sources: dict[str, str] = {}
 
-    def watching(self, suite: PlanSuite) -> CoverageCallback:
-        """What is to hear of the lines of a suite's plan that run."""
+    def callback_for(self, suite: PlanSuite) -> CoverageCallback:
+        """Return the callback that receives the lines of a suite's plan."""
         arcs = self._arcs_of(suite.label, suite.source)
 
-        def hear(covered: LineCoverage) -> None:
+        def on_coverage(covered: LineCoverage) -> None:
             arcs.update(covered.arcs)
 
-        return hear
+        return on_coverage
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Send what ran to the process that tells it; or hold it against what is asked for."""
+        """Send the arcs to xdist's controller, or compare the coverage with the minimum."""
         output = getattr(self._config, "workeroutput", None)
         if output is not None:
             output[_SENT] = [[n, self._sources[n], [list(a) for a in arcs]] for n, arcs in self._arcs.items()]
@@ -45,12 +45,12 @@ class CoveragePlugin:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
-        """One of xdist's processes is done: take what it sent."""
+        """Receive the arcs of an xdist process."""
         for label, source, arcs in getattr(node, "workeroutput", {}).get(_SENT, ()):
             self._arcs_of(label, source).update((a, b) for a, b in arcs)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Show the figures."""
+        """Report the figures."""
         coverages = self._coverages()
         terminalreporter.section("coverage of plans")
         for line in format_table(coverages) if coverages else ["no plan was run"]:
@@ -64,7 +64,7 @@ class CoveragePlugin:
             )
 
     def _arcs_of(self, label: str, source: str) -> set[LineArc]:
-        """The arcs of a plan. Two texts under one name, as a changed file has them, are two plans."""
+        """Return a plan's arcs. Two texts under one label, such as an edited file, are two plans."""
         known = self._sources.get(label)
         if known is not None and known != source:
             return self._arcs_of(f"{label}'", source)

@@ -1,4 +1,4 @@
-"""A plan for one thing, made a plan for another: other words in its text, other values at a skill's head."""
+"""Adapts a plan for one thing to another: replaces words, and sets a skill's parameters."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from codeplan.skills.binding import bind_parameters
 
 
 class WordReplacements(NamedTuple):
-    """Words of a plan's text, with those that stand there instead; and the values of a skill's parameters."""
+    """Words of a plan's text with their replacements, and the values of a skill's parameters."""
 
     names: Mapping[str, str]
     values: Mapping[str, str | list[str]]
 
 
 def replace_words(source: str, words: WordReplacements, goal: str) -> str:
-    """The plan with its words replaced and its parameters set, for a task with this goal."""
+    """Return the plan with its words replaced and its parameters set, for a task with this goal."""
     text = replace_names(source, words.names)
     return bind_parameters(text, goal, words.values) if words.values else text
 
 
 def replace_names(source: str, names: Mapping[str, str]) -> str:
-    """The text with each whole word that is a name in ``names`` replaced, all at once."""
+    """Return the text with all whole words in ``names`` replaced at once."""
     if not names:
         return source
     words = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))

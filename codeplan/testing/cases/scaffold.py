@@ -1,4 +1,4 @@
-"""A first test out of a recorded episode: its plan, a manifest that says what it did, and a tape of its answers."""
+"""Writes a first test from a recorded episode: its plan, a manifest of what it did, and a tape of its answers."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ tape = {}
 
 
 def new_test(run: Path, out: Path) -> list[Path]:
-    """Write a plan, its manifest and, where it asked something, a tape to ``out``; returns their paths.
+    """Write a plan, its manifest and, if it asked questions, a tape to ``out``; return their paths.
 
-    ``run`` is an episode's folder. Raises UsageError where its trace cannot be read or has no plan, and where a file
-    exists already, none is overwritten, or where nothing can be written.
+    ``run`` is an episode's folder. Raises: UsageError: the trace is unreadable or has no plan, a file exists already,
+    or a file cannot be written. Existing files are never overwritten.
     """
     events = Trace.read(run / TRACE_NAME)
     header, result = _first_and_last(events, run)
@@ -67,7 +67,7 @@ def new_test(run: Path, out: Path) -> list[Path]:
 
 
 def _first_and_last(events: list[Event], run: Path) -> tuple[EpisodeStarted, Result]:
-    """The first and the last event's content."""
+    """Return the first event and the last event's result."""
     if not (events and isinstance(events[0], EpisodeStarted) and isinstance(events[-1], EpisodeEnded)):
         raise UsageError(f"the episode in {run} is not whole; finish it first with: codeplan resume {run}")
     if events[-1].result.plan is None:
@@ -76,7 +76,7 @@ def _first_and_last(events: list[Event], run: Path) -> tuple[EpisodeStarted, Res
 
 
 def _manifest(header: EpisodeStarted, result: Result, events: list[Event], plan: str, tape: str | None) -> str:
-    """The manifest's text. Only a plan that won at its first run is held to the actions and asks that this took."""
+    """Return the manifest's text. It limits actions and asks only if the plan succeeded without refinement."""
     straight = result.success and result.refinements == 0
     steps = list(dict.fromkeys(e.step for e in events if isinstance(e, StepEntered)))
     expect = f"steps = {steps}" + (f", actions = {result.actions}, asks = {result.asks}" if straight else "")
@@ -95,7 +95,7 @@ def _manifest(header: EpisodeStarted, result: Result, events: list[Event], plan:
 
 
 def _settings(header: EpisodeStarted) -> str:
-    """The recorded settings that are the environment's, as lines of TOML: texts, numbers and truths."""
+    """Return the recorded settings of the environment as lines of TOML."""
     from codeplan import plugins
 
     takes = plugins.setting_names(plugins.load_factory("codeplan.envs", header.env))

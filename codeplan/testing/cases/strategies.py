@@ -1,4 +1,4 @@
-"""Tasks as a Hypothesis strategy: a plan's law is tried on many, and a failure is told for the smallest household.
+"""Tasks as a Hypothesis strategy, to try a plan on many. A failure shrinks to the smallest household.
 
 from hypothesis import given
 from codeplan.testing import tasks
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 DEFAULT_SEEDS = range(300)
-"""The seeds whose tasks are drawn where none are named."""
+"""The seeds of the tasks if none are given."""
 
 
 def tasks(
@@ -36,10 +36,11 @@ def tasks(
     where: Callable[[Task], bool] = lambda task: True,
     **settings: Any,
 ) -> SearchStrategy[Task]:
-    """Tasks that an environment generates: of a kind (None: of all), of these seeds, and such as ``where`` takes.
+    """Draw generated tasks of a kind (None: all kinds) and of these seeds, if ``where`` returns True.
 
-    A failing example shrinks towards the task with the smallest world. ``settings`` are the environment's. Raises
-    UsageError where the environment generates no tasks, has no such kind, or none of the tasks is taken.
+    A failing example shrinks towards the task with the smallest household. ``settings`` are the environment's.
+
+    Raises: UsageError: the environment generates no tasks, lacks the kind, or no task fits.
     """
     from hypothesis.strategies import sampled_from
 
@@ -53,7 +54,7 @@ def tasks(
 def _tasks_by_size(
     env: str, kind: str | None, seeds: tuple[int, ...], settings: tuple[tuple[str, Any], ...]
 ) -> list[Task]:
-    """The tasks, those with the smallest worlds first."""
+    """Return the tasks, the smallest first."""
     with closing(envs.make(env, **dict(settings))) as world:
         if not isinstance(world, GeneratesTasks):
             raise UsageError(f"the environment {env} does not generate tasks from seeds")
@@ -63,7 +64,7 @@ def _tasks_by_size(
 
 
 def _task_size(env: Environment, task: Task) -> int:
-    """How large a task's world is: its things, or else how much there is to say of it."""
+    """Return the number of a household's things, or else the length of the first observation."""
     if isinstance(env, EditableHousehold):
         game = env.game(task)
         return len(game.receptacles) + len(game.objects)

@@ -1,4 +1,4 @@
-"""Where in a TOML file a key stands: the standard library's reader tells only of errors in the syntax."""
+"""Finds the line of a key in a TOML file: the standard library reports lines only for syntax errors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 TomlKey = tuple[str | int, ...]
-"""The way to a value: names of tables and keys, and places in arrays, from the outermost on."""
+"""The path to a value: names of tables and keys, and indices in arrays, outermost first."""
 
 _PART = r"""[A-Za-z0-9_-]+|"[^"]*"|'[^']*'"""
 _DOTTED = rf"(?:{_PART})(?:\s*\.\s*(?:{_PART}))*"
@@ -16,7 +16,7 @@ _FENCE = re.compile(r'"""|' + "'''")
 
 
 def line_of(text: str, key: TomlKey) -> int:
-    """The line, from 1, of the key or of the innermost table or entry around it; 1 where there is none."""
+    """Return the line, from 1, of the key or of the innermost table or entry around it; 1 if there is none."""
     found = dict(reversed(list(_find_keys(text))))
     while key and key not in found:
         key = key[:-1]
@@ -24,7 +24,7 @@ def line_of(text: str, key: TomlKey) -> int:
 
 
 def _find_keys(text: str) -> Iterator[tuple[TomlKey, int]]:
-    """Every table and entry that begins on a line of its own, with that line."""
+    """Yield every table and entry that begins on its own line, with that line."""
     table: TomlKey = ()
     counts: dict[TomlKey, int] = {}
     fenced = False
@@ -38,7 +38,7 @@ def _find_keys(text: str) -> Iterator[tuple[TomlKey, int]]:
 
 
 def _open_table(names: list[str], adds: bool, counts: dict[TomlKey, int]) -> TomlKey:
-    """The table that a header opens. ``counts`` tells how many tables each array of tables has so far."""
+    """Return the table that a header opens. ``counts`` holds the number of tables in each array so far."""
     key: TomlKey = ()
     for name in names[:-1]:
         key = (*key, name)

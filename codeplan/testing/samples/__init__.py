@@ -1,1 +1,1 @@
-"""Sample environments and plans that the backend contract runs."""
+"""Sample plans and small worlds in which they run, for the contract suite of backends."""

@@ -1,4 +1,4 @@
-"""An agent to try the borders of the sandbox with."""
+"""An agent that probes the limits of a sandbox."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from codeplan.types.task import Observation
 
 
 class SampleHome:
-    """An agent whose calls are written down, with a secret, and a method that returns and raises what it should not."""
+    """Records its calls, holds a secret, and has methods that return and raise what agents should not."""
 
     holding: str | None
 
@@ -21,20 +21,20 @@ class SampleHome:
         self._secret = "CANARY"
 
     def goto(self, receptacle: str) -> Observation:
-        """Walk there."""
+        """Go to a receptacle."""
         self.history.append(receptacle)
         return Observation(f"You are at {receptacle}.")
 
     def echo(self, value: object, *more: object, **named: object) -> object:
-        """The argument, or all of them."""
+        """Return the argument, or all arguments."""
         return [value, list(more), named] if more or named else value
 
     def odd(self, kind: str) -> object:
-        """Values that agents should not return, and errors."""
+        """Return a value or raise an error that agents should not."""
         return _ODD_VALUES[kind](self)
 
     def report(self) -> str:
-        """Where it is."""
+        """Return where the agent is."""
         return "at home"
 
 

@@ -1,4 +1,4 @@
-"""Sample plans, and what plain Python makes of them: the measure that executors are held to."""
+"""Sample plans, and what plain Python does with them: the standard for backends."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SAMPLE_WORLDS: dict[str, type[SampleWorld]] = {
     "miniwob": SamplePage,
     "hotpotqa": SampleEncyclopedia,
 }
-"""The world that each file of sample plans is for."""
+"""The world for each file of sample plans."""
 
 _FOLDER = Path(__file__).parent / "plan_texts"
 _GIVEN = frozenset({"agent", "start_from"})
@@ -38,7 +38,7 @@ _HEADING = re.compile(r"(?P<name>[^\[]+?)(?: \[(?P<needs>[^\]]+)\])?")
 
 
 class SamplePlan(NamedTuple):
-    """A plan as models write it. ``needs`` are the capabilities without which an executor cannot run it."""
+    """A plan as models write it. A backend without the capabilities in ``needs`` cannot run it."""
 
     name: str
     body: str
@@ -52,14 +52,14 @@ class SamplePlan(NamedTuple):
 
 
 class SampleAttack(NamedTuple):
-    """How a hostile plan tries to get something, and its source."""
+    """A hostile plan: what it tries, and its source."""
 
     name: str
     source: str
 
 
 class SampleRun(NamedTuple):
-    """What a run did, whoever ran it. ``error`` is the name of the exception and ``message`` its text, or empty."""
+    """What a run did, on any backend. ``error`` is the exception's name and ``message`` its text, or ""."""
 
     output: str
     error: str
@@ -70,22 +70,22 @@ class SampleRun(NamedTuple):
 
 
 def wrap_as_plan(body: str) -> str:
-    """A plan whose ``solution`` has this body."""
+    """Return a plan whose ``solution`` has this body."""
     return "def solution(agent, start_from=1):\n" + textwrap.indent(textwrap.dedent(body).strip("\n"), "    ") + "\n"
 
 
 def sample_plans() -> tuple[SamplePlan, ...]:
-    """All sample plans. Each is accepted by the check, and runs as in plain Python."""
+    """Return all sample plans. The check accepts each, and each runs as in plain Python."""
     return tuple(s for name in SAMPLE_WORLDS for s in _samples_in(name))
 
 
 def sample_attacks() -> tuple[SampleAttack, ...]:
-    """Hostile plans, none of which may get anything."""
+    """Return hostile plans, none of which may succeed."""
     return tuple(SampleAttack(heading, wrap_as_plan(body)) for heading, body in _text_blocks("hostile"))
 
 
 def run_in_python(sample: SamplePlan) -> SampleRun:
-    """Run a sample as plain Python does, in this process."""
+    """Run a sample as plain Python in this process."""
     world = sample.world()
     printed = io.StringIO()
     space = _plan_globals(answer_function(world))
@@ -113,7 +113,7 @@ def _samples_in(name: str) -> Iterator[SamplePlan]:
 
 
 def _text_blocks(name: str) -> Iterator[tuple[str, str]]:
-    """A file's blocks, each under a line ``=== heading``."""
+    """Yield a file's blocks, each under a line ``=== heading``."""
     text = (_FOLDER / f"{name}.txt").read_text(encoding="utf-8")
     for block in text.split("\n=== ")[1:]:
         heading, _, body = block.partition("\n")
@@ -126,7 +126,7 @@ def _plan_globals(ask: Callable[[str], str]) -> dict[str, object]:
 
 @contextlib.contextmanager
 def _capture_locals(code: types.CodeType, found: dict[str, object]) -> Iterator[None]:
-    """Keep the local variables that a function ends with, however it ends."""
+    """Copy the local variables that a function ends with, however it ends."""
 
     def note(frame: FrameType, event: str, argument: object) -> None:
         if event == "return" and frame.f_code is code:

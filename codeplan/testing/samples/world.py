@@ -1,6 +1,6 @@
-"""A world that a sample plan acts in: what the worlds have in common.
+"""The base of the worlds in which sample plans act.
 
-A world is the agent itself, without an environment behind it: the same calls give the same answers in every process.
+A world is itself the agent, without an environment: the same calls give the same answers in every process.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ RecordedCall = tuple[str, tuple[Any, ...], dict[str, Any]]
 
 
 class SampleWorld:
-    """Base of the worlds: every call of a public method is written down, and every question."""
+    """Records every question and every call of a public method."""
 
     def __init__(self) -> None:
         self._calls: list[RecordedCall] = []
@@ -30,17 +30,17 @@ class SampleWorld:
         return self._say(question)
 
     def _say(self, question: str) -> str:
-        """What a model would say to the question."""
+        """Return the stand-in model's answer."""
         return f"answer to {question!r}"
 
 
 def call_history(world: SampleWorld) -> tuple[list[RecordedCall], list[str]]:
-    """The calls and the questions so far."""
+    """Return the calls and the questions so far."""
     return world._calls, world._asked
 
 
 def answer_function(world: SampleWorld) -> Callable[[str], str]:
-    """The world's stand-in for a model: rules, the same answer to the same question."""
+    """Return the world's stand-in for a model: rules, so the same question gets the same answer."""
     return world._answer
 
 
