@@ -13,7 +13,7 @@ from codeplan.sandbox.cage.worker import WorkerJob, WorkerRole
 from codeplan.sandbox.language.diagnostics import RejectedPlanError
 from codeplan.sandbox.limits import shorten
 from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.plain_data import MAX_ANALYSIS_BYTES, find_non_plain
+from codeplan.sandbox.protocol.plain_data import ANALYSIS_RULES, MAX_ANALYSIS_BYTES, find_non_plain
 from codeplan.sandbox.protocol.values import escape_surrogates
 
 _SAMPLE: Final = """\
@@ -49,7 +49,7 @@ def _analyse(job: frames.AnalysisJob) -> frames.Analysis | frames.AnalysisFailed
         return frames.AnalysisFailed(escape_surrogates(shorten(str(error))), invalid_job=True)
     except Exception as error:
         return frames.AnalysisFailed(f"it failed on this source ({type(error).__name__})", invalid_job=False)
-    problem = find_non_plain(found)
+    problem = find_non_plain(found, ANALYSIS_RULES)
     written = b"" if problem else msgspec.json.encode(found)
     if len(written) > MAX_ANALYSIS_BYTES:
         problem = f"more than {MAX_ANALYSIS_BYTES:,} bytes"

@@ -12,7 +12,7 @@ from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox.host.process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
 from codeplan.sandbox.limits import Limits, shorten
 from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.plain_data import MAX_ANALYSIS_BYTES, find_non_plain
+from codeplan.sandbox.protocol.plain_data import ANALYSIS_RULES, MAX_ANALYSIS_BYTES, find_non_plain
 from codeplan.types.plan import Rejected
 
 _FRAME_EXTRA: Final = 1 << 10
@@ -21,7 +21,7 @@ _FRAME_EXTRA: Final = 1 << 10
 def build_job(topic: str, source: str, arguments: Mapping[str, Any]) -> frames.AnalysisJob:
     """The job. Raises UsageError for arguments that are not plain data, or too much of it."""
     made = frames.AnalysisJob(topic, source, dict(arguments))
-    problem = find_non_plain([topic, made.arguments])
+    problem = find_non_plain([topic, made.arguments], ANALYSIS_RULES)
     if problem is None and frames.packed_size(made.arguments) > MAX_ANALYSIS_BYTES:
         problem = f"more than {MAX_ANALYSIS_BYTES:,} bytes"
     if problem is not None:
@@ -66,7 +66,7 @@ def _verify_reply(said: frames.WorkerFrame, job: frames.AnalysisJob) -> Any | Re
         found = msgspec.json.decode(said.findings)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SandboxError(f"the study {job.topic!r} found what cannot be read ({error})") from None
-    problem = find_non_plain(found)
+    problem = find_non_plain(found, ANALYSIS_RULES)
     if problem is not None:
         raise SandboxError(f"the study {job.topic!r} found {problem}, which is not plain data")
     return found

@@ -1,48 +1,63 @@
-"""What goes into a study and what comes out of it: plain data, and not too much of it."""
+"""Decides whether a value is plain data: exact builtin types only, and not too much of it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Final
+from itertools import chain, islice
+from typing import Final, NamedTuple
+
+
+class PlainDataRules(NamedTuple):
+    """What counts as plain data: None, bool, int, float, str, list, tuple, and dict with texts as keys.
+
+    ``json_only`` excludes tuples, ints of more than 64 bits, infinite floats and texts that are not valid Unicode.
+    """
+
+    max_depth: int
+    max_values: int
+    json_only: bool
+
+
+ARGUMENT_RULES: Final = PlainDataRules(max_depth=20, max_values=10_000, json_only=False)
+"""Rules for one argument that a plan passes to the agent."""
+
+ANALYSIS_RULES: Final = PlainDataRules(max_depth=64, max_values=200_000, json_only=True)
+"""Rules for the arguments and the findings of an analysis."""
 
 MAX_ANALYSIS_BYTES: Final = 2 << 20
-"""Bytes of what a study may find, and of the arguments that it may be given, as they travel."""
+"""Maximum size of the arguments and of the findings of an analysis, packed."""
 
-_MAX_VALUES: Final = 200_000
-_MAX_DEPTH: Final = 64
 _INT64_BOUND: Final = 2**63
 _PLAIN_TYPES: Final = (type(None), bool, int, float, str, list, dict)
 
 
-def find_non_plain(value: object) -> str | None:
-    """What in a value is not plain data, or too much of it; None where all is well.
-
-    Plain are None, bool, int of 64 bits, finite float, text, list, and dict with texts as keys, in their exact types.
-    """
+def find_non_plain(value: object, rules: PlainDataRules) -> str | None:
+    """The first thing in ``value`` that breaks the rules, in words that follow "holds"; None if it is plain data."""
     level, count = [value], 0
-    for _ in range(_MAX_DEPTH):
+    for _ in range(rules.max_depth):
         count += len(level)
-        if count > _MAX_VALUES:
-            return f"more than {_MAX_VALUES:,} values"
-        problem = next((p for p in map(_problem, level) if p), None)
+        if count > rules.max_values:
+            return f"more than {rules.max_values:,} values"
+        problem = next((p for v in level if (p := _problem(v, rules))), None)
         if problem is not None:
             return problem
-        level = [part for v in level for part in _parts(v)]
+        level = list(islice(chain.from_iterable(map(_parts, level)), rules.max_values + 1))
         if not level:
             return None
-    return f"values nested deeper than {_MAX_DEPTH}"
+    return f"values nested deeper than {rules.max_depth}"
 
 
-def _problem(value: object) -> str | None:
-    if type(value) not in _PLAIN_TYPES:
-        return f"a {type(value).__name__}"
+def _problem(value: object, rules: PlainDataRules) -> str | None:
+    kind = type(value)
+    if kind not in _PLAIN_TYPES and (kind is not tuple or rules.json_only):
+        return f"a {kind.__name__}"
     if isinstance(value, dict) and not all(type(key) is str for key in value):
         return "a dict whose keys are not texts"
-    return None if _can_travel(value) else f"a {type(value).__name__} that cannot travel"
+    return None if not rules.json_only or _fits_json(value) else f"a {kind.__name__} that JSON cannot carry"
 
 
-def _can_travel(value: object) -> bool:
+def _fits_json(value: object) -> bool:
     if isinstance(value, int):
         return -_INT64_BOUND <= value < _INT64_BOUND
     if isinstance(value, float):
@@ -51,7 +66,7 @@ def _can_travel(value: object) -> bool:
 
 
 def _parts(value: object) -> Iterator[object]:
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         yield from value
     elif isinstance(value, dict):
         yield from value

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from io import StringIO
 from typing import Any, Protocol
 
+from codeplan.sandbox.protocol.plain_data import ARGUMENT_RULES, find_non_plain
 from codeplan.sandbox.runtime.attributes import AgentProxy, make_getattr
 from codeplan.sandbox.runtime.guards import PlanStopper, make_guards
 from codeplan.sandbox.runtime.literal_reader import literal_eval
 from codeplan.sandbox.runtime.module_facades import make_modules
 from codeplan.sandbox.runtime.names import RESERVED_NAMES
-from codeplan.sandbox.runtime.plain_data import copy_plain_data
 from codeplan.sandbox.runtime.qualnames import set_name
 from codeplan.sandbox.runtime.safe_builtins import make_builtins
 from codeplan.sandbox.runtime.size_guard import SizeGuard
@@ -134,12 +134,11 @@ def _make_agent_reader(host: HostCalls, stopper: PlanStopper) -> Callable[[str],
     def bound(method: str) -> Callable[..., object]:
         def call(*args: object, **kwargs: object) -> object:
             stopper.raise_if_failed()
-            what = f"agent.{method}"
-            return host.call(
-                method,
-                tuple(copy_plain_data(a, what) for a in args),
-                {k: copy_plain_data(v, what) for k, v in kwargs.items()},
-            )
+            for argument in (*args, *kwargs.values()):
+                problem = find_non_plain(argument, ARGUMENT_RULES)
+                if problem is not None:
+                    raise TypeError(f"agent.{method} was given {problem}; give it texts, numbers, lists and dicts")
+            return host.call(method, args, kwargs)
 
         return set_name(method, call)
 

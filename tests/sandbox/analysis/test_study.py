@@ -10,7 +10,12 @@ from support.caged import plan
 from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
-from codeplan.sandbox.protocol.plain_data import MAX_ANALYSIS_BYTES, find_non_plain
+from codeplan.sandbox.protocol.plain_data import (
+    ANALYSIS_RULES,
+    MAX_ANALYSIS_BYTES,
+    PlainDataRules,
+    find_non_plain,
+)
 from codeplan.types.plan import Rejected
 
 sandbox = Sandbox()
@@ -143,9 +148,17 @@ def test_plain_data_is_what_json_can_say_and_no_more():
     endless: list[object] = []
     endless.append(endless)
 
-    assert find_non_plain({"a": [1, None, True, 2.5, "é", {}]}) is None
-    assert find_non_plain({"a": [b"x"]}) == "a bytes"
-    assert find_non_plain({1: 2}) == "a dict whose keys are not texts"
-    assert find_non_plain([float("inf")]) == "a float that cannot travel"
-    assert find_non_plain(endless) == "values nested deeper than 64"
-    assert find_non_plain([0] * 200_001) == "more than 200,000 values"
+    assert find_non_plain({"a": [1, None, True, 2.5, "é", {}]}, ANALYSIS_RULES) is None
+    assert find_non_plain({"a": [b"x"]}, ANALYSIS_RULES) == "a bytes"
+    assert find_non_plain({1: 2}, ANALYSIS_RULES) == "a dict whose keys are not texts"
+    assert find_non_plain([float("inf")], ANALYSIS_RULES) == "a float that JSON cannot carry"
+    assert find_non_plain(endless, ANALYSIS_RULES) == "values nested deeper than 64"
+    assert find_non_plain([0] * 200_001, ANALYSIS_RULES) == "more than 200,000 values"
+
+
+def test_plain_data_may_reach_each_bound_and_no_more():
+    rules = PlainDataRules(max_depth=2, max_values=3, json_only=False)
+
+    assert find_non_plain((1, 2), rules) is None
+    assert find_non_plain((1, 2, 3), rules) == "more than 3 values"
+    assert find_non_plain([[1]], rules) == "values nested deeper than 2"
