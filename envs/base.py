@@ -6,16 +6,20 @@ Environments need not use any of it: an object with the parts of ``codeplan.prot
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 from msgspec.structs import replace
 
 from codeplan.errors import UsageError
+from codeplan.plugins import Setting
 from codeplan.protocols import Act
 from codeplan.types.task import Observation
 from codeplan.types.value import Value
 
 EPISODE_OVER = "The episode is over."
+
+ActionLimit = Annotated[int, Setting("Actions in an episode at most.")]
+"""The setting ``actions`` of every environment."""
 
 
 class EpisodeSnapshot(Value, frozen=True, kw_only=True):

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Literal
+from typing import Annotated, Literal
 
 from msgspec.structs import replace
 
 from codeplan.envs.alfworld import game_files
 from codeplan.envs.alfworld.data import ALFWorldData, find_data
 from codeplan.envs.alfworld.textworld_engine import TextWorldEngine
-from codeplan.envs.base import check_choice
+from codeplan.envs.base import ActionLimit, check_choice
+from codeplan.envs.household import game_environment
 from codeplan.envs.household.environment import Household
 from codeplan.envs.household.game import Game
-from codeplan.envs.household.game_environment import (
-    Feedback,
-    HouseholdGameEnvironment,
-    HouseholdSnapshot,
-    RuleEngine,
-)
+from codeplan.envs.household.game_environment import FeedbackSetting, HouseholdSnapshot, RuleEngine
 from codeplan.errors import EnvironmentFailure, UsageError
+from codeplan.plugins import Setting
 from codeplan.types.task import Observation, Task
 
 Arrival = Literal["exact", "recorded"]
@@ -29,7 +26,7 @@ Arrival = Literal["exact", "recorded"]
 Engine = Literal["codeplan", "textworld"]
 
 
-class ALFWorld(HouseholdGameEnvironment):
+class ALFWorld(game_environment.HouseholdGameEnvironment):
     """ALFWorld. A task's id is the folders of its task and trial: ``TYPE-OBJECT-…/trial_…``."""
 
     name: str = "alfworld"
@@ -38,20 +35,17 @@ class ALFWorld(HouseholdGameEnvironment):
     def __init__(
         self,
         *,
-        data: str | None = None,
-        actions: int = 50,
-        feedback: Feedback = "plain",
-        arrival: Arrival = "exact",
-        engine: Engine = "codeplan",
+        data: Annotated[
+            str | None, Setting("Folder of ALFWorld's data; default: $ALFWORLD_DATA, ~/.cache/alfworld.")
+        ] = None,
+        actions: ActionLimit = 50,
+        feedback: FeedbackSetting = "plain",
+        arrival: Annotated[
+            Arrival, Setting("recorded: say 'You arrive at the location.', as ReAct's transcripts do.")
+        ] = "exact",
+        engine: Annotated[Engine, Setting("textworld: play in ALFWorld's own engine (extra textworld).")] = "codeplan",
     ) -> None:
-        """Build ALFWorld; the data is read when it is first needed.
-
-        ``data`` is the folder of the data; None finds it in $ALFWORLD_DATA or where ``alfworld-download`` puts it.
-        ``actions`` is the action limit of an episode. With ``feedback="augmented"`` the answer to an action that cannot
-        be done names the reason. ``arrival="recorded"`` answers ``You arrive at the location.`` in every game, as
-        ReAct's transcripts do. ``engine="textworld"`` plays in ALFWorld's own engine (extra ``textworld``).
-        Raises: UsageError if a setting is not allowed.
-        """
+        """The data is read when it is first needed. Raises: UsageError if a setting is not allowed."""
         super().__init__(actions, feedback)
         self._folder = data
         self._arrival: Arrival = check_choice(self.name, "arrival", arrival, ("exact", "recorded"))

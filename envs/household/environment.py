@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Annotated
 
-from codeplan.envs.base import check_choice
+from codeplan.envs.base import ActionLimit, check_choice
 from codeplan.envs.generated_tasks import GeneratedTasks, split_for_seed
 from codeplan.envs.household import generator
 from codeplan.envs.household.game import DIALECTS, DialectName, Game
-from codeplan.envs.household.game_environment import Feedback, HouseholdGameEnvironment, RuleEngine
+from codeplan.envs.household.game_environment import FeedbackSetting, HouseholdGameEnvironment, RuleEngine
 from codeplan.envs.household.rooms import Difficulty
 from codeplan.errors import UsageError
+from codeplan.plugins import Setting
 from codeplan.types.task import Observation, Task
 
 _SPLIT_SEEDS = {"test": range(50), "dev": range(1000, 1050), "train": range(2000, 2200)}
@@ -26,18 +28,12 @@ class Household(HouseholdGameEnvironment):
     def __init__(
         self,
         *,
-        actions: int = 50,
-        dialect: DialectName = "put",
-        feedback: Feedback = "plain",
-        difficulty: Difficulty = "normal",
+        actions: ActionLimit = 50,
+        dialect: Annotated[DialectName, Setting("The wording: put X in/on Y, or move X to Y.")] = "put",
+        feedback: FeedbackSetting = "plain",
+        difficulty: Annotated[Difficulty, Setting("How much furniture and how many objects a room has.")] = "normal",
     ) -> None:
-        """Build the household.
-
-        ``actions`` is the action limit of an episode. ``dialect`` is the wording of one of the two releases of
-        ALFWorld's data: ``put X in/on Y`` or ``move X to Y``. With ``feedback="augmented"`` the answer to an action
-        that cannot be done names the reason. ``difficulty`` sets how much furniture and how many objects a room has.
-        Raises: UsageError if a setting is not allowed.
-        """
+        """Raises: UsageError if a setting is not allowed."""
         super().__init__(actions, feedback)
         self._dialect = DIALECTS[check_choice(self.name, "dialect", dialect, ("put", "move"))]
         self._difficulty: Difficulty = check_choice(self.name, "difficulty", difficulty, ("easy", "normal", "hard"))

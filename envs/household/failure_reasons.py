@@ -7,10 +7,10 @@ the agent stands there and that the receptacle is open.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
 
 from codeplan.envs.household.engine import BLADES, TREATMENTS, ActionRule, rules_by_verb
-from codeplan.envs.household.game import Game, HouseholdState
+from codeplan.envs.household.game import Game, HouseholdState, Receptacle
 from codeplan.types.value import Value
 
 
@@ -35,9 +35,13 @@ class FailedAction(Value, frozen=True):
         near = (r for r in game.receptacles_at(state.location) if not game.receptacles[r].openable or r in state.opened)
         return {game.objects[o].name for r in near for o in state.contents[r]}
 
+    def receptacle(self, name: str) -> Receptacle:
+        """Return the receptacle with this name."""
+        return self.game.receptacles[self.game.receptacle_indices[name]]
 
-FailureCheck = Callable[[FailedAction], str | None]
-"""Checks for one possible cause: returns its sentence, or None if the cause does not apply."""
+    def is_open(self, name: str) -> bool:
+        """Return whether the receptacle was opened."""
+        return self.game.receptacle_indices[name] in self.state.opened
 
 
 def explain_failure(game: Game, state: HouseholdState, action: str) -> str:
@@ -50,8 +54,8 @@ def explain_failure(game: Game, state: HouseholdState, action: str) -> str:
     if names is None:
         return f"That action has the form: {_form(found[0])}."
     failed = FailedAction(game, state, found[0].prefix.split()[0], *names)
-    found_or_none = (check(failed) for check in _CHECKS.get(failed.verb, _PUTTING))
-    return next((sentence for sentence in found_or_none if sentence), "It cannot be done now.")
+    causes = _CAUSES.get(failed.verb, _put)(failed)
+    return next((sentence for sentence in causes if sentence), "It cannot be done now.")
 
 
 # ------------------------------------------------------------------ the words of an action
@@ -84,165 +88,120 @@ def _ill_formed(name: str) -> str | None:
     return None if re.fullmatch(r"[a-z]+ \d+", name) else f"{name[:40]!r} is no name; a name is like: apple 1."
 
 
-def _unknown_receptacle(game: Game, name: str) -> str | None:
-    if name in game.receptacle_indices:
+def _unknown_receptacle(a: FailedAction, name: str) -> str | None:
+    if name in a.game.receptacle_indices:
         return None
     return _ill_formed(name) or f"There is no receptacle {name} in this room."
 
 
-def _no_receptacle_first(a: FailedAction) -> str | None:
-    return _unknown_receptacle(a.game, a.first)
-
-
-def _no_receptacle_second(a: FailedAction) -> str | None:
-    return _unknown_receptacle(a.game, a.second)
-
-
-def _no_object(a: FailedAction) -> str | None:
+def _not_an_object(a: FailedAction) -> str | None:
     if a.first in a.game.receptacle_indices:
         return f"The {a.first} is a receptacle, not an object."
     return _ill_formed(a.first)
 
 
-def _bad_name(a: FailedAction) -> str | None:
-    return None if a.first in a.game.receptacle_indices else _ill_formed(a.first)
+# ------------------------------------------------------------------ the state
 
 
-# ------------------------------------------------------------------ where the agent is, and what it holds
-
-
-def _near_already(a: FailedAction) -> str | None:
-    return f"The {a.first} is within reach already, from where you stand."
-
-
-def _is_away(a: FailedAction, receptacle: str) -> str | None:
-    there = a.game.receptacles[a.game.receptacle_indices[receptacle]]
-    return None if there.location == a.state.location else f"You are not at the {receptacle}: go to {receptacle} first."
-
-
-def _away_from_first(a: FailedAction) -> str | None:
-    return _is_away(a, a.first)
-
-
-def _away_from_second(a: FailedAction) -> str | None:
-    return _is_away(a, a.second)
-
-
-def _hands_full(a: FailedAction) -> str | None:
-    return f"Your hands are full: you carry the {a.held_object}." if a.held_object else None
-
-
-def _not_carried(a: FailedAction) -> str | None:
-    return _does_not_carry(a, a.first)
-
-
-def _blade_not_carried(a: FailedAction) -> str | None:
-    return _ill_formed(a.second) or _does_not_carry(a, a.second)
-
-
-def _does_not_carry(a: FailedAction, thing: str) -> str | None:
-    if a.held_object == thing:
+def _away(a: FailedAction, receptacle: str) -> str | None:
+    if a.receptacle(receptacle).location == a.state.location:
         return None
-    return f"You do not carry the {thing}: " + (
-        f"you carry the {a.held_object}." if a.held_object else "your hands are empty."
-    )
+    return f"You are not at the {receptacle}: go to {receptacle} first."
+
+
+def _not_carried(a: FailedAction, name: str) -> str | None:
+    if a.held_object == name:
+        return None
+    held = f"you carry the {a.held_object}" if a.held_object else "your hands are empty"
+    return f"You do not carry the {name}: {held}."
 
 
 def _out_of_sight(a: FailedAction) -> str | None:
     return None if a.first in a.visible_objects else f"There is no {a.first} to be seen from where you stand."
 
 
-# ------------------------------------------------------------------ what a thing is good for
-
-
 def _closed(a: FailedAction) -> str | None:
-    at = a.game.receptacle_indices[a.second]
-    if not a.game.receptacles[at].openable or at in a.state.opened:
+    if not a.receptacle(a.second).openable or a.is_open(a.second):
         return None
     return f"The {a.second} is closed: open {a.second} first."
 
 
-def _no_door(a: FailedAction) -> str | None:
-    openable = a.game.receptacles[a.game.receptacle_indices[a.first]].openable
-    return None if openable else f"The {a.first} has nothing to open or close."
+# ------------------------------------------------------------------ the causes to check, in order, for each action
 
 
-def _already_so(a: FailedAction) -> str | None:
-    opened = a.game.receptacle_indices[a.first] in a.state.opened
-    return f"The {a.first} is {'open' if opened else 'closed'} already."
+def _go(a: FailedAction) -> Iterator[str | None]:
+    yield _unknown_receptacle(a, a.first)
+    yield f"The {a.first} is within reach already, from where you stand."
 
 
-def _not_there(a: FailedAction) -> str | None:
-    contents = a.state.contents[a.game.receptacle_indices[a.second]]
-    here = a.game.object_indices.get(a.first) in contents
-    return None if here else f"There is no {a.first} in or on the {a.second}."
+def _open_or_close(a: FailedAction) -> Iterator[str | None]:
+    yield _unknown_receptacle(a, a.first)
+    yield _away(a, a.first)
+    if not a.receptacle(a.first).openable:
+        yield f"The {a.first} has nothing to open or close."
+    yield f"The {a.first} is {'open' if a.is_open(a.first) else 'closed'} already."
 
 
-def _immovable(a: FailedAction) -> str | None:
-    return f"The {a.first} cannot be picked up."
+def _take(a: FailedAction) -> Iterator[str | None]:
+    yield _not_an_object(a)
+    yield _unknown_receptacle(a, a.second)
+    yield _away(a, a.second)
+    yield _closed(a)
+    if a.game.object_indices.get(a.first) not in a.state.contents[a.game.receptacle_indices[a.second]]:
+        yield f"There is no {a.first} in or on the {a.second}."
+    if a.held_object:
+        yield f"Your hands are full: you carry the {a.held_object}."
+    yield f"The {a.first} cannot be picked up."
 
 
-def _unfit(a: FailedAction) -> str | None:
-    return f"The {a.first} does not belong in or on a {a.second.split()[0]}."
+def _put(a: FailedAction) -> Iterator[str | None]:
+    yield _not_an_object(a)
+    yield _unknown_receptacle(a, a.second)
+    yield _away(a, a.second)
+    yield _closed(a)
+    yield _not_carried(a, a.first)
+    yield f"The {a.first} does not belong in or on a {a.second.split()[0]}."
 
 
-def _wrong_appliance(a: FailedAction) -> str | None:
+def _treat(a: FailedAction) -> Iterator[str | None]:
+    yield _not_an_object(a)
+    yield _unknown_receptacle(a, a.second)
+    yield _away(a, a.second)
+    yield _not_carried(a, a.first)
     needed = TREATMENTS[a.verb].appliance
-    if a.game.receptacles[a.game.receptacle_indices[a.second]].kind == needed:
-        return None
-    return f"You cannot {a.verb} anything with the {a.second}: that takes a {needed}."
+    if a.receptacle(a.second).kind != needed:
+        yield f"You cannot {a.verb} anything with the {a.second}: that takes a {needed}."
+    yield f"The {a.first} is nothing to {a.verb}."
 
 
-def _untreatable(a: FailedAction) -> str | None:
-    return f"The {a.first} is nothing to {a.verb}."
-
-
-def _appliance(a: FailedAction) -> str | None:
-    """The agent tried to use an appliance, which has a verb of its own."""
+def _use(a: FailedAction) -> Iterator[str | None]:
     verb = next((v for v, t in TREATMENTS.items() if a.first.split(" ")[0] == t.appliance), None)
-    return f"The {a.first} is not used so, but: {verb} OBJECT with {a.first}." if verb else None
+    if verb:
+        yield f"The {a.first} is not used so, but: {verb} OBJECT with {a.first}."
+    yield _not_an_object(a)
+    yield _out_of_sight(a)
+    yield f"The {a.first} has nothing to switch on."
 
 
-def _no_switch(a: FailedAction) -> str | None:
-    return f"The {a.first} has nothing to switch on."
+def _slice(a: FailedAction) -> Iterator[str | None]:
+    yield _not_an_object(a)
+    yield _ill_formed(a.second)
+    yield _not_carried(a, a.second)
+    if a.second.split()[0] not in BLADES:
+        yield f"The {a.second} does not cut; a {' or a '.join(BLADES)} does."
+    yield _out_of_sight(a)
+    yield f"The {a.first} is nothing to slice."
 
 
-def _blunt(a: FailedAction) -> str | None:
-    return None if a.second.split()[0] in BLADES else f"The {a.second} does not cut; a {' or a '.join(BLADES)} does."
-
-
-def _uncuttable(a: FailedAction) -> str | None:
-    return f"The {a.first} is nothing to slice."
-
-
-def _not_held(a: FailedAction) -> str | None:
+def _examine(a: FailedAction) -> Iterator[str | None]:
     if a.first in a.game.receptacle_indices:
-        return _is_away(a, a.first)
-    carried = f"carry the {a.held_object}" if a.held_object else "carry nothing"
-    return f"Of objects only what you carry can be examined, and you {carried}."
+        yield _away(a, a.first)
+    else:
+        yield _ill_formed(a.first)
+        held = f"carry the {a.held_object}" if a.held_object else "carry nothing"
+        yield f"Of objects only what you carry can be examined, and you {held}."
 
 
-_TREATING = (_no_object, _no_receptacle_second, _away_from_second, _not_carried, _wrong_appliance, _untreatable)
-_PUTTING = (_no_object, _no_receptacle_second, _away_from_second, _closed, _not_carried, _unfit)
-_CHECKS: dict[str, tuple[FailureCheck, ...]] = {
-    "go": (_no_receptacle_first, _near_already),
-    "open": (_no_receptacle_first, _away_from_first, _no_door, _already_so),
-    "close": (_no_receptacle_first, _away_from_first, _no_door, _already_so),
-    "take": (
-        _no_object,
-        _no_receptacle_second,
-        _away_from_second,
-        _closed,
-        _not_there,
-        _hands_full,
-        _immovable,
-    ),
-    "clean": _TREATING,
-    "heat": _TREATING,
-    "cool": _TREATING,
-    "use": (_appliance, _no_object, _out_of_sight, _no_switch),
-    "slice": (_no_object, _blade_not_carried, _blunt, _out_of_sight, _uncuttable),
-    "examine": (_bad_name, _not_held),
-}
-"""The causes to check for an action, by its first word, in order. The word for putting depends on the dialect, so
-``_PUTTING`` applies to any other word."""
+_CAUSES = {"go": _go, "open": _open_or_close, "close": _open_or_close, "take": _take, "use": _use, "slice": _slice}
+_CAUSES |= {"examine": _examine} | dict.fromkeys(TREATMENTS, _treat)
+"""By an action's first word. The word for putting depends on the dialect, so ``_put`` is for any other word."""

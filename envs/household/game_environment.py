@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 from codeplan.envs.base import EpisodeSnapshot, RestorableEnvironment, check_choice
 from codeplan.envs.household import admissible, engine, failure_reasons, sentences
 from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.envs.household.game import Game, HouseholdState
+from codeplan.plugins import Setting
 from codeplan.types.task import ActionSpace, Observation
 
 Feedback = Literal["plain", "augmented"]
 """The answer to an action that cannot be done: ``Nothing happens.`` alone, or with the reason after it."""
+
+FeedbackSetting = Annotated[Feedback, Setting("augmented: an action that cannot be done is answered with the reason.")]
 
 _FORMS = (
     "go to RECEPTACLE",

@@ -44,27 +44,22 @@ DIFFICULTY_SETTINGS: dict[Difficulty, DifficultySettings] = {
 }
 
 
+def _furniture(listed: str) -> dict[str, tuple[int, int]]:
+    """``bed 1-1, desk 1-2`` as numbers by kind."""
+    words = (item.split() for item in listed.split(", "))
+    return {kind: (int(numbers.split("-")[0]), int(numbers.split("-")[1])) for kind, numbers in words}
+
+
 def _usual(table: str) -> dict[str, tuple[str, ...]]:
     rows = (line.split(":") for line in table.strip().splitlines())
     return {kind.strip(): tuple(places.split()) for kind, places in rows}
 
 
 KITCHEN = Room(
-    {
-        "cabinet": (3, 6),
-        "coffeemachine": (1, 1),
-        "countertop": (1, 3),
-        "diningtable": (0, 1),
-        "drawer": (2, 4),
-        "fridge": (1, 1),
-        "garbagecan": (1, 1),
-        "microwave": (1, 1),
-        "shelf": (0, 3),
-        "sidetable": (0, 1),
-        "sinkbasin": (1, 1),
-        "stoveburner": (2, 4),
-        "toaster": (1, 1),
-    },
+    _furniture(
+        "cabinet 3-6, coffeemachine 1-1, countertop 1-3, diningtable 0-1, drawer 2-4, fridge 1-1, "
+        "garbagecan 1-1, microwave 1-1, shelf 0-3, sidetable 0-1, sinkbasin 1-1, stoveburner 2-4, toaster 1-1"
+    ),
     _usual(
         """
         apple: countertop diningtable fridge sidetable garbagecan
@@ -104,20 +99,10 @@ KITCHEN = Room(
 )
 
 BATHROOM = Room(
-    {
-        "bathtubbasin": (0, 1),
-        "cabinet": (2, 4),
-        "cart": (0, 1),
-        "countertop": (1, 1),
-        "drawer": (0, 3),
-        "garbagecan": (1, 1),
-        "handtowelholder": (1, 2),
-        "shelf": (0, 2),
-        "sinkbasin": (1, 2),
-        "toilet": (1, 1),
-        "toiletpaperhanger": (1, 1),
-        "towelholder": (1, 1),
-    },
+    _furniture(
+        "bathtubbasin 0-1, cabinet 2-4, cart 0-1, countertop 1-1, drawer 0-3, garbagecan 1-1, "
+        "handtowelholder 1-2, shelf 0-2, sinkbasin 1-2, toilet 1-1, toiletpaperhanger 1-1, towelholder 1-1"
+    ),
     _usual(
         """
         candle: countertop toilet shelf cabinet
@@ -144,18 +129,10 @@ BATHROOM = Room(
 )
 
 BEDROOM = Room(
-    {
-        "armchair": (0, 1),
-        "bed": (1, 1),
-        "desk": (1, 2),
-        "drawer": (3, 6),
-        "dresser": (0, 1),
-        "garbagecan": (1, 1),
-        "laundryhamper": (0, 1),
-        "safe": (0, 1),
-        "shelf": (1, 5),
-        "sidetable": (1, 2),
-    },
+    _furniture(
+        "armchair 0-1, bed 1-1, desk 1-2, drawer 3-6, dresser 0-1, garbagecan 1-1, laundryhamper 0-1, "
+        "safe 0-1, shelf 1-5, sidetable 1-2"
+    ),
     _usual(
         """
         alarmclock: desk sidetable shelf dresser
@@ -191,21 +168,10 @@ BEDROOM = Room(
 )
 
 LIVING_ROOM = Room(
-    {
-        "armchair": (1, 2),
-        "cabinet": (0, 4),
-        "coffeetable": (1, 1),
-        "diningtable": (0, 1),
-        "drawer": (2, 5),
-        "dresser": (0, 1),
-        "garbagecan": (1, 1),
-        "ottoman": (0, 1),
-        "safe": (0, 1),
-        "shelf": (1, 5),
-        "sidetable": (1, 2),
-        "sofa": (1, 1),
-        "tvstand": (0, 1),
-    },
+    _furniture(
+        "armchair 1-2, cabinet 0-4, coffeetable 1-1, diningtable 0-1, drawer 2-5, dresser 0-1, garbagecan 1-1, "
+        "ottoman 0-1, safe 0-1, shelf 1-5, sidetable 1-2, sofa 1-1, tvstand 0-1"
+    ),
     _usual(
         """
         book: coffeetable shelf sofa sidetable drawer

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Annotated
 
-from codeplan.envs.base import EpisodeSnapshot, RestorableEnvironment
+from codeplan.envs.base import ActionLimit, EpisodeSnapshot, RestorableEnvironment
 from codeplan.envs.textcraft import engine
 from codeplan.envs.textcraft.agent import TextCraftAgent
 from codeplan.envs.textcraft.commands import CommandLists, bundled_command_lists, draw_commands, read_command_lists
@@ -12,6 +13,7 @@ from codeplan.envs.textcraft.recipes import recipe_book
 from codeplan.envs.textcraft.tasks import NAME, find_task, goal_item, tasks_in_split
 from codeplan.envs.textcraft.walkthrough import find_walkthrough
 from codeplan.errors import UsageError
+from codeplan.plugins import Setting
 from codeplan.types.task import ActionSpace, Observation, Task
 
 
@@ -38,14 +40,14 @@ class TextCraft(RestorableEnvironment[TextCraftSnapshot]):
         status="inventory",
     )
 
-    def __init__(self, *, exact: bool = False, recorded: str | None = None, actions: int = 60) -> None:
-        """Build TextCraft.
-
-        With ``exact`` a task shows the commands, in the order, that it was recorded with. codeplan has those of half
-        the test tasks; ``recorded`` is a file of more (JSON lines with ``seed`` and ``commands``). ``actions`` is the
-        action limit of an episode; the original has none, and the longest task needs fewer than half of the default.
-        Raises: UsageError if a setting is not allowed, or if the file cannot be read.
-        """
+    def __init__(
+        self,
+        *,
+        exact: Annotated[bool, Setting("Show the recorded commands, which exist for half of the test tasks.")] = False,
+        recorded: Annotated[str | None, Setting("File of more recorded commands, for exact.")] = None,
+        actions: ActionLimit = 60,  # the original has no limit; the longest walkthrough has 27 actions
+    ) -> None:
+        """Raises: UsageError if a setting is not allowed, or if the file of recorded commands cannot be read."""
         super().__init__(actions)
         if recorded is not None and not exact:
             raise UsageError("the setting recorded of textcraft needs exact=True; give both, or neither")
