@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from codeplan.cli import options
+from codeplan.cli import options, setting_options
 
 if TYPE_CHECKING:
     from codeplan.bench.bench_runner import BenchOutcome
@@ -48,13 +48,6 @@ Folder = Annotated[
 Method = Annotated[
     str | None, typer.Option(metavar="NAME", help="The method, as `codeplan methods` lists it. [adaplanner]")
 ]
-Mistakes = Annotated[
-    str | None, typer.Option(metavar="HOW", help="How often the scripted stand-in errs: none, some, many.")
-]
-ResumeBy = Annotated[str | None, typer.Option(metavar="WHO", help="Who finds the step to resume at: syntax or model.")]
-CodeCheck = Annotated[
-    str | None, typer.Option(metavar="WHEN", help="Ask the model to check plans: on-error or always.")
-]
 MaxMoney = Annotated[float | None, typer.Option(metavar="USD", help="Budget of the whole bench: US dollars.")]
 MaxTokens = Annotated[int | None, typer.Option(metavar="N", help="Budget of the whole bench: tokens, in and out.")]
 MaxSeconds = Annotated[float | None, typer.Option(metavar="S", help="Budget of the whole bench: seconds.")]
@@ -66,7 +59,11 @@ Retries = Annotated[
 
 def add_to(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command("bench", epilog="Example: codeplan bench household -n 5 -j 4 --out first")(bench)
+    with_settings = setting_options.command_class(
+        *setting_options.MODEL_SETTINGS, *setting_options.ROUTE_SETTINGS, *setting_options.METHOD_SETTINGS
+    )
+    example = "Example: codeplan bench household -n 5 -j 4 --out first"
+    app.command("bench", cls=with_settings, epilog=example)(bench)
 
 
 def bench(
@@ -84,16 +81,6 @@ def bench(
     out: Folder = None,
     method: Method = None,
     model: options.Model = None,
-    base_url: options.BaseUrl = None,
-    ask_model: options.AskModel = None,
-    refine_model: options.RefineModel = None,
-    executor_model: options.ExecutorModel = None,
-    api: options.Api = None,
-    prices: options.Prices = None,
-    mistakes: Mistakes = None,
-    model_seed: options.ModelSeed = None,
-    resume_by: ResumeBy = None,
-    code_check: CodeCheck = None,
     more: options.Set = None,
     max_money: MaxMoney = None,
     max_tokens: MaxTokens = None,

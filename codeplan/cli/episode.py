@@ -9,31 +9,33 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from codeplan.cli import options
+from codeplan.cli import options, setting_options
 from codeplan.errors import CodeplanError
 
 if TYPE_CHECKING:
     from codeplan.recording.events import EpisodeStarted, Event
 
 Method = Annotated[str, typer.Option(metavar="NAME", help="How to solve it; 'codeplan methods' lists them.")]
-Tries = Annotated[int | None, typer.Option(metavar="N", help="Runs of a plan at most. [6]")]
-ResumeBy = Annotated[
-    str | None, typer.Option(metavar="HOW", help="Who finds the step to resume at: syntax or model. [syntax]")
-]
-CodeCheck = Annotated[
-    str | None, typer.Option(metavar="WHEN", help="When a plan goes back for repair: on-error or always. [on-error]")
-]
+_SETTINGS = (
+    *setting_options.MODEL_SETTINGS,
+    *setting_options.ROUTE_SETTINGS,
+    "temperature",
+    "tries",
+    "resume_by",
+    "code_check",
+)
 
 
 class RunInterruptedError(CodeplanError):
-    """The person at the keyboard ended the run."""
+    """The user interrupted the run."""
 
     exit_code = 130
 
 
 def add_to(app: typer.Typer) -> None:
     """Add this module's commands."""
-    app.command("run", epilog="Example: codeplan run household --kind clean --seed 3")(run)
+    with_settings = setting_options.command_class(*_SETTINGS, budget=True)
+    app.command("run", cls=with_settings, epilog="Example: codeplan run household --kind clean --seed 3")(run)
 
 
 def run(
@@ -45,23 +47,6 @@ def run(
     data: options.Data = None,
     method: Method = "adaplanner",
     model: options.Model = None,
-    base_url: options.BaseUrl = None,
-    ask_model: options.AskModel = None,
-    refine_model: options.RefineModel = None,
-    executor_model: options.ExecutorModel = None,
-    api: options.Api = None,
-    prices: options.Prices = None,
-    mistakes: options.Mistakes = None,
-    model_seed: options.ModelSeed = None,
-    temperature: options.Temperature = None,
-    tries: Tries = None,
-    resume_by: ResumeBy = None,
-    code_check: CodeCheck = None,
-    max_actions: options.MaxActions = None,
-    max_model_calls: options.MaxModelCalls = None,
-    max_tokens: options.MaxTokens = None,
-    max_money: options.MaxMoney = None,
-    max_seconds: options.MaxSeconds = None,
     allow_weak_sandbox: options.AllowWeak = False,
     more: options.Set = None,
     out: options.Out = None,
@@ -72,17 +57,17 @@ def run(
 ) -> None:
     """Run one episode: plan, execute, refine, resume.
 
-    Exit code 0 success, 1 not solved, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted.
+    Exit codes: 0 success, 1 not solved, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted.
     """
     given = options.command_settings(context)
-    found = options.load_config()
-    model, given = options.select_model(found, model, given)
-    spend = options.command_budget(context, found)
+    config = options.load_config()
+    model, given = options.select_model(config, model, given)
+    budget = options.command_budget(context, config)
     name = (env, task) if task else (env, kind, seed)
-    which = {"env": env, "task": task, "kind": kind, "seed": seed}
+    selection = {"env": env, "task": task, "kind": kind, "seed": seed}
     new = contextlib.nullcontext(out) if out else options.new_run_folder(*name)
     with new as folder, options.open_tapes(record, replay) as tapes:
-        _play(folder, as_json, quiet, **tapes, **which, method=method, model=model, budget=spend, **given)
+        _play(folder, as_json, quiet, **tapes, **selection, method=method, model=model, budget=budget, **given)
 
 
 def _play(folder: Path, as_json: bool, quiet: bool, **arguments: Any) -> None:
@@ -93,16 +78,16 @@ def _play(folder: Path, as_json: bool, quiet: bool, **arguments: Any) -> None:
     try:
         result = run_episode(out=folder, on_event=make_event_handler(as_json, quiet), **arguments)
     except KeyboardInterrupt:
-        raise RunInterruptedError(f"interrupted; what happened so far is in {folder / TRACE_NAME}") from None
+        raise RunInterruptedError(f"interrupted; the trace so far is in {folder / TRACE_NAME}") from None
     if as_json:
         options.print_json(to_plain_data(result))
     raise typer.Exit(options.exit_code(result))
 
 
 def make_event_handler(as_json: bool, quiet: bool) -> Callable[[Event], None]:
-    """What shows the episode: nothing beside JSON, the summary alone where it is to be quiet, else everything.
+    """The handler that shows an episode: only the summary if ``quiet``, nothing if the result is printed as JSON.
 
-    A budget that cannot hold is told on stderr in any case.
+    In every case it warns on stderr if a budget of money cannot be enforced.
     """
     from codeplan.recording.events import EpisodeStarted
 

@@ -1,4 +1,4 @@
-"""Options that commands share, and what becomes of them."""
+"""Options that several commands share, and the values that commands make of them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from codeplan.cli.setting_options import given_limits, given_settings
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -18,71 +20,49 @@ if TYPE_CHECKING:
     from codeplan.types.result import Result
 
 RUNS = Path("runs")
-"""Where traces go when no folder is named."""
+"""The folder for traces if --out names none."""
 
-_NO_SETTINGS = {"env", "task", "kind", "seed", "method", "model", "budget", "out", "listen", "limits", "record", "tape"}
-"""Parameters of a run that are no settings, or cannot be written on a command line."""
-
-_SETTINGS = (
-    "data",
-    "base_url",
-    *("ask_model", "refine_model", "executor_model", "api", "prices"),
-    *("mistakes", "model_seed", "temperature"),
-    *("tries", "resume_by", "code_check"),
-    "allow_weak_sandbox",
-)
-"""The options that are settings of environment, method or model, in the order in which a trace keeps them."""
-
-_LIMITS = ("actions", "model_calls", "tokens", "money", "seconds")
-"""The limits of a budget that have an option, ``--max-`` before their name."""
+_NO_SETTINGS = {
+    "env",
+    "task",
+    "kind",
+    "seed",
+    "method",
+    "model",
+    "budget",
+    "out",
+    "on_event",
+    "limits",
+    "record",
+    "tape",
+}
+"""Parameters of a run that --set refuses: they are not settings, or have no form on a command line."""
 
 Env = Annotated[str, typer.Argument(metavar="ENV", help="The environment's name; 'codeplan envs' lists them.")]
 EnvOption = Annotated[str, typer.Option("--env", metavar="ENV", help="The environment whose agent the plan uses.")]
 TaskId = Annotated[str | None, typer.Option("--task", metavar="ID", help="The task's id, such as clean/3.")]
-Kind = Annotated[str | None, typer.Option(metavar="K", help="A kind of task, where no --task is given.")]
-Seed = Annotated[int | None, typer.Option(metavar="N", help="The seed that makes the task, where no --task is given.")]
+Kind = Annotated[str | None, typer.Option(metavar="K", help="A kind of task, instead of --task.")]
+Seed = Annotated[int | None, typer.Option(metavar="N", help="The seed that makes the task, instead of --task.")]
 Model = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="'scripted' (a stand-in, no key needed), or a model of the endpoint. [scripted]"),
+    typer.Option(metavar="NAME", help="'scripted' (a stand-in, no key needed), or an endpoint's model. [scripted]"),
 ]
-AskModel = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Another model for a plan's ask_llm; NAME@URL is at another endpoint."),
-]
-RefineModel = Annotated[str | None, typer.Option(metavar="NAME", help="Another model for refining plans.")]
-ExecutorModel = Annotated[str | None, typer.Option(metavar="NAME", help="Another model for choosing single actions.")]
-Api = Annotated[str | None, typer.Option(metavar="API", help="The endpoint's API: chat or responses. [chat]")]
-Prices = Annotated[
-    str | None, typer.Option(metavar="FILE", help="A table of prices (TOML) that goes before the built-in one.")
-]
-MaxMoney = Annotated[float | None, typer.Option(metavar="USD", help="Budget: US dollars, where prices are known.")]
 BaseUrl = Annotated[
     str | None, typer.Option(metavar="URL", help="The model's endpoint; default OPENAI_BASE_URL, or OpenAI.")
 ]
-Mistakes = Annotated[str | None, typer.Option(metavar="HOW", help="Which mistakes the scripted model makes.")]
-ModelSeed = Annotated[int | None, typer.Option(metavar="N", help="The model's seed; a real one may ignore it.")]
-Temperature = Annotated[float | None, typer.Option(metavar="T", help="Sampling temperature; left to the endpoint.")]
-MaxActions = Annotated[int | None, typer.Option(metavar="N", help="Budget: actions.")]
-MaxModelCalls = Annotated[int | None, typer.Option(metavar="N", help="Budget: model calls of any purpose. [100]")]
-MaxTokens = Annotated[int | None, typer.Option(metavar="N", help="Budget: tokens, in and out.")]
-MaxSeconds = Annotated[float | None, typer.Option(metavar="S", help="Budget: seconds.")]
-AllowWeak = Annotated[
-    bool, typer.Option("--allow-weak-sandbox", help="Run even where a layer of the sandbox is missing.")
-]
-Out = Annotated[Path | None, typer.Option(metavar="DIR", help="The folder for the trace; must not hold one yet.")]
-Record = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Put everything on a new tape: model replies and observations.")
-]
-Replay = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Play from a tape, offline; any difference is an error.")
-]
-Run = Annotated[Path, typer.Argument(metavar="RUN", help="The episode's folder, as --out named it.")]
-Port = Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="The port on 127.0.0.1; 0 is any that is free.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, to standard output.")]
+ExecutorModel = Annotated[str | None, typer.Option(metavar="NAME", help="Another model for choosing single actions.")]
+Mistakes = Annotated[str | None, typer.Option(metavar="HOW", help="The mistakes that the scripted model makes.")]
+ModelSeed = Annotated[int | None, typer.Option(metavar="N", help="The scripted model's seed.")]
+AllowWeak = Annotated[bool, typer.Option("--allow-weak-sandbox", help="Run even if a sandbox layer is missing.")]
+Out = Annotated[Path | None, typer.Option(metavar="DIR", help="The folder for the trace; must not contain one.")]
+Record = Annotated[Path | None, typer.Option(metavar="FILE", help="Record model replies and observations on a tape.")]
+Replay = Annotated[Path | None, typer.Option(metavar="FILE", help="Play from a tape, offline; differences are errors.")]
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="The episode's folder, as given to --out.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="The port on 127.0.0.1; 0 takes a free one.")]
+Json = Annotated[bool, typer.Option("--json", help="Print only JSON to standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show the summary only.")]
 Data = Annotated[
-    str | None,
-    typer.Option("--data", metavar="FOLDER", help="The folder of the environment's data, where it needs one."),
+    str | None, typer.Option("--data", metavar="FOLDER", help="The folder of the environment's data, if it needs one.")
 ]
 Set = Annotated[
     list[str] | None,
@@ -91,34 +71,32 @@ Set = Annotated[
 
 
 def collect_settings(more: list[str] | None, **given: Any) -> dict[str, Any]:
-    """The settings that were given; a flag that is off was not.
-
-    Those of ``--set`` are read as JSON where they are, else as text.
-    """
+    """The settings that were given, without None and False, and those of ``--set``, read as JSON or else as text."""
     from codeplan.errors import UsageError
 
-    found = {name: value for name, value in given.items() if value is not None and value is not False}
+    settings = {name: value for name, value in given.items() if value is not None and value is not False}
     for item in more or []:
         name, equals, text = item.partition("=")
         if not (name.isidentifier() and equals):
-            raise UsageError(f"--set takes NAME=VALUE, not {item!r}; for instance --set timeout=60")
+            raise UsageError(f"--set takes NAME=VALUE, not {item!r}; for example --set timeout=60")
         if name in _NO_SETTINGS:
-            raise UsageError(f"{name!r} is no setting for --set; see the options that --help lists")
+            raise UsageError(f"--set cannot set {name!r}; see the options that --help lists")
         try:
-            found[name] = json.loads(text)
+            settings[name] = json.loads(text)
         except ValueError:
-            found[name] = text
-    return found
+            settings[name] = text
+    return settings
 
 
 def command_settings(context: typer.Context) -> dict[str, Any]:
-    """The settings among the options that a command was called with, ``--set`` included."""
+    """All settings that a command got: its own options, those made from declarations, and ``--set``."""
     called = context.params
-    return collect_settings(called["more"], **{name: called[name] for name in _SETTINGS if name in called})
+    own = {name: called.get(name) for name in ("data", "base_url", "executor_model", "allow_weak_sandbox")}
+    return collect_settings(called["more"], **{"data": own.pop("data")}, **(own | given_settings(context)))
 
 
 def load_config() -> UserConfig:
-    """What the environment and the current folder's file set; flags go before it."""
+    """The configuration from environment variables and the current folder's file. Options override it."""
     import os
 
     from codeplan.runner.configuration import load_config
@@ -127,7 +105,7 @@ def load_config() -> UserConfig:
 
 
 def select_model(config: UserConfig, model: str | None, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The model's name, and the settings that were given with those that were found and fit the model."""
+    """The model's name, and the given settings on top of the configured ones that this model takes."""
     from codeplan.runner.configuration import settings_for_model
 
     name = (config.model or "scripted") if model is None else model
@@ -135,7 +113,7 @@ def select_model(config: UserConfig, model: str | None, given: dict[str, Any]) -
 
 
 def make_budget(config: UserConfig, **limits: float | None) -> Budget:
-    """The budget with the limits that were given or found, and its own defaults for the others."""
+    """The budget with the given limits, then the configured ones, then its defaults."""
     from codeplan.budget import Budget
 
     given: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}
@@ -143,13 +121,13 @@ def make_budget(config: UserConfig, **limits: float | None) -> Budget:
 
 
 def command_budget(context: typer.Context, config: UserConfig) -> Budget:
-    """The budget with the limits among the options that a command was called with, or found, or its own defaults."""
-    return make_budget(config, **{name: context.params[f"max_{name}"] for name in _LIMITS})
+    """The budget from a command's options, the configuration and the defaults."""
+    return make_budget(config, **given_limits(context))
 
 
 @contextlib.contextmanager
 def open_tapes(record: Path | None, replay: Path | None) -> Iterator[dict[str, Any]]:
-    """The arguments of a run that is to be put on a tape, or played from one."""
+    """The arguments of a run that records a tape, or plays from one."""
     from codeplan.recording.tape import Tape, TapeRecorder
 
     recorder = TapeRecorder(record) if record else None
@@ -162,13 +140,13 @@ def open_tapes(record: Path | None, replay: Path | None) -> Iterator[dict[str, A
 
 @contextlib.contextmanager
 def new_run_folder(*words: str | int | None) -> Iterator[Path]:
-    """A new folder in ``runs/``, named by the time and the words; gone again where nothing was written to it."""
+    """A new folder in ``runs/``, named after the time and the words. An empty one is removed at the end."""
     from codeplan.errors import UsageError
 
     try:
-        folder = _made("-".join(str(w) for w in words if w is not None))
+        folder = _create_folder("-".join(str(w) for w in words if w is not None))
     except OSError as e:
-        raise UsageError(f"no folder for the trace can be made in {RUNS}: {e.strerror}; name one with --out") from None
+        raise UsageError(f"cannot create a folder for the trace in {RUNS}: {e.strerror}; name one with --out") from None
     try:
         yield folder
     finally:
@@ -176,7 +154,7 @@ def new_run_folder(*words: str | int | None) -> Iterator[Path]:
             folder.rmdir()
 
 
-def _made(name: str) -> Path:
+def _create_folder(name: str) -> Path:
     import time
 
     safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in name)[:80]
@@ -186,7 +164,7 @@ def _made(name: str) -> Path:
         with contextlib.suppress(FileExistsError):
             folder.mkdir(parents=True)
             return folder
-    raise FileExistsError(17, "too many runs within a second")
+    raise FileExistsError(17, "1000 runs started within a second")
 
 
 def make_console() -> Console:

@@ -1,4 +1,4 @@
-"""``codeplan check`` and ``codeplan exec``: a plan in a file, looked at or run, without any planning."""
+"""``codeplan check`` and ``codeplan exec``: check or run a plan from a file, without planning."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from codeplan.cli import options
+from codeplan.cli import options, setting_options
 from codeplan.cli.episode import make_event_handler
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from codeplan.types.plan import Plan, Rejected
 
 MAX_PLAN_BYTES = 1_000_000
-"""A file larger than this is no plan; the sandbox's own cap is far lower."""
+"""Larger files are not read. The sandbox's own limit is far lower."""
 
 PlanFile = Annotated[str, typer.Argument(metavar="PLAN", help="The plan's file; - is standard input.")]
 
@@ -24,7 +24,9 @@ PlanFile = Annotated[str, typer.Argument(metavar="PLAN", help="The plan's file; 
 def add_to(app: typer.Typer) -> None:
     """Add this module's commands."""
     app.command("check", epilog="Example: codeplan check my_plan.py --env household")(check)
-    app.command("exec", epilog="Example: codeplan exec my_plan.py --env household --task clean/3")(execute)
+    with_settings = setting_options.command_class(*setting_options.MODEL_SETTINGS, "temperature", budget=True)
+    example = "Example: codeplan exec my_plan.py --env household --task clean/3"
+    app.command("exec", cls=with_settings, epilog=example)(execute)
 
 
 def check(
@@ -35,14 +37,14 @@ def check(
 ) -> None:
     """Check a plan without running it.
 
-    Each reason to refuse it is told as PLAN:line:column: message [rule], with what to write instead.
+    Each diagnostic is printed as PLAN:line:column: message [rule], with what to write instead.
 
-    Exit code 0 accepted, 1 refused, 2 usage, 4 infrastructure.
+    Exit codes: 0 accepted, 1 refused, 2 usage, 4 infrastructure.
     """
     from codeplan.types.plan import Rejected
 
-    checked = _checked(read_plan(plan), env, allow_weak_sandbox)
-    rejected = checked if isinstance(checked, Rejected) else None
+    outcome = _check(read_plan(plan), env, allow_weak_sandbox)
+    rejected = outcome if isinstance(outcome, Rejected) else None
     if as_json:
         from codeplan.report.json_output import to_plain_data
 
@@ -50,7 +52,7 @@ def check(
     elif rejected:
         _print_diagnostics(plan, rejected)
     else:
-        typer.echo(f"{_shown(plan)}: accepted")
+        typer.echo(f"{_display_name(plan)}: accepted")
     raise typer.Exit(1 if rejected else 0)
 
 
@@ -63,17 +65,6 @@ def execute(
     seed: options.Seed = None,
     data: options.Data = None,
     model: options.Model = None,
-    base_url: options.BaseUrl = None,
-    api: options.Api = None,
-    prices: options.Prices = None,
-    mistakes: options.Mistakes = None,
-    model_seed: options.ModelSeed = None,
-    temperature: options.Temperature = None,
-    max_actions: options.MaxActions = None,
-    max_model_calls: options.MaxModelCalls = None,
-    max_tokens: options.MaxTokens = None,
-    max_money: options.MaxMoney = None,
-    max_seconds: options.MaxSeconds = None,
     allow_weak_sandbox: options.AllowWeak = False,
     more: options.Set = None,
     out: options.Out = None,
@@ -86,19 +77,19 @@ def execute(
 
     The model only answers the plan's ask_llm.
 
-    Exit code 0 success, 1 not solved, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted.
-    A trace is written where --out names a folder.
+    Exit codes: 0 success, 1 not solved, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted.
+    With --out, the command writes a trace.
     """
     from codeplan.runner.live import execute as execute_plan
 
     source = read_plan(plan)
     given = options.command_settings(context)
-    found = options.load_config()
-    model, given = options.select_model(found, model, given)
-    spend, on_event = options.command_budget(context, found), make_event_handler(as_json, quiet)
+    config = options.load_config()
+    model, given = options.select_model(config, model, given)
+    budget, on_event = options.command_budget(context, config), make_event_handler(as_json, quiet)
     with options.open_tapes(record, replay) as tapes:
         execution = execute_plan(
-            source, env, task, model, kind=kind, seed=seed, budget=spend, out=out, on_event=on_event, **tapes, **given
+            source, env, task, model, kind=kind, seed=seed, budget=budget, out=out, on_event=on_event, **tapes, **given
         )
     if as_json:
         options.print_json(_summary(execution))
@@ -106,13 +97,17 @@ def execute(
 
 
 def read_plan(path: str) -> str:
-    """The text of a plan's file; ``"-"`` reads standard input. Raises UsageError where it is no text of a fair size."""
+    """The text of a plan's file; ``"-"`` reads standard input.
+
+    Raises:
+        UsageError: the file cannot be read, is empty, too large, or not UTF-8 text.
+    """
     from codeplan.errors import UsageError
 
-    name = _shown(path)
+    name = _display_name(path)
     data = _bytes(path)
     if len(data) > MAX_PLAN_BYTES:
-        raise UsageError(f"{name} is larger than {MAX_PLAN_BYTES:,} bytes; that is no plan")
+        raise UsageError(f"{name} is larger than {MAX_PLAN_BYTES:,} bytes, which is too large for a plan")
     if not data.strip():
         raise UsageError(f"{name} is empty; a plan defines solution(agent, start_from=1)")
     if b"\0" in data:
@@ -132,11 +127,11 @@ def _bytes(path: str) -> bytes:
         with Path(path).open("rb") as file:
             return file.read(MAX_PLAN_BYTES + 1)
     except (OSError, ValueError) as e:
-        why = getattr(e, "strerror", None) or "that is no path"
-        raise UsageError(f"the plan {path} cannot be read: {why}") from None
+        why = getattr(e, "strerror", None) or "not a path"
+        raise UsageError(f"cannot read the plan {path}: {why}") from None
 
 
-def _checked(source: str, env: str, allow_weak: bool) -> Plan | Rejected:
+def _check(source: str, env: str, allow_weak: bool) -> Plan | Rejected:
     from contextlib import closing
 
     from codeplan import envs
@@ -144,21 +139,21 @@ def _checked(source: str, env: str, allow_weak: bool) -> Plan | Rejected:
     from codeplan.episode.agent import agent_class
     from codeplan.sandbox.host.sandbox import Sandbox
 
-    with closing(envs.make(env)) as world:
-        return Sandbox(allow_weak=allow_weak).check(source, agent_api(agent_class(world)))
+    with closing(envs.make(env)) as environment:
+        return Sandbox(allow_weak=allow_weak).check(source, agent_api(agent_class(environment)))
 
 
 def _print_diagnostics(path: str, rejected: Rejected) -> None:
     from codeplan.report.text import one_line, source_excerpt
 
     for d in rejected.diagnostics:
-        typer.echo(f"{_shown(path)}:{d.line}:{d.column}: {one_line(d.message, 1000)} [{d.rule}]")
+        typer.echo(f"{_display_name(path)}:{d.line}:{d.column}: {one_line(d.message, 1000)} [{d.rule}]")
         for line in source_excerpt(rejected.source, d):
             typer.echo(f"    {line}")
 
 
 def _summary(execution: Execution) -> dict[str, Any]:
-    """The plan's own outcome and the episode's counts, as the JSON that scripts read."""
+    """The JSON for scripts: the plan's outcome and the episode's counts."""
     from codeplan.report.json_output import outcome_as_json
 
     result = execution.result
@@ -166,5 +161,5 @@ def _summary(execution: Execution) -> dict[str, Any]:
     return {**outcome_as_json(execution.outcome, result.reason), **counts}
 
 
-def _shown(path: str) -> str:
+def _display_name(path: str) -> str:
     return "standard input" if path == "-" else path

@@ -10,12 +10,25 @@ from codeplan import plugins
 from codeplan.errors import UsageError
 from codeplan.llm.openai_client import OpenAIModel
 from codeplan.llm.routing import ROUTES, RoutedModel
+from codeplan.plugins import SettingSpec
 from codeplan.protocols import LLM
+
+_ROUTE_HELP = {
+    "ask_model": "Another model for a plan's ask_llm; NAME@URL is at another endpoint.",
+    "refine_model": "Another model for refining plans.",
+    "executor_model": "Another model for choosing single actions.",
+}
+_ROUTE_SPECS = tuple(SettingSpec(route, str, help=_ROUTE_HELP[route]) for route in ROUTES)
 
 
 def setting_names(name: str) -> tuple[str, ...]:
     """The names of the settings that ``connect`` takes for the model of this name."""
-    return (*(s for s in plugins.setting_names(_model_class(name)) if s != "name"), *ROUTES)
+    return tuple(spec.name for spec in setting_specs(name))
+
+
+def setting_specs(name: str) -> tuple[SettingSpec, ...]:
+    """The settings that ``connect`` takes for the model of this name."""
+    return (*(spec for spec in plugins.setting_specs(_model_class(name)) if spec.name != "name"), *_ROUTE_SPECS)
 
 
 def connect(name: str, **given: Any) -> LLM:
