@@ -1,4 +1,4 @@
-"""One run of a plan: in the sandbox, against an episode, with its steps, its prints and its end in the trace."""
+"""Runs a plan once: in the sandbox, against an episode, with its steps, output and outcome in the trace."""
 
 from __future__ import annotations
 
