@@ -213,5 +213,5 @@ def _print_json(bench: BenchRecord) -> None:
             "summary": to_plain_data(summarise_results(over)),
         }
 
-    document = {"cells": [cell(one) for one in bench.cells], "ended": to_plain_data(bench.outcomes)}
+    document = {"cells": [cell(one) for one in bench.cells], "outcomes": to_plain_data(bench.outcomes)}
     options.print_json(document)

@@ -38,6 +38,6 @@ def compare(first: First, second: Second = None, form: Format = "markdown", as_j
 
         told = {label: to_plain_data(kinds) for label, kinds in found.statistics}
         compared, theirs = to_plain_data(found.comparisons), to_plain_data(found.published)
-        options.print_json({"figures": told, "comparisons": compared, "published": theirs})
+        options.print_json({"statistics": told, "comparisons": compared, "published": theirs})
         return
     typer.echo(clean(format_tables(build_tables(found), form)), nl=False)

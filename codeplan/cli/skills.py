@@ -80,8 +80,8 @@ def show(name: Name, library: LibraryFolder = DEFAULT_FOLDER, as_json: options.J
         options.print_json(
             {
                 **to_plain_data(skill),
-                "trials": to_plain_data(trials),
-                "figures": to_plain_data(skill_figures(opened, skill)),
+                "evidence": to_plain_data(trials),
+                "statistics": to_plain_data(skill_figures(opened, skill)),
             }
         )
         return

@@ -18,7 +18,7 @@ from codeplan.skills.evidence import EvidenceSummary
 from codeplan.skills.skill import EvidenceRecord, Skill, SkillStatus
 from codeplan.types.value import Value
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Another number makes an index that was written by another codeplan be made anew."""
 
 MAX_QUERY_WORDS = 8
@@ -33,7 +33,7 @@ _TABLES = """
 create table skills (
     id integer primary key, env text not null, name text not null, kind text not null, status text not null,
     pinned integer not null, version integer not null, description text not null, digest text not null,
-    shown integer not null, solved integer not null, plain integer not null, plain_solved integer not null,
+    shown integer not null, solved integer not null, baseline integer not null, baseline_solved integer not null,
     wins integer not null, losses integer not null, failing integer not null, unique (env, name));
 create index by_kind on skills (env, kind, status, failing, solved desc, name);
 create index by_env on skills (env, status, failing, solved desc, name);

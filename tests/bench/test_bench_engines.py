@@ -38,7 +38,7 @@ class Square(msgspec.Struct, frozen=True):
                 os.kill(os.getpid(), signal.SIGKILL)
         return job * job
 
-    def lost(self, job: int, reason: str) -> int:
+    def handle_lost(self, job: int, reason: str) -> int:
         return -job
 
 
@@ -48,7 +48,7 @@ class Sleep(msgspec.Struct, frozen=True):
             time.sleep(600)
         return job
 
-    def lost(self, job: int, reason: str) -> int:
+    def handle_lost(self, job: int, reason: str) -> int:
         raise AssertionError("nobody died")
 
 
@@ -56,7 +56,7 @@ class Refuse(msgspec.Struct, frozen=True):
     def __call__(self, job: int) -> int:
         raise UsageError("no such setting")
 
-    def lost(self, job: int, reason: str) -> int:
+    def handle_lost(self, job: int, reason: str) -> int:
         return 0
 
 
@@ -73,7 +73,7 @@ class Cores(msgspec.Struct, frozen=True):
         time.sleep(0.2)  # so that every process gets a job
         return os.getpid(), frozenset(os.sched_getaffinity(0))
 
-    def lost(self, job: int, reason: str) -> tuple[int, frozenset[int]]:
+    def handle_lost(self, job: int, reason: str) -> tuple[int, frozenset[int]]:
         return 0, frozenset()
 
 

@@ -41,7 +41,7 @@ def test_without_a_folder_it_makes_one(capsys: pytest.CaptureFixture[str]) -> No
     (folder,) = Path("runs").iterdir()
     document = json.loads(capsys.readouterr().out)
     (cell,) = document["cells"]
-    assert cell["summary"][-1]["successes"] == cell["summary"][-1]["episodes"] == len(document["ended"]) == 1
+    assert cell["summary"][-1]["successes"] == cell["summary"][-1]["episodes"] == len(document["outcomes"]) == 1
     assert read_bench(folder).outcomes[0].result.success
 
 

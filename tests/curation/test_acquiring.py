@@ -77,7 +77,7 @@ def test_a_success_becomes_a_candidate_with_parameters_and_a_proof(library, tmp_
     assert (skill.status, skill.kind, skill.env) == ("candidate", kind, "household")
     assert {"the_item", "the_places"} <= set(skill.parameters)
     assert skill.origins[0].run == ran.run
-    (trial,) = library.trials(skill)
+    (trial,) = library.read_evidence(skill)
     assert (trial.phase, trial.success, trial.task) == ("acquire", True, f"{kind}/2003")
     assert isinstance(Sandbox().check(skill.plan, lab.api()), Plan)
 
@@ -118,7 +118,7 @@ def test_a_skill_whose_plan_became_another_gets_no_evidence_from_the_old_one(lib
     second = acquire_skill(lab, library, lab.run_planner(task, "second"))
     assert second.name == f"{first.name}-2"
     assert acquire_skill(lab, library, lab.run_planner(task, "third")).name == second.name
-    assert [t.version for t in library.trials(edited)] == [1]
+    assert [t.version for t in library.read_evidence(edited)] == [1]
 
 
 def test_a_damaged_skill_of_the_same_name_is_no_hindrance(library):

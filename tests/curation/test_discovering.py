@@ -36,7 +36,7 @@ def test_every_promoted_skill_runs_from_step_1_on_ten_other_tasks_of_its_kind(fo
     lab, library, _ = found
     for entry in library.entries(status="active"):
         skill = library.get(entry.env, entry.name)
-        known = {o.task for o in skill.origins} | {t.task for t in library.trials(skill)}
+        known = {o.task for o in skill.origins} | {t.task for t in library.read_evidence(skill)}
         others = [t for t in lab.tasks("test") if t.kind == skill.kind and t.id not in known][:10]
         assert run_skill_alone(lab, library, skill, others) == [True] * 10
 
@@ -55,14 +55,14 @@ def test_a_skill_leads_to_the_episodes_that_made_and_tried_it_and_they_lead_back
     _, library, _ = found
     entry = library.entries(status="active")[0]
     skill = library.get(entry.env, entry.name)
-    runs = [o.run for o in skill.origins] + [t.run for t in library.trials(skill) if t.run]
+    runs = [o.run for o in skill.origins] + [t.run for t in library.read_evidence(skill) if t.run]
     assert all(runs)
     for run in (runs[0], runs[-1]):
-        assert entry.name in [e.name for e in library.of_run(run)]
+        assert entry.name in [e.name for e in library.entries_of_run(run)]
 
 
 def test_comparing_leaves_no_evidence(found):
     lab, library, _ = found
-    before = {e.name: e.tally.shown for e in library.entries()}
+    before = {e.name: e.evidence.shown for e in library.entries()}
     compare_library(lab, library, take_of_each_kind([t for t in lab.tasks("dev") if t.kind == "heat"], 1))
-    assert {e.name: e.tally.shown for e in library.entries()} == before
+    assert {e.name: e.evidence.shown for e in library.entries()} == before

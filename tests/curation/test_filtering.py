@@ -34,7 +34,7 @@ def tried(lab, library, *skills, **rule):
 def test_a_skill_that_raises_success_is_promoted_with_its_figures(lab, library):
     (row,) = tried(lab, library, made("heat"))
     assert (row.verdict, row.status) == ("helps", "active")
-    assert library.named("heat-good").status == "active"
+    assert library.get_by_name("heat-good").status == "active"
     assert row.wins > row.losses == 0
     assert row.solved == row.pairs > row.baseline_solved
     assert row.e_value >= 1 / row.level
@@ -58,7 +58,7 @@ def test_each_episode_can_be_done_again_offline_though_its_library_is_not_there(
 
 def test_every_episode_is_evidence_and_none_is_on_the_task_it_came_from(lab, library):
     (row,) = tried(lab, library, made("heat", 2000))
-    trials = library.trials(library.named("heat-good"))
+    trials = library.read_evidence(library.get_by_name("heat-good"))
     pairs = [t for t in trials if t.phase == "filter"]
     assert len(pairs) == 2 * row.pairs
     assert sum(t.shown for t in pairs) == row.pairs
@@ -68,8 +68,8 @@ def test_every_episode_is_evidence_and_none_is_on_the_task_it_came_from(lab, lib
 @pytest.mark.parametrize("alone", [0, 5])
 def test_a_poisoned_skill_is_not_promoted(lab, library, alone):
     bad = poisoned("heat")
-    assert lab.execute(bad.plan, lab.tasks("train")[20], "own").result.task.id == "heat/2003"
-    assert lab.execute(bad.plan, lab.tasks("train")[20], "own").result.success
+    assert lab.run_plan(bad.plan, lab.tasks("train")[20], "own").result.task.id == "heat/2003"
+    assert lab.run_plan(bad.plan, lab.tasks("train")[20], "own").result.success
     good, row = tried(lab, library, made("heat"), bad, alone=alone)
     assert good.status == "active"
     assert row.status != "active"
@@ -80,8 +80,8 @@ def test_a_skill_that_harms_is_retired_with_its_evidence(library):
     lab = CurationRunner("household")  # no gaps: it solves these tasks by itself
     (row,) = tried(lab, library, poisoned("heat"), alone=0)
     assert (row.verdict, row.status) == ("harms", "retired")
-    assert library.named("heat-poisoned").status == "retired"
-    assert len(library.trials(library.named("heat-poisoned"))) == 2 * row.pairs
+    assert library.get_by_name("heat-poisoned").status == "retired"
+    assert len(library.read_evidence(library.get_by_name("heat-poisoned"))) == 2 * row.pairs
 
 
 def test_a_skill_that_changes_nothing_stays_a_candidate(library):
@@ -91,7 +91,7 @@ def test_a_skill_that_changes_nothing_stays_a_candidate(library):
 
 def test_a_pinned_skill_stays_what_it_is(lab, library):
     library.add(made("heat"))
-    pinned = library.change(library.named("heat-good"), pinned=True)
+    pinned = library.change(library.get_by_name("heat-good"), pinned=True)
     (row,) = filter_candidates(lab, library, lab.tasks("train"), [pinned])
     assert (row.verdict, row.status) == ("helps", "candidate")
 
@@ -110,9 +110,9 @@ def test_each_of_many_candidates_is_held_against_its_share_of_the_level(lab, lib
 
 def test_what_was_played_before_counts_and_no_task_is_played_twice(lab, library):
     (first,) = tried(lab, library, made("heat"), pairs=4, alone=0, level=0.6)
-    skill = library.change(library.named("heat-good"), status="candidate")
+    skill = library.change(library.get_by_name("heat-good"), status="candidate")
     (second,) = filter_candidates(lab, library, lab.tasks("train"), [skill], FilterRule(alone=0, pairs=20))
-    played = [t.task for t in library.trials(skill) if t.shown]
+    played = [t.task for t in library.read_evidence(skill) if t.shown]
     assert second.pairs == len(played) == len(set(played)) > first.pairs
     assert second.status == "active"
 
@@ -120,7 +120,7 @@ def test_what_was_played_before_counts_and_no_task_is_played_twice(lab, library)
 def test_the_candidates_that_came_from_most_episodes_are_tried_first(library):
     library.add(made("heat", name="heat-1"))
     library.add(made("heat", 2004, name="heat-2"))
-    library.change(library.named("heat-2"), origins=(*made("heat").origins, *made("heat", 2004).origins))
+    library.change(library.get_by_name("heat-2"), origins=(*made("heat").origins, *made("heat", 2004).origins))
     assert [s.name for s in list_candidates(library, "household", 1)] == ["heat-2"]
 
 
@@ -128,10 +128,10 @@ def test_a_check_runs_each_skill_again_on_its_tasks_and_plans_nothing(lab, libra
     for skill in (made("heat"), poisoned("clean")):
         library.add(skill)
         library.change(skill, status="active", origins=(*made(skill.kind).origins, *made(skill.kind, 2005).origins))
-    good, bad = check_skills(lab, library, [library.named("heat-good"), library.named("clean-poisoned")])
+    good, bad = check_skills(lab, library, [library.get_by_name("heat-good"), library.get_by_name("clean-poisoned")])
     assert (good.tasks, good.solved, good.unsolved) == (2, 2, ())
     assert bad.unsolved == ("clean/2005",)
-    assert {t.phase for t in library.trials(library.named("heat-good"))} == {"check"}
+    assert {t.phase for t in library.read_evidence(library.get_by_name("heat-good"))} == {"check"}
 
 
 @pytest.mark.parametrize("rule", [{"pairs": 0}, {"level": 0.0}, {"level": 1.5}, {"test": "t"}, {"alone": -1}])
@@ -145,5 +145,5 @@ def test_an_episode_that_broke_is_no_evidence(library):
     skill = library.add(Skill("look-1", "boxes", "def solution(agent, start_from=1):\n    agent.open(2)\n", "find"))
     (row,) = filter_candidates(lab, library, lab.tasks("train"), [skill], FilterRule(alone=0, level=0.6))
     assert (row.pairs, row.status) == (0, "candidate")
-    assert library.trials(skill) == []
+    assert library.read_evidence(skill) == []
     assert "no reply is left" in lab.failures[0]

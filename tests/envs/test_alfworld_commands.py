@@ -60,12 +60,12 @@ def test_a_suite_plays_all_the_games_that_were_found(data, capsys):
         == 0
     )
     document = json.loads(capsys.readouterr().out)
-    assert [result["success"] for result in (e["result"] for e in document["ended"])] == [True, True, True]
+    assert [result["success"] for result in (e["result"] for e in document["outcomes"])] == [True, True, True]
 
 
 def test_a_suite_can_be_played_by_kind(data, capsys):
     assert main(["bench", "alfworld-unseen", "--data", str(data), "--kind", "heat", "--json"]) == 0
-    assert {e["task"]["kind"] for e in json.loads(capsys.readouterr().out)["ended"]} == {"heat"}
+    assert {e["task"]["kind"] for e in json.loads(capsys.readouterr().out)["outcomes"]} == {"heat"}
 
 
 def test_run_shows_one_game(data, capsys, monkeypatch, tmp_path):

@@ -138,7 +138,7 @@ def test_only_what_could_be_found_by_words_is_a_candidate(library):
 
 def test_a_skill_retired_behind_the_indexs_back_is_not_found(library):
     db = sqlite3.connect(library.path / ".index.sqlite")
-    library.change(library.named("near-1"), status="retired")
+    library.change(library.get_by_name("near-1"), status="retired")
     db.execute("update skills set status = 'active'")
     db.commit()
     db.close()
@@ -148,7 +148,7 @@ def test_a_skill_retired_behind_the_indexs_back_is_not_found(library):
 def test_a_library_that_is_only_read_and_one_skill_alone_can_be_asked_too(library):
     first = Boxes().tasks("test")[0]
     assert ReadOnlyStore(library).nearest(first, 1, by_hand([]))[0].name == "near-1"
-    assert FixedStore(library.named("far-1")).nearest(first, 1, by_hand([]))[0].name == "far-1"
+    assert FixedStore(library.get_by_name("far-1")).nearest(first, 1, by_hand([]))[0].name == "far-1"
 
 
 def test_a_goal_that_only_the_world_tells_is_taken_from_its_first_words(url, library):
@@ -170,7 +170,7 @@ def test_vectors_are_kept_so_that_later_only_the_goal_and_new_texts_are_embedded
 
     assert [len(texts) for texts in embedded()] == [3]
     assert embedded() == [["find the ball"]]
-    library.change(library.named("far-1"), description="Sort all words.")
+    library.change(library.get_by_name("far-1"), description="Sort all words.")
     assert [len(texts) for texts in embedded()] == [2]
     library.add(Skill("new-1", "boxes", PLAN.format(1), "find", "New.", status="active"))
     assert embedded() == [["find the ball", f"New.\n{PLAN.format(1)}"]]
@@ -242,7 +242,7 @@ def cut(folder, lines):
 def test_a_replay_is_identical_without_any_endpoint_whatever_became_of_the_library(library, tmp_path):
     with served() as (_, url):
         result, _ = play(url, library, tmp_path / "run")
-    library.change(library.named("near-1"), status="retired")
+    library.change(library.get_by_name("near-1"), status="retired")
     assert replay(tmp_path / "run", env=Boxes()) == result
 
 

@@ -31,7 +31,7 @@ def foreign(path, plan=PLAN, **more):
 
 def test_what_is_exported_comes_in_elsewhere_as_a_candidate_without_evidence(library, tmp_path):
     library.record(library.add(skill(pinned=True, version=4)), EvidenceRecord("heat/7", 7, "m", True, True, 4))
-    assert export_skills(library, tmp_path / "a.zip", [library.named("heat-1")]) == 1
+    assert export_skills(library, tmp_path / "a.zip", [library.get_by_name("heat-1")]) == 1
     other = SkillLibrary(tmp_path / "other")
     (row,) = import_skills(other, tmp_path / "a.zip")
     came = other.get_by_name("heat-1")
@@ -70,19 +70,19 @@ def test_a_name_that_is_taken_is_not_overwritten(library, tmp_path):
     library.add(skill())
     (row,) = import_skills(library, foreign(tmp_path / "a.zip", PLAN.replace("apple", "egg")))
     assert row.name.startswith("heat-1-")
-    assert library.named("heat-1").plan == PLAN
-    assert library.named("heat-1").status == "active"
+    assert library.get_by_name("heat-1").plan == PLAN
+    assert library.get_by_name("heat-1").status == "active"
 
 
 def test_no_name_that_is_taken_in_any_way_keeps_a_skill_out(library, tmp_path):
     library.add(skill())
     path = foreign(tmp_path / "a.zip", PLAN.replace("apple", "egg"))
     (row,) = import_skills(library, path)
-    library.change(library.named(row.name), plan=PLAN.replace("apple", "pan"))
+    library.change(library.get_by_name(row.name), plan=PLAN.replace("apple", "pan"))
     (again,) = import_skills(library, path)
     assert again.name == f"{row.name}-2"
     (library.path / "household" / "heat-1" / "SKILL.md").unlink()
-    library.change(library.named(again.name), plan=PLAN.replace("apple", "mug"))
+    library.change(library.get_by_name(again.name), plan=PLAN.replace("apple", "mug"))
     library.refresh()
     assert import_skills(library, path)[0].name == f"{row.name}-3"
 

@@ -73,8 +73,8 @@ def test_another_plan_is_another_version_and_a_candidate_again(library):
 def test_evidence_counts_for_the_version_that_it_was_found_with(library):
     library.record(library.add(skill()), WITH)
     library.change(skill(), plan=PLAN + "# better\n")
-    assert library.entries()[0].tally.shown == 0
-    assert len(library.trials(skill())) == 1
+    assert library.entries()[0].evidence.shown == 0
+    assert len(library.read_evidence(skill())) == 1
 
 
 # ------------------------------------------------------------------ what is damaged
@@ -146,7 +146,7 @@ def test_a_torn_line_of_evidence_is_named_and_the_rest_counts(library):
     path = library.path / "household" / "heat-1" / "evidence.jsonl"
     path.write_bytes(path.read_bytes() + b'{"task": "heat/8", "se')
     library.record(skill(), WITH)
-    assert library.entries()[0].tally.shown == 2
+    assert library.entries()[0].evidence.shown == 2
     assert "line 2" in library.faults()[0]
 
 
@@ -255,7 +255,7 @@ def test_words_of_a_goal_cannot_steer_the_search(library):
 def test_what_no_text_and_no_number_can_be_finds_nothing_more(library):
     library.add(skill())
     odd, endless = "heat \udcff", 10**30
-    assert library.entries(odd) == library.entries(None, odd) == library.of_run(odd) == []
+    assert library.entries(odd) == library.entries(None, odd) == library.entries_of_run(odd) == []
     assert library.search("heat", endless, odd) == library.find(task(odd), 5) == []
     assert names(library.search("heat", endless)) == names(library.find(task(), endless)) == ["heat-1"]
 
@@ -265,7 +265,7 @@ def test_a_skill_that_fails_of_late_is_not_found(library):
     for _ in range(3):
         library.record(skill(), EvidenceRecord("heat/7", 7, "m", True, False))
     assert library.find(task(), 3) == []
-    assert library.entries()[0].tally.failing
+    assert library.entries()[0].evidence.failing
 
 
 def test_a_retired_skill_is_never_found_whatever_the_index_says(library):
@@ -291,8 +291,8 @@ def test_an_episode_leads_back_to_its_skills(library):
     library.add(skill("heat-1"))
     library.add(skill("heat-2", origins=()))
     library.record(skill("heat-2"), EvidenceRecord("heat/9", 9, "m", True, True, run="runs/9"))
-    assert names(library.of_run("runs/1")) == ["heat-1"]
-    assert names(library.of_run("runs/9")) == ["heat-2"]
+    assert names(library.entries_of_run("runs/1")) == ["heat-1"]
+    assert names(library.entries_of_run("runs/9")) == ["heat-2"]
 
 
 def test_the_folder_of_an_episode_may_be_written_in_any_way(library, tmp_path, monkeypatch):
@@ -303,19 +303,19 @@ def test_the_folder_of_an_episode_may_be_written_in_any_way(library, tmp_path, m
     )
     for number, name in ((7, "heat-1"), (8, "heat-2")):
         for spelled in (f"runs/{number}", f"runs/{number}/", f"./runs//{number}", f"{tmp_path}/runs/{number}"):
-            assert names(library.of_run(spelled)) == [name]
-    assert library.of_run("runs/9") == []
+            assert names(library.entries_of_run(spelled)) == [name]
+    assert library.entries_of_run("runs/9") == []
 
 
 def test_merging_keeps_origins_and_history_and_retires_the_other(library):
     library.add(skill("heat-1"))
     library.add(skill("heat-2", plan=PLAN + "# other\n", origins=(SkillOrigin("heat/9", "g"),)))
     library.record(skill("heat-2"), WITH)
-    merged = library.merge(skill("heat-1"), library.named("heat-2"))
+    merged = library.merge(skill("heat-1"), library.get_by_name("heat-2"))
     assert [o.task for o in merged.origins] == ["heat/2000", "heat/9"]
-    assert library.named("heat-2").status == "retired"
-    assert len(library.trials(merged)) == 1
-    assert library.entries()[0].tally.shown == 0  # of another plan: history, no evidence
+    assert library.get_by_name("heat-2").status == "retired"
+    assert len(library.read_evidence(merged)) == 1
+    assert library.entries()[0].evidence.shown == 0  # of another plan: history, no evidence
 
 
 def test_merging_counts_a_trial_once_and_only_for_the_plan_it_was_made_with(library):
@@ -325,15 +325,15 @@ def test_merging_counts_a_trial_once_and_only_for_the_plan_it_was_made_with(libr
     library.record(other, EvidenceRecord("heat/1", 1, "m", True, True, 2))
     for _ in range(2):
         library.merge(into, other)
-        assert [(t.version, t.success) for t in library.trials(into)] == [(0, False), (1, True)]
+        assert [(t.version, t.success) for t in library.read_evidence(into)] == [(0, False), (1, True)]
 
 
 def test_a_name_in_two_environments_has_to_be_said_in_full(library):
     library.add(skill("heat-1"))
     library.add(skill("heat-1", env="alfworld"))
     with pytest.raises(UsageError, match="alfworld/heat-1"):
-        library.named("heat-1")
-    assert library.named("alfworld/heat-1").env == "alfworld"
+        library.get_by_name("heat-1")
+    assert library.get_by_name("alfworld/heat-1").env == "alfworld"
 
 
 # ------------------------------------------------------------------ many at once, and death
@@ -347,7 +347,7 @@ def scripted(*arguments):
 def test_sixteen_processes_that_record_at_once_lose_nothing(library):
     library.add(skill())
     assert scripted("record", library.path, 16, 10).stderr == ""
-    trials = library.trials(skill())
+    trials = library.read_evidence(skill())
     assert sorted((t.seed, t.task) for t in trials) == sorted((p, str(i)) for p in range(16) for i in range(10))
     assert SkillLibrary(library.path).entries()[0].evidence.shown == 160
 

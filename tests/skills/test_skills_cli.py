@@ -62,7 +62,7 @@ def test_show_has_origins_trials_figures_and_plan(library):
     for words in ("parameters  ", "from        heat/2000", "runs/3", "0.0078", "def solution(agent, start_from=1):"):
         assert words in out
     _, found = as_json(library, "show", "household/heat-1")
-    assert (found["figures"]["wins"], len(found["trials"])) == (8, 16)
+    assert (found["statistics"]["wins"], len(found["evidence"])) == (8, 16)
 
 
 def test_diff_is_of_skills_and_of_versions(library):
@@ -78,7 +78,7 @@ def test_diff_is_of_skills_and_of_versions(library):
 def test_search_and_stats(library):
     assert [e["name"] for e in as_json(library, "search", "eggs")[1]] == ["heat-2"]
     (one, two) = as_json(library, "stats")[1]
-    assert (one["shown"], one["solved"], one["plain_solved"], one["wins"]) == (8, 8, 0, 8)
+    assert (one["shown"], one["solved"], one["baseline_solved"], one["wins"]) == (8, 8, 0, 8)
     assert one["interval"][0] > 0.6
     assert (two["shown"], two["interval"]) == (0, [0.0, 1.0])
     assert "household/heat-1" in codeplan(library, "stats")[1]
@@ -87,13 +87,13 @@ def test_search_and_stats(library):
 def test_promote_retire_pin_and_merge(library):
     for command, status in (("promote", "active"), ("retire", "retired")):
         assert codeplan(library, command, "heat-2")[0] == 0
-        assert library.named("heat-2").status == status
+        assert library.get_by_name("heat-2").status == status
     codeplan(library, "pin", "heat-2")
-    assert library.named("heat-2").pinned
+    assert library.get_by_name("heat-2").pinned
     codeplan(library, "pin", "heat-2", "--off")
-    assert not library.named("heat-2").pinned
+    assert not library.get_by_name("heat-2").pinned
     assert codeplan(library, "merge", "heat-1", "heat-2")[0] == 0
-    assert library.named("heat-2").status == "retired"
+    assert library.get_by_name("heat-2").status == "retired"
 
 
 def test_export_import_and_rebuild(library):
@@ -102,7 +102,7 @@ def test_export_import_and_rebuild(library):
     code, rows = as_json(other, "import", "all.zip")
     assert (code, [r["name"] for r in rows]) == (0, ["heat-1", "heat-2"])
     code, rows = as_json(other, "import", "all.zip")
-    assert (code, {r["why"] for r in rows}) == (1, {"a skill with this plan is here already"})
+    assert (code, {r["reason"] for r in rows}) == (1, {"a skill with this plan is here already"})
     assert as_json(other, "rebuild") == (0, {"folders": 2, "faults": []})
     (other.path / "household" / "heat-1" / "SKILL.md").unlink()
     assert codeplan(other, "rebuild")[0] == 1

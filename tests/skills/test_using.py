@@ -62,10 +62,10 @@ def test_the_refinement_sees_it_too(library):
 
 def test_what_came_of_it_is_evidence_with_the_run(library, tmp_path):
     run(Boxes(), "ball/2", model=Replies(PLAN), library=library, out=tmp_path / "run")
-    (trial,) = library.trials(library.named("look-1"))
+    (trial,) = library.read_evidence(library.get_by_name("look-1"))
     assert (trial.task, trial.shown, trial.success, trial.phase) == ("ball/2", True, True, "use")
     assert trial.run == str(tmp_path / "run")
-    assert [e.name for e in library.of_run(str(tmp_path / "run"))] == ["look-1"]
+    assert [e.name for e in library.entries_of_run(str(tmp_path / "run"))] == ["look-1"]
 
 
 def test_a_library_that_cannot_be_written_to_is_used_and_keeps_no_evidence(library):
@@ -85,19 +85,19 @@ def test_a_library_that_cannot_be_written_to_is_used_and_keeps_no_evidence(libra
 
 def test_a_replay_shows_the_version_that_was_recorded_and_leaves_no_evidence(library, tmp_path):
     run(Boxes(), "ball/2", model=Replies(PLAN), library=library, out=tmp_path / "run")
-    library.change(library.named("look-1"), plan=LOOK + "# newer\n")
-    before = len(library.trials(library.named("look-1")))
+    library.change(library.get_by_name("look-1"), plan=LOOK + "# newer\n")
+    before = len(library.read_evidence(library.get_by_name("look-1")))
     from codeplan.runner.setup import EpisodeSetup
 
     recorded = Trace.read(tmp_path / "run" / "trace.jsonl")
     with EpisodeSetup(Boxes(), "adaplanner", Replies(), {"library": library}) as cast:
         assert cast.replay(recorded, None).success
-    assert len(library.trials(library.named("look-1"))) == before
+    assert len(library.read_evidence(library.get_by_name("look-1"))) == before
 
 
 @pytest.mark.parametrize("status", ["candidate", "retired"])
 def test_what_is_not_active_is_not_shown_unless_it_is_named(library, status):
-    library.change(library.named("look-1"), status=status)
+    library.change(library.get_by_name("look-1"), status=status)
     model = Replies(PLAN)
     run(Boxes(), "ball/2", model=model, library=str(library.path))
     assert "<skill" not in model.asked[0][1][0]["content"]
@@ -133,7 +133,7 @@ def test_a_reused_plan_that_fails_gives_way_to_planning(library):
     result = run(Boxes(), "ball/3", model=model, library=library, reuse=True)
     assert result.success
     assert model.purposes == ["bind", "plan"]
-    assert [t.success for t in library.trials(library.named("look-1"))] == [False]
+    assert [t.success for t in library.read_evidence(library.get_by_name("look-1"))] == [False]
 
 
 @pytest.mark.parametrize("reply", ["I cannot", '{"the_box": ["3"]}', '{"the_box": "\\"); agent.steal(\\""}'])

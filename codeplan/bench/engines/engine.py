@@ -41,7 +41,7 @@ class Engine(Protocol):
         ...
 
 
-_ENGINE_CLASSES = {"threads": "Threads", "processes": "Processes", "dask": "OnDask", "ray": "OnRay"}
+_ENGINE_CLASSES = {"threads": "ThreadEngine", "processes": "ProcessEngine", "dask": "DaskEngine", "ray": "RayEngine"}
 
 ENGINE_NAMES = tuple(_ENGINE_CLASSES)
 """The names of the engines."""
