@@ -1,7 +1,7 @@
-"""Where requests run: one event loop in one thread, for all episodes of the process.
+"""One event loop in one thread runs the requests of all episodes of the process.
 
-Episodes are synchronous and wait for their answers here. That gives what a blocking socket cannot: a deadline for the
-whole of a call, and an end at once for the calls of every thread when a person interrupts.
+Episodes are synchronous and block on it. Unlike a blocking socket, it enforces a deadline for a whole call, and Ctrl-C
+cancels the calls of every thread at once.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ T = TypeVar("T")
 
 
 def run_and_wait(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run the coroutine in the background and return what it returns, or raise what it raises.
+    """Run the coroutine in the background loop and return its value, or raise its exception.
 
-    Raises KeyboardInterrupt where the person at the keyboard ends it; the work is cancelled then.
+    Raises:
+        KeyboardInterrupt: the user interrupted; the coroutine is cancelled.
     """
     if _interrupted.is_set():
         coroutine.close()
@@ -39,9 +40,9 @@ def run_and_wait(coroutine: Coroutine[Any, Any, T]) -> T:
 
 @contextmanager
 def cancel_calls_on_interrupt() -> Iterator[None]:
-    """Inside, an interrupt (Ctrl-C) ends the calls of all threads at once, and those that they begin after it.
+    """Inside this context, Ctrl-C cancels the running and later calls of all threads.
 
-    For the main thread, while others run episodes; anywhere else it does nothing.
+    It is for the main thread while other threads run episodes; in any other thread it does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -94,7 +95,7 @@ def _cancel_all() -> None:
 
 
 def _reset_after_fork() -> None:
-    """After a fork the thread is the parent's alone; the child begins its own."""
+    """The loop's thread does not survive a fork; the child starts its own."""
     global _running, _lock
     _running, _lock = None, threading.Lock()
     _tasks.clear()

@@ -1,4 +1,4 @@
-"""The clients and the limiter of each endpoint, shared by all models and episodes of the process."""
+"""Each endpoint's HTTP clients and rate limiter, shared by all models and episodes of the process."""
 
 from __future__ import annotations
 
@@ -21,21 +21,22 @@ from codeplan.llm.rate_limiter import RateLimiter
 if TYPE_CHECKING:
     import openai
 
-_PLACEHOLDER_KEY = "no-key"  # local servers want no key, but the client wants to send one
+_PLACEHOLDER_KEY = "no-key"  # local servers need no key, but the client insists on sending one
 _MAX_CALLS_PER_CLIENT = 8
 
 
 class RateLimits(msgspec.Struct, frozen=True):
-    """What an endpoint may be asked in a minute; None is no limit."""
+    """The most requests and tokens per minute; None sets no limit."""
 
     requests: int | None = None
     tokens: int | None = None
 
 
 class Connection:
-    """The way to an endpoint, for the background loop. Its ``limiter`` is to be asked before each request.
+    """An endpoint's clients, for use in the background loop only. Callers ask ``limiter`` before each request.
 
-    Raises ModelError where no client can be made, as with a proxy in the environment that cannot be used.
+    Raises:
+        ModelError: no client can be made, for example because of an unusable proxy in the environment.
     """
 
     def __init__(self, url: str, key: Secret, limits: RateLimits, errors: ErrorFactory) -> None:
@@ -46,7 +47,7 @@ class Connection:
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[openai.AsyncOpenAI]:
-        """A client for one request. Each has few under way, since what one costs it grows with their number."""
+        """A client for one request. The cost per request grows with concurrency, so each client serves only a few."""
         number = next((i for i, busy in enumerate(self._busy) if busy < _MAX_CALLS_PER_CLIENT), len(self._busy))
         if number == len(self._busy):
             self._clients.append(self._make())
@@ -59,7 +60,7 @@ class Connection:
 
 
 def shared_connection(url: str, key: Secret, limits: RateLimits, errors: ErrorFactory) -> Connection:
-    """The connection for this address, key and rates; made when it is first asked for. Raises as Connection does."""
+    """The process's connection for this address, key and limits. Raises ModelError as Connection does."""
     with _lock:
         found = _connections.get((url, key.value, limits))
         if found is None:
@@ -68,13 +69,13 @@ def shared_connection(url: str, key: Secret, limits: RateLimits, errors: ErrorFa
 
 
 def response_class() -> Any:
-    """The class of the HTTP library's responses."""
+    """The response class of the HTTP library."""
     return _http_library().Response
 
 
 @cache
 def _http_library() -> Any:
-    """The library that the client sends with: which it is depends on the client's version."""
+    """The HTTP library of the installed client version."""
     import openai
 
     return import_module("httpx" if int(openai.__version__.partition(".")[0]) < 3 else "httpx2")
@@ -82,14 +83,14 @@ def _http_library() -> Any:
 
 @cache
 def _ssl_context() -> Any:
-    """What servers are checked against; reading it takes longer than anything else about a client."""
+    """The shared SSL context: loading it is the slowest part of making a client."""
     return _http_library().create_ssl_context()
 
 
 def _make_client(url: str, key: Secret, errors: ErrorFactory) -> openai.AsyncOpenAI:
     import openai
 
-    login = endpoint.basic_login(url)  # in a header: logs show addresses, and no headers
+    login = endpoint.basic_login(url)  # sent in a header, because logs show addresses but no headers
     headers = {"Authorization": f"Basic {login}"} if login else None
     try:
         return openai.AsyncOpenAI(
@@ -101,7 +102,7 @@ def _make_client(url: str, key: Secret, errors: ErrorFactory) -> openai.AsyncOpe
         )
     except (openai.OpenAIError, ImportError, ValueError) as error:
         why = errors.sanitise(str(error))
-    except _http_library().InvalidURL:  # its words may quote a password
+    except _http_library().InvalidURL:  # its message may quote a password
         why = "the address of a proxy in the environment (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY) is not one"
     raise ModelError(str(errors.error(f"cannot be used, since no client for it can be made: {why}")))
 
@@ -111,7 +112,7 @@ _connections: dict[tuple[str, str, RateLimits], Connection] = {}
 
 
 def _reset_after_fork() -> None:
-    """After a fork: the connections are the parent's."""
+    """The connections belong to the parent process."""
     global _lock
     _lock = threading.Lock()
     _connections.clear()

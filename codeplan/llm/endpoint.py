@@ -1,4 +1,4 @@
-"""Where a model is asked for, and with which key: read from settings or the environment, and fit to be shown."""
+"""The address and the key of an endpoint, from settings or environment variables."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from codeplan.errors import UsageError
 
 OPENAI_URL = "https://api.openai.com/v1"
-"""Where models are asked for when no base URL is given."""
+"""The default base URL."""
 
 
 def resolve_base_url(given: str | None = None) -> str:
-    """The base URL to use: the given one, else ``OPENAI_BASE_URL`` or ``OPENAI_API_BASE``, else OpenAI's own.
+    """The given base URL, or else ``OPENAI_BASE_URL``, ``OPENAI_API_BASE``, or OpenAI's own.
 
-    Raises UsageError where it is no URL of http or https with a host, or has a query or a fragment: the client would
-    not send them as meant, and logs show them.
+    Raises:
+        UsageError: it is not an http(s) URL with a host, or it has a query or a fragment: the client would not send
+            these as meant, and logs would show them.
     """
     variables = os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE")
     url = (given or variables or OPENAI_URL).strip().rstrip("/")
     if not _is_valid_url(url):
-        raise UsageError("the base URL is not one; give it whole, as in http://localhost:8000/v1")
+        raise UsageError("the base URL is not a URL; give it whole, as in http://localhost:8000/v1")
     if "?" in url or "#" in url:
         raise UsageError(
-            "the base URL has a query or a fragment in it, which no request can carry; end it before that, as in "
+            "the base URL has a query or a fragment, which requests cannot carry; end it before that, as in "
             "http://localhost:8000/v1, and put a key into OPENAI_API_KEY"
         )
     return url
 
 
 class Secret:
-    """A key, or nothing. Only ``value`` shows it: not ``repr``, and so no traceback that lists variables."""
+    """A key, possibly empty. Only ``value`` reveals it; ``repr``, and so a traceback, does not."""
 
     def __init__(self, value: str = "") -> None:
         self.value = value.strip()
@@ -44,14 +45,15 @@ class Secret:
 
     @property
     def is_valid_header(self) -> bool:
-        """Whether it can stand in a header."""
+        """Whether an HTTP header can hold it."""
         return self.value.isascii() and self.value.isprintable() and " " not in self.value
 
 
 def resolve_key(given: Secret | None = None, *, required: bool = False, variable: str = "OPENAI_API_KEY") -> Secret:
-    """The key to use: the given one, else that of the environment; empty where there is none and none is ``needed``.
+    """The given key, or else the one in the environment variable, which may be empty unless ``required``.
 
-    Raises UsageError where it is needed and missing, or holds what cannot stand in a header.
+    Raises:
+        UsageError: a required key is missing, or the key has characters that no header can hold.
     """
     found = given or Secret(os.environ.get(variable) or "")
     if not found and required:
@@ -60,26 +62,24 @@ def resolve_key(given: Secret | None = None, *, required: bool = False, variable
             "(--model scripted needs neither)"
         )
     if not found.is_valid_header:
-        raise UsageError(f"the key in {variable} holds characters that no key has; copy it again")
+        raise UsageError(f"the key in {variable} has characters that keys cannot have; copy it again")
     return found
 
 
 def without_credentials(url: str) -> str:
-    """The URL without credentials: the part that may be shown and recorded."""
+    """The URL without its login, fit to be shown and recorded."""
     parts = urlsplit(url)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 def basic_login(url: str) -> str:
-    """The login in the URL as HTTP's basic authentication has it; empty where there is none."""
+    """The URL's login, encoded for HTTP basic authentication; empty if there is none."""
     given = urlsplit(url).netloc.rpartition("@")[0]
     return base64.b64encode(unquote(given).encode()).decode()
 
 
 def secrets(url: str, key: Secret) -> list[str]:
-    """What must not stand in a message: the key, and the URL's password (a name alone is one), as written and as meant,
-    and its login as it is sent.
-    """
+    """What no message may show: the key, the URL's password (a name alone counts), decoded or not, and its login."""
     parts = urlsplit(url)
     password = parts.password or parts.username or ""
     return [secret for secret in (key.value, password, unquote(password), basic_login(url)) if secret]

@@ -1,4 +1,4 @@
-"""What a call costs: a table of prices as data, and the sum for one call's tokens. An unknown price is None."""
+"""Price tables, and the cost of a call. An unknown price is None."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DATE_SUFFIX = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 
 
 class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """US dollars for a million tokens. ``cached`` is for input out of the endpoint's cache; None: as ``input``."""
+    """US dollars per million tokens. ``cached`` is for input from the endpoint's cache; None: same as ``input``."""
 
     input: float
     output: float
@@ -30,24 +30,24 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         for name in self.__struct_fields__:
             value = getattr(self, name)
             if value is not None and not 0 <= value < float("inf"):
-                raise ValueError(f"{name} is {value}; a price is 0 or more US dollars for a million tokens")
+                raise ValueError(f"{name} is {value}; a price is 0 or more US dollars per million tokens")
 
 
 class PriceTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A table of prices by the model's name, with the date and the source of its figures."""
+    """Prices by model name, with the date and the source of the figures."""
 
     models: dict[str, Price]
     date: str = ""
     source: str = ""
 
     def find_price(self, *names: str) -> Price | None:
-        """The price of the first of these names that the table knows, with its date at the end or without."""
+        """The price of the first known name; a date at a name's end is optional."""
         found = (self.models.get(n) or self.models.get(_DATE_SUFFIX.sub("", n)) for n in names)
         return next((price for price in found if price is not None), None)
 
 
 def cost(price: Price | None, usage: Usage) -> float | None:
-    """What these tokens cost, in US dollars; None where the price or the tokens are not known."""
+    """The cost of these tokens in US dollars; None if the price or the tokens are unknown."""
     if price is None or usage.input_tokens is None or usage.output_tokens is None:
         return None
     cached = min(usage.cached_tokens, usage.input_tokens)
@@ -65,12 +65,12 @@ def unpriced_models(model: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
 
 @cache
 def builtin_prices() -> PriceTable:
-    """The package's own table: models at OpenAI's own endpoint."""
+    """codeplan's own table, for models at OpenAI's endpoint."""
     return _parse_prices(files("codeplan.llm").joinpath("prices.toml").read_text("utf-8"), "prices.toml")
 
 
 def read_prices(path: str | Path) -> PriceTable:
-    """A table out of a file. Raises UsageError, with the line or the key, where it is none."""
+    """The table in a file. Raises UsageError, with the line or the key, if the file is not a price table."""
     if not isinstance(path, str | Path):
         raise UsageError(f"the setting prices is {path!r}; give the path of a file with a table of prices")
     return _parse_prices(toml_files.read_text(path, "the price table"), str(path))

@@ -1,7 +1,4 @@
-"""How fast an endpoint may be asked: requests and tokens a minute, shared by all episodes of the process.
-
-In no stretch of sixty seconds more than the limits are sent. To be used in the background loop only: no locks.
-"""
+"""Limits the requests and tokens that go to an endpoint in any sixty seconds."""
 
 from __future__ import annotations
 
@@ -14,14 +11,14 @@ _WINDOW = 60.0
 
 
 class AdmittedRequest(msgspec.Struct, eq=False):
-    """A request that was let through: when, with how many tokens (estimated, until its answer tells)."""
+    """When a request was admitted, and its tokens: an estimate until the answer reports them."""
 
     time: float
     tokens: int
 
 
 class RateLimiter:
-    """Lets requests through, first come first served, so that neither limit is passed. None is no limit."""
+    """Admits requests in order of arrival within both limits (None: no limit). For the background loop only."""
 
     def __init__(self, requests: int | None, tokens: int | None, window: float = _WINDOW) -> None:
         self._requests, self._tokens, self._window = requests, tokens, window
@@ -29,16 +26,16 @@ class RateLimiter:
         self._queue_lock = asyncio.Lock()
 
     async def admit(self, tokens: int) -> AdmittedRequest:
-        """Wait until a request of about so many tokens may be sent; set the ``tokens`` of what is returned aright."""
+        """Wait until a request of about this many tokens fits. The caller then corrects the result's ``tokens``."""
         async with self._queue_lock:
             while (wait := self._seconds_to_wait(tokens)) > 0:
                 await asyncio.sleep(wait)
-            sent = AdmittedRequest(asyncio.get_running_loop().time(), tokens)
-            self._admitted.append(sent)
-            return sent
+            request = AdmittedRequest(asyncio.get_running_loop().time(), tokens)
+            self._admitted.append(request)
+            return request
 
     def _seconds_to_wait(self, tokens: int) -> float:
-        """Seconds until the request may be sent; a request larger than the limit waits for an empty window."""
+        """Seconds to wait before trying again; a request above the limit needs an empty window."""
         now = asyncio.get_running_loop().time()
         while self._admitted and self._admitted[0].time <= now - self._window:
             self._admitted.popleft()

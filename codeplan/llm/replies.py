@@ -1,4 +1,4 @@
-"""What an endpoint sent back, read: of Chat Completions and of the Responses API into one form; and embeddings."""
+"""Reads replies: Chat Completions and the Responses API into one form, and embeddings."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _FINISH_REASONS = {
     **dict.fromkeys(("content_filter", "safety"), "content_filter"),
     **dict.fromkeys(("tool_calls", "function_call"), "tool_calls"),
 }
-"""How a reply ended, in the words of servers and APIs, and in those of Chat Completions."""
+"""Finish reasons of various servers, and what Chat Completions calls them."""
 
 _MAX_COUNT = 2**53
-"""No sound count is larger; beyond it, sums would no longer be exact."""
+"""The largest token count accepted: sums beyond it are no longer exact."""
 
 
 class ModelReply(msgspec.Struct, frozen=True):
-    """A reply as it came, whole or not. ``text`` is None where it has none; ``error`` is set where it is none.
+    """A reply, whole or not. ``text`` is None if it has none; ``error`` is the body's own error.
 
-    ``finish_reason`` is in Chat's words, as far as it has one: ``"stop"``, or empty, for a whole reply.
+    ``finish_reason`` uses Chat Completions' terms where there is one; a whole reply has ``"stop"``, or nothing.
     """
 
     text: str | None = None
@@ -41,7 +41,7 @@ class ModelReply(msgspec.Struct, frozen=True):
 
 
 class EmbeddingReply(msgspec.Struct, frozen=True):
-    """Embeddings as they came. ``vectors`` is None where there is not one for each text that is sound."""
+    """A reply with embeddings. ``vectors`` is None unless there is one valid vector for each text."""
 
     vectors: tuple[tuple[float, ...], ...] | None
     usage: Usage
@@ -50,7 +50,7 @@ class EmbeddingReply(msgspec.Struct, frozen=True):
 
 
 def parse_chat(body: bytes) -> ModelReply | None:
-    """A chat completion; None where the body is none."""
+    """The reply in a chat completion's body; None if it is not one."""
     read = _decode(body, _Chat)
     if read is None or (read.error is None and read.choices is None):
         return None
@@ -69,7 +69,7 @@ def parse_chat(body: bytes) -> ModelReply | None:
 
 
 def parse_response(body: bytes) -> ModelReply | None:
-    """A response of the Responses API; None where the body is none."""
+    """The reply in a Responses API body; None if it is not one."""
     read = _decode(body, _Response)
     if read is None or (read.error is None and read.output is None):
         return None
@@ -86,7 +86,7 @@ def parse_response(body: bytes) -> ModelReply | None:
 
 
 def parse_embeddings(body: bytes, count: int) -> EmbeddingReply | None:
-    """The vectors of so many texts; None where the body is no such reply."""
+    """The vectors of ``count`` texts; None if the body is no such reply."""
     read = _decode(body, _Embeddings)
     if read is None or (read.error is None and read.data is None):
         return None
@@ -96,7 +96,7 @@ def parse_embeddings(body: bytes, count: int) -> EmbeddingReply | None:
 
 
 def cut_at_stop(text: str, stop: Sequence[str]) -> str:
-    """The text up to the first of the stop sequences; for endpoints that do not know them."""
+    """The text up to the first stop sequence, for endpoints that ignore them."""
     for sequence in stop:
         text = text.partition(sequence)[0] if sequence else text
     return text
@@ -111,14 +111,14 @@ def _order_vectors(items: Sequence[_Embedding], count: int) -> tuple[tuple[float
 
 
 def _message_text(message: _Message) -> str | None:
-    """The message's text; None where there is nothing but reasoning, which servers put beside an empty text, too."""
+    """The message's text; None if there is only reasoning, which some servers put beside an empty text."""
     text = _strip_reasoning(message.content)
     reasoned = message.reasoning_content or message.reasoning
     return None if reasoned and not (text or "").strip() else text
 
 
 def _strip_reasoning(text: str | None) -> str | None:
-    """The text without the reasoning that some servers leave at its front; None where there is nothing else."""
+    """The text without the reasoning that some servers leave at its start; None if nothing else is left."""
     if text is None or ("<think>" not in text and "</think>" not in text):
         return text
     rest = _REASONING.sub("", text, count=1)
@@ -138,7 +138,7 @@ def _normalise_finish_reason(reason: str | None) -> str:
 
 
 def _parse_usage(tokens: object, input_name: str, output_name: str) -> Usage:
-    """The tokens under the API's own names; unknown where it says nothing, or nothing sound."""
+    """The tokens, read by the API's own names; None where a count is missing or invalid."""
     if not isinstance(tokens, dict):
         return Usage(None, None)
     details = (tokens.get(f"{input_name}_tokens_details"), tokens.get(f"{output_name}_tokens_details"))
@@ -155,7 +155,7 @@ def _token_count(of: object, name: str) -> int | None:
     return value if type(value) is int and 0 <= value <= _MAX_COUNT else None
 
 
-# ------------------------------------------------------------------ the parts that are read; anything else is ignored
+# ------------------------------------------------------------------ the fields that are read; others are ignored
 
 
 class _Message(msgspec.Struct):

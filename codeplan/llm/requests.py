@@ -1,4 +1,4 @@
-"""What is sent to an endpoint: the body of a request, for Chat Completions or the Responses API."""
+"""The bodies of requests, for Chat Completions or the Responses API."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from codeplan.recording.redaction import remove_secrets
 from codeplan.types.model import Message
 
 EMBEDDINGS_PATH = "/embeddings"
-"""Where a request for embeddings goes, below the base URL."""
+"""The path for embeddings, below the base URL."""
 
 
 class RequestSettings(msgspec.Struct, frozen=True):
     """The settings that become part of each request; None and empty ones are left out.
 
-    Raises UsageError for one that the API does not take.
+    Raises:
+        UsageError: the API does not accept a setting.
     """
 
     name: str
@@ -46,11 +47,11 @@ class RequestSettings(msgspec.Struct, frozen=True):
             raise UsageError("the Responses API takes no model_seed; leave it out, or use api=chat")
         for field, value in {"reasoning_effort": self.reasoning_effort, "extra_body": self.extra_body}.items():
             if why := _json_error(value):
-                raise UsageError(f"{field} holds what JSON cannot carry ({why}); leave that out")
+                raise UsageError(f"{field} holds a value that JSON cannot carry ({why}); leave that out")
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings as a trace shows them."""
+        """The settings for traces, without secrets."""
         api = {} if self.api == "chat" else {"api": self.api}
         stop = {"stop": list(self.stop)} if self.stop else {}
         return {
@@ -63,11 +64,11 @@ class RequestSettings(msgspec.Struct, frozen=True):
 
     @property
     def path(self) -> str:
-        """Where the request goes, below the base URL."""
+        """The API's path below the base URL."""
         return "/chat/completions" if self.api == "chat" else "/responses"
 
     def build_body(self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int | None) -> dict[str, Any]:
-        """The body of one request. The Responses API knows no stop: replies are cut at it when read."""
+        """The body of one request. The Responses API has no stop sequences: replies are cut when read."""
         chat = self.api == "chat"
         sent = [{"role": m["role"], "content": replace_surrogates(m["content"])} for m in messages]
         return {
@@ -96,7 +97,7 @@ def build_embedding_body(texts: Sequence[str], model: str) -> dict[str, Any]:
 
 
 def validate_model_name(name: str) -> str:
-    """The model's name. Raises UsageError where it is none."""
+    """The name itself. Raises UsageError if it is empty or not valid UTF-8."""
     if not name.strip():
         raise UsageError("the model has no name; give one (such as --model gpt-4.1-mini), or use --model scripted")
     if _json_error(name):
@@ -105,7 +106,7 @@ def validate_model_name(name: str) -> str:
 
 
 def _json_error(value: object) -> str:
-    """Why a request cannot hold the value; empty where it can."""
+    """Why JSON cannot hold the value; empty if it can."""
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError) as e:
@@ -114,10 +115,10 @@ def _json_error(value: object) -> str:
 
 
 def replace_surrogates(text: str) -> str:
-    """The text without lone surrogates, which a plan can print and JSON cannot carry."""
+    """The text without lone surrogates: plans can print them, but JSON cannot hold them."""
     return text.encode("utf-8", "replace").decode()
 
 
 def estimate_tokens(texts: Iterable[str], max_tokens: int | None) -> int:
-    """About how many tokens a call will take, for the rate limit alone: four characters to a token."""
+    """The approximate tokens of a call, for the rate limit: four characters to a token."""
     return sum(map(len, texts)) // 4 + (max_tokens or 0)

@@ -1,4 +1,4 @@
-"""One call of an endpoint, attempt after attempt: until its reply is whole, its time over, or a fault does not pass."""
+"""One call of an endpoint: retried until the reply is whole, the time is up, or the error will not pass."""
 
 from __future__ import annotations
 
@@ -21,36 +21,33 @@ if TYPE_CHECKING:
 
 _CONNECT_SECONDS = 10.0
 _FIRST_PAUSE, _MAX_PAUSE = 0.5, 8.0
-_MAX_DOUBLINGS = 10  # more make no difference, and too many are more than a float can hold
+_MAX_DOUBLINGS = 10  # more make no difference, and would overflow a float
 
-_Read = TypeVar("_Read", ModelReply, Embeddings)
+_Answer = TypeVar("_Answer", ModelReply, Embeddings)
 
 
-class EndpointCall(msgspec.Struct, Generic[_Read], frozen=True):
-    """What is asked: where below the base URL, with which body, of about how many tokens.
+class EndpointCall(msgspec.Struct, Generic[_Answer], frozen=True):
+    """One request: its path below the base URL, its body, and an estimate of its tokens.
 
-    ``read`` makes of the bytes that come back a whole answer, or the fault that they are.
+    ``parse`` turns the bytes of the reply into a whole answer, or into the error that they stand for.
     """
 
     path: str
     body: dict[str, Any]
     tokens: int
     errors: ErrorFactory
-    parse: Callable[[bytes], _Read | EndpointError]
+    parse: Callable[[bytes], _Answer | EndpointError]
 
 
 class RetryPolicy(msgspec.Struct, frozen=True):
-    """How long is waited, in seconds: for an attempt, and for a call with all its attempts and pauses.
-
-    Up to ``max_retries`` attempts follow one that failed for a passing reason.
-    """
+    """How often to retry, and the seconds for one attempt (``timeout``) and for the whole call (``deadline``)."""
 
     timeout: float
     deadline: float
     max_retries: int
 
     def pause_before_retry(self, errors: Sequence[EndpointError]) -> float | None:
-        """Seconds to wait before the next attempt; None where there is to be none. Random, so that threads spread."""
+        """Seconds until the next attempt, with random jitter so that threads spread; None if there is to be none."""
         if not errors[-1].is_transient or len(errors) > self.max_retries:
             return None
         longest = min(_FIRST_PAUSE * 2.0 ** min(len(errors) - 1, _MAX_DOUBLINGS), _MAX_PAUSE)
@@ -59,11 +56,12 @@ class RetryPolicy(msgspec.Struct, frozen=True):
 
 
 def call_with_retries(
-    call: EndpointCall[_Read], connection: Connection, policy: RetryPolicy
-) -> tuple[_Read, list[EndpointError]]:
-    """The whole answer, and the faults of the attempts before it.
+    call: EndpointCall[_Answer], connection: Connection, policy: RetryPolicy
+) -> tuple[_Answer, list[EndpointError]]:
+    """The whole answer, and the errors of the attempts before it. It respects the time left in the budget.
 
-    Raises the last Fault where there is none; the time that the episode's budget leaves is kept to.
+    Raises:
+        EndpointError: no attempt gave a whole answer.
     """
     left = seconds_left()
     seconds = policy.deadline if left is None else max(0.0, min(policy.deadline, left))
@@ -74,28 +72,27 @@ def call_with_retries(
 
 
 async def _retry_until_whole(
-    call: EndpointCall[_Read], connection: Connection, policy: RetryPolicy, seconds: float
-) -> tuple[_Read, list[EndpointError]] | EndpointError:
-    """The answer within so many seconds, attempt after attempt; faults are values here."""
-    faults: list[EndpointError] = []
+    call: EndpointCall[_Answer], connection: Connection, policy: RetryPolicy, seconds: float
+) -> tuple[_Answer, list[EndpointError]] | EndpointError:
+    errors: list[EndpointError] = []
     until = asyncio.get_running_loop().time() + seconds
     try:
         async with asyncio.timeout_at(until):
             while isinstance(outcome := await _try_once(call, connection, policy.timeout), EndpointError):
-                faults.append(outcome)
-                pause = policy.pause_before_retry(faults)
+                errors.append(outcome)
+                pause = policy.pause_before_retry(errors)
                 if pause is None or asyncio.get_running_loop().time() + pause >= until:
-                    return call.errors.all_attempts_failed(faults)
+                    return call.errors.all_attempts_failed(errors)
                 await asyncio.sleep(pause)
     except TimeoutError:
-        return call.errors.all_attempts_failed([*faults, call.errors.deadline_exceeded(seconds)])
-    return outcome, faults
+        return call.errors.all_attempts_failed([*errors, call.errors.deadline_exceeded(seconds)])
+    return outcome, errors
 
 
-async def _try_once(call: EndpointCall[_Read], connection: Connection, seconds: float) -> _Read | EndpointError:
+async def _try_once(call: EndpointCall[_Answer], connection: Connection, seconds: float) -> _Answer | EndpointError:
     import openai
 
-    sent = await connection.limiter.admit(call.tokens)
+    admitted = await connection.limiter.admit(call.tokens)
     try:
         async with asyncio.timeout(seconds):
             async with connection.client() as client:
@@ -105,11 +102,11 @@ async def _try_once(call: EndpointCall[_Read], connection: Connection, seconds: 
     except openai.OpenAIError as error:
         return call.errors.convert_client_error(error)
     outcome = call.parse(body)
-    sent.tokens = (outcome.usage or NO_USAGE).total_tokens or call.tokens
+    admitted.tokens = (outcome.usage or NO_USAGE).total_tokens or call.tokens
     return outcome
 
 
-async def _send(call: EndpointCall[_Read], client: openai.AsyncOpenAI, seconds: float) -> bytes:
+async def _send(call: EndpointCall[_Answer], client: openai.AsyncOpenAI, seconds: float) -> bytes:
     import openai
 
     timeout = openai.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds))

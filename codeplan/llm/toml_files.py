@@ -1,4 +1,4 @@
-"""TOML files as typed values. Whatever is wrong with one is a UsageError of one sentence, with file and place."""
+"""Reads TOML files into typed values. Every problem is a UsageError that names the file and the place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def read_text(path: str | Path, description: str) -> str:
-    """The text of a file. Raises UsageError, which calls it ``what``, where it cannot be read."""
+    """The text of a file. Raises UsageError, which calls the file ``description``, if it cannot be read."""
     try:
         return Path(path).read_text("utf-8")
     except OSError as e:
@@ -25,17 +25,17 @@ def read_text(path: str | Path, description: str) -> str:
 
 
 def parse_toml(source: str, name: str) -> dict[str, Any]:
-    """The tables in the text of the file ``name``. Raises UsageError, with the line, where it is no TOML."""
+    """The tables in the file's text. Raises UsageError, with ``name`` and the line, if it is not TOML."""
     try:
         return tomllib.loads(source)
     except (tomllib.TOMLDecodeError, RecursionError) as e:
-        raise UsageError(f"{name} is no TOML: {e}") from None
+        raise UsageError(f"{name} is not TOML: {e}") from None
 
 
 def convert_value(value: Any, wanted: type[T], name: str, *, strict: bool = True) -> T:
-    """The value as a ``wanted``. Raises UsageError, with the key, where it does not fit.
+    """The value, converted to the wanted type. Raises UsageError, with the key, if that is not possible.
 
-    ``strict=False`` reads numbers and truth out of text, too, as an environment variable gives them.
+    ``strict=False`` also converts text to numbers and booleans, for environment variables.
     """
     try:
         return msgspec.convert(value, wanted, strict=strict)
@@ -44,7 +44,7 @@ def convert_value(value: Any, wanted: type[T], name: str, *, strict: bool = True
 
 
 def _readable_error(message: str) -> str:
-    """The validator's words with the key first: ``a.b: expected float, got str``."""
+    """The validator's message with the key first: ``a.b: expected float, got str``."""
     what, at, path = message.partition(" - at ")
     what = what.replace("`", "").replace("Object contains unknown field", "there is no key")
     what = what.replace("Object missing required field", "there must be a key")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 from codeplan.errors import ModelError, UsageError
+from codeplan.plugins import Setting
 from codeplan.standin import acting, exemplars
 from codeplan.standin.acting import Weakness, parse_weakness
 from codeplan.standin.environment_rules import ALL_RULES, TaskPrompt, rules_for
@@ -20,12 +21,8 @@ class ScriptedModel:
 
     It reads nothing but the messages, and chooses by the call's purpose what to do with them. It writes plans with
     natural mistakes and mends them by what the feedback says; in the household and TextCraft it also acts turn by turn.
-    Equal ``model_seed``, ``mistakes``, purpose and messages give equal answers.
-
-    ``mistakes`` is ``"none"``, ``"some"``, ``"many"``, comma-separated names of mistakes, or a ``Mistakes``; only first
-    plans contain them. ``weakness`` limits how it acts: ``none``, ``span`` or ``forgetful`` (see
-    ``codeplan.standin.acting``). ``gaps``, from 0 to 1, is the probability that it cannot do a kind of household task
-    unless its prompt shows an exemplar of that kind.
+    Equal settings, purpose and messages give equal answers. Only first plans contain mistakes (see
+    ``codeplan.standin.mistakes``). ``codeplan.standin.acting`` explains the weaknesses.
 
     Raises:
         UsageError: a setting has no such value.
@@ -34,7 +31,11 @@ class ScriptedModel:
     name = "scripted"
 
     def __init__(
-        self, model_seed: int = 0, mistakes: Mistakes | str = "some", weakness: str = "none", gaps: float = 0.0
+        self,
+        model_seed: Annotated[int, Setting("The seed that chooses mistakes and gaps.")] = 0,
+        mistakes: Annotated[Mistakes | str, Setting("none, some, many, or names of mistakes.")] = "some",
+        weakness: Annotated[str, Setting("How it fails when it acts itself: none, span or forgetful.")] = "none",
+        gaps: Annotated[float, Setting("How likely, from 0 to 1, it needs an exemplar for a kind of task.")] = 0.0,
     ) -> None:
         self.model_seed = model_seed
         self.mistakes = mistakes if isinstance(mistakes, Mistakes) else parse_mistakes(str(mistakes))

@@ -652,7 +652,7 @@ def test_openai_is_told_the_limit_in_the_word_that_its_reasoning_models_take() -
 
 @pytest.mark.parametrize("end", ["?api-key=hunter2", "#hunter2", "/?"])
 def test_an_address_with_a_query_is_refused_since_logs_would_show_it(end: str) -> None:
-    with pytest.raises(UsageError, match="a query or a fragment in it") as caught:
+    with pytest.raises(UsageError, match="a query or a fragment") as caught:
         OpenAIModel("tiny", base_url=f"http://localhost:1/v1{end}")
     assert "hunter" not in str(caught.value)
 

@@ -53,7 +53,7 @@ def test_what_is_not_known_costs_nothing_that_is_known() -> None:
         ("models = 3", "models: expected object"),
         ("[models]", "has no prices"),
         ("date = '2026-01-01'", "models"),
-        ("\x00", "no TOML"),
+        ("\x00", "not TOML"),
     ],
 )
 def test_a_table_with_a_mistake_is_refused_in_one_line_with_the_place(tmp_path: Path, text: str, said: str) -> None:

@@ -87,8 +87,8 @@ def test_the_stand_in_takes_what_fits_it_and_asks_nobody_else() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("model = ", "codeplan.toml is no TOML: Invalid value (at end of document)"),
-        ("model = 'a'\n=", "codeplan.toml is no TOML: Invalid statement (at line 2, column 1)"),
+        ("model = ", "codeplan.toml is not TOML: Invalid value (at end of document)"),
+        ("model = 'a'\n=", "codeplan.toml is not TOML: Invalid statement (at line 2, column 1)"),
         ("temperature = 'hot'", "codeplan.toml: temperature: expected float | null, got str"),
         ("temprature = 1", "codeplan.toml: there is no key temprature"),
         ("api = 'telepathy'", "codeplan.toml: api: "),
@@ -98,11 +98,11 @@ def test_the_stand_in_takes_what_fits_it_and_asks_nobody_else() -> None:
         ("budget = 3", "codeplan.toml: budget: expected object"),
         ("api_key = 'sk-secret'", "keys do not belong in a file"),
         ("[tool]\ncodeplan = 3", "codeplan.toml: expected object"),
-        ("tool = 3", "codeplan.toml: tool is no table"),
+        ("tool = 3", "codeplan.toml: tool is not a table"),
         ("model = ''", "codeplan.toml: model is empty"),
         ("ask_model = ' '", "codeplan.toml: ask_model is empty"),
         ("key_variable = ''", "codeplan.toml: key_variable is empty"),
-        ("base_url = 'localhost:8000/v1'", "codeplan.toml: the base URL is not one"),
+        ("base_url = 'localhost:8000/v1'", "codeplan.toml: the base URL is not a URL"),
     ],
 )
 def test_a_mistake_in_the_file_is_one_line_with_the_place(tmp_path: Path, text: str, said: str) -> None:
