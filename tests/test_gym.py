@@ -30,7 +30,7 @@ def test_gymnasium_s_own_checker_accepts_it(id):
     assert [str(warning.message) for warning in said] == []
 
 
-def test_gymnasium_imports_it_by_the_name_of_its_module():
+def test_gymnasium_imports_it_by_its_module_name():
     program = "import gymnasium; print(gymnasium.make('codeplan.gym:codeplan/Household-v0').reset(seed=1)[1]['goal'])"
     done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -56,14 +56,14 @@ def test_a_task_is_played_to_success():
     assert (reward, terminated, truncated, info["success"]) == (1.0, True, False, True)
 
 
-def test_the_limit_of_actions_truncates():
+def test_the_action_limit_truncates():
     env = gymnasium.make("codeplan/Household-v0", actions=2)
     env.reset(seed=0)
     assert env.step("look")[2:4] == (False, False)
     assert env.step("look")[2:4] == (False, True)
 
 
-def test_what_is_wrong_is_told_in_a_sentence():
+def test_errors_are_one_line():
     with pytest.raises(UsageError, match="no setting 'colour'"):
         gymnasium.make("codeplan/Household-v0", colour="red")
     env = gymnasium.make("codeplan/Household-v0", split="exam")

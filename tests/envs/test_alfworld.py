@@ -1,4 +1,4 @@
-"""ALFWorld as an environment: its data on disk, its tasks, what is told of data that is not there or not whole."""
+"""ALFWorld as an environment: its data on disk, its tasks, missing and damaged data."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from codeplan.types.task import Task
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """A folder of data as it is downloaded: three splits, one game of each kind in the first."""
+    """A folder of data as downloaded: three splits, with one game of each kind in the first."""
     root = tmp_path_factory.mktemp("alfworld")
     for kind in KINDS:
         write(root / "json_2.1.1" / "valid_unseen", kind, 1)
@@ -54,14 +54,14 @@ class TestALFWorldWithOtherSettingsIsAnEnvironment(TestALFWorldIsAnEnvironment):
 # ------------------------------------------------------------------ what there is
 
 
-def test_splits_bear_the_data_s_names_the_usual_ones_first(env, data, tmp_path):
+def test_splits_have_the_names_of_the_data_with_the_usual_ones_first(env, data, tmp_path):
     assert env.splits == envs.splits(env) == ("valid_unseen", "valid_seen", "train")
     shutil.copytree(data, tmp_path / "more")
     write(tmp_path / "more" / "json_2.1.1" / "another", "pick", 9)
     assert make(data=str(tmp_path / "more")).splits == ("valid_unseen", "valid_seen", "train", "another")
 
 
-def test_a_task_s_id_is_its_folders_and_its_kind_the_household_s(env):
+def test_a_task_has_its_folders_as_id_and_a_kind_of_the_household(env):
     tasks = env.tasks("valid_unseen")
     assert {task.kind for task in tasks} == set(env.kinds) == set(KINDS)
     assert all(re.fullmatch(r"[a-z_]+-\w+-None-\w+-10/trial_00001", task.id) for task in tasks)
@@ -69,19 +69,19 @@ def test_a_task_s_id_is_its_folders_and_its_kind_the_household_s(env):
 
 
 @pytest.mark.parametrize("part", [".", "json_2.1.1", "json_2.1.1/valid_unseen"])
-def test_any_folder_above_the_tasks_can_be_given(data, part, monkeypatch):
+def test_any_folder_above_the_tasks_can_be_named(data, part, monkeypatch):
     assert len(make(data=str(data / part)).tasks("valid_unseen")) == 6
     monkeypatch.setenv("ALFWORLD_DATA", str(data / part))
     assert len(make().tasks("valid_unseen")) == 6
 
 
 @pytest.mark.parametrize(("room", "split"), [(10, "valid_unseen"), (424, "valid_unseen"), (7, "games")])
-def test_a_folder_of_tasks_with_a_name_of_its_own_is_told_by_its_rooms(tmp_path, room, split):
+def test_the_split_of_a_renamed_folder_follows_from_its_rooms(tmp_path, room, split):
     write(tmp_path / "games", "pick", 1, room=room)
     assert make(data=str(tmp_path / "games")).splits == (split,)
 
 
-def test_of_two_releases_the_later_one_that_has_games_counts(data, tmp_path):
+def test_the_latest_release_with_games_counts(data, tmp_path):
     root = tmp_path / "both"
     shutil.copytree(data, root)
     write(root / "json_2.1.2" / "valid_unseen", "pick", 77)
@@ -91,7 +91,7 @@ def test_of_two_releases_the_later_one_that_has_games_counts(data, tmp_path):
     assert len(found.tasks("train")) == 2
 
 
-def test_games_that_are_not_known_to_be_solvable_are_not_listed_nor_those_of_types_that_are_not_played(tmp_path):
+def test_unsolvable_games_and_unknown_types_are_not_listed(tmp_path):
     split = tmp_path / "valid_seen"
     listed = write(split, "pick", 1)
     write(split, "pick", 2, solvable=False)
@@ -109,7 +109,7 @@ def test_games_that_are_not_known_to_be_solvable_are_not_listed_nor_those_of_typ
     )
 
 
-def test_data_that_was_never_made_into_games_is_played_from_its_problems(tmp_path):
+def test_data_without_game_files_is_played_from_its_problems(tmp_path):
     id = write(tmp_path / "train", "pick", 1)
     (file,) = tmp_path.rglob("game.tw-pddl")
     (file.parent / "initial_state.pddl").write_text(json.loads(file.read_text())["pddl_problem"])
@@ -123,11 +123,13 @@ def test_data_that_was_never_made_into_games_is_played_from_its_problems(tmp_pat
     assert run("alfworld", task, data=str(tmp_path)).success
 
 
-@pytest.mark.parametrize(("said", "kind"), [({}, None), ({"kind": "cool"}, "cool"), ({"split": "valid_seen"}, "pick")])
-def test_one_task_is_selected_as_elsewhere(env, said, kind):
-    task = envs.select(env, **said)
+@pytest.mark.parametrize(
+    ("choice", "kind"), [({}, None), ({"kind": "cool"}, "cool"), ({"split": "valid_seen"}, "pick")]
+)
+def test_a_task_is_selected_by_kind_or_split(env, choice, kind):
+    task = envs.select(env, **choice)
     assert kind in (None, task.kind)
-    assert task.split == said.get("split", "valid_unseen")
+    assert task.split == choice.get("split", "valid_unseen")
     assert envs.select(env, id=task.id) == task
 
 
@@ -146,10 +148,10 @@ def test_every_walkthrough_wins(env, split):
 
 
 @pytest.mark.parametrize(
-    ("split", "told"), [("valid_unseen", r"You arrive at loc \d+\. "), ("train", r"You arrive at \w+ \d\. ")]
+    ("split", "wording"), [("valid_unseen", r"You arrive at loc \d+\. "), ("train", r"You arrive at \w+ \d\. ")]
 )
-def test_arrivals_are_told_as_the_file_has_it_or_as_transcripts_do(data, split, told):
-    for arrival, expected in (("exact", told), ("recorded", r"You arrive at the location\. ")):
+def test_arrivals_are_worded_as_in_the_file_or_as_in_transcripts(data, split, wording):
+    for arrival, expected in (("exact", wording), ("recorded", r"You arrive at the location\. ")):
         env = make(data=str(data), arrival=arrival)
         task = env.tasks(split)[0]
         env.reset(task)
@@ -157,7 +159,7 @@ def test_arrivals_are_told_as_the_file_has_it_or_as_transcripts_do(data, split, 
         assert re.match(expected, env.step(action).text)
 
 
-def test_a_snapshot_brings_back_the_world(env):
+def test_a_snapshot_restores_the_state(env):
     task = env.tasks("valid_unseen")[0]
     env.reset(task)
     start = env.snapshot()
@@ -168,7 +170,7 @@ def test_a_snapshot_brings_back_the_world(env):
     assert env.admissible() == first
 
 
-def test_the_scripted_stand_in_wins_them_all(data, env):
+def test_the_stand_in_wins_every_game(data, env):
     tasks = [*env.tasks("valid_unseen"), *env.tasks("train")]
     results = TaskSuite(env="alfworld", tasks=tasks, workers=2, settings={"data": str(data)}).run()
     assert [result.reason for result in results if not result.success] == []
@@ -177,7 +179,7 @@ def test_the_scripted_stand_in_wins_them_all(data, env):
 # ------------------------------------------------------------------ what is wrong
 
 
-def test_without_data_it_says_how_to_get_it(monkeypatch, tmp_path):
+def test_without_data_the_error_says_how_to_get_it(monkeypatch, tmp_path):
     monkeypatch.delenv("ALFWORLD_DATA", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     env = make()
@@ -194,25 +196,25 @@ def test_without_data_it_says_how_to_get_it(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("folder", "told"),
+    ("folder", "message"),
     [("nowhere", "there is no folder"), ("file", "there is no folder"), ("empty", "no games of ALFWorld in")],
 )
-def test_a_wrong_folder_is_named(tmp_path, folder, told):
+def test_a_wrong_folder_is_named(tmp_path, folder, message):
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match=rf"{told}.*{folder}.*alfworld-download"):
+    with pytest.raises(UsageError, match=rf"{message}.*{folder}.*alfworld-download"):
         make(data=str(tmp_path / folder)).tasks("train")
 
 
 @pytest.mark.parametrize("id", ["x", "a/b", "../valid_seen", "a/../b", "a/b/c", "", "/etc/passwd", "a\0/b", "x" * 9000])
-def test_an_unknown_id_is_refused_with_one_that_there_is(env, id):
+def test_an_unknown_id_is_refused_with_an_example(env, id):
     with pytest.raises(UsageError, match=r"no game .* an id names the folders .* as in \w+-.*/trial_00001"):
         env.reset(Task(id))
 
 
 @pytest.fixture
 def damaged(data, tmp_path):
-    """The data, with a game that is half downloaded, one with a strange goal, and a folder with nothing in it."""
+    """The data with a half downloaded game, a game with an unknown goal, and an empty folder."""
     root = tmp_path / "damaged"
     shutil.copytree(data, root)
     split = root / "json_2.1.1" / "valid_unseen"
@@ -230,7 +232,7 @@ def damaged(data, tmp_path):
     return root, half, strange
 
 
-def test_a_damaged_game_is_listed_and_its_playing_says_what_is_wrong(damaged):
+def test_a_damaged_game_is_listed_and_reset_says_what_is_wrong(damaged):
     root, half, strange = damaged
     env = make(data=str(root))
     tasks = env.tasks("valid_unseen")
@@ -242,7 +244,7 @@ def test_a_damaged_game_is_listed_and_its_playing_says_what_is_wrong(damaged):
         assert str(file) in str(refused.value)
 
 
-def test_a_damaged_game_does_not_keep_a_suite_from_the_others(damaged):
+def test_a_suite_plays_the_other_games_despite_a_damaged_one(damaged):
     root, _, _ = damaged
     tasks = make(data=str(root)).tasks("valid_unseen")
     results = TaskSuite(env="alfworld", tasks=tasks, settings={"data": str(root)}).run()
@@ -250,7 +252,7 @@ def test_a_damaged_game_does_not_keep_a_suite_from_the_others(damaged):
     assert all(result.reason.startswith("infrastructure: the game file") for result in results if not result.success)
 
 
-def test_each_fault_of_the_data_is_one_sentence_with_the_file(damaged, env):
+def test_each_fault_is_one_sentence_with_the_file(damaged, env):
     root, half, strange = damaged
     faults = make(data=str(root)).faults()
     assert [fault.count("\n") for fault in faults] == [0, 0, 0]
@@ -261,7 +263,7 @@ def test_each_fault_of_the_data_is_one_sentence_with_the_file(damaged, env):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root can read every file")
-def test_a_file_that_may_not_be_read_is_named(damaged):
+def test_an_unreadable_file_is_named(damaged):
     root, half, _ = damaged
     half.chmod(0)
     assert any(str(half) in fault and "Permission" in fault for fault in make(data=str(root)).faults())
@@ -277,7 +279,7 @@ def test_a_file_that_may_not_be_read_is_named(damaged):
         {"engine": "textworld", "feedback": "augmented"},
     ],
 )
-def test_settings_that_make_no_sense_are_refused(settings):
+def test_settings_outside_their_range_are_refused(settings):
     with pytest.raises(UsageError, match=next(iter(settings))):
         ALFWorld(**settings)
 
@@ -285,7 +287,7 @@ def test_settings_that_make_no_sense_are_refused(settings):
 @pytest.mark.parametrize(
     ("python", "why"), [("/usr/bin/false", "its process ended"), ("/no/such/python", "cannot be started: No such file")]
 )
-def test_the_official_engine_says_what_it_lacks(data, monkeypatch, python, why):
+def test_textworld_reports_why_it_cannot_start(data, monkeypatch, python, why):
     monkeypatch.setenv("CODEPLAN_TEXTWORLD_PYTHON", python)
     env = make(data=str(data), engine="textworld")
     with pytest.raises(EnvironmentFailure, match=f"the engine textworld failed in {python}: .*{why}"):

@@ -1,4 +1,4 @@
-"""The commands, with ALFWorld: an environment that needs data on disk."""
+"""The commands with ALFWorld, an environment that needs data on disk."""
 
 import json
 import re
@@ -20,7 +20,7 @@ def data(tmp_path):
     return tmp_path
 
 
-def test_envs_says_what_there_is_and_how_to_run_it(data, capsys):
+def test_envs_lists_the_data_and_how_to_run_it(data, capsys):
     assert main(["envs", "alfworld", "--data", str(data)]) == 0
     out = capsys.readouterr().out
     assert "valid_unseen (3)" in out
@@ -28,7 +28,7 @@ def test_envs_says_what_there_is_and_how_to_run_it(data, capsys):
     assert f"codeplan run alfworld --data {data} --task pick" in out or "--task pick_heat" in out
 
 
-def test_envs_says_how_to_get_the_data_where_there_is_none(capsys, monkeypatch, tmp_path):
+def test_envs_says_how_to_get_missing_data(capsys, monkeypatch, tmp_path):
     monkeypatch.delenv("ALFWORLD_DATA", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     assert main(["envs", "alfworld"]) == 0
@@ -37,9 +37,9 @@ def test_envs_says_how_to_get_the_data_where_there_is_none(capsys, monkeypatch, 
     assert "household" in capsys.readouterr().out
     assert main(["run", "alfworld"]) == 2
     assert main(["bench", "alfworld-unseen"]) == 2
-    told = capsys.readouterr().err.splitlines()
-    assert all("pip install alfworld && alfworld-download" in line for line in told)
-    assert len(told) == 2
+    message = capsys.readouterr().err.splitlines()
+    assert all("pip install alfworld && alfworld-download" in line for line in message)
+    assert len(message) == 2
 
 
 def test_envs_names_each_damaged_file_with_the_reason(data, capsys):
@@ -52,7 +52,7 @@ def test_envs_names_each_damaged_file_with_the_reason(data, capsys):
     assert len(about["faults"]) == 1
 
 
-def test_a_suite_plays_all_the_games_that_were_found(data, capsys):
+def test_a_suite_plays_every_game_that_was_found(data, capsys):
     assert (
         main(
             ["bench", "alfworld-unseen", "--data", str(data), "--method", "adaplanner", "--model", "scripted", "--json"]
@@ -76,7 +76,7 @@ def test_run_shows_one_game(data, capsys, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["bench", "alfworld-unsen"], "did you mean 'alfworld-unseen'"),
         (["bench", "alfworld-unseen", "--split", "train"], "leave the split out"),
@@ -92,14 +92,14 @@ def test_run_shows_one_game(data, capsys, monkeypatch, tmp_path):
         (["run", "alfworld", "--data", "DATA", "--task", "x"], "no task 'x'"),
     ],
 )
-def test_what_does_not_fit_is_told_in_one_line(data, arguments, told, capsys):
+def test_a_usage_error_is_one_line(data, arguments, message, capsys):
     assert main([str(data) if word == "DATA" else word for word in arguments]) == 2
     err = capsys.readouterr().err
-    assert told in err
+    assert message in err
     assert err.count("\n") == 1
 
 
-def test_the_first_command_of_the_page_works_as_printed(tmp_path):
+def test_the_first_command_of_the_page_works(tmp_path):
     page = (Path(__file__).parents[2] / "docs" / "envs" / "alfworld.md").read_text()
     first = re.search(r"```bash\n(.*)\n", page)
     assert first

@@ -1,4 +1,4 @@
-"""Our engine beside ALFWorld's own, TextWorld: the same words, the same admissible actions, the same wins.
+"""codeplan's engine and ALFWorld's own, TextWorld, give the same words, admissible actions and wins.
 
 It takes about three minutes: ``make crosscheck`` runs it. It needs the extra ``textworld``, here or in the Python that
 CODEPLAN_TEXTWORLD_PYTHON names, and the recorded games.
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.crosscheck
 
 GAMES, STEPS = 50, 80
 PARTS = 5
-"""Tests that the games are spread over, so that several processes can share them."""
+"""The number of tests that share the games, so that several processes can run them."""
 
 needs_textworld = pytest.mark.skipif(
     not os.environ.get("CODEPLAN_TEXTWORLD_PYTHON") and importlib.util.find_spec("textworld") is None,
@@ -31,13 +31,13 @@ needs_textworld = pytest.mark.skipif(
 
 
 def chosen():
-    """50 games, of both dialects in turn, spread over all of them."""
+    """50 of the games, in both dialects in turn."""
     both = [sorted(recorded(dialect).rglob("game.tw-pddl")) for dialect in ("put", "move")]
     return [file for pair in list(zip(*both, strict=True))[:: 67 * 2 // GAMES] for file in pair][:GAMES]
 
 
 def guided(rng, game, state, admissible):
-    """An action that is worth comparing: about the goal, or one that changes something, or any, or nonsense."""
+    """A random action: about the goal, one that changes something, any admissible one, or nonsense."""
     if rng.random() < 0.06:
         o, r = rng.choice(game.objects).name, rng.choice(game.receptacles).name
         return rng.choice(
@@ -65,21 +65,25 @@ def guided(rng, game, state, admissible):
 
 @needs_textworld
 @pytest.mark.parametrize("part", range(PARTS))
-def test_fifty_games_of_eighty_guided_random_steps_show_no_difference(part):
+def test_fifty_games_of_eighty_steps_are_the_same_in_both_engines(part):
     files, theirs, compared = chosen(), TextWorldProcess(), 0
     assert len(files) == GAMES
     for number, file in list(enumerate(files))[part::PARTS]:
         rng = random.Random(number)
-        game, told = game_files.load_game(file.parent), theirs.load(file)
+        game, expected = game_files.load_game(file.parent), theirs.load(file)
         state = game.initial_state
-        assert told.text == sentences.describe_start(game)
+        assert expected.text == sentences.describe_start(game)
         for step in range(STEPS):
             admissible = choices.admissible_actions(game, state)
-            assert list(admissible) == told.commands, (file, step)
+            assert list(admissible) == expected.commands, (file, step)
             action = guided(rng, game, state, admissible)
             state, answer = apply_action(game, state, action)
-            told = theirs.step(action)
-            assert (answer, engine.is_goal_reached(game, state)) == (told.text, told.won), (file, step, action)
+            expected = theirs.step(action)
+            assert (answer, engine.is_goal_reached(game, state)) == (expected.text, expected.won), (
+                file,
+                step,
+                action,
+            )
             compared += 1
     theirs.close()
     assert compared == GAMES // PARTS * STEPS
@@ -87,7 +91,7 @@ def test_fifty_games_of_eighty_guided_random_steps_show_no_difference(part):
 
 @needs_textworld
 @pytest.mark.parametrize("dialect", ["put", "move"])
-def test_an_episode_in_the_official_engine_is_the_same_episode(dialect):
+def test_an_episode_in_textworld_is_the_same_episode(dialect):
     ours, theirs = (make(data=str(recorded(dialect)), engine=name, actions=12) for name in ("codeplan", "textworld"))
     task = ours.tasks("valid_unseen")[20]
     actions = [*make(data=str(recorded("move"))).game(task).walkthrough, *["look"] * 12]

@@ -10,7 +10,7 @@ from codeplan.envs.household.walkthrough import find_walkthrough
 from codeplan.types.task import Task
 
 
-def test_every_observation_of_the_recorded_episodes_is_reproduced_and_their_success():
+def test_recorded_episodes_replay_with_the_same_observations_and_success():
     env = make(data=str(recorded("put")), arrival="recorded", actions=1000)
     compared = 0
     for episode in transcripts():
@@ -28,7 +28,7 @@ def test_every_observation_of_the_recorded_episodes_is_reproduced_and_their_succ
 
 
 @pytest.mark.parametrize("dialect", ["put", "move"])
-def test_every_stored_walkthrough_wins_in_both_dialects_and_so_does_ours(dialect):
+def test_stored_and_computed_walkthroughs_win_in_both_dialects(dialect):
     env, stored = make(data=str(recorded(dialect)), actions=1000), make(data=str(recorded("move")))
     tasks = env.tasks("valid_unseen")
     assert len(tasks) == 67
@@ -40,12 +40,12 @@ def test_every_stored_walkthrough_wins_in_both_dialects_and_so_does_ours(dialect
             assert not any(answer.done for answer in before)
 
 
-def test_no_fault_is_found_in_them():
+def test_the_recorded_games_have_no_faults():
     assert make(data=str(recorded("put"))).faults() == make(data=str(recorded("move"))).faults() == []
 
 
 def said(action, dialect):
-    """An action of either dialect in the one."""
+    """An action of either dialect in this dialect."""
     put = re.fullmatch(r"(?:put|move) (.*) (?:in/on|to) (.*)", action)
     if not put:
         return action

@@ -1,4 +1,4 @@
-"""Environments are found by name, and tasks by what is said of them."""
+"""Environments are found by name, tasks by id, kind, seed or split."""
 
 import pytest
 from support.boxes import Boxes
@@ -20,7 +20,7 @@ def test_settings_reach_the_environment():
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [
         ({"colour": "red"}, ["'colour'", "actions", "dialect"]),
         ({"actions": "50"}, ["actions='50'", "int"]),
@@ -29,13 +29,13 @@ def test_settings_reach_the_environment():
         ({"dialect": "shove"}, ["'shove'", "'put', 'move'"]),
     ],
 )
-def test_a_setting_that_does_not_fit_is_refused_with_those_that_do(settings, told):
+def test_a_wrong_setting_is_refused_with_the_valid_ones(settings, message):
     with pytest.raises(UsageError) as refused:
         envs.make("household", **settings)
-    assert all(part in str(refused.value) for part in told)
+    assert all(part in str(refused.value) for part in message)
 
 
-def test_an_unknown_name_is_answered_with_the_names_there_are():
+def test_an_unknown_name_is_refused_with_the_known_names():
     with pytest.raises(UsageError, match=r"no environment 'househodl'.*household"):
         envs.make("househodl")
 
@@ -50,17 +50,17 @@ def _source_of_the_package():
         return file.read()
 
 
-# ------------------------------------------------------------------ one task of an environment that generates
+# ------------------------------------------------------------------ an environment that generates tasks
 
 
-def test_with_nothing_said_the_first_test_task_is_taken():
+def test_the_default_task_is_the_first_of_the_split():
     env = Household()
     assert envs.select(env) == env.tasks("test")[0]
     assert envs.select(env, split="dev") == env.tasks("dev")[0]
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"),
+    ("choice", "expected"),
     [
         ({"id": "heat/17"}, "heat/17"),
         ({"id": "cool/987654321"}, "cool/987654321"),
@@ -71,12 +71,12 @@ def test_with_nothing_said_the_first_test_task_is_taken():
         ({"seed": 1005, "split": "dev"}, "pick/1005"),
     ],
 )
-def test_a_task_is_found_by_what_is_said_of_it(said, meant):
-    assert envs.select(Household(), **said).id == meant
+def test_a_generated_task_is_selected(choice, expected):
+    assert envs.select(Household(), **choice).id == expected
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("choice", "error"),
     [
         ({"id": "heat/x"}, "no task 'heat/x'.*looks like 'pick/0'"),
         ({"id": "heat/017"}, "no task 'heat/017'"),
@@ -88,25 +88,26 @@ def test_a_task_is_found_by_what_is_said_of_it(said, meant):
         ({"split": "exam"}, "exam.*test, dev, train"),
     ],
 )
-def test_a_task_that_there_is_not_is_refused_with_what_there_is(said, told):
-    with pytest.raises(UsageError, match=told):
-        envs.select(Household(), **said)
+def test_an_unknown_generated_task_is_refused_with_the_choices(choice, error):
+    with pytest.raises(UsageError, match=error):
+        envs.select(Household(), **choice)
 
 
-# ------------------------------------------------------------------ one task of an environment with a list
+# ------------------------------------------------------------------ an environment with a list of tasks
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"),
+    ("choice", "expected"),
     [({}, "ball/1"), ({"id": "ball/3"}, "ball/3"), ({"seed": 2}, "ball/2"), ({"kind": "find", "seed": 3}, "ball/3")],
 )
-def test_a_task_of_a_list_is_found_by_what_is_said_of_it(said, meant):
-    assert envs.select(Boxes(), **said).id == meant
+def test_a_listed_task_is_selected(choice, expected):
+    assert envs.select(Boxes(), **choice).id == expected
 
 
 @pytest.mark.parametrize(
-    ("said", "told"), [({"id": "ball/9"}, "'ball/9'"), ({"kind": "lose"}, "kind lose.*find"), ({"seed": 8}, "seed 8")]
+    ("choice", "error"),
+    [({"id": "ball/9"}, "'ball/9'"), ({"kind": "lose"}, "kind lose.*find"), ({"seed": 8}, "seed 8")],
 )
-def test_a_task_that_is_not_in_the_list_is_refused(said, told):
-    with pytest.raises(UsageError, match=told):
-        envs.select(Boxes(), **said)
+def test_an_unknown_listed_task_is_refused(choice, error):
+    with pytest.raises(UsageError, match=error):
+        envs.select(Boxes(), **choice)

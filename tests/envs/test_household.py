@@ -44,7 +44,7 @@ def test_it_generates_six_kinds_of_tasks():
 
 
 @pytest.mark.parametrize(("split", "size", "last"), [("test", 300, 49), ("dev", 300, 1049), ("train", 1200, 2199)])
-def test_splits_are_told_by_their_seeds(split, size, last):
+def test_each_split_has_its_seeds(split, size, last):
     tasks = Household().tasks(split)
     assert len(tasks) == size
     assert tasks[-1].id == f"pick_two/{last}"
@@ -59,14 +59,14 @@ def test_any_seed_belongs_to_a_split(seed, split):
     assert Household().task("heat", seed).split == split
 
 
-def test_looking_at_the_list_of_tasks_makes_none_of_them():
+def test_listing_tasks_generates_none_of_them():
     started = time.perf_counter()
     assert sum(len(Household().tasks("train")) for _ in range(1000)) == 1_200_000
     assert time.perf_counter() - started < 0.5
 
 
 @pytest.mark.parametrize("task", [Task("heat/17"), Task("mine", kind="heat", seed=17), Task("x/9", "", "heat", "", 17)])
-def test_a_task_made_by_hand_is_known_by_its_kind_and_seed_or_its_id(task):
+def test_a_hand_made_task_is_found_by_its_kind_and_seed_or_its_id(task):
     env = Household()
     assert env.reset(task) == env.reset(env.task("heat", 17))
 
@@ -107,20 +107,20 @@ def test_a_walkthrough_ends_in_success(kind, dialect):
     assert env.admissible() == ()
 
 
-def test_the_last_action_allowed_ends_the_episode_without_success():
+def test_the_last_allowed_action_ends_the_episode_without_success():
     env = Household(actions=3)
     env.reset(env.task("pick", 0))
     assert [env.step("look").done for _ in range(3)] == [False, False, True]
     assert env.step("look") == Observation("The episode is over.", done=True)
 
 
-def test_fifty_actions_are_allowed_unless_said_otherwise():
+def test_fifty_actions_are_allowed_by_default():
     env = Household()
     env.reset(env.task("pick", 0))
     assert [env.step("nonsense").done for _ in range(50)].index(True) == 49
 
 
-def test_the_last_action_allowed_may_win():
+def test_the_last_allowed_action_may_win():
     env = Household()
     task = env.task("cool", 4)
     walkthrough = env.game(task).walkthrough
@@ -138,7 +138,7 @@ def test_admissible_actions_can_be_done():
         env.restore(start)
 
 
-def test_a_snapshot_brings_back_the_world_and_the_count_of_actions():
+def test_a_snapshot_restores_the_state_and_the_action_count():
     env = Household(actions=4)
     task = env.task("pick_two", 2)
     env.reset(task)
@@ -151,7 +151,7 @@ def test_a_snapshot_brings_back_the_world_and_the_count_of_actions():
     assert once[-1].done
 
 
-def test_without_a_task_nothing_can_be_asked():
+def test_without_a_task_every_call_is_refused():
     for ask in (Household().admissible, Household().snapshot, lambda: Household().step("look")):
         with pytest.raises(UsageError, match="call reset"):
             ask()
@@ -168,6 +168,6 @@ def test_without_a_task_nothing_can_be_asked():
         {"difficulty": "mad"},
     ],
 )
-def test_settings_that_make_no_sense_are_refused(settings):
+def test_settings_outside_their_range_are_refused(settings):
     with pytest.raises(UsageError, match=next(iter(settings))):
         Household(**settings)

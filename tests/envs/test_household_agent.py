@@ -1,4 +1,4 @@
-"""The household's agent: one way to speak, whatever the dialect."""
+"""The household's agent hides the dialect."""
 
 import pytest
 
@@ -17,8 +17,8 @@ def begin(dialect="put", task="heat/3"):
     return HouseholdAgent(env.step, first), env.game(Task(task)), env
 
 
-def answering(*texts):
-    """An agent in a world that gives these answers, and the list of what it is asked to do."""
+def scripted_agent(*texts):
+    """An agent whose environment gives these answers, and the list of its actions."""
     done, left = [], list(texts)
 
     def act(action):
@@ -38,24 +38,24 @@ def by_method(agent, action):
     return call(" ".join(words[1:3]), " ".join(words[4:])) if len(words) > 3 else call(" ".join(words[1:]))
 
 
-def test_it_offers_these_names_and_no_others():
+def test_it_offers_exactly_these_names():
     assert agent_api(HouseholdAgent).names == (*METHODS, "location", "holding", "receptacles")
     assert isinstance(HouseholdAgent(lambda action: Observation("")), Agent)
 
 
-def test_every_method_says_what_it_returns_by_an_example():
+def test_every_docstring_has_an_example():
     assert all("Example: " in method.doc for method in agent_api(HouseholdAgent).methods)
 
 
-def test_it_knows_the_receptacles_from_the_first_observation():
+def test_it_reads_the_receptacles_from_the_first_observation():
     agent, game, _ = begin()
     assert agent.receptacles == [r.name for r in game.receptacles]
     assert HouseholdAgent(lambda action: Observation("")).receptacles == []
     assert HouseholdAgent(lambda action: Observation(""), Observation("Hello.")).receptacles == []
 
 
-def test_goto_leaves_the_arrival_out():
-    agent, _ = answering("You arrive at loc 12. On the desk 1, you see a pen 1."), None
+def test_goto_returns_the_answer_without_the_arrival():
+    agent, _ = scripted_agent("You arrive at loc 12. On the desk 1, you see a pen 1."), None
     assert agent[0].goto("desk 1") == "On the desk 1, you see a pen 1."
     assert agent[0].location == "desk 1"
 
@@ -68,8 +68,8 @@ def test_goto_leaves_the_arrival_out():
         ("You arrive at desk 1. ", "move pen 1 to desk 1", "You move the pen 1 to the desk 1."),
     ],
 )
-def test_put_speaks_the_world_s_dialect_and_answers_in_one(arrival, command, reply):
-    agent, done = answering(arrival + "On the desk 1, you see nothing.", reply)
+def test_put_uses_the_dialect_of_the_environment_and_answers_in_one(arrival, command, reply):
+    agent, done = scripted_agent(arrival + "On the desk 1, you see nothing.", reply)
     agent.goto("desk 1")
     assert agent.put("pen 1", "desk 1") == "You put the pen 1 in/on the desk 1."
     assert done[-1] == command
@@ -77,16 +77,16 @@ def test_put_speaks_the_world_s_dialect_and_answers_in_one(arrival, command, rep
 
 @pytest.mark.parametrize("task", ["pick/0", "clean/1", "heat/2", "cool/3", "examine/4", "pick_two/5"])
 def test_a_walkthrough_reads_the_same_in_both_dialects(task):
-    told = []
+    answers = []
     for dialect in ("put", "move"):
         agent, game, env = begin(dialect, task)
-        told.append([by_method(agent, action) for action in game.walkthrough])
+        answers.append([by_method(agent, action) for action in game.walkthrough])
         assert env.step("look").success
-    assert told[0] == told[1]
+    assert answers[0] == answers[1]
 
 
-def test_place_and_hand_change_only_when_the_world_says_so():
-    agent, _ = answering(
+def test_location_and_hand_change_only_when_the_environment_says_so():
+    agent, _ = scripted_agent(
         "You arrive at loc 1. On the desk 1, you see a pen 1.",
         "Nothing happens.",
         "Nothing happens.",
@@ -109,7 +109,7 @@ def test_place_and_hand_change_only_when_the_world_says_so():
     assert seen == [nothing, nothing, nothing, pen, pen, nothing]
 
 
-def test_going_where_it_stands_is_a_look_at_what_is_there():
+def test_going_to_the_current_receptacle_examines_it():
     agent, game, _ = begin()
     name = game.receptacles[0].name
     seen = agent.goto(name)
@@ -118,8 +118,8 @@ def test_going_where_it_stands_is_a_look_at_what_is_there():
     assert f"Last action: 'examine {name}'" in agent.report()
 
 
-def test_a_neighbour_that_cannot_be_walked_to_is_looked_at_from_where_it_stands():
-    agent, done = answering(
+def test_a_receptacle_within_reach_is_examined_instead():
+    agent, done = scripted_agent(
         "You arrive at loc 9. On the desk 1, you see nothing.", "Nothing happens.", "On the shelf 1, you see a mug 1."
     )
     agent.receptacles = ["desk 1", "shelf 1"]
@@ -129,13 +129,13 @@ def test_a_neighbour_that_cannot_be_walked_to_is_looked_at_from_where_it_stands(
     assert done == ["go to desk 1", "go to shelf 1", "examine shelf 1"]
 
 
-def test_where_there_is_no_such_receptacle_nothing_happens_and_no_second_action_is_spent():
-    agent, done = answering("Nothing happens.")
+def test_an_unknown_receptacle_costs_only_one_action():
+    agent, done = scripted_agent("Nothing happens.")
     assert agent.goto("sofa 9") == "Nothing happens."
     assert (agent.location, done) == (None, ["go to sofa 9"])
 
 
-def test_the_report_tells_place_hand_and_the_last_answer():
+def test_the_report_names_location_hand_and_the_last_answer():
     agent, game, _ = begin()
     assert agent.report() == "I am in the middle of the room, holding nothing. I have not acted yet."
     sink = next(r.name for r in game.receptacles if r.kind == "sinkbasin")

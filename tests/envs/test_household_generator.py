@@ -1,4 +1,4 @@
-"""Every household that is made can be won, and is the same everywhere."""
+"""Every generated household can be won, and is the same everywhere."""
 
 import collections
 import hashlib
@@ -27,9 +27,9 @@ DIGEST = "e73a34d67955a894"
 
 
 def digest():
-    """A short name for the first games of each kind, whole."""
+    """A digest of the first games of each kind."""
     games = (generate_game(kind, seed) for kind in KINDS for seed in range(5))
-    told = [
+    summaries = [
         [
             describe_start(g),
             g.initial_state.location,
@@ -39,7 +39,7 @@ def digest():
         ]
         for g in games
     ]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(summaries).encode()).hexdigest()[:16]
 
 
 def wins(game):
@@ -81,7 +81,7 @@ def test_a_room_is_in_order(kind, seed):
             assert game.initial_state.places[o] == {r.location}
 
 
-def test_the_games_are_the_same_ones_in_every_version_and_with_every_hash_seed():
+def test_the_games_are_the_same_in_every_version_and_with_every_hash_seed():
     assert digest() == DIGEST
     here = str(Path(__file__).parent)
     program = "import test_household_generator as t; print(t.digest())"
@@ -103,7 +103,7 @@ def test_tasks_are_varied():
 
 
 def test_a_plan_can_guess_wrong():
-    """Things are mostly, not always, where they are usually kept; some behind doors; some several times."""
+    """Some targets are behind doors, and some exist several times."""
     games = [generate_game(kind, seed) for kind in KINDS for seed in range(50)]
     targets = [[o for o, it in enumerate(g.objects) if it.kind == g.goal.object] for g in games]
     hidden = [
@@ -115,7 +115,7 @@ def test_a_plan_can_guess_wrong():
     assert 0.2 < sum(several) / len(games) < 0.8
 
 
-def test_a_search_of_the_whole_room_fits_into_the_limit_of_actions():
+def test_a_search_of_the_whole_room_fits_the_action_limit():
     for kind in KINDS:
         for seed in range(50):
             game = generate_game(kind, seed)
@@ -144,7 +144,7 @@ def test_a_goal_that_cannot_be_reached_has_no_walkthrough(goal):
         HouseholdGoal("apple", "desk", "clean"),
     ],
 )
-def test_a_goal_against_the_rules_has_no_walkthrough(goal):
+def test_a_goal_that_the_rules_forbid_has_no_walkthrough(goal):
     with pytest.raises(ValueError, match="cannot be done"):
         find_walkthrough(house(goal))
 
@@ -162,7 +162,7 @@ def test_a_game_of_any_difficulty_is_won_by_its_walkthrough(kind, difficulty):
         assert generate_goal_text(kind, seed, difficulty) == game.goal_text
 
 
-def test_a_harder_game_has_more_furniture_and_more_things_in_it():
+def test_a_harder_game_has_more_furniture_and_more_objects():
     def size(difficulty):
         games = [generate_game(kind, seed, PUT_DIALECT, difficulty) for kind in KINDS for seed in range(20)]
         return sum(len(g.receptacles) for g in games) / len(games), sum(len(g.objects) for g in games) / len(games)
@@ -172,7 +172,7 @@ def test_a_harder_game_has_more_furniture_and_more_things_in_it():
     assert easy[1] < 0.6 * normal[1] < 0.6 * 0.6 * hard[1]
 
 
-def test_every_class_that_can_be_seen_in_the_games_of_alfworld_is_made():
+def test_every_class_of_alfworld_is_generated():
     seen, furniture = set(), set()
     for difficulty in ("normal", "hard"):
         for kind in KINDS:
@@ -188,7 +188,7 @@ def test_every_class_that_can_be_seen_in_the_games_of_alfworld_is_made():
     }
 
 
-def test_what_is_rare_is_never_asked_for():
+def test_no_goal_asks_for_a_rare_object():
     for kind in KINDS:
         for seed in range(100):
             goal = generate_game(kind, seed, PUT_DIALECT, "hard").goal
@@ -200,7 +200,7 @@ def test_what_is_rare_is_never_asked_for():
 
 @pytest.fixture(scope="module")
 def problems():
-    """The text of one recorded game's facts per room."""
+    """The facts of one recorded game per room, as text."""
     if not GAMES.exists():
         pytest.skip("no recorded games beside the repository")
     rooms = {}
@@ -212,7 +212,7 @@ def problems():
     return list(rooms.values())
 
 
-def test_what_goes_where_agrees_with_recorded_games(problems):
+def test_allowed_contents_agree_with_recorded_games(problems):
     for text in problems:
         pairs = set(re.findall(r"\(cancontain (\w+)type (\w+)type\)", text))
         objects, receptacles = {o for _, o in pairs}, {r for r, _ in pairs}
@@ -220,7 +220,7 @@ def test_what_goes_where_agrees_with_recorded_games(problems):
         assert ours == pairs
 
 
-def test_what_can_be_done_to_what_agrees_with_recorded_games(problems):
+def test_traits_agree_with_recorded_games(problems):
     words = ("pickupable", "cleanable", "heatable", "coolable", "sliceable", "toggleable")
     ours = {kind for _, kind in affordances.CAN_CONTAIN} | affordances.LAMPS
     for text in problems:

@@ -1,6 +1,6 @@
-"""Whatever is done in a household, some things stay true.
+"""Laws that hold after any actions in a household.
 
-CODEPLAN_SEQUENCES is how many sequences of actions are tried; ``make crosscheck`` tries 2,000.
+CODEPLAN_SEQUENCES is the number of action sequences to try; ``make crosscheck`` tries 2,000.
 """
 
 import os
@@ -21,7 +21,7 @@ SEQUENCES = int(os.environ.get("CODEPLAN_SEQUENCES", "30"))
 
 
 class HouseholdMachine(RuleBasedStateMachine):
-    """Plays a game at random, and on after it is won."""
+    """Plays a game at random and continues after it is won."""
 
     @initialize(
         kind=st.sampled_from(KINDS),
@@ -41,7 +41,7 @@ class HouseholdMachine(RuleBasedStateMachine):
         return self.env.snapshot().state
 
     @rule(draw=st.floats(0, 1, exclude_max=True), about_goal=st.booleans())
-    def do_what_can_be_done(self, draw, about_goal):
+    def do_an_admissible_action(self, draw, about_goal):
         actions = admissible.admissible_actions(self.game, self.state)
         if about_goal:
             goal = self.game.goal
@@ -60,12 +60,12 @@ class HouseholdMachine(RuleBasedStateMachine):
             assert self.state == before
 
     @rule()
-    def keep_the_moment(self):
+    def keep_a_snapshot(self):
         self.kept.append((self.env.snapshot(), admissible.admissible_actions(self.game, self.state)))
 
     @precondition(lambda self: self.kept)
     @rule(draw=st.floats(0, 1, exclude_max=True))
-    def go_back_to_a_moment(self, draw):
+    def restore_a_snapshot(self, draw):
         snapshot, actions = self.kept[int(draw * len(self.kept))]
         self.env.restore(snapshot)
         assert admissible.admissible_actions(self.game, self.state) == actions

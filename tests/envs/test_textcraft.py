@@ -43,7 +43,7 @@ def test_the_test_tasks_are_77_of_depth_2_and_112_of_depth_3_and_11_of_depth_4()
     assert [t.kind for t in TASKS] == ["depth4"] * 11 + ["depth3"] * 112 + ["depth2"] * 77
 
 
-def test_a_task_s_depth_is_told_by_its_kind_its_id_and_the_environment():
+def test_kind_id_and_environment_agree_on_a_task_s_depth():
     env = TextCraft()
     assert all(f"depth{env.depth(t)}" == t.kind == t.id.split("/")[0] for s in ("test", "dev") for t in env.tasks(s))
     assert env.depth(Task("depth4/0")) == 4
@@ -56,7 +56,7 @@ def test_dev_and_train_have_the_other_197_items_of_depth_2():
     assert len({t.goal for t in [*TASKS, *dev, *train]}) == 397
 
 
-def test_the_goals_of_dev_and_train_are_mixed_and_stay_the_same():
+def test_the_goals_of_dev_and_train_have_a_fixed_random_order():
     assert [t.goal for t in TextCraft().tasks("dev")[:3]] == [
         "craft cut red sandstone",
         "craft item frame",
@@ -65,7 +65,7 @@ def test_the_goals_of_dev_and_train_are_mixed_and_stay_the_same():
 
 
 @pytest.mark.parametrize("task", [Task("depth3/17"), Task("mine", kind="depth3", seed=17), TASKS[17]])
-def test_a_task_made_by_hand_is_known_by_its_id_or_its_kind_and_seed(task):
+def test_a_hand_made_task_is_found_by_its_id_or_its_kind_and_seed(task):
     env = TextCraft()
     assert env.reset(task) == env.reset(TASKS[17])
 
@@ -85,7 +85,7 @@ def test_a_task_made_by_hand_is_known_by_its_id_or_its_kind_and_seed(task):
         Task("x" * 10_000),
     ],
 )
-def test_an_unknown_task_is_refused_with_what_an_id_looks_like(task):
+def test_an_unknown_task_is_refused_with_an_example_of_an_id(task):
     with pytest.raises(UsageError, match=r"has no task .*depth3/17.*0 to 396") as refused:
         TextCraft().reset(task)
     assert len(str(refused.value)) < 300
@@ -109,7 +109,7 @@ def test_reset_shows_the_commands_and_the_goal():
 
 
 @pytest.mark.parametrize("split", ["test", "dev", "train"])
-def test_every_task_shows_what_its_goal_needs_and_at_most_ten_commands_besides_none_of_them_twice(split):
+def test_every_task_shows_its_needed_commands_and_at_most_ten_distractors_without_duplicates(split):
     env = TextCraft()
     for task in env.tasks(split):
         shown, needed = env.commands(task), recipe_book().recipes_needed_for(goal_item(task))
@@ -118,7 +118,7 @@ def test_every_task_shows_what_its_goal_needs_and_at_most_ten_commands_besides_n
         assert len(shown) - len(needed) <= 10
 
 
-def test_commands_that_mislead_differ_from_task_to_task_of_one_goal():
+def test_tasks_with_the_same_goal_have_different_distractors():
     first, second = (draw_commands(recipe_book(), "lodestone", seed) for seed in (0, 1))
     assert set(first) != set(second)
     assert set(recipe_book().recipes_needed_for("lodestone")) <= set(first) & set(second)
@@ -152,7 +152,7 @@ def test_every_task_can_be_won_and_its_walkthrough_wins_it(split):
         assert (last.done, last.success, last.reward) == (True, True, 1.0)
 
 
-def test_the_longest_walkthrough_takes_less_than_half_of_the_actions_there_are():
+def test_the_longest_walkthrough_takes_less_than_half_of_the_default_action_limit():
     env = TextCraft()
     longest = max(len(env.walkthrough(t)) for t in env.tasks("test"))
     env.reset(TASKS[0])
@@ -160,7 +160,7 @@ def test_the_longest_walkthrough_takes_less_than_half_of_the_actions_there_are()
     assert (longest, allowed) == (27, 60)
 
 
-def test_after_the_end_nothing_counts():
+def test_after_the_end_every_action_gets_the_same_answer():
     env = TextCraft()
     env.reset(TASKS[150])
     for action in env.walkthrough(TASKS[150]):
@@ -168,7 +168,7 @@ def test_after_the_end_nothing_counts():
     assert env.step("inventory") == Observation("The episode is over.", done=True, success=True)
 
 
-def test_the_last_action_allowed_ends_the_episode_and_may_win_it():
+def test_the_last_allowed_action_ends_the_episode_and_may_win_it():
     task = TASKS[150]
     walkthrough = TextCraft().walkthrough(task)
     env = TextCraft(actions=len(walkthrough))
@@ -181,13 +181,13 @@ def test_the_last_action_allowed_ends_the_episode_and_may_win_it():
     assert env.step(walkthrough[-1]) == Observation("The episode is over.", done=True)
 
 
-def test_getting_the_goal_is_no_way_to_win():
+def test_the_goal_cannot_be_got():
     env = TextCraft()
     env.reset(Task("depth4/3"))
     assert env.step("get 1 lodestone") == Observation("Could not find lodestone")
 
 
-def test_a_reset_forgets_what_was_carried():
+def test_a_reset_empties_the_inventory():
     env = TextCraft()
     env.reset(TASKS[0])
     env.step("get 2 quartz")
@@ -195,7 +195,7 @@ def test_a_reset_forgets_what_was_carried():
     assert env.step("inventory").text == "Inventory: You are not carrying anything."
 
 
-def test_a_snapshot_brings_back_the_inventory_and_the_count_of_actions():
+def test_a_snapshot_restores_the_inventory_and_the_action_count():
     env = TextCraft(actions=4)
     env.reset(TASKS[0])
     env.step("get 2 quartz")
@@ -207,18 +207,18 @@ def test_a_snapshot_brings_back_the_inventory_and_the_count_of_actions():
     assert again[-1] == Observation("Inventory: [diorite] (2) ", done=True)
 
 
-def test_without_a_task_nothing_can_be_asked():
+def test_without_a_task_every_call_is_refused():
     for ask in (TextCraft().snapshot, lambda: TextCraft().step("inventory"), lambda: TextCraft().restore(None)):
         with pytest.raises(UsageError, match="call reset"):
             ask()
 
 
-def test_a_thousand_of_them_play_at_once():
-    worlds = [TextCraft() for _ in range(1000)]
+def test_a_thousand_environments_can_be_used_at_once():
+    instances = [TextCraft() for _ in range(1000)]
     started = time.perf_counter()
-    for i, world in enumerate(worlds):
-        world.reset(TASKS[i % 200])
-    answers = [world.step("get 1 string").text for world in worlds]
+    for i, env in enumerate(instances):
+        env.reset(TASKS[i % 200])
+    answers = [env.step("get 1 string").text for env in instances]
     assert set(answers) == {"Got 1 string"}
     assert time.perf_counter() - started < 5
 
@@ -227,12 +227,12 @@ def test_a_thousand_of_them_play_at_once():
 
 
 @pytest.mark.parametrize("settings", [{"actions": 0}, {"actions": -3}, {"actions": 2.5}, {"actions": True}])
-def test_a_number_of_actions_that_makes_no_sense_is_refused(settings):
+def test_an_action_limit_that_is_not_a_positive_number_is_refused(settings):
     with pytest.raises(UsageError, match="actions"):
         make(**settings)
 
 
-def test_exact_shows_the_commands_in_the_order_in_which_they_were_recorded():
+def test_exact_shows_the_commands_in_recorded_order():
     env = envs.make("textcraft", exact=True)
     text = env.reset(TASKS[70]).text
     first = "craft 1 lever using 1 cobblestone, 1 stick\ncraft 1 quartz block using 4 quartz\n"
@@ -241,7 +241,7 @@ def test_exact_shows_the_commands_in_the_order_in_which_they_were_recorded():
     assert text == f"Crafting commands:\n{chr(10).join(env.commands(TASKS[70]))}\n\nGoal: craft polished andesite."
 
 
-def test_exact_knows_half_the_test_tasks_and_refuses_the_others_rather_than_make_them_up():
+def test_exact_knows_half_of_the_test_tasks_and_refuses_the_others():
     env = TextCraft(exact=True)
     known = 0
     for task in TASKS:
@@ -284,13 +284,13 @@ def test_more_recorded_tasks_come_from_a_file(tmp_path):
         ({"seed": 1, "commands": [["x"]]}, "which is not one of"),
     ],
 )
-def test_a_file_that_is_not_as_it_should_be_is_one_sentence_with_its_line(tmp_path, line, fault):
+def test_a_wrong_line_of_a_recorded_file_is_named_in_one_line(tmp_path, line, fault):
     with pytest.raises(UsageError, match=rf"recorded\.jsonl.*{fault}") as refused:
         make(exact=True, recorded=recorded(tmp_path, line))
     assert "\n" not in str(refused.value)
 
 
-def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path):
+def test_an_unreadable_recorded_file_is_named(tmp_path):
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     for file in (tmp_path / "missing", tmp_path, tmp_path / "binary", "a\0b"):
         with pytest.raises(UsageError, match="the recorded tasks in .* cannot be read"):

@@ -1,4 +1,4 @@
-"""TextCraft's agent, and the worked example that shows how plans use it."""
+"""TextCraft's agent, and the worked example that shows plans how to use it."""
 
 import pytest
 
@@ -25,8 +25,8 @@ FIRST = Observation(
 )
 
 
-def answering(*texts):
-    """An agent in a world that gives these answers, and the list of what it is asked to do."""
+def scripted_agent(*texts):
+    """An agent whose environment gives these answers, and the list of its actions."""
     done, left = [], list(texts)
 
     def act(action):
@@ -36,7 +36,7 @@ def answering(*texts):
     return TextCraftAgent(act, FIRST), done
 
 
-def test_it_offers_these_names_and_no_others():
+def test_it_offers_exactly_these_names():
     assert agent_api(TextCraftAgent).names == (
         *("get", "craft", "inventory", "recipes", "report"),
         *("goal", "craftable"),
@@ -44,15 +44,15 @@ def test_it_offers_these_names_and_no_others():
     assert isinstance(TextCraftAgent(lambda action: Observation("")), Agent)
 
 
-def test_every_method_says_what_it_returns_by_an_example():
+def test_every_docstring_has_an_example():
     assert all("Example: " in method.doc for method in agent_api(TextCraftAgent).methods)
     assert "def craft(self, count: int, item: str, ingredients: dict[str, int]) -> str:" in describe_api(
         agent_api(TextCraftAgent)
     )
 
 
-def test_it_reads_goal_and_commands_off_the_first_observation_alone():
-    agent, done = answering()
+def test_it_reads_goal_and_commands_from_the_first_observation():
+    agent, done = scripted_agent()
     assert (agent.goal, agent.craftable) == ("shield", ["oak planks", "shield", "stick"])
     assert agent.recipes("stick") == [
         {"count": 4, "ingredients": {"planks": 2}},
@@ -69,18 +69,18 @@ def test_without_commands_it_knows_none(first):
     assert (agent.goal, agent.craftable, agent.recipes("stick")) == ("", [], [])
 
 
-def test_its_methods_are_the_actions_of_the_world():
-    agent, done = answering("Got 2 oak logs", "Crafted 4 minecraft:oak_planks", "Inventory: [oak planks] (4) ")
+def test_its_methods_take_the_actions_of_the_environment():
+    agent, done = scripted_agent("Got 2 oak logs", "Crafted 4 minecraft:oak_planks", "Inventory: [oak planks] (4) ")
     assert agent.get(2, "oak logs") == "Got 2 oak logs"
     assert agent.craft(4, "oak planks", {"oak logs": 1}) == "Crafted 4 minecraft:oak_planks"
     assert agent.inventory() == {"oak planks": 4}
-    agent, done = answering("Could not find enough items to craft minecraft:shield")
+    agent, done = scripted_agent("Could not find enough items to craft minecraft:shield")
     agent.craft(1, "shield", {"oak planks": 6, "iron ingot": 1})
     assert done == ["craft 1 shield using 6 oak planks, 1 iron ingot"]
 
 
-def test_it_reports_what_it_holds_by_the_answers_alone():
-    agent, _ = answering("Got 2 oak logs", "Crafted 4 minecraft:oak_planks", "Could not find stick")
+def test_it_derives_the_inventory_from_the_answers():
+    agent, _ = scripted_agent("Got 2 oak logs", "Crafted 4 minecraft:oak_planks", "Could not find stick")
     assert agent.report() == "My goal is shield. I hold nothing. I have not acted yet."
     agent.get(2, "oak logs")
     agent.craft(4, "oak planks", {"oak logs": 1})
@@ -108,15 +108,15 @@ def test_the_report_never_differs_from_the_inventory():
         assert agent.report().split(" Last action")[0] == before
 
 
-def test_an_answer_that_is_no_inventory_leaves_what_it_knew():
-    agent, _ = answering("Got 1 string", "The episode is over.")
+def test_an_unexpected_answer_to_inventory_changes_nothing():
+    agent, _ = scripted_agent("Got 1 string", "The episode is over.")
     agent.get(1, "string")
     assert agent.inventory() == {"string": 1}
 
 
 @pytest.mark.parametrize("ingredients", ["2 planks", ["planks"], None, 2])
-def test_ingredients_in_another_form_are_refused_with_the_form_they_must_have(ingredients):
-    agent, done = answering()
+def test_ingredients_that_are_not_a_dict_are_refused_with_an_example(ingredients):
+    agent, done = scripted_agent()
     with pytest.raises(AgentError, match=r"dict such as \{'oak planks': 2\}, not as a"):
         agent.craft(4, "stick", ingredients)
     assert done == []
@@ -129,12 +129,12 @@ def shield():
     return next(t for t in TextCraft().tasks("train") if t.goal == "craft shield")
 
 
-def test_every_depth_has_the_one_worked_example():
+def test_every_depth_has_the_same_worked_example():
     samples = {Prompts().sample("textcraft", kind) for kind in TextCraft.kinds}
     assert samples == {Prompts().render("textcraft/craft")}
 
 
-def test_the_worked_example_is_of_no_test_task_and_shows_commands_of_the_game():
+def test_the_worked_example_uses_real_commands_and_is_not_a_test_task():
     sample = Prompts().render("textcraft/craft")
     shown = sample.split("\n")[0].removeprefix("# Crafting commands: ").split("; ")
     assert set(shown) <= set(recipe_book().commands)

@@ -33,7 +33,7 @@ def fixture(name):
 
 
 def play(*actions, **held):
-    """The last answer to some actions, begun with an inventory."""
+    """The answer to the last of some actions that begin with an inventory."""
     inventory, answer = held, ""
     for action in actions:
         inventory, answer, _ = apply_action(recipe_book(), inventory, action)
@@ -48,7 +48,7 @@ def test_there_are_613_recipes_for_544_items():
     assert len(read_data_file("recipes.txt").encode()) == 26_364
 
 
-def test_the_table_is_the_one_that_was_verified():
+def test_the_table_is_the_verified_one():
     assert read_data_file("recipes.txt") == fixture("textcraft_recipes.txt")
 
 
@@ -69,24 +69,24 @@ def test_a_line_of_the_table_is_a_recipe():
     assert small.recipes[1].command == "craft 1 shield using 6 planks, 1 iron ingot"
 
 
-def test_items_are_0_to_4_crafts_deep():
+def test_items_have_depths_0_to_4():
     depths = [recipe_book().depth(item) for item in recipe_book().recipes_by_output]
     assert [depths.count(d) for d in range(1, 6)] == [147, 274, 112, 11, 0]
     assert (recipe_book().depth("string"), recipe_book().depth("planks"), recipe_book().depth("lodestone")) == (0, 1, 4)
 
 
-def test_what_the_game_makes_of_a_block_alone_can_be_found():
+def test_uncraftable_items_can_be_got():
     assert len(UNCRAFTABLE_ITEMS) == 18
     assert all(recipe_book().is_obtainable(item) for item in UNCRAFTABLE_ITEMS)
     assert not set(UNCRAFTABLE_ITEMS) & set(recipe_book().recipes_by_output)
 
 
-def test_two_recipes_that_read_alike_are_one_command():
+def test_two_recipes_with_the_same_text_are_one_command():
     assert [r.command for r in recipe_book().recipes_by_output["sugar"]].count(SUGAR) == 2
     assert list(recipe_book().recipes_needed_for("sugar")).count(SUGAR) == 1
 
 
-def test_what_a_goal_needs_includes_every_alternative_and_every_sort():
+def test_needed_recipes_include_every_alternative_and_every_sort():
     needed = recipe_book().recipes_needed_for("shield")
     assert len([c for c in needed if " planks using " in c]) == 8
     assert list(recipe_book().recipes_needed_for("stick"))[-1] == "craft 4 acacia planks using 1 acacia logs"
@@ -135,7 +135,7 @@ def test_an_action_is_answered_in_the_words_of_the_original(action, answer):
     assert play(action) == answer
 
 
-def test_the_inventory_lists_things_in_the_order_in_which_they_came():
+def test_the_inventory_is_in_the_order_of_arrival():
     came = ("get 2 string", "get 1 oak logs", "get 3 string")
     assert play(*came, "inventory") == "Inventory: [string] (5) [oak logs] (1) "
     assert play(*came, "craft 1 white wool using 4 string", "inventory") == (
@@ -144,7 +144,7 @@ def test_the_inventory_lists_things_in_the_order_in_which_they_came():
     assert play("get 0 string", "inventory") == "Inventory: [string] (0) "
 
 
-def test_what_is_used_up_is_gone_and_comes_last_when_it_is_got_again():
+def test_a_used_up_item_comes_last_when_it_is_got_again():
     used = ("get 4 string", "get 1 flint", "craft 1 white wool using 4 string", "get 1 string", "inventory")
     assert play(*used) == "Inventory: [flint] (1) [white wool] (1) [string] (1) "
 
@@ -201,11 +201,11 @@ def test_crafting_is_answered_in_the_words_of_the_original(held, action, answer)
     assert play(action, **held) == answer
 
 
-def test_crafting_that_fails_takes_nothing():
+def test_failed_crafting_takes_nothing():
     assert play("craft 8 oak planks using 2 oak logs", "inventory", oak_logs=2) == "Inventory: [oak logs] (2) "
 
 
-def test_the_recipes_of_ingredients_do_not_leak_into_what_is_made_of_them():
+def test_recipes_of_ingredients_do_not_leak_into_their_products():
     assert play("craft 4 polished granite stairs using 4 granite", granite=4) == no_recipe(4, "polished_granite_stairs")
 
 
@@ -219,7 +219,7 @@ def test_nothing_is_printed(capsys):
 
 # ------------------------------------------------------------------ recorded episodes
 
-THOUGHTS = "think"  # answered by who runs the episode, not by the environment
+THOUGHTS = "think"  # the method answers these, not the environment
 
 
 def episodes(complete):
@@ -251,14 +251,14 @@ def test_every_complete_recorded_episode_replays_with_the_same_observations_and_
     assert len(complete) == 11
 
 
-def test_every_recorded_segment_replays_from_its_first_inventory_on():
+def test_recorded_segments_replay_from_their_first_inventory():
     replayed = 0
     for episode in episodes(complete=False):
         env = begin(episode)
         for segment in episode["segments"]:
             acts = [(a, o) for a, o in segment if not a.startswith(THOUGHTS)]
             looks = [i for i, (_, observed) in enumerate(acts) if observed.startswith("Inventory: ")]
-            if looks:  # what was done before is not wholly on record: begin with what is carried then
+            if looks:  # earlier actions are not fully recorded: begin with the first known inventory
                 env.restore(TextCraftSnapshot(held_in(acts[looks[0]][1])))
                 answers = [(action, env.step(action).text) for action, _ in acts[looks[0] :]]
                 assert answers == acts[looks[0] :]
@@ -266,15 +266,15 @@ def test_every_recorded_segment_replays_from_its_first_inventory_on():
     assert replayed > 500
 
 
-# ------------------------------------------------------------------ whatever is done
+# ------------------------------------------------------------------ laws
 
 ITEMS = sorted(recipe_book().items | recipe_book().categories)
 SEQUENCES = int(os.environ.get("CODEPLAN_SEQUENCES", "30"))
-"""How many sequences of actions are tried."""
+"""The number of action sequences to try."""
 
 
 class Crafting(RuleBasedStateMachine):
-    """Any actions at all, beside a plain count of what was got and what was used."""
+    """Random actions, compared with a plain count of items got and used."""
 
     @initialize(seed=st.integers(0, 396))
     def begin(self, seed):
@@ -339,7 +339,7 @@ class Crafting(RuleBasedStateMachine):
         text=st.text(max_size=30),
         frame=st.sampled_from(["{}", "get {}", "get 1 {}", "craft {} using {}", "craft 1 {}"]),
     )
-    def say_anything(self, text, frame):
+    def do_nonsense(self, text, frame):
         answer = self.do(frame.replace("{}", text))
         assert not answer.startswith("Crafted ")
         if got := re.fullmatch(r"Got (\d+) (.+)", answer):

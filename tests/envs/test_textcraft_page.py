@@ -1,4 +1,4 @@
-"""What the page on TextCraft says is so."""
+"""The page on TextCraft is true."""
 
 import re
 import shlex
@@ -20,7 +20,7 @@ def test_the_page_starts_with_a_command_that_wins(tmp_path):
     assert "Refinements" in ran.stdout
 
 
-def test_the_page_s_figures_are_those_of_the_tasks():
+def test_the_page_s_figures_agree_with_the_tasks():
     env = TextCraft()
     for split in ("test", "dev", "train"):
         tasks = env.tasks(split)

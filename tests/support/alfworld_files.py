@@ -1,4 +1,4 @@
-"""Game files of ALFWorld for tests: written here from the household's games, or the recorded ones beside the repository."""
+"""ALFWorld's game files for tests: written from the household's games, or recorded ones next to the repository."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STATES = {"clean": ("cleanable", "isClean"), "hot": ("heatable", "isHot"), "cool
 
 @functools.cache
 def recorded(dialect: str) -> Path:
-    """The folder of the recorded games of a dialect; skips the test where there are none."""
+    """The folder of the recorded games of a dialect; skips the test if there are none."""
     archive = FIXTURES / "alfworld_games.tar.xz"
     if not archive.exists():
         pytest.skip("no recorded games beside the repository")
@@ -43,7 +43,7 @@ _kept: list[tempfile.TemporaryDirectory[str]] = []
 
 
 def transcripts() -> list[dict]:
-    """The recorded episodes; skips the test where there are none."""
+    """The recorded episodes; skips the test if there are none."""
     file = FIXTURES / "alfworld_transcripts.jsonl"
     if not file.exists():
         pytest.skip("no recorded transcripts beside the repository")
@@ -65,7 +65,7 @@ def write(split: Path, kind: str, seed: int, *, room: int = 10, dialect: str = "
 
 
 def contents(game: Game, dialect: str = "put") -> dict:
-    """What a game file holds."""
+    """The contents of a game file."""
     return {
         "pddl_domain": "",
         "grammar": grammar(game.goal_text, dialect),
@@ -76,7 +76,7 @@ def contents(game: Game, dialect: str = "put") -> dict:
 
 
 def grammar(sentence: str, dialect: str) -> str:
-    """As much of a grammar as tells the dialect and the task."""
+    """The part of a grammar that determines the dialect and the goal text."""
     put, putting, at, more = {
         "put": ("put {o} in/on {r}", "You put the {o.name} in/on the {r.name}.", "{lend.name}", ""),
         "move": (
@@ -95,7 +95,7 @@ def grammar(sentence: str, dialect: str) -> str:
 
 
 def problem(game: Game) -> str:
-    """The game in PDDL. Ids sort as the game's things stand, so that they get the same names when they are read."""
+    """The game in PDDL. The ids sort in the game's order, so that reading gives the same names."""
     furniture = [_id(r.kind, i) for i, r in enumerate(game.receptacles)]
     things = [_id(o.kind, i) for i, o in enumerate(game.objects)]
     last = max([r.location for r in game.receptacles] + [game.initial_state.location])

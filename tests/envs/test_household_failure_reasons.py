@@ -69,7 +69,7 @@ OPEN = (*AT_FRIDGE, "open fridge 1")
         (WITH_APPLE, "examine knife 1", "Of objects only what you carry can be examined, and you carry the apple 2."),
     ],
 )
-def test_the_reason_is_told(before, action, reason):
+def test_the_reason_is_given(before, action, reason):
     game = house()
     state = after(game, *before)
     assert apply_action(game, state, action) == (state, "Nothing happens.")
@@ -77,10 +77,10 @@ def test_the_reason_is_told(before, action, reason):
 
 
 @pytest.mark.parametrize("action", ["jump", "", "think: hm", "move mug 1 to shelf 1", "help"])
-def test_what_is_no_action_is_answered_with_those_that_are(action):
-    told = explain_failure(house(), house().initial_state, action)
-    assert told.startswith("That is no action here; the actions are: go to RECEPTACLE, open RECEPTACLE, ")
-    assert told.endswith(
+def test_an_unknown_action_is_answered_with_the_list_of_actions(action):
+    reason = explain_failure(house(), house().initial_state, action)
+    assert reason.startswith("That is no action here; the actions are: go to RECEPTACLE, open RECEPTACLE, ")
+    assert reason.endswith(
         "put OBJECT in/on RECEPTACLE, clean OBJECT with RECEPTACLE, heat OBJECT with RECEPTACLE, cool OBJECT with RECEPTACLE, use OBJECT, slice OBJECT with OBJECT, examine RECEPTACLE or OBJECT, look, inventory."
     )
 
@@ -94,15 +94,15 @@ def test_the_other_dialect_has_its_own_forms():
     )
 
 
-def test_it_follows_the_plain_answer_and_only_where_nothing_happened():
+def test_the_reason_follows_the_plain_answer_only_if_nothing_happened():
     env = Household(feedback="augmented")
     env.reset(env.task("heat", 3))
     assert env.step("open fridge 1").text == "Nothing happens. You are not at the fridge 1: go to fridge 1 first."
     assert env.step("go to fridge 1").text.endswith("The fridge 1 is closed.")
 
 
-def test_what_lies_behind_a_closed_door_is_not_given_away():
-    """The same is said of an apple that is in there and of one that is nowhere."""
+def test_a_reason_does_not_reveal_what_is_behind_a_closed_door():
+    """The reason is the same for an apple that is inside and for one that does not exist."""
     game = house()
     state = after(game, *AT_FRIDGE)
     for action in ("take {} from fridge 1", "use {}", "examine {}", "cool {} with fridge 1"):
@@ -114,7 +114,7 @@ def test_what_lies_behind_a_closed_door_is_not_given_away():
 
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(KINDS), st.integers(0, 10**6), st.integers(0, 40), st.data())
-def test_whatever_cannot_be_done_has_a_reason_and_never_a_vague_one(kind, seed, steps, data):
+def test_every_failure_has_a_specific_reason(kind, seed, steps, data):
     game = generate_game(kind, seed)
     env = Household(actions=100, feedback="augmented")
     env.reset(env.task(kind, seed))

@@ -1,4 +1,4 @@
-"""ALFWorld's game files are read whole, or refused with file and reason."""
+"""ALFWorld's game files are read, or refused with file and reason."""
 
 import json
 import re
@@ -15,34 +15,34 @@ from codeplan.envs.household.walkthrough import find_walkthrough
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dialect", [PUT_DIALECT, MOVE_DIALECT], ids=lambda d: d.name)
-def test_a_game_that_is_written_is_read_again_the_same(kind, dialect):
+def test_a_written_game_reads_back_the_same(kind, dialect):
     for seed in range(6):
         game = generate_game(kind, seed, dialect)
         file = contents(game, dialect.name)
         assert game_files.parse_game(file["pddl_problem"], file["grammar"], game.walkthrough) == game
 
 
-def test_both_dialects_are_told_by_the_grammar():
+def test_the_grammar_determines_the_dialect():
     text = problem(generate_game("pick", 0))
     assert game_files.parse_game(text, grammar("put.", "put")).dialect == PUT_DIALECT
     assert game_files.parse_game(text, grammar("put.", "move")).dialect == MOVE_DIALECT
 
 
-def test_a_grammar_that_words_things_in_its_own_way_is_followed():
+def test_a_grammar_with_its_own_wording_is_followed():
     own = grammar("x.", "put").replace("put {o} in/on {r}", "lay {o} upon {r}").replace("You put the", "You lay the")
     dialect = game_files.parse_game(problem(generate_game("pick", 0)), own).dialect
     assert dialect.put_command == ("lay ", " upon ")
     assert dialect.put_answer == "You lay the {object} in/on the {receptacle}."
 
 
-def test_the_task_s_sentence_may_hold_quotes():
+def test_a_goal_text_may_contain_quotes():
     assert (
         game_files.parse_game(problem(generate_game("pick", 0)), grammar('put a "mug" away.', "put")).goal_text
         == 'put a "mug" away.'
     )
 
 
-def test_a_name_is_its_class_with_a_number_that_counts_down_and_a_basin_is_called_by_its_end():
+def test_names_are_numbered_downwards_and_a_basin_is_a_class_of_its_own():
     text = """(define (:objects a - agent Sink_bar_1_bar_SinkBasin - receptacle Mug_bar_1 - object Mug_bar_2 - object
       loc_bar_1 - location loc_bar_2 - location Mug - object)
       (:init (atLocation a loc_bar_1) (receptacleAtLocation Sink_bar_1_bar_SinkBasin loc_bar_2)
@@ -67,7 +67,7 @@ SENTENCES = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_problem_and_the_trajectory_make_a_game_too(kind, tmp_path):
+def test_a_problem_and_a_trajectory_make_a_game(kind, tmp_path):
     game = generate_game(kind, 3)
     (tmp_path / "initial_state.pddl").write_text(problem(game))
     told = {"object_target": game.goal.object.title(), "parent_target": (game.goal.receptacle or "").title()}
@@ -84,7 +84,7 @@ def test_the_problem_and_the_trajectory_make_a_game_too(kind, tmp_path):
 # ------------------------------------------------------------------ goals
 
 
-def test_the_words_of_a_goal_may_stand_in_any_order_and_have_any_names():
+def test_a_goal_may_have_any_order_and_variable_names():
     tree = pddl.parse_problem(
         "(define (:objects) (:init) (:goal (exists (?x - receptacle) (and (and (receptacleType ?x FridgeType)) (exists (?y ?z - object)"
         " (and (inReceptacle ?y ?x) (isCool ?y) (coolable ?y) (objectType ?y EggType)))))))"
@@ -107,7 +107,7 @@ def test_the_words_of_a_goal_may_stand_in_any_order_and_have_any_names():
         "(and)",
     ],
 )
-def test_a_goal_of_another_shape_is_refused(text):
+def test_a_goal_of_an_unknown_form_is_refused(text):
     tree = pddl.parse_problem(f"(define (:objects) (:init) (:goal {text}))").goal
     with pytest.raises(ValueError, match="its goal"):
         goals.parse_goal(tree)
@@ -117,7 +117,7 @@ def test_a_goal_of_another_shape_is_refused(text):
 
 
 def spoiled(tmp_path, spoil):
-    """What reading a game file says that was changed by ``spoil``."""
+    """The error from reading a game file that ``spoil`` changed."""
     write(tmp_path, "pick", 1)
     (file,) = tmp_path.rglob("game.tw-pddl")
     file.write_bytes(spoil(file.read_bytes()))
@@ -157,6 +157,6 @@ def test_a_damaged_game_file_is_named_with_the_reason(tmp_path, spoil, reason):
     assert re.search(reason, spoiled(tmp_path, spoil))
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path):
+def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"traj_data\.json cannot be read: No such file"):
         game_files.load_game(tmp_path)
