@@ -5,21 +5,14 @@ pytest imports it in every project, so it loads nothing until a manifest or a fi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from codeplan.testing.cases.helpers import (
-        AssertResumes,
-        AssertSteps,
-        EpisodeTape,
-        FakeAgentFactory,
-        PlanRunner,
-        ScriptedLLMFactory,
-    )
+    from codeplan.testing.cases.helpers import EpisodeTape, FakeAgentFactory, PlanRunner, ScriptedLLMFactory
 
 _MARKERS = (
     "plan: a test of a plan, collected from a *.plan.toml manifest",
@@ -107,7 +100,7 @@ def episode_tape(request: pytest.FixtureRequest) -> Iterator[EpisodeTape]:
 
 
 @pytest.fixture(scope="session")
-def assert_steps() -> AssertSteps:
+def assert_steps() -> Callable[..., None]:
     """Asserts that a run entered these steps, in order: ``assert_steps(run, 1, 2, 3)``."""
     from codeplan.testing.cases.helpers import assert_steps
 
@@ -115,7 +108,7 @@ def assert_steps() -> AssertSteps:
 
 
 @pytest.fixture(scope="session")
-def assert_resumes() -> AssertResumes:
+def assert_resumes() -> Callable[..., None]:
     """Asserts that an interrupted plan continues unchanged: ``assert_resumes(plan, env, id, at=3)``."""
     from codeplan.testing.cases.helpers import assert_resumes
 

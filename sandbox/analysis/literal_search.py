@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from codeplan.sandbox.language.outline import outline_plan, step_number
 from codeplan.sandbox.language.parsing import parse_plan
+from codeplan.sandbox.protocol.plain_data import find_non_plain
 
 LiteralRecord: TypeAlias = dict[str, Any]
 
 _LINE_ENDS = re.compile(r"\r\n|\r|\n")
-_INT_BOUND = 2**63
 
 
 def find_literals(source: str, arguments: dict[str, Any]) -> list[LiteralRecord]:
@@ -39,11 +39,12 @@ def find_literals(source: str, arguments: dict[str, Any]) -> list[LiteralRecord]
     return sorted(found, key=lambda f: (f["start"], f["end"]))
 
 
-class _Literal:
-    """A constant with its outermost f-string, if any."""
+class _Literal(NamedTuple):
+    """A constant with its outermost f-string, if any. ``alone`` marks a constant that is a statement."""
 
-    def __init__(self, node: ast.Constant, outer: ast.JoinedStr | None, alone: bool) -> None:
-        self.node, self.outer, self.alone = node, outer, alone
+    node: ast.Constant
+    outer: ast.JoinedStr | None
+    alone: bool
 
 
 class _SourcePositions:
@@ -71,18 +72,12 @@ def _literals_below(statement: ast.AST) -> Iterator[_Literal]:
     waiting: list[tuple[ast.AST, ast.JoinedStr | None]] = [(statement, None)]
     while waiting:
         node, outer = waiting.pop()
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            yield from _literal_of(node.value, outer, alone=True)
-            continue
-        if isinstance(node, ast.Constant):
-            yield from _literal_of(node, outer, alone=False)
-        inner = outer or (node if isinstance(node, ast.JoinedStr) else None)
-        waiting += reversed([(child, inner) for child in ast.iter_child_nodes(node)])
-
-
-def _literal_of(node: ast.Constant, outer: ast.JoinedStr | None, *, alone: bool) -> Iterator[_Literal]:
-    if type(node.value) in (str, int, float, complex, bytes):
-        yield _Literal(node, outer, alone)
+        constant = node.value if isinstance(node, ast.Expr) else node
+        if not isinstance(constant, ast.Constant):
+            inner = outer or (node if isinstance(node, ast.JoinedStr) else None)
+            waiting += reversed([(child, inner) for child in ast.iter_child_nodes(node)])
+        elif type(constant.value) in (str, int, float, complex, bytes):
+            yield _Literal(constant, outer, constant is not node)
 
 
 def _literal_record(literal: _Literal, step: int | None, places: _SourcePositions) -> LiteralRecord:
@@ -90,7 +85,7 @@ def _literal_record(literal: _Literal, step: int | None, places: _SourcePosition
     start = places.offset_of(where.lineno, where.col_offset)
     return {
         "kind": type(node.value).__name__,
-        "value": _transferable_value(node.value),
+        "value": node.value if find_non_plain(node.value) is None else None,
         "line": where.lineno,
         "column": places.column_of(where.lineno, start),
         "start": start,
@@ -99,12 +94,3 @@ def _literal_record(literal: _Literal, step: int | None, places: _SourcePosition
         "docstring": literal.alone and isinstance(node.value, str),
         "f_string": literal.outer is not None,
     }
-
-
-def _transferable_value(value: object) -> str | int | float | None:
-    """Return the value if a frame can carry it, else None."""
-    if isinstance(value, str):
-        return value if value.isascii() or value == value.encode("utf-8", "ignore").decode() else None
-    if isinstance(value, int):
-        return value if value < _INT_BOUND else None
-    return value if isinstance(value, float) and value - value == 0 else None

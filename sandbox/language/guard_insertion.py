@@ -45,8 +45,6 @@ class PlanTransformer(LanguagePolicy):
         yield
         self._scopes.pop()
 
-    # ------------------------------------------------------------------ attributes, items, operators
-
     def visit_Attribute(self, node: ast.Attribute) -> VisitResult:
         if self._names_a_type(node):
             assert isinstance(node.value, ast.Call)
@@ -118,8 +116,6 @@ class PlanTransformer(LanguagePolicy):
         """Leave unpacking unchanged: no value has an iterator of the plan's own."""
         return self.node_contents_visit(node)
 
-    # ------------------------------------------------------------------ statements that end a plan
-
     def visit_Assert(self, node: ast.Assert) -> VisitResult:
         """Make a failed assertion uncatchable. An error in its message does not replace it."""
         node = self.node_contents_visit(node)
@@ -154,8 +150,6 @@ class PlanTransformer(LanguagePolicy):
             return node
         over: list[ast.stmt] = [with_location(node, ast.Return(ast.Constant(True)))]
         return over if node.value is None else [with_location(node, ast.Expr(node.value)), *over]
-
-    # ------------------------------------------------------------------ loops and functions, whose turns are counted
 
     # A for loop reads its values through a C iterator that also counts. That costs a fifth of a counter in the loop's
     # body. Functions call the counter itself, which is in C as well.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from codeplan.sandbox.language.bindings import Function, bound_names, default_values, parameter_names, target_names
@@ -29,14 +29,14 @@ class NameFlow:
     as``).
     """
 
-    reads: dict[str, ast.AST]
-    read_before_set: dict[str, ast.AST]
-    deferred_reads: dict[str, ast.AST]
-    generator_names: frozenset[str]
-    sets: frozenset[str]
-    binds: frozenset[str]
-    functions: frozenset[str]
-    may_be_unset: frozenset[str]
+    reads: dict[str, ast.AST] = field(default_factory=dict)
+    read_before_set: dict[str, ast.AST] = field(default_factory=dict)
+    deferred_reads: dict[str, ast.AST] = field(default_factory=dict)
+    generator_names: set[str] = field(default_factory=set)
+    functions: set[str] = field(default_factory=set)
+    may_be_unset: set[str] = field(default_factory=set)
+    sets: frozenset[str] = frozenset()
+    binds: frozenset[str] = frozenset()
 
 
 def analyse_flow(body: list[ast.stmt]) -> NameFlow:
@@ -44,17 +44,7 @@ def analyse_flow(body: list[ast.stmt]) -> NameFlow:
     visitor = AssignmentVisitor()
     visitor.visit_all(body)
     binds = bound_names(body)
-    sets = binds if visitor.state is None else visitor.state
-    return NameFlow(
-        visitor.reads,
-        visitor.read_before_set,
-        visitor.deferred_reads,
-        frozenset(visitor.generator_names),
-        sets,
-        binds,
-        frozenset(visitor.functions),
-        frozenset(visitor.may_be_unset),
-    )
+    return replace(visitor.flow, sets=binds if visitor.state is None else visitor.state, binds=binds)
 
 
 def free_names(function: Function) -> dict[str, ast.AST]:
@@ -63,7 +53,7 @@ def free_names(function: Function) -> dict[str, ast.AST]:
     visitor = AssignmentVisitor()
     visitor.visit_all(body)
     own = parameter_names(function) | bound_names(body)
-    return {name: node for name, node in (visitor.deferred_reads | visitor.reads).items() if name not in own}
+    return {name: node for name, node in (visitor.flow.deferred_reads | visitor.flow.reads).items() if name not in own}
 
 
 @dataclass
@@ -74,13 +64,8 @@ class AssignmentVisitor:
     ``comprehension_names`` are bound by the enclosing comprehensions.
     """
 
+    flow: NameFlow = field(default_factory=NameFlow)
     state: AssignmentState = frozenset()
-    reads: dict[str, ast.AST] = field(default_factory=dict)
-    read_before_set: dict[str, ast.AST] = field(default_factory=dict)
-    deferred_reads: dict[str, ast.AST] = field(default_factory=dict)
-    generator_names: set[str] = field(default_factory=set)
-    functions: set[str] = field(default_factory=set)
-    may_be_unset: set[str] = field(default_factory=set)
     break_states: list[list[AssignmentState]] = field(default_factory=list)
     comprehension_names: list[frozenset[str]] = field(default_factory=list)
 
@@ -102,9 +87,9 @@ class AssignmentVisitor:
     def _read(self, name: str, node: ast.AST) -> None:
         if any(name in names for names in self.comprehension_names):
             return
-        self.reads.setdefault(name, node)
+        self.flow.reads.setdefault(name, node)
         if self.state is not None and name not in self.state:
-            self.read_before_set.setdefault(name, node)
+            self.flow.read_before_set.setdefault(name, node)
 
     def bind(self, *names: str) -> None:
         """Mark these names as set from here on."""
@@ -113,7 +98,7 @@ class AssignmentVisitor:
 
     def unset(self, name: str) -> None:
         """Mark this name as no longer set."""
-        self.may_be_unset.add(name)
+        self.flow.may_be_unset.add(name)
         if self.state is not None:
             self.state -= {name}
 
@@ -129,7 +114,7 @@ class AssignmentVisitor:
         self.visit(node.value)
         self.visit_all(node.targets)
         if isinstance(node.value, ast.Lambda):
-            self.functions.update(*(target_names(t) for t in node.targets))
+            self.flow.functions.update(*(target_names(t) for t in node.targets))
 
     def _AugAssign(self, node: ast.AugAssign) -> None:
         if isinstance(node.target, ast.Name):
@@ -149,7 +134,7 @@ class AssignmentVisitor:
     def _FunctionDef(self, node: ast.FunctionDef) -> None:
         self._defer(node)
         self.bind(node.name)
-        self.functions.add(node.name)
+        self.flow.functions.add(node.name)
 
     def _Lambda(self, node: ast.Lambda) -> None:
         self._defer(node)
@@ -158,7 +143,7 @@ class AssignmentVisitor:
         self.visit_all(default_values(node))
         for name, place in free_names(node).items():
             if not any(name in names for names in self.comprehension_names):
-                self.deferred_reads.setdefault(name, place)
+                self.flow.deferred_reads.setdefault(name, place)
 
     def _Import(self, node: ast.AST) -> None:
         """Do nothing: the runtime provides imported names from the start."""
@@ -181,9 +166,9 @@ class AssignmentVisitor:
         self._comprehension_of(node)
         for n in walk(node):
             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load):
-                self.generator_names.add(n.id)
+                self.flow.generator_names.add(n.id)
             elif isinstance(n, ast.NamedExpr):
-                self.generator_names.add(n.target.id)
+                self.flow.generator_names.add(n.target.id)
 
 
 class _Methods(dict[type[ast.AST], Callable[[AssignmentVisitor, Any], None] | None]):

@@ -29,8 +29,6 @@ class LanguagePolicy(RestrictingNodeTransformer):
         super().__init__()
         self._problems = problems
 
-    # ------------------------------------------------------------------ problems
-
     def error(self, node: ast.AST, info: str) -> None:
         self._problems.add(node, "language", info)
 
@@ -56,8 +54,6 @@ class LanguagePolicy(RestrictingNodeTransformer):
         """Visit a node that keeps its type."""
         result: _T = self.visit(node)
         return result
-
-    # ------------------------------------------------------------------ names
 
     def check_name(self, node: ast.AST, name: str | None, allow_magic_methods: bool = False) -> None:
         """Report names with a leading underscore, which belong to the runtime. ``_`` alone is allowed."""
@@ -110,8 +106,6 @@ class LanguagePolicy(RestrictingNodeTransformer):
         """Report a dotted name in a pattern: Python would look it up without the guard."""
         if any(isinstance(n, ast.Attribute) for n in ast.walk(value)):
             self.error(value, "a case may hold literals and plain names only; compare other values with if and ==")
-
-    # ------------------------------------------------------------------ imports and annotations
 
     def visit_Import(self, node: ast.Import) -> VisitResult:
         return self._import(node)

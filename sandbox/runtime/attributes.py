@@ -9,6 +9,7 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
+from codeplan.sandbox.runtime.names import split_names
 from codeplan.sandbox.runtime.qualnames import set_name
 from codeplan.sandbox.runtime.size_guard import SizeGuard
 from codeplan.sandbox.runtime.text_format import format_text
@@ -45,25 +46,8 @@ ALLOWED_ATTRIBUTES: dict[type, frozenset[str]] = {
     defaultdict: _public_names(defaultdict, "default_factory"),
     OrderedDict: _public_names(OrderedDict),
     deque: _public_names(deque),
-    re.Pattern: frozenset(
-        {"findall", "finditer", "flags", "fullmatch", "groups", "match", "pattern", "search", "split", "sub", "subn"}
-    ),
-    re.Match: frozenset(
-        {
-            "end",
-            "endpos",
-            "expand",
-            "group",
-            "groupdict",
-            "groups",
-            "lastgroup",
-            "lastindex",
-            "pos",
-            "span",
-            "start",
-            "string",
-        }
-    ),
+    re.Pattern: split_names("findall finditer flags fullmatch groups match pattern search split sub subn"),
+    re.Match: split_names("end endpos expand group groupdict groups lastgroup lastindex pos span start string"),
 }
 """Readable attributes by exact type. None leads to code, frames, modules, classes or files."""
 

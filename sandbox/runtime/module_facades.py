@@ -23,7 +23,7 @@ MAX_FACTORIAL = 2_000
 """Maximum argument of ``math.factorial``, ``comb`` and ``perm``."""
 
 _ALLOWED_FLAGS = int(re.A | re.I | re.M | re.S | re.X)
-_NOT_FLAGS = frozenset({"escape", "error"})
+_DUMPS_OPTIONS = frozenset({"skipkeys", "ensure_ascii", "allow_nan", "indent", "sort_keys", "separators", "default"})
 
 
 def make_modules(
@@ -109,29 +109,14 @@ def _flags(flags: Any) -> Any:
     return flags & _ALLOWED_FLAGS if isinstance(flags, int) else flags
 
 
-def _dumps(
-    obj: Any,
-    *,
-    skipkeys: bool = False,
-    allow_nan: bool = True,
-    indent: int | str | None = None,
-    sort_keys: bool = False,
-    ensure_ascii: bool = True,
-    separators: tuple[str, str] | None = None,
-    default: Callable[[Any], Any] | None = None,
-) -> str:
+def _dumps(obj: Any, **options: Any) -> str:
+    for name in options:
+        if name not in _DUMPS_OPTIONS:
+            raise TypeError(f"dumps() got an unexpected keyword argument {name!r}")
+    indent = options.get("indent")
     if (type(indent) is int and indent > MAX_INDENT) or (type(indent) is str and len(indent) > MAX_INDENT):
         raise ValueError(f"indent may be {MAX_INDENT} at most")
-    return json.dumps(
-        obj,
-        skipkeys=skipkeys,
-        allow_nan=allow_nan,
-        indent=indent,
-        sort_keys=sort_keys,
-        ensure_ascii=ensure_ascii,
-        separators=separators,
-        default=default,
-    )
+    return json.dumps(obj, **options)
 
 
 def _loads(s: Any) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import builtins
 
 
-def _split_names(text: str) -> frozenset[str]:
+def split_names(text: str) -> frozenset[str]:
+    """Return the words of a text."""
     return frozenset(text.split())
 
 
@@ -15,7 +16,7 @@ RUNTIME_NAMES = frozenset({"agent", "ask_llm", "ask", "start_from", "print", "li
 RESERVED_NAMES = RUNTIME_NAMES | {"solution"}
 """Names that a plan may not bind, except as parameters of its own functions."""
 
-ALLOWED_EXCEPTIONS = _split_names(
+ALLOWED_EXCEPTIONS = split_names(
     "ArithmeticError AssertionError AttributeError EOFError Exception ImportError IndexError KeyError "
     "LookupError ModuleNotFoundError NameError NotImplementedError OSError OverflowError RuntimeError "
     "StopIteration SyntaxError TimeoutError TypeError UnicodeDecodeError UnicodeEncodeError UnicodeError "
@@ -23,7 +24,7 @@ ALLOWED_EXCEPTIONS = _split_names(
 )
 """Exceptions by name. All derive from Exception: no plan may catch a limit."""
 
-PLAIN_BUILTINS = _split_names(
+PLAIN_BUILTINS = split_names(
     "abs all any ascii bin bool bytes callable chr complex dict divmod enumerate filter float frozenset "
     "hex int isinstance issubclass len list map max min next oct ord range repr reversed round set slice "
     "sorted str sum tuple zip"
@@ -38,17 +39,17 @@ ALLOWED_MODULES: dict[str, frozenset[str]] = {
     "collections": frozenset({"Counter", "OrderedDict", "defaultdict", "deque"}),
     "json": frozenset({"JSONDecodeError", "dumps", "loads"}),
     "large_language_model": frozenset({"ask", "ask_llm"}),
-    "math": _split_names(
+    "math": split_names(
         "acos asin atan atan2 cbrt ceil comb copysign cos cosh degrees dist e exp fabs factorial floor fmod "
         "fsum gcd hypot inf isclose isfinite isinf isnan isqrt lcm log log10 log1p log2 modf nan perm pi pow "
         "prod radians remainder sin sinh sqrt tan tanh tau trunc"
     ),
-    "random": _split_names("choice choices gauss randint random randrange sample seed shuffle uniform"),
-    "re": _split_names(
+    "random": split_names("choice choices gauss randint random randrange sample seed shuffle uniform"),
+    "re": split_names(
         "A ASCII DOTALL I IGNORECASE M MULTILINE S VERBOSE X compile error escape findall finditer fullmatch "
         "match search split sub subn"
     ),
-    "string": _split_names(
+    "string": split_names(
         "ascii_letters ascii_lowercase ascii_uppercase capwords digits hexdigits octdigits printable "
         "punctuation whitespace"
     ),
@@ -107,7 +108,7 @@ NAME_HINTS: dict[str, str] = {
 }
 """What to write instead of a builtin that plans lack."""
 
-_ADVICE_MODULES = _split_names(
+_ADVICE_MODULES = split_names(
     "os sys time datetime subprocess itertools functools copy pathlib io requests socket threading typing"
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from codeplan import envs
 from codeplan.errors import UsageError
@@ -60,18 +60,6 @@ class PlanRunner:
         """Run a plan with an agent alone, such as a fake one, without an environment."""
         nobody = ScriptedLLM(lambda question: None, "no model was given")
         return run_with_agent(_text(plan), agent, model or nobody, limits=limits)
-
-
-class AssertSteps(Protocol):
-    """The type of the fixture ``assert_steps``."""
-
-    def __call__(self, run: PlanRun, *steps: int) -> None: ...
-
-
-class AssertResumes(Protocol):
-    """The type of the fixture ``assert_resumes``."""
-
-    def __call__(self, plan: str | Path, env: str | Environment, task: Task | str, *, at: int) -> None: ...
 
 
 def assert_steps(run: PlanRun, *steps: int) -> None:
