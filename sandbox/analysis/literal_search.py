@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from codeplan.sandbox.language.outline import outline_plan, step_number
 from codeplan.sandbox.language.parsing import parse_plan
-from codeplan.sandbox.protocol.plain_data import find_non_plain
+from codeplan.sandbox.protocol.plain_data import ANALYSIS_RULES, find_non_plain
 
 LiteralRecord: TypeAlias = dict[str, Any]
 
@@ -85,7 +85,7 @@ def _literal_record(literal: _Literal, step: int | None, places: _SourcePosition
     start = places.offset_of(where.lineno, where.col_offset)
     return {
         "kind": type(node.value).__name__,
-        "value": node.value if find_non_plain(node.value) is None else None,
+        "value": node.value if find_non_plain(node.value, ANALYSIS_RULES) is None else None,
         "line": where.lineno,
         "column": places.column_of(where.lineno, start),
         "start": start,
