@@ -1,4 +1,4 @@
-"""What a plan may use up, and the sentence that says which of it was used up."""
+"""Resource limits for one plan run, and the message shown when a limit is exceeded."""
 
 from __future__ import annotations
 
@@ -10,69 +10,70 @@ import msgspec
 from codeplan.errors import UsageError
 
 MAX_MESSAGE_CHARS: Final = 8_000
-"""Characters kept of an error message or an assertion's message; the rest is cut off, and the cut is marked."""
+"""Maximum length of an error's or an assertion's message; longer ones are cut, and the cut is marked."""
 
 MAX_NAME_CHARS: Final = 200
-"""Characters of a name (of an error, a step's title) that crosses from the worker to the host."""
+"""Maximum length of a name (error type, step title) that the worker sends to the host, in characters."""
 
 ENTRY_CHECKPOINTS_FACTOR: Final = 16
-"""The checkpoints at all steps' entries together may take as many times the bytes of one."""
+"""All step-entry checkpoints together may use this many times ``checkpoint_bytes``."""
 
 
 MAX_REPORTED: Final = 1e18
-"""The most that is told of what a plan asked for beyond a limit."""
+"""Cap on the reported value when a plan exceeds a limit."""
 
 MAX_ARCS: Final = 20_000
-"""Pairs of lines that coverage keeps of one run; an honest plan has about two for each of its lines."""
+"""Maximum number of line pairs that coverage records in one run; an honest plan has about two per line."""
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What one run of a plan may use. A run that passes one ends as ``Stopped``, with the field's name in ``limit``.
+    """Limits for one plan run. A run that exceeds one ends as ``Stopped``; ``limit`` names the field.
 
-    The defaults are meant never to be met by an honest plan. Times leave out what the agent and ``ask`` take. A check
-    is held to ``wall``, ``cpu``, ``memory`` and ``source_bytes``.
+    The defaults leave ample room for honest plans. Time spent in the agent and in ``ask`` does not count. A check has
+    ``wall``, ``cpu``, ``memory`` and ``source_bytes``.
 
-    Raises UsageError where a value is not a finite number above zero (counts may be zero), or beyond all measure.
+    Raises:
+        UsageError: a value is not finite, not positive (counts may be zero), or larger than the kernel can count.
     """
 
     wall: float = 5.0
-    """Seconds by the clock."""
+    """Elapsed seconds."""
 
     cpu: float = 4.0
     """Seconds of processor time."""
 
     memory: int = 192 << 20
-    """Bytes of address space that the plan may add to its worker's own."""
+    """Bytes of address space beyond what the worker uses already."""
 
     turns: int = 5_000_000
-    """Turns of all loops and comprehensions, and calls of the plan's own functions."""
+    """Iterations of all loops and comprehensions, plus calls of the plan's own functions."""
 
     output: int = 64_000
-    """Characters printed."""
+    """Printed characters."""
 
     calls: int = 500
-    """Calls of the agent's methods."""
+    """Calls of agent methods."""
 
     reads: int = 20_000
-    """Reads of the agent's attributes."""
+    """Reads of agent attributes."""
 
     call_bytes: int = 64_000
-    """Bytes of the arguments of one call, as they travel."""
+    """Packed size of the arguments of one call."""
 
     asks: int = 50
-    """Questions asked."""
+    """Questions to the model."""
 
     ask_bytes: int = 20_000
-    """Bytes of one question, in UTF-8."""
+    """Size of one question in UTF-8."""
 
     checkpoint_bytes: int = 256 << 10
-    """Bytes of one checkpoint; variables that do not fit are dropped and named, which does not end the run."""
+    """Size of one checkpoint. Variables that do not fit are dropped and named; the run goes on."""
 
     recursion: int = 500
-    """Frames of the plan's own functions within one another."""
+    """Depth of the plan's own function calls."""
 
     source_bytes: int = 64 << 10
-    """Bytes of the plan itself, in UTF-8; a longer one is rejected."""
+    """Size of the plan in UTF-8; a longer plan is rejected."""
 
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:
@@ -81,7 +82,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 _MAX_WHOLE: Final = 2**62
 _MAXIMA: Final = {"wall": 10**9, "cpu": 10**9, "recursion": 2**30}
-"""What the kernel's timers, its limits and the interpreter can still count."""
+"""The largest values that timers, resource limits and the interpreter can count."""
 
 _COUNTS: Final = frozenset({"output", "calls", "reads", "asks", "turns"})
 
@@ -104,12 +105,12 @@ STOPPING_LIMITS: Final = frozenset(_MESSAGES)
 
 
 def limit_message(limit: str, value: float, allowed: float) -> str:
-    """What happened, for a person or a model: ``limit`` is a name in NAMED, ``value`` what was reached."""
+    """Describe an exceeded limit, one of STOPPING_LIMITS; ``value`` is the amount that the plan reached."""
     return _MESSAGES[limit].format(value=value, allowed=allowed)
 
 
 def shorten(text: str, max_chars: int = MAX_MESSAGE_CHARS) -> str:
-    """The text itself, or its first ``most`` characters and a word on how much is missing."""
+    """Cut a text to ``max_chars`` characters and say how many are missing."""
     return text if len(text) <= max_chars else f"{text[:max_chars]}… ({len(text) - max_chars:,} more characters)"
 
 

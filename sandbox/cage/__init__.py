@@ -1,1 +1,1 @@
-"""The cage: the locked process in which plans are checked and run, and the zygote that it is forked from."""
+"""The cage: the locked worker processes that check, analyse and run plans, and the zygotes that fork them."""

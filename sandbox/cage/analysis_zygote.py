@@ -1,4 +1,4 @@
-"""The zygote for studies of plan text. It alone holds what they lean on, and is started when the first is asked for."""
+"""The zygote for analyses of plan text. It alone loads libcst, and starts at the first analysis."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def solution(agent, start_from=1):
 
 
 def main(control_fd: int) -> NoReturn:
-    """Be the zygote whose workers study plans."""
+    """Serve as the zygote for analyses."""
     zygote.main(control_fd, WorkerRole(frames.AnalysisJob("literals", _SAMPLE, {}), serve_analysis))
 
 
 def serve_analysis(link: HostLink, job: WorkerJob, timer: PlanTimer) -> None:
-    """Answer a StudyJob; any other job gets no answer."""
+    """Answer an AnalysisJob; ignore any other job."""
     if isinstance(job, frames.AnalysisJob):
         link.send(_analyse(job))
 
@@ -39,7 +39,7 @@ def _analyse(job: frames.AnalysisJob) -> frames.Analysis | frames.AnalysisFailed
     conduct = ANALYSES.get(job.topic)
     if conduct is None:
         return frames.AnalysisFailed(
-            f"there is no such study; there are: {', '.join(sorted(ANALYSES))}", invalid_job=True
+            f"there is no such analysis; choose one of: {', '.join(sorted(ANALYSES))}", invalid_job=True
         )
     try:
         found = conduct(job.source, job.arguments)

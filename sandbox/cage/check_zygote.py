@@ -1,4 +1,4 @@
-"""The zygote for checks. It knows the whole plan language, of which runs need no more than the guards."""
+"""The zygote for checks. It loads the whole plan language; runs need only the guards."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ _API: Final = AgentApi(
 
 
 def main(control_fd: int) -> NoReturn:
-    """Be the zygote whose workers check plans."""
+    """Serve as the zygote for checks."""
     zygote.main(control_fd, WorkerRole(frames.CheckJob(_SAMPLE, _API), serve_check))
 
 
 def serve_check(link: HostLink, job: WorkerJob, timer: PlanTimer) -> None:
-    """Answer a CheckJob; any other job gets no answer."""
+    """Answer a CheckJob; ignore any other job."""
     if not isinstance(job, frames.CheckJob):
         return
     found = check_and_compile(job.source, job.api)

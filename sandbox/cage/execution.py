@@ -1,4 +1,4 @@
-"""Running a plan's segments inside the worker: its checkpoints, and how it ended."""
+"""Runs a plan's segments inside a worker, saves its checkpoints and reports how it ended."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from codeplan.sandbox.runtime.namespace import make_namespace, plan_variables
 from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, find_limit
 
 PLAN_FILE: Final = "<plan>"
-"""The file name that compiled plans carry in tracebacks."""
+"""The file name of compiled plans in tracebacks."""
 
 _RUNTIME_FRAMES: Final = 30
-"""Frames that guards and the runtime may add to the plan's own."""
+"""Stack frames that guards and the runtime may add to the plan's own."""
 
 
 class PlanExecution:
@@ -35,14 +35,14 @@ class PlanExecution:
         self._step: int | None = None
 
     def run(self, program: Program, variables: dict[str, object]) -> None:
-        """Run the segments from the job's step on, and send the End."""
+        """Run the segments from the job's step on, and send the EndFrame."""
         sys.setrecursionlimit(_stack_depth() + _RUNTIME_FRAMES + self._limits.recursion)
         if self._job.coverage:
             self._calls.tracer = LineTracer()
             self._calls.tracer.start()
         try:
             error = self._run_to_end(program, variables)
-        except BaseException as late:  # the clock struck while the plan was ending
+        except BaseException as late:  # the timer fired while the plan was ending
             error = late
         self._timer.is_armed = False
         if self._calls.tracer is not None:
@@ -52,7 +52,7 @@ class PlanExecution:
         self._send_end(failure)
 
     def _run_to_end(self, program: Program, variables: dict[str, object]) -> BaseException | None:
-        """What the plan ended in, None where it came to its end."""
+        """The exception that ended the plan; None if it finished."""
         try:
             self._namespace = make_namespace(
                 self._calls,
@@ -75,10 +75,10 @@ class PlanExecution:
                 return
 
     def _run_segment(self, segment: Segment) -> bool:
-        """Run one segment; True where the plan returned."""
+        """Run one segment; true if the plan returned."""
         if segment.step is not None:
             self._report_step(segment.step)
-        self._step = segment.step  # not before the host has heard of it
+        self._step = segment.step  # only after the host knows of it
         exec(segment.code, self._namespace)
         function: Any = self._namespace.pop("_segment_")
         self._timer.is_armed = True
@@ -111,7 +111,7 @@ class PlanExecution:
 
 
 def _classify(failure: BaseException | None, limits: Limits) -> tuple[Any, str, str, float]:
-    """Status, error's or limit's name, message, and what was reached of the limit."""
+    """The status, the name of the error or limit, the message, and the amount reached of the limit."""
     if failure is None:
         return "finished", "", "", 0.0
     if isinstance(failure, AssertionFailure):
@@ -123,7 +123,7 @@ def _classify(failure: BaseException | None, limits: Limits) -> tuple[Any, str, 
 
 
 def _reached_value(limit: LimitExceeded, allowed: float) -> float:
-    """What was reached; just what is allowed, where only that it was too much is known."""
+    """The amount reached; the allowed amount if only the excess is known."""
     known = limit.limit not in ("recursion", "memory") or limit.value > allowed
     return float(limit.value) if known and limit.limit != "recursion" else allowed
 
@@ -132,7 +132,7 @@ def _error_text(error: BaseException) -> str:
     try:
         return str(error)
     except Exception:
-        return "the error has no text"
+        return "the error has no readable message"
 
 
 def _shortened(text: str) -> str:
@@ -140,7 +140,7 @@ def _shortened(text: str) -> str:
 
 
 def _plan_line(failure: BaseException | None) -> int | None:
-    """The innermost line of the plan that the failure passed through."""
+    """The innermost line of the plan in the failure's traceback."""
     line = None
     trace: TracebackType | None = failure.__traceback__ if failure else None
     while trace is not None:

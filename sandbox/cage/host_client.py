@@ -1,4 +1,4 @@
-"""The plan's way out, inside the worker: its calls to the host, and the clock that ends it."""
+"""The plan's connection to the host inside a worker: its calls and output, and the timer that stops it."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ _FLUSH_SECONDS: Final = 0.05
 
 
 class HostLink(Protocol):
-    """The connection to the host."""
+    """A connection to the host."""
 
     def send(self, frame: frames.Frame) -> int:
-        """Send the frame; returns its bytes."""
+        """Send a frame and return its size in bytes."""
         ...
 
     def receive(self) -> frames.HostFrame:
-        """The host's next frame."""
+        """Receive the host's next frame."""
         ...
 
 
 class PlanTimer:
-    """Raises LimitReached in the plan when its time is up, again and again until it ends.
+    """Raises LimitExceeded in the plan when its time is up, repeatedly until the plan ends.
 
-    The host kills a plan that does not listen; this one comes a moment earlier, so that the step, the line and the
-    variables are known. ``report`` is told before the first.
+    It fires shortly before the host would kill the worker, so that step, line and variables are known. It calls
+    ``on_expiry`` before it raises.
     """
 
     def __init__(self) -> None:
@@ -46,22 +46,22 @@ class PlanTimer:
         self.restart()
 
     def install_handlers(self) -> None:
-        """Take the timers' signals from now on."""
+        """Handle the timers' signals from now on."""
         signal.signal(signal.SIGALRM, self._tick)
         signal.signal(signal.SIGPROF, self._tick)
 
     def set_timers(self, wall: float, cpu: float) -> None:
-        """Set the timers, in seconds: before the worker is locked in, where they cannot be set any more."""
+        """Set the timers, in seconds. Call it before the lockdown, which forbids it."""
         self._wall, self._cpu = wall, cpu
         signal.setitimer(signal.ITIMER_REAL, wall, _TICK_SECONDS)
         signal.setitimer(signal.ITIMER_PROF, cpu, _TICK_SECONDS)
 
     def restart(self) -> None:
-        """Count from now on."""
+        """Start counting."""
         self._started_at, self._cpu_before = time.monotonic(), _processor_seconds()
 
     def cpu_seconds(self) -> float:
-        """Seconds of processor time since the start."""
+        """Processor time since the start."""
         return _processor_seconds() - self._cpu_before
 
     def _tick(self, signum: int, frame: FrameType | None) -> None:
@@ -79,15 +79,13 @@ class PlanTimer:
 
 
 def _processor_seconds() -> float:
-    """By ``getrusage``: the process clock is coarse while a timer of the process runs."""
+    """Processor time by ``getrusage``: the process clock is coarse while a timer runs."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return usage.ru_utime + usage.ru_stime
 
 
 class HostClient:
-    """What the plan reaches of the host (the language half's ``HostCalls``). The host counts again: this side gives
-    the line.
-    """
+    """Implements ``HostCalls`` for the runtime. It counts like the host does, because only this side knows the line."""
 
     def __init__(self, link: HostLink, job: frames.RunJob, timer: PlanTimer) -> None:
         self.methods, self.attributes = job.methods, job.attributes
@@ -101,8 +99,9 @@ class HostClient:
         timer.on_expiry = self._record_expiry
 
     def call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
-        """The result of the agent's method. Raises TypeError where an argument is not plain, RuntimeError where the
-        call failed.
+        """Call an agent method.
+
+        Raises TypeError if an argument is not plain data, RuntimeError if the call failed.
         """
         self._calls += 1
         self._require_within("calls", self._calls, self._limits.calls)
@@ -113,13 +112,13 @@ class HostClient:
         return self._exchange(frame)
 
     def read(self, attribute: str) -> object:
-        """The value of the agent's attribute. Raises RuntimeError where it could not be read."""
+        """Read an agent attribute. Raises RuntimeError if that failed."""
         self._reads += 1
         self._require_within("reads", self._reads, self._limits.reads)
         return self._exchange(frames.ReadFrame(attribute))
 
     def ask(self, question: str) -> str:
-        """The answer to a question. Raises TypeError for what is not text, RuntimeError where asking failed."""
+        """Ask the model. Raises TypeError if the question is not text, RuntimeError if asking failed."""
         if type(question) is not str:
             raise TypeError("ask_llm takes one text")
         self._asks += 1
@@ -129,7 +128,7 @@ class HostClient:
         return str(self._exchange(frames.AskFrame(text)))
 
     def print(self, text: str) -> None:
-        """Add to the output, as much of it as is allowed."""
+        """Add to the output, up to the limit."""
         self._refuse_after_failure()
         text = values.escape_surrogates(text)
         room = self._limits.output - self._output_chars
@@ -138,7 +137,7 @@ class HostClient:
         self._require_within("output", self._output_chars, self._limits.output)
 
     def flush(self) -> None:
-        """Send what was printed, and which lines ran. Only with the clock not armed: a frame must not be cut short."""
+        """Send pending output and coverage. The timer must be off, as it would cut a frame short."""
         if self._pending_chars:
             self._link.send(frames.OutputFrame("".join(self._pending_output)))
         if self.tracer is not None and (arcs := self.tracer.take_new_arcs()):
@@ -162,7 +161,7 @@ class HostClient:
             self._link.send(frame)
             reply = self._link.receive()
         except MemoryError:
-            self.failure = LimitExceeded("memory", 0, 0)  # the stream may be cut: nothing more is read
+            self.failure = LimitExceeded("memory", 0, 0)  # a frame may be cut: read nothing more
             raise self.failure from None
         finally:
             self._timer.waited_seconds += time.monotonic() - began

@@ -1,6 +1,6 @@
-"""Landlock: the kernel's own refusal of files, TCP, abstract sockets and signals, by an empty set of rules.
+"""Landlock: the kernel refuses files, TCP, abstract sockets and signals, because the rule set is empty.
 
-System calls 444 and 446, which have the same numbers on every architecture; see landlock(7).
+System calls 444 and 446 have the same numbers on every architecture; see landlock(7).
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _RESTRICT_SELF: Final = 446
 _ASK_VERSION: Final = 1
 
 _FILE_RIGHTS: Final = {1: 13, 2: 14, 3: 15, 4: 15}
-"""How many rights over files each version of the interface knows; 16 since version 5."""
+"""The number of file rights that each ABI version knows; 16 since version 5."""
 
 _TCP_RIGHTS: Final = 0b11
 _SCOPES: Final = 0b11
 
 
 def abi_version(libc: ctypes.CDLL) -> int:
-    """The interface's version in this kernel. Raises OSError where there is none."""
+    """The ABI version of this kernel. Raises OSError if there is no Landlock."""
     found = int(libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _ASK_VERSION))
     if found <= 0:
         raise OSError(ctypes.get_errno(), "Landlock is not in this kernel, or is switched off")
@@ -30,7 +30,7 @@ def abi_version(libc: ctypes.CDLL) -> int:
 
 
 def build_ruleset(abi: int) -> bytes:
-    """The attribute block that handles every right that ``abi`` knows: all are then denied."""
+    """The attribute block that handles, and so denies, every right that ``abi`` knows."""
     files = (1 << _FILE_RIGHTS.get(abi, 16)) - 1
     if abi < 4:
         return struct.pack("=Q", files)
@@ -40,7 +40,7 @@ def build_ruleset(abi: int) -> bytes:
 
 
 def apply_ruleset(libc: ctypes.CDLL) -> str:
-    """Deny this process, for good, all that Landlock can deny; returns what it was. Raises OSError."""
+    """Permanently deny this process everything that Landlock can deny. Returns a description. Raises OSError."""
     abi = abi_version(libc)
     attributes = build_ruleset(abi)
     fd = libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0)

@@ -1,4 +1,4 @@
-"""Which lines of a plan run, and in which order: what coverage is made of. Only where the job asks for it."""
+"""Records which lines of a plan run and in which order. Used only if the job asks for coverage."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _UNKNOWN: Final = -1
 
 
 class LineTracer:
-    """Notes the plan's arcs: pairs of lines that ran one after the other in one function.
+    """Records arcs: pairs of lines that ran one after the other in one function.
 
-    A function is entered from line 0 and left to line 0; what an exception leads to is no arc.
+    A function is entered from line 0 and left to line 0. A jump by an exception is no arc.
     """
 
     def __init__(self) -> None:
@@ -23,23 +23,21 @@ class LineTracer:
         self._new_arcs: list[tuple[int, int]] = []
 
     def start(self) -> None:
-        """Watch every function of the plan that is called from now on."""
+        """Trace every plan function called from now on."""
         sys.settrace(self._trace_call)
 
     def stop(self) -> None:
-        """Watch no longer."""
+        """Stop tracing."""
         sys.settrace(None)
 
     def take_new_arcs(self) -> list[tuple[int, int]]:
-        """The arcs that are new since the last time."""
+        """The arcs that are new since the last call."""
         news, self._new_arcs = self._new_arcs, []
         return news
 
     def _trace_call(self, frame: FrameType, event: str, argument: Any) -> Any:
         code = frame.f_code
-        if code.co_filename != PLAN_FILENAME or code.co_name.startswith(
-            "<"
-        ):  # a lambda or a comprehension is part of a line
+        if code.co_filename != PLAN_FILENAME or code.co_name.startswith("<"):  # lambdas are part of a line
             return None
         last = 0
 

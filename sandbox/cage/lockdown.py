@@ -1,7 +1,7 @@
-"""The cage around one worker: layers of the operating system's own refusals, each backing another up.
+"""Locks down a worker in layers, each an independent refusal by the operating system.
 
-Applied in the worker itself, before it is given a plan, and for good: none can be taken off again. A layer that
-cannot be had is reported, never passed over in silence; whether to go on without it is the host's decision.
+The worker applies them itself before it receives a plan, and cannot undo them. A layer that fails is reported, never
+skipped silently; the host decides whether to continue.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from codeplan.sandbox.cage import landlock, seccomp
 from codeplan.sandbox.protocol.layers import Layer
 
 LAYER_NAMES: Final = ("user", "not-dumpable", "death-signal", "no-new-privileges", "landlock", "limits", "seccomp")
-"""The layers' names, in the order in which they are put on."""
+"""The layers in the order of application."""
 
 SOCKET_FD: Final = 3
-"""The one descriptor that a worker keeps."""
+"""The only descriptor that a worker keeps."""
 
 _NOBODY: Final = 65534
 _SET_DEATH_SIGNAL, _SET_DUMPABLE, _SET_NO_NEW_PRIVILEGES = 1, 4, 38
 
 
 class Cage:
-    """What can be prepared once, before workers are forked: the C library, the system call filter, the size so far."""
+    """What is prepared once before workers are forked: C library, system call filter, current size."""
 
     def __init__(self) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)
@@ -43,7 +43,7 @@ class Cage:
             self._filter_error = _reason(error)
 
     def apply_common_layers(self) -> tuple[Layer, ...]:
-        """Put on the layers that are the same for every worker. Never raises."""
+        """Apply the layers that are the same for every worker. Never raises."""
         steps: tuple[Callable[[], str], ...] = (
             drop_privileges,
             lambda: self._prctl(_SET_DUMPABLE, 0, "no core, no ptrace, no /proc by others"),
@@ -54,10 +54,7 @@ class Cage:
         return tuple(map(_apply_layer, LAYER_NAMES, steps))
 
     def apply_limit_layers(self, memory: int, cpu: float) -> tuple[Layer, ...]:
-        """Put on the rest, after ``enter``; ``memory`` in bytes beyond the zygote's size, ``cpu`` in seconds.
-
-        Never raises.
-        """
+        """Apply the rest; ``memory`` is bytes beyond the zygote's size, ``cpu`` is seconds. Never raises."""
         steps = (lambda: restrict_resources(self._base_bytes + memory, cpu), self._filter_calls)
         return tuple(map(_apply_layer, LAYER_NAMES[-len(steps) :], steps))
 
@@ -72,7 +69,7 @@ class Cage:
     def _die_with_parent(self) -> str:
         detail = self._prctl(_SET_DEATH_SIGNAL, signal.SIGKILL, "killed when the process that forked it ends")
         if os.getppid() != self._parent:
-            os._exit(1)  # it ended before the signal was asked for
+            os._exit(1)  # the zygote ended before the signal was set
         return detail
 
     def _filter_calls(self) -> str:
@@ -82,7 +79,7 @@ class Cage:
 
 
 def mapped_bytes() -> int:
-    """Bytes of address space that this process has mapped; 0 where the system does not say."""
+    """The address space of this process in bytes; 0 if unknown."""
     try:
         with open("/proc/self/statm", encoding="ascii") as statm:
             return int(statm.read().split()[0]) * resource.getpagesize()
@@ -91,7 +88,7 @@ def mapped_bytes() -> int:
 
 
 def drop_privileges() -> str:
-    """Become nobody where this process is root. Raises OSError where root may not."""
+    """Change root to an unprivileged user. Raises OSError if that is not allowed."""
     if os.getuid() != 0 and os.geteuid() != 0:
         return f"uid {os.getuid()} is not root: nothing to give up"
     os.setgroups([])
@@ -101,7 +98,7 @@ def drop_privileges() -> str:
 
 
 def restrict_resources(max_bytes: int, cpu: float) -> str:
-    """Set the kernel's limits on this process. Raises OSError or ValueError."""
+    """Set the kernel's resource limits for this process. Raises OSError or ValueError."""
     seconds = math.floor(cpu) + 1
     resource.setrlimit(resource.RLIMIT_AS, (max_bytes, max_bytes))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))

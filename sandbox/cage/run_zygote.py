@@ -1,4 +1,4 @@
-"""The zygote for runs. It is small, without the parser that only checks need: the less memory, the quicker a fork."""
+"""The zygote for runs. It is small, without the parser that checks need: less memory makes a fork faster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
 
 CompilePlan: TypeAlias = Callable[[str], Program]
-"""What makes a program of a plan's source."""
+"""Compiles a plan's source to a program."""
 
 _SAMPLE: Final = """\
 def solution(agent, start_from=1):
@@ -32,25 +32,25 @@ def solution(agent, start_from=1):
 
 
 def main(control_fd: int, compile_source: CompilePlan = compile_plan) -> NoReturn:
-    """Be the zygote whose workers run plans. (The audit gives another ``compiled``.)"""
+    """Serve as the zygote for runs. (The audit passes another compiler.)"""
     _preload_modules()
     code = [compile_source(_SAMPLE).pack() for _ in range(zygote.WARM_UP_RUNS)][
         -1
-    ]  # some plans come without their code
+    ]  # plans without precompiled code need the compiler
     saved = encode({"x": [1]}, 1_000)
     job = frames.RunJob(_SAMPLE, frozenset({"report"}), frozenset(), 1, saved, 0, Limits(), code=code)
     zygote.main(control_fd, WorkerRole(job, partial(serve_run, compile_source=compile_source), prewarmed=True))
 
 
 def _preload_modules() -> None:
-    """Make the standard library load what it loads only when it is used: a worker cannot open a file any more."""
+    """Make the standard library load what it loads lazily: a locked worker cannot open files."""
     Counter("a").most_common(1)
     re.compile(r"\N{DIGIT ONE}")
     random.Random("a")
 
 
 def serve_run(link: HostLink, job: WorkerJob, timer: PlanTimer, compile_source: CompilePlan) -> None:
-    """Answer a RunJob; any other job gets no answer."""
+    """Answer a RunJob; ignore any other job."""
     if not isinstance(job, frames.RunJob):
         return
     try:

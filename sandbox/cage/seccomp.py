@@ -1,8 +1,7 @@
-"""The system calls that a worker may make, as a filter that the kernel runs: the rest kills the worker.
+"""The system call filter of a worker. The kernel kills a worker that makes any other call.
 
-Few calls are allowed: what CPython needs to compute, to manage memory and to talk over the one socket it has. Calls
-that only look for files answer EPERM, because libraries try them in passing. Memory that can be executed is never
-given.
+Allowed is what CPython needs to compute, to manage memory and to use its one socket. Calls that only look for files
+answer EPERM, because libraries try them in passing. Executable memory is never granted.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Final, NamedTuple
 
 
 class _CallTable(NamedTuple):
-    """One architecture: its number in the kernel's audit interface, and the numbers of the calls."""
+    """One architecture: its number in the kernel's audit interface, and its system call numbers."""
 
     audit: int
     allowed: tuple[int, ...]
@@ -68,7 +67,7 @@ _SET_SECCOMP, _MODE_FILTER = 22, 2
 
 
 class FilterInstruction(NamedTuple):
-    """One step of the kernel's filter machine: operation, jumps if true and if false, operand."""
+    """One instruction of the kernel's filter machine: operation, jumps if true and if false, operand."""
 
     code: int
     jump_true: int
@@ -77,9 +76,7 @@ class FilterInstruction(NamedTuple):
 
 
 def build_filter(machine: str) -> tuple[FilterInstruction, ...]:
-    """The filter for an architecture, by the name that ``platform.machine()`` gives. Raises OSError for an unknown
-    one.
-    """
+    """The filter for an architecture, as named by ``platform.machine()``. Raises OSError if it is unknown."""
     table = _TABLES.get(machine.lower())
     if table is None:
         raise OSError(errno.ENOSYS, f"no table of system calls for {machine or 'this machine'}")
@@ -123,14 +120,14 @@ class _Program(ctypes.Structure):
 
 
 class PreparedFilter(NamedTuple):
-    """A filter laid out for the kernel, made once and applied in each worker."""
+    """A filter in kernel layout, prepared once and applied in each worker."""
 
     filters: ctypes.Array[_Filter]
     detail: str
 
 
 def prepare_filter() -> PreparedFilter:
-    """Lay out this machine's filter. Raises OSError where there is no table for it."""
+    """Prepare this machine's filter. Raises OSError if there is no table for it."""
     machine = platform.machine()
     steps = build_filter(machine)
     calls = len(_TABLES[machine.lower()].allowed) + len(_TABLES[machine.lower()].no_exec)
@@ -140,7 +137,7 @@ def prepare_filter() -> PreparedFilter:
 
 
 def apply_filter(libc: ctypes.CDLL, prepared: PreparedFilter) -> str:
-    """Put this process under the filter, for good; returns what it was. Raises OSError."""
+    """Permanently put this process under the filter. Returns a description. Raises OSError."""
     whole = _Program(len(prepared.filters), ctypes.cast(prepared.filters, ctypes.POINTER(_Filter)))
     if libc.prctl(
         _SET_SECCOMP, ctypes.c_ulong(_MODE_FILTER), ctypes.byref(whole), ctypes.c_ulong(0), ctypes.c_ulong(0)

@@ -1,4 +1,4 @@
-"""What a forked worker does: lock itself in, take one job, answer, end."""
+"""The life of a forked worker: lock down, take one job, answer, exit."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ WorkerJob: TypeAlias = frames.CheckJob | frames.AnalysisJob | frames.RunJob
 
 
 class WorkerRole(NamedTuple):
-    """What one zygote's workers do: ``serve`` answers a job over the link.
+    """What one zygote's workers do: ``serve`` answers a job over the link. ``sample_job`` is a typical job for warming
+    up.
 
-    ``sample`` is a job like most, for the zygote to practise on. ``rehearsed`` says that a worker for which nobody
-    waits does it once more by itself: the job that counts is quicker then, though the two together take longer.
+    If ``prewarmed`` is true, an idle worker runs the sample job once before it takes a real one. The real job is then
+    faster, at the cost of more total work.
     """
 
     sample_job: WorkerJob
@@ -30,18 +31,18 @@ class WorkerRole(NamedTuple):
 
 
 def warm_up(role: WorkerRole) -> None:
-    """Do the sample job, so that all that a job needs is loaded, and is this process's own to write to.
+    """Run the sample job so that all modules are loaded and their memory pages are private to this process.
 
-    A fork shares its memory until it writes there, and each first write to a page costs a fault of some microseconds.
+    Forked memory is shared until written; each first write to a page costs a page fault of a few microseconds.
     """
     frames.unpack_host_frame(frames.pack(role.sample_job)[frames.HEADER_BYTES :])
     role.serve(_SampleLink(), role.sample_job, PlanTimer())
 
 
 def serve_job(job_fd: int, cage: Cage, role: WorkerRole) -> None:
-    """Serve one job on this socket, which becomes the worker's only descriptor.
+    """Serve one job on this socket, the worker's only descriptor.
 
-    All that can be done before the host asks for a worker comes first, because a worker may have been forked ahead.
+    A worker may be forked in advance, so everything that needs no job comes first.
     """
     os.dup2(job_fd, SOCKET_FD)
     os.closerange(0, SOCKET_FD)
@@ -64,7 +65,7 @@ def serve_job(job_fd: int, cage: Cage, role: WorkerRole) -> None:
 
 
 class _SampleLink:
-    """The link of a job that is only practice: the agent and the model answer with an empty text."""
+    """The link of a sample job: agent and model answer with an empty text."""
 
     def send(self, frame: frames.Frame) -> int:
         return len(frames.pack(frame))
@@ -74,13 +75,13 @@ class _SampleLink:
 
 
 class SocketLink:
-    """Whole frames over the worker's one descriptor. The worker ends where the host is gone."""
+    """Sends and receives frames over the worker's socket. The worker exits if the host is gone."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
 
     def send(self, frame: frames.Frame) -> int:
-        """Send the frame; returns its bytes."""
+        """Send a frame and return its size in bytes."""
         packed = frames.pack(frame)
         rest = memoryview(packed)
         while rest:
@@ -88,11 +89,11 @@ class SocketLink:
         return len(packed)
 
     def has_input(self) -> bool:
-        """Whether the host has said something that was not received yet."""
+        """Whether the host has sent something that is not received yet."""
         return bool(select.select([self._fd], [], [], 0)[0])
 
     def receive(self) -> frames.HostFrame:
-        """The host's next frame."""
+        """Receive the host's next frame."""
         length = int.from_bytes(self._read_exactly(frames.HEADER_BYTES), "big")
         return frames.unpack_host_frame(self._read_exactly(length))
 

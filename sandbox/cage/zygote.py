@@ -1,12 +1,11 @@
-"""The process that workers are forked from: started with an empty environment, so that no key of the host's is in its
-memory.
+"""The process that forks workers. It starts with an empty environment, so its memory holds no secret of the host.
 
-It imports and tries out all that a worker needs, then answers requests of five bytes on its control socket: ``f``
-hands out a worker (answer: its pid, the host's end of its socket, and a pidfd where there are any); ``s`` with a pid
-says how that worker ended. One worker is forked ahead, locked and ready, while nobody asks. When the host is gone the
-control socket ends, and so does the zygote; its workers die with it.
+It imports and warms up everything that a worker needs, then answers requests of five bytes on its control socket: ``f``
+forks a worker (reply: its pid, the host's end of its socket, and a pidfd if the kernel has them); ``s`` with a pid
+returns that worker's wait status. While idle it forks one spare worker, which locks itself down. When the host is gone,
+the control socket closes and the zygote exits; its workers die with it.
 
-The host starts it by ``python -s -S -P -c …`` (see ``launcher``) and never calls ``main`` itself.
+The host starts it as ``python -s -S -P -c …`` (see ``host.launcher``) and never calls ``main`` itself.
 """
 
 from __future__ import annotations
@@ -28,17 +27,17 @@ REQUEST_FORMAT: Final = struct.Struct(">cI")
 """An operation and a number."""
 
 REPLY_FORMAT: Final = struct.Struct(">iI")
-"""An error's number (0 for none; for ``s`` the wait status), and the pid."""
+"""An error number (0 for none; for ``s`` the wait status) and the pid."""
 
 READY_MESSAGE: Final = b"ready\n"
-"""The first thing said on the control socket; anything else is the reason why there is no zygote."""
+"""The first message on the control socket; any other first message says why the start failed."""
 
 UNKNOWN_STATUS: Final = -1
-"""The wait status of a worker of which nothing is known."""
+"""The wait status of an unknown worker."""
 
 _MAX_REMEMBERED: Final = 256
 WARM_UP_RUNS: Final = 10
-"""How often the zygote does the sample job: by then the interpreter has fitted its code to it."""
+"""How often the zygote runs the sample job, until the interpreter has specialised its bytecode."""
 
 
 def main(control_fd: int, role: WorkerRole) -> NoReturn:
@@ -54,7 +53,7 @@ def main(control_fd: int, role: WorkerRole) -> NoReturn:
 
 
 class _ForkedWorker(NamedTuple):
-    """A worker, the host's end of its socket, and its pidfd where there is one."""
+    """A worker, the host's end of its socket, and its pidfd if there is one."""
 
     pid: int
     socket: socket.socket
@@ -84,7 +83,7 @@ class _ZygoteServer:
         wake.setblocking(False)
         signal.set_wakeup_fd(wake.detach(), warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, _ignore_signal)
-        gc.freeze()  # not collected before: workers would write into the holes, all over the memory that they share
+        gc.freeze()  # without a collection before it, whose holes workers would fill, unsharing pages
         gc.disable()
 
     def serve_forever(self) -> NoReturn:
@@ -122,7 +121,7 @@ class _ZygoteServer:
         worker.close()
 
     def _take_spare(self) -> _ForkedWorker | None:
-        """The worker that was forked ahead, where there is one and it still lives."""
+        """The spare worker, if there is one and it still lives."""
         self._reap()
         worker, self._spare_worker = self._spare_worker, None
         if worker is not None and worker.pid in self._exit_statuses:
@@ -135,10 +134,10 @@ class _ZygoteServer:
             try:
                 self._spare_worker = self._fork()
             except OSError:
-                self._spare_worker = None  # the next request tries again, and tells
+                self._spare_worker = None  # the next request tries again and reports the error
 
     def _fork(self) -> _ForkedWorker:
-        """A new worker. Raises OSError."""
+        """Fork a worker. Raises OSError."""
         ours, theirs = socket.socketpair()
         with theirs:
             try:
@@ -148,11 +147,11 @@ class _ZygoteServer:
                 raise
             if pid == 0:
                 self._become_worker(theirs.fileno())
-        self._exit_statuses.pop(pid, None)  # of an earlier worker with this number
+        self._exit_statuses.pop(pid, None)  # of an earlier worker with the same pid
         return _ForkedWorker(pid, ours, _open_pidfd(pid))
 
     def _become_worker(self, job_fd: int) -> NoReturn:
-        """Keep one descriptor, then work. Whatever happens, this never returns into the zygote's loop."""
+        """Become a worker. This never returns into the zygote's loop, whatever happens."""
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -163,10 +162,7 @@ class _ZygoteServer:
         os._exit(0)
 
     def _reap(self) -> None:
-        """Collect every worker that has ended, so that none stays as a zombie.
-
-        Never from a signal's handler, which would come in between, and upon another handler.
-        """
+        """Collect all ended workers, outside the signal handler: handlers may interrupt one another."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -184,7 +180,7 @@ class _ZygoteServer:
 
 
 def _ignore_signal(signum: int, frame: FrameType | None) -> None:
-    """What a worker's end does: nothing but to write to the wake-up descriptor, as every handled signal does."""
+    """Do nothing: the interpreter writes to the wake-up descriptor by itself."""
 
 
 def _open_pidfd(pid: int) -> int | None:

@@ -1,1 +1,1 @@
-"""The host's side of the sandbox: it starts workers, talks to them, and trusts no answer."""
+"""The host's side of the sandbox. It starts workers, talks to them, and verifies everything that they say."""

@@ -1,5 +1,4 @@
-"""The agent and the model, as a worker reaches them: by name, with plain data, and without a word of what went wrong
-inside."""
+"""Gives a worker access to the agent and the model: by name, with plain data, without the details of errors."""
 
 from __future__ import annotations
 
@@ -24,11 +23,11 @@ from codeplan.sandbox.protocol.values import NotPlainData, escape_surrogates, pa
 from codeplan.types.task import Observation
 
 MAX_RESULT_BYTES: Final = 1_000_000
-"""Bytes of what one call, read or ask may return to the plan."""
+"""Maximum packed size of what one call, read or question returns to the plan."""
 
 
 class _AgentSurface:
-    """What a class of agents offers: the names, and each method's signature with ``self``."""
+    """The public names of an agent class, and the signature of each method with ``self``."""
 
     def __init__(self, agent: type) -> None:
         api = agent_api(agent)
@@ -39,7 +38,7 @@ class _AgentSurface:
 
 
 def _argument_counts(signature: inspect.Signature) -> tuple[int, int] | None:
-    """How many arguments after ``self`` a call by position has at least and at most; None where more must be known."""
+    """Minimum and maximum number of positional arguments after ``self``; None if counting is not enough."""
     own = list(signature.parameters.values())[1:]
     if any(p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in own):
         return None
@@ -61,7 +60,7 @@ def _call_directly(work: Callable[[], object]) -> object:
 
 
 class AgentPort:
-    """Does what a worker asks for, if it may. Exceptions of codeplan's own pass through, but for AgentError."""
+    """Serves a worker's requests. Exceptions of codeplan pass through, except AgentError."""
 
     def __init__(self, agent: object, ask: Callable[[str], str]) -> None:
         self._agent, self._ask = agent, ask
@@ -74,11 +73,13 @@ class AgentPort:
         request: CallFrame | ReadFrame | AskFrame,
         run_untimed: Callable[[Callable[[], object]], object] = _call_directly,
     ) -> ResultFrame | ErrorFrame:
-        """The result, or what the plan may know of the failure. Raises ProtocolError for what the plan's side must
-        not send.
+        """Return the result, or as much of the failure as the plan may know.
 
-        ``outside`` does what is the agent's own work, or the model's; unpacking arguments and packing the result are
-        none of it, as the plan decides how much there is of that.
+        ``run_untimed`` runs the agent's or the model's own work, whose time does not count. Unpacking arguments and
+        packing results do count, because the plan decides how large they are.
+
+        Raises:
+            ProtocolError: the request is one that a correct worker never sends.
         """
         name, action = self._resolve(request)
         try:
@@ -112,7 +113,7 @@ class AgentPort:
 
     def _call_method(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> object:
         least, most = self._surface.argument_counts.get(name, (1, 0))
-        if kwargs or not least <= len(args) <= most:  # otherwise it fits, and binding costs more than the call
+        if kwargs or not least <= len(args) <= most:  # otherwise it fits: binding would cost more than the call
             try:
                 self._surface.signatures[name].bind(self._agent, *args, **kwargs)
             except TypeError as error:
@@ -124,14 +125,14 @@ def _pack_result(name: str, value: object, *, text_only: bool) -> ResultFrame | 
     if text_only and not isinstance(value, str):
         return ErrorFrame(f"{name} returned a {type(value).__name__}, which is not text")
     try:
-        answer = ResultFrame(pack_value(value.text if isinstance(value, Observation) else value))
+        result = ResultFrame(pack_value(value.text if isinstance(value, Observation) else value))
     except NotPlainData as reason:
         return ErrorFrame(f"{name} returned {reason}")
-    except Exception as error:  # a subclass of a plain type that cannot even be read
+    except Exception as error:  # a subclass of a plain type with a broken method
         return ErrorFrame(f"{name} returned a {type(value).__name__} that cannot be read ({type(error).__name__})")
-    if packed_size(answer) > MAX_RESULT_BYTES:
+    if packed_size(result) > MAX_RESULT_BYTES:
         return ErrorFrame(f"{name} returned more than {MAX_RESULT_BYTES:,} bytes")
-    return answer
+    return result
 
 
 def _plan_message(text: str) -> str:

@@ -1,7 +1,7 @@
-"""What runs plans: the port that the locked worker implements, and that others may implement beside it.
+"""The port for whatever runs plans, and the capabilities that an implementation may lack.
 
-An executor is right when it passes ``codeplan.testing.backend.ExecutorContract``. Where it cannot do all of that, it
-says so: see ``Differs``.
+An implementation is correct if it passes ``codeplan.testing.backend.BackendContract``. One that does not do all of it
+declares the gaps as a ``PartialBackend``.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from codeplan.types.run import Failed, Finished, Stopped
 
 
 class Backend(Protocol):
-    """Checks plans that nobody trusts, and runs them."""
+    """Checks and runs untrusted plans."""
 
     @property
     def limits(self) -> Limits:
-        """What each run may use."""
+        """The limits of each run."""
         ...
 
     def check(self, source: str, api: AgentApi | type) -> Plan | Rejected:
-        """Whether the source is a plan for an agent with this API; a class stands for its own. Nothing of it is run."""
+        """Check a plan for an agent with this API, given as data or as the agent's class. Nothing of the plan runs."""
         ...
 
     def run(
@@ -40,66 +40,70 @@ class Backend(Protocol):
         on_event: Callable[[Progress], None] | None = None,
         seed: int = 0,
     ) -> Finished | Failed | Stopped | Rejected:
-        """Run a plan from step ``start_from`` on, with the variables of ``checkpoint``.
+        """Run a plan from step ``start_from`` with the variables of ``checkpoint``.
 
-        The plan reaches the agent's public methods and attributes and ``ask``, and nothing else of the host. Raises
-        CheckpointError for a damaged checkpoint, UsageError for a wrong argument, SandboxError where plans cannot be
-        run here at all; exceptions of codeplan's own that ``agent`` or ``ask`` raise pass through, but for AgentError.
+        The plan reaches the agent's public methods and attributes and ``ask``, and nothing else of the host. Exceptions
+        of codeplan that ``agent`` or ``ask`` raise pass through, except AgentError.
+
+        Raises:
+            CheckpointError: the checkpoint is damaged.
+            UsageError: an argument is wrong.
+            SandboxError: this machine cannot run plans.
         """
         ...
 
 
 class Capability(StrEnum):
-    """What an executor may lack, and must then declare. Everything else that the contract asks is owed by all."""
+    """What a backend may lack, if it declares so. Everything else in the contract is mandatory."""
 
     ASSERTIONS = "assertions"
-    """A failed assertion ends the plan, whatever handlers stand around it."""
+    """A failed assertion ends the plan, whatever handlers surround it."""
 
     TURNS = "turns"
-    """Turns of loops are counted, and limited."""
+    """Loop iterations are counted and limited."""
 
     RECURSION = "recursion"
-    """Too deep a recursion is a limit that cannot be caught, rather than an exception."""
+    """Too deep a recursion ends the plan as a limit, not as an exception that it can catch."""
 
     SAVED_AT_LIMIT = "saved at limit"
-    """The variables are saved also where a limit of time or memory ended the run."""
+    """The variables are saved when a limit of time or memory ends the run."""
 
     CYCLES = "cycles"
-    """Values that hold themselves are restored from a checkpoint."""
+    """Checkpoints restore values that contain themselves."""
 
     SURROGATES = "surrogates"
-    """Texts with half a surrogate pair go in and out unchanged."""
+    """Texts with half a surrogate pair pass unchanged in both directions."""
 
     DELETION = "del"
     """The ``del`` statement."""
 
     MODULES = "modules"
-    """All that the plan language gives of ``re``, ``json``, ``math``, ``string``, ``random`` and ``collections``."""
+    """The plan language's members of ``re``, ``json``, ``math``, ``string``, ``random`` and ``collections``."""
 
     BUILTINS = "builtins"
     """All builtins of the plan language, and all methods of the builtin types."""
 
     ERRORS = "errors"
-    """Exceptions have Python's messages and take any arguments, also those of ``json`` and ``literal_eval``."""
+    """Exceptions have Python's messages and take any arguments, also in ``json`` and ``literal_eval``."""
 
     TYPE_METHODS = "type methods"
     """Methods taken from a type, as in ``map(str.strip, lines)``."""
 
     GENERATORS = "generators"
-    """Generator expressions are computed as they are consumed, and ``next`` takes them."""
+    """Generator expressions are lazy, and ``next`` takes them."""
 
     IN_PLACE = "in place"
-    """``b += [2]`` and ``b *= 2`` change the list that ``b`` names, for every name that it has."""
+    """``b += [2]`` and ``b *= 2`` change the list itself, under all its names."""
 
     BOUND_METHODS = "bound methods"
-    """A method of a value is a value itself, as in ``sorted(d, key=d.get)``."""
+    """A bound method is a value, as in ``sorted(d, key=d.get)``."""
 
 
 @runtime_checkable
 class PartialBackend(Protocol):
-    """An executor that does not do all that the contract asks."""
+    """A backend that does not fulfil the whole contract."""
 
     @property
     def differences(self) -> Mapping[Capability, str]:
-        """What it lacks, each with the reason, as one sentence."""
+        """The missing capabilities, each with the reason in one sentence."""
         ...

@@ -1,6 +1,6 @@
-"""The code of plans that were checked lately, kept so that a plan which is run next need not be compiled again.
+"""The compiled code of recently checked plans, so that a run need not compile the plan again.
 
-The code was made in the cage, is handed back into the cage as it came, and is nothing but bytes out here.
+A worker compiled the code and a worker unpacks it; the host never looks into the bytes.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from collections import OrderedDict
 from typing import Final
 
 MAX_PLANS: Final = 256
-"""Plans that are kept; the one that was not used for longest goes first."""
+"""Maximum number of plans; the least recently used one is dropped first."""
 
 MAX_CODE_BYTES: Final = 256 << 10
-"""Bytes of one plan's code; a longer one is not kept."""
+"""Maximum size of one plan's code; longer code is not stored."""
 
 
 class CodeCache:
-    """From a plan's source to its code. Safe to use from several threads; empty again in another process."""
+    """Maps a plan's source to its code. Thread-safe; empty again after pickling."""
 
     def __init__(self) -> None:
         self._codes: OrderedDict[str, bytes] = OrderedDict()
@@ -27,7 +27,7 @@ class CodeCache:
         return CodeCache, ()
 
     def store(self, source: str, code: bytes) -> None:
-        """Remember the code, if it is not too long."""
+        """Store the code unless it is too long."""
         if len(code) > MAX_CODE_BYTES:
             return
         with self._lock:
@@ -37,7 +37,7 @@ class CodeCache:
                 self._codes.popitem(last=False)
 
     def get(self, source: str) -> bytes:
-        """The code; empty where there is none, and the plan must be compiled."""
+        """The code of a plan; empty bytes if the plan must be compiled."""
         with self._lock:
             if source not in self._codes:
                 return b""

@@ -1,6 +1,4 @@
-"""The host's end of the zygotes: for checks, for runs and for studies, each started when first needed, and shared by
-all threads.
-"""
+"""The host's end of the zygotes for checks, runs and analyses. Each starts at first use; all threads share it."""
 
 from __future__ import annotations
 
@@ -14,7 +12,6 @@ import threading
 from pathlib import Path
 from typing import Final
 
-import codeplan
 from codeplan.errors import SandboxError
 from codeplan.sandbox.cage.zygote import READY_MESSAGE, REPLY_FORMAT, REQUEST_FORMAT, UNKNOWN_STATUS
 from codeplan.sandbox.host.process import WorkerProcess
@@ -36,40 +33,31 @@ zygote.main(fd)
 """
 
 _ENVIRONMENT: Final = {"PYTHONHASHSEED": "0"}
-"""All of the zygote's environment. A fixed seed makes the order of sets the same in every run, so that runs can be
-replayed; a plan can only slow down itself by colliding keys."""
+"""The zygote's whole environment. The fixed seed gives sets the same order in every run, so that runs can be replayed;
+a plan that provokes hash collisions slows down only itself.
+"""
 
 
 class _ZygoteLost(Exception):
-    """The zygote does not answer any more."""
+    """The zygote does not answer."""
 
 
 class ZygoteProcess:
-    """A zygote, from the moment that its process is started. Not for use by two threads at once."""
+    """A running zygote. Not thread-safe."""
 
     def __init__(self, entry_module: str) -> None:
         self._control, theirs = socket.socketpair()
         self._ready = False
         with theirs:
-            command = [
-                sys.executable,
-                "-s",
-                "-S",
-                "-P",
-                "-c",
-                _BOOTSTRAP,
-                str(theirs.fileno()),
-                entry_module,
-                *import_paths(),
-            ]
+            arguments = [str(theirs.fileno()), entry_module, *import_paths()]
             try:
-                self._process = _start(command, theirs.fileno())
+                self._process = _start(arguments, theirs.fileno())
             except OSError as error:
                 self._control.close()
                 raise SandboxError(f"the sandbox could not start {sys.executable or 'Python'}: {error}") from error
 
     def wait_until_ready(self) -> None:
-        """Wait until it can fork. Raises SandboxError."""
+        """Wait until the zygote can fork. Raises SandboxError."""
         if not self._ready:
             self._control.settimeout(_START_SECONDS)
             self._read_ready_message()
@@ -77,19 +65,19 @@ class ZygoteProcess:
             self._ready = True
 
     def _read_ready_message(self) -> None:
-        said = b""
+        message = b""
         try:
-            while not said.endswith(b"\n") and (data := self._control.recv(4096)):
-                said += data
+            while not message.endswith(b"\n") and (data := self._control.recv(4096)):
+                message += data
         except OSError as error:
-            said = str(error).encode()
-        if said != READY_MESSAGE:
+            message = str(error).encode()
+        if message != READY_MESSAGE:
             self.close()
-            reason = said.decode("utf-8", "replace").strip() or f"it ended with status {self._process.returncode}"
+            reason = message.decode("utf-8", "replace").strip() or f"it ended with status {self._process.returncode}"
             raise SandboxError(f"the sandbox's first process could not start: {reason}")
 
     def fork_worker(self) -> WorkerProcess:
-        """A worker that waits for its Setup. Raises _Lost, SandboxError."""
+        """Fork a worker, which then waits for its SetupFrame. Raises _ZygoteLost, SandboxError."""
         error, pid, handles = self._request(b"f", 0)
         if error:
             raise SandboxError(f"the sandbox could not fork a worker: {os.strerror(error)}")
@@ -98,7 +86,7 @@ class ZygoteProcess:
         return WorkerProcess(socket.socket(fileno=handles[0]), pid, handles[1] if len(handles) > 1 else None)
 
     def exit_status(self, pid: int) -> int:
-        """How a worker ended, as ``os.waitpid`` says it; UNKNOWN where it is not known. Raises _Lost."""
+        """A worker's status as in ``os.waitpid``, or UNKNOWN_STATUS. Raises _ZygoteLost."""
         return self._request(b"s", pid)[0]
 
     def _request(self, operation: bytes, number: int) -> tuple[int, int, list[int]]:
@@ -111,12 +99,12 @@ class ZygoteProcess:
         except (OSError, struct.error) as failure:
             raise _ZygoteLost(str(failure)) from failure
         except BaseException:
-            self._control.close()  # the reply that nobody waited for would be taken for that to the next request
+            self._control.close()  # a late reply would be read as the reply to the next request
             raise
         return error, pid, handles
 
     def close(self) -> None:
-        """End it, and with it every worker."""
+        """Stop the zygote, and every worker with it."""
         self._control.close()
         try:
             self._process.wait(5)
@@ -125,14 +113,14 @@ class ZygoteProcess:
             self._process.wait()
 
     def abandon(self) -> None:
-        """Forget it in a forked child of the host, where it is not a child: it stays the parent's."""
+        """Forget the zygote in a forked child of the host: it belongs to the parent."""
         self._control.close()
         self._process.returncode = 0
 
 
-def _start(command: list[str], fd: int) -> subprocess.Popen[bytes]:
+def _start(arguments: list[str], fd: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        command,
+        [sys.executable, "-s", "-S", "-P", "-c", _BOOTSTRAP, *arguments],
         env=_ENVIRONMENT,
         cwd="/",
         stdin=subprocess.DEVNULL,
@@ -144,16 +132,14 @@ def _start(command: list[str], fd: int) -> subprocess.Popen[bytes]:
 
 
 def import_paths() -> list[str]:
-    """Where the zygote may import from: the host's own absolute entries that exist, and the folder that codeplan lies
-    in.
-    """
+    """Import paths for the zygote: the existing absolute entries of ``sys.path``, and the folder of codeplan."""
     entries = [p for p in sys.path if os.path.isabs(p) and os.path.exists(p)]
-    home = str(Path(codeplan.__file__ or "").resolve().parent.parent)
+    home = str(Path(sys.modules["codeplan"].__file__ or "").resolve().parent.parent)
     return entries if home in entries else [*entries, home]
 
 
 class WorkerLauncher:
-    """Hands out the workers of one zygote, which is started when it is first needed, to all threads of this process."""
+    """Starts one zygote when needed and hands out its workers to all threads of this process."""
 
     def __init__(self, entry_module: str) -> None:
         self._lock = threading.Lock()
@@ -161,12 +147,12 @@ class WorkerLauncher:
         self._entry_module = entry_module
 
     def start(self) -> None:
-        """Start the zygote, without waiting for it. Raises SandboxError."""
+        """Start the zygote without waiting for it. Raises SandboxError."""
         with self._lock:
             self._ensure_zygote()
 
     def spawn(self) -> WorkerProcess:
-        """A worker that waits for its Setup. Raises SandboxError."""
+        """Return a worker that waits for its SetupFrame. Raises SandboxError."""
         with self._lock:
             try:
                 return self._fork_worker()
@@ -187,13 +173,13 @@ class WorkerLauncher:
         zygote = self._ensure_zygote()
         try:
             zygote.wait_until_ready()
-        except BaseException:  # interrupted, too: whether it has said that it is ready cannot be known any more
+        except BaseException:  # also when interrupted: its ready message may be lost
             self._close_zygote()
             raise
         return zygote.fork_worker()
 
     def exit_status(self, worker: WorkerProcess) -> int:
-        """How a worker that has ended ended, as ``os.waitpid`` says it; UNKNOWN where it is not known."""
+        """The status of an ended worker as in ``os.waitpid``, or UNKNOWN_STATUS."""
         with self._lock:
             try:
                 return UNKNOWN_STATUS if self._zygote is None else self._zygote.exit_status(worker.pid)
@@ -202,15 +188,13 @@ class WorkerLauncher:
                 return UNKNOWN_STATUS
 
     def use_entry_module(self, entry_module: str) -> None:
-        """Start zygotes by the ``main`` of this module from now on. For the audit alone, whose workers are locked in
-        by the same cage.
-        """
+        """Start zygotes from this module's ``main`` from now on. Only the audit uses it, for its unguarded workers."""
         with self._lock:
             self._close_zygote()
             self._entry_module = entry_module
 
     def close(self) -> None:
-        """End the zygote now; the next worker starts another. Workers that still run are killed."""
+        """Stop the zygote and its workers. The next worker starts a new one."""
         with self._lock:
             self._close_zygote()
 
@@ -220,7 +204,7 @@ class WorkerLauncher:
             zygote.close()
 
     def reset_after_fork(self) -> None:
-        """In a forked child: the lock may be held by a thread that is not there, and the zygote is the parent's."""
+        """Reset in a forked child: a missing thread may hold the lock, and the zygote is the parent's."""
         self._lock = threading.Lock()
         if self._zygote is not None:
             self._zygote.abandon()
@@ -228,13 +212,13 @@ class WorkerLauncher:
 
 
 check_workers: Final = WorkerLauncher("codeplan.sandbox.cage.check_zygote")
-"""The workers that check plans."""
+"""Workers that check plans."""
 
 run_workers: Final = WorkerLauncher("codeplan.sandbox.cage.run_zygote")
-"""The workers that run plans."""
+"""Workers that run plans."""
 
 analysis_workers: Final = WorkerLauncher("codeplan.sandbox.cage.analysis_zygote")
-"""The workers that study plan text."""
+"""Workers that analyse plan text."""
 
 for _launcher in (check_workers, run_workers, analysis_workers):
     os.register_at_fork(after_in_child=_launcher.reset_after_fork)

@@ -1,4 +1,4 @@
-"""One worker, seen from the host: frames to it, frames from it, and its certain end."""
+"""One worker as the host sees it: frames to it, frames from it, and its end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CHUNK: Final = 1 << 16
 
 
 class WorkerDisconnected(Exception):
-    """The worker closed its end."""
+    """The worker closed its end of the socket."""
 
 
 class DeadlineExceeded(Exception):
@@ -25,7 +25,7 @@ class DeadlineExceeded(Exception):
 
 
 class WorkerProcess:
-    """A context manager: on the way out the worker is killed, and has ended."""
+    """A worker. A context manager: on exit the worker is killed and has ended."""
 
     def __init__(self, sock: socket.socket, pid: int, pidfd: int | None) -> None:
         self.pid = pid
@@ -40,11 +40,11 @@ class WorkerProcess:
         self.kill()
 
     def set_max_frame(self, max_bytes: int) -> None:
-        """Take frames of up to ``most`` bytes from now on."""
+        """Accept frames of up to ``max_bytes`` from now on."""
         self._assembler.max_bytes = max_bytes
 
     def send(self, frame: Frame, deadline: float) -> None:
-        """Send a frame. Raises TimeUp where the worker does not take it by then (monotonic seconds), WorkerGone."""
+        """Send a frame before ``deadline`` (monotonic seconds). Raises DeadlineExceeded, WorkerDisconnected."""
         try:
             self._socket.settimeout(_seconds_left(deadline))
             self._socket.sendall(pack(frame))
@@ -54,7 +54,7 @@ class WorkerProcess:
             raise WorkerDisconnected from None
 
     def receive(self, deadline: float) -> WorkerFrame:
-        """The next frame. Raises TimeUp, WorkerGone, ProtocolError."""
+        """Receive the next frame. Raises DeadlineExceeded, WorkerDisconnected, ProtocolError."""
         while (body := self._assembler.next_body()) is None:
             self._assembler.feed(self._read(deadline))
         return unpack_worker_frame(body)
@@ -72,12 +72,12 @@ class WorkerProcess:
         return data
 
     def close_output(self) -> None:
-        """Say that there will be no more frames; a worker that waits for one ends."""
+        """Send no more frames; a worker that waits for one exits."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_WR)
 
     def kill(self) -> None:
-        """Kill the worker and wait until it has ended. Safe to call twice."""
+        """Kill the worker and wait for its end. Safe to call twice."""
         if self._socket.fileno() < 0:
             return
         self._socket.close()
@@ -94,7 +94,7 @@ class WorkerProcess:
             self._pidfd = None
 
     def has_ended(self, timeout: float) -> bool:
-        """Wait so long for the worker's end; False where it has not come, or the system cannot tell."""
+        """Wait up to ``timeout`` seconds for the worker's end. False also if the system cannot tell."""
         if self._pidfd is None:
             return False
         poll = select.poll()
@@ -103,7 +103,7 @@ class WorkerProcess:
 
 
 def _kill_by_pid(pid: int) -> None:
-    """Where there are no pidfds. The worker may be gone already; its number is then still too fresh to be another's."""
+    """Kill without a pidfd. If the worker is gone already, its pid is too recent to belong to another process."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
 

@@ -1,5 +1,4 @@
-"""The sandbox, as the rest of codeplan sees it: check a plan, run a plan. What happens inside happens in a locked
-process."""
+"""Checks, analyses and runs plans in locked worker processes."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ import msgspec
 
 from codeplan.agent_api import agent_api
 from codeplan.errors import SandboxError, UsageError
-from codeplan.sandbox.host import launcher, study
+from codeplan.sandbox.host import analysis, launcher
 from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.host.code_cache import CodeCache
 from codeplan.sandbox.host.process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
@@ -32,11 +31,10 @@ _CHECK_FRAME_EXTRA: Final = 4 << 20
 
 
 class Sandbox:
-    """Runs plans that nobody trusts. Cheap to make, safe to share between threads, nothing to close.
+    """Runs untrusted plans. Cheap to create, thread-safe, nothing to close.
 
-    ``limits`` holds for each run. The workers' common parent process is started with the first use and shared by all
-    sandboxes of this process. Where this machine lacks a layer of the cage, using the sandbox raises SandboxError,
-    unless ``allow_weak``; ``weak`` then names what is missing.
+    ``limits`` holds for each run. The workers' parent process starts at first use, and all sandboxes of this process
+    share it. If this machine lacks a layer of the cage, every method raises SandboxError, unless ``allow_weak``.
     """
 
     def __init__(self, limits: Limits = Limits(), *, allow_weak: bool = False) -> None:  # noqa: B008  # frozen
@@ -47,7 +45,7 @@ class Sandbox:
 
     @property
     def missing_layers(self) -> tuple[str, ...]:
-        """The layers that are missing here and that ``allow_weak`` let pass; empty where the cage is whole."""
+        """The missing layers that ``allow_weak`` accepts; empty if the cage is complete."""
         if not self._allow_weak:
             return ()
         if self._missing_layers is None:
@@ -55,31 +53,34 @@ class Sandbox:
         return self._missing_layers
 
     def check(self, source: str, api: AgentApi | type) -> Plan | Rejected:
-        """Whether ``source`` is a plan for an agent with this API; a class stands for its own. Nothing of it is run.
+        """Check ``source`` for an agent with this API, given as data or as the agent's class. Nothing of it runs.
 
-        Raises SandboxError where the cage could not be built.
+        Raises SandboxError if the cage cannot be built.
         """
-        refused = _find_unreadable(source, self.limits)
-        if refused is not None:
-            return Rejected(source, (refused,))
+        refusal = _find_unreadable(source, self.limits)
+        if refusal is not None:
+            return Rejected(source, (refusal,))
         job = frames.CheckJob(source, agent_api(api) if isinstance(api, type) else api)
-        launcher.run_workers.start()  # most plans that are checked are run next
+        launcher.run_workers.start()  # most checked plans run next
         with self._open_worker(launcher.check_workers) as worker:
             return self._exchange_check(worker, job)
 
     def analyse(self, topic: str, source: str, arguments: Mapping[str, Any] = {}) -> Any | Rejected:
-        """What the study ``topic`` finds in a plan's text, as plain data; Rejected for what is not Python.
+        """Run the analysis ``topic`` on a plan's text and return plain data; Rejected if the text is not Python.
 
-        The topics, with what each takes and finds, are in ``language.studies``; ``arguments`` is plain data, too.
-        Nothing of the text is run, and nothing of it is read but in the cage. Raises UsageError for an unknown topic
-        and for arguments that do not fit, SandboxError where the study failed or passed the limits.
+        ``codeplan.sandbox.analysis.topics`` lists the topics; ``arguments`` is plain data. A worker reads the text;
+        nothing of it runs.
+
+        Raises:
+            UsageError: the topic is unknown or the arguments do not fit.
+            SandboxError: the analysis failed or exceeded the limits, or the cage cannot be built.
         """
-        refused = _find_unreadable(source, self.limits)
-        if refused is not None:
-            return Rejected(source, (refused,))
-        job = study.build_job(topic, source, arguments)
+        refusal = _find_unreadable(source, self.limits)
+        if refusal is not None:
+            return Rejected(source, (refusal,))
+        job = analysis.build_job(topic, source, arguments)
         with self._open_worker(launcher.analysis_workers) as worker:
-            return study.run_analysis(worker, job, self.limits)
+            return analysis.run_analysis(worker, job, self.limits)
 
     def run(
         self,
@@ -93,21 +94,23 @@ class Sandbox:
         seed: int = 0,
         on_coverage: Callable[[LineCoverage], None] | None = None,
     ) -> Finished | Failed | Stopped | Rejected:
-        """Run a plan from step ``start_from`` on, with the variables of ``checkpoint``.
+        """Run a plan from step ``start_from`` with the variables of ``checkpoint``.
 
-        The plan reaches the public methods and attributes of ``agent``, and ``ask`` as ``ask_llm``; ``seed`` seeds
-        its random numbers. ``listen`` hears of each step and of what is printed as it happens, ``cover`` of the lines
-        that run (which slows the plan down; without it nothing is watched). Rejected is for a
-        source that does not compile; a string is compiled without the check of its structure (see ``check``).
-
-        Raises SandboxError where the cage could not be built, CheckpointError for a damaged checkpoint, UsageError
-        for a wrong argument; exceptions of codeplan's own that ``agent`` or ``ask`` raise pass through, but for
+        The plan reaches the public methods and attributes of ``agent``, and ``ask`` as ``ask_llm``; ``seed`` seeds its
+        random numbers. ``on_event`` receives each step and each piece of output at once. ``on_coverage`` receives the
+        lines that run; it slows the plan down. A plan given as text is compiled without the check of its structure, and
+        Rejected if it does not compile. Exceptions of codeplan that ``agent`` or ``ask`` raise pass through, except
         AgentError.
+
+        Raises:
+            SandboxError: the cage cannot be built.
+            CheckpointError: the checkpoint is damaged.
+            UsageError: an argument is wrong.
         """
         plan = Plan(plan) if isinstance(plan, str) else plan
-        refused = _find_unreadable(plan.source, self.limits)
-        if refused is not None:
-            return Rejected(plan.source, (refused,))
+        refusal = _find_unreadable(plan.source, self.limits)
+        if refusal is not None:
+            return Rejected(plan.source, (refusal,))
         port = AgentPort(agent, ask)
         code = self._code_cache.get(plan.source)
         job = _build_run_job(plan, code, port, start_from, checkpoint, seed, self.limits, on_coverage is not None)
@@ -119,19 +122,19 @@ class Sandbox:
         worker.set_max_frame(_CHECK_FRAME_EXTRA + self.limits.source_bytes)
         try:
             worker.send(job, deadline)
-            said = worker.receive(deadline)
+            reply = worker.receive(deadline)
         except (DeadlineExceeded, WorkerDisconnected, frames.ProtocolError):
             return Rejected(job.source, (parser_failure(),))
-        if isinstance(said, frames.AcceptanceFrame) and _find_unreadable(said.plan.source, self.limits) is None:
-            if said.plan.source == job.source:  # else it may be the code of any plan
-                self._code_cache.store(job.source, said.code)
-            return said.plan
-        if isinstance(said, frames.RejectionFrame):
-            return Rejected(job.source, tuple(_shortened(d) for d in said.diagnostics))
+        if isinstance(reply, frames.AcceptanceFrame) and _find_unreadable(reply.plan.source, self.limits) is None:
+            if reply.plan.source == job.source:  # otherwise the code could belong to any plan
+                self._code_cache.store(job.source, reply.code)
+            return reply.plan
+        if isinstance(reply, frames.RejectionFrame):
+            return Rejected(job.source, tuple(_shortened(d) for d in reply.diagnostics))
         return Rejected(job.source, (parser_failure(),))
 
     def _open_worker(self, workers: launcher.WorkerLauncher) -> WorkerProcess:
-        """A locked worker that has seen nothing yet."""
+        """A locked worker that has seen no job yet."""
         worker = workers.spawn()
         try:
             missing = [layer for layer in _lock_down(worker, self.limits) if not layer.present]
@@ -144,9 +147,7 @@ class Sandbox:
 
 
 def probe_layers() -> tuple[Layer, ...]:
-    """The layers of the cage on this machine, found by locking a worker in. Raises SandboxError where there can be
-    none.
-    """
+    """The layers of the cage on this machine, found by locking a worker. Raises SandboxError if none can start."""
     with launcher.run_workers.spawn() as worker:
         return tuple(_lock_down(worker, Limits()))
 
@@ -161,9 +162,9 @@ def _lock_down(worker: WorkerProcess, limits: Limits) -> list[Layer]:
             f"the sandbox's worker was not ready within {_START_SECONDS:g} s; the machine is overloaded"
         ) from None
     except (WorkerDisconnected, frames.ProtocolError) as error:
-        raise SandboxError(f"the sandbox's worker died while it was locked in ({type(error).__name__})") from None
+        raise SandboxError(f"the sandbox's worker died during its lockdown ({type(error).__name__})") from None
     if not isinstance(ready, frames.ReadyFrame):
-        raise SandboxError(f"the sandbox's worker said {type(ready).__name__} instead of Ready")
+        raise SandboxError(f"the sandbox's worker sent a {type(ready).__name__} instead of a ReadyFrame")
     return ready.layers
 
 
@@ -196,7 +197,7 @@ def _build_run_job(
 
 
 def _find_unreadable(source: str, limits: Limits) -> Diagnostic | None:
-    """Why a source is not even handed to the worker; None where it can be."""
+    """Why a source is not even sent to a worker; None if it can be."""
     if not isinstance(source, str):
         raise UsageError(f"a plan is text, not a {type(source).__name__}")
     if not source.strip():
@@ -205,14 +206,12 @@ def _find_unreadable(source: str, limits: Limits) -> Diagnostic | None:
         length = len(source.encode())
     except UnicodeEncodeError as error:
         line = source.count("\n", 0, error.start) + 1
-        return Diagnostic(
-            line, 0, "text", "the plan holds a character that is no text (half of a surrogate pair); leave it out"
-        )
+        return Diagnostic(line, 0, "text", "the plan contains half of a surrogate pair, which is not text; remove it")
     if length > limits.source_bytes:
         return Diagnostic(0, 0, "size", f"the plan takes {length:,} bytes; write at most {limits.source_bytes:,}")
     if "\0" in source:
         line = source.count("\n", 0, source.index("\0")) + 1
-        return Diagnostic(line, 0, "text", "the plan holds a NUL character; leave it out")
+        return Diagnostic(line, 0, "text", "the plan contains a NUL character; remove it")
     return None
 
 

@@ -1,5 +1,5 @@
-"""The host's side of one run. The worker counts as hostile from the moment it says Started: nothing that it says is
-believed beyond what it may say, and all that it may use up is counted here.
+"""The host's side of one run. From StartFrame on the host treats the worker as hostile: it verifies every frame and
+counts everything that the worker may use up.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from codeplan.types.plan import Checkpoint, Diagnostic, Plan, Rejected
 from codeplan.types.run import Failed, Finished, ResourceUsage, Stopped
 
 GRACE_SECONDS: Final = 0.1
-"""How long after the wall limit a worker is killed that has not stopped by itself."""
+"""The host kills a worker that has not stopped by itself this long after the wall limit."""
 
 MAX_STEPS: Final = 1_000
 _CHECKPOINT_EXTRA: Final = 1 << 20
@@ -36,7 +36,7 @@ _T = TypeVar("_T")
 
 
 class _LimitExceeded(Exception):
-    """A limit that the host found passed."""
+    """The host found a limit exceeded."""
 
     def __init__(self, limit: str, value: float) -> None:
         self.limit, self.value = limit, value
@@ -68,13 +68,14 @@ class RunSession:
         worker.set_max_frame(_max_frame_bytes(limits))
 
     def run(self, job: frames.RunJob) -> Finished | Failed | Stopped | Rejected:
-        """Send the job and see it through. Raises CheckpointError, and what the agent, ``ask`` or the listener raise
-        for the caller.
+        """Send the job and serve the run to its end.
+
+        Raises CheckpointError, and what the agent, ``ask`` or a callback raise for the caller.
         """
         try:
             self._worker.send(job, self._deadline())
-            refused = self._await_start(job.checkpoint)
-            return refused or self._serve_requests()
+            rejected = self._await_start(job.checkpoint)
+            return rejected or self._serve_requests()
         except _LimitExceeded as over:
             return self._stopped(over.limit, over.value, None, None)
         except DeadlineExceeded:
@@ -85,35 +86,35 @@ class RunSession:
             return self._worker_disconnected()
 
     def _await_start(self, checkpoint: Checkpoint | None) -> Rejected | None:
-        """What the worker says before the plan's code runs; a plan that it cannot even compile is refused."""
+        """Wait for StartFrame. Returns Rejected if the worker cannot even compile the plan."""
         try:
-            said = self._worker.receive(self._deadline())
+            frame = self._worker.receive(self._deadline())
         except (DeadlineExceeded, WorkerDisconnected):
             return Rejected(self._plan.source, (parser_failure(),))
-        if isinstance(said, frames.RejectionFrame):
-            return Rejected(self._plan.source, tuple(said.diagnostics))
-        if isinstance(said, frames.CheckpointErrorFrame) and checkpoint:
-            raise CheckpointError(said.message)
-        if not isinstance(said, frames.StartFrame):
-            raise frames.ProtocolError(f"a {type(said).__name__} before the start")
+        if isinstance(frame, frames.RejectionFrame):
+            return Rejected(self._plan.source, tuple(frame.diagnostics))
+        if isinstance(frame, frames.CheckpointErrorFrame) and checkpoint:
+            raise CheckpointError(frame.message)
+        if not isinstance(frame, frames.StartFrame):
+            raise frames.ProtocolError(f"a {type(frame).__name__} before the start")
         return None
 
     def _serve_requests(self) -> Finished | Failed | Stopped:
         while True:
-            said = self._worker.receive(self._deadline())
-            if isinstance(said, frames.CallFrame | frames.ReadFrame | frames.AskFrame):
-                self._count_request(said)
-                self._worker.send(self._port.answer(said, self._run_untimed), self._deadline())
-            elif isinstance(said, frames.OutputFrame):
-                self._take_output(said.text)
-            elif isinstance(said, frames.StepFrame):
-                self._take_step(said)
-            elif isinstance(said, frames.CoverageFrame):
-                self._take_coverage(said)
-            elif isinstance(said, frames.EndFrame):
-                return self._finish(said)
+            frame = self._worker.receive(self._deadline())
+            if isinstance(frame, frames.CallFrame | frames.ReadFrame | frames.AskFrame):
+                self._count_request(frame)
+                self._worker.send(self._port.answer(frame, self._run_untimed), self._deadline())
+            elif isinstance(frame, frames.OutputFrame):
+                self._take_output(frame.text)
+            elif isinstance(frame, frames.StepFrame):
+                self._take_step(frame)
+            elif isinstance(frame, frames.CoverageFrame):
+                self._take_coverage(frame)
+            elif isinstance(frame, frames.EndFrame):
+                return self._finish(frame)
             else:
-                raise frames.ProtocolError(f"a {type(said).__name__} during the run")
+                raise frames.ProtocolError(f"a {type(frame).__name__} during the run")
 
     # ------------------------------------------------------------------ counting
 
@@ -154,21 +155,21 @@ class RunSession:
         if self._entry_bytes > ENTRY_CHECKPOINTS_FACTOR * self._limits.checkpoint_bytes + _CHECKPOINT_EXTRA:
             raise frames.ProtocolError("the checkpoints are larger than they may be")
         self._current_step = entered.step
-        self._entries.setdefault(entered.step, checkpoint)  # a step in two blocks is gone back to where it first began
+        self._entries.setdefault(entered.step, checkpoint)  # a step in two blocks resumes at its first block
         title = known.title if known else ""
         self._run_untimed(lambda: self._on_event(StepEntry(entered.step, title, checkpoint)))
 
     def _take_coverage(self, covered: frames.CoverageFrame) -> None:
         cover, last = self._on_coverage, self._plan.source.count("\n") + 1
         if cover is None:
-            raise frames.ProtocolError("lines that ran, which nobody asked for")
+            raise frames.ProtocolError("coverage that the job did not ask for")
         self._arcs += len(covered.arcs)
         if self._arcs > MAX_ARCS or any(line > last for arc in covered.arcs for line in arc):
-            raise frames.ProtocolError("more lines ran than the plan has")
+            raise frames.ProtocolError("coverage of more lines than the plan has")
         self._run_untimed(lambda: cover(LineCoverage(covered.arcs)))
 
     def _verify_checkpoint(self, table: frames.CheckpointTable) -> Checkpoint:
-        """The checkpoint, where it is whole, and no larger than a worker that keeps to its limits makes them."""
+        """The checkpoint, if it decodes and is no larger than a correct worker makes it."""
         if frames.packed_size(table) > self._limits.checkpoint_bytes + _TABLE_EXTRA:
             raise frames.ProtocolError("a checkpoint is larger than it may be")
         checkpoint = table.to_checkpoint()
@@ -181,7 +182,7 @@ class RunSession:
     # ------------------------------------------------------------------ time
 
     def _run_untimed(self, work: Callable[[], _T]) -> _T:
-        """Do what the agent, the model or the listener does: its time is not the plan's."""
+        """Run work of the agent, the model or a callback, whose time does not count."""
         began = time.monotonic()
         try:
             return work()
@@ -195,7 +196,7 @@ class RunSession:
         return time.monotonic() - self._started_at - self._untimed_seconds
 
     def _cpu_seconds(self) -> float:
-        """Seconds of processor time that the worker has used so far, as the kernel counts; 0 where it does not say."""
+        """The worker's processor time by the kernel's count; 0 if unknown."""
         try:
             return time.clock_gettime((~self._worker.pid << 3) | _CPU_CLOCK_ID)
         except (OSError, OverflowError):
@@ -205,13 +206,13 @@ class RunSession:
 
     def _finish(self, end: frames.EndFrame) -> Finished | Failed | Stopped:
         if end.step not in (None, self._current_step):
-            raise frames.ProtocolError(f"it ended in step {end.step}, which was not the one it had entered")
+            raise frames.ProtocolError(f"it ended in step {end.step}, which it had not entered")
         line = end.line if end.line is not None and 1 <= end.line <= self._plan.source.count("\n") + 1 else None
         checkpoint = self._verify_checkpoint(end.table) if end.table else None
         if end.status == "stopped" and end.error in STOPPING_LIMITS:
             return self._stopped(end.error, end.value, end.step, line, end.cpu, checkpoint)
         if checkpoint is None or end.status == "stopped":
-            raise frames.ProtocolError("it ended without a checkpoint, or by a limit that there is not")
+            raise frames.ProtocolError("it ended without a checkpoint or by an unknown limit")
         spent = self._resource_usage(end.cpu)
         output = "".join(self._output)
         if end.status == "finished":
@@ -235,17 +236,17 @@ class RunSession:
         return Stopped(limit, value, allowed, where, line, message, output, checkpoint, self._entries, spent)
 
     def _worker_failed(self, message: str) -> Stopped:
-        """The worker died, or broke the protocol."""
+        """The worker died or broke the protocol."""
         output, spent = "".join(self._output), self._resource_usage(self._cpu_seconds())
         return Stopped("worker", 0.0, 0.0, self._current_step, None, message, output, None, self._entries, spent)
 
     def _worker_disconnected(self) -> Stopped:
-        """The worker closed its socket without an End: find out what ended it."""
+        """The worker closed its socket without an EndFrame: find out why."""
         if not self._worker.has_ended(_EXIT_WAIT_SECONDS):
             return self._worker_failed("the worker closed its socket")
         status = launcher.run_workers.exit_status(self._worker)
         if status == UNKNOWN_STATUS or not WIFSIGNALED(status):
-            return self._worker_failed("the worker ended without a word")
+            return self._worker_failed("the worker exited without an EndFrame")
         if WTERMSIG(status) == signal.SIGXCPU:
             return self._stopped("cpu", self._limits.cpu, None, None, self._limits.cpu)
         return self._worker_failed(
@@ -259,7 +260,7 @@ class RunSession:
 
 
 _SIGNAL_MESSAGES: Final = {
-    int(signal.SIGSYS): "the worker was killed: it made a system call that the sandbox forbids",
+    int(signal.SIGSYS): "the worker was killed: it made a forbidden system call",
     int(signal.SIGSEGV): "the worker crashed: the plan built a value that the interpreter cannot handle",
     int(signal.SIGABRT): "the worker crashed: the interpreter gave up",
     int(signal.SIGKILL): "the worker was killed from outside; the machine may be short of memory",
@@ -267,7 +268,7 @@ _SIGNAL_MESSAGES: Final = {
 
 
 def parser_failure() -> Diagnostic:
-    """For a source that the parser died of, or did not come to an end with."""
+    """The diagnostic for a source that crashed the parser or took it too long."""
     return Diagnostic(0, 0, "size", "the parser gave up on this plan; write it shorter and flatter")
 
 

@@ -1,12 +1,11 @@
-"""A plan's variables as data, and back: a flat table of tagged nodes that nothing can execute.
+"""Saves a plan's variables as data, a flat table of tagged nodes that nothing can execute.
 
-Only exact types are saved: None, bool, int, float, str, bytes, list, tuple, dict, set, frozenset, and the containers
-of ``collections`` that plans may use: Counter, OrderedDict, deque, and defaultdict over a builtin type. Aliases and
-cycles are kept, also between variables. A variable that reaches anything else is dropped whole and named, with the
-reason.
+Only exact types are saved: None, bool, int, float, str, bytes, list, tuple, dict, set, frozenset, and Counter,
+OrderedDict, deque and defaultdict (over a builtin type). Aliases and cycles are kept, also between variables. A
+variable that reaches anything else is dropped as a whole and named, with the reason.
 
-A node is None, a bool, an int below 2**53, a finite float or a str as itself; everything else is a list whose first
-item is a tag (see ``table``), followed by the numbers of its parts' nodes, or by one text.
+None, bools, ints below 2**53, finite floats and texts are nodes as they are. Every other node is a list of a tag (see
+``table``), then the node numbers of its parts or one text.
 """
 
 from __future__ import annotations
@@ -49,9 +48,9 @@ _TAGS: Final[dict[Any, str]] = {
 
 
 def encode(variables: dict[str, object], max_bytes: int) -> Checkpoint:
-    """Save the variables in at most ``max_bytes``, as they travel; what cannot be saved is named in ``dropped``.
+    """Save the variables in at most ``max_bytes``; ``dropped`` names what cannot be saved.
 
-    Naming them takes no more than ``DROPPED_BYTES``; those for which there is no room are counted under ``OTHERS``.
+    Names and reasons of dropped variables take at most MAX_DROPPED_BYTES. The rest are counted under OTHERS_KEY.
     """
     table = _TableBuilder(max_bytes)
     names: dict[str, int] = {}
@@ -78,7 +77,7 @@ def encode(variables: dict[str, object], max_bytes: int) -> Checkpoint:
 
 
 class _TableBuilder:
-    """The table as it grows. A value that turns out unsavable leaves no trace in it."""
+    """The table under construction. A value that turns out unsavable leaves no trace in it."""
 
     def __init__(self, max_bytes: int) -> None:
         self.nodes: list[Any] = []
@@ -89,7 +88,7 @@ class _TableBuilder:
         self._pending: list[tuple[int, Any]] = []
 
     def add(self, name: str, value: object) -> int:
-        """The number of the value's node. Raises Unsavable."""
+        """Add a value and return its node's number. Raises UnsavableValue."""
         mark, room, seen = len(self.nodes), self._free_bytes, len(self._seen)
         try:
             self._reserve(len(name) * 4 + 10)
@@ -111,7 +110,7 @@ class _TableBuilder:
             self._seen.popitem()
 
     def _place(self, value: Any) -> int:
-        """The number of a value's node; a container's is filled later, so that depth and cycles cost no recursion."""
+        """Return the number of a value's node. Containers are filled later, so depth and cycles cost no recursion."""
         kind = type(value)
         if kind in _SCALAR_NODES:
             return self._append(_SCALAR_NODES[kind](value))
@@ -119,7 +118,7 @@ class _TableBuilder:
         if known is not None:
             return known
         if kind in (str, bytes) and len(value) > self._free_bytes:
-            self._reserve(len(value))  # not written out first: that takes as much memory again
+            self._reserve(len(value))  # checked before a copy is made
         self._seen[id(value)] = len(self.nodes)
         if kind is str:
             return self._append(_text_node(value))
@@ -158,7 +157,7 @@ def _float_node(value: float) -> Node:
 
 
 def _text_node(value: str) -> Node:
-    """The text itself; one with lone surrogates, which UTF-8 has no form for, as hexadecimal digits."""
+    """The text, or its hexadecimal form if it contains lone surrogates, which UTF-8 cannot encode."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -194,13 +193,13 @@ def _factory_name(factory: object) -> str:
 
 def _parts(container: Any) -> Iterable[object]:
     if isinstance(container, dict):
-        return (part for item in container.items() for part in item)  # an OrderedDict has an order of its own
+        return (part for item in container.items() for part in item)  # an OrderedDict keeps its own order
     parts: Iterable[object] = container
     return parts
 
 
 def _size(node: Node) -> int:
-    """At least the bytes that the node takes as msgpack, without a container's parts."""
+    """A lower bound of the node's size as msgpack, without a container's parts."""
     if isinstance(node, str):
         return len(node) + 5 if node.isascii() else len(node.encode()) + 5
     if isinstance(node, list):

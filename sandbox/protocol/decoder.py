@@ -1,4 +1,4 @@
-"""Reading a checkpoint's table: every index, tag, text and key is checked, whoever made it."""
+"""Decodes a checkpoint's table. It verifies every index, tag, text and key, because the table may come from anywhere."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from codeplan.types.plan import Checkpoint
 
 
 class CheckpointError(SandboxError):
-    """A checkpoint is not one that ``encode`` can have made: what is wrong, and with which node."""
+    """A checkpoint that ``encode`` cannot have produced; the message names the node and the problem."""
 
 
 def decode(checkpoint: Checkpoint) -> dict[str, object]:
-    """The saved variables, as new objects. Raises CheckpointError where the table is damaged."""
+    """The saved variables, as new objects. Raises CheckpointError if the table is damaged."""
     try:
         values = _TableDecoder(checkpoint.nodes).decode_all()
         if not all(type(name) is str and type(reason) is str for name, reason in checkpoint.dropped.items()):
-            raise ValueError("what was dropped is not named by text")
+            raise ValueError("a dropped name or its reason is not text")
         return {_verify_name(n): values[_verify_index(i, len(values))] for n, i in checkpoint.names.items()}
     except (TypeError, ValueError, AttributeError, RecursionError, OverflowError) as error:
         raise CheckpointError(f"the checkpoint is damaged: {error}") from None
 
 
 class _TableDecoder:
-    """Builds the objects of a table: scalars and empty containers, then tuples bottom-up, then what containers hold."""
+    """Builds the objects of a table: scalars and empty containers, then tuples bottom-up, then the contents."""
 
     def __init__(self, nodes: list[Any]) -> None:
         if type(nodes) is not list or len(nodes) > MAX_NODES:
@@ -50,7 +50,7 @@ class _TableDecoder:
         try:
             keys.check()
         except UnsavableValue as reason:
-            raise ValueError(f"it holds {reason}") from None
+            raise ValueError(f"it contains {reason}") from None
         for at in keys.bottom_up():
             parts = [self._values[p] for p in self._nodes[at][1:]]
             self._values[at] = tuple(parts) if self._nodes[at][0] == "tuple" else _frozenset(at, parts)
@@ -65,7 +65,7 @@ class _TableDecoder:
         if type(node) in (int, float):
             return _verify_number(at, node)
         if type(node) is not list or not node or type(node[0]) is not str:
-            raise ValueError(f"node {at} has no known form")
+            raise ValueError(f"node {at} has an unknown form")
         tag, parts = node[0], node[1:]
         if tag in _TEXT_DECODERS:
             return _TEXT_DECODERS[tag](_single_text(at, parts))
@@ -87,7 +87,7 @@ class _TableDecoder:
 
 
 def _empty_container(at: int, tag: str, parts: int) -> Any:
-    """An empty container for the tag; None for a tuple or a frozen set, which is made later."""
+    """An empty container for the tag; None for a tuple or a frozen set, which is created later."""
     if tag in IMMUTABLE_TAGS:
         return None
     made: Any = None
@@ -113,22 +113,22 @@ def _frozenset(at: int, parts: list[Any]) -> frozenset[Any]:
 
 
 def _verify_number(at: int, value: float) -> float:
-    """One that JSON keeps; others are texts."""
+    """The number, if JSON keeps it exactly; others must be texts."""
     if not -SAFE_INT < value < SAFE_INT if type(value) is int else not math.isfinite(value):
-        raise ValueError(f"node {at} is a number that stands for itself and may not")
+        raise ValueError(f"node {at} is a number that must be written as text")
     return value
 
 
 def _read_int(text: str) -> int:
     value = int(text, 16)
     if hex(value) != text:
-        raise ValueError("a number is not written as encode writes it")
+        raise ValueError("a number is not in the form that encode writes")
     return value
 
 
 def _read_float(text: str) -> float:
     if text not in ("nan", "inf", "-inf"):
-        raise ValueError("a number is not written as encode writes it")
+        raise ValueError("a number is not in the form that encode writes")
     return float(text)
 
 

@@ -1,10 +1,11 @@
-"""The frames between the host and a worker: typed, tagged, length-prefixed msgpack, and capped.
+"""The frames between the host and a worker: typed, tagged, length-prefixed msgpack with a maximum size.
 
-The host trusts no frame: each is bounded before it is read and checked against its type before it is looked at.
-A run goes: Setup →, ← Ready, then one job →. A RunJob is answered by Refused, Damaged or Started; after Started come
-any number of Entered, Printed, Covered (where the job asks for it), Call, Read and Ask (the last three are each
-answered by Answer or Raised), and one End. A CheckJob is answered by Checked or Refused, a StudyJob by Studied,
-Refused or Unstudied.
+The host trusts no frame: it caps each before reading it, and checks each against its type. A conversation is SetupFrame
+→, ← ReadyFrame, one job →. The answer to a RunJob is RejectionFrame, CheckpointErrorFrame or StartFrame. After
+StartFrame come StepFrame, OutputFrame, CoverageFrame (if the job asks for it), CallFrame, ReadFrame and AskFrame in any
+number, and one EndFrame. The host answers each CallFrame, ReadFrame and AskFrame with a ResultFrame or an ErrorFrame.
+The answer to a CheckJob is AcceptanceFrame or RejectionFrame; to an AnalysisJob Analysis, RejectionFrame or
+AnalysisFailed.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _Amount: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=MAX_REPORTED)]
 
 
 class ProtocolError(Exception):
-    """A frame that is too long, damaged, or not of a known form."""
+    """A frame is too long, damaged, or of no known type."""
 
 
 class Frame(msgspec.Struct, frozen=True, array_like=True, tag=True, forbid_unknown_fields=True):
@@ -38,7 +39,7 @@ class Frame(msgspec.Struct, frozen=True, array_like=True, tag=True, forbid_unkno
 
 
 class CheckpointTable(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """A checkpoint as it travels: the nodes' form is checked on the way in."""
+    """A checkpoint in a frame. Its nodes are type-checked when the frame is unpacked."""
 
     names: Annotated[dict[_Name, _Count], msgspec.Meta(max_length=MAX_NAMES)]
     nodes: Annotated[list[Node], msgspec.Meta(max_length=MAX_NODES)]
@@ -46,11 +47,11 @@ class CheckpointTable(msgspec.Struct, frozen=True, array_like=True, forbid_unkno
 
     @classmethod
     def from_checkpoint(cls, checkpoint: Checkpoint) -> CheckpointTable:
-        """The checkpoint, ready to travel."""
+        """The table of a checkpoint."""
         return cls(checkpoint.names, checkpoint.nodes, checkpoint.dropped)
 
     def to_checkpoint(self) -> Checkpoint:
-        """The checkpoint again."""
+        """The checkpoint of this table."""
         return Checkpoint(self.names, self.nodes, self.dropped)
 
 
@@ -58,7 +59,7 @@ class CheckpointTable(msgspec.Struct, frozen=True, array_like=True, forbid_unkno
 
 
 class SetupFrame(Frame, frozen=True):
-    """Lock yourself in: bytes of memory, seconds of processor time and by the clock."""
+    """Lock yourself down: bytes of memory, seconds of processor time, elapsed seconds."""
 
     memory: int
     cpu: float
@@ -73,7 +74,7 @@ class CheckJob(Frame, frozen=True):
 
 
 class RunJob(Frame, frozen=True):
-    """Run this source. ``code`` is what a worker compiled it to when it was checked; empty where none did."""
+    """Run this source. ``code`` is its compiled form from an earlier check, or empty."""
 
     source: str
     methods: frozenset[str]
@@ -87,7 +88,7 @@ class RunJob(Frame, frozen=True):
 
 
 class AnalysisJob(Frame, frozen=True):
-    """Study this source: ``topic`` is a name in ``language.studies``."""
+    """Analyse this source; ``topic`` is a name in ``analysis.topics``."""
 
     topic: str
     source: str
@@ -95,13 +96,13 @@ class AnalysisJob(Frame, frozen=True):
 
 
 class ResultFrame(Frame, frozen=True):
-    """The result of a call, a read or an ask, in the form of ``crossing``."""
+    """The packed result of a call, a read or a question (see ``values``)."""
 
     value: Any
 
 
 class ErrorFrame(Frame, frozen=True):
-    """The call, read or ask failed; the message is fit for the plan."""
+    """The call, read or question failed; the plan may see the message."""
 
     message: str
 
@@ -112,68 +113,68 @@ HostFrame: TypeAlias = SetupFrame | CheckJob | AnalysisJob | RunJob | ResultFram
 
 
 class ReadyFrame(Frame, frozen=True):
-    """Locked in, by these layers; nothing of the plan has been seen yet."""
+    """The worker is locked down by these layers and has seen nothing of the plan."""
 
     layers: list[Layer]
 
 
 class AcceptanceFrame(Frame, frozen=True):
-    """The source is a plan, and compiles to this code, which only another worker can read."""
+    """The source is a plan. Only another worker can read ``code``."""
 
     plan: Plan
     code: bytes
 
 
 class RejectionFrame(Frame, frozen=True):
-    """The source is no plan, for these reasons."""
+    """The source is not a plan, for these reasons."""
 
     diagnostics: Annotated[list[Diagnostic], msgspec.Meta(min_length=1, max_length=1_000)]
 
 
 class Analysis(Frame, frozen=True):
-    """What a study found, as JSON: whoever reads that hashes nothing but texts. Plain data, or so it should be."""
+    """The findings of an analysis as JSON: decoding JSON hashes nothing but texts. They should be plain data."""
 
     findings: bytes
 
 
 class AnalysisFailed(Frame, frozen=True):
-    """The study came to nothing, for this reason; ``misused`` says that the job asked for what cannot be."""
+    """The analysis failed. ``invalid_job`` means that the topic or the arguments were wrong."""
 
     message: _Message
     invalid_job: bool
 
 
 class CheckpointErrorFrame(Frame, frozen=True):
-    """The checkpoint to start from cannot be read."""
+    """The worker cannot read the checkpoint to start from."""
 
     message: _Message
 
 
 class StartFrame(Frame, frozen=True):
-    """The plan is compiled and its variables restored; from here on its code runs."""
+    """The plan is compiled and its variables are restored; its code runs from here on."""
 
 
 class StepFrame(Frame, frozen=True):
-    """A step begins, with these variables."""
+    """The plan enters a step with these variables."""
 
     step: Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
     table: CheckpointTable
 
 
 class OutputFrame(Frame, frozen=True):
-    """The plan printed this."""
+    """The plan printed this text."""
 
     text: Annotated[str, msgspec.Meta(min_length=1)]
 
 
 class CoverageFrame(Frame, frozen=True):
-    """Pairs of lines of the plan that ran one after the other, each told once; line 0 is outside the function."""
+    """Pairs of plan lines that ran one after the other, each reported once; line 0 is outside the function."""
 
     arcs: Annotated[list[tuple[_Count, _Count]], msgspec.Meta(min_length=1, max_length=MAX_ARCS)]
 
 
 class CallFrame(Frame, frozen=True):
-    """The plan calls a method of the agent; arguments in the form of ``crossing``."""
+    """The plan calls an agent method with packed arguments (see ``values``)."""
 
     method: str
     args: list[Crossing]
@@ -181,22 +182,22 @@ class CallFrame(Frame, frozen=True):
 
 
 class ReadFrame(Frame, frozen=True):
-    """The plan reads an attribute of the agent."""
+    """The plan reads an agent attribute."""
 
     attribute: str
 
 
 class AskFrame(Frame, frozen=True):
-    """The plan asks a question."""
+    """The plan asks the model."""
 
     question: str
 
 
 class EndFrame(Frame, frozen=True):
-    """The run is over. ``step`` and ``line`` say where, None where it was outside all steps or is not known.
+    """The run is over. ``step`` and ``line`` are None if outside all steps or unknown.
 
-    ``error`` names the exception, or for ``"stopped"`` the limit; ``value`` is what was reached of that limit;
-    ``cpu`` is in seconds. ``table`` is None where there was no memory left to save the variables in.
+    ``error`` names the exception or, for ``"stopped"``, the limit; ``value`` is the amount reached of that limit;
+    ``cpu`` is in seconds. ``table`` is None if there was no memory left to save the variables.
     """
 
     status: Literal["finished", "failed", "stopped"]
@@ -232,24 +233,24 @@ _worker_decoder: Final[msgspec.msgpack.Decoder[WorkerFrame]] = msgspec.msgpack.D
 
 
 def pack(frame: Frame) -> bytes:
-    """The frame with its length in front."""
+    """Encode a frame with its length in front."""
     body = _encoder.encode(frame)
     return len(body).to_bytes(HEADER_BYTES, "big") + body
 
 
 def packed_size(value: object) -> int:
-    """The bytes that a value takes on the way."""
+    """The size of a value as msgpack, in bytes."""
     return len(_encoder.encode(value))
 
 
 def unpack_host_frame(body: bytes) -> HostFrame:
-    """The host's frame. Raises ProtocolError."""
+    """Decode a frame from the host. Raises ProtocolError."""
     frame: HostFrame = _decode(_host_decoder, body)
     return frame
 
 
 def unpack_worker_frame(body: bytes) -> WorkerFrame:
-    """The worker's frame, checked against its type. Raises ProtocolError."""
+    """Decode a frame from a worker and check it against its type. Raises ProtocolError."""
     frame: WorkerFrame = _decode(_worker_decoder, body)
     return frame
 
@@ -262,25 +263,23 @@ def _decode(decoder: msgspec.msgpack.Decoder[Any], body: bytes) -> Any:
 
 
 class FrameAssembler:
-    """Cuts a stream of bytes into frames; ``most`` is the length of the longest that is taken."""
+    """Cuts a stream of bytes into frames of at most ``max_bytes``."""
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
         self._bytes = bytearray()
 
     def feed(self, data: bytes) -> None:
-        """Add what has arrived."""
+        """Add received bytes."""
         self._bytes += data
 
     def next_body(self) -> bytes | None:
-        """The next whole frame, without its length; None until it is all there. Raises ProtocolError for one too
-        long.
-        """
+        """The next complete frame without its length; None if it is incomplete. Raises ProtocolError if it is too long."""
         if len(self._bytes) < HEADER_BYTES:
             return None
         end = HEADER_BYTES + int.from_bytes(self._bytes[:HEADER_BYTES], "big")
         if end - HEADER_BYTES > self.max_bytes:
-            raise ProtocolError(f"a frame of {end - HEADER_BYTES:,} bytes, where {self.max_bytes:,} are the most")
+            raise ProtocolError(f"a frame of {end - HEADER_BYTES:,} bytes, but the maximum is {self.max_bytes:,}")
         if len(self._bytes) < end:
             return None
         frame = bytes(self._bytes[HEADER_BYTES:end])

@@ -1,4 +1,4 @@
-"""What a worker reports of its own lockdown."""
+"""What a worker reports about its lockdown."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Layer(msgspec.Struct, frozen=True):
-    """One layer of the cage on this machine: whether it is there, and how it looks or why it is missing."""
+    """One layer of the cage on this machine. ``detail`` describes it, or says why it is missing."""
 
     name: str
     present: bool

@@ -1,4 +1,4 @@
-"""What a listener hears while a plan runs."""
+"""What the host reports while a plan runs."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from codeplan.types.plan import Checkpoint
 
 
 class StepEntry(msgspec.Struct, frozen=True):
-    """A step begins. ``title`` is the plan's own, empty where it is not known; ``checkpoint`` holds the variables it
-    finds.
-    """
+    """The plan entered a step. ``title`` is empty if unknown; ``checkpoint`` holds the variables at that moment."""
 
     step: int
     title: str
@@ -20,19 +18,19 @@ class StepEntry(msgspec.Struct, frozen=True):
 
 
 class OutputChunk(msgspec.Struct, frozen=True):
-    """The plan printed this piece of text; pieces come in order, and whole before the next call, step or end."""
+    """Text that the plan printed. Chunks arrive in order, before the next call, step or end."""
 
     text: str
 
 
 class LineCoverage(msgspec.Struct, frozen=True):
-    """Pairs of the plan's lines that ran one after the other in one function, each told once. Untrusted.
+    """Pairs of plan lines that ran one after the other in one function, each reported once. Untrusted.
 
-    Lines count from 1; 0 is outside: a function is entered from there, and left to there.
+    Lines count from 1. Line 0 stands for outside: a function is entered from 0 and left to 0.
     """
 
     arcs: list[tuple[int, int]]
 
 
 Progress: TypeAlias = StepEntry | OutputChunk
-"""Either."""
+"""What ``on_event`` receives."""

@@ -1,4 +1,4 @@
-"""The form of a checkpoint's table, and which of its nodes can be hashed without harm."""
+"""The format of a checkpoint's table, and the check that its keys can be hashed safely."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, TypeAlias
 import msgspec
 
 SAFE_INT: Final = 2**53
-"""Whole numbers from here on are texts in the table: JSON knows no others that every reader keeps."""
+"""Larger ints are texts in the table, because not every JSON reader keeps them."""
 
 _MAX_FLOAT: Final = 1.7976931348623157e308
 _Whole: TypeAlias = Annotated[int, msgspec.Meta(gt=-SAFE_INT, lt=SAFE_INT)]
@@ -26,53 +26,54 @@ CONTAINER_TYPES: Final[dict[str, Callable[[], Any]]] = {
     "ordered": OrderedDict,
     "deque": deque,
 }
-"""The tags of the containers that are filled after they are made. ``tuple`` and ``frozenset`` are made full;
-``deque:N`` has a greatest length, ``default:NAME`` a factory. Besides these there are ``int``, ``float``, ``bytes``
-and ``text``."""
+"""The tags of containers that are created empty and then filled. ``tuple`` and ``frozenset`` are created full.
+``deque:N`` has a maximum length, ``default:NAME`` a factory. The other tags are ``int``, ``float``, ``bytes`` and
+``text``.
+"""
 
 DEFAULT_FACTORIES: Final = {t.__name__: t for t in (bool, int, float, str, bytes, list, tuple, dict, set, frozenset)}
-"""What a saved defaultdict may make its missing values with; ``default:None`` has no factory."""
+"""The factories that a saved defaultdict may have; ``default:None`` has none."""
 
 MAX_NODES: Final = 50_000
 MAX_NAMES: Final = 1_000
-"""Variables that a checkpoint names, saved and dropped together; those beyond are only counted, under ``OTHERS``."""
+"""Maximum number of saved and dropped variables that a checkpoint names; the rest are counted under OTHERS_KEY."""
 
 OTHERS_KEY: Final = "*"
 MAX_REASON_CHARS: Final = 200
-"""Characters of the reason why a variable was dropped."""
+"""Maximum length of the reason why a variable was dropped."""
 
 MAX_DROPPED_BYTES: Final = 64 << 10
-"""Bytes of the names of dropped variables, reasons included."""
+"""Maximum size of the names and reasons of all dropped variables."""
 
 MAX_KEY_DEPTH: Final = 64
-"""Tuples within tuples: CPython hashes them by unguarded recursion, so a deep one as a key would crash it."""
+"""Maximum nesting of tuples: CPython hashes them by unguarded recursion, so a deep key would crash it."""
 
 MAX_KEY_VALUES: Final = 100_000
-"""Values within a tuple, each counted as often as it is reached: so long does hashing it take."""
+"""Maximum number of values in a tuple, counting shared ones repeatedly: it bounds the time of hashing."""
 
 IMMUTABLE_TAGS: Final = frozenset({"tuple", "frozenset"})
-"""The tags of what is made full, parts before wholes."""
+"""The tags of values that are created full, parts before wholes."""
 
 
 class UnsavableValue(Exception):
-    """Why a value is not saved."""
+    """Says why a value cannot be saved."""
 
 
 class KeyChecker:
-    """Which nodes can be hashed without harm: how deep and how heavy the tuples and frozen sets are."""
+    """Checks that the tuples and frozen sets of a table are shallow and small enough to be hashed."""
 
     def __init__(self, nodes: list[Any]) -> None:
         self._nodes = nodes
         self._measured: dict[int, tuple[int, int]] = {}
 
     def check(self, start: int = 0) -> None:
-        """Raise Unsavable where a tuple from node ``start`` on is too deep or too heavy, or holds itself."""
+        """Raise UnsavableValue if a tuple from node ``start`` on is too deep, too large, or contains itself."""
         for at in range(start, len(self._nodes)):
             if _is_immutable(self._nodes[at]) and at not in self._measured:
                 self._measure(at)
 
     def forget(self, start: int) -> None:
-        """Drop what is known of the nodes from ``start`` on."""
+        """Forget the nodes from ``start`` on."""
         for at in [at for at in self._measured if at >= start]:
             del self._measured[at]
 

@@ -1,7 +1,7 @@
-"""How plain data crosses between a plan and the agent: as trees without aliases, in exact builtin types.
+"""Packs the plain data that a plan and its agent exchange: trees without aliases, of exact builtin types.
 
-None, bool, float, text and ints of 64 bits travel as themselves; the rest as a list whose first item is a tag. What
-arrives is a copy, whatever the other side sent.
+None, bool, float, str and 64-bit ints stand for themselves; everything else is a list that begins with a tag. Unpacking
+always creates a copy.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 MAX_DEPTH: Final = 32
-"""Containers within one another."""
+"""Maximum nesting of containers."""
 
 MAX_VALUES: Final = 20_000
-"""Values in one tree."""
+"""Maximum number of values in one tree."""
 
 _INT64_BOUND: Final = 2**63
 _SCALAR_TYPES: Final = frozenset({type(None), str, bool, int, float})
@@ -28,31 +28,31 @@ def _nested_lists(deepest: int) -> Any:
 if TYPE_CHECKING:
     Crossing: TypeAlias = Any
 else:
-    Crossing = _nested_lists(MAX_DEPTH + 1)  # the innermost may be a number or a text with its tag
-"""What crosses, as a type for decoding: scalars, and lists within lists. Whoever decodes it has nothing to hash."""
+    Crossing = _nested_lists(MAX_DEPTH + 1)  # the innermost list may be a tagged number or text
+"""A packed value as a type for decoding: scalars and nested lists, so that decoding hashes nothing."""
 
 
 class NotPlainData(Exception):
-    """Why a value does not cross: reads on after "was given" or "returned"."""
+    """Says why a value cannot be packed or unpacked, in words that follow "was given" or "returned"."""
 
 
 def pack_value(value: object) -> object:
-    """The value in the form that crosses. Subclasses of the plain types become those types. Raises NotPlain."""
+    """Pack a value. Subclasses of plain types become those types. Raises NotPlainData."""
     return _pack_text(value) if type(value) is str else _Packer().pack(value, 0)
 
 
 def unpack_value(packed: object) -> object:
-    """The value again. Raises NotPlain for anything that ``to_wire`` cannot have made."""
+    """Unpack a value. Raises NotPlainData for anything that ``pack_value`` cannot have produced."""
     return packed if type(packed) in _SCALAR_TYPES else _Unpacker().unpack(packed, 0)
 
 
 def escape_surrogates(text: str) -> str:
-    """The text in a form that UTF-8 can carry: lone surrogates become escapes."""
+    """Replace lone surrogates by escapes, so that UTF-8 can encode the text."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 class _ValueCounter:
-    """Counts values on the way, so that neither a wide nor an endless tree gets through."""
+    """Counts values on the way, which stops wide, deep and endless trees."""
 
     def __init__(self) -> None:
         self._left = MAX_VALUES
@@ -103,7 +103,7 @@ class _Unpacker(_ValueCounter):
         if type(wire) in _SCALAR_TYPES:
             return wire
         if type(wire) is not list or not wire or type(wire[0]) is not str:
-            raise NotPlainData("a form that is not known")
+            raise NotPlainData("an unknown form")
         tag = wire[0]
         if tag in ("int", "text"):
             return _unpack_text(tag, wire)
@@ -114,7 +114,7 @@ class _Unpacker(_ValueCounter):
             return tuple(parts)
         if tag == "dict" and len(parts) % 2 == 0:
             return _build_dict(parts)
-        raise NotPlainData("a form that is not known")
+        raise NotPlainData("an unknown form")
 
 
 def _build_dict(parts: list[object]) -> dict[object, object]:
@@ -126,8 +126,8 @@ def _build_dict(parts: list[object]) -> dict[object, object]:
 
 def _unpack_text(tag: str, wire: list[Any]) -> int | str:
     if len(wire) != 2 or type(wire[1]) is not str:
-        raise NotPlainData("a form that is not known")
+        raise NotPlainData("an unknown form")
     try:
         return int(wire[1], 16) if tag == "int" else bytes.fromhex(wire[1]).decode("utf-8", "surrogatepass")
     except ValueError:
-        raise NotPlainData("a form that is not known") from None
+        raise NotPlainData("an unknown form") from None

@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import analyses
 import frames
-import studies
 import tables
 import texts
 from hypothesis import HealthCheck, given, settings
@@ -38,7 +38,7 @@ def repeat(seconds: float, strategy: st.SearchStrategy[Any], judge: Callable[[An
 
 
 def main(arguments: list[str]) -> None:
-    """Fuzz the frames and the replies to studies by number, then the check, the cage and the codec by time, a third each."""
+    """Fuzz the frames and the replies to analyses by number, then the check, the cage and the codec by time, a third each."""
     parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
     parser.add_argument("--frames", type=int, default=100_000, help="frames for the host's side of a run")
     parser.add_argument("--seconds", type=float, default=600.0, help="seconds for the check, the cage and the codec")
@@ -46,8 +46,8 @@ def main(arguments: list[str]) -> None:
     chosen = parser.parse_args(arguments)
     runs = frames.fuzz_frames(chosen.frames, chosen.seed)
     print(f"frames: {chosen.frames:,} in {runs:,} runs, none misled the host", flush=True)
-    studies.fuzz_studies(chosen.frames // 20, chosen.seed)
-    print(f"studies: {chosen.frames // 20:,} replies, none misled the host", flush=True)
+    analyses.fuzz_analyses(chosen.frames // 20, chosen.seed)
+    print(f"analyses: {chosen.frames // 20:,} replies, none misled the host", flush=True)
     third = chosen.seconds / 3
     for name, strategy, judge in (
         ("check", texts.PLANS, texts.judge_check),

@@ -130,10 +130,10 @@ def test_lines_that_the_plan_does_not_have_end_the_run(arcs):
 def test_more_lines_than_there_can_be_end_the_run_also_in_small_portions():
     half = [(1, 2)] * (MAX_ARCS // 2 + 1)
     outcome, heard = lied(wire.CoverageFrame(half), wire.CoverageFrame(half))
-    assert "more lines ran than the plan has" in outcome.message
+    assert "coverage of more lines than the plan has" in outcome.message
     assert len(heard) == 1
 
 
 def test_lines_that_nobody_asked_for_end_the_run():
     outcome, _ = lied(wire.CoverageFrame([(1, 2)]), watched=False)
-    assert "which nobody asked for" in outcome.message
+    assert "that the job did not ask for" in outcome.message

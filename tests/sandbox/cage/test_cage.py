@@ -450,7 +450,7 @@ class Forger:
         ([wire.StartFrame(), *[wire.StepFrame(1, TABLE)] * 1_001], "more than 1,000 steps"),
         ([wire.StartFrame(), wire.EndFrame("failed", 7, 1, "E", "", 0, 0, TABLE)], "ended in step 7"),
         ([wire.StartFrame(), wire.EndFrame("failed", None, 1, "E", "", 0, 0, None)], "without a checkpoint"),
-        ([wire.StartFrame(), wire.EndFrame("stopped", None, 1, "luck", "", 0, 0, TABLE)], "a limit that there is not"),
+        ([wire.StartFrame(), wire.EndFrame("stopped", None, 1, "luck", "", 0, 0, TABLE)], "an unknown limit"),
         ([wire.StartFrame(), wire.EndFrame("won", None, 1, "", "", 0, 0, TABLE)], "not of a known form"),  # type: ignore[arg-type]
         ([wire.StartFrame(), b"\xff\xff\xff\xff"], "a frame of 4,294,967,295 bytes"),
         ([wire.StartFrame(), b"\x00\x00\x00\x05hello"], "not of a known form"),

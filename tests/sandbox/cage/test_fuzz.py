@@ -14,4 +14,4 @@ def test_neither_lying_workers_nor_broken_plans_nor_forged_tables_find_anything(
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
 
     assert done.returncode == 0, done.stderr[-4_000:]
-    assert [line.split(":")[0] for line in done.stdout.splitlines()] == ["frames", "studies", "check", "cage", "codec"]
+    assert [line.split(":")[0] for line in done.stdout.splitlines()] == ["frames", "analyses", "check", "cage", "codec"]

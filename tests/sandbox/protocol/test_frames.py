@@ -140,7 +140,7 @@ def test_deeply_nested_bytes_are_a_protocol_error_not_a_crash():
 def test_a_frame_that_claims_to_be_too_long_is_refused_before_it_is_read():
     assembler = frames.FrameAssembler(1_000)
     assembler.feed((2**32 - 1).to_bytes(4, "big"))
-    with pytest.raises(frames.ProtocolError, match=r"4,294,967,295 bytes, where 1,000 are the most"):
+    with pytest.raises(frames.ProtocolError, match=r"4,294,967,295 bytes, but the maximum is 1,000"):
         assembler.next_body()
 
 

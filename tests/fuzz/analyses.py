@@ -1,4 +1,4 @@
-"""A worker that lies about a study: the host gives plain data, a Rejected, or one of its own errors, and in time."""
+"""A worker that lies about an analysis: the host returns plain data or Rejected, or raises its own error, in time."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import msgspec
 from frames import OUT_OF_ORDER, SLACK_SECONDS, break_frame
 
 from codeplan.errors import SandboxError, UsageError
+from codeplan.sandbox.host.analysis import build_job, run_analysis
 from codeplan.sandbox.host.process import WorkerProcess
-from codeplan.sandbox.host.study import build_job, run_analysis
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol import frames as wire
 from codeplan.types.plan import Rejected
@@ -90,7 +90,7 @@ def _judge(worker: WorkerProcess) -> None:
     assert time.monotonic() - began < LIMITS.wall + SLACK_SECONDS
 
 
-def fuzz_studies(replies: int, seed: int = 0) -> None:
+def fuzz_analyses(replies: int, seed: int = 0) -> None:
     """Play so many replies."""
     for i in range(replies):
         try:

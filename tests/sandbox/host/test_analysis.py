@@ -1,4 +1,4 @@
-"""Studies of plan text: made in the cage, believed only as far as they are plain data."""
+"""Analyses of plan text run in the cage; the host believes their findings only as plain data."""
 
 from __future__ import annotations
 
@@ -102,18 +102,18 @@ def test_a_source_that_is_not_python_is_rejected_with_its_diagnostics():
         assert found.diagnostics[0].rule in (rule, "size")
 
 
-def test_hostile_sources_are_studied_or_rejected_and_the_next_study_is_served():
+def test_hostile_sources_are_analysed_or_rejected_and_the_next_analysis_is_served():
     for hostile in ["(" * 60_000, "x=" + "[" * 95 + "]" * 95, "x = 1" + "+1" * 15_000, "'" + "\\N{DIGIT ONE}" * 5_000]:
         assert isinstance(sandbox.analyse("literals", hostile), Rejected | list)
     assert len(literals(plan("x = 5"))) == 1
 
 
-def test_nothing_of_a_studied_source_is_run():
+def test_nothing_of_an_analysed_source_runs():
     assert literals("raise SystemExit\nimport os; os._exit(1)\n" + plan("x = 5"))[0]["value"] == 5
 
 
 def test_an_unknown_topic_is_an_error_that_names_the_others():
-    with pytest.raises(UsageError, match=r"no such study; there are: .*literals"):
+    with pytest.raises(UsageError, match=r"no such analysis; choose one of: .*literals"):
         sandbox.analyse("horoscope", SOURCE)
 
 
@@ -121,27 +121,27 @@ def test_arguments_that_do_not_fit_are_an_error():
     with pytest.raises(UsageError, match="there is no argument 'deep'"):
         sandbox.analyse("literals", SOURCE, {"deep": 1})
     for odd in (b"x", {1: 2}, float("nan"), 2**63, (1,), "\ud800", object()):
-        with pytest.raises(UsageError, match="arguments of the study 'literals' hold a"):
+        with pytest.raises(UsageError, match="arguments of the analysis 'literals' hold a"):
             sandbox.analyse("literals", SOURCE, {"odd": odd})
     with pytest.raises(UsageError, match="hold more than"):
         sandbox.analyse("literals", SOURCE, {"long": "x" * MAX_ANALYSIS_BYTES})
 
 
-def test_a_study_that_takes_too_long_is_an_error():
+def test_an_analysis_that_takes_too_long_is_an_error():
     hurried = Sandbox(Limits(wall=1e-6))
 
-    with pytest.raises(SandboxError, match=r"the study 'literals' took longer than 1e-06 s"):
+    with pytest.raises(SandboxError, match=r"the analysis 'literals' took longer than 1e-06 s"):
         hurried.analyse("literals", SOURCE)
 
 
-def test_a_study_that_needs_too_much_memory_is_an_error_or_a_refusal():
+def test_an_analysis_that_needs_too_much_memory_is_an_error_or_a_refusal():
     narrow = Sandbox(Limits(memory=1 << 20))
     source = plan("\n".join(f"x{i} = [{i}, 'a', 'b', 'c']" for i in range(2_000)))
 
     try:
         assert isinstance(narrow.analyse("literals", source), Rejected)
     except SandboxError as error:
-        assert "the study 'literals'" in str(error)
+        assert "the analysis 'literals'" in str(error)
 
 
 def test_plain_data_is_what_json_can_say_and_no_more():

@@ -1,0 +1,71 @@
+"""The host's side of an analysis: it sends the job to a worker and verifies the answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from codeplan.errors import SandboxError, UsageError
+from codeplan.sandbox.host.process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
+from codeplan.sandbox.limits import Limits, shorten
+from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.plain_data import ANALYSIS_RULES, MAX_ANALYSIS_BYTES, find_non_plain
+from codeplan.types.plan import Rejected
+
+_FRAME_EXTRA: Final = 1 << 10
+
+
+def build_job(topic: str, source: str, arguments: Mapping[str, Any]) -> frames.AnalysisJob:
+    """Build the job. Raises UsageError if the arguments are not plain data or are too large."""
+    job = frames.AnalysisJob(topic, source, dict(arguments))
+    problem = find_non_plain([topic, job.arguments], ANALYSIS_RULES)
+    if problem is None and frames.packed_size(job.arguments) > MAX_ANALYSIS_BYTES:
+        problem = f"more than {MAX_ANALYSIS_BYTES:,} bytes"
+    if problem is not None:
+        raise UsageError(
+            f"the arguments of the analysis {topic!r} hold {problem}; give it texts, numbers, lists and dicts"
+        )
+    return job
+
+
+def run_analysis(worker: WorkerProcess, job: frames.AnalysisJob, limits: Limits) -> Any | Rejected:
+    """Run the job and return its findings as plain data, or Rejected if the source is not Python.
+
+    Raises:
+        UsageError: the topic is unknown or the arguments do not fit.
+        SandboxError: the analysis failed, exceeded a limit, or returned something other than plain data.
+    """
+    deadline = time.monotonic() + limits.wall
+    worker.set_max_frame(MAX_ANALYSIS_BYTES + _FRAME_EXTRA)
+    try:
+        worker.send(job, deadline)
+        reply = worker.receive(deadline)
+    except DeadlineExceeded:
+        raise SandboxError(f"the analysis {job.topic!r} took longer than {limits.wall:g} s") from None
+    except WorkerDisconnected:
+        raise SandboxError(f"the analysis {job.topic!r} crashed on this source or exceeded its limits") from None
+    except frames.ProtocolError as error:
+        raise SandboxError(f"the analysis {job.topic!r} broke the protocol: {error}") from None
+    return _verify_reply(reply, job)
+
+
+def _verify_reply(reply: frames.WorkerFrame, job: frames.AnalysisJob) -> Any | Rejected:
+    if isinstance(reply, frames.RejectionFrame):
+        return Rejected(
+            job.source, tuple(msgspec.structs.replace(d, message=shorten(d.message)) for d in reply.diagnostics)
+        )
+    if isinstance(reply, frames.AnalysisFailed):
+        raise (UsageError if reply.invalid_job else SandboxError)(f"the analysis {job.topic!r} failed: {reply.message}")
+    if not isinstance(reply, frames.Analysis):
+        raise SandboxError(f"the analysis {job.topic!r} answered with a {type(reply).__name__}")
+    try:
+        findings = msgspec.json.decode(reply.findings)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise SandboxError(f"the analysis {job.topic!r} returned unreadable JSON ({error})") from None
+    problem = find_non_plain(findings, ANALYSIS_RULES)
+    if problem is not None:
+        raise SandboxError(f"the analysis {job.topic!r} returned {problem}, which is not plain data")
+    return findings
