@@ -1,4 +1,4 @@
-"""Decodes a checkpoint's table. It verifies every index, tag, text and key, because the table may come from anywhere."""
+"""Decodes a checkpoint's table, which may come from anywhere: every index, tag, text and key is verified."""
 
 from __future__ import annotations
 

@@ -274,7 +274,7 @@ class FrameAssembler:
         self._bytes += data
 
     def next_body(self) -> bytes | None:
-        """The next complete frame without its length; None if it is incomplete. Raises ProtocolError if it is too long."""
+        """The next frame without its length; None if incomplete. Raises ProtocolError if it is too long."""
         if len(self._bytes) < HEADER_BYTES:
             return None
         end = HEADER_BYTES + int.from_bytes(self._bytes[:HEADER_BYTES], "big")
