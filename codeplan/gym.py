@@ -22,11 +22,7 @@ from gymnasium.spaces import Text
 from codeplan import envs
 from codeplan.types.task import Observation, Task
 
-IDS = {
-    "codeplan/Household-v0": "household",
-    "codeplan/ALFWorld-v0": "alfworld",
-    "codeplan/TextCraft-v0": "textcraft",
-}
+IDS = {"codeplan/Household-v0": "household", "codeplan/ALFWorld-v0": "alfworld", "codeplan/TextCraft-v0": "textcraft"}
 """The name of the environment behind each gymnasium id."""
 
 MAX_OBSERVATION_CHARS, MAX_ACTION_CHARS = 20_000, 1_000

@@ -17,6 +17,7 @@ from codeplan.envs.alfworld.goals import parse_goal
 from codeplan.envs.alfworld.grammar import parse_dialect, parse_goal_text
 from codeplan.envs.alfworld.pddl import PDDLProblem, parse_problem
 from codeplan.envs.household.game import MOVE_DIALECT, Dialect, Game, HouseholdState, Object, Receptacle, number_names
+from codeplan.envs.household.generator import GOAL_TEXTS
 from codeplan.types.value import Value
 
 GAME_FILE, STATE_FILE, TRAJECTORY_FILE = "game.tw-pddl", "initial_state.pddl", "traj_data.json"
@@ -32,14 +33,6 @@ KINDS_BY_TYPE = {
 }
 """The kind of task of each of ALFRED's types. ALFWorld does not play other types."""
 
-_SENTENCES = {
-    "pick": "put a {object} in {receptacle}.",
-    "clean": "put a clean {object} in {receptacle}.",
-    "heat": "put a hot {object} in {receptacle}.",
-    "cool": "put a cool {object} in {receptacle}.",
-    "examine": "look at {object} under the {lamp}.",
-    "pick_two": "put two {object} in {receptacle}.",
-}
 _TRAITS = ("pickupable", "cleanable", "heatable", "coolable", "toggleable", "sliceable")
 _T = TypeVar("_T")
 
@@ -139,7 +132,7 @@ def _goal_from_trajectory(file: Path) -> str:
     if kind is None or of.object_sliced:
         raise ValueError(f"the game file {file} has a task type that codeplan does not play: {found.task_type}")
     words = {"object": of.object_target, "receptacle": of.parent_target, "lamp": of.toggle_target}
-    return _SENTENCES[kind].format(**{name: word.lower() for name, word in words.items()})
+    return GOAL_TEXTS[kind][0].format(**{name: word.lower() for name, word in words.items()})
 
 
 # ------------------------------------------------------------------ the facts

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 
-def _kinds(words: str) -> frozenset[str]:
-    return frozenset(words.split())
+def _kinds(words: str, *groups: frozenset[str]) -> frozenset[str]:
+    return frozenset(words.split()).union(*groups)
 
 
 OPENABLE = _kinds("cabinet drawer fridge microwave safe")
@@ -21,12 +21,11 @@ down, so the hand stays full. Here they are fixed, so that every goal stays with
 _FOOD = _kinds("apple bread egg lettuce potato tomato")
 _VESSELS = _kinds("bowl cup mug pan plate pot")
 
-CLEANABLE = (
-    _FOOD - {"bread"} | _VESSELS | _kinds("butterknife cloth dishsponge fork kettle knife ladle soapbar spatula spoon")
+CLEANABLE = _kinds(
+    "butterknife cloth dishsponge fork kettle knife ladle soapbar spatula spoon", _FOOD - {"bread"}, _VESSELS
 )
 HEATABLE = _FOOD - {"lettuce"} | _kinds("cup mug plate")
 COOLABLE = _FOOD | _VESSELS | {"winebottle"}
-SLICEABLE = _FOOD
 
 CONTAINER_OBJECTS = _VESSELS | {"box"}
 """Objects that can hold other objects. In generated games they are empty."""
@@ -41,47 +40,40 @@ _BOTTLES = _kinds("glassbottle winebottle")
 _SHAKERS = _kinds("peppershaker saltshaker")
 _DISHES = _kinds("bowl cup mug plate")
 
-_TABLE = (
-    _FOOD | _VESSELS | _PAPERS | _TRINKETS | _WRITING | _CUTLERY | _WASHING | _DECORATION | _BOTTLES | _SHAKERS
-) | _kinds("alarmclock baseballbat basketball book box kettle laptop papertowel remotecontrol tennisracket")
+_SMALL = _kinds("", _PAPERS, _TRINKETS, _WRITING, _WASHING, _SHAKERS)
+_TABLE = _SMALL.union(_FOOD, _VESSELS, _CUTLERY, _DECORATION, _BOTTLES) | _kinds(
+    "alarmclock baseballbat basketball book box kettle laptop papertowel remotecontrol tennisracket"
+)
 _SEAT = _kinds("basketball book box cellphone cloth creditcard keychain laptop newspaper pillow remotecontrol")
-_DRESSER = (_PAPERS | _TRINKETS | _WRITING | _DECORATION | _BOTTLES | _DISHES) | _kinds(
+_DRESSER = _PAPERS.union(_TRINKETS, _WRITING, _DECORATION, _BOTTLES, _DISHES) | _kinds(
     "alarmclock basketball book box cloth laptop remotecontrol spraybottle tennisracket"
 )
+
+_CABINET = _kinds("book box candle cd kettle ladle plunger vase wateringcan")
 
 ALLOWED_CONTENTS: dict[str, frozenset[str]] = {
     "armchair": _SEAT,
     "bathtubbasin": _kinds("cloth dishsponge handtowel soapbar"),
     "bed": _kinds("baseballbat basketball book cellphone laptop newspaper pillow tennisracket"),
-    "cabinet": (_VESSELS | _PAPERS | _WASHING | _BOTTLES | _SHAKERS | _DECORATION) - {"statue"}
-    | _kinds("book box cd kettle ladle plunger"),
-    "cart": (_WASHING | _DECORATION) - {"wateringcan"}
-    | _kinds("mug papertowel plunger tissuebox toiletpaper toiletpaperroll"),
+    "cabinet": _VESSELS.union(_PAPERS, _WASHING, _BOTTLES, _SHAKERS) | _CABINET,
+    "cart": _kinds("mug papertowel plunger tissuebox toiletpaper toiletpaperroll candle statue vase", _WASHING),
     "coffeemachine": _kinds("mug"),
     "coffeetable": _TABLE,
     "countertop": _TABLE,
     "desk": _DRESSER | {"soapbottle"},
     "diningtable": _TABLE,
-    "drawer": _CUTLERY
-    | _PAPERS
-    | _TRINKETS
-    | _WRITING
-    | _WASHING
-    | _SHAKERS
-    | _kinds("book candle remotecontrol wateringcan"),
+    "drawer": _kinds("book candle remotecontrol wateringcan", _SMALL, _CUTLERY),
     "dresser": _DRESSER,
     "fridge": _FOOD | _VESSELS | _BOTTLES,
-    "garbagecan": (_FOOD | _PAPERS | _WRITING | _WASHING) | _kinds("cd papertowel winebottle"),
+    "garbagecan": _kinds("cd papertowel winebottle", _FOOD, _PAPERS, _WRITING, _WASHING),
     "handtowelholder": _kinds("handtowel"),
     "laundryhamper": _kinds("cloth"),
     "microwave": _FOOD - {"lettuce"} | _DISHES | {"glassbottle"},
     "ottoman": _SEAT,
     "safe": _TRINKETS | _kinds("statue vase"),
-    "shelf": (_PAPERS | _TRINKETS | _WRITING | _WASHING | _DECORATION | _BOTTLES | _SHAKERS | _DISHES)
-    | _kinds("alarmclock book box kettle papertowel pot remotecontrol"),
+    "shelf": _kinds("alarmclock book box kettle papertowel pot remotecontrol", _SMALL, _DECORATION, _BOTTLES, _DISHES),
     "sidetable": _TABLE,
-    "sinkbasin": (_FOOD | _VESSELS | _CUTLERY) - {"bread"}
-    | _kinds("cloth dishsponge glassbottle handtowel kettle soapbar"),
+    "sinkbasin": CLEANABLE | _kinds("glassbottle handtowel"),
     "sofa": _SEAT,
     "stoveburner": _kinds("kettle pan pot"),
     "toaster": frozenset(),
@@ -94,13 +86,7 @@ ALLOWED_CONTENTS: dict[str, frozenset[str]] = {
 
 CAN_CONTAIN = frozenset((receptacle, kind) for receptacle, kinds in ALLOWED_CONTENTS.items() for kind in kinds)
 
-_TRAITS = {
-    "cleanable": CLEANABLE,
-    "heatable": HEATABLE,
-    "coolable": COOLABLE,
-    "sliceable": SLICEABLE,
-    "toggleable": LAMPS,
-}
+_TRAITS = {"cleanable": CLEANABLE, "heatable": HEATABLE, "coolable": COOLABLE, "sliceable": _FOOD, "toggleable": LAMPS}
 
 
 @lru_cache(maxsize=1024)

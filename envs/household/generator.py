@@ -55,7 +55,7 @@ _ROOMS: dict[str, tuple[Room, ...]] = {
     "examine": (BEDROOM, LIVING_ROOM),
     "pick_two": (KITCHEN, BATHROOM, BEDROOM, LIVING_ROOM),
 }
-_SENTENCES = {
+GOAL_TEXTS = {
     "pick": ("put a {object} in {receptacle}.", "put some {object} on {receptacle}."),
     "clean": ("put a clean {object} in {receptacle}.", "clean some {object} and put it in {receptacle}."),
     "heat": ("put a hot {object} in {receptacle}.", "heat some {object} and put it in {receptacle}."),
@@ -63,6 +63,7 @@ _SENTENCES = {
     "examine": ("look at {object} under the {lamp}.", "examine the {object} with the {lamp}."),
     "pick_two": ("put two {object} in {receptacle}.", "find two {object} and put them in {receptacle}."),
 }
+"""The two wordings of a goal, by kind of task."""
 _MAX_TARGETS = 3
 
 
@@ -107,7 +108,7 @@ def _draw_setup(random: PortableRandom, kind: str, settings: DifficultySettings)
     )
     goal = _draw_light_goal(random, room) if kind == "examine" else _draw_place_goal(random, kind, room, furniture)
     words = {"object": goal.object, "receptacle": goal.receptacle, "lamp": goal.lamp}
-    return RoomSetup(room, furniture, goal, random.pick(_SENTENCES[kind]).format(**words))
+    return RoomSetup(room, furniture, goal, random.pick(GOAL_TEXTS[kind]).format(**words))
 
 
 def _draw_number(random: PortableRandom, least: int, most: int, settings: DifficultySettings) -> int:

@@ -91,11 +91,7 @@ KITCHEN = Room(
         winebottle: cabinet countertop fridge
         """
     ),
-    _usual(
-        """
-        papertowelroll: countertop shelf garbagecan
-        """
-    ),
+    _usual("papertowelroll: countertop shelf garbagecan"),
 )
 
 BATHROOM = Room(
@@ -193,11 +189,7 @@ LIVING_ROOM = Room(
         wateringcan: shelf cabinet sidetable
         """
     ),
-    _usual(
-        """
-        television: tvstand dresser
-        """
-    ),
+    _usual("television: tvstand dresser"),
 )
 
 LAMP_STANDS: dict[str, tuple[str, ...]] = {

@@ -79,11 +79,7 @@ def test_fifty_games_of_eighty_steps_are_the_same_in_both_engines(part):
             action = guided(rng, game, state, admissible)
             state, answer = apply_action(game, state, action)
             expected = theirs.step(action)
-            assert (answer, engine.is_goal_reached(game, state)) == (expected.text, expected.won), (
-                file,
-                step,
-                action,
-            )
+            assert (answer, engine.is_goal_reached(game, state)) == (expected.text, expected.won), (file, step, action)
             compared += 1
     theirs.close()
     assert compared == GAMES // PARTS * STEPS

@@ -52,8 +52,7 @@ def test_each_split_has_its_seeds(split, size, last):
 
 
 @pytest.mark.parametrize(
-    ("seed", "split"),
-    [(0, "test"), (999, "test"), (1000, "dev"), (1999, "dev"), (2000, "train"), (10**9, "train")],
+    ("seed", "split"), [(0, "test"), (999, "test"), (1000, "dev"), (1999, "dev"), (2000, "train"), (10**9, "train")]
 )
 def test_any_seed_belongs_to_a_split(seed, split):
     assert Household().task("heat", seed).split == split

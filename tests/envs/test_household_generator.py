@@ -137,13 +137,7 @@ def test_a_goal_that_cannot_be_reached_has_no_walkthrough(goal):
         find_walkthrough(house(goal))
 
 
-@pytest.mark.parametrize(
-    "goal",
-    [
-        HouseholdGoal("apple", "shelf"),
-        HouseholdGoal("apple", "desk", "clean"),
-    ],
-)
+@pytest.mark.parametrize("goal", [HouseholdGoal("apple", "shelf"), HouseholdGoal("apple", "desk", "clean")])
 def test_a_goal_that_the_rules_forbid_has_no_walkthrough(goal):
     with pytest.raises(ValueError, match="cannot be done"):
         find_walkthrough(house(goal))

@@ -16,14 +16,7 @@ from codeplan.envs.household.game import (
 )
 from codeplan.envs.household.sentences import NOTHING_HAPPENS
 
-FURNITURE = (
-    ("countertop", 4),
-    ("desk", 9),
-    ("fridge", 1),
-    ("microwave", 2),
-    ("shelf", 9),
-    ("sinkbasin", 3),
-)
+FURNITURE = (("countertop", 4), ("desk", 9), ("fridge", 1), ("microwave", 2), ("shelf", 9), ("sinkbasin", 3))
 """Kinds of receptacles and their locations: the desk and the shelf are reached from one."""
 
 THINGS = (
