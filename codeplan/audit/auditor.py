@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from queue import Empty, SimpleQueue
 
 import msgspec
@@ -59,19 +60,31 @@ def audit_plans(
     Raises:
         SandboxError: the sandbox does not work at all.
     """
+    with ExitStack() as stack:
+        monitors = [stack.enter_context(HostMonitor(unrestricted=unrestricted)) for _ in range(hosts)]
+        return audit_on(monitors, plans, unrestricted=unrestricted, on_event=on_event)
+
+
+def audit_on(
+    monitors: Sequence[HostMonitor],
+    plans: Sequence[HostilePlan],
+    *,
+    unrestricted: bool,
+    on_event: Callable[[AttackVerdict], None] = lambda verdict: None,
+) -> list[AttackVerdict]:
+    """As ``audit_plans``, in host processes that are already monitored, one plan at a time in each."""
     waiting: SimpleQueue[int] = SimpleQueue()
     for number in range(len(plans)):
         waiting.put(number)
     verdicts: dict[int, AttackVerdict] = {}
 
-    def work() -> None:
-        with HostMonitor(unrestricted=unrestricted) as monitor:
-            for number in _drain(waiting):
-                verdicts[number] = audit_plan(plans[number], monitor, unrestricted=unrestricted)
-                on_event(verdicts[number])
+    def work(monitor: HostMonitor) -> None:
+        for number in _drain(waiting):
+            verdicts[number] = audit_plan(plans[number], monitor, unrestricted=unrestricted)
+            on_event(verdicts[number])
 
-    with ThreadPoolExecutor(hosts) as pool:
-        for done in [pool.submit(work) for _ in range(hosts)]:
+    with ThreadPoolExecutor(len(monitors)) as pool:
+        for done in [pool.submit(work, monitor) for monitor in monitors]:
             done.result()
     return [verdicts[number] for number in range(len(plans))]
 

@@ -13,7 +13,7 @@ from typing import IO, Final
 import msgspec
 
 from codeplan.audit.canaries import Canaries
-from codeplan.audit.process_info import find_descendants, peak_bytes, reset_peak_bytes
+from codeplan.audit.process_info import find_descendants, is_running, peak_bytes, reset_peak_bytes
 from codeplan.audit.target import SECRET_VARIABLE, AttackCase, AttackReport
 from codeplan.errors import SandboxError
 from codeplan.sandbox.host.launcher import import_paths
@@ -112,9 +112,9 @@ class HostMonitor:
 def _kill_orphan(pid: int) -> None:
     """Kill a process that the host left behind. Its zygote exits by itself and takes its workers along."""
     deadline = time.monotonic() + _EXIT_SECONDS
-    while os.path.exists(f"/proc/{pid}") and time.monotonic() < deadline:
+    while is_running(pid) and time.monotonic() < deadline:
         time.sleep(0.02)
-    if os.path.exists(f"/proc/{pid}"):
+    if is_running(pid):
         os.kill(pid, signal.SIGKILL)
 
 

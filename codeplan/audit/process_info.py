@@ -40,6 +40,11 @@ def find_descendants(pid: int) -> frozenset[int]:
     return frozenset(found)
 
 
+def is_running(pid: int) -> bool:
+    """Whether the process exists and is not a zombie that waits to be reaped."""
+    return _parent(str(pid)) != 0
+
+
 def _parent(pid: str) -> int:
     """The parent's pid; 0 if the process is gone or a zombie."""
     try:

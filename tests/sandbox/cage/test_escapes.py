@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import socket
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
-from codeplan.audit.auditor import audit_plan, audit_plans
+from codeplan.audit.auditor import audit_on, audit_plan, audit_plans
 from codeplan.audit.canaries import Canaries
 from codeplan.audit.corpus import HostilePlan, expand, read_corpus, read_hostile_plan
 from codeplan.audit.decoy import AttackSession
@@ -23,16 +24,36 @@ FOLDER = Path(__file__).parents[2] / "escapes"
 CORPUS = sorted(FOLDER.glob("*.py"))
 
 
-@pytest.fixture(scope="session")
-def guarded():
-    with HostMonitor(unrestricted=False) as monitor:
-        yield monitor
+FAMILIES = sorted({path.stem[0] for path in CORPUS})
+"""Plans of one family begin with the same letter. They are tried side by side: most of them wait for a limit."""
+
+HOSTS = 4
+
+
+def family_plans(family: str) -> list[HostilePlan]:
+    return [read_hostile_plan(path) for path in CORPUS if path.stem.startswith(family)]
 
 
 @pytest.fixture(scope="session")
-def unrestricted():
-    with HostMonitor(unrestricted=True) as monitor:
-        yield monitor
+def guarded_hosts():
+    with ExitStack() as stack:
+        yield [stack.enter_context(HostMonitor(unrestricted=False)) for _ in range(HOSTS)]
+
+
+@pytest.fixture(scope="session")
+def unrestricted_hosts():
+    with ExitStack() as stack:
+        yield [stack.enter_context(HostMonitor(unrestricted=True)) for _ in range(HOSTS)]
+
+
+@pytest.fixture
+def guarded(guarded_hosts):
+    return guarded_hosts[0]
+
+
+@pytest.fixture
+def unrestricted(unrestricted_hosts):
+    return unrestricted_hosts[0]
 
 
 # ------------------------------------------------------------------ the corpus
@@ -46,18 +67,18 @@ def test_the_corpus_is_large_and_has_no_plan_twice():
     assert min(Counter(e.for_cage for e in corpus).values()) >= 50
 
 
-@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
-def test_nothing_gets_through_the_sandbox(path, guarded):
-    verdict = audit_plan(read_hostile_plan(path), guarded, unrestricted=False)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_nothing_gets_through_the_sandbox(family, guarded_hosts):
+    verdicts = audit_on(guarded_hosts, family_plans(family), unrestricted=False)
 
-    assert not verdict.got_through, verdict
+    assert [verdict for verdict in verdicts if verdict.got_through] == []
 
 
-@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
-def test_nothing_gets_through_the_cage_alone(path, unrestricted):
-    verdict = audit_plan(read_hostile_plan(path), unrestricted, unrestricted=True)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_nothing_gets_through_the_cage_alone(family, unrestricted_hosts):
+    verdicts = audit_on(unrestricted_hosts, family_plans(family), unrestricted=True)
 
-    assert not verdict.got_through, verdict
+    assert [verdict for verdict in verdicts if verdict.got_through] == []
 
 
 # ------------------------------------------------------------------ the audit sees what it is for
