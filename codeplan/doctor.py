@@ -1,4 +1,4 @@
-"""What this machine offers to codeplan: looked at without changing anything, and without the network unless asked."""
+"""Examines what this machine offers to codeplan. It changes nothing and uses the network only on request."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def solution(agent, start_from=1):
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing that was looked at. ``advice`` says what to do where something is wrong, else it is empty.
+    """One thing that was examined. ``advice`` says what to do if something is wrong, otherwise it is empty.
 
-    ``status`` is ``"ok"``, ``"missing"`` (which should be there), or ``"absent"`` (which need not be there).
+    ``status`` is ``"ok"``, ``"missing"`` (a necessary thing) or ``"absent"`` (an optional one).
     """
 
     group: str
@@ -40,7 +40,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def examine(*, online: bool = False) -> tuple[Finding, ...]:
-    """Everything worth knowing, in groups. Only ``online`` makes it talk to the model's endpoint. Never shows a key."""
+    """All findings, in groups. Only with ``online`` is the model's endpoint called. Keys are never shown."""
     return (_python(), *_packages(), *_sandbox(), *_endpoint(online), *_extras(), _browser())
 
 
@@ -54,9 +54,6 @@ def _python() -> Finding:
     return Finding("Core", "Python", "ok", detail)
 
 
-# ------------------------------------------------------------------ packages
-
-
 def _packages() -> Iterator[Finding]:
     for requirement in ["codeplan", *(r for r in _requirements() if "extra" not in r)]:
         name = _name(requirement)
@@ -67,7 +64,7 @@ def _packages() -> Iterator[Finding]:
 
 
 def _extras() -> Iterator[Finding]:
-    """The extras and what they lack; one that is only others together (``all``) is told by those."""
+    """The extras and the packages they lack. An extra that only combines others (``all``) is left out."""
     members: dict[str, list[str]] = {}
     for requirement in _requirements():
         if marker := re.search(r"extra\s*==\s*['\"]([\w.-]+)['\"]", requirement):
@@ -84,7 +81,7 @@ def _extras() -> Iterator[Finding]:
 
 
 def _browser() -> Finding:
-    """The browser that shows MiniWoB++'s pages."""
+    """The browser for MiniWoB++'s pages."""
     from codeplan.envs.miniwob import browser_path
 
     try:
@@ -112,11 +109,8 @@ def _version(name: str) -> str:
         return ""
 
 
-# ------------------------------------------------------------------ the sandbox
-
-
 def _sandbox() -> Iterator[Finding]:
-    """The layers of the cage, and a plan that is really run with every one of them asked for."""
+    """The layers of the sandbox, and a real run of a plan that requires all of them."""
     from codeplan.sandbox.host.sandbox import Sandbox, probe_layers
     from codeplan.types.run import Finished
 
@@ -138,11 +132,8 @@ def _sandbox() -> Iterator[Finding]:
 
 class _ProbeAgent:
     def report(self) -> str:
-        """Nothing to say."""
+        """An empty report."""
         return ""
-
-
-# ------------------------------------------------------------------ the model
 
 
 def _endpoint(online: bool) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""The command line. Commands import what they need when they run, so that ``codeplan --help`` answers at once."""
+"""The command line. Commands import what they need when they run, so that ``codeplan --help`` is fast."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ INTERRUPTED = 130
 
 app = typer.Typer(
     name="codeplan",
-    help="Plans that a language model writes as Python: checked, caged, run, refined from feedback, resumed.",
+    help="Check, run, refine and resume Python plans written by a language model, in a locked sandbox.",
     epilog="Example: codeplan run household",
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # help in plain text: half the time, and half the lines
+    rich_markup_mode=None,  # plain text: half the start-up time and half the lines
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -78,24 +78,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that lacks a character is no reason to stop
+            stream.reconfigure(errors="replace")  # replace characters that the terminal cannot encode
     try:
         given = list(sys.argv[1:] if arguments is None else arguments)
         code = app(args=given or ["--help"], standalone_mode=False)
         sys.stdout.flush()
-    except SystemExit as exit:  # the reader of our output left
+    except SystemExit as exit:  # the reader of our output closed it
         code = exit.code
     except BaseException as error:
         code = report_error(error)
-        _give_up_output()
+        _discard_output()
         return code
-    if code == INTERRUPTED:  # typer turns the interrupt of any command into this code, and says nothing
-        return _say("interrupted", INTERRUPTED)
+    if code == INTERRUPTED:  # typer returns this code for every interrupt and prints nothing
+        return _print_error("interrupted", INTERRUPTED)
     return code if isinstance(code, int) else 0
 
 
 def report_error(error: BaseException) -> int:
-    """Tell the error in one line on stderr, and return the exit code that it stands for."""
+    """Print the error as one line on stderr and return its exit code."""
     from codeplan.errors import CodeplanError
 
     if os.environ.get("CODEPLAN_DEBUG"):
@@ -103,24 +103,24 @@ def report_error(error: BaseException) -> int:
 
         traceback.print_exception(error)
     if isinstance(error, BrokenPipeError):
-        return 0  # the reader left: nobody wants the rest
+        return 0  # the reader closed the output
     if isinstance(error, KeyboardInterrupt | typer.Abort):
-        return _say("interrupted", INTERRUPTED)
+        return _print_error("interrupted", INTERRUPTED)
     if isinstance(error, CodeplanError):
-        return _say(str(error), error.exit_code)
+        return _print_error("; ".join([str(error), *getattr(error, "__notes__", ())]), error.exit_code)
     if (usage := _usage(error)) is not None:
-        return _say(usage, 2)
+        return _print_error(usage, 2)
     if isinstance(error, OSError):
-        return _say(f"the system refused something: {error}", 4)
-    return _say(
-        f"something went wrong inside codeplan ({type(error).__name__}: {error}); "
-        "run it again with CODEPLAN_DEBUG=1 to see where, and please report it",
+        return _print_error(f"the operating system reports: {error}", 4)
+    return _print_error(
+        f"internal error in codeplan ({type(error).__name__}: {error}); "
+        "run the command again with CODEPLAN_DEBUG=1 for a traceback, and please report it",
         4,
     )
 
 
-def _give_up_output() -> None:
-    """Drop what standard output still holds where it takes no more, or Python would complain of it when it exits."""
+def _discard_output() -> None:
+    """Discard buffered output that cannot be written, or Python would report it at exit."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -128,7 +128,7 @@ def _give_up_output() -> None:
 
 
 def _usage(error: BaseException) -> str | None:
-    """What is wrong with the command line, where the error is the parser's; None where it is not."""
+    """The usage error of the command line's parser in one line; None for any other error."""
     tell = getattr(error, "format_message", None)
     if tell is None:
         return None
@@ -136,7 +136,7 @@ def _usage(error: BaseException) -> str | None:
     return f"{tell().rstrip('.')}; see '{path} --help'"
 
 
-def _say(sentence: str, code: int) -> int:
+def _print_error(sentence: str, code: int) -> int:
     from codeplan.report.text import one_line
 
     print(f"codeplan: {one_line(sentence, 1000)}", file=sys.stderr)

@@ -22,28 +22,28 @@ SuiteName = Annotated[
     typer.Argument(metavar="SUITE", help="A suite (alfworld-unseen, …), an environment's name, or a grid's TOML file."),
 ]
 Split = Annotated[
-    str | None, typer.Option(help="Which tasks of an environment, as `codeplan envs` lists them; its first split.")
+    str | None, typer.Option(help="The split of an environment, as `codeplan envs` lists them; default: its first.")
 ]
 TaskKind = Annotated[str | None, typer.Option(metavar="K", help="Only tasks of this kind.")]
-Number = Annotated[int | None, typer.Option("-n", metavar="N", min=1, help="At most so many tasks of each kind.")]
+Number = Annotated[int | None, typer.Option("-n", metavar="N", min=1, help="Maximum number of tasks of each kind.")]
 Repeats = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="How often each task is played, each time with the next seed. [1]"),
+    typer.Option(metavar="N", min=1, help="How often each task is run, each time with the next seed. [1]"),
 ]
 Jobs = Annotated[int, typer.Option("-j", "--jobs", metavar="N", min=1, help="Episodes at a time.")]
 EngineName = Annotated[
-    str, typer.Option("--engine", metavar="E", help="Where they run: threads, processes, dask or ray.")
+    str, typer.Option("--engine", metavar="E", help="What runs the episodes: threads, processes, dask or ray.")
 ]
 Address = Annotated[
-    str | None, typer.Option(metavar="ADDRESS", help="The cluster's, for dask and ray; else they run on this machine.")
+    str | None, typer.Option(metavar="ADDRESS", help="The cluster's, for dask and ray; default: this machine.")
 ]
 Storage = Annotated[
     str | None,
-    typer.Option(metavar="URL", help="Where workers leave traces that do not share --out, such as s3://mine/x."),
+    typer.Option(metavar="URL", help="Where workers that do not share --out store traces, such as s3://mine/x."),
 ]
 Folder = Annotated[
     Path | None,
-    typer.Option("--out", metavar="DIR", help="The bench's folder; one that was broken off goes on. [one in runs/]"),
+    typer.Option("--out", metavar="DIR", help="The bench's folder; an unfinished bench continues. [one in runs/]"),
 ]
 Method = Annotated[
     str | None, typer.Option(metavar="NAME", help="The method, as `codeplan methods` lists it. [adaplanner]")
@@ -53,12 +53,12 @@ MaxTokens = Annotated[int | None, typer.Option(metavar="N", help="Budget of the 
 MaxSeconds = Annotated[float | None, typer.Option(metavar="S", help="Budget of the whole bench: seconds.")]
 Retries = Annotated[
     int,
-    typer.Option(metavar="N", min=0, help="How often an episode is tried again whose infrastructure failed."),
+    typer.Option(metavar="N", min=0, help="How often to retry an episode after its infrastructure failed."),
 ]
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the command to the application."""
+    """Add this module's command."""
     with_settings = setting_options.command_class(
         *setting_options.MODEL_SETTINGS, *setting_options.ROUTE_SETTINGS, *setting_options.METHOD_SETTINGS
     )
@@ -90,63 +90,70 @@ def bench(
     replay: options.Replay = None,
     as_json: options.Json = False,
 ) -> None:
-    """Run many episodes and print the success rates, with their intervals at 95 %, and means over the episodes.
+    """Run many episodes and print success rates with 95 % intervals, and means over the episodes.
 
-    The means: actions, asks (in-plan), refined (refinements, out-of-plan), calls (model calls of any purpose), seconds.
-    Traces go to --out, one folder an episode. Started again on the same folder, a bench goes on where it stopped.
+    The means are: actions, asks (in-plan refinements), refined (out-of-plan refinements), calls (all model calls),
+    seconds. Each episode's trace is a folder in --out. Started again with the same folder, a bench continues.
 
     Exit codes: 0 all episodes ended; 2 usage; 3 the bench's budget is spent; 4 infrastructure broke episodes off.
     """
     settings = options.command_settings(context)
-    which = {"split": split, "kind": kind, "n": n, "repeats": repeats}
-    found = options.load_config()
-    asked = _from_file(suite, settings, which | {"method": method, "model": model}) if suite.endswith(".toml") else None
-    asked = asked or _from_flags(suite, method, model, found, settings, which)
+    selection = {"split": split, "kind": kind, "n": n, "repeats": repeats}
+    config = options.load_config()
+    spec = (
+        _from_file(suite, settings, selection | {"method": method, "model": model}) if suite.endswith(".toml") else None
+    )
+    spec = spec or _from_flags(suite, method, model, config, settings, selection)
     limits = {"money": max_money, "tokens": max_tokens, "seconds": max_seconds}
     with options.open_tapes(record, replay) as tapes, _folder(out, suite, replay) as folder:
-        player = {"storage": storage, "retries": retries, "tapes": tapes}
-        done = _conducted(asked, found, folder, limits, (engine, jobs, address), player)
-    _show(done.bench, folder, as_json)
-    _leave(done)
+        worker_settings = {"storage": storage, "retries": retries, "tapes": tapes}
+        outcome = _run(spec, config, folder, limits, (engine, jobs, address), worker_settings)
+    _show(outcome.bench, folder, as_json)
+    _raise_incomplete(outcome)
 
 
 def _from_flags(
-    suite: str, method: str | None, model: str | None, found: UserConfig, common: dict[str, Any], which: dict[str, Any]
+    suite: str,
+    method: str | None,
+    model: str | None,
+    config: UserConfig,
+    common: dict[str, Any],
+    selection: dict[str, Any],
 ) -> BenchSpec:
     from codeplan.bench.spec import BenchSpec
 
-    name, _ = options.select_model(found, model, {})
-    given: dict[str, Any] = {name: value for name, value in which.items() if value is not None}
+    name, _ = options.select_model(config, model, {})
+    given: dict[str, Any] = {name: value for name, value in selection.items() if value is not None}
     return BenchSpec(
         suites=(suite,),
         methods=(method or "adaplanner",),
         models=(name,),
         common=common,
-        budget=options.make_budget(found),
+        budget=options.make_budget(config),
         **given,
     )
 
 
-def _from_file(file: str, common: dict[str, Any], which: dict[str, Any]) -> BenchSpec:
-    """What the file asks for; settings that were given by flags are those of all its cells."""
+def _from_file(file: str, common: dict[str, Any], selection: dict[str, Any]) -> BenchSpec:
+    """The bench that a file describes. Settings from options apply to all its cells."""
     from msgspec.structs import replace
 
     from codeplan.bench.spec import read_spec
     from codeplan.errors import UsageError
 
-    if double := [name for name, value in which.items() if value is not None]:
-        raise UsageError(f"{file} says what is played; write {double[0]} there, and leave the option out")
-    asked = read_spec(Path(file))
-    return replace(asked, common={**asked.common, **common})
+    if repeated := [name for name, value in selection.items() if value is not None]:
+        raise UsageError(f"{file} defines the bench; set {repeated[0]} there instead of giving the option")
+    spec = read_spec(Path(file))
+    return replace(spec, common={**spec.common, **common})
 
 
 @contextlib.contextmanager
 def _folder(out: Path | None, suite: str, replay: Path | None) -> Iterator[Path | None]:
-    """The bench's folder; None where it is played from a tape: nothing is written then."""
+    """The bench's folder; None for a bench that plays from a tape, which writes nothing."""
     if replay and out:
         from codeplan.errors import UsageError
 
-        raise UsageError("a bench that is played from a tape writes nothing; leave --out or --replay out")
+        raise UsageError("a bench that plays from a tape writes no folder; omit --out or --replay")
     if out or replay:
         yield out
         return
@@ -154,13 +161,13 @@ def _folder(out: Path | None, suite: str, replay: Path | None) -> Iterator[Path 
         yield folder
 
 
-def _conducted(
-    asked: BenchSpec,
-    found: UserConfig,
+def _run(
+    spec: BenchSpec,
+    config: UserConfig,
     folder: Path | None,
     limits: dict[str, Any],
     engine: tuple[str, int, str | None],
-    player: dict[str, Any],
+    worker_settings: dict[str, Any],
 ) -> BenchOutcome:
     from codeplan.bench import engines
     from codeplan.bench.bench_runner import BenchBudget, run_bench
@@ -168,26 +175,25 @@ def _conducted(
     from codeplan.cli.bench_progress import show_progress
     from codeplan.errors import UsageError
 
-    tapes = player["tapes"]
+    tapes = worker_settings["tapes"]
     if any(tapes.values()) and engine[0] != "threads":
-        raise UsageError("a tape is written and played in threads; leave --engine out")
-    runs_on, allowance = engines.make_engine(*engine), BenchBudget(**limits)
-    plan = resolve_bench(asked, lambda model: options.select_model(found, model, {})[1], offline=bool(tapes["tape"]))
-    return run_bench(plan, runs_on, folder, budget=allowance, observer=show_progress, **player)
+        raise UsageError("tapes need the engine threads; omit --engine")
+    runs_on, budget = engines.make_engine(*engine), BenchBudget(**limits)
+    plan = resolve_bench(spec, lambda model: options.select_model(config, model, {})[1], offline=bool(tapes["tape"]))
+    return run_bench(plan, runs_on, folder, budget=budget, observer=show_progress, **worker_settings)
 
 
-def _leave(done: BenchOutcome) -> None:
-    """Say why the bench is not whole, where it is not, and end with the exit code of that."""
+def _raise_incomplete(outcome: BenchOutcome) -> None:
+    """Raise the error that kept the bench from completing, if there is one."""
     from codeplan.errors import InfrastructureError
 
-    ended = sum(not e.broken for e in done.bench.outcomes)
-    so_far = (
-        f"{ended} of {done.bench.total_episodes} episodes ended; start the bench again with the same --out to go on"
-    )
-    if done.stopped_by:
-        done.stopped_by.args = (f"{done.stopped_by}: {so_far}",)
-        raise done.stopped_by
-    if ended < done.bench.total_episodes:
+    ended = sum(not e.broken for e in outcome.bench.outcomes)
+    total = outcome.bench.total_episodes
+    so_far = f"{ended} of {total} episodes ended; repeat the command with the same --out to continue"
+    if outcome.stopped_by:
+        outcome.stopped_by.add_note(so_far)
+        raise outcome.stopped_by
+    if ended < outcome.bench.total_episodes:
         raise InfrastructureError(f"infrastructure broke episodes off: {so_far}")
 
 

@@ -1,4 +1,4 @@
-"""How far a bench is: a bar on a terminal, a plain line now and then elsewhere, both on standard error."""
+"""The progress of a bench on standard error: a bar on a terminal, otherwise a line every few seconds."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from codeplan.bench.store import BenchRecord, EpisodeOutcome
 
 LINE_INTERVAL = 10.0
-"""Seconds between two plain lines."""
+"""Seconds between two lines."""
 
 
 class BenchProgress:
-    """What has ended so far, in words."""
+    """Counts of the episodes that ended so far, and their text."""
 
     def __init__(self, bench: BenchRecord) -> None:
         self.total, self.ended, self.solved, self.broken, self.money = bench.total_episodes, 0, 0, 0, 0.0
@@ -29,14 +29,14 @@ class BenchProgress:
         self._before = self.ended
 
     def add(self, one: EpisodeOutcome) -> None:
-        """Count one more. A broken one is counted apart, and is not over."""
+        """Count an episode. One that was broken off will run again, so it does not count as ended."""
         self.broken += one.broken
         self.ended += not one.broken
         self.solved += one.result.success and not one.broken
         self.money += one.result.usage.money or 0.0
 
     def __str__(self) -> str:
-        parts = [f"{self.ended}/{self.total} ended", f"{self.solved} won"]
+        parts = [f"{self.ended}/{self.total} ended", f"{self.solved} solved"]
         parts += [f"{self.broken} broken off"] if self.broken else []
         parts += [f"${self.money:.2f}"] if self.money else []
         return ", ".join([*parts, f"{self.rate * 60:.0f} a minute"])
@@ -48,40 +48,40 @@ class BenchProgress:
 
 
 class ProgressLines:
-    """A plain line every so often."""
+    """Prints a line at most every ``LINE_INTERVAL`` seconds."""
 
     def __init__(self, console: Console, progress: BenchProgress) -> None:
-        self._console, self._tally, self._told = console, progress, time.monotonic()
+        self._console, self._counts, self._last_printed = console, progress, time.monotonic()
 
     def __call__(self, one: EpisodeOutcome) -> None:
-        self._tally.add(one)
-        if time.monotonic() - self._told >= LINE_INTERVAL:
-            self._told = time.monotonic()
-            self._console.print(f"codeplan: {self._tally}", markup=False, highlight=False, soft_wrap=True)
+        self._counts.add(one)
+        if time.monotonic() - self._last_printed >= LINE_INTERVAL:
+            self._last_printed = time.monotonic()
+            self._console.print(f"codeplan: {self._counts}", markup=False, highlight=False, soft_wrap=True)
 
 
 class BenchProgressBar:
-    """A bar that is drawn anew twice a second."""
+    """Updates a progress bar twice a second."""
 
-    def __init__(self, progress: Progress, tally: BenchProgress) -> None:
-        self._progress, self._tally = progress, tally
-        self._task = progress.add_task(str(tally), total=tally.total, completed=tally.ended)
+    def __init__(self, progress: Progress, counts: BenchProgress) -> None:
+        self._progress, self._counts = progress, counts
+        self._task = progress.add_task(str(counts), total=counts.total, completed=counts.ended)
 
     def __call__(self, one: EpisodeOutcome) -> None:
-        self._tally.add(one)
-        self._progress.update(self._task, completed=self._tally.ended, description=str(self._tally))
+        self._counts.add(one)
+        self._progress.update(self._task, completed=self._counts.ended, description=str(self._counts))
 
 
 @contextmanager
 def show_progress(bench: BenchRecord) -> Iterator[ProgressLines | BenchProgressBar]:
-    """What is to be told of each episode that ends, from the bench as it begins."""
+    """The callable to call with each episode that ends, given the bench as it begins."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    console, tally = Console(stderr=True), BenchProgress(bench)
+    console, counts = Console(stderr=True), BenchProgress(bench)
     if not console.is_terminal:
-        yield ProgressLines(console, tally)
+        yield ProgressLines(console, counts)
         return
     columns = (TextColumn(str(bench.folder), markup=False), BarColumn(), TextColumn("{task.description}", markup=False))
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True, refresh_per_second=2) as progress:
-        yield BenchProgressBar(progress, tally)
+        yield BenchProgressBar(progress, counts)

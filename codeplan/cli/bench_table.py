@@ -20,19 +20,20 @@ STAND_IN_NOTE = "The model is the scripted stand-in: these success rates say not
 
 
 def print_bench(console: Console, bench: BenchRecord, folder: Path | None) -> None:
-    """Print a table for each suite, and what must be known of the figures.
+    """Print a table for each suite, with notes on its figures.
 
-    Of a cell alone it is by kind of task, with why episodes ended; several cells stand side by side.
+    The table of a single cell has a row for each kind of task; the reasons why episodes ended follow. Several
+    cells share a table with a row each.
     """
     for suite, cells in _grouped(bench).items():
         if len(cells) > 1:
             _print_side_by_side(console, bench, suite, cells)
         else:
             _print_cell(console, bench, cells[0])
-    for theirs in (p for suite in bench.grid.tasks for p in published_results(suite)):
-        rate = f"{theirs.rates['all']:.1f} %"
-        told = f"{theirs.method} with {theirs.model} {rate} ({theirs.source})"
-        console.print(f"Published, not measured here: {told}", soft_wrap=True)
+    for result in (p for suite in bench.grid.tasks for p in published_results(suite)):
+        rate = f"{result.rates['all']:.1f} %"
+        text = f"{result.method} with {result.model} {rate} ({result.source})"
+        console.print(f"Published, not measured here: {text}", soft_wrap=True)
     if any(cell.model == "scripted" for cell in bench.cells):
         console.print(STAND_IN_NOTE, soft_wrap=True)
     if len(bench.cells) > 1 and folder:
@@ -62,14 +63,14 @@ def _print_cell(console: Console, bench: BenchRecord, cell: BenchCell) -> None:
 
 def _grouped(bench: BenchRecord) -> dict[str, list[BenchCell]]:
     """The cells by suite."""
-    found: dict[str, list[BenchCell]] = {}
+    by_suite: dict[str, list[BenchCell]] = {}
     for cell in bench.cells:
-        found.setdefault(cell.suite, []).append(cell)
-    return found
+        by_suite.setdefault(cell.suite, []).append(cell)
+    return by_suite
 
 
 def _print_side_by_side(console: Console, bench: BenchRecord, suite: str, cells: list[BenchCell]) -> None:
-    """Success of a suite's cells by kind of task, one cell a line, with means over all its episodes."""
+    """Print each cell's success rates by kind of task, and its means over all episodes."""
     rows = {c.name: summarise_results([e.result for e in bench.outcomes_of(c.name) if not e.broken]) for c in cells}
     kinds = list(dict.fromkeys(row.kind for of_cell in rows.values() for row in of_cell))
     table = Table(title=f"{suite}: success by kind of task", box=box.SIMPLE, title_justify="left")
@@ -83,7 +84,7 @@ def _print_side_by_side(console: Console, bench: BenchRecord, suite: str, cells:
 
 
 def _print_whole(console: Console, table: Table) -> None:
-    """Print a table without cutting its cells; its lines are longer than the terminal's where that is narrow."""
+    """Print a table without cutting its cells. On a narrow terminal its lines are longer than the terminal's."""
     narrow = console.width
     whole = Measurement.get(console, console.options.update(max_width=_WIDEST), table).maximum
     console.width = max(narrow, whole)
@@ -92,7 +93,7 @@ def _print_whole(console: Console, table: Table) -> None:
 
 
 def _means(rows: list[KindSummary]) -> list[str]:
-    """Actions, model calls and tokens an episode, over all kinds; tokens are empty where they are not known."""
+    """Actions, model calls and tokens per episode over all kinds; tokens are empty if unknown."""
     every = rows[-1]
     n = max(every.episodes, 1)
     tokens = "" if every.tokens is None else f"{every.tokens / n:,.0f}"

@@ -1,4 +1,4 @@
-"""``codeplan compare``: what benches have shown, side by side."""
+"""``codeplan compare``: the results of benches side by side."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ Format = Annotated[str, typer.Option("--format", metavar="FORM", help="markdown,
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the command to the application."""
+    """Add this module's command."""
     app.command("compare", epilog="Example: codeplan compare runs/one runs/two --format latex")(compare)
 
 
 def compare(first: First, second: Second = None, form: Format = "markdown", as_json: options.Json = False) -> None:
     """Compare two benches, or the cells of one: success rates, means, intervals, tests.
 
-    Episodes are paired by task and repeat. The tables tell each cell's figures by kind of task; then, for each pair of
-    cells, the difference in success rate (Tango's interval at 95 %, McNemar's exact test) and in means (bootstrap over
-    the tasks), and how many more pairs would be needed. What others have published on the suite stands apart.
+    Episodes are paired by task and repeat. The tables show each cell's figures by kind of task. For each pair of cells
+    they show the difference in success rate (Tango's interval at 95 %, McNemar's exact test), the difference in means
+    (bootstrap over the tasks), and how many more pairs a conclusion would need. Published results on the suite have a
+    table of their own.
     """
     from codeplan.bench.comparison import build_overview
     from codeplan.bench.tables import TABLE_FORMATS, build_tables, format_tables
@@ -32,12 +33,12 @@ def compare(first: First, second: Second = None, form: Format = "markdown", as_j
 
     if form != "json" and form not in TABLE_FORMATS:
         raise UsageError(f"there is no format {form!r}; there are: {', '.join([*TABLE_FORMATS, 'json'])}")
-    found = build_overview(first, second)
+    comparison = build_overview(first, second)
     if as_json or form == "json":
         from codeplan.report.json_output import to_plain_data
 
-        told = {label: to_plain_data(kinds) for label, kinds in found.statistics}
-        compared, theirs = to_plain_data(found.comparisons), to_plain_data(found.published)
-        options.print_json({"statistics": told, "comparisons": compared, "published": theirs})
+        figures = {label: to_plain_data(kinds) for label, kinds in comparison.statistics}
+        compared, published = to_plain_data(comparison.comparisons), to_plain_data(comparison.published)
+        options.print_json({"statistics": figures, "comparisons": compared, "published": published})
         return
-    typer.echo(clean(format_tables(build_tables(found), form)), nl=False)
+    typer.echo(clean(format_tables(build_tables(comparison), form)), nl=False)

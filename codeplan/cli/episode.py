@@ -33,7 +33,7 @@ class RunInterruptedError(CodeplanError):
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add this module's commands."""
+    """Add this module's command."""
     with_settings = setting_options.command_class(*_SETTINGS, budget=True)
     app.command("run", cls=with_settings, epilog="Example: codeplan run household --kind clean --seed 3")(run)
 
@@ -109,7 +109,7 @@ def _display(quiet: bool) -> Callable[[Event], None]:
 
 
 def _warn_unpriced_models(event: EpisodeStarted) -> None:
-    """A budget of money holds only where prices are known."""
+    """Warn on stderr about models without a known price: a budget of money does not limit them."""
     from codeplan.llm.prices import unpriced_models
 
     if event.budget.money is None:

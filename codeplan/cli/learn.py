@@ -1,4 +1,4 @@
-"""``codeplan learn``: a method that learns from tasks before it solves others."""
+"""``codeplan learn``: let a method learn from tasks before it solves others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from codeplan.types.task import Task
 
 Out = Annotated[
-    Path, typer.Option(metavar="FOLDER", help="Where the learnt plan, the plans on the way and the traces go.")
+    Path, typer.Option(metavar="FOLDER", help="The folder for the learnt plan, intermediate plans and traces.")
 ]
 
 
@@ -27,7 +27,7 @@ def learn(
     out: Out,
     n: Annotated[int, typer.Option("-n", min=1, metavar="N", help="How many tasks to learn from.")] = 6,
     kind: Annotated[str | None, typer.Option(metavar="K", help="Only tasks of this kind.")] = None,
-    split: Annotated[str, typer.Option(metavar="SPLIT", help="Which tasks; a split to train on.")] = "train",
+    split: Annotated[str, typer.Option(metavar="SPLIT", help="The split to learn from.")] = "train",
     data: options.Data = None,
     method: Annotated[str, typer.Option(metavar="NAME", help="A method that learns.")] = "autoplan",
     model: options.Model = None,
@@ -37,19 +37,19 @@ def learn(
     record: options.Record = None,
     replay: options.Replay = None,
 ) -> None:
-    """Have a method learn from tasks: autoplan writes a plan in words, better from batch to batch.
+    """Let a method learn from tasks: autoplan improves a plan in words from batch to batch.
 
-    A training that was broken off goes on where it ended when it is started again. Use what was learnt by
+    Start an interrupted training again to continue it. Use the result with
     `codeplan run ENV --method autoplan --set plan=FOLDER/plan.txt`.
     """
     from codeplan.runner.live import learn as learn_from
 
     given = options.collect_settings(more, data=data, base_url=base_url, executor_model=executor_model)
-    found = options.load_config()
-    model, given = options.select_model(found, model, given)
+    config = options.load_config()
+    model, given = options.select_model(config, model, given)
     tasks = _tasks(env, split, kind, n, given)
     given |= {"folder": out} if _takes_a_folder(method) else {}
-    given["budget"] = options.make_budget(found)
+    given["budget"] = options.make_budget(config)
     with options.open_tapes(record, replay) as tapes:
         learnt: Any = learn_from(env, tasks, method, model, out=out / "episodes", **tapes, **given)
     out.mkdir(parents=True, exist_ok=True)
@@ -59,27 +59,31 @@ def learn(
 
 
 def _takes_a_folder(method: str) -> bool:
-    """Whether a method keeps what it learns on the way in a folder."""
+    """Whether a method keeps intermediate results in a folder."""
     from codeplan import plugins
 
     return "folder" in plugins.setting_names(plugins.load_factory("codeplan.methods", method))
 
 
 def _tasks(env: str, split: str, kind: str | None, n: int, settings: dict[str, Any]) -> list[Task]:
-    """The first tasks of the split. Raises UsageError where there are none."""
+    """The first tasks of the split.
+
+    Raises:
+        UsageError: there are none.
+    """
     from contextlib import closing
 
     from codeplan import envs, plugins
     from codeplan.errors import UsageError
 
     takes = plugins.setting_names(plugins.load_factory("codeplan.envs", env))
-    with closing(envs.make(env, **{name: value for name, value in settings.items() if name in takes})) as world:
-        found = [task for task in world.tasks(split) if kind in (None, task.kind)]
-        if not found:
+    with closing(envs.make(env, **{name: value for name, value in settings.items() if name in takes})) as environment:
+        tasks = [task for task in environment.tasks(split) if kind in (None, task.kind)]
+        if not tasks:
             of_kind = f" of kind {kind}" if kind else ""
-            kinds = ", ".join(getattr(world, "kinds", ())) or "none"
+            kinds = ", ".join(getattr(environment, "kinds", ())) or "none"
             raise UsageError(
                 f"{env} has no tasks{of_kind} in its split {split}; its kinds: {kinds}; "
-                f"its splits: {', '.join(envs.splits(world))}"
+                f"its splits: {', '.join(envs.splits(environment))}"
             )
-        return found[:n]
+        return tasks[:n]

@@ -1,4 +1,4 @@
-"""``codeplan envs``, ``methods`` and ``doctor``: what there is, and whether it works here."""
+"""``codeplan envs``, ``methods`` and ``doctor``: list what is available and whether it works here."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def add_to(app: typer.Typer) -> None:
 def list_envs(env: EnvName = None, data: options.Data = None, as_json: options.Json = False) -> None:
     """List the environments: kinds of tasks, splits, how to run one.
 
-    One that is named is looked at closely: what data it has, and whether every file of it can be used.
+    For a named environment it also checks the data files.
     """
     from codeplan import envs
     from codeplan.errors import UsageError
@@ -52,7 +52,7 @@ def list_methods(as_json: options.Json = False) -> None:
     for name in methods.names():
         try:
             method = plugins.load_factory("codeplan.methods", name)
-        except UsageError as e:  # one that cannot be had does not hide the others
+        except UsageError as e:  # list the other methods all the same
             found.append({"name": name, "about": str(e), "settings": []})
             continue
         found.append({"name": name, "about": _first_line(method), "settings": list(plugins.setting_names(method))})
@@ -65,9 +65,9 @@ def list_methods(as_json: options.Json = False) -> None:
 
 
 def doctor(online: Online = False, as_json: options.Json = False) -> None:
-    """Look at this machine: Python, sandbox, model, extras.
+    """Examine this machine: Python, sandbox, model, extras.
 
-    Exit code 0 where a fully locked sandbox runs, 1 where it does not.
+    Exit codes: 0 a fully locked sandbox runs, 1 it does not.
     """
     from codeplan.doctor import examine, is_safe
 
@@ -82,7 +82,7 @@ def doctor(online: Online = False, as_json: options.Json = False) -> None:
 
 
 def _first_line(thing: object) -> str:
-    """What its module says that it is; where that says nothing, its own docstring."""
+    """The first line of the module's docstring, or else of its own."""
     import inspect
 
     doc = inspect.getdoc(inspect.getmodule(thing)) or inspect.getdoc(thing) or ""
@@ -93,11 +93,11 @@ def _first_line(thing: object) -> str:
 
 
 MAX_FAULTS = 20
-"""Faults of an environment's data that are printed; JSON has them all."""
+"""Faults of an environment's data that are printed. JSON has them all."""
 
 
 def _about_any(name: str) -> dict[str, Any]:
-    """As ``_about``; of an environment that cannot be made, why: it does not hide the others."""
+    """As ``_about``. If the environment cannot be created, ``missing`` says why, and the list goes on."""
     from codeplan.errors import CodeplanError
 
     try:
@@ -112,29 +112,29 @@ def _nothing_of(name: str) -> dict[str, Any]:
 
 
 def _about(name: str, data: str | None = None, closely: bool = False) -> dict[str, Any]:
-    """What there is to say of an environment; ``missing`` is what it lacks, None where it can be used."""
+    """The facts about an environment; ``missing`` is what it lacks, None if it can be used."""
     from contextlib import closing
 
     from codeplan import envs
     from codeplan.errors import UsageError
 
-    with closing(envs.make(name, **({"data": data} if data else {}))) as world:
-        about = _nothing_of(name) | {"about": _first_line(type(world)), "data": data}
+    with closing(envs.make(name, **({"data": data} if data else {}))) as environment:
+        about = _nothing_of(name) | {"about": _first_line(type(environment)), "data": data}
         try:
-            about |= _tasks_of(world)
+            about |= _tasks_of(environment)
             if closely:
-                about |= {part: list(getattr(world, part, list)()) for part in ("notes", "faults")}
+                about |= {part: list(getattr(environment, part, list)()) for part in ("notes", "faults")}
         except UsageError as e:
-            about |= {"missing": str(e), "kinds": list(getattr(world, "kinds", ()))}
+            about |= {"missing": str(e), "kinds": list(getattr(environment, "kinds", ()))}
         return about
 
 
-def _tasks_of(world: Environment) -> dict[str, Any]:
+def _tasks_of(environment: Environment) -> dict[str, Any]:
     from codeplan import envs
 
-    splits = {split: list(world.tasks(split)) for split in envs.splits(world)}
+    splits = {split: list(environment.tasks(split)) for split in envs.splits(environment)}
     tasks = [task for split in splits.values() for task in split]
-    kinds = list(getattr(world, "kinds", None) or dict.fromkeys(task.kind for task in tasks if task.kind))
+    kinds = list(getattr(environment, "kinds", None) or dict.fromkeys(task.kind for task in tasks if task.kind))
     counts = {split: len(found) for split, found in splits.items()}
     return {"kinds": kinds, "splits": counts, "example": tasks[0].id if tasks else None}
 

@@ -1,4 +1,4 @@
-"""``codeplan resume``, ``replay`` and ``fork``: what can be done with the trace of an episode."""
+"""``codeplan resume``, ``replay`` and ``fork``: continue, verify or branch off a recorded episode."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 NewOut = Annotated[Path, typer.Option("--out", metavar="DIR", help="The new episode's folder.")]
 BaseUrl = Annotated[
     str | None,
-    typer.Option(metavar="URL", help="The model's endpoint; default as variables or the file say, or as recorded."),
+    typer.Option(metavar="URL", help="The model's endpoint; default: configured today, or as recorded."),
 ]
-At = Annotated[int, typer.Option(metavar="EVENT", help="The number (seq) of the first event that is to be different.")]
+At = Annotated[int, typer.Option(metavar="EVENT", help="The number (seq) of the first event that may differ.")]
 PlanFile = Annotated[
-    str | None, typer.Option("--plan", metavar="FILE", help="The plan that the model is to have written there.")
+    str | None, typer.Option("--plan", metavar="FILE", help="The plan to use there instead of the model's.")
 ]
-Answer = Annotated[str | None, typer.Option(metavar="TEXT", help="What the model is to have answered there.")]
+Answer = Annotated[str | None, typer.Option(metavar="TEXT", help="The answer to use there instead of the model's.")]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -40,18 +40,21 @@ def resume(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Finish an episode that died or was interrupted.
+    """Finish an episode that was killed or interrupted.
 
-    The model is asked nothing again that it answered; the world is brought to where it was, and the episode goes on.
-    Model, budget and method are as recorded; how the endpoint is reached is read anew, as for run.
+    Recorded replies are not requested again. The environment is brought back to its recorded state, and the episode
+    continues. Model, budget and method are as recorded; the endpoint's address and key are read anew, as for run.
 
-    Exit codes as for run; 1 too where the world or the method does something else than was recorded.
+    Exit codes as for run; 1 also if the environment or the method diverges from the recording.
     """
     from codeplan.runner.recorded import resume as resume_episode
 
     given = options.collect_settings(more, base_url=base_url, allow_weak_sandbox=allow_weak_sandbox)
     _end(
-        resume_episode(folder, on_event=make_event_handler(as_json, quiet), model_overrides=_beside(), **given), as_json
+        resume_episode(
+            folder, on_event=make_event_handler(as_json, quiet), model_overrides=_model_overrides(), **given
+        ),
+        as_json,
     )
 
 
@@ -61,11 +64,11 @@ def replay(
     more: options.Set = None,
     as_json: options.Json = False,
 ) -> None:
-    """Do an episode again, offline, and say whether it is identical.
+    """Repeat an episode offline and report whether it is identical.
 
-    The trace answers for the world and the model; neither is touched. The first difference is shown.
+    The trace answers for the environment and the model. The first difference is shown.
 
-    Exit code 0 identical, 1 different, 2 usage.
+    Exit codes: 0 identical, 1 different, 2 usage.
     """
     from codeplan.runner.recorded import replay as replay_episode
 
@@ -95,9 +98,9 @@ def fork(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Branch off from an episode at an event, into a new one.
+    """Branch off from an episode at an event, into a new episode.
 
-    Everything before the event stays as it was; from there on all is live, with another plan or answer if you like.
+    Everything before the event stays as recorded. Then the episode is live, with another plan or answer if given.
     Settings as for resume.
 
     Exit codes as for run.
@@ -109,13 +112,13 @@ def fork(
     source = read_plan(plan) if plan else None
     on_event = make_event_handler(as_json, quiet)
     result = fork_episode(
-        folder, at, out, plan=source, answer=answer, on_event=on_event, model_overrides=_beside(), **given
+        folder, at, out, plan=source, answer=answer, on_event=on_event, model_overrides=_model_overrides(), **given
     )
     _end(result, as_json)
 
 
-def _beside() -> dict[str, Any]:
-    """What the environment and the current folder's file say today of how the model is reached."""
+def _model_overrides() -> dict[str, Any]:
+    """Today's configuration of how to reach the model."""
     from codeplan.runner.configuration import endpoint_settings
 
     return endpoint_settings(options.load_config())

@@ -1,4 +1,4 @@
-"""``codeplan report`` and ``codeplan view``: benches and episodes to look at."""
+"""``codeplan report`` and ``codeplan view``: benches and episodes as pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Runs = Annotated[Path, typer.Argument(metavar="RUNS", help="A bench's folder, a folder of runs, or one run's.")]
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page to write.")]
-Skills = Annotated[Path | None, typer.Option("--library", metavar="DIR", help="A library of skills to show, too.")]
+Skills = Annotated[Path | None, typer.Option("--library", metavar="DIR", help="A library of skills to show as well.")]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -25,25 +25,25 @@ def add_to(app: typer.Typer) -> None:
 
 
 def report(runs: Runs, out: Out = Path("report.html"), library: Skills = None) -> None:
-    """Write one HTML file that shows a bench and its episodes; it needs neither a server nor a network.
+    """Write one HTML file that shows a bench and its episodes, without a server or a network.
 
-    Very long episodes are cut in the middle there, and say so; `codeplan view` shows all of them.
+    The middle of very long episodes is left out, and the page says so; `codeplan view` shows all of them.
     """
     from codeplan.report.pages.archive import write_archive
     from codeplan.report.pages.source import ReportSource
 
-    written = write_archive(ReportSource(runs), out, _opened(library))
+    written = write_archive(ReportSource(runs), out, _open_library(library))
     typer.echo(f"{out}: {written.episodes:,} episodes, {written.size / 1e6:.1f} MB")
     for path in written.unread:
         typer.echo(f"codeplan: left out: the beginning of {path} cannot be read", err=True)
     if written.left_out:
-        typer.echo(f"left out to keep it small: {written.left_out:,} pages of events; codeplan view {runs} shows them")
+        typer.echo(f"left out to limit the size: {written.left_out:,} pages of events; codeplan view {runs} shows them")
 
 
 def view(runs: Runs, port: options.Port = 0, library: Skills = None) -> None:
-    """Show a bench and its episodes in the browser, on this machine only; what still runs is followed.
+    """Show a bench and its episodes in the browser, on this machine only. The page follows a running bench.
 
-    The first line on standard output is the address. Ctrl-C ends it. Needs the extra `web`.
+    The first line on standard output is the address. Ctrl-C stops the server. Needs the extra `web`.
     """
     import sys
 
@@ -56,11 +56,15 @@ def view(runs: Runs, port: options.Port = 0, library: Skills = None) -> None:
         sys.stdout.flush()
 
     with contextlib.suppress(KeyboardInterrupt):
-        serve(EpisodeCatalog(ReportSource(runs), _opened(library)), port, ready)
+        serve(EpisodeCatalog(ReportSource(runs), _open_library(library)), port, ready)
 
 
-def _opened(library: Path | None) -> SkillLibrary | None:
-    """The library of skills, where one is named. Raises UsageError where there is none."""
+def _open_library(library: Path | None) -> SkillLibrary | None:
+    """The library of skills, None if none is named.
+
+    Raises:
+        UsageError: the folder does not exist.
+    """
     from codeplan.errors import UsageError
     from codeplan.skills.library import SkillLibrary
 

@@ -80,8 +80,8 @@ def _print_json(verdicts: list[AttackVerdict], seconds: float, unrestricted: boo
     from codeplan.report.json_output import to_plain_data
 
     through = [v.id for v in verdicts if v.got_through]
-    found = {"plans": len(verdicts), "through": through, "unrestricted": unrestricted, "seconds": round(seconds, 2)}
-    options.print_json({**found, "verdicts": to_plain_data(verdicts)})
+    summary = {"plans": len(verdicts), "through": through, "unrestricted": unrestricted, "seconds": round(seconds, 2)}
+    options.print_json({**summary, "verdicts": to_plain_data(verdicts)})
 
 
 def _print_table(verdicts: list[AttackVerdict]) -> None:

@@ -1,4 +1,4 @@
-"""``codeplan serve-scripted``: a stand-in for a model's endpoint, to try clients against."""
+"""``codeplan serve-scripted``: an endpoint with the scripted stand-in, to test clients."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from codeplan.cli import options
 if TYPE_CHECKING:
     from codeplan.standin.server.app import StandInServer
 
-Latency = Annotated[float, typer.Option(min=0, metavar="MS", help="Milliseconds that each answer takes.")]
+Latency = Annotated[float, typer.Option(min=0, metavar="MS", help="Milliseconds before each answer.")]
 FaultSpec = Annotated[
     str,
     typer.Option(
         "--faults",
         metavar="SPEC",
-        help="Faults made on purpose, KIND=RATE with commas between: 429, 500, slow, cut, garbage, null, length; "
-        "all=RATE shares a rate out; seed=N, retry_after=S, slow_by=S.",
+        help="Simulated faults, KIND=RATE separated by commas: 429, 500, slow, cut, garbage, null, length; "
+        "all=RATE divides a rate among them; seed=N, retry_after=S, slow_by=S.",
     ),
 ]
 Log = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="A new file for one JSON line a request, with its usage.")
+    Path | None, typer.Option(metavar="FILE", help="A new file with a JSON line per request and its usage.")
 ]
 
 
@@ -41,10 +41,10 @@ def serve(
     mistakes: options.Mistakes = None,
     model_seed: options.ModelSeed = None,
 ) -> None:
-    """Serve the scripted stand-in by OpenAI's protocol on this machine, until Ctrl-C.
+    """Serve the scripted stand-in with OpenAI's API on this machine, until Ctrl-C.
 
-    The first line on standard output is the base URL. There are Chat Completions, the Responses API (streams, too) and
-    the list of models. A request with the header X-Codeplan-Fault gets the fault that it names.
+    The first line on standard output is the base URL. The server offers Chat Completions, the Responses API (both with
+    streams) and the list of models. A request with the header X-Codeplan-Fault gets the fault that the header names.
     """
     import asyncio
 

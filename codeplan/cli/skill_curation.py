@@ -1,4 +1,4 @@
-"""``codeplan skills discover``, ``filter`` and ``check``: what is found out by running episodes."""
+"""``codeplan skills discover``, ``filter`` and ``check``: curation that runs episodes."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from codeplan.curation.curation_runner import CurationRunner
     from codeplan.curation.filtering import FilterRule
 
-Split = Annotated[str, typer.Option(metavar="SPLIT", help="The split whose tasks are played. [train]")]
+Split = Annotated[str, typer.Option(metavar="SPLIT", help="The split of the tasks. [train]")]
 Pairs = Annotated[
-    int, typer.Option("--pairs", min=1, metavar="N", help="Pairs of episodes, with and without, a candidate.")
+    int, typer.Option("--pairs", min=1, metavar="N", help="Pairs of episodes (with and without) per candidate.")
 ]
-Level = Annotated[float, typer.Option(metavar="A", help="The chance of promoting any useless one that is accepted.")]
-Test = Annotated[str, typer.Option(metavar="T", help="sequential (stops as soon as it knows) or fixed (McNemar's).")]
-MaxCandidates = Annotated[int, typer.Option(min=1, metavar="N", help="Candidates of a kind that are tried in a round.")]
+Level = Annotated[float, typer.Option(metavar="A", help="Accepted probability of promoting any useless skill.")]
+Test = Annotated[str, typer.Option(metavar="T", help="sequential (stops once it is decided) or fixed (McNemar's).")]
+MaxCandidates = Annotated[int, typer.Option(min=1, metavar="N", help="Candidates of a kind to test in a round.")]
 AloneTasks = Annotated[
-    int, typer.Option(min=0, metavar="N", help="Tasks on which a candidate's own plan must run alone.")
+    int, typer.Option(min=0, metavar="N", help="Tasks that a candidate's own plan must solve alone.")
 ]
 ComparisonTasks = Annotated[
-    int, typer.Option("--compare", min=0, metavar="N", help="Unseen tasks of each kind at the end.")
+    int, typer.Option("--compare", min=0, metavar="N", help="Unseen tasks of each kind for the final comparison.")
 ]
 OnlySkill = Annotated[
     str | None, typer.Option("--skill", metavar="SKILL", help="Only this skill, whatever its status.")
@@ -45,7 +45,7 @@ def add_to(group: typer.Typer) -> None:
 
 def discover(
     env: options.Env,
-    n: Annotated[int, typer.Option("-n", min=1, help="Tasks of each kind that are played in a round.")] = 8,
+    n: Annotated[int, typer.Option("-n", min=1, help="Tasks of each kind in a round.")] = 8,
     rounds: Annotated[int, typer.Option(min=1, metavar="N", help="Rounds: acquire, filter, again.")] = 1,
     split: Split = "train",
     pairs: Pairs = 20,
@@ -54,7 +54,7 @@ def discover(
     most: MaxCandidates = 2,
     alone: AloneTasks = 5,
     shown: ComparisonTasks = 10,
-    unseen: Annotated[str, typer.Option(metavar="SPLIT", help="Where the unseen tasks are from.")] = "test",
+    unseen: Annotated[str, typer.Option(metavar="SPLIT", help="The split of the unseen tasks.")] = "test",
     model: options.Model = None,
     base_url: options.BaseUrl = None,
     more: options.Set = None,
@@ -65,9 +65,9 @@ def discover(
     library: LibraryFolder = DEFAULT_FOLDER,
     as_json: options.Json = False,
 ) -> None:
-    """Discover skills: play tasks, make candidates of the successes, promote those that raise success; and again.
+    """Discover skills: run tasks, make candidates from the successes, promote those that raise success; repeat.
 
-    At the end tasks of another split are played with the library and without.
+    At the end, tasks of another split are run with the library and without it.
     """
     from codeplan.cli.skill_tables import comparison_table, filter_table
     from codeplan.curation.comparison import compare_library
@@ -78,12 +78,12 @@ def discover(
 
     with (
         options.open_tapes(record, replay) as tapes,
-        _curation_runner(env, "discover", model, base_url, more, jobs, out, tapes) as lab,
+        _curation_runner(env, "discover", model, base_url, more, jobs, out, tapes) as runner,
     ):
-        rule, opened, tasks = _rule(pairs, level, test, alone), SkillLibrary(library), lab.tasks(split)
-        later = take_of_each_kind(lab.tasks(unseen), shown) if shown else []
-        found = run_rounds(
-            lab,
+        rule, opened, tasks = _rule(pairs, level, test, alone), SkillLibrary(library), runner.tasks(split)
+        later = take_of_each_kind(runner.tasks(unseen), shown) if shown else []
+        results = run_rounds(
+            runner,
             opened,
             tasks,
             per_kind=n,
@@ -92,26 +92,26 @@ def discover(
             rule=rule,
             on_progress=_progress_printer(as_json),
         )
-        compared = compare_library(lab, opened, later) if later else []
+        compared = compare_library(runner, opened, later) if later else []
     if as_json:
         options.print_json(
-            {"rounds": to_plain_data(found), "compared": to_plain_data(compared), "failures": lab.failures}
+            {"rounds": to_plain_data(results), "compared": to_plain_data(compared), "failures": runner.failures}
         )
         return
-    for each in found:
+    for each in results:
         typer.echo(f"\nround {each.number}: {each.solved} of {each.episodes} solved, {len(each.acquired)} skills\n")
         typer.echo("\n".join(filter_table(each.filtered)))
     if compared:
         typer.echo(f"\nwith the library and without, on unseen tasks ({unseen})\n")
         typer.echo("\n".join(comparison_table(compared)))
-    _print_failures(lab)
+    _print_failures(runner)
 
 
 def filter_skills(
     env: options.Env,
     name: OnlySkill = None,
     split: Split = "train",
-    pairs: Annotated[int, typer.Option("-n", "--pairs", min=1, help="Tasks, each with and without, a candidate.")] = 20,
+    pairs: Annotated[int, typer.Option("-n", "--pairs", min=1, help="Tasks per candidate, with and without.")] = 20,
     level: Level = 0.05,
     test: Test = "sequential",
     most: MaxCandidates = 2,
@@ -126,7 +126,7 @@ def filter_skills(
     library: LibraryFolder = DEFAULT_FOLDER,
     as_json: options.Json = False,
 ) -> None:
-    """Try candidates with and without, on paired tasks that they do not come from; promote and retire by the test."""
+    """Run candidates with and without, on paired tasks that they do not come from; promote and retire by the test."""
     from codeplan.cli.skill_tables import filter_table
     from codeplan.curation.filtering import filter_candidates, list_candidates
     from codeplan.report.json_output import to_plain_data
@@ -135,19 +135,19 @@ def filter_skills(
     candidates = [find_skill(opened, name)] if name else list_candidates(opened, env, most)
     with (
         options.open_tapes(record, replay) as tapes,
-        _curation_runner(env, "filter", model, base_url, more, jobs, out, tapes) as lab,
+        _curation_runner(env, "filter", model, base_url, more, jobs, out, tapes) as runner,
     ):
-        rows = filter_candidates(lab, opened, lab.tasks(split), candidates, _rule(pairs, level, test, alone))
+        rows = filter_candidates(runner, opened, runner.tasks(split), candidates, _rule(pairs, level, test, alone))
     if as_json:
-        options.print_json({"filtered": to_plain_data(rows), "failures": lab.failures})
+        options.print_json({"filtered": to_plain_data(rows), "failures": runner.failures})
         return
     typer.echo("\n".join(filter_table(rows)))
-    _print_failures(lab)
+    _print_failures(runner)
 
 
 def check(
     name: OnlySkill = None,
-    n: Annotated[int, typer.Option("-n", min=1, help="Tasks a skill.")] = 5,
+    n: Annotated[int, typer.Option("-n", min=1, help="Tasks per skill.")] = 5,
     model: options.Model = None,
     base_url: options.BaseUrl = None,
     more: options.Set = None,
@@ -160,8 +160,9 @@ def check(
 ) -> None:
     """Run every active skill again, on tasks that it came from or has solved: tests for a library.
 
-    Its own plan is run, its parameters bound by one question; nothing is planned. Exit code 1 where a task is not
-    solved.
+    The skill's own plan runs, its parameters bound by one question; nothing is planned.
+
+    Exit codes: 0 all tasks solved, 1 a task is not solved.
     """
     from codeplan.cli.skill_tables import check_table
     from codeplan.curation.checks import SkillCheck
@@ -175,17 +176,14 @@ def check(
     failures: list[str] = []
     with options.open_tapes(record, replay) as tapes:
         for env in dict.fromkeys(s.env for s in skills):
-            with _curation_runner(env, "check", model, base_url, more, jobs, out and out / env, tapes) as lab:
-                rows += run_again(lab, opened, [s for s in skills if s.env == env], n)
-                failures += lab.failures
+            with _curation_runner(env, "check", model, base_url, more, jobs, out and out / env, tapes) as runner:
+                rows += run_again(runner, opened, [s for s in skills if s.env == env], n)
+                failures += runner.failures
     if as_json:
         options.print_json({"checked": to_plain_data(rows), "failures": failures})
     else:
         typer.echo("\n".join(check_table(rows)))
     raise typer.Exit(1 if failures or any(r.unsolved for r in rows) else 0)
-
-
-# ------------------------------------------------------------------ shared
 
 
 @contextlib.contextmanager
@@ -199,16 +197,16 @@ def _curation_runner(
     out: Path | None,
     tapes: dict[str, Any],
 ) -> Iterator[CurationRunner]:
-    """Where the episodes are run, with a folder for their traces; those from a tape leave none."""
+    """The runner of the episodes, with a folder for their traces. Episodes from a tape leave no traces."""
     from codeplan.curation.curation_runner import CurationRunner
     from codeplan.errors import UsageError
 
     if out and tapes["tape"]:
-        raise UsageError("episodes that are played from a tape leave no traces; leave --out or --replay out")
-    found = options.load_config()
+        raise UsageError("episodes from a tape leave no traces; omit --out or --replay")
+    config = options.load_config()
     given: dict[str, Any] = options.collect_settings(more, base_url=base_url)
-    name, given = options.select_model(found, model, given)
-    given |= {"budget": options.make_budget(found), **tapes}
+    name, given = options.select_model(config, model, given)
+    given |= {"budget": options.make_budget(config), **tapes}
     kept = contextlib.nullcontext(out) if out or tapes["tape"] else options.new_run_folder("skills", what, env)
     with kept as folder:
         yield CurationRunner(env, name, folder=folder, workers=jobs, **given)
@@ -219,19 +217,19 @@ def _rule(pairs: int, level: float, test: str, alone: int) -> FilterRule:
     from codeplan.errors import UsageError
 
     if test not in ("sequential", "fixed"):
-        raise UsageError(f"{test!r} is no test; give sequential or fixed")
+        raise UsageError(f"there is no test {test!r}; give sequential or fixed")
     return FilterRule(alone=alone, pairs=pairs, level=level, test="fixed" if test == "fixed" else "sequential")
 
 
 def _progress_printer(quiet: bool) -> Any:
-    """Tells what is done on stderr, unless it is to be quiet."""
+    """Prints progress on stderr, unless ``quiet``."""
     return (lambda what: None) if quiet else (lambda what: typer.echo(what, err=True))
 
 
-def _print_failures(lab: CurationRunner) -> None:
+def _print_failures(runner: CurationRunner) -> None:
     from codeplan.report.text import one_line
 
-    for failure in lab.failures[:5]:
-        typer.echo(f"codeplan: an episode broke, and does not count: {one_line(failure, 300)}", err=True)
-    if len(lab.failures) > 5:
-        typer.echo(f"codeplan: and {len(lab.failures) - 5} more", err=True)
+    for failure in runner.failures[:5]:
+        typer.echo(f"codeplan: an episode was broken off and does not count: {one_line(failure, 300)}", err=True)
+    if len(runner.failures) > 5:
+        typer.echo(f"codeplan: and {len(runner.failures) - 5} more", err=True)

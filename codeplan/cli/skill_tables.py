@@ -1,4 +1,4 @@
-"""Tables of skills as lines of text; plain columns, since a library may have ten thousand rows."""
+"""Tables of skills as lines of text. Plain columns, because a library may have ten thousand rows."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _MAX_TRIALS = 40
 
 
 def align_columns(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
-    """The rows under their head, in columns; the first ``left`` are flush left."""
+    """The rows under their head, in columns. The first ``left`` columns are left-aligned."""
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     form = "  ".join(f"{{:{'<' if i < left else '>'}{width}}}" for i, width in enumerate(widths))
     return [form.format(*row).rstrip() for row in (head, *rows)]
 
 
 def entries_table(entries: Sequence[IndexEntry], scores: bool = False) -> list[str]:
-    """One line a skill."""
+    """One line per skill."""
     if not entries:
         return ["no skills"]
     head = ["skill", "kind", "status", "version", "with", "without", *(["score"] if scores else [])]
@@ -48,7 +48,7 @@ def _entry(e: IndexEntry, kind: str, scores: bool) -> list[str]:
 
 
 def figures_table(rows: Sequence[SkillStatistics]) -> list[str]:
-    """One line a skill, with intervals."""
+    """One line per skill, with intervals."""
     if not rows:
         return ["no skills"]
     head = ["skill", "status", "with", "95 %", "without", "95 %", "wins", "losses", "p", "e"]
@@ -63,7 +63,7 @@ def _figures(f: SkillStatistics) -> list[str]:
 
 
 def filter_table(rows: Sequence[FilterOutcome]) -> list[str]:
-    """One line a candidate that was tried."""
+    """One line per tested candidate."""
     if not rows:
         return ["no candidates were tried"]
     head = ["skill", "now", "alone", "pairs", "with", "without", "wins", "losses", "difference", "p", "e", "1/level"]
@@ -78,7 +78,7 @@ def _filtered(r: FilterOutcome) -> list[str]:
 
 
 def comparison_table(rows: Sequence[LibraryComparison]) -> list[str]:
-    """One line a kind of task."""
+    """One line per kind of task."""
     head = ["kind", "pairs", "with", "without", "wins", "losses", "difference", "p"]
     return align_columns(head, [_compared(r) for r in rows])
 
@@ -89,7 +89,7 @@ def _compared(r: LibraryComparison) -> list[str]:
 
 
 def check_table(rows: Sequence[SkillCheck]) -> list[str]:
-    """One line a skill that was run again."""
+    """One line per skill that was checked."""
     if not rows:
         return ["no skills were checked"]
     cells = [[f"{r.env}/{r.skill}", _share(r.solved, r.tasks), one_line(", ".join(r.unsolved), 100)] for r in rows]
@@ -97,7 +97,7 @@ def check_table(rows: Sequence[SkillCheck]) -> list[str]:
 
 
 def skill_page(skill: Skill, trials: Sequence[EvidenceRecord], figures: SkillStatistics) -> list[str]:
-    """All there is to know of a skill."""
+    """The description, figures, trials and plan of a skill."""
     lines = [f"{skill.env}/{skill.name}, version {skill.version}, {skill.status}{', pinned' if skill.pinned else ''}"]
     lines += [one_line(skill.description, 500)] if skill.description else []
     lines += [

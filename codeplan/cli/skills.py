@@ -1,4 +1,4 @@
-"""``codeplan skills``: a library of skills, looked at, curated and moved."""
+"""``codeplan skills``: inspect, curate and exchange a library of skills."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEFAULT_FOLDER = Path("skills")
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the group of commands to the application."""
+    """Add this group of commands."""
     from codeplan.cli import skill_curation
 
     group = typer.Typer(name="skills", help="The skill library: look, curate, prove, move.", rich_markup_mode=None)
@@ -44,9 +44,6 @@ def add_to(app: typer.Typer) -> None:
     app.add_typer(group)
 
 
-# ------------------------------------------------------------------ looking
-
-
 def list_skills(
     env: EnvFilter = None,
     kind: Annotated[str | None, typer.Option(metavar="K", help="Only skills for this kind of task.")] = None,
@@ -55,7 +52,7 @@ def list_skills(
     library: LibraryFolder = DEFAULT_FOLDER,
     as_json: options.Json = False,
 ) -> None:
-    """List the skills: status, version, and how often they were shown and solved their tasks, with and without them."""
+    """List the skills: status, version, and how often tasks were solved with and without them."""
     from codeplan.cli.skill_tables import entries_table
     from codeplan.report.json_output import to_plain_data
 
@@ -69,7 +66,7 @@ def list_skills(
 
 
 def show(name: Name, library: LibraryFolder = DEFAULT_FOLDER, as_json: options.Json = False) -> None:
-    """Show a skill: what it is, where it comes from, its figures, its trials, its plan."""
+    """Show a skill: description, origins, figures, trials and plan."""
     from codeplan.cli.skill_tables import skill_page
     from codeplan.report.json_output import to_plain_data
 
@@ -94,9 +91,9 @@ def diff(
     library: LibraryFolder = DEFAULT_FOLDER,
     as_json: options.Json = False,
 ) -> None:
-    """Show what differs between the plans of two skills, or of two versions of one.
+    """Show the differences between the plans of two skills, or of two versions of one.
 
-    Exit code 0 where they are the same, 1 where they differ.
+    Exit codes: 0 the plans are equal, 1 they differ.
     """
     from codeplan.report.text import diff_lines
 
@@ -117,7 +114,7 @@ def search(
     library: LibraryFolder = DEFAULT_FOLDER,
     as_json: options.Json = False,
 ) -> None:
-    """Search the skills, of any status, by their words; best first."""
+    """Search the skills of any status by their words; best first."""
     from codeplan.cli.skill_tables import entries_table
     from codeplan.report.json_output import to_plain_data
 
@@ -131,7 +128,7 @@ def search(
 def stats(
     env: EnvFilter = None, status: Status = None, library: LibraryFolder = DEFAULT_FOLDER, as_json: options.Json = False
 ) -> None:
-    """What the trials say of each skill: success with and without it, intervals, discordant pairs, p, e-value."""
+    """Show the evidence for each skill: success with and without it, intervals, discordant pairs, p, e-value."""
     from codeplan.cli.skill_tables import figures_table
     from codeplan.report.json_output import to_plain_data
 
@@ -147,16 +144,13 @@ def stats(
     print_faults(opened)
 
 
-# ------------------------------------------------------------------ curating by hand
-
-
 def promote(name: Name, library: LibraryFolder = DEFAULT_FOLDER) -> None:
-    """Make a skill active by hand: it is shown from now on, whatever its trials say."""
+    """Make a skill active by hand: prompts show it from now on, whatever its trials say."""
     _set_status(library, name, "active")
 
 
 def retire(name: Name, library: LibraryFolder = DEFAULT_FOLDER) -> None:
-    """Retire a skill: it is never shown again; its folder and its evidence stay."""
+    """Retire a skill: prompts never show it again. Its folder and its evidence stay."""
     _set_status(library, name, "retired")
 
 
@@ -165,7 +159,7 @@ def pin(
     off: Annotated[bool, typer.Option("--off", help="Unpin it.")] = False,
     library: LibraryFolder = DEFAULT_FOLDER,
 ) -> None:
-    """Pin a skill: no filtering changes its status."""
+    """Pin a skill: filtering does not change its status."""
     opened = open_library(library)
     skill = opened.change(find_skill(opened, name), pinned=not off)
     typer.echo(f"{skill.env}/{skill.name} is {'no longer pinned' if off else 'pinned'}")
@@ -176,16 +170,16 @@ def merge(
     other: Annotated[str, typer.Argument(metavar="OTHER", help="The skill that goes into it, and is retired.")],
     library: LibraryFolder = DEFAULT_FOLDER,
 ) -> None:
-    """Merge a skill into another: its origins and its history go over, and it is retired."""
+    """Merge a skill into another, which takes over its origins and history. The merged skill is retired."""
     opened = open_library(library)
     merged = opened.merge(find_skill(opened, into), find_skill(opened, other))
     typer.echo(f"{merged.env}/{merged.name} stands for both; {other} is retired")
 
 
 def rebuild(library: LibraryFolder = DEFAULT_FOLDER, as_json: options.Json = False) -> None:
-    """Make the index anew from the folders; a plan that was edited by hand becomes a new version, a candidate.
+    """Build the index anew from the folders. A plan edited by hand becomes a new version, a candidate.
 
-    Exit code 1 where something cannot be used: it is named.
+    Exit codes: 0 no faults, 1 something cannot be used; it is named.
     """
     opened = open_library(library)
     count, faults = opened.rebuild(), opened.faults()
@@ -195,9 +189,6 @@ def rebuild(library: LibraryFolder = DEFAULT_FOLDER, as_json: options.Json = Fal
         typer.echo(f"{count:,} skills' folders indexed")
         print_faults(opened)
     raise typer.Exit(1 if faults else 0)
-
-
-# ------------------------------------------------------------------ moving
 
 
 def export(
@@ -224,9 +215,9 @@ def import_skills(
     library: LibraryFolder = DEFAULT_FOLDER,
     as_json: options.Json = False,
 ) -> None:
-    """Take foreign skills in, as candidates: their plans are checked, and have to prove themselves here.
+    """Import foreign skills as candidates. Their plans are checked, and the evidence must be found here.
 
-    Exit code 1 where some were refused.
+    Exit codes: 0 all imported, 1 some refused.
     """
     from codeplan.errors import UsageError
     from codeplan.report.json_output import to_plain_data
@@ -247,11 +238,12 @@ def import_skills(
     raise typer.Exit(0 if all(row.name for row in rows) else 1)
 
 
-# ------------------------------------------------------------------ shared
-
-
 def open_library(folder: Path) -> SkillLibrary:
-    """The library. Raises UsageError where there is none."""
+    """The library.
+
+    Raises:
+        UsageError: the folder does not exist.
+    """
     from codeplan.errors import UsageError
     from codeplan.skills.library import SkillLibrary
 
@@ -261,7 +253,11 @@ def open_library(folder: Path) -> SkillLibrary:
 
 
 def find_skill(library: SkillLibrary, name: str) -> Skill:
-    """The skill of a name such as ``heat-1`` or ``heat-1@2``. Raises UsageError."""
+    """The skill of a name such as ``heat-1`` or ``heat-1@2``.
+
+    Raises:
+        UsageError: there is no such skill or version.
+    """
     from codeplan.errors import UsageError
 
     name, at, version = name.partition("@")
@@ -271,14 +267,14 @@ def find_skill(library: SkillLibrary, name: str) -> Skill:
 
 
 def skill_figures(library: SkillLibrary, skill: Skill) -> SkillStatistics:
-    """What the trials say of a skill."""
+    """The evidence of a skill's trials."""
     from codeplan.skills.skill_statistics import skill_statistics as of
 
     return of(skill, library.read_evidence(skill))
 
 
 def print_faults(library: SkillLibrary) -> None:
-    """Name on stderr what of the library cannot be used."""
+    """Print the library's faults on stderr."""
     from codeplan.report.text import one_line
 
     for fault in library.faults():
@@ -286,7 +282,11 @@ def print_faults(library: SkillLibrary) -> None:
 
 
 def parse_status(status: str | None) -> SkillStatus | None:
-    """A status that there is. Raises UsageError for another."""
+    """The status, checked.
+
+    Raises:
+        UsageError: it is not a status.
+    """
     from codeplan.errors import UsageError
 
     match status:

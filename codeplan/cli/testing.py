@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 Plan = Annotated[Path, typer.Argument(metavar="PLAN", help="A manifest, or a plan with a manifest beside it.")]
 NewOut = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The folder for the new test.")]
 Arguments = Annotated[
-    list[str] | None, typer.Argument(metavar="[FILES AND PYTEST'S OPTIONS]", help="Handed to pytest.")
+    list[str] | None, typer.Argument(metavar="[FILES AND PYTEST'S OPTIONS]", help="Passed to pytest.")
 ]
 
 _ALREADY_IMPORTED = "ignore:Module already imported so cannot be rewritten:pytest.PytestAssertRewriteWarning"
-"""The command line has codeplan loaded before pytest could rewrite its assertions: no warning, and no error where a
-project makes errors of warnings."""
+"""The command line imports codeplan before pytest can rewrite its assertions. Without this filter pytest warns,
+and fails in projects that turn warnings into errors.
+"""
 
 
 def add_to(app: typer.Typer) -> None:
@@ -33,12 +34,12 @@ def add_to(app: typer.Typer) -> None:
 
 
 def run_tests(arguments: Arguments = None) -> None:
-    """Run tests of plans: every *.plan.toml under the files and folders that are named, or under this folder.
+    """Run tests of plans: every *.plan.toml in the given files and folders, or in this folder.
 
-    It is pytest with codeplan's plugin, and takes all of pytest's options. Of codeplan's own are --plan-cov,
-    --plan-cov-html DIR, --plan-cov-fail-under PERCENT, --plan-mutants and --live-llm.
+    This is pytest with codeplan's plugin and takes all its options. codeplan adds --plan-cov, --plan-cov-html DIR,
+    --plan-cov-fail-under PERCENT, --plan-mutants and --live-llm.
 
-    Exit code 0 all passed, 1 some failed, 2 usage.
+    Exit codes: 0 all passed, 1 some failed, 2 usage.
     """
     from codeplan.errors import UsageError
 
@@ -54,13 +55,12 @@ def run_tests(arguments: Arguments = None) -> None:
 
 
 def mutate(plan: Plan, as_json: options.Json = False) -> None:
-    """Change a plan in many small ways and see which changes its tests do not notice.
+    """Change a plan in many small ways and find the changes that its tests do not notice.
 
-    Assertions are weakened, actions left out, names and numbers replaced, conditions turned round. What survives shows
-    where the tests, or the plan's own assertions, are weak.
+    Assertions are weakened, actions left out, names and numbers replaced, conditions negated. Survivors show where the
+    tests, or the plan's own assertions, are weak.
 
-    Exit code 0 where the tests kill as many as the manifest asks for (90 % where it says nothing), 1 where they do not,
-    2 usage.
+    Exit codes: 0 the tests kill the share that the manifest asks for (90 % by default), 1 they do not, 2 usage.
     """
     scores = [_score(path) for path in _manifests(plan)]
     if as_json:
@@ -72,7 +72,7 @@ def mutate(plan: Plan, as_json: options.Json = False) -> None:
 
 
 def new_test(folder: options.Run, out: NewOut) -> None:
-    """Make a test out of a recorded episode: its plan, a manifest, and a tape where the plan asked something."""
+    """Make a test from a recorded episode: its plan, a manifest, and a tape if the plan asked something."""
     from codeplan.testing.cases.scaffold import new_test as write
 
     for path in write(folder, out):
@@ -81,14 +81,14 @@ def new_test(folder: options.Run, out: NewOut) -> None:
 
 
 def _is_installed() -> bool:
-    """Whether pytest finds the plugin by itself."""
+    """Whether pytest finds the plugin on its own."""
     from importlib.metadata import entry_points
 
     return "codeplan" in entry_points(group="pytest11").names
 
 
 def _manifests(plan: Path) -> list[Path]:
-    """The manifest that is named, or those beside a plan that are for it."""
+    """The given manifest, or the manifests beside a plan that test it."""
     from codeplan.errors import UsageError
     from codeplan.testing.cases.manifest import MANIFEST_SUFFIX
     from codeplan.testing.cases.manifest_files import read_manifest, read_text

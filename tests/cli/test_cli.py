@@ -281,7 +281,7 @@ def test_an_interrupted_run_says_where_its_trace_is_and_exits_130(tmp_path: Path
         connection.close()
     assert run.returncode == 130, err
     (trace,) = tmp_path.glob("runs/*/trace.jsonl")
-    assert err == f"codeplan: interrupted; what happened so far is in {trace.relative_to(tmp_path)}\n"
+    assert err == f"codeplan: interrupted; the trace so far is in {trace.relative_to(tmp_path)}\n"
     assert Trace.read(trace)
     assert "household" in out
 
@@ -303,7 +303,7 @@ def test_an_output_that_is_full_is_an_error_and_never_a_failure_of_the_plan(tmp_
         command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 4
-    assert done.stderr.startswith("codeplan: the display cannot be written: No space left on device")
+    assert done.stderr.startswith("codeplan: the display cannot be written (No space left on device)")
     assert done.stderr.count("\n") == 1
 
 
