@@ -62,7 +62,9 @@ def to_plain_data(value: Any) -> Any:
     NaN and infinities become None, because JSON lacks them.
     """
     if isinstance(value, msgspec.Struct):
-        return {name: to_plain_data(getattr(value, name)) for name in value.__struct_fields__}
+        config = value.__struct_config__
+        tag = {config.tag_field: config.tag} if config.tag_field else {}
+        return tag | {name: to_plain_data(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, list | tuple):
         return [to_plain_data(v) for v in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

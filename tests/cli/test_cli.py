@@ -441,7 +441,7 @@ def test_methods_are_listed(cli: Cli) -> None:
     [
         (InfrastructureError("the door\nis stuck \x1b[31m"), 4, "codeplan: the door is stuck [31m\n"),
         (KeyboardInterrupt(), 130, "codeplan: interrupted\n"),
-        (ZeroDivisionError("division by zero"), 4, "(ZeroDivisionError: division by zero); run it again with"),
+        (ZeroDivisionError("division by zero"), 4, "(ZeroDivisionError: division by zero); run the command again with"),
     ],
 )
 def test_whatever_goes_wrong_is_one_line(

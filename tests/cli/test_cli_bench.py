@@ -56,7 +56,7 @@ def test_a_file_is_a_grid_and_flags_that_say_the_same_are_refused(capsys: pytest
     ]
     capsys.readouterr()
     assert main(["bench", "grid.toml", "--method", "adaplanner"]) == 2
-    assert "write method there" in capsys.readouterr().err
+    assert "set method there" in capsys.readouterr().err
     assert main(["compare", "grid", "--format", "json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["comparisons"]) == 1
     assert main(["compare", "grid"]) == 0
@@ -65,7 +65,7 @@ def test_a_file_is_a_grid_and_flags_that_say_the_same_are_refused(capsys: pytest
 
 def test_a_spent_budget_and_broken_infrastructure_have_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "household", "-n", "1", "-j", "1", "--max-tokens", "1", "--out", "small"]) == 3
-    assert "1 of 6 episodes ended; start the bench again with the same --out" in capsys.readouterr().err
+    assert "1 of 6 episodes ended; repeat the command with the same --out" in capsys.readouterr().err
     dead = ["--model", "tiny", "--base-url", "http://127.0.0.1:9/v1", "--set", "max_retries=0", "--retries", "0"]
     assert main([*ONE, *dead, "--out", "dead"]) == 4
     assert "0 of 1 episodes ended" in capsys.readouterr().err

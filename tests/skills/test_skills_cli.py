@@ -174,5 +174,5 @@ def test_filter_and_check_are_played_again_from_tapes_with_the_library_as_it_was
     code, _, err = codeplan(library, *filtering, "--replay", str(tmp_path / "check"), "--out", "x")
     assert (code, err) == (
         2,
-        "codeplan: episodes that are played from a tape leave no traces; leave --out or --replay out\n",
+        "codeplan: episodes from a tape leave no traces; omit --out or --replay\n",
     )

@@ -31,7 +31,7 @@ from codeplan.recording.events import (
 )
 from codeplan.recording.trace import write_trace
 from codeplan.sandbox.protocol.codec import encode
-from codeplan.types.ending import NotSolved
+from codeplan.types.ending import NotSolved, Success
 from codeplan.types.model import Completion
 from codeplan.types.plan import Checkpoint, Diagnostic
 from codeplan.types.result import Result
@@ -64,7 +64,7 @@ def started(task: str = "clean/1", **about: str) -> EpisodeStarted:
 
 
 def ended(head: EpisodeStarted, success: bool = True, **counts: int) -> EpisodeEnded:
-    return EpisodeEnded(result=Result(head.task, success, "success", head.method, head.model, **counts))
+    return EpisodeEnded(result=Result(head.task, Success() if success else NotSolved("no success"), head.method, head.model, **counts))
 
 
 def acted(action: str = "look", text: str = "A desk.", success: bool = False) -> ActionTaken:
