@@ -64,7 +64,9 @@ def started(task: str = "clean/1", **about: str) -> EpisodeStarted:
 
 
 def ended(head: EpisodeStarted, success: bool = True, **counts: int) -> EpisodeEnded:
-    return EpisodeEnded(result=Result(head.task, Success() if success else NotSolved("no success"), head.method, head.model, **counts))
+    return EpisodeEnded(
+        result=Result(head.task, Success() if success else NotSolved("no success"), head.method, head.model, **counts)
+    )
 
 
 def acted(action: str = "look", text: str = "A desk.", success: bool = False) -> ActionTaken:
