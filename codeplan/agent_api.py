@@ -1,7 +1,4 @@
-"""An environment's Agent class: an agent made of it, and its API as data.
-
-The API is read off the class once, for the prompt, the checker and the sandbox alike.
-"""
+"""Reads an agent's API off its class: as data for the checker and the sandbox, as text for prompts."""
 
 from __future__ import annotations
 
@@ -17,15 +14,15 @@ from codeplan.types.agent import AgentApi, AgentAttribute, AgentMethod, AgentPar
 def agent_api(agent: type) -> AgentApi:
     """The public methods and attributes of an Agent class, in the order of their definition.
 
-    Public is what does not begin with an underscore. Attributes are annotations, properties and plain
-    class values, and what ``__init__`` sets on ``self`` (the callable that acts, its first parameter, excepted).
+    A name is public unless it begins with an underscore. Attributes are annotations, properties, plain class values,
+    and what ``__init__`` sets on ``self`` (except its first parameter, the callable that acts).
     """
     methods = tuple(_method(name, f) for name, f in _members(agent) if inspect.isfunction(f))
     return AgentApi(methods, tuple(_attributes(agent)), inspect.getdoc(agent) or "")
 
 
 def describe_api(api: AgentApi) -> str:
-    """The API as the class stub that prompts show: signatures and docstrings, no bodies."""
+    """The API as the class stub that prompts show: signatures and docstrings without bodies."""
     lines = ["class Agent:"]
     lines += [f"    {line}".rstrip() for line in _docstring(api.doc)]
     for a in api.attributes:
@@ -38,7 +35,7 @@ def describe_api(api: AgentApi) -> str:
 
 
 def _members(agent: type) -> Iterator[tuple[str, object]]:
-    """Public names with their values, base classes first, each at its first definition, with its last value."""
+    """Public names and their values: base classes first, each name at its first position with its last value."""
     seen: dict[str, object] = {}
     for cls in reversed(agent.__mro__[:-1]):
         seen.update((n, v) for n, v in vars(cls).items() if not n.startswith("_"))
@@ -72,7 +69,7 @@ def _attributes(agent: type) -> Iterator[AgentAttribute]:
 
 
 def _set_in_init(agent: type) -> Iterator[str]:
-    """Public names that ``__init__`` stores on ``self``, read off its bytecode."""
+    """The public names that ``__init__`` sets on ``self``, according to its bytecode."""
     init = vars(agent).get("__init__")
     if not inspect.isfunction(init):
         return

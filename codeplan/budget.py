@@ -1,4 +1,4 @@
-"""What an episode may spend, and what it has spent."""
+"""The budget of an episode, and the deadline that it sets for a model call."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _deadline: ContextVar[float | None] = ContextVar("codeplan_deadline", default=No
 
 
 def seconds_left() -> float | None:
-    """What an episode's budget grants to the model call that is under way, in seconds; None where it sets no limit.
+    """The seconds that the budget leaves for the model call in progress; None without a limit.
 
-    A model's client reads it when it is called, in the thread that calls it, and gives up when it has passed.
+    The client reads it in the thread of the call, and gives up when the time is over.
     """
     deadline = _deadline.get()
     return None if deadline is None else deadline - time.monotonic()
@@ -25,7 +25,7 @@ def seconds_left() -> float | None:
 
 @contextmanager
 def deadline_in(seconds: float | None) -> Iterator[None]:
-    """Inside, ``seconds_left`` counts down from ``seconds``; None sets no limit."""
+    """Within the context, ``seconds_left`` counts down from ``seconds``; None sets no limit."""
     token = _deadline.set(None if seconds is None else time.monotonic() + seconds)
     try:
         yield
@@ -34,11 +34,13 @@ def deadline_in(seconds: float | None) -> Iterator[None]:
 
 
 class Budget(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Limits of one episode; None is no limit. An environment's own limit of actions comes on top.
+    """The limits of one episode; None means no limit. The environment's own action limit applies as well.
 
-    ``tokens`` counts input and output, ``money`` US dollars; both are settled after each call, so the call that passes
-    one is the last. A call whose tokens or price are not known counts for nothing there. Raises UsageError for a
-    negative or infinite limit.
+    ``tokens`` counts input and output; ``money`` is in US dollars. Both are known only after a call, so the call that
+    exceeds one is the last. A call with unknown tokens or price does not count towards them.
+
+    Raises:
+        UsageError: a limit is negative or infinite.
     """
 
     model_calls: int | None = 100
@@ -52,4 +54,4 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         for name in self.__struct_fields__:
             value = getattr(self, name)
             if value is not None and not 0 <= value < float("inf"):
-                raise UsageError(f"the budget {name} is {value}; give a number that is not negative, or leave it out")
+                raise UsageError(f"the budget {name} is {value}; give a number from 0 up, or leave it out")

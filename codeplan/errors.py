@@ -1,18 +1,18 @@
-"""The exceptions of codeplan: what a caller cannot expect. Expected outcomes are values (see ``types``).
+"""The exceptions of codeplan: what a caller cannot expect. Expected outcomes are values (see ``codeplan.types``).
 
     CodeplanError
-    ├── UsageError              a name, path or setting that is wrong; one sentence says what to do      exit 2
-    ├── BudgetExceeded          a budget of the episode is spent: which, how much, of how much           exit 3
-    ├── EpisodeOver             an act after the environment had said done
-    ├── Diverged                an episode does not do again what was recorded of it                    exit 1
-    ├── AgentError              raised by an agent's method to tell the plan what was wrong with a call
-    └── InfrastructureError     something around the agent failed; the agent is not to blame             exit 4
-        ├── ModelError          the endpoint: unreachable, refused the key, answered nonsense
+    ├── UsageError              a wrong name, path or setting; the message says what to do           exit 2
+    ├── BudgetExceeded          the episode has used up a budget                                     exit 3
+    ├── EpisodeOver             an action after the environment ended the episode
+    ├── Diverged                a repeated episode differs from its recording                        exit 1
+    ├── AgentError              an agent's method tells the plan what was wrong with a call
+    └── InfrastructureError     something around the agent failed; the agent is not to blame         exit 4
+        ├── ModelError          the endpoint is unreachable, refuses the key or answers nonsense
         ├── EnvironmentFailure  the environment broke
-        ├── SandboxError        the cage could not be built, or the runtime's own part of it died
-        └── TraceFailure        the trace can no longer be written: the disk is full, say
+        ├── SandboxError        the sandbox cannot be built, or its own part of a worker died
+        └── TraceFailure        the trace cannot be written; the disk is full, for example
 
-Everything raised inside a plan stays inside the sandbox and comes back as ``Failed``.
+Exceptions raised inside a plan stay in the sandbox; the run ends as ``Failed``.
 """
 
 from __future__ import annotations
@@ -24,19 +24,22 @@ if TYPE_CHECKING:
 
 
 class CodeplanError(Exception):
-    """Base of all: ``str()`` is one clear sentence, fit to show to a person."""
+    """Base of all. ``str()`` is one clear sentence for the user."""
 
     exit_code = 4
 
 
 class UsageError(CodeplanError):
-    """Bad input: what is wrong, where, and what to do."""
+    """Wrong input. The message says what is wrong, where, and what to do."""
 
     exit_code = 2
 
 
 class BudgetExceeded(CodeplanError):
-    """A budget is spent: ``kind`` names the field of ``Budget``; ``value`` would be reached, ``limit`` is allowed."""
+    """A budget is used up. ``kind`` names the field of ``Budget``.
+
+    ``value`` is the amount that would be reached, ``limit`` the amount allowed.
+    """
 
     exit_code = 3
 
@@ -47,17 +50,17 @@ class BudgetExceeded(CodeplanError):
 
 
 class EpisodeOver(CodeplanError):
-    """The environment has ended this episode; nothing that is done now would count."""
+    """The environment has ended the episode; further actions do not count."""
 
 
 class Diverged(CodeplanError):
-    """An episode that is done again does something else than was recorded; the message shows the difference."""
+    """A repeated episode differs from its recording. The message shows the difference."""
 
     exit_code = 1
 
 
 class AgentError(CodeplanError):
-    """Raised by an agent's method: the message goes to the plan as the text of a RuntimeError."""
+    """Raised by an agent's method. The plan receives the message in a RuntimeError."""
 
 
 class InfrastructureError(CodeplanError):
@@ -65,21 +68,21 @@ class InfrastructureError(CodeplanError):
 
 
 class ModelError(InfrastructureError):
-    """The model's endpoint could not be used; the message says which, why and what to try.
+    """The model gave no complete answer. The message names the endpoint, the cause and a remedy.
 
-    ``usage`` is what the endpoint says that the failed call spent, None where it says nothing.
+    ``usage`` is what the failed call used according to the endpoint; None if unknown.
     """
 
     usage: Usage | None = None
 
 
 class EnvironmentFailure(InfrastructureError):
-    """The environment itself broke."""
+    """The environment broke."""
 
 
 class SandboxError(InfrastructureError):
-    """The cage could not be built as strongly as asked, or the runtime's own side of it died."""
+    """The sandbox cannot be built as strongly as required, or its own part of a worker died."""
 
 
 class TraceFailure(InfrastructureError):
-    """An event could not be written; the episode stops, since what is not recorded did not happen."""
+    """An event could not be written. The episode stops: unrecorded events could not be replayed."""

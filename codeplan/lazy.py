@@ -1,4 +1,4 @@
-"""Lets a package hand on public names whose modules are loaded at the first use."""
+"""Lets a package export names whose modules are loaded on first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ports of methods: what solves a task in an episode, and what learns first."""
+"""The ports of methods: Method solves a task in an episode, Learner learns from other tasks first."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from codeplan.types.task import Task
 
 @runtime_checkable
 class Method(Protocol):
-    """A way to solve tasks: AdaPlanner and its rivals. It touches the world and the model through the episode alone."""
+    """A way to solve tasks, such as AdaPlanner. It reaches the environment and the model only through the episode."""
 
     name: str
 
     def solve(self, task: Task, episode: Episode) -> Result:
-        """Work on the task until it is won or given up.
+        """Work on the task until it succeeds or the method gives up.
 
-        The task may be the episode's own, or a part of it that another method hands on: then ``task.goal`` is that
-        part's, and the environment has no word on whether it is reached. A method that can tell says so in ``claim``.
+        The task may be the episode's own or a sub-task of it. ``task.goal`` is then the sub-task's goal, and the
+        environment cannot judge it; a method that can tell sets ``claim``.
         """
         ...
 
 
 EpisodeOpener = Callable[[Task], AbstractContextManager[Episode]]
-"""Opens an episode of a task, with a trace of its own, that ends when the context does. A spent budget leaves the
-context quietly: such an episode teaches nothing more."""
+"""A context manager: an episode of a task, with a trace of its own. It suppresses BudgetExceeded: such an episode has
+nothing more to teach."""
 
 
 @runtime_checkable
@@ -38,5 +38,5 @@ class Learner(Protocol):
     name: str
 
     def fit(self, tasks: Sequence[Task], open_episode: EpisodeOpener) -> Method:
-        """Work on the tasks, and return the method that has learnt from them."""
+        """Learn from the tasks, and return the method that uses what was learnt."""
         ...

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from codeplan import plugins
 from codeplan.episode.episode import Episode
 from codeplan.errors import UsageError
+from codeplan.methods.registry import PromptsSetting
 from codeplan.planning.planner import Planner
 from codeplan.planning.prompting import load_prompts
-from codeplan.planning.refinement import LoopSettings, RefinementLoop
+from codeplan.planning.refinement import AfterFailure, CodeCheck, LoopSettings, RefinementLoop, ResumeBy, ResumeState
 from codeplan.planning.skill_plan_writer import SkillPlanWriter
+from codeplan.plugins import Setting
 from codeplan.recording.events import WarningIssued
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
@@ -24,19 +26,10 @@ from codeplan.types.task import Task
 
 
 class AdaPlanner:
-    """The method. For ``tries`` to ``after_failure`` see ``codeplan.planning.refinement.Loop``.
+    """The refinement loop (``codeplan.planning.refinement``) with a planner that asks the model, and with skills.
 
-    ``samples`` is how many worked examples the prompts show (Table 6); without ``asks`` a plan cannot ask the model, so
-    that all refinement is out of plan. With ``tries=1`` there is none (open loop).
-    ``sample_kinds`` are kinds of tasks with commas between: no worked examples of others are shown then.
-
-    ``library`` is a skill library's folder, or a SkillStore: at most ``skills`` of its skills are shown, and at most
-    ``skill_chars`` characters of them; ``skill`` names the one that is shown whatever its status. With ``reuse`` the
-    best skill's own plan is run first, its parameters bound by one ask, and planning begins where that fails.
-    ``embeddings`` names an embedding model at the model's endpoint: skills are then chosen by meaning, not by words.
-
-    ``prompts`` is a folder whose templates win over codeplan's own; ``limits`` are the sandbox's;
-    ``allow_weak_sandbox`` lets plans run where a layer of the sandbox is missing.
+    ``tries=1`` switches refinement off (open loop); ``asks=False`` leaves out-of-plan refinement alone. ``samples`` is
+    the number of worked examples (Table 6).
     """
 
     name = "adaplanner"
@@ -44,26 +37,26 @@ class AdaPlanner:
     def __init__(
         self,
         *,
-        tries: int = 6,
-        start_over_from: int = 4,
-        resume_by: str = "syntax",
-        code_check: str = "on-error",
-        resume_state: str = "failure",
-        after_failure: str = "resume",
-        samples: int = 1,
-        asks: bool = True,
-        sample_kinds: str = "",
-        library: SkillStore | str | Path | None = None,
-        skills: int = 2,
-        skill: str | None = None,
-        skill_chars: int = 12_000,
-        reuse: bool = False,
-        embeddings: str | None = None,
-        prompts: str | Path | None = None,
-        limits: Limits | None = None,
-        allow_weak_sandbox: bool = False,
+        tries: Annotated[int, Setting("Runs of a plan at most.")] = 6,
+        start_over_from: Annotated[int, Setting("From this run on, plans start at step 1 again.")] = 4,
+        resume_by: Annotated[ResumeBy, Setting("Who finds the step to resume at: code or the model.")] = "syntax",
+        code_check: Annotated[CodeCheck, Setting("When the model repairs a new plan.")] = "on-error",
+        resume_state: Annotated[ResumeState, Setting("The variables that the failed step resumes with.")] = "failure",
+        after_failure: Annotated[AfterFailure, Setting("Resume the plan, or restart plan and task.")] = "resume",
+        samples: Annotated[int, Setting("Worked examples in the prompts.")] = 1,
+        asks: Annotated[bool, Setting("Whether plans may ask the model (ask_llm).")] = True,
+        sample_kinds: Annotated[str, Setting("Show worked examples of these kinds only; separate with commas.")] = "",
+        library: Annotated[SkillStore | str | Path | None, Setting("The folder of a skill library.")] = None,
+        skills: Annotated[int, Setting("Skills in the prompt at most.")] = 2,
+        skill: Annotated[str | None, Setting("Show this skill of the library, whatever its status.")] = None,
+        skill_chars: Annotated[int, Setting("Characters of skills in the prompt at most.")] = 12_000,
+        reuse: Annotated[bool, Setting("Run the best skill's plan first, and plan if it fails.")] = False,
+        embeddings: Annotated[str | None, Setting("Choose skills by meaning, with this embedding model.")] = None,
+        prompts: PromptsSetting = None,
+        limits: Annotated[Limits | None, Setting("The sandbox's limits.")] = None,
+        allow_weak_sandbox: Annotated[bool, Setting("Run plans even if a layer of the sandbox is missing.")] = False,
     ) -> None:
-        """Raises UsageError for a value that does not fit."""
+        """Raises UsageError if a value does not fit."""
         self.loop_settings = _loop_settings(
             tries=tries,
             start_over_from=start_over_from,
@@ -84,7 +77,7 @@ class AdaPlanner:
         self.sandbox = Sandbox(allowed, allow_weak=allow_weak_sandbox)
 
     def solve(self, task: Task, episode: Episode) -> Result:
-        """Plan, run, refine and resume until the task is won or the tries are spent."""
+        """Plan, run, refine and resume until the task succeeds or the tries are used up."""
         for layer in self.sandbox.missing_layers:
             episode.record(WarningIssued(message=f"the sandbox runs without {layer}"))
         shown = self.skill_selector.select(task, episode, "reuse" if self.reuse else "plan")
@@ -97,20 +90,20 @@ class AdaPlanner:
             skills=shown,
             asks=self.asks,
         )
-        reusing = SkillPlanWriter(planner, shown[0], task.goal) if self.reuse and shown else None
-        author = reusing or planner
+        skill_writer = SkillPlanWriter(planner, shown[0], task.goal) if self.reuse and shown else None
+        is_subtask = episode.is_subtask(task)
         loop = RefinementLoop(
             episode,
-            author,
+            skill_writer or planner,
             planner.answer_question,
             self.sandbox,
             self.loop_settings,
-            is_subtask=episode.is_subtask(task),
+            is_subtask=is_subtask,
         )
         result = episode.result(loop.solve(), self.name, loop.claim)
-        if not episode.is_subtask(task):
-            tried, alone = (shown[:1], reusing.uses_skill_plan) if reusing else (shown, True)
-            self.skill_selector.record(tried, episode, episode.success and alone)
+        if not is_subtask:
+            tried, helped = (shown[:1], skill_writer.uses_skill_plan) if skill_writer else (shown, True)
+            self.skill_selector.record(tried, episode, episode.success and helped)
         return result
 
 

@@ -1,34 +1,26 @@
-"""ADaPT: the executor first; a plan in sub-tasks only where it fails, and so on downwards (Prasad et al., 2024).
-
-A plan is made as needed, so a task is taken apart just as far as its executor is weak (section 3).
-"""
+"""ADaPT: attempt the task; decompose it only if the attempt fails, recursively (Prasad et al., 2024, section 3)."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from codeplan.episode.episode import Episode
 from codeplan.episode.rewind import actions_since_reset, rewind
-from codeplan.errors import UsageError
-from codeplan.methods.registry import ExecutorSpec
-from codeplan.methods.registry import resolve_executor as method
+from codeplan.methods.registry import ExecutorSetting, PromptsSetting, require_positive, resolve_executor
 from codeplan.planning.decomposition import Decomposer, make_subtask, progress_note
 from codeplan.planning.prompting import load_prompts
 from codeplan.planning.subtasks import evaluate
+from codeplan.plugins import Setting
 from codeplan.types.ending import Claimed, GaveUp
 from codeplan.types.result import Result
 from codeplan.types.task import Task
 
 
 class Adapt:
-    """The method, over any other as its executor.
+    """ADaPT with any method as its executor.
 
-    ``max_depth`` is how deep tasks are taken apart: 1 is the executor alone. ``first="plan"`` begins with a plan, not
-    with an attempt at the whole task (as the original does in WebShop). ``success`` says whose word on the episode's
-    own task the controller goes by: the executor's claim, as in the paper, or the environment's; of sub-tasks there is
-    only the claim. ``rollback`` undoes what a failed attempt did before the next, None as the environment suggests.
-    ``prompts`` is a folder whose templates win over codeplan's own.
+    ``max_depth=1`` is the executor alone. ``first="plan"`` decomposes before the first attempt, as the original does in
+    WebShop. ``success="claim"`` believes the executor on the whole task, as in the paper; sub-tasks have only claims.
     """
 
     name = "adapt"
@@ -36,40 +28,45 @@ class Adapt:
     def __init__(
         self,
         *,
-        executor: ExecutorSpec = "react",
-        max_depth: int = 3,
-        first: Literal["execute", "plan"] = "execute",
-        success: Literal["claim", "environment"] = "claim",
-        rollback: bool | None = None,
-        prompts: str | Path | None = None,
+        executor: ExecutorSetting = "react",
+        max_depth: Annotated[int, Setting("Levels of sub-tasks at most; 1 is the executor alone.")] = 3,
+        first: Annotated[Literal["execute", "plan"], Setting("Begin with an attempt or with a plan.")] = "execute",
+        success: Annotated[Literal["claim", "environment"], Setting("Who judges the whole task.")] = "claim",
+        rollback: Annotated[
+            bool | None, Setting("Undo a failed attempt before the next; by default as the environment suggests.")
+        ] = None,
+        prompts: PromptsSetting = None,
     ) -> None:
-        """Raises UsageError for a value that does not fit."""
-        if max_depth < 1:
-            raise UsageError(f"the setting max_depth of the method adapt is {max_depth}; give a whole number from 1 up")
-        self.executor = method(self.name, executor)
+        """Raises UsageError if a value does not fit."""
+        require_positive(self.name, max_depth=max_depth)
+        self.executor = resolve_executor(self.name, executor)
         self.max_depth, self.first, self.success, self.rollback = max_depth, first, success, rollback
         self.prompts = load_prompts(prompts, self.name)
 
     def solve(self, task: Task, episode: Episode) -> Result:
-        """Achieve the task, in parts where need be; the claim is the controller's own conclusion."""
+        """Achieve the task, whole or in parts. The claim is the controller's own conclusion."""
         achieved = _Controller(self, episode).achieve(task, 1)
         ending = Claimed("it holds the task for done") if achieved else GaveUp("the task and its parts failed")
         return episode.result(ending, self.name, achieved)
 
 
 class _Controller:
-    """One episode's descent. ``_safe`` are the actions of all that succeeded; ``_note`` is what is passed on of it."""
+    """The recursion for one episode.
+
+    ``_kept_actions`` are the actions since the reset that belong to successful attempts; ``_note`` tells the next
+    attempt what they achieved, and is outdated after each success.
+    """
 
     def __init__(self, method: Adapt, episode: Episode) -> None:
         self.method, self.episode = method, episode
-        self.planner = Decomposer(episode, method.prompts, "adapt/plan")
+        self.planner = Decomposer(episode, method.prompts, "adapt")
         self._rollback = episode.action_space.rollback if method.rollback is None else method.rollback
         self._kept_actions = actions_since_reset(episode)
         self._note: str | None = None
         self._note_outdated = False
 
     def achieve(self, task: Task, depth: int) -> bool:
-        """Whether the task was achieved, by an attempt or by the parts of a plan. Nothing is begun after the end."""
+        """Whether an attempt, or the parts of a plan, achieved the task. Begins nothing after the episode's end."""
         if self._over:
             return self.episode.success
         with self.episode.span("sub-task", f"{task.goal} (depth {depth})"):
@@ -98,14 +95,14 @@ class _Controller:
     def _over(self) -> bool:
         return self.episode.success or self.episode.observation.done
 
-    # -------------------------------------------------------------- what is passed on
+    # -------------------------------------------------------------- what one attempt passes on to the next
 
     @property
     def _notes(self) -> tuple[str, ...]:
         return () if self._note is None else (self._note,)
 
     def _prepare(self) -> None:
-        """Before an attempt: undo what failed, and take over what succeeded since the last time, and only that."""
+        """Before an attempt: undo failed attempts, and renew the note if something succeeded since the last one."""
         if self._rollback:
             rewind(self.episode, self._kept_actions)
         if self._note_outdated:

@@ -1,31 +1,30 @@
 """AutoPlan: a plan in words, optimised over batches of experience, then followed (Ouyang & Li, 2023, section 3).
 
-Training: every task of a batch is played with the plan so far; then the model sums up what happened, names the plan's
-flaws and suggests a revision; one more call writes the next plan out of the batch's suggestions. The first batch is
-played without a plan.
+In training, the executor attempts every task of a batch with the current plan. After each episode the model summarises
+it, names the plan's flaws and suggests a revision. One more call turns the suggestions of a batch into the next plan.
+The first batch has no plan.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-
-import msgspec
+from typing import Annotated
 
 from codeplan.episode.episode import Episode
 from codeplan.episode.method import EpisodeOpener
 from codeplan.errors import UsageError
-from codeplan.methods.registry import ExecutorSpec
-from codeplan.methods.registry import resolve_executor as method
+from codeplan.methods.registry import ExecutorSetting, PromptsSetting, require_positive, resolve_executor
 from codeplan.planning.prompting import ask_template, load_prompts
 from codeplan.planning.turns import collect_turns, format_transcript
+from codeplan.plugins import Setting
 from codeplan.types.result import Result
 from codeplan.types.task import Task
 from codeplan.types.value import Value
 
 
 class EpisodeReview(Value, frozen=True):
-    """What the model makes of one episode of training; ``revision`` is empty where there was no plan to revise."""
+    """The model's review of one training episode; ``revision`` is empty if there was no plan to revise."""
 
     goal: str
     outcome: str
@@ -35,48 +34,41 @@ class EpisodeReview(Value, frozen=True):
 
 
 class AutoPlan:
-    """The method: its ``executor`` with a learnt plan as a note. It is a Learner, too.
-
-    ``plan`` is a file with the plan, None for none yet. ``fit`` takes ``batch`` tasks at a time, ``epochs`` times over,
-    and writes each batch's plan into ``folder`` (None: nowhere). ``prompts`` is a folder whose templates win over
-    codeplan's own.
-    """
+    """An executor with a learnt plan as a note; also the Learner of that plan."""
 
     name = "autoplan"
 
     def __init__(
         self,
         *,
-        plan: str | Path | None = None,
-        executor: ExecutorSpec = "react",
-        batch: int = 2,
-        epochs: int = 1,
-        folder: str | Path | None = None,
-        prompts: str | Path | None = None,
+        plan: Annotated[str | Path | None, Setting("A file with the plan.")] = None,
+        executor: ExecutorSetting = "react",
+        batch: Annotated[int, Setting("Learning: tasks per batch.")] = 2,
+        epochs: Annotated[int, Setting("Learning: passes over the tasks.")] = 1,
+        folder: Annotated[str | Path | None, Setting("Learning: a folder for each batch's plan.")] = None,
+        prompts: PromptsSetting = None,
     ) -> None:
-        """Raises UsageError for a value that does not fit, or a plan that cannot be read."""
-        for name, value in (("batch", batch), ("epochs", epochs)):
-            if value < 1:
-                raise UsageError(f"the setting {name} of the method autoplan is {value}; give a whole number from 1 up")
-        self.executor = method(self.name, executor)
+        """Raises UsageError if a value does not fit or the plan cannot be read."""
+        require_positive(self.name, batch=batch, epochs=epochs)
+        self.executor = resolve_executor(self.name, executor)
         self.batch, self.epochs = batch, epochs
         self.plan = _read(Path(plan)) if plan else ""
         self.folder = Path(folder) if folder else None
         self.prompts = load_prompts(prompts, self.name)
 
     def solve(self, task: Task, episode: Episode) -> Result:
-        """Have the executor go by the plan."""
+        """Have the executor follow the plan."""
         note = f"Go by this plan, and say in your thoughts at which step of it you are:\n{self.plan}"
-        noted = msgspec.structs.replace(task, notes=(*task.notes, note)) if self.plan else task
-        result = self.executor.solve(noted, episode)
+        result = self.executor.solve(task.with_notes(note) if self.plan else task, episode)
         return episode.result(result.ending, self.name, result.claim)
 
     # -------------------------------------------------------------- learning
 
     def fit(self, tasks: Sequence[Task], open_episode: EpisodeOpener) -> AutoPlan:
-        """Learn a plan from the tasks, batch by batch; returns this method, which goes by it from then on.
+        """Learn a plan from the tasks, batch by batch, and return this method, which follows it from now on.
 
-        Raises UsageError where there are no tasks, or where a task is none to train on.
+        Raises:
+            UsageError: there are no tasks, or one of them is not a train task.
         """
         if not tasks:
             raise UsageError("autoplan cannot learn from no tasks; name a split and a number that has some")
@@ -94,7 +86,7 @@ class AutoPlan:
                 yield f"{epoch}-{number:02}", tasks[start : start + self.batch]
 
     def _learn_batch(self, name: str, batch: Sequence[Task], open_episode: EpisodeOpener) -> str:
-        """The plan after a batch: the call that writes it belongs to the batch's last episode."""
+        """The plan after a batch. The call that writes it belongs to the batch's last episode."""
         reviews: list[EpisodeReview] = []
         plan = self.plan
         for task in batch:
@@ -114,19 +106,19 @@ class AutoPlan:
     def _review(self, task: Task, episode: Episode) -> EpisodeReview:
         result = self.solve(task, episode)
         outcome = "The task was done." if result.success else f"The task was not done: {result.reason}."
-        shown = {
+        values = {
             "observation": episode.first_observation.text,
             "goal": task.goal,
             "transcript": format_transcript(collect_turns(episode.trace.events)),
             "outcome": outcome,
             "plan": self.plan,
         }
-        summary = ask_template(episode, self.prompts, "autoplan/summary", "reflect", **shown).strip()
-        flaws = ask_template(episode, self.prompts, "autoplan/flaws", "reflect", **shown, summary=summary).strip()
+        summary = ask_template(episode, self.prompts, "autoplan/summary", "reflect", **values).strip()
+        flaws = ask_template(episode, self.prompts, "autoplan/flaws", "reflect", **values, summary=summary).strip()
         revision = ""
         if self.plan:
-            given = {**shown, "summary": summary, "flaws": flaws}
-            revision = ask_template(episode, self.prompts, "autoplan/revision", "reflect", **given).strip()
+            values |= {"summary": summary, "flaws": flaws}
+            revision = ask_template(episode, self.prompts, "autoplan/revision", "reflect", **values).strip()
         return EpisodeReview(task.goal, outcome, summary, flaws, revision)
 
 

@@ -1,15 +1,12 @@
-"""Plan-and-Execute: one detailed plan up front, with AND and OR, and its steps to the executor one by one.
+"""Plan-and-Execute: one detailed plan with AND and OR at the start; the executor attempts its steps one by one.
 
-The baseline of ADaPT's comparison (Prasad et al., 2024, section 4.2): a plan that is not adapted to what happens.
+A baseline of ADaPT's comparison (Prasad et al., 2024, section 4.2): the plan never changes.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from codeplan.episode.episode import Episode
-from codeplan.methods.registry import ExecutorSpec
-from codeplan.methods.registry import resolve_executor as method
+from codeplan.methods.registry import ExecutorSetting, PromptsSetting, resolve_executor
 from codeplan.planning.decomposition import Decomposer, make_subtask, progress_note
 from codeplan.planning.prompting import load_prompts
 from codeplan.planning.subtasks import evaluate
@@ -19,18 +16,18 @@ from codeplan.types.task import Task
 
 
 class PlanAndExecute:
-    """The method, over any other as its ``executor``; ``prompts`` is a folder whose templates win over codeplan's."""
+    """Plan-and-Execute with any method as its executor."""
 
     name = "plan-and-execute"
 
-    def __init__(self, *, executor: ExecutorSpec = "react", prompts: str | Path | None = None) -> None:
-        """Raises UsageError for a value that does not fit."""
-        self.executor = method(self.name, executor)
+    def __init__(self, *, executor: ExecutorSetting = "react", prompts: PromptsSetting = None) -> None:
+        """Raises UsageError if a value does not fit."""
+        self.executor = resolve_executor(self.name, executor)
         self.prompts = load_prompts(prompts, self.name)
 
     def solve(self, task: Task, episode: Episode) -> Result:
-        """Plan once, then have every step executed until the plan's outcome is decided."""
-        plan = Decomposer(episode, self.prompts, "plan_and_execute/plan").decompose(task)
+        """Plan once, then execute steps until the plan's outcome is decided."""
+        plan = Decomposer(episode, self.prompts, "plan_and_execute").decompose(task)
         if plan is None:
             return episode.result(Refused("the plan was refused"), self.name, False)
         notes: list[str] = []
@@ -39,11 +36,11 @@ class PlanAndExecute:
         return episode.result(ending, self.name, done)
 
     def _execute(self, step: Task, episode: Episode, notes: list[str]) -> bool:
-        """Whether a step succeeded; what it leaves behind is then the note for the next one."""
+        """Whether a step succeeded. Afterwards ``notes`` hold what it passes on to the next step."""
         if episode.success or episode.observation.done:
             return episode.success
         with episode.span("step", step.goal):
-            result = self.executor.solve(make_subtask(step, step.goal, *notes), episode)
+            result = self.executor.solve(step.with_notes(*notes), episode)
             if result.claim and not episode.observation.done:
                 notes[:] = filter(None, [progress_note(episode)])
             return episode.success or result.claim is True

@@ -1,15 +1,15 @@
-"""ReAct: the model thinks and acts by turns, one line at a time (Yao et al., ICLR 2023).
+"""ReAct: the model thinks and acts in turns of one line (Yao et al., ICLR 2023).
 
-The executor that the methods around it share. Its stop rules are those of ADaPT's executors (Prasad et al., 2024).
+Other methods use it as their executor. It stops by the rules of ADaPT's executors (Prasad et al., 2024).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from typing import Annotated
 
 from codeplan.episode.episode import Episode
-from codeplan.errors import UsageError
+from codeplan.methods.registry import PromptsSetting, require_positive
 from codeplan.planning.prompting import ask_template, load_prompts
 from codeplan.planning.turns import (
     THOUGHT_REPLY,
@@ -20,19 +20,18 @@ from codeplan.planning.turns import (
     normalise_action,
     parse_claim,
 )
+from codeplan.plugins import Setting
 from codeplan.types.ending import Claimed, Ending, EnvironmentEnded, GaveUp, NotSolved
 from codeplan.types.result import Result
 from codeplan.types.task import ActionSpace, Task
 
 
 class ReAct:
-    """ReAct. Each turn is one model call; a thought is answered with ``OK.``, an action by the environment.
+    """Turns of thoughts and actions. Each turn is one model call; a thought is answered with ``OK.``.
 
     An attempt ends when the environment ends the episode, when a line says ``task completed`` or ``task failed``, after
-    ``calls`` turns, or after ``max_idle_turns`` turns in a row without effect (thoughts count as such). None uses the
-    environment's numbers. ``example`` shows the environment's worked trajectory, if it has one. ``formalise`` puts each
-    action into a valid form with a model call of its own (AutoPlan, Ouyang & Li, 2023). ``prompts`` is a folder whose
-    templates override codeplan's own.
+    ``calls`` turns, or after ``max_idle_turns`` turns in a row without effect (thoughts count as such). None stands for
+    the environment's numbers. ``formalise`` is AutoPlan's formaliser (Ouyang & Li, 2023).
     """
 
     name = "react"
@@ -40,28 +39,26 @@ class ReAct:
     def __init__(
         self,
         *,
-        calls: int | None = None,
-        max_idle_turns: int | None = None,
-        example: bool = True,
-        formalise: bool = False,
-        prompts: str | Path | None = None,
+        calls: Annotated[int | None, Setting("Turns per task at most; by default the environment's number.")] = None,
+        max_idle_turns: Annotated[int | None, Setting("Turns in a row without effect at most; likewise.")] = None,
+        example: Annotated[bool, Setting("Show the environment's worked trajectory (few-shot).")] = True,
+        formalise: Annotated[bool, Setting("Put each action into a valid form with a call of its own.")] = False,
+        prompts: PromptsSetting = None,
     ) -> None:
-        """Raises UsageError for a value that does not fit."""
-        for name, value in (("calls", calls), ("max_idle_turns", max_idle_turns)):
-            if value is not None and value < 1:
-                raise UsageError(f"the setting {name} of the method react is {value}; give a whole number from 1 up")
+        """Raises UsageError if a value does not fit."""
+        require_positive(self.name, calls=calls, max_idle_turns=max_idle_turns)
         self.calls, self.max_idle_turns = calls, max_idle_turns
         self.example, self.formalise = example, formalise
         self.prompts = load_prompts(prompts, self.name)
 
     def solve(self, task: Task, episode: Episode) -> Result:
-        """Think and act until the end; the claim is the model's own word on this task."""
+        """Think and act until the task ends. The claim is the model's own opinion of this task."""
         run = _Run(self, task, episode)
         return episode.result(run.take_turns(), self.name, run.claim)
 
 
 class _Run:
-    """One task's turns."""
+    """The turns of one task."""
 
     def __init__(self, method: ReAct, task: Task, episode: Episode) -> None:
         self.method, self.task, self.episode = method, task, episode
@@ -127,7 +124,7 @@ class _Run:
 
 
 def _count_idle_turns(turns: Sequence[Turn], space: ActionSpace) -> int:
-    """How many turns at the end did nothing: thoughts, and actions that the environment calls futile."""
+    """The number of turns at the end that did nothing: thoughts, and actions without effect."""
     count = 0
     for turn in reversed(turns):
         if not (is_thought(turn.line) or space.did_nothing(turn.answer)):

@@ -1,38 +1,46 @@
-"""The ways to solve a task, all on the same Episode, registered under the entry-point group ``codeplan.methods``.
-
-Methods compose by nesting: one that hands tasks to another has a setting ``executor``, which is a Method, a name, or a
-table of a name and its settings.
-
-    Adapt(executor=Reflexion(executor=ReAct()))
-    make("adapt", executor={"name": "reflexion", "executor": "react"})
-"""
+"""Methods by name, the settings that several of them take, and how one names the method it delegates to."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 from codeplan import plugins
 from codeplan.episode.method import Method
 from codeplan.errors import UsageError
+from codeplan.plugins import Setting
 
 ExecutorSpec = Method | str | Mapping[str, Any]
-"""How a method that is to be handed tasks is named: a Method, a name, or a table with ``name`` and its settings."""
+"""A method that attempts tasks for another: a Method, a name, or a table with ``name`` and its settings."""
+
+ExecutorSetting = Annotated[
+    ExecutorSpec, Setting("The method that attempts tasks: its name, or a table of its name and settings.")
+]
+PromptsSetting = Annotated[str | Path | None, Setting("A folder of templates that override codeplan's own.")]
 
 
 def names() -> tuple[str, ...]:
-    """The names of all methods there are."""
+    """The names of all methods."""
     return plugins.names("codeplan.methods")
 
 
 def make(name: str, **settings: Any) -> Method:
-    """A method by name. Raises UsageError for an unknown name or setting."""
+    """A method by name.
+
+    Raises:
+        UsageError: the name or a setting is unknown, or a value does not fit.
+    """
     method: Method = plugins.build(plugins.load_factory("codeplan.methods", name), settings, f"the method {name}")
     return method
 
 
 def resolve_executor(method: str, spec: ExecutorSpec) -> Method:
-    """The executor that was given to the method ``of``. Raises UsageError where it is none."""
+    """The executor that ``spec`` names; ``method`` is the name of the method that takes it, for messages.
+
+    Raises:
+        UsageError: ``spec`` names no method.
+    """
     if isinstance(spec, str):
         return make(spec)
     if isinstance(spec, Mapping):
@@ -48,3 +56,14 @@ def resolve_executor(method: str, spec: ExecutorSpec) -> Method:
     raise UsageError(
         f"the executor of the method {method} is a {type(spec).__name__}; give a method, or the name of one"
     )
+
+
+def require_positive(method: str, **values: int | None) -> None:
+    """Check that each of a method's settings is 1 or more, or None.
+
+    Raises:
+        UsageError: a value is below 1.
+    """
+    for name, value in values.items():
+        if value is not None and value < 1:
+            raise UsageError(f"the setting {name} of the method {method} is {value}; give a whole number from 1 up")

@@ -1,4 +1,4 @@
-"""Asking the model for a plan in sub-tasks, and handing the sub-tasks on."""
+"""Asks the model for a plan in sub-tasks, and describes what one sub-task passes on to the next."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from codeplan.types.task import Task
 
 
 class Decomposer:
-    """Has the model decompose tasks of one episode; ``prompt`` is the template, such as ``"adapt/plan"``."""
+    """Has the model decompose tasks of one episode, with the templates in ``folder`` (``"adapt"``, for example)."""
 
-    def __init__(self, episode: Episode, prompts: Prompts, prompt: str) -> None:
-        self._episode, self._prompts, self._prompt = episode, prompts, prompt
-        self._sample = prompts.sample(prompt.partition("/")[0], episode.env.name)
+    def __init__(self, episode: Episode, prompts: Prompts, folder: str) -> None:
+        self._episode, self._prompts, self._template = episode, prompts, f"{folder}/plan"
+        self._sample = prompts.sample(folder, episode.env.name)
 
     def decompose(self, task: Task, notes: tuple[str, ...] = ()) -> Decomposition | None:
-        """The plan for a task. One that cannot be read goes back once; None where that cannot be read either."""
+        """The plan for a task. The model gets one chance to correct an invalid plan; then the answer is None."""
         reply = problem = ""
         for _ in range(2):
             reply = self._ask_plan(task, notes, reply, problem)
@@ -36,7 +36,7 @@ class Decomposer:
         return ask_template(
             self._episode,
             self._prompts,
-            self._prompt,
+            self._template,
             "decompose",
             forms=self._episode.action_space.forms,
             sample=self._sample,
@@ -49,17 +49,17 @@ class Decomposer:
 
 
 def progress_note(episode: Episode) -> str | None:
-    """What is passed on after a success: all that the agent has, where an action tells it, or else its last action.
+    """What a success passes on: the agent's belongings if an action shows them, otherwise the last action.
 
-    As ADaPT passes information on (Prasad et al., 2024, section 3.1, and its appendix by environment). None where
-    nothing was done yet.
+    ADaPT passes information on in this way (Prasad et al., 2024, section 3.1, and its appendix for each environment).
+    None if no action was taken yet.
     """
     if status := episode.action_space.status:
         return str(Turn(status, episode.act(status).text))
-    done = next((e for e in reversed(episode.trace.events) if isinstance(e, ActionTaken)), None)
-    return str(Turn(done.action, done.observation.text)) if done else None
+    last = next((e for e in reversed(episode.trace.events) if isinstance(e, ActionTaken)), None)
+    return str(Turn(last.action, last.observation.text)) if last else None
 
 
 def make_subtask(task: Task, goal: str, *notes: str) -> Task:
-    """A sub-task: the same task in all but the goal, with notes for whoever works on it."""
-    return msgspec.structs.replace(task, goal=goal, notes=(*task.notes, *notes))
+    """The same task with another goal, and with more notes for the method that attempts it."""
+    return msgspec.structs.replace(task.with_notes(*notes), goal=goal)

@@ -8,20 +8,20 @@ from codeplan.types.plan import Checkpoint
 
 
 class PlanWriter(Protocol):
-    """Who writes the plans. Every method returns a plan's source, except ``resume_step``."""
+    """Writes the plans of one task. Each method returns a plan's source, except ``resume_step``."""
 
     def draft(self) -> str:
         """The first plan."""
         ...
 
     def repair(self, source: str, errors: str) -> str:
-        """The same plan without the errors that the check found; ``errors`` is empty when it is to look for them."""
+        """The plan without the errors of the check. Without ``errors``, the writer looks for errors itself."""
         ...
 
     def refine(self, source: str, feedback: str, variables: Checkpoint) -> str:
-        """A better plan, given what happened and the variables at that moment."""
+        """A better plan, given the feedback on a run and the variables at its end."""
         ...
 
     def resume_step(self, previous: str, revised: str) -> int | None:
-        """The author's own word on the step to resume at; None where it gives none."""
+        """The step at which the writer would resume; None if it does not say."""
         ...

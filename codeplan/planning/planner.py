@@ -1,4 +1,4 @@
-"""Writes plans by asking the model: prompts in, plan sources out. What happens to them is not known here."""
+"""Writes plans by asking the model: prompts in, plan sources out."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 class Planner:
-    """The Author of one episode's plans (see ``codeplan.protocols``); ``answer`` is what a plan's ``ask_llm`` calls.
+    """The PlanWriter that asks the model.
 
-    ``task`` is the episode's own, or a part of it. ``samples`` is how many worked examples the prompts show, that of
-    the task's kind first, and only of ``sample_kinds`` where there are any; ``skills`` are shown after them. Without
-    ``asks`` the prompts say nothing of ``ask_llm``.
+    ``task`` is the episode's task or a sub-task of it. The prompts show ``samples`` worked examples, that of the task's
+    kind first, and only of ``sample_kinds`` if there are any; then ``skills``. Without ``asks`` they do not mention
+    ``ask_llm``.
     """
 
     def __init__(
@@ -72,21 +72,21 @@ class Planner:
         number = re.search(r"\d{1,4}", self._ask("resume", previous=previous, revised=revised))
         return int(number.group()) if number else None
 
-    def bind(self, head: ParameterBlock) -> str:
-        """The model's reply to the question which values a plan's parameters have for this task."""
-        about: dict[str, Any] = {name: self._values[name] for name in ("observation", "goal")}
+    def bind(self, block: ParameterBlock) -> str:
+        """The model's reply to the question for the values that a plan's parameters have for this task."""
+        values: dict[str, Any] = {name: self._values[name] for name in ("observation", "goal")}
         return ask_template(
             self._episode,
             self._prompts,
             "adaplanner/bind",
             "bind",
-            earlier=head.goal,
-            parameters=head.parameters,
-            **about,
+            earlier=block.goal,
+            parameters=block.parameters,
+            **values,
         )
 
     def answer_question(self, question: str) -> str:
-        """The model's answer to a question that a plan asks."""
+        """The model's answer to a plan's ``ask_llm``."""
         return self._ask("ask", question=question).strip()
 
     def _ask(self, purpose: Purpose, **values: Any) -> str:
@@ -94,7 +94,7 @@ class Planner:
 
 
 def _worked_examples(episode: Episode, prompts: Prompts, kind: str, count: int, allowed: Sequence[str]) -> str | None:
-    """The worked examples to show, as one text: of the task's kind, then of the environment's others; None for none."""
+    """Worked examples as one text: of the task's kind, then of the environment's other kinds; None without any."""
     kinds = dict.fromkeys((kind, *getattr(episode.env, "kinds", ())))
     found = (
         text for each in kinds if (not allowed or each in allowed) and (text := prompts.sample(episode.env.name, each))

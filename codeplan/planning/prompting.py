@@ -1,4 +1,4 @@
-"""Asking the model by a template: the one way from a prompt's name and its values to the text of a reply."""
+"""Asks the model with a template: from the template's name and values to the text of the reply."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from codeplan.types.model import Purpose
 
 
 def load_prompts(folder: str | Path | None, method: str) -> Prompts:
-    """The prompts that a method is to use: codeplan's own, and before them those of a folder.
+    """The templates of a method; those in ``folder`` override codeplan's own.
 
-    Raises UsageError where the folder does not serve.
+    Raises:
+        UsageError: ``folder`` is not a folder.
     """
     try:
         return Prompts.cached(Path(folder) if folder else None)
@@ -25,9 +26,11 @@ def load_prompts(folder: str | Path | None, method: str) -> Prompts:
 def ask_template(
     episode: Episode, prompts: Prompts, name: str, purpose: Purpose, *, stop: Sequence[str] = (), **values: object
 ) -> str:
-    """The model's reply to a template; the trace names the template and its digest.
+    """The model's reply to a template. The trace names the template and its digest.
 
-    Raises UsageError for a template that is missing or broken, and what ``Episode.ask`` raises.
+    Raises:
+        UsageError: the template is missing or broken, or the values do not fit it.
+        BudgetExceeded, ModelError: as ``Episode.ask``.
     """
     try:
         label, messages = f"{name} {prompts.digest(name)}", prompts.messages(name, **values)

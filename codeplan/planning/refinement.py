@@ -1,8 +1,7 @@
-"""Draft a plan, run it, refine it from what went wrong, resume it.
+"""The refinement loop: draft a plan, run it, refine it from what went wrong, resume it.
 
-This is AdaPlanner's loop (Sun et al., NeurIPS 2023, section 3 and Algorithm 1), and the only place that knows how a
-refined plan resumes; at which step, ``resumption`` tells it. Who writes the plans is the ``Author``'s business; what
-happens in the world is the Episode's.
+This is AdaPlanner's loop (Sun et al., NeurIPS 2023, section 3 and Algorithm 1). ``resume_point`` finds the step to
+resume at; the ``PlanWriter`` writes the plans; everything that happens goes through the Episode.
 """
 
 from __future__ import annotations
@@ -26,34 +25,42 @@ from codeplan.types.plan import Checkpoint, Plan, Rejected
 from codeplan.types.run import Failed, Finished, Outcome, Stopped
 
 MAX_REPAIRS = 2
-"""How often a refused plan goes back to its author before that counts as a try."""
+"""Repairs of a refused plan, at most, before it counts as a try."""
+
+ResumeBy = Literal["syntax", "model"]
+CodeCheck = Literal["on-error", "always"]
+ResumeState = Literal["failure", "entry"]
+AfterFailure = Literal["resume", "restart"]
 
 
 class LoopSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How the loop goes. The defaults are the paper's limits, with the calls saved that need no model.
+    """Settings of the loop. The defaults are the paper's limits, without its model calls that code can replace.
 
-    ``tries`` runs of a plan at most; from try number ``start_over_from`` on, plans start at step 1 again.
-    ``resume_by`` says who finds the step to resume at: a comparison of syntax, or the model, as in the paper.
-    ``code_check`` says when a drafted plan goes back for repair: when the check refuses it, or always, as in the
-    paper (whose only remedy for what that misses is refinement). ``resume_state`` is what a plan that resumes at the
-    step that failed starts with: the variables at the failure, or those at the step's entry.
-    ``after_failure="restart"`` has no resumption at all, for comparison: the world begins anew, and so does each plan.
+    ``tries`` limits the runs of a plan; from run ``start_over_from`` on, plans start at step 1 again. ``resume_by``
+    finds the step to resume at by a comparison of syntax, or asks the model, as in the paper. ``code_check`` sends a
+    new plan back for repair if the check refuses it, or always, as in the paper (which then relies on refinement
+    alone). ``resume_state`` is what the failed step resumes with: the variables at the failure, or those at its entry.
+    ``after_failure="restart"`` is for comparison: it resets the environment and starts each plan at step 1.
+
+    Raises:
+        UsageError: ``tries`` or ``start_over_from`` is below 1.
     """
 
     tries: int = 6
     start_over_from: int = 4
-    resume_by: Literal["syntax", "model"] = "syntax"
-    code_check: Literal["on-error", "always"] = "on-error"
-    resume_state: Literal["failure", "entry"] = "failure"
-    after_failure: Literal["resume", "restart"] = "resume"
+    resume_by: ResumeBy = "syntax"
+    code_check: CodeCheck = "on-error"
+    resume_state: ResumeState = "failure"
+    after_failure: AfterFailure = "resume"
 
     def __post_init__(self) -> None:
-        if self.tries < 1 or self.start_over_from < 1:
-            raise UsageError(f"tries and start_over_from count from 1, not {self.tries} and {self.start_over_from}")
+        for name in ("tries", "start_over_from"):
+            if (value := getattr(self, name)) < 1:
+                raise UsageError(f"{name} must be 1 or more (got {value})")
 
 
 class PlanAttempt(msgspec.Struct, frozen=True):
-    """A plan that ran, how it ended, and the state it left to resume from."""
+    """A plan that ran, its outcome, and the step-entry checkpoints to resume from."""
 
     plan: Plan
     outcome: Outcome
@@ -61,10 +68,10 @@ class PlanAttempt(msgspec.Struct, frozen=True):
 
 
 class RefinementLoop:
-    """One episode's loop. ``source`` is the latest plan's text; ``solve`` returns the reason why it ended.
+    """The loop for one task of an episode. ``source`` is the text of the latest plan.
 
-    ``part`` says that the task is a part of the episode's: a plan that runs to its end has then done it, as far as
-    anybody can tell. ``claim`` is whether the last plan ran to its end.
+    With ``is_subtask``, a plan that runs to its end has done the task as far as the loop can tell. ``claim`` is whether
+    the last plan ran to its end.
     """
 
     def __init__(
@@ -84,19 +91,19 @@ class RefinementLoop:
         self._plan_count = 0
 
     def solve(self) -> Ending:
-        """Draft, run, refine, resume, until the environment says success or done, or no try is left."""
-        ran: PlanAttempt | None = None
+        """Draft, run, refine and resume until success, the episode's end, or the last try; returns the ending."""
+        attempt: PlanAttempt | None = None
         checked = self._draft()
         for number in range(1, self.settings.tries + 1):
             if isinstance(checked, Plan):
-                ran = self._run(checked, ran, number)
-                self.claim = isinstance(ran.outcome, Finished)
+                attempt = self._run(checked, attempt, number)
+                self.claim = isinstance(attempt.outcome, Finished)
                 if self.episode.success or self.episode.observation.done:
                     return EnvironmentEnded()
                 if self._is_subtask and self.claim:
-                    return Claimed("the plan ran to its end")
+                    return Claimed("the plan attempt to its end")
             if number < self.settings.tries:
-                checked = self._refine(checked, ran)
+                checked = self._refine(checked, attempt)
         if isinstance(checked, Rejected):
             return Refused(f"the last plan was refused: {checked.diagnostics[0]}")
         return NotSolved(f"no success in {self.settings.tries} tries")
@@ -109,18 +116,18 @@ class RefinementLoop:
             self._record_draft(self.writer.repair(self.source, ""), "check")
         return self._check()
 
-    def _refine(self, checked: Plan | Rejected, ran: PlanAttempt | None) -> Plan | Rejected:
+    def _refine(self, checked: Plan | Rejected, attempt: PlanAttempt | None) -> Plan | Rejected:
         self.episode.meter.reserve_refinement()
         if isinstance(checked, Rejected):
             feedback, variables = _format_errors(checked), Checkpoint()
         else:
-            assert ran is not None, "a plan that passed the check has run"
-            feedback, variables = self._feedback(ran.outcome), _last_variables(ran.outcome)
+            assert attempt is not None, "a plan that passed the check has run"
+            feedback, variables = self._feedback(attempt.outcome), _last_variables(attempt.outcome)
         self._record_draft(self.writer.refine(self.source, feedback, variables), "refine")
         return self._check()
 
     def _check(self) -> Plan | Rejected:
-        """Check the latest plan; have it repaired while it is refused, unless the model alone is to check."""
+        """Check the latest plan. While it is refused, have it repaired, unless ``code_check`` is ``always``."""
         checked = self._check_once()
         for _ in range(MAX_REPAIRS if self.settings.code_check == "on-error" else 0):
             if isinstance(checked, Plan):
@@ -161,7 +168,7 @@ class RefinementLoop:
         return PlanAttempt(plan, outcome, kept | outcome.entries)
 
     def _resume_at(self, plan: Plan, before: PlanAttempt | None, number: int) -> tuple[int, Checkpoint | None]:
-        """The step to start from, with the variables to start with; where nothing is resumed, the world is new."""
+        """The step to start from and its variables; None starts afresh."""
         first = plan.steps[0].number if plan.steps else 1
         if before is not None and self.settings.after_failure == "restart":
             rewind(self.episode, self._initial_actions)
@@ -171,16 +178,16 @@ class RefinementLoop:
             return first, None
         failed = None if isinstance(before.outcome, Finished) else before.outcome.step
         states = before.entries | self._last_state(plan, before)
-        named = None
+        suggested = None
         if self.settings.resume_by == "model":
-            named = self.writer.resume_step(before.plan.source, plan.source)
-        step = find_resume_point(before.plan, plan, failed, states, named)
+            suggested = self.writer.resume_step(before.plan.source, plan.source)
+        step = find_resume_point(before.plan, plan, failed, states, suggested)
         return step, states.get(step)
 
     def _last_state(self, plan: Plan, before: PlanAttempt) -> dict[int, Checkpoint]:
-        """The state at the end of the run before, under the step that it is the state for.
+        """The variables at the end of the previous run, by the step that they belong to.
 
-        That is the step that failed or, after a run to the end, the first one that ``plan`` adds.
+        That is the failed step or, after a run to the end, the first step that ``plan`` adds.
         """
         state, last = before.outcome.checkpoint, before.outcome.step
         if state is None or last is None:
@@ -191,7 +198,7 @@ class RefinementLoop:
 
 
 def _start_event(number: int, plan: Plan, start: int, state: Checkpoint) -> PlanStarted:
-    """The event; helper functions are never saved, and no loss, since the plan itself provides them anew."""
+    """The event of a plan's start. Helper functions are never saved; ``plan.provides`` defines them again."""
     lost = {name: why for name, why in state.dropped.items() if name not in plan.provides}
     return PlanStarted(number=number, start_from=start, restored=tuple(sorted(state.names)), dropped=lost)
 
@@ -201,7 +208,7 @@ def _format_errors(rejected: Rejected) -> str:
 
 
 def _last_variables(outcome: Outcome) -> Checkpoint:
-    """The variables at the end of a run; those at the last step's entry where the worker had to be killed."""
+    """The variables at the end of a run, or at the last step's entry if the host killed the worker."""
     if outcome.checkpoint is not None:
         return outcome.checkpoint
     return outcome.entries[max(outcome.entries)] if outcome.entries else Checkpoint()

@@ -1,4 +1,4 @@
-"""At which step a refined plan resumes: a comparison of two plans as syntax, and of the names that were kept."""
+"""Finds the step at which a refined plan resumes, from the syntax of both plans and the saved names."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from codeplan.types.plan import Checkpoint, Plan
 def find_resume_point(
     old: Plan, new: Plan, failed_step: int | None, states: dict[int, Checkpoint], suggested_step: int | None = None
 ) -> int:
-    """The step at which ``new`` resumes after ``old`` ended at step ``failed`` (None: it ran to its end).
+    """The step at which ``new`` resumes after ``old`` ended at ``failed_step`` (None: it ran to its end).
 
-    The first step whose syntax differs (or ``named``, where the author was asked), never later than the step that
-    failed, moved back until a state was kept for it that has every name which the remaining steps need and
-    which earlier steps could have set.
+    That is the first step whose syntax differs (or ``suggested_step``, the plan writer's answer), but no later than the
+    failed step. From there it moves back to a step with saved variables that include every name which the remaining
+    steps need and earlier steps could have set.
     """
     numbers = [s.number for s in new.steps]
     if not numbers:
@@ -27,7 +27,7 @@ def find_resume_point(
 
 
 def _first_difference(old: Plan, new: Plan) -> int | None:
-    """The number of the first step of ``new`` that is not the same in ``old``; None where there is none."""
+    """The number of the first step of ``new`` that ``old`` does not have; None if there is none."""
     for i, step in enumerate(new.steps):
         if i >= len(old.steps) or (old.steps[i].number, old.steps[i].digest) != (step.number, step.digest):
             return step.number
@@ -35,7 +35,7 @@ def _first_difference(old: Plan, new: Plan) -> int | None:
 
 
 def _missing_names(plan: Plan, start: int, state: Checkpoint) -> set[str]:
-    """Names that the steps from ``start`` on need, neither saved nor set anew, though earlier steps set them."""
+    """Names that the steps from ``start`` on need, and that only earlier steps set."""
     have, missing = {*plan.provides, *state.names}, set[str]()
     for step in (s for s in plan.steps if s.number >= start):
         missing |= {*step.needs} - have

@@ -1,4 +1,4 @@
-"""Taking a skill's plan as it is: its parameters are bound by one ask, and nobody plans until it fails."""
+"""Reuses a skill's plan: the model sets its parameters, and plans anew only if that plan fails."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from codeplan.types.plan import Checkpoint
 
 
 class BindingPlanWriter(PlanWriter, Protocol):
-    """An Author that can also say which values a plan's parameters have for its task."""
+    """A PlanWriter that can also ask for the values of a plan's parameters."""
 
-    def bind(self, head: ParameterBlock) -> str:
-        """The model's reply to the question which values the parameters have."""
+    def bind(self, block: ParameterBlock) -> str:
+        """The model's reply to the question for the values of the parameters."""
         ...
 
 
 class SkillPlanWriter:
-    """An Author whose first plan is a skill's; from its first failure on it is its planner.
+    """A PlanWriter whose first plan is a skill's. After its first failure, ``planner`` takes over.
 
-    ``alone`` says that the skill's plan is all that there has been.
+    ``uses_skill_plan`` is True until then.
     """
 
     def __init__(self, planner: BindingPlanWriter, skill: Skill, goal: str) -> None:
@@ -29,26 +29,26 @@ class SkillPlanWriter:
         self.uses_skill_plan = True
 
     def draft(self) -> str:
-        """The skill's plan, bound to the task; a new one where the answer does not bind it."""
-        about = read_parameters(self._skill.plan)
-        if not about.parameters:
+        """The skill's plan with the task's values; a new plan if the reply has no valid values."""
+        block = read_parameters(self._skill.plan)
+        if not block.parameters:
             return self._skill.plan
         try:
-            values = parse_values(self._planner.bind(about), about.parameters)
+            values = parse_values(self._planner.bind(block), block.parameters)
         except BindingError:
             return self._draft_new_plan()
         return bind_parameters(self._skill.plan, self._goal, values)
 
     def repair(self, source: str, errors: str) -> str:
-        """A new plan where the skill's is refused; then the planner's repair."""
+        """A new plan if the check refuses the skill's; then the planner's repair."""
         return self._draft_new_plan() if self.uses_skill_plan else self._planner.repair(source, errors)
 
     def refine(self, source: str, feedback: str, variables: Checkpoint) -> str:
-        """A new plan where the skill's has failed; then the planner's refinement."""
+        """A new plan if the skill's fails; then the planner's refinement."""
         return self._draft_new_plan() if self.uses_skill_plan else self._planner.refine(source, feedback, variables)
 
     def resume_step(self, previous: str, revised: str) -> int | None:
-        """The planner's word."""
+        """The planner's answer."""
         return self._planner.resume_step(previous, revised)
 
     def _draft_new_plan(self) -> str:

@@ -1,11 +1,11 @@
-"""A plan in sub-tasks: steps in words, and an expression of AND and OR that says which of them must succeed.
+"""A plan in sub-tasks: steps in words, and an expression of AND and OR over them.
 
     Step 1: find a mug
     Step 2: take the mug from where it is
     Execution order: (Step 1 AND Step 2)
 
-The form is that of ADaPT (Prasad et al., 2024, section 3.2). The expression is read by a grammar: AND binds closer than
-OR, brackets nest, case does not matter, ``&``, ``|`` and bare numbers are understood. What cannot be read is refused.
+The form is ADaPT's (Prasad et al., 2024, section 3.2). A grammar reads the expression: AND binds closer than OR,
+brackets nest, case does not matter; ``&``, ``|`` and bare numbers are allowed. An invalid plan is refused.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _SIGNS: Final = {"&": "AND", "&&": "AND", "|": "OR", "||": "OR"}
 
 
 class DecompositionError(Exception):
-    """The plan cannot be read; the message says what is wrong with it, as one sentence."""
+    """The reply has no valid plan in sub-tasks. The message says what is wrong, in one sentence."""
 
 
 class ExpressionNode(Value, frozen=True):
-    """AND is reached when all its parts are, one after the other; OR when one is, and the rest is left out."""
+    """AND succeeds if all parts succeed, in order; OR succeeds with its first success and skips the rest."""
 
     operator: Literal["AND", "OR"]
     parts: tuple[Expression, ...]
@@ -41,14 +41,18 @@ Expression: TypeAlias = int | ExpressionNode
 
 
 class Decomposition(Value, frozen=True):
-    """A plan in sub-tasks: ``steps`` by number, and the ``order`` that combines them, each at least once."""
+    """A plan in sub-tasks: ``steps`` by number, and the ``order`` that combines them; each occurs in it."""
 
     steps: dict[int, str]
     order: Expression
 
 
 def parse_decomposition(reply: str) -> Decomposition:
-    """The plan that a reply holds. Raises Unreadable where it holds none, or one that leaves anything open."""
+    """The plan in a reply.
+
+    Raises:
+        DecompositionError: there is no plan, or it is incomplete or ambiguous.
+    """
     steps: dict[int, str] = {}
     order: str | None = None
     for line in reply.splitlines():
@@ -68,12 +72,16 @@ def parse_decomposition(reply: str) -> Decomposition:
 
 
 def parse_expression(text: str) -> Expression:
-    """The expression that a text spells. Raises Unreadable."""
+    """The expression that a text spells.
+
+    Raises:
+        DecompositionError: the text is not an expression.
+    """
     return _Parser(_tokens(text)).whole()
 
 
 def evaluate(order: Expression, achieve: Callable[[int], bool]) -> bool:
-    """The expression's value, where ``achieve`` says whether a step was reached; none is tried once it is decided."""
+    """The expression's value, where ``achieve`` attempts a step; steps that cannot change the value are skipped."""
     if isinstance(order, int):
         return achieve(order)
     decide = all if order.operator == "AND" else any

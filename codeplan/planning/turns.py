@@ -1,7 +1,7 @@
-"""The turns of an executor: what the model says, line by line, and what it is answered.
+"""The turns of an executor: each line of the model with its answer.
 
-A line that begins with ``think:`` is a thought, and is answered ``OK.`` without the environment; any other is an action
-(ReAct, Yao et al., ICLR 2023, in the form that ADaPT's executors give it: Prasad et al., 2024, appendix A).
+A line that begins with ``think:`` is a thought; the answer is ``OK.``, without the environment. Any other line is an
+action (ReAct, Yao et al., ICLR 2023, in the form of ADaPT's executors: Prasad et al., 2024, appendix A).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from codeplan.types.task import ActionSpace
 from codeplan.types.value import Value
 
 THOUGHT_REPLY = "OK."
-"""What a thought is answered."""
+"""The answer to a thought."""
 
 _PREFIX = re.compile(r"^(?:>+|action\s*\d*\s*:)\s*", re.IGNORECASE)
 _THOUGHT = re.compile(r"^(?:think|thought)\s*\d*\s*:\s*", re.IGNORECASE)
@@ -33,7 +33,7 @@ class Turn(Value, frozen=True):
 
 
 def first_line(reply: str) -> str:
-    """The line that a reply says: the first that is not empty, without a prompt's sign before it; empty for none."""
+    """The first line of a reply that is not empty, without a prompt sign; empty if there is none."""
     line = next((each.strip() for each in reply.splitlines() if each.strip()), "")
     while (bare := _PREFIX.sub("", line)) != line:
         line = bare
@@ -41,26 +41,26 @@ def first_line(reply: str) -> str:
 
 
 def is_thought(line: str) -> bool:
-    """Whether the line is a thought, rather than an action."""
+    """Whether the line is a thought and not an action."""
     return _THOUGHT.match(line) is not None
 
 
 def parse_claim(line: str) -> bool | None:
-    """True where the line says ``task completed``, False where it says ``task failed``; None for any other."""
+    """True if the line says ``task completed``, False if it says ``task failed``, otherwise None."""
     if _DONE.search(line):
         return True
     return False if _FAILED.search(line) else None
 
 
 def normalise_action(line: str, space: ActionSpace) -> str:
-    """The action with the slips of form put right that the environment names."""
+    """The action with the environment's ``rewrites`` applied."""
     for pattern, replacement in space.rewrites:
         line = re.sub(pattern, replacement, line)
     return line
 
 
 def collect_turns(events: Sequence[Event]) -> list[Turn]:
-    """What an executor thought and did in these events, in order; failures of plans are told between them."""
+    """An executor's thoughts and actions in these events, in order, with failures of plans among them."""
     return [turn for event in events if (turn := _turn(event))]
 
 

@@ -18,7 +18,7 @@ class AgentParameter(Value, frozen=True):
 
 
 class AgentMethod(Value, frozen=True):
-    """A public method: ``signature`` as Python writes it without ``self``, ``doc`` its whole docstring."""
+    """A public method. ``signature`` is Python's, without ``self``; ``doc`` is the whole docstring."""
 
     name: str
     signature: str
@@ -27,7 +27,7 @@ class AgentMethod(Value, frozen=True):
 
 
 class AgentAttribute(Value, frozen=True):
-    """A public attribute that a plan may read; ``type`` is the annotation's text, or empty."""
+    """A public attribute that a plan may read. ``type`` is the annotation's text, or empty."""
 
     name: str
     type: str = ""
@@ -35,7 +35,7 @@ class AgentAttribute(Value, frozen=True):
 
 
 class AgentApi(Value, frozen=True):
-    """All that a plan may use of an agent. Made by ``codeplan.agent_api.agent_api``, and nowhere else."""
+    """Everything that a plan may use of an agent; made by ``codeplan.agent_api.agent_api``."""
 
     methods: tuple[AgentMethod, ...] = ()
     attributes: tuple[AgentAttribute, ...] = ()
@@ -43,5 +43,5 @@ class AgentApi(Value, frozen=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every public name: methods first, then attributes."""
+        """All public names: methods, then attributes."""
         return tuple(m.name for m in self.methods) + tuple(a.name for a in self.attributes)

@@ -8,7 +8,6 @@ from codeplan.types.value import Value
 
 _Number = TypeVar("_Number", int, float)
 
-
 Purpose = Literal[
     "plan",
     "check",
@@ -45,10 +44,10 @@ class Message(TypedDict):
 
 
 class Usage(Value, frozen=True):
-    """Tokens of one or many model calls, and what they cost. None where that is not known (never guessed).
+    """Tokens and cost of one or more model calls. None means unknown; nothing is guessed.
 
-    ``cached_tokens`` are part of the input, ``reasoning_tokens`` of the output; ``money`` is in US dollars, None where
-    the model has no known price.
+    ``cached_tokens`` are part of the input, ``reasoning_tokens`` of the output. ``money`` is in US dollars, and None if
+    the model's price is unknown.
     """
 
     input_tokens: int | None = 0
@@ -68,12 +67,12 @@ class Usage(Value, frozen=True):
 
     @property
     def total_tokens(self) -> int | None:
-        """Input and output together; None where either is unknown."""
+        """Input and output together; None if either is unknown."""
         return _sum(self.input_tokens, self.output_tokens)
 
 
 NO_USAGE = Usage(money=0.0)
-"""The usage of no call at all: what sums begin with."""
+"""The usage of no call: the start value of sums."""
 
 
 def _sum(a: _Number | None, b: _Number | None) -> _Number | None:
@@ -81,11 +80,10 @@ def _sum(a: _Number | None, b: _Number | None) -> _Number | None:
 
 
 class Completion(Value, frozen=True):
-    """A model's answer. ``text`` is never an error in disguise: failures are exceptions.
+    """A model's complete answer. A failure is an exception, never a text.
 
-    ``finish_reason`` is ``"stop"`` for a whole answer; ``model`` is what the endpoint says answered;
-    ``fingerprint`` is the endpoint's, or empty; ``retries`` is how many attempts failed before this one, and ``usage``
-    counts what they are known to have spent, too.
+    ``model`` is the model that the endpoint reports. ``fingerprint`` is the endpoint's, or empty. ``retries`` counts
+    the failed attempts before this answer; ``usage`` includes what they are known to have used.
     """
 
     text: str
@@ -97,10 +95,9 @@ class Completion(Value, frozen=True):
 
 
 class Embeddings(Value, frozen=True):
-    """Texts as vectors: one for each text, in their order, all of the same length, their numbers finite.
+    """One vector per text, in the order of the texts; all have the same length and finite numbers.
 
-    The nearer the directions of two, the nearer the texts in meaning. ``usage`` counts what failed attempts are known
-    to have spent, too.
+    Similar directions mean similar texts. ``usage`` includes what failed attempts are known to have used.
     """
 
     vectors: tuple[tuple[float, ...], ...]

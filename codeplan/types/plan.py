@@ -1,4 +1,4 @@
-"""A plan, its check, and the variables it leaves."""
+"""Plans, the results of their check, and their variables."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from codeplan.types.value import Value
 
 
 class Diagnostic(Value, frozen=True):
-    """One reason why a plan is refused. ``line`` and ``column`` count from 1; 0 means the whole plan.
+    """One reason why the check refuses a plan. ``line`` and ``column`` count from 1; 0 means the whole plan.
 
-    ``rule`` is a stable name to filter by; ``message`` is a sentence that says what to write instead.
+    ``rule`` is a stable name to filter by; ``message`` says what to write instead.
     """
 
     line: int
@@ -25,10 +25,9 @@ class Diagnostic(Value, frozen=True):
 class Step(Value, frozen=True):
     """One step of a plan: the block under ``if start_from <= number``.
 
-    ``line`` to ``end_line`` is its range in the source, both included. ``digest`` changes when the step's
-    code, or that of a helper function it uses, changes as syntax; comments and layout do not count.
-    ``needs`` are the names that it reads before it has surely set them itself; ``sets`` those that it has surely set
-    when it ends.
+    It spans the source from ``line`` to ``end_line``, inclusive. ``digest`` identifies the syntax of the step and of
+    the helper functions it uses; comments and layout do not count. ``needs`` are the names that it may read before it
+    sets them; ``sets`` are the names that it has certainly set at its end.
     """
 
     number: int
@@ -41,26 +40,26 @@ class Step(Value, frozen=True):
 
 
 class Plan(Value, frozen=True):
-    """A plan that passed the check. ``provides`` are the names that code outside the steps sets anew at each run."""
+    """A plan that passed the check. ``provides`` are the names that code outside the steps sets at every run."""
 
     source: str
     steps: tuple[Step, ...] = ()
     provides: tuple[str, ...] = ()
 
     def step(self, number: int | None) -> Step | None:
-        """The step with this number; None where there is none."""
+        """The step with this number, or None."""
         return next((s for s in self.steps if s.number == number), None)
 
 
 class Rejected(Value, frozen=True):
-    """A plan that was refused before any of it ran, with at least one diagnostic."""
+    """A plan that the check refused, with at least one diagnostic. None of it ran."""
 
     source: str
     diagnostics: tuple[Diagnostic, ...]
 
 
 class Checkpoint(Value, frozen=True):
-    """A plan's variables as data: a flat table of tagged nodes, made and read by ``sandbox.protocol.codec`` only.
+    """A plan's variables as data: a flat table of tagged nodes. Only ``sandbox.protocol.codec`` makes and reads it.
 
     ``names`` maps a variable to its node; ``dropped`` maps a variable that could not be saved to the reason.
     """

@@ -1,4 +1,4 @@
-"""The outcome of one run of a plan."""
+"""The outcomes of one run of a plan."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from codeplan.types.value import Value
 
 
 class ResourceUsage(Value, frozen=True):
-    """What a run used: seconds of wall and CPU time in the worker, characters printed, calls and asks made."""
+    """What a run used: wall and CPU seconds in the worker, printed characters, agent calls and questions."""
 
     wall: float = 0.0
     cpu: float = 0.0
@@ -17,7 +17,7 @@ class ResourceUsage(Value, frozen=True):
 
 
 class Finished(Value, frozen=True, tag="finished"):
-    """The plan ran to its end (which says nothing of success: that is the environment's word)."""
+    """The plan ran to its end. Only the environment says whether the task succeeded."""
 
     output: str
     step: int | None
@@ -27,10 +27,11 @@ class Finished(Value, frozen=True, tag="finished"):
 
 
 class Failed(Value, frozen=True, tag="failed"):
-    """An assertion failed, or the plan raised. ``step`` is the runtime's own count, never the message's claim.
+    """An assertion failed, or the plan raised an exception.
 
-    ``error`` is ``"AssertionError"`` or the name of the exception; ``checkpoint`` holds the variables at the
-    failure, ``entries`` those at the entry of each step that was reached. ``step`` is None outside all steps.
+    ``error`` is the exception's name, such as ``"AssertionError"``. The runtime counts ``step`` itself, whatever the
+    message says; it is None outside all steps. ``checkpoint`` holds the variables at the failure, ``entries`` those at
+    the entry of each step reached.
     """
 
     step: int | None
@@ -44,10 +45,10 @@ class Failed(Value, frozen=True, tag="failed"):
 
 
 class Stopped(Value, frozen=True, tag="stopped"):
-    """A limit ended the run: ``limit`` names the field of ``Limits``, ``value`` was spent, ``allowed`` is the limit.
+    """A limit ended the run. ``limit`` is the field of ``Limits``, ``value`` the amount used, ``allowed`` the maximum.
 
-    ``limit`` is ``"worker"`` when the worker died or broke the protocol, ``"episode"`` when the plan acted on after
-    the environment's end. ``checkpoint`` is None where the worker had to be killed.
+    ``limit`` is ``"worker"`` if the worker died or broke the protocol, and ``"episode"`` if the plan acted after the
+    end of the episode. ``checkpoint`` is None if the host had to kill the worker.
     """
 
     limit: str

@@ -1,18 +1,19 @@
-"""The task and what the environment answers."""
+"""Tasks, observations and actions."""
 
 from __future__ import annotations
+
+import msgspec
 
 from codeplan.types.value import Value
 
 
 class Task(Value, frozen=True):
-    """What an agent is to do in an environment.
+    """What an agent is to achieve in an environment.
 
-    ``id`` is unique within the environment; ``kind`` is the family it belongs to (``"heat"``); ``goal`` is
-    the sentence that the model sees, and may be empty where only the environment's ``reset`` reveals it;
-    ``seed`` makes a generated task repeatable; ``split`` is ``"train"``, ``"dev"`` or ``"test"``, or the
-    data set's own name for a split. ``notes`` is what a method gives along to the one that it hands
-    the task to: what was done before, a reflection, a plan to go by. Tasks of environments have none.
+    ``id`` is unique within the environment; ``kind`` is the task's family (``"heat"``). ``goal`` is the sentence that
+    the model sees; it is empty if only the environment's ``reset`` reveals it. ``seed`` makes a generated task
+    repeatable. ``split`` is ``"train"``, ``"dev"``, ``"test"`` or the data set's own name of a split. ``notes`` are
+    what one method tells another about the task: progress, a reflection, a plan to follow. Environments give none.
     """
 
     id: str
@@ -23,12 +24,15 @@ class Task(Value, frozen=True):
     split: str = "test"
     notes: tuple[str, ...] = ()
 
+    def with_notes(self, *notes: str) -> Task:
+        """The same task with more notes."""
+        return msgspec.structs.replace(self, notes=(*self.notes, *notes))
+
 
 class Observation(Value, frozen=True):
-    """What the environment answers to an action (or to ``reset``).
+    """The environment's answer to an action, or to ``reset``.
 
-    ``done`` says that no further action counts; ``success`` is the environment's own word that the goal
-    is reached, the only one that is believed.
+    ``done`` means that no further action counts. ``success`` means that the goal is reached; nothing else decides that.
     """
 
     text: str

@@ -6,4 +6,4 @@ import msgspec
 
 
 class Value(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Base of all values: frozen, compared by content."""
+    """Base of all values: frozen, and equal if their contents are."""
