@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 
 from codeplan.sandbox.cage.zygote import UNKNOWN_STATUS
 from codeplan.sandbox.host import launcher
+from codeplan.sandbox.host.accounting import LimitExceededError, processor_seconds, require_within
 from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.host.process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
 from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, MAX_ARCS, STOPPING_LIMITS, Limits, limit_message
@@ -29,17 +30,9 @@ MAX_STEPS: Final = 1_000
 _CHECKPOINT_EXTRA: Final = 1 << 20
 _TABLE_EXTRA: Final = MAX_DROPPED_BYTES + (4 << 10)
 _EXIT_WAIT_SECONDS: Final = 0.2
-_CPU_CLOCK_ID: Final = 2
 
 
 _T = TypeVar("_T")
-
-
-class _LimitExceeded(Exception):
-    """The host found a limit exceeded."""
-
-    def __init__(self, limit: str, value: float) -> None:
-        self.limit, self.value = limit, value
 
 
 class RunSession:
@@ -76,10 +69,10 @@ class RunSession:
             self._worker.send(job, self._deadline())
             rejected = self._await_start(job.checkpoint)
             return rejected or self._serve_requests()
-        except _LimitExceeded as over:
+        except LimitExceededError as over:
             return self._stopped(over.limit, over.value, None, None)
         except DeadlineExceeded:
-            return self._stopped("wall", self._wall_seconds(), None, None, self._cpu_seconds())
+            return self._stopped("wall", self._wall_seconds(), None, None, processor_seconds(self._worker.pid))
         except frames.ProtocolError as error:
             return self._worker_failed(f"the worker broke the protocol: {error}")
         except WorkerDisconnected:
@@ -121,19 +114,15 @@ class RunSession:
     def _count_request(self, request: frames.CallFrame | frames.ReadFrame | frames.AskFrame) -> None:
         if isinstance(request, frames.CallFrame):
             self._calls += 1
-            self._require_within("calls", self._calls)
-            self._require_within("call_bytes", frames.packed_size(request))
+            require_within(self._limits, "calls", self._calls)
+            require_within(self._limits, "call_bytes", frames.packed_size(request))
         elif isinstance(request, frames.ReadFrame):
             self._reads += 1
-            self._require_within("reads", self._reads)
+            require_within(self._limits, "reads", self._reads)
         else:
             self._asks += 1
-            self._require_within("asks", self._asks)
-            self._require_within("ask_bytes", len(request.question.encode()))
-
-    def _require_within(self, limit: str, value: int) -> None:
-        if value > getattr(self._limits, limit):
-            raise _LimitExceeded(limit, value)
+            require_within(self._limits, "asks", self._asks)
+            require_within(self._limits, "ask_bytes", len(request.question.encode()))
 
     def _take_output(self, text: str) -> None:
         kept = text[: self._limits.output - self._output_chars]
@@ -141,7 +130,7 @@ class RunSession:
         self._output.append(kept)
         if kept:
             self._run_untimed(lambda: self._on_event(OutputChunk(kept)))
-        self._require_within("output", self._output_chars)
+        require_within(self._limits, "output", self._output_chars)
 
     def _take_step(self, entered: frames.StepFrame) -> None:
         known = self._plan.step(entered.step)
@@ -195,13 +184,6 @@ class RunSession:
     def _wall_seconds(self) -> float:
         return time.monotonic() - self._started_at - self._untimed_seconds
 
-    def _cpu_seconds(self) -> float:
-        """The worker's processor time by the kernel's count; 0 if unknown."""
-        try:
-            return time.clock_gettime((~self._worker.pid << 3) | _CPU_CLOCK_ID)
-        except (OSError, OverflowError):
-            return 0.0
-
     # ------------------------------------------------------------------ endings
 
     def _finish(self, end: frames.EndFrame) -> Finished | Failed | Stopped:
@@ -230,14 +212,14 @@ class RunSession:
     ) -> Stopped:
         allowed = float(getattr(self._limits, limit))
         message = limit_message(limit, value, allowed)
-        spent = self._resource_usage(self._cpu_seconds() if cpu is None else cpu)
+        spent = self._resource_usage(processor_seconds(self._worker.pid) if cpu is None else cpu)
         where = step if checkpoint else self._current_step
         output = "".join(self._output)
         return Stopped(limit, value, allowed, where, line, message, output, checkpoint, self._entries, spent)
 
     def _worker_failed(self, message: str) -> Stopped:
         """The worker died or broke the protocol."""
-        output, spent = "".join(self._output), self._resource_usage(self._cpu_seconds())
+        output, spent = "".join(self._output), self._resource_usage(processor_seconds(self._worker.pid))
         return Stopped("worker", 0.0, 0.0, self._current_step, None, message, output, None, self._entries, spent)
 
     def _worker_disconnected(self) -> Stopped:

@@ -1,1 +1,1 @@
-"""A second backend, for machines without the Linux cage."""
+"""A second backend: plans run in Monty, an interpreter of Python written in Rust."""

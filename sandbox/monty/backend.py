@@ -1,8 +1,7 @@
-"""A second executor: plans run by Monty, an interpreter of Python written in Rust (the extra ``monty``).
+"""Runs plans in Monty, an interpreter of Python written in Rust (the extra ``monty``).
 
-Plans are checked in the locked cage, as ever; what runs them is Monty's process, which has a language of its own and no
-way out of it, but no cage around it. It is a second opinion on the contract, and runs where the cage cannot be built;
-``differences`` says what it lacks.
+The locked cage checks plans as usual. A process of Monty runs them: its language has no way out, but no cage surrounds
+the process. Use it as a second opinion, and on machines without the Linux cage. ``differences`` lists what it lacks.
 """
 
 from __future__ import annotations
@@ -34,27 +33,26 @@ _STRING_SYMBOLS: Final = ("printable", "punctuation", "whitespace")
 
 DIFFERENCES: Final[Mapping[Capability, str]] = {
     Capability.ASSERTIONS: "in Monty a failed assertion is an exception, which `except Exception` catches",
-    Capability.TURNS: "Monty counts no turns of loops; a loop meets the limits of time",
+    Capability.TURNS: "Monty does not count loop turns; the limits of time stop a loop",
     Capability.RECURSION: "in Monty too deep a recursion is an exception, which `except Exception` catches",
-    Capability.SAVED_AT_LIMIT: "at a limit Monty's process is given up, with the plan's variables",
+    Capability.SAVED_AT_LIMIT: "at a limit Monty's process ends, and the plan's variables are lost",
     Capability.SURROGATES: "Monty's texts are UTF-8, and half a surrogate pair becomes a replacement character",
-    Capability.DELETION: "Monty's parser does not know the del statement",
-    Capability.GENERATORS: "in Monty a generator expression is a list, made at once, which next does not take",
+    Capability.DELETION: "Monty's parser does not support the del statement",
+    Capability.GENERATORS: "in Monty a generator expression is a list, which next does not take",
     Capability.IN_PLACE: "in Monty `b *= 2` makes a new list",
-    Capability.BOUND_METHODS: "in Monty a method of a value can be called, but not handed on, as in key=d.get",
+    Capability.BOUND_METHODS: "in Monty a method of a value can be called but not passed on, as in key=d.get",
     Capability.MODULES: "Monty's modules lack members: OrderedDict, re.sub with a function, string.capwords, ast",
     Capability.BUILTINS: "Monty lacks builtins and methods: callable, issubclass, str.format_map, int.bit_length",
     Capability.ERRORS: "Monty's exceptions take one text at most, and some messages are its own, as those of json",
     Capability.TYPE_METHODS: "Monty has no methods on types, as in map(str.strip, lines)",
 }
-"""What Monty lacks of the contract of executors."""
+"""What Monty lacks of the backend contract."""
 
 
 class MontyBackend:
-    """Runs plans in Monty. Safe to share between threads; the processes are shared, and each serves one run.
+    """Runs plans in Monty. Thread-safe; all backends share a pool of processes, each of which serves one run.
 
-    ``allow_weak`` is for the check, which runs in the locked cage. Raises SandboxError where pydantic-monty is not
-    installed.
+    ``allow_weak`` is for the check in the locked cage. Raises SandboxError if pydantic-monty is not installed.
     """
 
     differences: Mapping[Capability, str] = DIFFERENCES
@@ -65,7 +63,7 @@ class MontyBackend:
         _shared_pool()
 
     def check(self, source: str, api: AgentApi | type) -> Plan | Rejected:
-        """Whether the source is a plan; the same check as the sandbox's, in the same cage."""
+        """Check a plan as ``Sandbox.check`` does, in the same cage."""
         return self._sandbox.check(source, api)
 
     def run(
@@ -79,7 +77,7 @@ class MontyBackend:
         on_event: Callable[[Progress], None] | None = None,
         seed: int = 0,
     ) -> Finished | Failed | Stopped | Rejected:
-        """Run a plan as ``Sandbox.run`` does; a text is checked first."""
+        """Run a plan as ``Sandbox.run`` does; a plan given as text is checked first."""
         for name, value in {"start_from": start_from, "seed": seed}.items():
             if type(value) is not int:
                 raise UsageError(f"{name} must be a whole number, not {value!r:.80}")
@@ -92,7 +90,7 @@ class MontyBackend:
         try:
             text = build_script(checked, start_from, {n: at for n, at in saved.items() if n not in RESERVED_NAMES})
         except ScriptError as reason:
-            return Rejected(checked.source, (Diagnostic(0, 0, "executor", str(reason)),))
+            return Rejected(checked.source, (Diagnostic(0, 0, "backend", str(reason)),))
         run = MontyRun(
             checked, text, AgentPort(agent, ask), self.limits, on_event or (lambda progress: None), checkpoint
         )
@@ -123,7 +121,7 @@ _pools: Final[list[Any]] = []
 
 
 def _shared_pool() -> Any:
-    """The pool of Monty's processes that all executors share. Raises SandboxError where Monty is not installed."""
+    """The process pool that all backends share. Raises SandboxError if Monty is not installed."""
     with _lock:
         if not _pools:
             _pools.append(_start_pool())

@@ -1,7 +1,8 @@
-"""What runs inside Monty beside a plan: saving its variables to a checkpoint's table, and making them again.
+"""The code that runs inside Monty next to a plan: it saves the plan's variables to a checkpoint's table and restores
+them.
 
-Its names begin with an underscore, which a plan's cannot; what it needs of the builtins it takes at once, before a plan
-can rebind them.
+Its names begin with an underscore, which a plan's cannot. It binds the builtins that it needs before the plan can
+rebind them.
 """
 
 from __future__ import annotations

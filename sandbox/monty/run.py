@@ -1,4 +1,4 @@
-"""One run of a plan in Monty: its calls answered and counted, its checkpoints checked, its end told."""
+"""One run of a plan in Monty: answers and counts its calls, verifies its checkpoints, and reports its end."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from importlib import import_module
 from typing import Any, Final
 
 from codeplan.errors import SandboxError
+from codeplan.sandbox.host.accounting import LimitExceededError, processor_seconds, require_within
 from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, Limits, limit_message, shorten
 from codeplan.sandbox.monty.script import MontyScript
-from codeplan.sandbox.protocol import frames as wire
+from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
 from codeplan.sandbox.protocol.progress import OutputChunk, Progress, StepEntry
 from codeplan.sandbox.protocol.table import OTHERS_KEY
@@ -24,18 +25,11 @@ _METHOD: Final = "_method_"
 
 
 def load_monty() -> Any:
-    """The module of Monty's client. Raises SandboxError where it is not installed."""
+    """The module of Monty's client. Raises SandboxError if it is not installed."""
     try:
         return import_module("pydantic_monty")
     except ImportError:
         raise SandboxError("Monty is not installed; install it: pip install 'codeplan[monty]'") from None
-
-
-class _LimitExceeded(Exception):
-    """A limit that the host found passed, with what was reached."""
-
-    def __init__(self, limit: str, value: float) -> None:
-        self.limit, self.value = limit, value
 
 
 class MontyRun:
@@ -54,7 +48,7 @@ class MontyRun:
         self._dropped = dict(checkpoint.dropped) if checkpoint else {}
         self._nodes = checkpoint.nodes if checkpoint else []
         self._entries: dict[int, Checkpoint] = {}
-        self._room = ENTRY_CHECKPOINTS_FACTOR * limits.checkpoint_bytes
+        self._free_bytes = ENTRY_CHECKPOINTS_FACTOR * limits.checkpoint_bytes
         self._step: int | None = None
         self._output: list[str] = []
         self._pending_output: list[str] = []
@@ -63,14 +57,14 @@ class MontyRun:
         self._line: int | None = None
 
     def run(self, session: Any) -> Finished | Failed | Stopped | Rejected:
-        """See it through. Raises what the agent, ``ask`` or the listener raise for the caller."""
-        began = _processor_seconds(session.worker_pid)
+        """Run the script to its end. Raises what the agent, ``ask`` or a callback raise for the caller."""
+        began = processor_seconds(session.worker_pid)
         try:
             snapshot = self._timed(lambda: session.feed_start(self._script.text, **self._inputs()))
             while not isinstance(snapshot, load_monty().MontyComplete):
                 snapshot = self._answer_snapshot(snapshot)
             self._report_output()
-        except _LimitExceeded as over:
+        except LimitExceededError as over:
             return self._stopped(over.limit, over.value, session, began)
         except load_monty().MontyCrashedError as error:
             return self._process_failed(f"Monty's process died ({shorten(str(error), 200)})")
@@ -89,13 +83,13 @@ class MontyRun:
     # ------------------------------------------------------------------ turns
 
     def _answer_snapshot(self, snapshot: Any) -> Any:
-        """Answer what Monty stopped for."""
+        """Answer what Monty paused for."""
         self._line = self._script.plan_line(_line_at(self._script.text, snapshot.position.start))
         self._report_output()
         if isinstance(snapshot, load_monty().NameLookupSnapshot):
             return self._answer_lookup(snapshot)
         if not isinstance(snapshot, load_monty().FunctionSnapshot):
-            raise SandboxError("Monty waits for what no plan can wait for")
+            raise SandboxError("Monty paused for something that no plan can wait for")
         if snapshot.is_os_function:
             return self._timed(snapshot.resume_auto)
         answer = self._answer_call(snapshot)
@@ -109,7 +103,7 @@ class MontyRun:
             value = _named_function(_METHOD + name)
         elif name in self._port.attributes:
             self._count("reads")
-            value = self._exchange(wire.ReadFrame(name)).get("return_value", _ABSENT)
+            value = self._exchange(frames.ReadFrame(name)).get("return_value", _ABSENT)
         else:
             value = _ABSENT
         return self._timed(snapshot.resume if value is _ABSENT else lambda: snapshot.resume(value=value))
@@ -131,10 +125,11 @@ class MontyRun:
             return _error_result("AttributeError", f"the agent has no '{method}'; it has: {there}")
         self._count("calls")
         try:
-            call = wire.CallFrame(method, [pack_value(a) for a in args], {k: pack_value(v) for k, v in kwargs.items()})
+            named = {k: pack_value(v) for k, v in kwargs.items()}
+            call = frames.CallFrame(method, [pack_value(a) for a in args], named)
         except NotPlainData as reason:
             return _error_result("TypeError", f"{method} was given {reason}; give it texts, numbers, lists and dicts")
-        self._require_within("call_bytes", wire.packed_size(call))
+        require_within(self._limits, "call_bytes", frames.packed_size(call))
         return self._exchange(call)
 
     def _ask_model(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -142,15 +137,15 @@ class MontyRun:
         if type(question) is not str or len(args) + len(kwargs) != 1:
             return _error_result("TypeError", "ask_llm takes one text; write ask_llm(f'…')")
         self._count("asks")
-        self._require_within("ask_bytes", len(escape_surrogates(question).encode()))
-        return self._exchange(wire.AskFrame(escape_surrogates(question)))
+        require_within(self._limits, "ask_bytes", len(escape_surrogates(question).encode()))
+        return self._exchange(frames.AskFrame(escape_surrogates(question)))
 
-    def _exchange(self, request: wire.CallFrame | wire.ReadFrame | wire.AskFrame) -> dict[str, Any]:
+    def _exchange(self, request: frames.CallFrame | frames.ReadFrame | frames.AskFrame) -> dict[str, Any]:
         try:
             reply = self._port.answer(request)
-        except wire.ProtocolError as error:
+        except frames.ProtocolError as error:
             return _error_result("TypeError", str(error))
-        if isinstance(reply, wire.ErrorFrame):
+        if isinstance(reply, frames.ErrorFrame):
             return _error_result("RuntimeError", reply.message)
         return {"return_value": unpack_value(reply.value)}
 
@@ -158,8 +153,8 @@ class MontyRun:
         self._step = step
         if step is None:
             return
-        checkpoint = self._checkpoint(table, min(self._limits.checkpoint_bytes, self._room))
-        self._room = max(0, self._room - wire.packed_size(checkpoint))
+        checkpoint = self._checkpoint(table, min(self._limits.checkpoint_bytes, self._free_bytes))
+        self._free_bytes = max(0, self._free_bytes - frames.packed_size(checkpoint))
         self._entries.setdefault(step, checkpoint)
         known = self._plan.step(step)
         self._on_event(StepEntry(step, known.title if known else "", checkpoint))
@@ -168,11 +163,7 @@ class MontyRun:
 
     def _count(self, limit: str) -> None:
         self._counts[limit] += 1
-        self._require_within(limit, self._counts[limit])
-
-    def _require_within(self, limit: str, value: float) -> None:
-        if value > getattr(self._limits, limit):
-            raise _LimitExceeded(limit, value)
+        require_within(self._limits, limit, self._counts[limit])
 
     def _timed(self, work: Callable[[], Any]) -> Any:
         began = time.monotonic()
@@ -182,7 +173,7 @@ class MontyRun:
             self._wall += time.monotonic() - began
 
     def _take_output(self, stream: str, text: str) -> None:
-        """Take what is printed; nothing may be raised here."""
+        """Collect printed text. Monty calls this, so it must not raise."""
         kept = escape_surrogates(text)[: max(0, self._limits.output - self._counts["output"])]
         self._counts["output"] += len(text)
         if kept:
@@ -190,25 +181,25 @@ class MontyRun:
             self._pending_output.append(kept)
 
     def _report_output(self) -> None:
-        """Hand on what was printed, whole before anything else happens."""
+        """Report pending output before anything else happens."""
         if self._pending_output:
             text = "".join(self._pending_output)
             self._pending_output.clear()
             self._on_event(OutputChunk(text))
-        self._require_within("output", self._counts["output"])
+        require_within(self._limits, "output", self._counts["output"])
 
     # ------------------------------------------------------------------ endings
 
     def _failure(self, error: Any, session: Any, began: float) -> Finished | Failed | Stopped | Rejected:
         try:
             self._report_output()
-        except _LimitExceeded as over:
+        except LimitExceededError as over:
             return self._stopped(over.limit, over.value, session, began)
-        frames = [(self._script.plan_line(f.line), f.function_name) for f in error.traceback()]
+        trace = [(self._script.plan_line(f.line), f.function_name) for f in error.traceback()]
         raised = error.exception()
-        if self._step is None and not self._entries and frames and frames[-1][1] is None:
-            return self._unsupported_syntax(str(raised), frames[-1][0])
-        self._line = next((line for line, _ in reversed(frames) if line), None)
+        if self._step is None and not self._entries and trace and trace[-1][1] is None:
+            return self._unsupported_syntax(str(raised), trace[-1][0])
+        self._line = next((line for line, _ in reversed(trace) if line), None)
         if (limit := self._limit_of(raised)) is not None:
             return self._stopped(limit, max(self._wall, getattr(self._limits, limit)), session, began)
         name, message = self._error_text(raised)
@@ -217,10 +208,10 @@ class MontyRun:
         return Failed(self._step, self._line, name, message, output, checkpoint, self._entries, used)
 
     def _unsupported_syntax(self, message: str, line: int | None) -> Rejected:
-        return Rejected(self._plan.source, (Diagnostic(line or 0, 0, "executor", shorten(message)),))
+        return Rejected(self._plan.source, (Diagnostic(line or 0, 0, "backend", shorten(message)),))
 
     def _limit_of(self, raised: BaseException) -> str | None:
-        """The limit that an exception stands for; a plan can raise none of these but TimeoutError."""
+        """The limit behind an exception, if any. Of these exceptions, a plan can raise only TimeoutError itself."""
         if isinstance(raised, MemoryError):
             return "memory"
         if isinstance(raised, RecursionError):
@@ -229,7 +220,7 @@ class MontyRun:
         return timed if isinstance(raised, TimeoutError) and self._wall >= allowed else None
 
     def _error_text(self, raised: BaseException) -> tuple[str, str]:
-        """The name and the message of an exception; for a name that was not saved, why."""
+        """The name and the message of an exception; for a name that was not saved, the reason."""
         message = escape_surrogates(shorten(str(raised)))
         for name, why in self._dropped.items():
             if isinstance(raised, NameError) and f"'{name}'" in message:
@@ -237,14 +228,14 @@ class MontyRun:
         return type(raised).__name__, message
 
     def _save(self, session: Any) -> Checkpoint:
-        """The variables at the end. Where Monty cannot give them any more, all are named as dropped."""
+        """The variables at the end. If Monty can no longer return them, all count as dropped."""
         try:
             return self._checkpoint(session.feed_run("_save_()"), self._limits.checkpoint_bytes)
         except (load_monty().MontyError, CheckpointError) as error:
             return Checkpoint({}, [], {OTHERS_KEY: shorten(str(error), 150)})
 
     def _checkpoint(self, table: Any, most: int) -> Checkpoint:
-        """What the guest saved, checked and brought under the limit."""
+        """The guest's checkpoint, verified and cut to the limit."""
         names, nodes, dropped = table
         found = encode(decode(Checkpoint(names, nodes, dropped)), most)
         unsaved = {n: why for n, why in dropped.items() if n not in PREDEFINED_NAMES}
@@ -265,20 +256,20 @@ class MontyRun:
         return Stopped("worker", 0.0, 0.0, self._step, self._line, message, output, None, self._entries, used)
 
     def _resource_usage(self, session: Any, began: float) -> ResourceUsage:
-        cpu = max(0.0, _processor_seconds(session.worker_pid) - began) if session else 0.0
+        cpu = max(0.0, processor_seconds(session.worker_pid) - began) if session else 0.0
         output = min(self._counts["output"], self._limits.output)
         return ResourceUsage(self._wall, cpu, output, self._counts["calls"], self._counts["asks"])
 
 
 class _AgentStandIn:
-    """What Monty is shown in the agent's place: it has nothing, and all that is asked of it comes to the host."""
+    """Represents the agent in Monty. It has no attributes: Monty asks the host for each."""
 
 
 _ABSENT: Final = object()
 
 
 def _named_function(name: str) -> Callable[..., None]:
-    """A function that Monty is to call the host for, by this name; it is never run."""
+    """A function by which Monty names a call to the host; it never runs."""
 
     def function() -> None:
         return None
@@ -293,11 +284,3 @@ def _error_result(kind: str, message: str) -> dict[str, Any]:
 
 def _line_at(text: str, offset: int) -> int:
     return text.encode()[:offset].count(b"\n") + 1
-
-
-def _processor_seconds(pid: int | None) -> float:
-    """What the kernel has counted for a process; 0 where it does not say."""
-    try:
-        return time.clock_gettime((~pid << 3) | 2) if pid else 0.0
-    except OSError:
-        return 0.0

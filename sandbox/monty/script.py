@@ -1,7 +1,7 @@
-"""A plan as the text that Monty runs: its parts as functions over one namespace, between calls to the host.
+"""Turns a plan into the script that Monty runs: its parts as functions over one namespace, between calls to the host.
 
-Text work alone: where the steps stand is known from the check, which parsed the plan in its cage. What Monty makes of
-the text happens in Monty's own process.
+This is text work only. The check, which parsed the plan in its cage, says where the steps are; Monty parses the script
+in its own process.
 """
 
 from __future__ import annotations
@@ -33,48 +33,48 @@ _MODEL_NAME: Final = re.compile(r"\b(?:ask_llm|ask)(?:[ \t]+as[ \t]+(?P<other>\w
 
 
 class ScriptError(Exception):
-    """Why a plan's text cannot be cut into its parts."""
+    """Says why a plan's text cannot be split into its parts."""
 
 
 class ScriptLine(NamedTuple):
-    """A line of the text, and the line of the plan that it is; 0 where it is ours."""
+    """A line of the script, and the plan's line that it comes from; 0 if added."""
 
     text: str
     origin: int
 
 
 class ScriptPart(NamedTuple):
-    """Lines of ``solution`` that run together: a step, or what stands between steps (``step`` None)."""
+    """Lines of ``solution`` that run together: a step, or code between steps (``step`` is None)."""
 
     step: int | None
     lines: list[ScriptLine]
 
 
 class MontyScript(NamedTuple):
-    """What Monty is given."""
+    """The script of one run."""
 
     lines: list[ScriptLine]
 
     @property
     def text(self) -> str:
-        """The whole text."""
+        """The script as text."""
         return "\n".join(line.text for line in self.lines) + "\n"
 
     def plan_line(self, line: int) -> int | None:
-        """The plan's line that a line of the text is, both counted from 1; None where it is not one of the plan's."""
+        """The plan's line behind a line of the script, both counted from 1; None for added lines."""
         return (self.lines[line - 1].origin or None) if 1 <= line <= len(self.lines) else None
 
 
 def find_variable_names(source: str) -> tuple[str, ...]:
-    """All variables that a plan can have, and at times a name too many: whatever stands where names are bound."""
+    """All names that a plan may bind, and perhaps a few more: every word in a binding position."""
     found = {name for m in _BINDING.finditer(source) for part in m.groups("") for name in _WORD.findall(part)}
     return tuple(sorted(n for n in found - RESERVED_NAMES if not n.startswith("_") and not keyword.iskeyword(n)))
 
 
 def build_script(plan: Plan, start_from: int, saved: Mapping[str, int]) -> MontyScript:
-    """The text of a run; ``saved`` are the variables to restore, each with its place among the restored values.
+    """Build the script of a run; ``saved`` maps each variable to its index among the restored values.
 
-    Raises NoScript where ``solution`` is not written in the plain way.
+    Raises ScriptError if ``solution`` is not written in the usual way.
     """
     outside, parts = _split_plan(plan)
     names = sorted({*find_variable_names(plan.source), *saved})
@@ -97,7 +97,7 @@ def _added_lines(lines: Iterable[str]) -> list[ScriptLine]:
 
 
 def _split_plan(plan: Plan) -> tuple[list[ScriptLine], list[ScriptPart]]:
-    """The lines outside ``solution``, and the parts inside."""
+    """The lines outside ``solution``, and its parts."""
     text = plan.source.replace("\r\n", "\n").replace("\r", "\n")
     header = max(_HEADER.finditer(text), key=lambda m: m.start(), default=None)
     if header is None:
@@ -114,7 +114,7 @@ def _split_plan(plan: Plan) -> tuple[list[ScriptLine], list[ScriptPart]]:
 
 
 def _end_of_solution(lines: Sequence[ScriptLine], least: int) -> int:
-    """How many lines there are up to the end of ``solution``, which has at least ``least``."""
+    """The number of lines up to the end of ``solution``, at least ``least``."""
     for line in lines[least:]:
         if line.text.strip() and line.text[0] not in " \t#":
             return line.origin - 1
@@ -145,7 +145,7 @@ def _is_code(line: ScriptLine) -> bool:
 
 
 def _find_imports(lines: Iterable[ScriptLine]) -> Iterator[str]:
-    """The imports among the lines, as statements to run at the start; what they import of ours is there already."""
+    """The imports among the lines, as statements for the start; names that the runtime provides need none."""
     for line in lines:
         found = _IMPORT.fullmatch(line.text)
         if found is None or re.match(r"(?:from|import)[ \t]+(?:ast|typing|__future__)\b", found["statement"]):
@@ -157,7 +157,7 @@ def _find_imports(lines: Iterable[ScriptLine]) -> Iterator[str]:
 
 
 def _guarded_imports(statements: Iterable[str]) -> Iterator[str]:
-    """What Monty does not have stays a name that nothing defines."""
+    """Names that Monty lacks stay undefined."""
     for statement in statements:
         yield from ("try:", f"    {statement}", "except ImportError:", "    pass")
 

@@ -1,6 +1,4 @@
-"""Fuzzing by the clock: ``python tests/fuzz --frames 100000 --seconds 600``. Ends with 1 and a traceback where
-something is found.
-"""
+"""Fuzzes the sandbox: ``python tests/fuzz --frames 100000 --seconds 600``. Exits with 1 and a traceback on a finding."""
 
 from __future__ import annotations
 
@@ -11,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 import analyses
-import frames
-import tables
-import texts
+import checkpoint_tables
+import frame_streams
+import plan_texts
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -21,7 +19,7 @@ _BATCH = 200
 
 
 def repeat(seconds: float, strategy: st.SearchStrategy[Any], judge: Callable[[Any], None]) -> int:
-    """Try examples for so long; returns how many there were."""
+    """Try examples for this many seconds; return their number."""
     tried = 0
 
     @settings(max_examples=_BATCH, deadline=None, database=None, suppress_health_check=list(HealthCheck))
@@ -38,21 +36,21 @@ def repeat(seconds: float, strategy: st.SearchStrategy[Any], judge: Callable[[An
 
 
 def main(arguments: list[str]) -> None:
-    """Fuzz the frames and the replies to analyses by number, then the check, the cage and the codec by time, a third each."""
+    """Fuzz frames and replies to analyses by number, then check, cage and codec for a third of the time each."""
     parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
     parser.add_argument("--frames", type=int, default=100_000, help="frames for the host's side of a run")
     parser.add_argument("--seconds", type=float, default=600.0, help="seconds for the check, the cage and the codec")
     parser.add_argument("--seed", type=int, default=0, help="where the streams of frames begin")
     chosen = parser.parse_args(arguments)
-    runs = frames.fuzz_frames(chosen.frames, chosen.seed)
+    runs = frame_streams.fuzz_frames(chosen.frames, chosen.seed)
     print(f"frames: {chosen.frames:,} in {runs:,} runs, none misled the host", flush=True)
     analyses.fuzz_analyses(chosen.frames // 20, chosen.seed)
     print(f"analyses: {chosen.frames // 20:,} replies, none misled the host", flush=True)
     third = chosen.seconds / 3
     for name, strategy, judge in (
-        ("check", texts.PLANS, texts.judge_check),
-        ("cage", texts.PLANS, texts.judge_run),
-        ("codec", tables.TABLES, tables.judge_table),
+        ("check", plan_texts.PLANS, plan_texts.judge_check),
+        ("cage", plan_texts.PLANS, plan_texts.judge_run),
+        ("codec", checkpoint_tables.TABLES, checkpoint_tables.judge_table),
     ):
         print(f"{name}: {repeat(third, strategy, judge):,} examples in {third:.0f} s, nothing found", flush=True)
 

@@ -10,13 +10,13 @@ import time
 from typing import Any
 
 import msgspec
-from frames import OUT_OF_ORDER, SLACK_SECONDS, break_frame
+from frame_streams import OUT_OF_ORDER, SLACK_SECONDS, break_frame
 
 from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox.host.analysis import build_job, run_analysis
 from codeplan.sandbox.host.process import WorkerProcess
 from codeplan.sandbox.limits import Limits
-from codeplan.sandbox.protocol import frames as wire
+from codeplan.sandbox.protocol import frames
 from codeplan.types.plan import Rejected
 
 LIMITS = Limits(wall=0.05)
@@ -59,8 +59,8 @@ def _send(sock: socket.socket, reply: bytes) -> None:
 
 def _reply(pick: random.Random) -> bytes:
     found = msgspec.json.encode(_tree(pick, 0))
-    frames = [wire.Analysis(found), wire.Analysis(_broken(pick, found)), pick.choice(OUT_OF_ORDER)]
-    frame = wire.pack(pick.choice(frames))
+    replies = [frames.Analysis(found), frames.Analysis(_broken(pick, found)), pick.choice(OUT_OF_ORDER)]
+    frame = frames.pack(pick.choice(replies))
     return break_frame(pick, frame) if pick.random() < 0.4 else frame
 
 

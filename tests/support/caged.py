@@ -1,8 +1,7 @@
-"""What the tests of the cage share: a home with an agent in it, plans, and bare workers."""
+"""What tests of the cage share: plans, an agent at home, assertions on outcomes, and bare workers."""
 
 from __future__ import annotations
 
-import textwrap
 import time
 
 from codeplan.sandbox.host import launcher
@@ -10,19 +9,13 @@ from codeplan.sandbox.host.process import WorkerProcess
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol import frames
+from codeplan.testing.backend.base import assert_failed, assert_finished, assert_stopped, echo_answer
 from codeplan.testing.samples.home import SampleHome
+from codeplan.testing.samples.plans import wrap_as_plan
 from codeplan.types.plan import Checkpoint, Rejected
 from codeplan.types.run import Failed, Finished, Stopped
 
-
-def plan(body: str) -> str:
-    """A plan with this body."""
-    return "def solution(agent, start_from=1):\n" + textwrap.indent(textwrap.dedent(body).strip("\n"), "    ") + "\n"
-
-
-def answer(question: str) -> str:
-    """A model that repeats."""
-    return f"re: {question}"
+plan, answer, finished, failed, stopped = wrap_as_plan, echo_answer, assert_finished, assert_failed, assert_stopped
 
 
 def run(
@@ -37,27 +30,8 @@ def run(
     return sandbox.run(plan(body), home or SampleHome(lambda action: None), answer, start_from, checkpoint)
 
 
-def finished(outcome: object) -> Finished:
-    """The outcome, which must be that the plan came to its end."""
-    assert isinstance(outcome, Finished), outcome
-    return outcome
-
-
-def failed(outcome: object) -> Failed:
-    """The outcome, which must be a failure of the plan."""
-    assert isinstance(outcome, Failed), outcome
-    return outcome
-
-
-def stopped(outcome: object, limit: str) -> Stopped:
-    """The outcome, which must be a stop at this limit."""
-    assert isinstance(outcome, Stopped), outcome
-    assert outcome.limit == limit, outcome
-    return outcome
-
-
 def locked_worker(limits: Limits | None = None, *, setup: bool = True) -> WorkerProcess:
-    """A worker without a job; locked in, unless told otherwise."""
+    """A worker without a job, locked down by default."""
     limits = limits or Limits()
     worker = launcher.run_workers.spawn()
     if setup:

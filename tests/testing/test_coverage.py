@@ -12,7 +12,7 @@ from codeplan.sandbox.host.process import WorkerProcess
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.host.session import RunSession
 from codeplan.sandbox.limits import MAX_ARCS, Limits
-from codeplan.sandbox.protocol import frames as wire
+from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.progress import LineCoverage
 from codeplan.testing.cases.coverage import MissedBranch, PlanCoverage, coverage_percent, format_table
 from codeplan.types.plan import Plan
@@ -104,14 +104,14 @@ def test_what_is_no_python_has_nothing_to_run():
 # ------------------------------------------------------------------ a worker that lies
 
 
-def lied(*frames: wire.Frame, watched: bool = True) -> tuple[object, list[LineCoverage]]:
+def lied(*sent: frames.Frame, watched: bool = True) -> tuple[object, list[LineCoverage]]:
     """What the host makes of a worker that says this and hangs up, and what it lets through."""
     ours, theirs = socket.socketpair()
     heard: list[LineCoverage] = []
     port = AgentPort(Agent(), str)
-    job = wire.RunJob(PLAN, port.methods, port.attributes, 1, None, 0, Limits(), coverage=watched)
+    job = frames.RunJob(PLAN, port.methods, port.attributes, 1, None, 0, Limits(), coverage=watched)
     with ours, theirs:
-        theirs.sendall(b"".join(map(wire.pack, (wire.StartFrame(), *frames))))
+        theirs.sendall(b"".join(map(frames.pack, (frames.StartFrame(), *sent))))
         theirs.shutdown(socket.SHUT_WR)
         worker = WorkerProcess(ours, os.getpid(), None)
         outcome = RunSession(worker, Plan(PLAN), port, Limits(), None, heard.append if watched else None).run(job)
@@ -120,7 +120,7 @@ def lied(*frames: wire.Frame, watched: bool = True) -> tuple[object, list[LineCo
 
 @pytest.mark.parametrize("arcs", [[(0, 10**6)], [(2**53, 1)], [(-1, 2)], [], [(1, 2)] * (MAX_ARCS + 1)])
 def test_lines_that_the_plan_does_not_have_end_the_run(arcs):
-    outcome, heard = lied(wire.CoverageFrame(arcs))
+    outcome, heard = lied(frames.CoverageFrame(arcs))
     assert isinstance(outcome, Stopped)
     assert outcome.limit == "worker"
     assert "broke the protocol" in outcome.message
@@ -129,11 +129,11 @@ def test_lines_that_the_plan_does_not_have_end_the_run(arcs):
 
 def test_more_lines_than_there_can_be_end_the_run_also_in_small_portions():
     half = [(1, 2)] * (MAX_ARCS // 2 + 1)
-    outcome, heard = lied(wire.CoverageFrame(half), wire.CoverageFrame(half))
+    outcome, heard = lied(frames.CoverageFrame(half), frames.CoverageFrame(half))
     assert "coverage of more lines than the plan has" in outcome.message
     assert len(heard) == 1
 
 
 def test_lines_that_nobody_asked_for_end_the_run():
-    outcome, _ = lied(wire.CoverageFrame([(1, 2)]), watched=False)
+    outcome, _ = lied(frames.CoverageFrame([(1, 2)]), watched=False)
     assert "that the job did not ask for" in outcome.message

@@ -1,11 +1,11 @@
-"""What everything that runs plans must do. Tests inherit ``ExecutorContract``; pytest collects them:
+"""The contract of everything that runs plans, as a test class to inherit:
 
-    class TestMyExecutor(ExecutorContract):
+    class TestMyBackend(BackendContract):
         def make(self, limits):
-            return MyExecutor(limits)
+            return MyBackend(limits)
 
-An executor that lacks a capability declares it (see ``codeplan.sandbox.host.backend.Differs``); what needs it is then
-skipped, with the executor's own reason.
+A backend that lacks a capability declares it (see ``codeplan.sandbox.host.backend.PartialBackend``). The contract then
+skips the tests that need it, with the backend's own reason.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a plan reaches of the agent and the model, and what it does not."""
+"""What a plan reaches of the agent and the model, and what it cannot reach."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from codeplan.testing.samples.plans import wrap_as_plan
 
 
 class AgentAccessTests(BackendTests):
-    """Calls, reads and asks."""
+    """Calls, reads and questions."""
 
     def test_a_plan_calls_the_agent_reads_it_asks_and_prints(self) -> None:
         home = SampleHome(print)
@@ -29,21 +29,21 @@ class AgentAccessTests(BackendTests):
         assert (outcome.usage.calls, outcome.usage.asks, outcome.usage.output) == (1, 1, len(outcome.output))
         assert 0 < outcome.usage.wall < 5
 
-    def test_arguments_and_results_cross_with_their_types_and_values(self) -> None:
+    def test_arguments_and_results_keep_their_types_and_values(self) -> None:
         body = "x = agent.echo((1, [2.5, None], {'a': (True,)}), 'b', k=2 ** 80)\ny = agent.odd('numbers')"
         saved = checkpoint_values(assert_finished(self.run(body)).checkpoint)
 
         assert saved["x"] == [(1, [2.5, None], {"a": (True,)}), ["b"], {"k": 2**80}]
         assert repr(saved["y"]) == repr([2**80, math.inf, -0.0, (1, (2,)), {"a": None, 1: True}])
 
-    def test_text_with_half_a_surrogate_pair_crosses(self) -> None:
+    def test_text_with_half_a_surrogate_pair_passes(self) -> None:
         self.require(Capability.SURROGATES)
         outcome = assert_finished(self.run("x = agent.odd('surrogate')\nprint(agent.echo(x))\ny = ask_llm(x)"))
 
         assert checkpoint_values(outcome.checkpoint)["x"] == "\ud800"
         assert outcome.output == "\\ud800\n"
 
-    def test_what_a_plan_does_to_an_attribute_does_not_reach_the_agent(self) -> None:
+    def test_a_plan_that_changes_an_attribute_changes_a_copy(self) -> None:
         home = SampleHome(print)
         assert_finished(self.run("places = agent.receptacles\nplaces.append('forged')", home))
 
@@ -60,7 +60,7 @@ class AgentAccessTests(BackendTests):
             ("AgentError", "there is no such shelf"),
         ],
     )
-    def test_what_goes_wrong_in_the_agent_is_an_error_of_the_plan_without_the_agents_secrets(
+    def test_a_failure_in_the_agent_is_an_error_of_the_plan_without_the_agents_secrets(
         self, kind: str, message: str
     ) -> None:
         outcome = assert_failed(self.run(f"agent.odd('{kind}')"))
@@ -69,12 +69,12 @@ class AgentAccessTests(BackendTests):
         caught = assert_finished(self.run(f"try:\n    agent.odd('{kind}')\nexcept Exception as e:\n    print(e)"))
         assert caught.output == message + "\n"
 
-    def test_a_call_with_wrong_arguments_says_what_is_right(self) -> None:
+    def test_a_call_with_wrong_arguments_shows_the_signature(self) -> None:
         outcome = assert_failed(self.run("go = agent.goto\ngo()"))
 
         assert outcome.message == "goto(receptacle: str) was called wrongly: missing a required argument: 'receptacle'"
 
-    def test_a_method_that_the_agent_has_not_is_an_attribute_error_at_run_time_too(self) -> None:
+    def test_an_unknown_method_is_an_attribute_error_at_run_time_too(self) -> None:
         outcome = assert_failed(self.run("a = agent\na.fly()"))
 
         assert outcome.error == "AttributeError"
@@ -82,7 +82,7 @@ class AgentAccessTests(BackendTests):
             assert_finished(self.run("print(hasattr(agent, 'fly'), hasattr(agent, 'goto'))")).output == "False True\n"
         )
 
-    def test_exceptions_of_codeplans_own_end_the_run_for_the_caller(self) -> None:
+    def test_exceptions_of_codeplan_reach_the_caller(self) -> None:
         def broke(question: str) -> str:
             raise BudgetExceeded("asks", 3, 2)
 

@@ -1,4 +1,4 @@
-"""What all parts of the contract use: an executor to try, and outcomes that must be of a kind."""
+"""What all parts of the contract share: a backend under test, and assertions on the kind of an outcome."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ TWO_STEPS = """
 
 
 def echo_answer(question: str) -> str:
-    """A model that repeats."""
+    """A model that repeats the question."""
     return f"re: {question}"
 
 
 class BackendTests:
-    """One executor, tried."""
+    """One backend under test."""
 
     def make(self, limits: Limits) -> Backend:
-        """A new executor with these limits."""
+        """A new backend with these limits."""
         raise NotImplementedError
 
     def require(self, *capabilities: Capability) -> None:
-        """Skip this test where the executor declares to lack one of these."""
-        executor = self.make(Limits())
-        differences = executor.differences if isinstance(executor, PartialBackend) else {}
+        """Skip this test if the backend declares that it lacks one of these."""
+        backend = self.make(Limits())
+        differences = backend.differences if isinstance(backend, PartialBackend) else {}
         for capability in sorted(capabilities):
             if capability in differences:
                 pytest.skip(f"{capability}: {differences[capability]}")
@@ -56,33 +56,33 @@ class BackendTests:
         seed: int = 0,
         limits: Limits | None = None,
     ) -> Finished | Failed | Stopped | Rejected:
-        """Run a plan with this body, within these limits."""
-        executor = self.make(limits or Limits())
-        return executor.run(
+        """Run a plan with this body within these limits."""
+        backend = self.make(limits or Limits())
+        return backend.run(
             wrap_as_plan(body), home or SampleHome(print), echo_answer, start_from, checkpoint, seed=seed
         )
 
 
 def checkpoint_values(checkpoint: Checkpoint | None) -> dict[str, object]:
-    """The variables in a checkpoint, which must be there."""
+    """The variables in a checkpoint, which must exist."""
     assert checkpoint is not None
     return decode(checkpoint)
 
 
 def assert_finished(outcome: object) -> Finished:
-    """The outcome, which must be that the plan came to its end."""
+    """The outcome, which must be Finished."""
     assert isinstance(outcome, Finished), outcome
     return outcome
 
 
 def assert_failed(outcome: object) -> Failed:
-    """The outcome, which must be a failure of the plan."""
+    """The outcome, which must be Failed."""
     assert isinstance(outcome, Failed), outcome
     return outcome
 
 
 def assert_stopped(outcome: object, limit: str) -> Stopped:
-    """The outcome, which must be a stop at this limit."""
+    """The outcome, which must be Stopped at this limit."""
     assert isinstance(outcome, Stopped), outcome
     assert outcome.limit == limit, outcome
     return outcome

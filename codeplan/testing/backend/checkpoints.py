@@ -1,4 +1,4 @@
-"""What is saved of a run, and what going on from it means."""
+"""What a run saves, and how a later run resumes from it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from codeplan.types.plan import Checkpoint
 
 
 class CheckpointTests(BackendTests):
-    """Saving and going on."""
+    """Saving and resuming."""
 
-    def test_a_run_goes_on_at_a_step_with_the_variables_of_the_checkpoint(self) -> None:
+    def test_a_run_resumes_at_a_step_with_the_variables_of_the_checkpoint(self) -> None:
         outcome = assert_failed(self.run(TWO_STEPS))
         again = assert_failed(self.run(TWO_STEPS, start_from=2, checkpoint=outcome.entries[2]))
 
@@ -34,7 +34,7 @@ class CheckpointTests(BackendTests):
         assert checkpoint_values(again.checkpoint) == {"seen": ["You are at shelf 1.", 2], "count": 2}
         assert list(again.entries) == [2]
 
-    def test_going_on_from_the_failure_repeats_a_mutation_and_from_the_entry_it_does_not(self) -> None:
+    def test_resuming_from_the_failure_repeats_a_mutation_and_from_the_entry_does_not(self) -> None:
         body = """
         if start_from <= 1:
             l = [1]
@@ -49,10 +49,10 @@ class CheckpointTests(BackendTests):
         assert self.variables_after_resuming(body, outcome.entries[2]) == {"l": [1, 2]}
 
     def variables_after_resuming(self, body: str, checkpoint: Checkpoint) -> dict[str, object]:
-        """The variables after going on at step 2 from a checkpoint."""
+        """The variables after resuming at step 2 from a checkpoint."""
         return checkpoint_values(assert_failed(self.run(body, start_from=2, checkpoint=checkpoint)).checkpoint)
 
-    def test_a_loop_begun_starts_over_and_its_variable_keeps_its_last_value_until_then(self) -> None:
+    def test_an_interrupted_loop_starts_over_and_its_variable_keeps_its_last_value_until_then(self) -> None:
         body = """
         if start_from <= 1:
             for place in ['a', 'b', 'c']:
@@ -168,7 +168,7 @@ class CheckpointTests(BackendTests):
             with pytest.raises(CheckpointError, match="the checkpoint is damaged"):
                 self.run("pass", checkpoint=damaged)
 
-    def test_a_start_that_is_no_number_is_a_wrong_use(self) -> None:
+    def test_a_start_that_is_not_a_number_is_a_usage_error(self) -> None:
         wrong: Any = "2"
         with pytest.raises(UsageError, match="start_from must be a whole number"):
             self.make(Limits()).run(wrap_as_plan("pass"), SampleHome(print), echo_answer, wrong)

@@ -1,12 +1,4 @@
-"""What everything that runs plans must do. Tests inherit ``ExecutorContract``; pytest collects them:
-
-    class TestMyExecutor(ExecutorContract):
-        def make(self, limits):
-            return MyExecutor(limits)
-
-An executor that lacks a capability declares it (see ``codeplan.sandbox.host.backend.Differs``); what needs it is then
-skipped, with the executor's own reason.
-"""
+"""The whole contract of a backend as one class."""
 
 from __future__ import annotations
 
@@ -19,4 +11,4 @@ from codeplan.testing.backend.limits import LimitTests
 
 
 class BackendContract(LanguageTests, AgentAccessTests, EndingTests, LimitTests, CheckpointTests, HostilePlanTests):
-    """All of the contract. Inherit, and define ``make``."""
+    """Inherit this and define ``make``; pytest collects the tests."""

@@ -1,4 +1,4 @@
-"""How runs end, what is heard of them meanwhile, and that they repeat."""
+"""How runs end, what they report meanwhile, and that they repeat."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class EndingTests(BackendTests):
         assert checkpoint_values(outcome.entries[1]) == {}
         assert checkpoint_values(outcome.entries[2]) == {"seen": ["You are at shelf 1."], "count": 1}
 
-    def test_an_assertion_in_a_helper_is_placed_where_it_stands(self) -> None:
+    def test_a_failed_assertion_in_a_helper_has_the_helpers_line(self) -> None:
         outcome = assert_failed(self.run("def check(n):\n    assert n, 'no'\nif start_from <= 1:\n    check(0)"))
 
         assert (outcome.step, outcome.line) == (1, 3)
@@ -56,7 +56,7 @@ class EndingTests(BackendTests):
         outcome = assert_failed(self.run("try:\n    assert False, 'first'\nexcept:\n    pass\nfinally:\n    [][1]"))
         assert outcome.message == "first"
 
-    def test_a_return_ends_the_plan_well(self) -> None:
+    def test_a_return_finishes_the_plan(self) -> None:
         outcome = assert_finished(
             self.run("if start_from <= 1:\n    assert True\n    return 5\nif start_from <= 2:\n    assert 0")
         )
@@ -66,25 +66,32 @@ class EndingTests(BackendTests):
     def test_a_message_of_ten_megabytes_is_cut(self) -> None:
         assert len(assert_failed(self.run("raise ValueError('x' * 10_000_000)")).message) < 9_000
 
-    def test_a_listener_hears_of_steps_and_output_in_order_before_the_next_call(self) -> None:
-        heard: list[Progress | str] = []
+    def test_on_event_receives_steps_and_output_in_order_before_the_next_call(self) -> None:
+        events: list[Progress | str] = []
 
-        class Heard(SampleHome):
+        class RecordedHome(SampleHome):
             def goto(self, receptacle: str) -> Any:
-                heard.append(receptacle)
+                events.append(receptacle)
                 return super().goto(receptacle)
 
-        executor = self.make(Limits())
-        plan = executor.check(wrap_as_plan(TWO_STEPS), Heard)
+        backend = self.make(Limits())
+        plan = backend.check(wrap_as_plan(TWO_STEPS), RecordedHome)
         assert isinstance(plan, Plan)
-        assert_failed(executor.run(plan, Heard(print), echo_answer, on_event=heard.append))
+        assert_failed(backend.run(plan, RecordedHome(print), echo_answer, on_event=events.append))
 
-        assert [type(h).__name__ for h in heard] == ["StepEntry", "OutputChunk", "str", "StepEntry", "OutputChunk"]
-        assert isinstance(heard[3], StepEntry)
-        assert (heard[3].step, checkpoint_values(heard[3].checkpoint)["count"]) == (2, 1)
-        assert heard[1] == OutputChunk("[Step 1] look\n")
+        kinds = [type(event).__name__ for event in events]
+        assert kinds == [
+            "StepEntry",
+            "OutputChunk",
+            "str",
+            "StepEntry",
+            "OutputChunk",
+        ]
+        assert isinstance(events[3], StepEntry)
+        assert (events[3].step, checkpoint_values(events[3].checkpoint)["count"]) == (2, 1)
+        assert events[1] == OutputChunk("[Step 1] look\n")
 
-    def test_what_a_listener_raises_reaches_the_caller(self) -> None:
+    def test_what_on_event_raises_reaches_the_caller(self) -> None:
         def full(progress: Progress) -> None:
             raise OSError("disk full")
 

@@ -30,13 +30,13 @@ class HostilePlanTests(BackendTests):
         attempt, home, asked = _ATTEMPTS[name], SampleHome(print), list[str]()
         began, size = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
-        executor = self.make(Limits(wall=1.0, cpu=1.0))
+        backend = self.make(Limits(wall=1.0, cpu=1.0))
 
         def ask(question: str) -> str:
             asked.append(question)
             return "yes"
 
-        outcome = executor.run(attempt.source, home, ask)
+        outcome = backend.run(attempt.source, home, ask)
 
         assert time.monotonic() - began < _SECONDS
         assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - size) * 1024 < _GROWTH
@@ -47,15 +47,15 @@ class HostilePlanTests(BackendTests):
 def assert_nothing_got_through(
     outcome: Finished | Failed | Stopped | Rejected, home: SampleHome, asked: list[str]
 ) -> None:
-    """Assert that a hostile plan got no secret, changed nothing, and spent no more than it might."""
+    """Assert that a hostile plan got no secret, changed nothing, and spent no more than its limits."""
     assert (home.holding, home.receptacles) == (None, ["shelf 1", "desk 1"])
     assert len(home.history) <= Limits().calls
     assert len(asked) <= Limits().asks
     if isinstance(outcome, Rejected):
         return
-    told = outcome.output + (outcome.message if isinstance(outcome, Failed | Stopped) else "")
-    assert len(told) < 100_000
-    assert "CANARY" not in told + "".join(asked) + repr(
+    text = outcome.output + (outcome.message if isinstance(outcome, Failed | Stopped) else "")
+    assert len(text) < 100_000
+    assert "CANARY" not in text + "".join(asked) + repr(
         checkpoint_values(outcome.checkpoint) if outcome.checkpoint else ""
     )
     assert outcome.step in (None, 1)

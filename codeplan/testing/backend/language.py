@@ -1,4 +1,4 @@
-"""The plan language: samples run as in plain Python does, and what is refused says where."""
+"""The plan language: samples behave as in plain Python, and refusals name the line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SAMPLES = {s.name: s for s in sample_plans()}
 
 
 class LanguageTests(BackendTests):
-    """What may be written."""
+    """What a plan may contain."""
 
     @pytest.mark.parametrize("name", _SAMPLES)
     def test_a_sample_plan_is_accepted_and_does_what_plain_python_does(self, name: str) -> None:
@@ -27,12 +27,12 @@ class LanguageTests(BackendTests):
         assert self.run_sample(sample) == expected_run(sample)
 
     def run_sample(self, sample: SamplePlan) -> SampleRun:
-        """What the executor makes of a sample: checked, then run."""
-        executor = self.make(Limits())
-        plan = executor.check(sample.source, sample.world)
+        """What the backend makes of a sample: checked, then run."""
+        backend = self.make(Limits())
+        plan = backend.check(sample.source, sample.world)
         assert isinstance(plan, Plan), [str(d) for d in plan.diagnostics]
         world = sample.world()
-        outcome = executor.run(plan, world, answer_function(world))
+        outcome = backend.run(plan, world, answer_function(world))
         assert isinstance(outcome, Finished | Failed), outcome
         error, message = (outcome.error, outcome.message) if isinstance(outcome, Failed) else ("", "")
         return SampleRun(outcome.output, error, message, *call_history(world), checkpoint_values(outcome.checkpoint))
@@ -41,13 +41,13 @@ class LanguageTests(BackendTests):
         "body",
         ["import os", "agent._secret", "x = ().__class__", "class A:\n    pass", "open('f')", "agent.fly()", "x = ("],
     )
-    def test_what_the_language_has_not_is_refused_with_its_line(self, body: str) -> None:
+    def test_a_construct_outside_the_language_is_refused_with_its_line(self, body: str) -> None:
         found = self.make(Limits()).check(wrap_as_plan(body), SampleHome)
 
         assert isinstance(found, Rejected)
         assert found.diagnostics[0].line == 2
 
-    def test_a_check_knows_the_steps(self) -> None:
+    def test_a_check_finds_the_steps(self) -> None:
         plan = self.make(Limits()).check(wrap_as_plan(TWO_STEPS), SampleHome)
 
         assert isinstance(plan, Plan), plan
@@ -55,11 +55,11 @@ class LanguageTests(BackendTests):
         assert plan.steps[1].needs == ("count", "seen")
 
     @pytest.mark.parametrize("text", ["", " \n", "x = '\0'", "x = '\ud800'", wrap_as_plan("-" * 60_000 + "1")])
-    def test_a_text_that_is_no_source_is_rejected_by_check_and_by_run(self, text: str) -> None:
-        executor = self.make(Limits())
+    def test_a_text_that_is_not_a_plan_is_rejected_by_check_and_by_run(self, text: str) -> None:
+        backend = self.make(Limits())
 
-        assert isinstance(executor.check(text, SampleHome), Rejected)
-        assert isinstance(executor.run(text, SampleHome(print), echo_answer), Rejected)
+        assert isinstance(backend.check(text, SampleHome), Rejected)
+        assert isinstance(backend.run(text, SampleHome(print), echo_answer), Rejected)
 
     def test_a_source_that_is_too_long_is_rejected(self) -> None:
         outcome = self.run("x = 1\n" * 100, limits=Limits(source_bytes=200))
@@ -69,6 +69,6 @@ class LanguageTests(BackendTests):
 
 
 def expected_run(sample: SamplePlan) -> SampleRun:
-    """What plain Python makes of a sample, with those variables that a checkpoint can hold."""
+    """What plain Python makes of a sample, with the variables that a checkpoint can hold."""
     ran = run_in_python(sample)
     return ran._replace(variables=checkpoint_values(encode(ran.variables, 1 << 20)))

@@ -1,4 +1,4 @@
-"""Each limit stops a plan, says so, and cannot be caught."""
+"""Each limit stops a plan, is reported, and cannot be caught."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SPENDING: dict[str, tuple[str, Limits]] = {
     "ask_bytes": ("ask_llm('é' * 600)", Limits(ask_bytes=1_000)),
     "recursion": ("f = lambda n: f(n + 1); f(0)", Limits(recursion=50)),
 }
-"""For each limit, what to repeat in order to pass it, and within which limits."""
+"""For each limit, code that exceeds it when repeated, and the limits to run it with."""
 
 _CATCHING = """
     while True:
@@ -49,7 +49,7 @@ _CATCHING = """
 
 
 class LimitTests(BackendTests):
-    """Runs that pass a limit."""
+    """Runs that exceed a limit."""
 
     @pytest.mark.parametrize("limit", _SPENDING)
     def test_each_limit_stops_the_plan_and_says_how_much_and_where(self, limit: str) -> None:
@@ -85,7 +85,7 @@ class LimitTests(BackendTests):
 
         assert 0 < min(late) < 0.15
 
-    def test_the_time_that_the_agent_and_the_model_take_does_not_count(self) -> None:
+    def test_time_spent_in_the_agent_and_the_model_does_not_count(self) -> None:
         class Slow(SampleHome):
             def goto(self, receptacle: str) -> Any:
                 time.sleep(0.3)

@@ -1,4 +1,4 @@
-"""The cage holds without the language: hostile code with all of Python in a locked process gets nothing."""
+"""The cage holds without the language layer: hostile code with all of Python gets nothing in a locked process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.host.sandbox import Sandbox, probe_layers
 from codeplan.sandbox.host.session import RunSession
 from codeplan.sandbox.limits import Limits
-from codeplan.sandbox.protocol import frames as wire
+from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import encode
 from codeplan.types.plan import Plan
 from codeplan.types.run import Finished, Stopped
@@ -47,7 +47,7 @@ def test_all_layers_are_looked_for_and_each_says_what_it_found():
     assert all(layer.detail for layer in found)
 
 
-def test_looking_for_the_layers_changes_nothing_here():
+def test_probing_the_layers_changes_nothing_in_this_process():
     def own() -> list[str]:
         lines = Path("/proc/self/status").read_text().splitlines()
         return [line for line in lines if line.startswith(("Uid", "Gid", "Cap", "NoNewPrivs", "Seccomp"))]
@@ -130,7 +130,7 @@ def test_hostile_code_in_a_locked_process_is_refused_or_killed_in_every_attempt(
     "attack",
     ["fork", "thread", "exec", "tcp", "udp", "ptrace", "kill the parent", "executable memory", "x32 call", "io_uring"],
 )
-def test_what_no_plan_ever_needs_kills_the_process(outcomes, attack):
+def test_a_call_that_no_plan_needs_kills_the_process(outcomes, attack):
     assert outcomes[attack] == SIGSYS
 
 
@@ -168,14 +168,14 @@ def test_the_zygote_imports_nothing_from_the_working_folder(tmp_path, monkeypatc
     assert finished(run("print('ran')")).output == "ran\n"
 
 
-def test_a_worker_holds_one_descriptor_and_is_somebody_else():
+def test_a_worker_holds_one_descriptor_and_is_another_user():
     with locked_worker() as worker:
         status = Path(f"/proc/{worker.pid}/status").read_text()
         fields = {k: v.split() for k, _, v in (line.partition(":") for line in status.splitlines())}
         assert fields["NoNewPrivs"] == ["1"]
         assert fields["Seccomp"] == ["2"]
         if os.getuid() != 0:
-            with pytest.raises(PermissionError):  # a process that cannot be dumped is nobody's to look into
+            with pytest.raises(PermissionError):  # /proc of a process that is not dumpable is closed
                 os.listdir(f"/proc/{worker.pid}/fd")
         else:
             assert os.listdir(f"/proc/{worker.pid}/fd") == ["3"]
@@ -220,7 +220,7 @@ def test_no_descriptor_of_a_worker_is_handed_on_to_programs_that_the_host_starts
 
 
 def zygote_pid(workers: launcher.WorkerLauncher) -> int:
-    zygote = workers._zygote  # the tests look where no one else should
+    zygote = workers._zygote  # tests may look at private state
     assert zygote is not None
     return zygote._process.pid
 
@@ -385,7 +385,7 @@ def test_a_missing_layer_is_refused_by_name_unless_it_is_allowed():
     assert weak == "('landlock',) Finished"
 
 
-def test_a_whole_cage_is_not_weak():
+def test_a_complete_cage_misses_no_layer():
     assert Sandbox().missing_layers == ()
 
 
@@ -402,24 +402,24 @@ def test_a_zygote_that_cannot_be_loaded_says_why():
 
 # ------------------------------------------------------------------ a worker that lies
 
-TABLE = wire.CheckpointTable.from_checkpoint(encode({"x": 1}, 1_000))
-DANGLING = wire.CheckpointTable({"x": 0}, [["list", 9]], {})
+TABLE = frames.CheckpointTable.from_checkpoint(encode({"x": 1}, 1_000))
+DANGLING = frames.CheckpointTable({"x": 0}, [["list", 9]], {})
 SOURCE = plan("if start_from <= 1:\n    pass")
-END = wire.EndFrame("finished", None, None, "", "", 0, 0.1, TABLE)
+END = frames.EndFrame("finished", None, None, "", "", 0, 0.1, TABLE)
 
 
-class Forger:
+class ForgedRun:
     """The host's side of a run against a worker whose frames the test writes."""
 
-    def __init__(self, *frames: wire.Frame | bytes) -> None:
-        self._sent = b"".join(f if isinstance(f, bytes) else wire.pack(f) for f in frames)
+    def __init__(self, *sent: frames.Frame | bytes) -> None:
+        self._sent = b"".join(f if isinstance(f, bytes) else frames.pack(f) for f in sent)
 
     def run(self, home: SampleHome | None = None, **limits: float) -> object:
         ours, theirs = socket.socketpair()
         dummy = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
         bounds = Limits(**({"wall": 0.5} | limits))  # type: ignore[arg-type]  # the tests name fields of the right kinds
         port = AgentPort(home or SampleHome(print), answer)
-        job = wire.RunJob(SOURCE, port.methods, port.attributes, 1, None, 0, bounds)
+        job = frames.RunJob(SOURCE, port.methods, port.attributes, 1, None, 0, bounds)
         from codeplan.sandbox.host.process import WorkerProcess
 
         with theirs, WorkerProcess(ours, dummy.pid, os.pidfd_open(dummy.pid)) as worker:
@@ -433,32 +433,38 @@ class Forger:
 
 
 @pytest.mark.parametrize(
-    ("frames", "said"),
+    ("sent", "said"),
     [
-        ([wire.ReadyFrame([])], "a ReadyFrame before the start"),
+        ([frames.ReadyFrame([])], "a ReadyFrame before the start"),
         ([END], "a EndFrame before the start"),
-        ([wire.StartFrame(), wire.StartFrame()], "a StartFrame during the run"),
-        ([wire.CheckpointErrorFrame("gone")], "a CheckpointErrorFrame before the start"),
-        ([wire.StartFrame(), wire.CheckpointErrorFrame("gone")], "a CheckpointErrorFrame during the run"),
-        ([wire.StartFrame(), wire.StepFrame(1, DANGLING)], "the checkpoint is damaged: 9 is not the number of a node"),
-        ([wire.StartFrame(), wire.EndFrame("failed", None, 1, "E", "", 0, 0, DANGLING)], "the checkpoint is damaged"),
-        ([wire.StartFrame(), wire.RejectionFrame([])], "not of a known form"),
-        ([wire.StartFrame(), wire.CallFrame("_reset", [], {})], "the agent has no method '_reset'"),
-        ([wire.StartFrame(), wire.CallFrame("__init__", [], {})], "the agent has no method '__init__'"),
-        ([wire.StartFrame(), wire.ReadFrame("_secret")], "the agent has no attribute '_secret'"),
-        ([wire.StartFrame(), wire.CallFrame("goto", [["object"]], {})], "goto was given"),
-        ([wire.StartFrame(), *[wire.StepFrame(1, TABLE)] * 1_001], "more than 1,000 steps"),
-        ([wire.StartFrame(), wire.EndFrame("failed", 7, 1, "E", "", 0, 0, TABLE)], "ended in step 7"),
-        ([wire.StartFrame(), wire.EndFrame("failed", None, 1, "E", "", 0, 0, None)], "without a checkpoint"),
-        ([wire.StartFrame(), wire.EndFrame("stopped", None, 1, "luck", "", 0, 0, TABLE)], "an unknown limit"),
-        ([wire.StartFrame(), wire.EndFrame("won", None, 1, "", "", 0, 0, TABLE)], "not of a known form"),  # type: ignore[arg-type]
-        ([wire.StartFrame(), b"\xff\xff\xff\xff"], "a frame of 4,294,967,295 bytes"),
-        ([wire.StartFrame(), b"\x00\x00\x00\x05hello"], "not of a known form"),
-        ([wire.StartFrame(), wire.OutputFrame("")], "not of a known form"),
+        ([frames.StartFrame(), frames.StartFrame()], "a StartFrame during the run"),
+        ([frames.CheckpointErrorFrame("gone")], "a CheckpointErrorFrame before the start"),
+        ([frames.StartFrame(), frames.CheckpointErrorFrame("gone")], "a CheckpointErrorFrame during the run"),
+        (
+            [frames.StartFrame(), frames.StepFrame(1, DANGLING)],
+            "the checkpoint is damaged: 9 is not the number of a node",
+        ),
+        (
+            [frames.StartFrame(), frames.EndFrame("failed", None, 1, "E", "", 0, 0, DANGLING)],
+            "the checkpoint is damaged",
+        ),
+        ([frames.StartFrame(), frames.RejectionFrame([])], "not of a known form"),
+        ([frames.StartFrame(), frames.CallFrame("_reset", [], {})], "the agent has no method '_reset'"),
+        ([frames.StartFrame(), frames.CallFrame("__init__", [], {})], "the agent has no method '__init__'"),
+        ([frames.StartFrame(), frames.ReadFrame("_secret")], "the agent has no attribute '_secret'"),
+        ([frames.StartFrame(), frames.CallFrame("goto", [["object"]], {})], "goto was given"),
+        ([frames.StartFrame(), *[frames.StepFrame(1, TABLE)] * 1_001], "more than 1,000 steps"),
+        ([frames.StartFrame(), frames.EndFrame("failed", 7, 1, "E", "", 0, 0, TABLE)], "ended in step 7"),
+        ([frames.StartFrame(), frames.EndFrame("failed", None, 1, "E", "", 0, 0, None)], "without a checkpoint"),
+        ([frames.StartFrame(), frames.EndFrame("stopped", None, 1, "luck", "", 0, 0, TABLE)], "an unknown limit"),
+        ([frames.StartFrame(), frames.EndFrame("won", None, 1, "", "", 0, 0, TABLE)], "not of a known form"),  # type: ignore[arg-type]
+        ([frames.StartFrame(), b"\xff\xff\xff\xff"], "a frame of 4,294,967,295 bytes"),
+        ([frames.StartFrame(), b"\x00\x00\x00\x05hello"], "not of a known form"),
+        ([frames.StartFrame(), frames.OutputFrame("")], "not of a known form"),
     ],
 )
-def test_a_frame_that_no_worker_of_ours_sends_stops_the_run(frames, said):
-    outcome = Forger(*frames).run()
+def test_a_frame_that_a_correct_worker_never_sends_stops_the_run(sent, said):
+    outcome = ForgedRun(*sent).run()
     assert isinstance(outcome, Stopped)
     assert outcome.limit == "worker"
     assert said in outcome.message
@@ -466,32 +472,34 @@ def test_a_frame_that_no_worker_of_ours_sends_stops_the_run(frames, said):
 
 def test_the_host_counts_by_itself():
     called = SampleHome(print)
-    outcome = stopped(Forger(wire.StartFrame(), *[wire.CallFrame("goto", ["x"], {})] * 9).run(called, calls=5), "calls")
+    outcome = stopped(
+        ForgedRun(frames.StartFrame(), *[frames.CallFrame("goto", ["x"], {})] * 9).run(called, calls=5), "calls"
+    )
     assert (outcome.value, len(called.history)) == (6, 5)
-    stopped(Forger(wire.StartFrame(), *[wire.AskFrame("x")] * 9).run(asks=5), "asks")
-    stopped(Forger(wire.StartFrame(), *[wire.ReadFrame("holding")] * 9).run(reads=5), "reads")
-    stopped(Forger(wire.StartFrame(), wire.AskFrame("x" * 99)).run(ask_bytes=50), "ask_bytes")
-    stopped(Forger(wire.StartFrame(), wire.CallFrame("goto", ["x" * 99], {})).run(call_bytes=50), "call_bytes")
+    stopped(ForgedRun(frames.StartFrame(), *[frames.AskFrame("x")] * 9).run(asks=5), "asks")
+    stopped(ForgedRun(frames.StartFrame(), *[frames.ReadFrame("holding")] * 9).run(reads=5), "reads")
+    stopped(ForgedRun(frames.StartFrame(), frames.AskFrame("x" * 99)).run(ask_bytes=50), "ask_bytes")
+    stopped(ForgedRun(frames.StartFrame(), frames.CallFrame("goto", ["x" * 99], {})).run(call_bytes=50), "call_bytes")
     assert (
-        stopped(Forger(wire.StartFrame(), *[wire.OutputFrame("x" * 60)] * 9).run(output=100), "output").output
+        stopped(ForgedRun(frames.StartFrame(), *[frames.OutputFrame("x" * 60)] * 9).run(output=100), "output").output
         == "x" * 100
     )
 
 
 def test_a_worker_that_says_nothing_more_is_stopped_by_the_wall_limit():
-    for frames in ([], [b"\x00\x00\x00\x50half"]):
-        outcome = stopped(Forger(wire.StartFrame(), *frames).run(wall=0.2), "wall")
+    for sent in ([], [b"\x00\x00\x00\x50half"]):
+        outcome = stopped(ForgedRun(frames.StartFrame(), *sent).run(wall=0.2), "wall")
         assert outcome.allowed == 0.2
         assert 0.2 <= outcome.value < 2
 
 
-def test_a_line_outside_the_plan_is_not_believed():
-    outcome = Forger(wire.StartFrame(), wire.EndFrame("failed", None, 4_000, "E", "", 0, 0, TABLE)).run()
+def test_the_host_ignores_a_line_outside_the_plan():
+    outcome = ForgedRun(frames.StartFrame(), frames.EndFrame("failed", None, 4_000, "E", "", 0, 0, TABLE)).run()
     assert outcome.line is None  # type: ignore[attr-defined]  # a failure
 
 
-def test_a_true_run_by_hand_is_a_run():
-    assert isinstance(Forger(wire.StartFrame(), wire.StepFrame(1, TABLE), END).run(), Finished)
+def test_correct_frames_written_by_hand_make_a_run():
+    assert isinstance(ForgedRun(frames.StartFrame(), frames.StepFrame(1, TABLE), END).run(), Finished)
 
 
 def test_sandbox_errors_are_infrastructure():

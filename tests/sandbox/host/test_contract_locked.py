@@ -1,4 +1,4 @@
-"""The locked worker does all that the contract of executors asks."""
+"""The locked worker fulfils the backend contract."""
 
 from __future__ import annotations
 

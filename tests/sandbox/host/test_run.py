@@ -1,4 +1,4 @@
-"""Plans run in their cage, beyond what the contract of executors asks: how they end, what is saved, what is left of them."""
+"""Runs in the cage beyond the backend contract: how they end, what they save, what they leave behind."""
 
 from __future__ import annotations
 

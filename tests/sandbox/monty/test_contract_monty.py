@@ -1,4 +1,4 @@
-"""Monty does what the contract of executors asks, but for what it declares; and what it declares is true."""
+"""Monty fulfils the backend contract except for what it declares, and what it declares is true."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ class TestMonty(BackendContract):
         return MontyBackend(limits)
 
 
-def test_it_says_what_it_lacks() -> None:
+def test_it_declares_what_it_lacks() -> None:
     assert isinstance(MontyBackend(), PartialBackend)
 
 
 @pytest.mark.parametrize("sample", BEYOND, ids=lambda s: s.name)
-def test_what_it_is_said_to_lack_it_lacks(sample: SamplePlan) -> None:
+def test_a_sample_that_it_is_said_to_lack_fails(sample: SamplePlan) -> None:
     try:
         assert TestMonty().run_sample(sample) != expected_run(sample)
     except AssertionError as refused:
         assert "not yet support" in str(refused)
 
 
-def test_nine_samples_in_ten_are_within_its_reach() -> None:
+def test_it_runs_nine_samples_in_ten() -> None:
     assert len(BEYOND) <= len(sample_plans()) / 10
 
 
@@ -51,7 +51,7 @@ def test_a_plan_that_it_cannot_run_is_rejected_with_the_reason(source: str, reas
 
     assert isinstance(outcome, Rejected)
     assert reason in outcome.diagnostics[0].message
-    assert outcome.diagnostics[0].rule == "executor"
+    assert outcome.diagnostics[0].rule == "backend"
 
 
 def test_code_after_solution_belongs_to_the_plan_but_what_calls_it_does_not() -> None:

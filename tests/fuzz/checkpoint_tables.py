@@ -1,4 +1,4 @@
-"""Tables that no encoder made: reading one ends in variables that can be saved again, or in one sentence."""
+"""Tables that no encoder wrote: decoding one gives variables that can be saved again, or one clear error."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ TABLES = st.builds(
 
 
 def judge_table(table: Checkpoint) -> None:
-    """Assert that a table is read in time, or refused; and that what is read is saved again, and kept by JSON."""
+    """Assert that a table is decoded or refused in time, and that the variables survive encoding and JSON."""
     began = time.monotonic()
     try:
         variables = decode(table)
@@ -72,12 +72,12 @@ def judge_table(table: Checkpoint) -> None:
     again = encode(variables, 1 << 20)
     assert set(again.names) | set(again.dropped) == set(table.names)
     kept = msgspec.json.decode(msgspec.json.encode(table), type=Checkpoint)
-    assert _told(decode(kept)) == _told(variables)
-    assert _told(decode(again)) == _told({n: v for n, v in variables.items() if n in again.names})
+    assert _as_text(decode(kept)) == _as_text(variables)
+    assert _as_text(decode(again)) == _as_text({n: v for n, v in variables.items() if n in again.names})
 
 
-def _told(variables: object) -> str:
-    """The variables as text; a Counter that holds itself has none."""
+def _as_text(variables: object) -> str:
+    """The variables as text; a Counter that contains itself has none."""
     try:
         return repr(variables)
     except RecursionError:

@@ -1,4 +1,4 @@
-"""Plans cut up and put together wrongly: the check must always answer, and what it accepts must compile as guarded code."""
+"""Mutilated plans: the check must always answer, and what it accepts must compile to guarded code."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from codeplan.types.plan import Plan, Rejected
 API = agent_api(SampleWalker)
 SOURCES = [s.source for s in sample_plans()] + [a.source for a in sample_attacks()]
 SECONDS = 10.0
-"""A check takes milliseconds; this leaves room for a machine that does other things."""
+"""A check takes milliseconds; this leaves room for a busy machine."""
 
 _TOKENS = re.compile(r"\s+|\w+|'[^'\n]*'|\"[^\"\n]*\"|[^\w\s]")
 _ODD = [
@@ -106,13 +106,13 @@ _FORBIDDEN = frozenset(
         "LOAD_SUPER_ATTR",
     ]
 )
-"""Operations that no guarded plan contains: attributes and imports go through guards, and the rest is no language."""
+"""Operations that no guarded plan contains: attributes and imports go through guards; the rest is outside the language."""
 
 _sandbox = Sandbox(Limits(wall=0.5, cpu=0.5, turns=20_000, memory=64 << 20, output=2_000))
 
 
 def mutated(seed: int) -> str:
-    """A plan, or two, with some of the parts lost, doubled, swapped or replaced."""
+    """A plan, or two, with some tokens lost, doubled, swapped or replaced."""
     pick = random.Random(seed)
     tokens = _TOKENS.findall(pick.choice(SOURCES))
     for _ in range(pick.choice([1, 1, 2, 3, 12])):
@@ -152,7 +152,7 @@ _ODD_STATEMENTS = [
 
 
 def grafted(seed: int) -> str:
-    """A plan some of whose expressions and statements come from other plans, or from nowhere sensible."""
+    """A plan with some expressions and statements from other plans, or random ones."""
     pick = random.Random(seed)
     graft = _Graft(pick, pick.choice(_TREES), pick.choice([0.01, 0.05, 0.2]))
     return ast.unparse(ast.fix_missing_locations(graft.visit(copy.deepcopy(pick.choice(_TREES)))))
@@ -176,7 +176,7 @@ class _Graft(ast.NodeTransformer):
         return super().generic_visit(node)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
-        """As it is: its parts can be of few kinds only."""
+        """Leave it: only a few kinds of nodes may be inside."""
         return node
 
     def _expression(self) -> ast.AST:
@@ -206,7 +206,7 @@ PLANS = (
 
 
 def judge_check(source: str) -> None:
-    """Assert that the check answers, in time and within its own rules, and that what it accepts is guarded."""
+    """Assert that the check answers in time and in form, and that what it accepts is guarded."""
     began = time.monotonic()
     found = check_source(source, API)
     assert time.monotonic() - began < SECONDS, "the check took too long"
@@ -221,7 +221,7 @@ def judge_check(source: str) -> None:
 
 
 def judge_run(source: str) -> None:
-    """Assert that the cage ends whatever it is given, with an outcome."""
+    """Assert that every run in the cage ends with an outcome."""
     world = SampleWalker()
     outcome = _sandbox.run(source, world, answer_function(world)) if source.isascii() else _sandbox.check(source, API)
     assert type(outcome).__name__ in ("Finished", "Failed", "Stopped", "Rejected", "Plan")
@@ -240,12 +240,12 @@ def _judge_refusal(found: Rejected) -> None:
 
 
 def _joins(before: dis.Instruction, one: dis.Instruction) -> bool:
-    """Whether this is how CPython puts together an f-string of very many parts: by ``''.join``, with nobody's help."""
+    """Whether this is CPython's own ``''.join`` for an f-string of very many parts."""
     return one.argval == "join" and (before.opname, before.argval) == ("LOAD_CONST", "")
 
 
 def judge_code(code: CodeType) -> None:
-    """Assert that code objects do nothing unguarded, those of functions within included."""
+    """Assert that a code object and those inside it do nothing unguarded."""
     done = list(dis.get_instructions(code))
     found = {i.opname for before, i in pairwise([done[0], *done]) if not _joins(before, i)} & _FORBIDDEN
     if code.co_name == "<genexpr>":
