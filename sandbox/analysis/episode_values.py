@@ -86,7 +86,7 @@ def string_list(node: cst.BaseExpression) -> list[str] | None:
 
 
 def find_parameters(
-    parts: Sequence[tuple[str, cst.CSTNode]], told: EpisodeTexts, taken: Iterable[str]
+    parts: Sequence[tuple[str, cst.CSTNode]], episode: EpisodeTexts, taken: Iterable[str]
 ) -> list[NewParameter]:
     """Return a plan's parameters in the order of first use.
 
@@ -94,20 +94,20 @@ def find_parameters(
     """
     found: dict[str, NewParameter] = {}
     for about, part in parts:
-        for value in _episode_values(part, told):
+        for value in _episode_values(part, episode):
             parameter = NewParameter(value, about)
             found.setdefault(parameter.literal, parameter)
     names = set(taken)
     for parameter in found.values():
-        parameter.name = _unused_the_name(_parameter_name(parameter.value, told), names)
+        parameter.name = _unused_the_name(_parameter_name(parameter.value, episode), names)
         names.add(parameter.name)
     return list(found.values())
 
 
-def names_to_ask(part: cst.CSTNode, told: EpisodeTexts) -> list[str]:
+def names_to_ask(part: cst.CSTNode, episode: EpisodeTexts) -> list[str]:
     """Return the names of things in a part of the plan that are unknown until the episode shows them."""
     texts = (string_value(n) for n in walk_cst(part) if isinstance(n, cst.SimpleString))
-    return list(dict.fromkeys(t for t in texts if t is not None and told.seen_later(t)))
+    return list(dict.fromkeys(t for t in texts if t is not None and episode.seen_later(t)))
 
 
 def unused_name(text: str, taken: set[str]) -> str:
@@ -115,28 +115,32 @@ def unused_name(text: str, taken: set[str]) -> str:
     return _unused_the_name(_identifier(text), taken)
 
 
-def _episode_values(part: cst.CSTNode, told: EpisodeTexts) -> Iterator[ParameterValue]:
+def _episode_values(part: cst.CSTNode, episode: EpisodeTexts) -> Iterator[ParameterValue]:
     inside: set[int] = set()
     for node in walk_cst(part):
         if id(node) in inside:
             continue
         texts = string_list(node) if isinstance(node, cst.BaseExpression) else None
-        if texts and all(told.in_first_observation(t) for t in texts):
+        if texts and all(episode.in_first_observation(t) for t in texts):
             inside |= {id(n) for n in walk_cst(node)}
             yield texts
         text = string_value(node) if isinstance(node, cst.SimpleString) else None
-        if text is not None and 2 <= len(text) <= _MAX_TEXT and (told.in_goal(text) or told.in_first_observation(text)):
+        if (
+            text is not None
+            and 2 <= len(text) <= _MAX_TEXT
+            and (episode.in_goal(text) or episode.in_first_observation(text))
+        ):
             yield text
 
 
-def _parameter_name(value: ParameterValue, told: EpisodeTexts) -> str:
+def _parameter_name(value: ParameterValue, episode: EpisodeTexts) -> str:
     """Return a parameter's name: by its role in the goal, or else by the kind of thing."""
     if isinstance(value, list):
         return "places" if all(_NAME.fullmatch(v) for v in value) else "choices"
-    if told.in_goal(value):
+    if episode.in_goal(value):
         return "item"
     sort = re.sub(r"[\d\W]+$", "", value)
-    return "target" if told.in_goal(sort) else _identifier(sort)
+    return "target" if episode.in_goal(sort) else _identifier(sort)
 
 
 def _identifier(text: str) -> str:

@@ -44,7 +44,7 @@ def generalise(source: str, arguments: dict[str, Any]) -> GeneralisedPlan:
 
     Raises: RejectedPlanError: the source is not Python. ValueError: an argument is missing.
     """
-    told = _episode_texts(arguments)
+    episode = _episode_texts(arguments)
     tree = parse_plan(source)
     module = cst.parse_module(source)
     solution = next((s for s in module.body if isinstance(s, cst.FunctionDef) and s.name.value == "solution"), None)
@@ -53,11 +53,11 @@ def generalise(source: str, arguments: dict[str, Any]) -> GeneralisedPlan:
     titles = {p.step: step_title(p) for p in outline_plan(tree).steps if p.step is not None}
     pieces = [_plan_piece(s, titles) for s in solution.body.body]
     taken = {n.value for n in walk_cst(module) if isinstance(n, cst.Name)}
-    found = find_parameters([(about, node) for about, node in pieces], told, taken)
-    questions = _Questions(found, told, taken | {p.name for p in found})
+    found = find_parameters([(about, node) for about, node in pieces], episode, taken)
+    questions = _Questions(found, episode, taken | {p.name for p in found})
     asking = solution.with_changes(body=questions.insert_questions(solution.body))
     replacer = _ValueReplacer(found, questions.names)
-    general = _with_head(_replace_values(asking, replacer), told.goal, found)
+    general = _with_head(_replace_values(asking, replacer), episode.goal, found)
     body = [general if s is solution else _replace_values(s, replacer) for s in module.body]
     code = module.with_changes(header=[line.visit(replacer) for line in module.header], body=body).code
     shown = [{"name": p.name, "value": p.value, "about": p.about} for p in found]
@@ -83,8 +83,8 @@ def _plan_piece(statement: cst.CSTNode, titles: dict[int, str]) -> tuple[str, cs
 class _Questions:
     """Inserts questions into steps, before the first use of things that were seen only there."""
 
-    def __init__(self, found: Sequence[NewParameter], told: EpisodeTexts, taken: set[str]) -> None:
-        self._found, self._told, self._taken = found, told, taken
+    def __init__(self, found: Sequence[NewParameter], episode: EpisodeTexts, taken: set[str]) -> None:
+        self._found, self._episode, self._taken = found, episode, taken
         self.names: dict[str, str] = {}
 
     def insert_questions(self, body: cst.IndentedBlock) -> cst.IndentedBlock:
@@ -96,7 +96,7 @@ class _Questions:
             return step
         statements: list[cst.BaseStatement] = []
         for statement in step.body.body:
-            new = [name for name in names_to_ask(statement, self._told) if name not in self.names]
+            new = [name for name in names_to_ask(statement, self._episode) if name not in self.names]
             statements += [*map(self._question, new), statement]
         return step.with_changes(body=step.body.with_changes(body=statements))
 

@@ -70,19 +70,19 @@ def test_a_plan_that_only_works_on_its_own_episode_fails_on_others(tmp_path):
     plan = clean_plan().replace("search('lettuce', [", "('lettuce 1', 'countertop 1') if True else search('lettuce', [")
     found = verdicts(write(tmp_path, MANIFEST.replace("seed = 418", "seeds = [418, 1591, 493]"), plan))
     assert [name for name, verdict in found.items() if not verdict.complaints] == ["clean/418"]
-    assert messages(found["clean/1591"]) == ["an assertion failed in step 2, where success was expected"]
+    assert messages(found["clean/1591"]) == ["an assertion failed in step 2; expected success"]
 
 
 @pytest.mark.parametrize(
     ("expect", "message"),
     [
-        ("actions = 5", "it took 6 actions, where 5 were allowed"),
-        ("steps = [1, 2]", "it entered the steps 1, 2, 3, 4, where 1, 2 were expected"),
-        ("success = false", "the plan succeeded, where no success was expected"),
-        ("output = 'Step 9'", "nothing that it printed matches 'Step 9'"),
-        ("checkpoint = { found = 'mug 1' }", "the variable found is 'lettuce 1', where 'mug 1' was expected"),
-        ("checkpoint = { lost = 1 }", "the variable lost is not set, where 1 was expected"),
-        ("refuses = { step = 2 }", "the plan succeeded, where an assertion was to fail in step 2"),
+        ("actions = 5", "it took 6 actions; at most 5 are allowed"),
+        ("steps = [1, 2]", "it entered the steps 1, 2, 3, 4; expected 1, 2"),
+        ("success = false", "the plan succeeded; expected no success"),
+        ("output = 'Step 9'", "its output does not match 'Step 9'"),
+        ("checkpoint = { found = 'mug 1' }", "the variable found is 'lettuce 1'; expected 'mug 1'"),
+        ("checkpoint = { lost = 1 }", "the variable lost is not set; expected 1"),
+        ("refuses = { step = 2 }", "the plan succeeded; expected an assertion to fail in step 2"),
     ],
 )
 def test_what_is_not_as_expected_is_told_in_a_sentence(tmp_path, expect, message):
@@ -96,7 +96,7 @@ def test_a_refusal_is_held_against_its_step_and_message(tmp_path):
     found = verdicts(write(tmp_path, text))
     assert messages(found["clean/33"]) == []
     assert messages(found["clean/33#2"]) == ["the message of the assertion in step 1 does not match 'no soap'"]
-    assert messages(found["clean/33#3"]) == ["an assertion failed in step 1, where an assertion was to fail in step 2"]
+    assert messages(found["clean/33#3"]) == ["an assertion failed in step 1; expected an assertion to fail in step 2"]
 
 
 def test_a_plan_that_repeats_an_action_when_it_is_resumed_fails(tmp_path):
@@ -104,8 +104,7 @@ def test_a_plan_that_repeats_an_action_when_it_is_resumed_fails(tmp_path):
     found = verdicts(write(tmp_path, MANIFEST + "expect = { resumes = [4] }\n", plan))
     assert messages(found["clean/418"]) == []
     assert messages(found["clean/418[resume]"]) == [
-        "resumed at step 4, the plan did 'go to countertop 1', which it had done before, where it is to do "
-        "'go to diningtable 1'"
+        "resumed at step 4, the plan did 'go to countertop 1' again; expected 'go to diningtable 1'"
     ]
 
 

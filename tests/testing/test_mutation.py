@@ -78,8 +78,8 @@ def test_a_survivor_that_is_explained_does_not_count_and_one_that_is_killed_must
     score = scored(tmp_path, MANIFEST + reasons)
     assert [m.name for m in score.explained] == [name]
     assert score.complaints == (
-        f"{score.label}: the mutant {gone!r} is explained, but is killed; leave it out of 'survivors'",
-        f"{score.label}: the mutant 'x' is explained, but is not there; leave it out of 'survivors'",
+        f"{score.label}: the mutant {gone!r} is explained, but is killed; remove it from 'survivors'",
+        f"{score.label}: the mutant 'x' is explained, but is not there; remove it from 'survivors'",
     )
 
 

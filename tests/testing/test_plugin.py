@@ -11,7 +11,7 @@ from support.house_suites import CLEANS, MANIFEST, clean_plan, write
 
 REPORT = """\
 _________________________________ clean/1591 __________________________________
-clean.py: an assertion failed in step 2, where success was expected
+clean.py: an assertion failed in step 2; expected success
   task: clean/1591: put a clean lettuce in diningtable.
   clean.py:43, step 2: I take the lettuce
       41 |             approach(place)
@@ -144,7 +144,7 @@ def test_coverage_is_shown_written_as_pages_and_held_to_a_percentage(project):
     found = project.runpytest("--plan-cov", "--plan-cov-html", "pages", "--plan-cov-fail-under", "99")
     assert found.ret == pytest.ExitCode.TESTS_FAILED
     found.stdout.re_match_lines(
-        [r"clean\.py +4/4 +30/38 +7/16 +69 %  .*", r"FAIL: 68\.5 % of lines and branches ran.*"]
+        [r"clean\.py +4/4 +30/38 +7/16 +69 %  .*", r"FAIL: coverage is 68\.5 %, below the required 99 %"]
     )
     page = next(p for p in (project.path / "pages").glob("*.html") if p.name != "index.html").read_text()
     assert re.search(r'class="line missed"><span class="no">  27', page)

@@ -45,7 +45,7 @@ def test_nothing_is_overwritten_and_what_has_no_plan_is_told(tmp_path):
         new_test(tmp_path / "run", tmp_path / "file")
     trace = tmp_path / "run" / "trace.jsonl"
     trace.write_text("".join(trace.read_text().splitlines(keepends=True)[:-1]))
-    with pytest.raises(UsageError, match="is not whole; finish it first"):
+    with pytest.raises(UsageError, match="is incomplete; finish it first"):
         new_test(tmp_path / "run", tmp_path / "other")
 
 

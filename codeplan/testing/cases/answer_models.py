@@ -25,10 +25,10 @@ class ScriptedLLM:
 
     name = "scripted-answers"
 
-    def __init__(self, say: AnswerFunction, told: str) -> None:
-        """``told`` says why there may be no answer, for the error message."""
+    def __init__(self, answer_of: AnswerFunction, no_answer: str) -> None:
+        """``no_answer`` says why there may be no answer, for the error message."""
         self.questions: list[str] = []
-        self._say, self._told = say, told
+        self._answer_of, self._no_answer = answer_of, no_answer
 
     def complete(
         self, messages: Sequence[Message], *, purpose: Purpose, stop: Sequence[str] = (), max_tokens: int | None = None
@@ -36,9 +36,9 @@ class ScriptedLLM:
         """Answer the question in the last message. Raises ModelError if there is no answer."""
         question = messages[-1]["content"]
         self.questions.append(question)
-        text = self._say(question)
+        text = self._answer_of(question)
         if text is None:
-            raise ModelError(f"the plan asked {question[:200]!r}, which has no answer: {self._told}")
+            raise ModelError(f"the plan asked {question[:200]!r}, which has no answer: {self._no_answer}")
         return Completion(text, model=self.name)
 
 
@@ -85,11 +85,11 @@ def taped_llm(path: Path) -> ScriptedLLM:
             if isinstance(event, ModelCalled) and event.purpose == "ask":
                 recorded.setdefault(event.messages[-1]["content"], []).append(event.completion.text)
 
-    def say(question: str) -> str | None:
+    def answer_of(question: str) -> str | None:
         answers = recorded.get(question, [])
         return answers.pop(0) if len(answers) > 1 else answers[0] if answers else None
 
-    return ScriptedLLM(say, f"the tape {path.name} has no such question")
+    return ScriptedLLM(answer_of, f"the tape {path.name} has no such question")
 
 
 def _match_patterns(answers: Iterable[tuple[str, str]]) -> AnswerFunction:

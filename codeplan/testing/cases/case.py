@@ -173,7 +173,7 @@ class CaseRunner:
         found, runs = [], []
         for step in steps:
             if step not in whole.steps:
-                found.append((f"step {step} is never entered, so nothing can be resumed there", whole))
+                found.append((f"step {step} is never entered, so it cannot be resumed", whole))
                 continue
             runs.append(self.run_once(case, whole.plan, pause_at=step))
             found += [(m, runs[-1]) for m in expectations.find_resume_differences(whole, runs[-1], step)]

@@ -113,8 +113,8 @@ def format_table(coverages: Iterable[PlanCoverage]) -> list[str]:
     rows = [f"{'Plan':{width}}  {'Steps':>7}  {'Lines':>7}  {'Branches':>8}  {'Cover':>6}  Missing"]
     for c in listed:
         missing = ", ".join([*map(str, c.missed_lines), *map(str, c.missed_branches)])
-        figures = f"{_format_counts(c.steps):>7}  {_format_counts(c.lines):>7}  {_format_counts(c.branches):>8}  {coverage_percent([c]):>4.0f} %"  # noqa: E501
-        rows.append(f"{c.label:{width}}  {figures}  {missing}".rstrip())
+        counts = f"{_format_counts(c.steps):>7}  {_format_counts(c.lines):>7}  {_format_counts(c.branches):>8}"
+        rows.append(f"{c.label:{width}}  {counts}  {coverage_percent([c]):>4.0f} %  {missing}".rstrip())
     if len(listed) > 1:
         rows.append(f"{'all':{width}}  {'':7}  {'':7}  {'':8}  {coverage_percent(listed):>4.0f} %")
     return rows

@@ -20,12 +20,12 @@ def find_complaints(run: PlanRun, expect: Expectations) -> Iterator[str]:
     if expect.refuses:
         yield from _missing_failure(run, expect.refuses)
     elif run.success != (wanted := expect.success is not False):
-        yield f"{run.ending}, where {'success' if wanted else 'no success'} was expected"
+        yield f"{run.ending}; expected {'success' if wanted else 'no success'}"
     yield from _exceeded_counts(run, expect)
     if expect.steps is not None and run.steps != expect.steps:
-        yield f"it entered the steps {_join_steps(run.steps)}, where {_join_steps(expect.steps)} were expected"
+        yield f"it entered the steps {_join_steps(run.steps)}; expected {_join_steps(expect.steps)}"
     if expect.output is not None and not re.search(expect.output, _output(run)):
-        yield f"nothing that it printed matches {expect.output!r}"
+        yield f"its output does not match {expect.output!r}"
     for name, value in (expect.checkpoint or {}).items():
         yield from _variable_complaints(run, name, value)
 
@@ -39,13 +39,13 @@ def find_resume_differences(whole: PlanRun, resumed: PlanRun, step: int) -> Iter
         )
         yield f"resumed at step {step}, {_difference(before, after, place)}"
     elif resumed.success != whole.success:
-        yield f"resumed at step {step}, {resumed.ending}; not broken off, {whole.ending}"
+        yield f"resumed at step {step}, {resumed.ending}; uninterrupted, {whole.ending}"
 
 
 def _missing_failure(run: PlanRun, refuses: ExpectedFailure) -> Iterator[str]:
     refusal = run.failed_assertion
     if refusal is None or refusal.step != refuses.step or run.success:
-        yield f"{run.ending}, where an assertion was to fail in step {refuses.step}"
+        yield f"{run.ending}; expected an assertion to fail in step {refuses.step}"
     elif not re.search(refuses.message, refusal.message):
         yield f"the message of the assertion in step {refuses.step} does not match {refuses.message!r}"
 
@@ -54,7 +54,7 @@ def _exceeded_counts(run: PlanRun, expect: Expectations) -> Iterator[str]:
     for name in ("actions", "asks"):
         most, count = getattr(expect, name), getattr(run.result, name)
         if most is not None and count > most:
-            yield f"it took {count} {name}, where {most} were allowed"
+            yield f"it took {count} {name}; at most {most} are allowed"
 
 
 def _join_steps(steps: tuple[int, ...]) -> str:
@@ -74,9 +74,9 @@ def _variable_complaints(run: PlanRun, name: str, value: object) -> Iterator[str
     variables = decode(saved)
     if name not in variables:
         why = f"was not saved ({saved.dropped[name]})" if name in saved.dropped else "is not set"
-        yield f"the variable {name} {why}, where {value!r} was expected"
+        yield f"the variable {name} {why}; expected {value!r}"
     elif to_json_value(variables[name]) != value:
-        yield f"the variable {name} is {to_json_value(variables[name])!r}, where {value!r} was expected"
+        yield f"the variable {name} is {to_json_value(variables[name])!r}; expected {value!r}"
 
 
 def _actions(run: PlanRun) -> list[str]:
@@ -87,4 +87,4 @@ def _difference(before: list[str], after: list[str], place: int) -> str:
     now = repr(after[place]) if place < len(after) else "nothing more"
     then = repr(before[place]) if place < len(before) else "nothing more"
     again = place < len(after) and after[place] in before[:place]
-    return f"the plan did {now}{', which it had done before' if again else ''}, where it is to do {then}"
+    return f"the plan did {now}{' again' if again else ''}; expected {then}"

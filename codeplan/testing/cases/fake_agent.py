@@ -17,7 +17,7 @@ FakeCall = tuple[str, tuple[Any, ...], dict[str, Any]]
 """A method's name and the arguments of the call."""
 
 
-def fake_agent(env: str | Environment | type, **told: Any) -> Any:
+def fake_agent(env: str | Environment | type, **given: Any) -> Any:
     """Make an agent with the methods and attributes of an environment's Agent class, and given answers.
 
     ``env`` is an environment, its name, or an Agent class. A method's answer is a value, a list of values in order, or
@@ -28,11 +28,11 @@ def fake_agent(env: str | Environment | type, **told: Any) -> Any:
     """
     real = _class_of(env)
     api = agent_api(real)
-    for name in told:
+    for name in given:
         if name not in api.names:
             raise UsageError(f"{real.__name__} has no {name!r}; {plugins.suggest_names(name, api.names)}")
-    methods = {m.name: _method(real, m, told.get(m.name, _NO_ANSWER)) for m in api.methods}
-    values = {a.name: told.get(a.name) for a in api.attributes}
+    methods = {m.name: _method(real, m, given.get(m.name, _NO_ANSWER)) for m in api.methods}
+    values = {a.name: given.get(a.name) for a in api.attributes}
     about: dict[str, Any] = {"__doc__": real.__doc__, "__annotations__": dict.fromkeys(values, "object"), "_calls": []}
     return type(f"Fake{real.__name__}", (), {**about, **values, **methods})()
 
@@ -52,9 +52,9 @@ def _class_of(env: str | Environment | type) -> type:
     return agent_class(envs.make(env) if isinstance(env, str) else env)
 
 
-def _method(real: type, method: AgentMethod, told: Any) -> Callable[..., Any]:
+def _method(real: type, method: AgentMethod, given: Any) -> Callable[..., Any]:
     signature = inspect.signature(getattr(real, method.name))
-    answers = _answers(method.name, told)
+    answers = _answers(method.name, given)
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -69,15 +69,15 @@ def _method(real: type, method: AgentMethod, told: Any) -> Callable[..., Any]:
     return call
 
 
-def _answers(name: str, told: Any) -> Callable[..., Any]:
+def _answers(name: str, given: Any) -> Callable[..., Any]:
     """Return the function that answers a method's calls."""
-    if callable(told):
-        return told  # type: ignore[no-any-return]  # a test's own function
-    if isinstance(told, Sequence) and not isinstance(told, str):
-        left: Iterator[Any] = iter(list(told))
+    if callable(given):
+        return given  # type: ignore[no-any-return]  # a test's own function
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        left: Iterator[Any] = iter(list(given))
         return lambda *args, **kwargs: _next(name, left)
-    if told is not _NO_ANSWER:
-        return lambda *args, **kwargs: told
+    if given is not _NO_ANSWER:
+        return lambda *args, **kwargs: given
     return lambda *args, **kwargs: _next(name, iter(()))
 
 

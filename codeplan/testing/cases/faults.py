@@ -70,9 +70,9 @@ class FaultyEnvironment:
         return self._last
 
     def step(self, action: str) -> Observation:
-        struck = self._count == self._at
+        faulty = self._count == self._at
         self._count += 1
-        if struck:
+        if faulty:
             self._last = self._strike(self._env, self._task, action, self._last)
         else:
             self._last = self._env.step(action)
@@ -93,10 +93,14 @@ class WrongAnswerModel:
     def complete(
         self, messages: Sequence[Message], *, purpose: Purpose, stop: Sequence[str] = (), max_tokens: int | None = None
     ) -> Completion:
-        said = self._model.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
-        struck = self._count == self._at
+        completion = self._model.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
+        faulty = self._count == self._at
         self._count += 1
-        return Completion(wrong_answer(said.text), said.usage, said.finish_reason, said.model) if struck else said
+        return (
+            Completion(wrong_answer(completion.text), completion.usage, completion.finish_reason, completion.model)
+            if faulty
+            else completion
+        )
 
 
 def wrong_answer(answer: str) -> str:

@@ -47,19 +47,19 @@ class PlanRunner:
         an environment given by name. Raises as ``codeplan.run`` does.
         """
         with ExitStack() as stack:
-            world = env
-            if isinstance(world, str):
-                world = stack.enter_context(closing(envs.make(world, **settings)))
-            chosen = task if isinstance(task, Task) else envs.select(world, id=task, kind=kind, seed=seed)
+            environment = env
+            if isinstance(environment, str):
+                environment = stack.enter_context(closing(envs.make(environment, **settings)))
+            chosen = task if isinstance(task, Task) else envs.select(environment, id=task, kind=kind, seed=seed)
             answering = models.connect(model) if isinstance(model, str) else model
-            return run_once(_text(plan), world, chosen, answering, limits=limits, pause_at=pause_at)
+            return run_once(_text(plan), environment, chosen, answering, limits=limits, pause_at=pause_at)
 
     def with_agent(
         self, plan: str | Path, agent: Any, model: LLM | None = None, *, limits: Limits | None = None
     ) -> Finished | Failed | Stopped | Rejected:
         """Run a plan with an agent alone, such as a fake one, without an environment."""
-        nobody = ScriptedLLM(lambda question: None, "no model was given")
-        return run_with_agent(_text(plan), agent, model or nobody, limits=limits)
+        no_model = ScriptedLLM(lambda question: None, "no model was given")
+        return run_with_agent(_text(plan), agent, model or no_model, limits=limits)
 
 
 def assert_steps(run: PlanRun, *steps: int) -> None:
@@ -77,9 +77,7 @@ def assert_resumes(plan: str | Path, env: str | Environment, task: Task | str, *
     runner = PlanRunner()
     whole = runner(plan, env, task, **options)
     if at not in whole.steps:
-        raise AssertionError(
-            format_report("plan", [(f"step {at} is never entered, so nothing can be resumed there", whole)])
-        )
+        raise AssertionError(format_report("plan", [(f"step {at} is never entered, so it cannot be resumed", whole)]))
     resumed = runner(plan, env, task, pause_at=at, **options)
     found = [(message, resumed) for message in expectations.find_resume_differences(whole, resumed, at)]
     if found:

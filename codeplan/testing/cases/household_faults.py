@@ -77,9 +77,9 @@ def close_receptacle(env: Environment, task: Task, action: str, before: Observat
     """Close the action's receptacle, and then execute the action."""
     found = _TAKE.fullmatch(action) or _PUT.fullmatch(action)
     if found and isinstance(env, EditableHousehold):
-        game, moment = env.game(task), env.snapshot()
+        game, snapshot = env.game(task), env.snapshot()
         r = game.receptacle_indices.get(found["receptacle"])
-        _change(env, moment, opened=moment.state.opened - {r})
+        _change(env, snapshot, opened=snapshot.state.opened - {r})
     return env.step(action)
 
 
@@ -87,10 +87,10 @@ def move_object(env: Environment, task: Task, action: str, before: Observation) 
     """Move the object to another receptacle before it is taken, and then execute the action."""
     found = _TAKE.fullmatch(action)
     if found and isinstance(env, EditableHousehold):
-        game, moment = env.game(task), env.snapshot()
+        game, snapshot = env.game(task), env.snapshot()
         thing, r = game.object_indices.get(found["object"]), game.receptacle_indices.get(found["receptacle"])
-        if thing is not None and r is not None and thing in moment.state.contents[r]:
-            _change(env, moment, **_changed_fields(game, moment.state, thing, r))
+        if thing is not None and r is not None and thing in snapshot.state.contents[r]:
+            _change(env, snapshot, **_changed_fields(game, snapshot.state, thing, r))
     return env.step(action)
 
 
@@ -105,6 +105,6 @@ def _changed_fields(game: Game, state: HouseholdState, thing: int, source: int) 
     return {"contents": tuple(contents), "places": tuple(places)}
 
 
-def _change(env: EditableHousehold, moment: Any, **parts: Any) -> None:
-    state = msgspec.structs.replace(moment.state, **parts)
-    env.restore(msgspec.structs.replace(moment, state=state))
+def _change(env: EditableHousehold, snapshot: Any, **parts: Any) -> None:
+    state = msgspec.structs.replace(snapshot.state, **parts)
+    env.restore(msgspec.structs.replace(snapshot, state=state))

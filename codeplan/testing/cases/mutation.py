@@ -217,8 +217,8 @@ def _complaints(score: MutationScore) -> Iterator[str]:
     if score.share < score.target.at_least:
         counted = len(score.results) - len(score.explained)
         yield (
-            f"{score.label}: the tests kill {score.killed} of {counted} mutants ({_percent(score.killed, counted)}), "
-            f"where {100 * score.target.at_least:g} % are asked for; these survive:"
+            f"{score.label}: the tests kill {score.killed} of {counted} mutants ({_percent(score.killed, counted)}); "
+            f"the manifest asks for {100 * score.target.at_least:g} %. Survivors:"
         )
         for mutant in score.unexplained:
             yield f"  {score.label}:{mutant.line}: {one_line(mutant.name)}"
@@ -226,4 +226,4 @@ def _complaints(score: MutationScore) -> Iterator[str]:
     for name in score.target.survivors:
         if name not in survived:
             what = "is killed" if any(t.mutant.name == name for t in score.results) else "is not there"
-            yield f"{score.label}: the mutant {name!r} is explained, but {what}; leave it out of 'survivors'"
+            yield f"{score.label}: the mutant {name!r} is explained, but {what}; remove it from 'survivors'"

@@ -60,7 +60,7 @@ class CoveragePlugin:
         wanted = self._config.getoption("plan_cov_fail_under")
         if wanted is not None and self._percent() < wanted:
             terminalreporter.line(
-                f"FAIL: {self._percent():.1f} % of lines and branches ran, and {wanted:g} % are asked for", red=True
+                f"FAIL: coverage is {self._percent():.1f} %, below the required {wanted:g} %", red=True
             )
 
     def _arcs_of(self, label: str, source: str) -> set[LineArc]:

@@ -17,7 +17,7 @@ _MANIFEST = """\
 # Written from a recorded episode. 'codeplan test' runs it.
 plan = {plan}
 env = {env}
-faults = "none" # "all": try the plan also in a world that misbehaves
+faults = "none" # "all" also tests the plan under injected faults
 {settings}{answers}
 [expect]
 success = {success}
@@ -26,7 +26,7 @@ success = {success}
 id = {id}
 expect = {{ {expect} }}
 
-# More tasks of the same kind, to see whether the plan works on them, too:
+# More tasks of the same kind, to try the plan on:
 # [[tasks]]
 # kind = {kind}
 # seeds = "0-4"
@@ -35,7 +35,7 @@ expect = {{ {expect} }}
 _ANSWERS = """
 [answers]
 tape = {}
-# model = "scripted" # answers what is not on the tape; or the name of a real model, asked with --live-llm only
+# model = "scripted" # answers what the tape does not; a real model needs --live-llm
 """
 
 
@@ -69,7 +69,7 @@ def new_test(run: Path, out: Path) -> list[Path]:
 def _first_and_last(events: list[Event], run: Path) -> tuple[EpisodeStarted, Result]:
     """Return the first event and the last event's result."""
     if not (events and isinstance(events[0], EpisodeStarted) and isinstance(events[-1], EpisodeEnded)):
-        raise UsageError(f"the episode in {run} is not whole; finish it first with: codeplan resume {run}")
+        raise UsageError(f"the episode in {run} is incomplete; finish it first with: codeplan resume {run}")
     if events[-1].result.plan is None:
         raise UsageError(f"the episode in {run} wrote no plan (its method is {events[0].method})")
     return events[0], events[-1].result
@@ -106,8 +106,8 @@ def _settings(header: EpisodeStarted) -> str:
 def _record_tape(path: Path, events: list[Event]) -> None:
     recorder = TapeRecorder(path)
     try:
-        listen = recorder.start_episode()
+        on_event = recorder.start_episode()
         for event in events:
-            listen(event)
+            on_event(event)
     finally:
         recorder.close()

@@ -46,7 +46,7 @@ def tasks(
 
     found = [task for task in _tasks_by_size(env, kind, tuple(seeds), tuple(sorted(settings.items()))) if where(task)]
     if not found:
-        raise UsageError(f"none of the {env} tasks of these seeds fits; give more seeds, or take more in 'where'")
+        raise UsageError(f"none of the {env} tasks of these seeds fits; add seeds or relax 'where'")
     return sampled_from(found)
 
 
@@ -55,12 +55,12 @@ def _tasks_by_size(
     env: str, kind: str | None, seeds: tuple[int, ...], settings: tuple[tuple[str, Any], ...]
 ) -> list[Task]:
     """Return the tasks, the smallest first."""
-    with closing(envs.make(env, **dict(settings))) as world:
-        if not isinstance(world, GeneratesTasks):
+    with closing(envs.make(env, **dict(settings))) as environment:
+        if not isinstance(environment, GeneratesTasks):
             raise UsageError(f"the environment {env} does not generate tasks from seeds")
-        kinds = world.kinds if kind is None else (kind,)
-        drawn = [world.task(k, seed) for seed in seeds for k in kinds]
-        return sorted(drawn, key=lambda task: (_task_size(world, task), task.seed))
+        kinds = environment.kinds if kind is None else (kind,)
+        drawn = [environment.task(k, seed) for seed in seeds for k in kinds]
+        return sorted(drawn, key=lambda task: (_task_size(environment, task), task.seed))
 
 
 def _task_size(env: Environment, task: Task) -> int:
