@@ -1,0 +1,156 @@
+"""The agent port answers requests within its limits, and refuses or cuts what lies one beyond them."""
+
+from __future__ import annotations
+
+import pytest
+
+from codeplan.errors import AgentError, BudgetExceeded
+from codeplan.sandbox.host.agent_port import MAX_RESULT_BYTES, AgentPort
+from codeplan.sandbox.limits import MAX_MESSAGE_CHARS
+from codeplan.sandbox.protocol.frames import (
+    AskFrame,
+    CallFrame,
+    ErrorFrame,
+    ProtocolError,
+    ReadFrame,
+    ResultFrame,
+    packed_size,
+)
+from codeplan.sandbox.protocol.values import MAX_DEPTH, MAX_VALUES, pack_value
+
+TAG_BYTES = packed_size(ResultFrame("x" * 100_000)) - 100_000
+
+
+class Desk:
+    """An agent whose methods differ in their signatures."""
+
+    def __init__(self) -> None:
+        self.calls: list[object] = []
+        self.value: object = None
+        self.error: Exception | None = None
+
+    def one(self, first: object) -> object:
+        """Take one argument."""
+        self.calls.append(first)
+        return first
+
+    def optional(self, first: object, second: object = 2) -> object:
+        """Take one or two."""
+        return [first, second]
+
+    def named(self, *, first: object) -> object:
+        """Take one by name."""
+        return first
+
+    def many(self, *values: object) -> object:
+        """Take any number."""
+        return len(values)
+
+    def result(self) -> object:
+        """Return the value or raise the error."""
+        if self.error is not None:
+            raise self.error
+        return self.value
+
+
+def returned(value: object) -> ResultFrame | ErrorFrame:
+    """The answer to a call that returns this value."""
+    desk = Desk()
+    desk.value = value
+    return AgentPort(desk, str).answer(CallFrame("result", [], {}))
+
+
+def raised(error: Exception) -> ResultFrame | ErrorFrame:
+    """The answer to a call that raises this error."""
+    desk = Desk()
+    desk.error = error
+    return AgentPort(desk, str).answer(CallFrame("result", [], {}))
+
+
+def nested(depth: int) -> object:
+    """A value inside so many lists."""
+    value: object = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def test_a_result_may_take_the_maximum_size_and_not_one_byte_more():
+    longest = "x" * (MAX_RESULT_BYTES - TAG_BYTES)
+
+    assert packed_size(returned(longest)) == MAX_RESULT_BYTES
+    assert returned(longest + "x") == ErrorFrame("result returned more than 1,000,000 bytes")
+
+
+def test_the_size_limit_holds_for_reads_and_questions_too():
+    desk = Desk()
+    desk.value = "x" * MAX_RESULT_BYTES
+    port = AgentPort(desk, lambda question: "x" * MAX_RESULT_BYTES)
+
+    assert port.answer(ReadFrame("value")) == ErrorFrame("value returned more than 1,000,000 bytes")
+    assert port.answer(AskFrame("?")) == ErrorFrame("ask_llm returned more than 1,000,000 bytes")
+
+
+def test_a_result_may_be_nested_to_the_maximum_depth_and_no_deeper():
+    assert isinstance(returned(nested(MAX_DEPTH)), ResultFrame)
+    assert returned(nested(MAX_DEPTH + 1)) == ErrorFrame("result returned a value nested deeper than 32")
+
+
+def test_a_result_may_hold_the_maximum_number_of_values_and_no_more():
+    assert isinstance(returned([0] * (MAX_VALUES - 1)), ResultFrame)
+    assert returned([0] * MAX_VALUES) == ErrorFrame("result returned more than 20,000 values")
+
+
+def test_an_argument_has_the_same_limits_as_a_result():
+    port = AgentPort(Desk(), str)
+
+    for fitting in (nested(MAX_DEPTH), [0] * (MAX_VALUES - 1)):
+        assert isinstance(port.answer(CallFrame("one", [pack_value(fitting)], {})), ResultFrame)
+    for packed in (["list", pack_value(nested(MAX_DEPTH))], ["list", *[0] * MAX_VALUES]):
+        with pytest.raises(ProtocolError, match="one was given"):
+            port.answer(CallFrame("one", [packed], {}))
+
+
+def test_an_agent_errors_message_is_kept_up_to_the_maximum_length():
+    kept, cut = raised(AgentError("x" * MAX_MESSAGE_CHARS)), raised(AgentError("x" * (MAX_MESSAGE_CHARS + 1)))
+
+    assert kept == ErrorFrame("x" * MAX_MESSAGE_CHARS)
+    assert cut == ErrorFrame("x" * MAX_MESSAGE_CHARS + "… (1 more characters)")
+
+
+@pytest.mark.parametrize(
+    ("method", "fitting", "wrong"),
+    [("one", (1,), (0, 2)), ("optional", (1, 2), (0, 3)), ("many", (0, 1, 9), ()), ("named", (), (0, 1))],
+)
+def test_a_call_by_position_takes_as_many_arguments_as_the_signature_and_no_others(method, fitting, wrong):
+    port = AgentPort(Desk(), str)
+
+    for count in fitting:
+        assert isinstance(port.answer(CallFrame(method, [0] * count, {})), ResultFrame)
+    for count in wrong:
+        answer = port.answer(CallFrame(method, [0] * count, {}))
+        assert isinstance(answer, ErrorFrame)
+        assert answer.message.startswith(f"{method}(")
+        assert " was called wrongly: " in answer.message
+
+
+def test_arguments_by_name_must_fit_the_signature():
+    port = AgentPort(Desk(), str)
+
+    assert port.answer(CallFrame("named", [], {"first": 5})) == ResultFrame(5)
+    for arguments in ({"other": 5}, {"first": 5, "other": 6}):
+        assert isinstance(port.answer(CallFrame("named", [], arguments)), ErrorFrame)
+    assert isinstance(port.answer(CallFrame("one", [1], {"first": 1})), ErrorFrame)
+
+
+def test_a_call_that_does_not_fit_never_reaches_the_agent():
+    desk = Desk()
+    AgentPort(desk, str).answer(CallFrame("one", [1, 2], {}))
+
+    assert desk.calls == []
+
+
+def test_an_unexpected_error_shows_its_type_only_and_an_error_of_codeplan_passes():
+    assert raised(OSError("secret")) == ErrorFrame("result failed (OSError)")
+    with pytest.raises(BudgetExceeded):
+        raised(BudgetExceeded("asks", 3, 2))
