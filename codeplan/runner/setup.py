@@ -170,8 +170,11 @@ def ending_from_exception(error: BaseException) -> Interrupted | InfrastructureF
     """The ending of an episode that this exception broke off."""
     if isinstance(error, KeyboardInterrupt):
         return Interrupted()
-    kind = InfrastructureFailed if isinstance(error, InfrastructureError) else Crashed
-    return kind(type(error).__name__, str(error))
+    if not isinstance(error, InfrastructureError):
+        return Crashed(type(error).__name__, str(error))
+    # A replay raises the public class of the error, not the subclass that a model's client raised.
+    public = next(c for c in type(error).__mro__ if c.__module__ == InfrastructureError.__module__)
+    return InfrastructureFailed(public.__name__, str(error))
 
 
 def accepted_settings(participants: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
