@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import typer
@@ -21,11 +22,17 @@ MODEL_SETTINGS = ("base_url", "api", "prices", "mistakes", "model_seed")
 ROUTE_SETTINGS = ("ask_model", "refine_model", "executor_model")
 METHOD_SETTINGS = ("resume_by", "code_check")
 
-_LIMITS = ("actions", "model_calls", "tokens", "money", "seconds")
-"""The limits of a budget that have an option, ``--max-`` before their name."""
+_LIMITS = {
+    "actions": "Budget: actions.",
+    "model_calls": "Budget: model calls of any purpose.",
+    "tokens": "Budget: tokens, in and out.",
+    "money": "Budget: US dollars, if prices are known.",
+    "seconds": "Budget: seconds.",
+}
+"""The limits of a budget that have an option (``--max-`` and their name), with its help."""
 
 _SETTINGS_KEY, _LIMITS_KEY = "codeplan.settings", "codeplan.limits"
-_METAVARS = {"base_url": "URL", "prices": "FILE", "api": "API", "mistakes": "HOW", "model_seed": "N"}
+_METAVARS = {"base_url": "URL", "prices": "FILE", "mistakes": "HOW", "model_seed": "N"}
 
 
 def command_class(*names: str, budget: bool = False) -> type[TyperCommand]:
@@ -74,8 +81,8 @@ def _limit_parameters() -> Iterator[inspect.Parameter]:
     from codeplan.plugins import setting_specs
 
     specs = {spec.name: spec for spec in setting_specs(Budget)}
-    for name in _LIMITS:
-        yield _parameter(specs[name], f"--max-{name.replace('_', '-')}", _LIMITS_KEY)
+    for name, help_text in _LIMITS.items():
+        yield _parameter(replace(specs[name], help=help_text), f"--max-{name.replace('_', '-')}", _LIMITS_KEY)
 
 
 @functools.cache

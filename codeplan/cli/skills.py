@@ -27,7 +27,9 @@ def add_to(app: typer.Typer) -> None:
     """Add this group of commands."""
     from codeplan.cli import skill_curation
 
-    group = typer.Typer(name="skills", help="The skill library: look, curate, prove, move.", rich_markup_mode=None)
+    group = typer.Typer(
+        name="skills", help="The skill library: inspect, curate, test, exchange.", rich_markup_mode=None
+    )
     group.command("list", epilog="Example: codeplan skills list --status active")(list_skills)
     group.command("show", epilog="Example: codeplan skills show heat-d71c11ea")(show)
     group.command("diff", epilog="Example: codeplan skills diff heat-d71c11ea@1 heat-d71c11ea")(diff)
@@ -110,7 +112,7 @@ def diff(
 def search(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="Words of the name, the description or the goals.")],
     env: EnvFilter = None,
-    n: Annotated[int, typer.Option("-n", min=1, help="At most so many.")] = 20,
+    n: Annotated[int, typer.Option("-n", min=1, help="Maximum number of results.")] = 20,
     library: LibraryFolder = DEFAULT_FOLDER,
     as_json: options.Json = False,
 ) -> None:
@@ -167,13 +169,13 @@ def pin(
 
 def merge(
     into: Annotated[str, typer.Argument(metavar="SKILL", help="The skill that stays.")],
-    other: Annotated[str, typer.Argument(metavar="OTHER", help="The skill that goes into it, and is retired.")],
+    other: Annotated[str, typer.Argument(metavar="OTHER", help="The skill that is merged into it and retired.")],
     library: LibraryFolder = DEFAULT_FOLDER,
 ) -> None:
     """Merge a skill into another, which takes over its origins and history. The merged skill is retired."""
     opened = open_library(library)
     merged = opened.merge(find_skill(opened, into), find_skill(opened, other))
-    typer.echo(f"{merged.env}/{merged.name} stands for both; {other} is retired")
+    typer.echo(f"{merged.env}/{merged.name} replaces both; {other} is retired")
 
 
 def rebuild(library: LibraryFolder = DEFAULT_FOLDER, as_json: options.Json = False) -> None:
@@ -248,7 +250,7 @@ def open_library(folder: Path) -> SkillLibrary:
     from codeplan.skills.library import SkillLibrary
 
     if not folder.is_dir():
-        raise UsageError(f"there is no skill library at {folder}; name one with --library, or make one with discover")
+        raise UsageError(f"there is no skill library at {folder}; name one with --library, or create one with discover")
     return SkillLibrary(folder)
 
 
@@ -262,7 +264,7 @@ def find_skill(library: SkillLibrary, name: str) -> Skill:
 
     name, at, version = name.partition("@")
     if at and not (version.isascii() and version.isdigit()):
-        raise UsageError(f"{version!r} is no version of {name}; give a number, as in {name}@1")
+        raise UsageError(f"{version!r} is not a version of {name}; give a number, as in {name}@1")
     return library.get_by_name(name, int(version) if at else None)
 
 
@@ -292,7 +294,7 @@ def parse_status(status: str | None) -> SkillStatus | None:
     match status:
         case None | "candidate" | "active" | "retired":
             return status
-    raise UsageError(f"{status!r} is no status; give candidate, active or retired")
+    raise UsageError(f"there is no status {status!r}; give candidate, active or retired")
 
 
 def _set_status(folder: Path, name: str, status: str) -> None:
