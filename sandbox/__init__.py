@@ -1,4 +1,4 @@
-"""The sandbox checks and runs plans that nobody has reviewed.
+"""The sandbox checks and runs unreviewed plans.
 
     from codeplan.sandbox import Sandbox, extract_plan
 

@@ -8,7 +8,7 @@ pytest.importorskip("pydantic_monty", reason="pydantic-monty is not installed: p
 
 from codeplan.sandbox.host.backend import PartialBackend
 from codeplan.sandbox.limits import Limits
-from codeplan.sandbox.monty.backend import DIFFERENCES, MontyBackend
+from codeplan.sandbox.monty import DIFFERENCES, MontyBackend
 from codeplan.testing.backend.contract import BackendContract
 from codeplan.testing.backend.language import expected_run
 from codeplan.testing.samples.home import SampleHome
