@@ -1,4 +1,4 @@
-"""An environment's Agent class, and an agent made of it."""
+"""An environment's Agent class, and agents built from it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from codeplan.types.task import Observation
 
 
 def agent_class(env: Environment) -> type:
-    """The environment's Agent class. Raises EnvironmentFailure where it has none."""
+    """The environment's Agent class.
+
+    Raises:
+        EnvironmentFailure: its attribute ``agent`` is not a class.
+    """
     if not isinstance(env.agent, type):
         raise EnvironmentFailure(
             f"the environment {env.name} has no Agent class: its attribute 'agent' must be a class"
@@ -20,8 +24,8 @@ def agent_class(env: Environment) -> type:
 
 
 def build_agent(env: Environment, act: Act, first: Observation) -> Any:
-    """An agent of the environment that acts by ``act``; built with the first observation, too, where it takes one."""
+    """An agent that acts through ``act``. Passes the first observation if ``__init__`` takes it."""
     cls = agent_class(env)
-    takes = list(inspect.signature(cls).parameters.values())
-    wants_observation = len([p for p in takes if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]) > 1
-    return cls(act, first) if wants_observation else cls(act)
+    parameters = inspect.signature(cls).parameters.values()
+    takes_observation = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters) > 1
+    return cls(act, first) if takes_observation else cls(act)

@@ -1,7 +1,7 @@
-"""The one gate. An Episode owns the environment, the model, the meter and the trace of one attempt at one task.
+"""The one gate: an Episode owns the environment, the model, the meter and the trace of one attempt at one task.
 
-``act`` and ``ask`` are the only way to the world and to the model; each charges the budget, does the thing, records it,
-and only then returns. So no method can miscount, and every method is traced alike.
+``act`` and ``ask`` are the only ways to the environment and to the model. Each charges the budget, does its work and
+records it before it returns. So no method can miscount, and all are traced alike.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ from codeplan.types.task import ActionSpace, Observation, Task
 
 
 class Episode:
-    """One attempt at one task. ``observation`` is the latest; ``first`` the one that ``reset`` gave.
+    """One attempt at one task. ``observation`` is the latest, ``first_observation`` that of the latest reset.
 
-    Create it with the environment already chosen; it resets the environment at once. While the trace follows a
-    recording, that answers for the world and the model; then the world is brought to the same place and goes on.
+    Creating it resets the environment. While the trace replays a recording, the recording answers for environment and
+    model; afterwards the environment is fast-forwarded to the same state and goes on.
     """
 
     def __init__(self, env: Environment, task: Task, llm: LLM, meter: Meter | None = None, trace: Trace | None = None):
@@ -63,8 +63,10 @@ class Episode:
     def act(self, action: str) -> Observation:
         """Do one action in the environment.
 
-        Raises EpisodeOver when the environment has said done, BudgetExceeded when no action is left, and
-        EnvironmentFailure when the environment breaks.
+        Raises:
+            EpisodeOver: the environment has ended the episode.
+            BudgetExceeded: no action is left.
+            EnvironmentFailure: the environment breaks.
         """
         if self.observation.done:
             raise EpisodeOver("the environment has ended this episode")
@@ -86,7 +88,9 @@ class Episode:
     ) -> Completion:
         """Ask the model. ``prompt`` names the template and its digest, for the trace.
 
-        Raises BudgetExceeded when no call is left, ModelError when there is no whole answer.
+        Raises:
+            BudgetExceeded: no call is left.
+            ModelError: there is no complete answer.
         """
         with self.meter.call(purpose) as settle:
             started = time.perf_counter()
@@ -100,8 +104,8 @@ class Episode:
                 else:
                     completion = self.llm.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
             except ModelError as e:
-                spent = e.usage or Usage()
-                self.record(ModelCallFailed(**about, error=str(e), usage=spent, seconds=time.perf_counter() - started))
+                used = e.usage or Usage()
+                self.record(ModelCallFailed(**about, error=str(e), usage=used, seconds=time.perf_counter() - started))
                 raise
             settle(completion.usage)
         seconds = time.perf_counter() - started
@@ -109,26 +113,26 @@ class Episode:
         return completion
 
     def embed(self, texts: Sequence[str], model: str) -> Embeddings:
-        """Ask the model's endpoint for the vectors of texts, from the embedding model of that name.
+        """The vectors of texts, from the embedding model of that name at the model's endpoint.
 
-        The trace does not keep vectors. So whoever asks records what came of them, and asks nothing while that can be
-        had from a recording: see ``follow_embeddings``.
+        The trace does not keep vectors. So the caller records what it derives from them, and does not call this while a
+        recording can answer instead (see ``replay_embeddings``).
 
-        Raises BudgetExceeded when no call is left, ModelError when the vectors cannot be had, UsageError where this
-        model does not embed.
+        Raises:
+            BudgetExceeded: no call is left.
+            ModelError: the endpoint does not return the vectors.
+            UsageError: this model does not embed.
         """
         self.replay_embeddings()
-        self.trace.next_recorded(
-            TextsEmbedded
-        )  # it tells of no more of them: Diverged where it goes on with something else
-        model_that_embeds = find_embedding_model(self.llm)
+        self.trace.next_recorded(TextsEmbedded)  # raises Diverged if another event is next in the recording
+        embedding_model = find_embedding_model(self.llm)
         with self.meter.call("embed") as settle:
             started = time.perf_counter()
             try:
-                answer = model_that_embeds.embed(texts, model=model)
+                answer = embedding_model.embed(texts, model=model)
             except ModelError as e:
-                spent, seconds = e.usage or Usage(), time.perf_counter() - started
-                self.record(ModelCallFailed(purpose="embed", messages=[], error=str(e), usage=spent, seconds=seconds))
+                used, seconds = e.usage or Usage(), time.perf_counter() - started
+                self.record(ModelCallFailed(purpose="embed", messages=[], error=str(e), usage=used, seconds=seconds))
                 raise
             settle(answer.usage)
         about: dict[str, Any] = {"model": model, "texts": len(texts), "digest": _digest(texts)}
@@ -136,9 +140,9 @@ class Episode:
         return answer
 
     def replay_embeddings(self) -> None:
-        """Go past the calls for embeddings that a recording tells of next, each charged as it was.
+        """Replay the embedding calls that come next in the recording, and charge each as recorded.
 
-        What was made of the vectors comes after them on the trace. Raises as ``embed`` did.
+        What was derived from the vectors follows them in the trace. Raises as ``embed``.
         """
         while event := self._upcoming_embedding():
             with self.meter.call("embed") as settle:
@@ -148,14 +152,14 @@ class Episode:
                 settle(event.usage)
 
     def restart(self) -> Observation:
-        """Reset the environment to the same task, for methods that try again from the start. Counts go on."""
+        """Reset the environment to the same task, for methods that start over. The counts go on."""
         self.success, self.reward = False, 0.0
         self.first_observation = self.observation = self._reset()
         return self.first_observation
 
     @contextmanager
     def span(self, kind: str, name: str) -> Iterator[None]:
-        """A part of the episode (a trial, a sub-task): the events inside bear its number in the trace."""
+        """A part of the episode (a trial, a sub-task): the events inside carry its number in the trace."""
         self._span_count += 1
         number = self._span_count
         self.record(SpanOpened(id=number, kind=kind, name=name))
@@ -170,7 +174,7 @@ class Episode:
         """Write an event to the trace, under the innermost open span."""
         self.trace.append(event, self._spans[-1] if self._spans else None)
 
-    # -------------------------------------------------------------- what stands around it
+    # -------------------------------------------------------------- agent, action space, result
 
     @property
     def api(self) -> AgentApi:
@@ -179,23 +183,24 @@ class Episode:
 
     @property
     def action_space(self) -> ActionSpace:
-        """The environment's actions in words, for models that act themselves.
+        """The description of the environment's actions, for models that write actions themselves.
 
-        Raises UsageError where it does not tell them.
+        Raises:
+            UsageError: the environment does not describe them.
         """
         if not isinstance(self.env, TakesActions):
             raise UsageError(
-                f"the environment {self.env.name} does not say what its actions look like (an attribute 'space'), "
-                "and this method's model writes actions; take a method that plans in code"
+                f"the environment {self.env.name} does not describe its actions (no attribute 'space'), but this "
+                "method's model writes actions; take a method that plans in code"
             )
         return self.env.space
 
     def is_subtask(self, task: Task) -> bool:
-        """Whether this is a part of the episode's task, on which the environment has no word."""
+        """Whether ``task`` is a sub-task, which the environment cannot judge."""
         return task.goal != self.task.goal
 
     def agent(self) -> Any:
-        """The agent that acts through this episode: one from ``reset`` to ``reset``, so that it knows what it did."""
+        """The agent that acts through this episode; ``restart`` replaces it."""
         if self._agent is None:
             self._agent = build_agent(self.env, self.act, self.first_observation)
         return self._agent
@@ -240,7 +245,7 @@ class Episode:
         return observation
 
     def _save_picture(self) -> None:
-        """Keep a picture of the world beside the trace, where there is one to be had; or the recorded one's name."""
+        """Save a picture beside the trace if the environment has one, or repeat the recorded event."""
         if recorded := self.trace.peek_recorded(PictureSaved):
             self.record(recorded)
         elif png := self._replayable_env.picture():
@@ -259,5 +264,5 @@ def _model_error_from(recorded: ModelCallFailed) -> ModelError:
 
 
 def _digest(texts: Sequence[str]) -> str:
-    """16 hexadecimal digits that change with the texts."""
+    """16 hexadecimal digits that identify the texts."""
     return hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Counts what an episode spends, and refuses what its budget does not allow."""
+"""Counts what an episode uses, and refuses what its budget does not allow."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from codeplan.budget import Budget, deadline_in
 from codeplan.errors import BudgetExceeded, ModelError
 from codeplan.types.model import NO_USAGE, Usage
 
-_TICK = 0.001  # two clocks may differ by so much about whether a moment has come
+_TICK = 0.001  # tolerance between the two clocks, in seconds
 
 
 class Meter:
-    """Counts what an episode spends. Reserve before each act or call; settle what only the answer tells.
+    """Counts what an episode uses. Reserve before each action or call; settle what only the answer reveals.
 
-    ``clock`` tells the time in seconds from any origin. Safe to use from several threads.
+    ``clock`` returns seconds from any origin. Safe to use from several threads.
     """
 
     def __init__(self, budget: Budget | None = None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -42,33 +42,35 @@ class Meter:
 
     @property
     def model_calls(self) -> int:
-        """The model calls begun so far, of any purpose."""
+        """The model calls begun so far, for any purpose."""
         return self._counts["model_calls"]
 
     @property
     def refinements(self) -> int:
-        """The refinements asked for so far."""
+        """The refinements begun so far."""
         return self._counts["refinements"]
 
     def calls_for(self, purpose: str) -> int:
-        """How many model calls were made for one purpose."""
+        """The number of model calls for one purpose."""
         return self._by_purpose.get(purpose, 0)
 
     def reserve_action(self) -> None:
-        """Count an action before it is done. Raises BudgetExceeded, and then nothing is counted."""
+        """Count an action before it is done. Raises BudgetExceeded, and then counts nothing."""
         self._reserve("actions")
 
     def reserve_refinement(self) -> None:
-        """Count a refinement before it is asked for. Raises BudgetExceeded, and then nothing is counted."""
+        """Count a refinement before it begins. Raises BudgetExceeded, and then counts nothing."""
         self._reserve("refinements")
 
     @contextmanager
     def call(self, purpose: str) -> Iterator[Callable[[Usage], None]]:
-        """Around one model call: counts it before, and yields ``settle`` for the usage that its answer tells.
+        """A context for one model call: counts it, and yields ``settle`` for the usage of its answer.
 
-        Inside, ``seconds_left`` tells the model's client how long it may take. A call that fails is settled with the
-        ``usage`` that its error carries, if any. Raises BudgetExceeded where nothing is left before the call, and where
-        the time has passed in a call that fails.
+        Within it, ``seconds_left`` limits the model's client. A failed call is settled with the ``usage`` of its error,
+        if any.
+
+        Raises:
+            BudgetExceeded: nothing is left before the call, or the call fails after the time is over.
         """
         self.reserve_call(purpose)
         allowed = self.budget.seconds
@@ -82,17 +84,17 @@ class Meter:
             raise
 
     def reserve_call(self, purpose: str) -> None:
-        """Count a model call before it is made. Raises BudgetExceeded, and then nothing is counted."""
-        for kind, spent in self._known.items():
+        """Count a model call before it is made. Raises BudgetExceeded, and then counts nothing."""
+        for kind, used in self._known.items():
             limit = getattr(self.budget, kind)
-            if limit is not None and spent >= limit:
-                raise BudgetExceeded(kind, spent, limit)
+            if limit is not None and used >= limit:
+                raise BudgetExceeded(kind, used, limit)
         self._reserve("model_calls")
         with self._lock:
             self._by_purpose[purpose] = self._by_purpose.get(purpose, 0) + 1
 
     def settle(self, usage: Usage) -> None:
-        """Add the usage of a call that was answered."""
+        """Add the usage of an answered call."""
         with self._lock:
             self.usage = self.usage + usage
             self._known["tokens"] += (usage.input_tokens or 0) + (usage.output_tokens or 0)

@@ -1,4 +1,4 @@
-"""The world of an episode: the environment, or the recording that answers for it as long as it lasts."""
+"""The environment of an episode, or the recording that answers in its place."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from codeplan.types.task import Observation, Task
 
 
 class ReplayableEnvironment:
-    """One task of an environment. While the trace follows a recording, that answers, and the environment is left alone.
+    """One task of an environment. During a replay the recording answers, and the environment is not used.
 
-    Then the environment is brought to the same place and goes on. Its answers are not written to the trace here.
+    After the recording's end, the environment is fast-forwarded to the same state and goes on. The caller records the
+    answers.
     """
 
     def __init__(self, env: Environment, task: Task, trace: Trace) -> None:
@@ -23,16 +24,21 @@ class ReplayableEnvironment:
         self._needs_fast_forward = False
 
     def reset(self) -> Observation:
-        """Begin the task anew. Raises EnvironmentFailure when the environment breaks."""
+        """Begin the task anew.
+
+        Raises:
+            EnvironmentFailure: the environment breaks.
+        """
         recorded = self._trace.next_recorded(EnvironmentReset)
         self._needs_fast_forward = recorded is not None
         return recorded.observation if recorded else self._reset_env()
 
     def step(self, action: str) -> tuple[Observation, float]:
-        """Do one action: what the environment answers, and the seconds that it took.
+        """Do one action; returns the observation and the seconds that it took.
 
-        Raises EnvironmentFailure when the environment breaks, and Diverged where it is not in the place that was
-        recorded.
+        Raises:
+            EnvironmentFailure: the environment breaks.
+            Diverged: the environment answers the recorded actions differently.
         """
         if recorded := self._trace.next_recorded(ActionTaken):
             return recorded.observation, recorded.seconds
@@ -42,7 +48,7 @@ class ReplayableEnvironment:
         return observation, time.perf_counter() - started
 
     def picture(self) -> bytes | None:
-        """What there is to see; None where there is nothing, nowhere to keep it, or the world is not at this moment."""
+        """A picture of the current state; None without a trace file, without pictures, or during a replay."""
         if (
             not self._trace.path
             or self._needs_fast_forward
@@ -53,7 +59,7 @@ class ReplayableEnvironment:
         return self._env.picture()
 
     def _fast_forward(self) -> None:
-        """Bring the world to where a recording left it: reset it, play the recorded actions, compare each answer."""
+        """Take the environment to the recording's end: repeat its actions and compare each observation."""
         if not self._needs_fast_forward:
             return
         self._needs_fast_forward = False
@@ -88,4 +94,6 @@ class ReplayableEnvironment:
 
 def _require_same(seq: int, recorded: Observation, now: Observation) -> None:
     if recorded != now:
-        raise Diverged(f"the world is not what was recorded at event {seq}: it said {recorded}, and says now {now}")
+        raise Diverged(
+            f"the environment differs from the recording at event {seq}: it said {recorded}, and now says {now}"
+        )

@@ -1,4 +1,4 @@
-"""Whether an event is the one that was recorded, and in what it differs where it is not."""
+"""Compares an event with the recorded one, and describes the difference."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import msgspec
 from codeplan.recording.events import EpisodeEnded, Event, PlanStopped
 
 _TIMING_LIMITS = frozenset({"wall", "cpu", "memory"})
-"""Limits that the same plan need not reach at the same place twice."""
+"""Limits that the same plan may reach at another place in another run."""
 
 _MAX_CHARACTERS = 300
 
 
 def describe_difference(recorded: Event, event: Event) -> str:
-    """In what ``event`` differs from ``recorded``, times aside, in words; empty where it does not."""
+    """How ``event`` differs from ``recorded``, times aside; empty if it does not."""
     was, now = _without_times(recorded), _without_times(event)
     if was == now:
         return ""

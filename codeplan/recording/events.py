@@ -1,4 +1,4 @@
-"""What happens in an episode, as values. ``codeplan.recording.trace`` keeps them."""
+"""The events of an episode, as values. ``codeplan.recording.trace`` keeps them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from codeplan.types.result import Result
 from codeplan.types.task import Observation, Task
 
 TRACE_FORMAT = 2
-"""The version of the trace format. It grows when events change; a trace of another version is refused."""
+"""The version of the trace format. It grows when events change; other versions are refused."""
 
 
 class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_defaults=True):
-    """Base of the events: ``seq`` counts from 0, ``at`` is Unix time, ``span`` the innermost open span or None."""
+    """Base of the events. ``seq`` counts from 0, ``at`` is Unix time, ``span`` the innermost open span or None."""
 
     seq: int = -1
     at: float = 0.0
@@ -27,9 +27,9 @@ class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_
 
 
 class EpisodeStarted(_Event, frozen=True, tag="episode_started"):
-    """The head of a trace: what is run, with what, so that it can be run again.
+    """The header of a trace: everything needed to run the episode again.
 
-    ``settings`` are those that were given by name, ``model_settings`` the model's own account; neither holds a secret.
+    ``settings`` are those given by name; ``model_settings`` come from the model. Neither contains secrets.
     """
 
     task: Task
@@ -44,13 +44,13 @@ class EpisodeStarted(_Event, frozen=True, tag="episode_started"):
 
 
 class EnvironmentReset(_Event, frozen=True, tag="environment_reset"):
-    """The environment began the task (anew, where it is not the first event of its kind)."""
+    """The environment began the task. Later events of this kind restart it."""
 
     observation: Observation
 
 
 class ActionTaken(_Event, frozen=True, tag="action_taken"):
-    """One action and what the environment answered; ``seconds`` is the environment's time."""
+    """One action and the environment's observation; ``seconds`` is the environment's time."""
 
     action: str
     observation: Observation
@@ -58,7 +58,7 @@ class ActionTaken(_Event, frozen=True, tag="action_taken"):
 
 
 class ModelCalled(_Event, frozen=True, tag="model_called"):
-    """One model call, whole. ``prompt`` names the template and its digest; empty where none was used."""
+    """One complete model call. ``prompt`` names the template and its digest; empty without a template."""
 
     purpose: Purpose
     messages: list[Message]
@@ -68,7 +68,7 @@ class ModelCalled(_Event, frozen=True, tag="model_called"):
 
 
 class ModelCallFailed(_Event, frozen=True, tag="model_call_failed"):
-    """One model call without an answer: ``error`` says why; ``usage`` is what it spent all the same."""
+    """One model call without an answer: ``error`` says why, ``usage`` is what the call used nonetheless."""
 
     purpose: Purpose
     messages: list[Message]
@@ -79,9 +79,9 @@ class ModelCallFailed(_Event, frozen=True, tag="model_call_failed"):
 
 
 class TextsEmbedded(_Event, frozen=True, tag="texts_embedded"):
-    """One call for embeddings: how many texts went to which embedding model, and a digest of them.
+    """One embedding call: the number of texts, the embedding model and a digest of the texts.
 
-    The vectors are not kept: what was made of them follows on the trace. A call that fails is an AskFailed.
+    The trace does not keep vectors; later events hold what they led to. A failed call is a ModelCallFailed.
     """
 
     model: str
@@ -92,7 +92,7 @@ class TextsEmbedded(_Event, frozen=True, tag="texts_embedded"):
 
 
 class PlanDrafted(_Event, frozen=True, tag="plan_drafted"):
-    """A plan's text as it was read out of a reply. ``number`` counts the plans of this episode from 1."""
+    """A plan's source, extracted from a reply. ``number`` counts the plans of this episode from 1."""
 
     number: int
     origin: Purpose
@@ -116,7 +116,7 @@ class PlanStarted(_Event, frozen=True, tag="plan_started"):
 
 
 class StepEntered(_Event, frozen=True, tag="step_entered"):
-    """The plan enters a step; ``checkpoint`` holds its variables at that moment."""
+    """The plan enters a step; ``checkpoint`` holds its variables at this point."""
 
     step: int
     title: str
@@ -124,13 +124,13 @@ class StepEntered(_Event, frozen=True, tag="step_entered"):
 
 
 class TextPrinted(_Event, frozen=True, tag="text_printed"):
-    """Text that the plan printed. Untrusted."""
+    """Output of the plan. Untrusted."""
 
     text: str
 
 
 class PlanFailed(_Event, frozen=True, tag="plan_failed"):
-    """An assertion failed, or the plan raised: ``error`` names the exception."""
+    """An assertion failed, or the plan raised an exception; ``error`` is its name."""
 
     step: int | None
     line: int | None
@@ -140,7 +140,7 @@ class PlanFailed(_Event, frozen=True, tag="plan_failed"):
 
 
 class PlanStopped(_Event, frozen=True, tag="plan_stopped"):
-    """A limit of the sandbox ended the plan."""
+    """A limit of the sandbox stopped the plan."""
 
     limit: str
     value: float
@@ -151,13 +151,13 @@ class PlanStopped(_Event, frozen=True, tag="plan_stopped"):
 
 
 class PlanFinished(_Event, frozen=True, tag="plan_finished"):
-    """The plan ran to its end. Whether the task is done is the environment's word."""
+    """The plan ran to its end. Only the environment says whether the task succeeded."""
 
     step: int | None
 
 
 class SpanOpened(_Event, frozen=True, tag="span_opened"):
-    """A part of the episode begins: a trial, a sub-task, a batch. Events up to its end bear its ``id``."""
+    """A part of the episode begins: a trial, a sub-task, a batch. Events until its end carry its ``id``."""
 
     id: int
     kind: str
@@ -165,13 +165,13 @@ class SpanOpened(_Event, frozen=True, tag="span_opened"):
 
 
 class SpanClosed(_Event, frozen=True, tag="span_closed"):
-    """The part with this ``id`` ended."""
+    """The part with this ``id`` ends."""
 
     id: int
 
 
 class ChosenSkill(msgspec.Struct, frozen=True):
-    """A skill that was chosen for a prompt, or to be run, with its plan as it was then: higher scores fit better."""
+    """A skill chosen for a prompt or to be run, with its plan at that time; higher scores fit better."""
 
     name: str
     version: int
@@ -180,29 +180,29 @@ class ChosenSkill(msgspec.Struct, frozen=True):
 
 
 class SkillsChosen(_Event, frozen=True, tag="skills_chosen"):
-    """The skills that were found for the task, best first; ``purpose`` says what they were chosen for."""
+    """The skills found for the task, best first. ``purpose`` says what they are for."""
 
     purpose: Purpose | Literal["reuse"]
     chosen: tuple[ChosenSkill, ...]
 
 
 class PictureSaved(_Event, frozen=True, tag="picture_saved"):
-    """A picture of the environment after the latest action or reset: a PNG file, its path relative to the trace."""
+    """A picture after the latest action or reset: a PNG file, its path relative to the trace."""
 
     file: str
 
 
 class WarningIssued(_Event, frozen=True, tag="warning_issued"):
-    """Something a reader of the figures must know, such as a sandbox weaker than asked for."""
+    """What a reader of the results must know, such as a weaker sandbox."""
 
     message: str
 
 
 class EpisodeEnded(_Event, frozen=True, tag="episode_ended"):
-    """The last event: the result. A trace without it is of an episode that died.
+    """The last event: the result. A trace without it belongs to an episode that is running or was killed.
 
-    ``broken_off`` says that the episode was cut off from outside (interrupted, or its infrastructure failed): it says
-    nothing of the method, and may be resumed.
+    ``broken_off`` means that the episode was interrupted or its infrastructure failed. Such an end says nothing about
+    the method, and the episode can be resumed.
     """
 
     result: Result

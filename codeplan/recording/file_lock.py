@@ -1,4 +1,4 @@
-"""A file that one process at a time may write on."""
+"""A lock on a file that one process at a time may write."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ _SECONDS = 2.0
 
 
 def lock_exclusively(file: IO[bytes], refusal: str) -> IO[bytes]:
-    """The file, kept from any other process that would hold it alone; the lock goes with the process.
+    """Lock the file for this process and return it; the lock ends with the process.
 
-    Where another has it we wait a moment: one that was killed while it started a child may not be quite gone. Raises
-    UsageError with the words of ``refusal``, and closes the file, where the other keeps it.
+    If another process holds the lock, waits a moment: a process that was killed while it started a child may not be
+    quite gone.
+
+    Raises:
+        UsageError: the other process keeps the lock. The message is ``refusal``, and the file is closed.
     """
     deadline = time.monotonic() + _SECONDS
     while True:

@@ -1,4 +1,4 @@
-"""What may hold a secret, by its name: kept out of traces, tapes and folder names."""
+"""Removes settings that may hold secrets, by their names, from traces, tapes and folder names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def remove_secrets(value: Any) -> Any:
-    """Plain data without the entries, at any depth, whose names say that they may be secret."""
+    """Plain data without entries, at any depth, whose names may mark secrets."""
     if isinstance(value, Mapping):
         return {n: remove_secrets(v) for n, v in value.items() if not (isinstance(n, str) and is_secret_name(n))}
     if isinstance(value, list | tuple):

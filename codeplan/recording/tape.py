@@ -1,8 +1,8 @@
-"""Tapes: the traces of many episodes in one file, to run them again without a world and without a model.
+"""Tapes: the traces of many episodes in one file, to replay them without environment and model.
 
-A tape is a JSON Lines file; each line is an event with the number of its episode on the tape, and a digest of both, so
-that a line which was changed is found. An episode is found again by environment, task, method and model; the same one
-recorded twice is played in the order of recording.
+A tape is a JSON Lines file. Each line holds an event, the number of its episode on the tape, and a digest of both that
+reveals changes. Environment, task, method and model identify an episode; recordings of the same episode play in their
+order.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ _decoder = msgspec.json.Decoder(_Line)
 
 
 class TapeRecorder:
-    """Writes a tape. Each episode has a listener of its own; episodes may run at the same time.
+    """Writes a tape. Each episode has its own event handler; episodes may run at the same time.
 
-    Raises UsageError where the file exists already or cannot be written.
+    Raises:
+        UsageError: the file exists already or cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -47,7 +48,7 @@ class TapeRecorder:
         self._episodes = 0
 
     def start_episode(self) -> EventHandler:
-        """What is to be told the events of one more episode."""
+        """The event handler for one more episode."""
         with self._lock:
             number = self._episodes
             self._episodes += 1
@@ -66,12 +67,13 @@ class TapeRecorder:
 
 
 class Tape:
-    """A tape to be played. Each recorded episode is played once."""
+    """A tape to play from. Each recorded episode plays once.
+
+    Raises:
+        UsageError: the file cannot be read, or a line (the message gives its number) is damaged or out of order.
+    """
 
     def __init__(self, path: Path) -> None:
-        """Raises UsageError where the file cannot be read, or where a line is damaged or out of its place (its number
-        is named).
-        """
         self.path = path
         self._lock = threading.Lock()
         self._episodes: dict[_Key, list[list[Event]]] = {}
@@ -80,7 +82,11 @@ class Tape:
                 self._episodes.setdefault(_key(events[0]), []).append(events)
 
     def take_episode(self, header: EpisodeStarted) -> list[Event]:
-        """The recording of the episode that begins like this. Raises Diverged where the tape has none (left)."""
+        """The recording of the episode with this header.
+
+        Raises:
+            Diverged: the tape has no such episode, or no more of them.
+        """
         with self._lock:
             left = self._episodes.get(_key(header))
             if not left:
@@ -94,9 +100,10 @@ def _key(header: EpisodeStarted) -> _Key:
 
 
 def read_tape(path: Path) -> dict[int, list[Event]]:
-    """A tape's episodes by number, each with its events in their order.
+    """The episodes of a tape by number, each with its events in order.
 
-    Raises UsageError where it cannot be read, or is damaged (the line is named).
+    Raises:
+        UsageError: the file cannot be read, or a line (the message gives its number) is damaged or out of order.
     """
     try:
         lines = path.read_bytes().splitlines()
@@ -118,5 +125,5 @@ def read_tape(path: Path) -> dict[int, list[Event]]:
 
 
 def _digest(episode: int, event: bytes | msgspec.Raw) -> str:
-    """What tells a line from any other: no proof against who writes tapes, but against hands and disks."""
+    """A digest that reveals accidental changes to a line; it is no protection against forgery."""
     return hashlib.sha256(b"%d " % episode + bytes(event)).hexdigest()[:16]

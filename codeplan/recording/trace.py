@@ -1,8 +1,8 @@
-"""The trace of an episode: what happened, kept as it happens, and followed when it is to happen again.
+"""The trace of an episode: records events as they happen, and replays recorded ones.
 
-A trace is a JSON Lines file: one event a line, on disk before anybody acts on it, never changed. So an episode that
-died leaves all but a torn last line readable. Given what was recorded, a method is a deterministic function: an
-episode that is resumed, replayed or forked runs the same method again while the recording answers, until it ends.
+A trace is a JSON Lines file with one event per line. Each event is on disk before anything acts on it, and never
+changes, so a killed episode leaves everything readable but a torn last line. Given its recorded answers a method is
+deterministic: to resume, replay or fork an episode, the same method runs again while the recording answers.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ _E = TypeVar("_E")
 
 
 class Trace:
-    """Collects the events of one episode: in memory, in a file where one is given, and to a listener.
+    """Collects the events of one episode: in memory, in a file if ``path`` is given, and for ``on_event``.
 
-    ``path`` must not exist yet: a trace is never overwritten. ``recording`` is what the episode is to do again: each
-    event must be the recorded one, but for times, and is not written anew. After its end events are new, or, where the
-    trace is not ``live``, a divergence. Safe to use from several threads.
+    ``path`` must not exist: a trace is never overwritten. ``recording`` is what the episode must repeat: each event
+    must equal the recorded one, except for times, and is not written again. After the recording's end events are new,
+    or, if the trace is not ``live``, a divergence. Safe to use from several threads.
 
-    Raises UsageError where the file cannot be created.
+    Raises:
+        UsageError: the file cannot be created.
     """
 
     def __init__(
@@ -53,10 +54,12 @@ class Trace:
 
     @classmethod
     def resume(cls, path: Path, on_event: EventHandler | None = None) -> Trace:
-        """The trace of an episode that died or was interrupted, to be followed and then written on.
+        """The trace of a killed or interrupted episode: replays its events, then writes on.
 
-        A torn last line, and the end that an interruption wrote, are taken back. Raises UsageError where the file
-        cannot be read or is damaged elsewhere, and where its episode still runs.
+        Removes a torn last line, and the end that an interruption wrote.
+
+        Raises:
+            UsageError: the file cannot be read or is damaged, or its episode is still running.
         """
         file = _open(path)
         try:
@@ -72,22 +75,23 @@ class Trace:
 
     @staticmethod
     def read(path: Path | str) -> list[Event]:
-        """All events of a trace file. A torn last line, as a crash leaves it, is left out.
+        """All events of a trace file, without a torn last line.
 
-        Raises UsageError where the file cannot be read, or where another line is damaged or out of its place (its
-        number is named).
+        Raises:
+            UsageError: the file cannot be read, or another line (the message names it) is damaged or out of order.
         """
         return [event for event, _ in _read_lines(Path(path))]
 
     @staticmethod
     def read_resumable(path: Path) -> list[Event]:
-        """As ``read``, without the end that an interruption wrote: what can be done again."""
+        """As ``read``, without the end that an interruption wrote."""
         return _drop_interruption(_read_lines(path))[0]
 
     def next_recorded(self, *kinds: type[_E]) -> _E | None:
-        """The event that comes next in the recording; None when that is over, and all is live from here on.
+        """The next event of the recording; None after its end, when the episode is live.
 
-        Raises Diverged where it is of none of these kinds, and where the recording is over but nothing may be live.
+        Raises:
+            Diverged: the event is of none of these kinds, or the recording is over and the trace is not live.
         """
         if not self.is_replaying:
             return None
@@ -97,14 +101,15 @@ class Trace:
         return event
 
     def peek_recorded(self, kind: type[_E]) -> _E | None:
-        """The event that comes next in the recording where it is of this kind; None where it is not, or none comes."""
+        """The next event of the recording if it is of this kind, otherwise None."""
         event = self.recording[len(self.events)] if len(self.events) < len(self.recording) else None
         return event if isinstance(event, kind) else None
 
     def save_file(self, folder: str, ending: str, data: bytes) -> str:
-        """Write a file beside the trace, under a name of its own; returns its path relative to the trace.
+        """Write a file beside the trace, with a name of its own; returns its path relative to the trace.
 
-        Raises TraceFailure where that cannot be done.
+        Raises:
+            TraceFailure: the file cannot be written.
         """
         assert self.path is not None, "only a trace in a file has a place beside it"
         file = Path(folder) / f"{len(self.events):05}{ending}"
@@ -117,7 +122,11 @@ class Trace:
 
     @property
     def is_replaying(self) -> bool:
-        """Whether the recording goes on: nothing may be done in the world then, nor a model asked."""
+        """Whether the recording goes on; environment and model are then left alone.
+
+        Raises:
+            Diverged: the recording is over and the trace is not live.
+        """
         if len(self.events) < len(self.recording):
             return True
         if self._live:
@@ -125,10 +134,11 @@ class Trace:
         raise Diverged(f"the recording ends after {len(self.events)} events, but the episode goes on")
 
     def append(self, event: Event, span: int | None = None) -> Event:
-        """Number, date, write and return the event; or check it against the recording and return what was recorded.
+        """Number, date, write and return a new event; during a replay, compare it and return the recorded one.
 
-        Raises Diverged where it is another than the recorded one, or an end with which the recording does not end;
-        TraceFailure where it cannot be written.
+        Raises:
+            Diverged: the event differs from the recorded one, or ends an episode whose recording goes on.
+            TraceFailure: the event cannot be written.
         """
         with self._lock:
             if self.is_replaying:
@@ -145,7 +155,7 @@ class Trace:
         """Unix time in seconds, without the gap between the recording's end and its resumption."""
         position = len(self.events)
         if position < len(self.recording):
-            # An end is as late as what it ends; everything else began when the event before it was over.
+            # An EpisodeEnded has its own time; any other event began at the end of the event before it.
             ends = isinstance(self.recording[position], EpisodeEnded)
             return self.recording[position if ends else max(position - 1, 0)].at
         if self._clock_offset is None:
@@ -173,17 +183,25 @@ class Trace:
         try:
             self._file.write(_encoder.encode(event) + b"\n")
         except OSError as e:
-            raise TraceFailure(f"the trace {self.path} cannot be written on: {e.strerror}") from e
+            raise TraceFailure(f"the trace {self.path} cannot be written: {e.strerror}") from e
 
 
 def check_sequence(event: Event, wanted: int, path: Path, line: int) -> None:
-    """Raises UsageError where the event of this line is not the one that an episode's file has to go on with."""
+    """Check that the event of this line has the sequence number ``wanted``.
+
+    Raises:
+        UsageError: it has another one.
+    """
     if event.seq != wanted:
-        raise UsageError(f"{path}, line {line} is out of its place: it holds event {event.seq}, not {wanted}")
+        raise UsageError(f"{path}, line {line} is out of order: it holds event {event.seq}, not {wanted}")
 
 
 def write_trace(path: Path, events: Sequence[Event]) -> None:
-    """Write a trace file of these events. Raises UsageError where there is one already."""
+    """Write a trace file of these events.
+
+    Raises:
+        UsageError: the file exists already.
+    """
     with _create(path) as file:
         file.write(b"".join(_encoder.encode(e) + b"\n" for e in events))
 
@@ -206,18 +224,18 @@ def _open(path: Path) -> IO[bytes]:
 
 
 def _lock_trace(file: IO[bytes], path: Path) -> IO[bytes]:
-    return lock_exclusively(file, f"the episode of {path} still runs; wait for its end, or end it first")
+    return lock_exclusively(file, f"the episode of {path} is still running; wait for its end, or stop it first")
 
 
 def _read_lines(path: Path) -> list[tuple[Event, int]]:
-    """The events, each with the size of the file up to and with its line."""
+    """The events, each with the size of the file up to the end of its line."""
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as e:
         raise UsageError(f"the trace {path} cannot be read: {e.strerror}") from None
     events: list[tuple[Event, int]] = []
     size = 0
-    for number, line in enumerate(lines[:-1], 1):  # what follows the last newline is empty, or torn
+    for number, line in enumerate(lines[:-1], 1):  # after the last newline: nothing, or a torn line
         size += len(line) + 1
         event = decode_event(line, f"{path}, line {number}", "event of a trace")
         check_sequence(event, len(events), path, number)
@@ -230,9 +248,10 @@ def _is_interruption(event: Event) -> bool:
 
 
 def _drop_interruption(lines: list[tuple[Event, int]]) -> tuple[list[Event], int]:
-    """The events of an episode that may go on, and their size in the file: a call that failed last is made again.
+    """The events of an episode that can go on, and their size in the file.
 
-    What an exception closed on its way out is open again, too.
+    Drops the end that an interruption wrote, a failed last call (it is made again), and trailing SpanClosed events, so
+    that spans interrupted by an exception reopen.
     """
     while lines and _is_interruption(lines[-1][0]):
         lines = lines[:-1]

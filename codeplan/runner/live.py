@@ -1,4 +1,4 @@
-"""The front door: one episode from names to a Result, and one plan file from text to an Execution."""
+"""Runs one episode from names to a Result, and one given plan from its source to an Execution."""
 
 from __future__ import annotations
 
@@ -49,24 +49,28 @@ def run(
 ) -> Result:
     """Run one episode and return how it ended.
 
-    ``env`` and ``method`` are objects, or names as ``codeplan envs`` and ``codeplan methods`` list them; ``model`` is
-    an LLM, ``"scripted"``, or the name of a model at an OpenAI-compatible endpoint. ``task`` is a Task or an id;
-    ``kind`` and ``seed`` choose one too; with none of them it is the first task of the test split. ``out`` is a new
-    folder for the trace (None: no file). ``listen`` is called with each event as it happens. ``settings`` go to the
-    environment, the method or the model: to each that is given by name and has a setting of that name. ``record``
-    puts the episode on a tape, too; ``tape`` plays it from one: nothing is live then, and nothing is written.
+    ``env`` and ``method`` are objects, or names that ``codeplan envs`` and ``codeplan methods`` list. ``model`` is an
+    LLM, ``"scripted"``, or the name of a model at an OpenAI-compatible endpoint. ``task`` is a Task or an id; ``kind``
+    and ``seed`` also select one; the default is the first task of the test split. ``out`` is a new folder for the trace
+    (None: no file). ``on_event`` is called with each event as it happens. ``settings`` go to the environment, the
+    method and the model: to each that is given by name and takes a setting of that name. ``record`` also puts the
+    episode on a tape. ``tape`` replays it from one: nothing is live, and nothing is written.
 
-    Raises UsageError for bad input and InfrastructureError where the model, the environment or the sandbox failed; a
-    spent budget is a Result. An episode from a tape that differs from the recorded one raises Diverged.
+    Raises:
+        UsageError: the input is wrong.
+        InfrastructureError: the model, the environment or the sandbox failed. A spent budget is a Result instead.
+        Diverged: the episode differs from its recording on the tape.
     """
-    with EpisodeSetup(env, method, model, settings, offline=tape is not None) as cast:
-        chosen = envs.select(cast.env, id=task, kind=kind, seed=seed) if task is None or isinstance(task, str) else task
-        header = cast.header(chosen, budget or Budget())
-        hear = _combine_handlers(on_event, record.start_episode()) if record else on_event
+    with EpisodeSetup(env, method, model, settings, offline=tape is not None) as setup:
+        chosen = (
+            envs.select(setup.env, id=task, kind=kind, seed=seed) if task is None or isinstance(task, str) else task
+        )
+        header = setup.header(chosen, budget or Budget())
+        handler = _combine_handlers(on_event, record.start_episode()) if record else on_event
         if tape:
-            return cast.replay(tape.take_episode(header), hear, header)
-        with closing(Trace(Path(out) / TRACE_NAME if out else None, telemetry.with_telemetry(hear))) as trace:
-            return cast.run(header, trace)
+            return setup.replay(tape.take_episode(header), handler, header)
+        with closing(Trace(Path(out) / TRACE_NAME if out else None, telemetry.with_telemetry(handler))) as trace:
+            return setup.run(header, trace)
 
 
 def learn(
@@ -82,37 +86,40 @@ def learn(
     tape: Tape | None = None,
     **settings: Any,
 ) -> Method:
-    """Have a method that is a Learner learn from tasks; returns the method that has learnt.
+    """Have a Learner learn from tasks; returns the method that uses what was learnt.
 
-    Each episode's trace is kept in ``out``, in a folder by its number. Where they are there already, as after a
-    training that was broken off, they answer for model and environment, and the training goes on where it ended.
-    ``budget`` is for each episode; the others are as for ``run``: what comes from a ``tape`` leaves no traces. Raises
-    UsageError where the method does not learn, and Diverged where an episode differs from that on the tape.
+    Each episode's trace goes to a numbered folder in ``out``. Existing traces, from an interrupted training, answer for
+    model and environment, and the training goes on where they end. ``budget`` applies to each episode. The other
+    parameters are those of ``run``; a replay from a ``tape`` writes no traces.
+
+    Raises:
+        UsageError: the method does not learn, or other input is wrong.
+        Diverged: an episode differs from its recording.
     """
-    with EpisodeSetup(env, method, model, settings, offline=tape is not None) as cast:
-        if not isinstance(cast.method, Learner):
-            raise UsageError(f"the method {cast.method.name} does not learn; autoplan does")
+    with EpisodeSetup(env, method, model, settings, offline=tape is not None) as setup:
+        if not isinstance(setup.method, Learner):
+            raise UsageError(f"the method {setup.method.name} does not learn; autoplan does")
         numbers = itertools.count(1)
 
         @contextmanager
         def open_episode(task: Task) -> Iterator[Episode]:
             path = Path(out) / f"{next(numbers):03}" / TRACE_NAME
-            header = cast.header(task, budget or Budget())
-            hear = _combine_handlers(on_event, record.start_episode()) if record else on_event
+            header = setup.header(task, budget or Budget())
+            handler = _combine_handlers(on_event, record.start_episode()) if record else on_event
             if tape:
-                header, trace = cast.prepare_replay(tape.take_episode(header), hear, header)
+                header, trace = setup.prepare_replay(tape.take_episode(header), handler, header)
             else:
-                heard = telemetry.with_telemetry(hear)
-                trace = Trace.resume(path, heard) if path.exists() else Trace(path, heard)
-            with closing(trace), cast.open_episode(header, trace) as opened:
-                yield opened.episode
-                opened.result = opened.episode.result("it was learnt from", cast.method.name)
+                traced = telemetry.with_telemetry(handler)
+                trace = Trace.resume(path, traced) if path.exists() else Trace(path, traced)
+            with closing(trace), setup.open_episode(header, trace) as active:
+                yield active.episode
+                active.result = active.episode.result("it was learnt from", setup.method.name)
 
-        return cast.method.fit(tasks, open_episode)
+        return setup.method.fit(tasks, open_episode)
 
 
 class Execution(msgspec.Struct, frozen=True):
-    """What came of a plan that was run: its own outcome, None where a spent budget cut it off; the episode's result."""
+    """The outcome of a plan (None if a spent budget ended it), and the episode's result."""
 
     outcome: Outcome | Rejected | None
     result: Result
@@ -130,17 +137,17 @@ def execute(
 ) -> Execution:
     """Check a plan and run it once, without planning or refining; ``model`` answers its ``ask_llm``.
 
-    ``options`` are the other parameters of ``run``. Raises as ``run`` does; a plan that is refused is an outcome.
+    ``options`` are the other parameters of ``run``. Raises as ``run``; a refused plan is an outcome.
     """
     given = FixedPlan(source, limits=limits, allow_weak_sandbox=allow_weak_sandbox)
     result = run(env, task, given, model, **options)
     return Execution(given.outcome, result)
 
 
-def _combine_handlers(one: EventHandler | None, other: EventHandler) -> EventHandler:
-    def hear(event: Event) -> None:
-        other(event)
-        if one:
-            one(event)
+def _combine_handlers(first: EventHandler | None, second: EventHandler) -> EventHandler:
+    def handle(event: Event) -> None:
+        second(event)
+        if first:
+            first(event)
 
-    return hear
+    return handle

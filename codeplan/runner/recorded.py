@@ -1,4 +1,4 @@
-"""What can be done with the trace of an episode: go on where it died, do it again offline, branch off from it."""
+"""What can be done with the trace of an episode: resume it, replay it offline, fork it."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ from codeplan.skills.stores import MissingStore
 from codeplan.types.result import Result
 
 LOCAL_ONLY_SETTINGS = frozenset({"allow_weak_sandbox", "browser"})
-"""Settings that are never taken from a trace, which may be somebody else's: what guards this machine, and what it
-starts, is said by whoever runs it."""
+"""Settings never taken from a trace, which may come from anyone: what guards this machine, and programs to start."""
 
 PLAN_PURPOSES = ("plan", "check", "refine", "plan_text", "refine_text")
-"""Purposes of the model calls that are answered with a plan."""
+"""Purposes of the model calls whose answer is a plan."""
 
 
 def resume(
@@ -43,17 +42,18 @@ def resume(
     model_overrides: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Result:
-    """Finish an episode that died or was interrupted; the trace in ``folder`` is written on.
+    """Finish an episode that was killed or interrupted; its trace in ``folder`` is continued.
 
-    The same method runs again while the trace answers, so the model is asked nothing that it answered, and no budget is
-    spent twice; then the environment is reset, the recorded actions are played into it, and the episode goes on. One
-    that had ended is not run: its end is told to ``listen``, its result returned. ``env``, ``method`` and ``model`` are
-    needed where the episode had objects rather than names; ``settings`` (a key, say) go before the recorded ones, and
-    so do those of ``beside`` that the model takes.
+    The same method runs again while the trace answers: the model is not asked again, and no budget is spent twice. Then
+    the environment is reset, repeats the recorded actions, and the episode goes on. An episode that has ended does not
+    run: ``on_event`` gets its end, and its result is returned. ``env``, ``method`` and ``model`` are required if the
+    episode had objects instead of names. ``settings`` override the recorded ones, and so do ``model_overrides``, as far
+    as the model takes them.
 
-    Raises UsageError where there is no such trace or its episode still runs, and where the key that is found would go
-    to an address that the trace alone names; Diverged where the method or the world does something else than was
-    recorded.
+    Raises:
+        UsageError: there is no such trace, its episode is still running, or a key from this machine would go to an
+            address that only the trace names.
+        Diverged: the method or the environment does not repeat what was recorded.
     """
     trace = Trace.resume(Path(folder) / TRACE_NAME, telemetry.with_telemetry(on_event))
     with closing(trace):
@@ -63,8 +63,8 @@ def resume(
             if on_event:
                 on_event(end)
             return end.result
-        with _recorded_setup(header, trace.recording, env, method, model, settings, model_overrides or {}) as cast:
-            return cast.run(header, trace)
+        with _recorded_setup(header, trace.recording, env, method, model, settings, model_overrides or {}) as setup:
+            return setup.run(header, trace)
 
 
 def replay(
@@ -75,15 +75,17 @@ def replay(
     on_event: EventHandler | None = None,
     **settings: Any,
 ) -> Result:
-    """Do a recorded episode again, offline: the trace answers for the world and for the model, which are never touched.
+    """Repeat a recorded episode offline: the trace answers for the environment and for the model.
 
-    Returns the result when every event is the recorded one; raises Diverged with the first difference otherwise, and
-    where the recording breaks off before its end. ``env``, ``method`` and ``settings`` as for ``resume``.
+    Returns the result if every event equals the recorded one. ``env``, ``method`` and ``settings`` as for ``resume``.
+
+    Raises:
+        Diverged: an event differs from the recording, or the recording has no end.
     """
     recording = Trace.read_resumable(Path(folder) / TRACE_NAME)
     header = _header(recording, folder)
-    with _recorded_setup(header, recording, env, method, OfflineModel(header.model), settings, {}) as cast:
-        return cast.replay(recording, on_event)
+    with _recorded_setup(header, recording, env, method, OfflineModel(header.model), settings, {}) as setup:
+        return setup.replay(recording, on_event)
 
 
 def fork(
@@ -100,21 +102,24 @@ def fork(
     model_overrides: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Result:
-    """Branch off from a recorded episode at event ``at`` into a new one in the folder ``out``.
+    """Branch off from a recorded episode at event ``at``, into a new episode in the folder ``out``.
 
-    What came before ``at`` is as it was; from there on all is live. With ``plan``, the first model call from ``at`` on
-    that was to write a plan is answered with this plan; with ``answer``, the first of any purpose is answered with this
-    text. The rest as for ``resume``; raises UsageError where there is no such event or call.
+    Everything before ``at`` is as recorded, everything after it is live. With ``plan``, this plan answers the first
+    call from ``at`` on that asked for one; with ``answer``, this text answers the first call of any purpose. Otherwise
+    as ``resume``.
+
+    Raises:
+        UsageError: there is no such event or call, or as for ``resume``.
     """
     recording = Trace.read(Path(folder) / TRACE_NAME)
     header = _header(recording, folder)
     if not 1 <= at < len(recording):
         raise UsageError(f"there is no event {at} to branch off at; {folder} has the events 1 to {len(recording) - 1}")
     branch = _branch(recording, at, plan, answer)
-    with _recorded_setup(header, branch, env, method, model, settings, model_overrides or {}) as cast:
+    with _recorded_setup(header, branch, env, method, model, settings, model_overrides or {}) as setup:
         write_trace(Path(out) / TRACE_NAME, branch)
         with closing(Trace.resume(Path(out) / TRACE_NAME, telemetry.with_telemetry(on_event))) as trace:
-            return cast.run(header, trace)
+            return setup.run(header, trace)
 
 
 def _branch(recording: list[Event], at: int, plan: str | None, answer: str | None) -> list[Event]:
@@ -131,14 +136,14 @@ def _branch(recording: list[Event], at: int, plan: str | None, answer: str | Non
 
 
 def _fenced(plan: str) -> str:
-    """The plan as a model writes it, in a fence longer than any in the plan itself."""
+    """The plan as a model writes it, in a fence longer than any in the plan."""
     fence = "`" * max([3, *(len(ticks) + 1 for ticks in re.findall("`+", plan))])
     return f"{fence}python\n{plan}\n{fence}"
 
 
 def _header(recording: list[Event] | tuple[Event, ...], folder: Path | str) -> EpisodeStarted:
     if not recording or not isinstance(recording[0], EpisodeStarted):
-        raise UsageError(f"the trace in {folder} has no beginning; it cannot be run again")
+        raise UsageError(f"the trace in {folder} has no header; it cannot run again")
     return recording[0]
 
 
@@ -149,29 +154,29 @@ def _recorded_setup(
     method: Method | None,
     model: LLM | None,
     settings: dict[str, Any],
-    beside: Mapping[str, Any],
+    overrides: Mapping[str, Any],
 ) -> EpisodeSetup:
-    """The cast that the header names, or that is given in its place."""
+    """The participants that the header names, or those given in their place."""
     recorded = {n: v for n, v in header.settings.items() if n not in LOCAL_ONLY_SETTINGS}
     if "limits" in recorded and isinstance(recorded["limits"], dict):
         recorded["limits"] = Limits(**recorded["limits"])
     if header.method == FixedPlan.name and method is None:
         method = _recorded_plan(recording)
-    who: dict[str, Any] = {"env": env or header.env, "method": method or header.method}
-    who["model"] = model or _main_model_name(header)
-    taken = accepted_settings(who)
-    known = {n: v for n, v in recorded.items() if any(n in names for names in taken.values())}
-    if "library" in taken["method"] and "library" in known:
+    participants: dict[str, Any] = {"env": env or header.env, "method": method or header.method}
+    participants["model"] = model or _main_model_name(header)
+    accepted = accepted_settings(participants)
+    known = {n: v for n, v in recorded.items() if any(n in names for names in accepted.values())}
+    if "library" in accepted["method"] and "library" in known:
         known["library"] = _resolve_library(known["library"], live=not isinstance(model, OfflineModel))
-    known |= {n: v for n, v in beside.items() if n in taken["model"]}
+    known |= {n: v for n, v in overrides.items() if n in accepted["model"]}
     known |= settings
-    if "base_url" in taken["model"] and "base_url" not in known:
+    if "base_url" in accepted["model"] and "base_url" not in known:
         known |= _recorded_address(header, known)
-    return EpisodeSetup(**who, settings=known)
+    return EpisodeSetup(**participants, settings=known)
 
 
 def _resolve_library(recorded: object, *, live: bool) -> object:
-    """The skill library that the episode had, or, where that is not here or nothing is live, one in its place."""
+    """The episode's skill library; a MissingStore if it is not on this machine or the episode is not live."""
     here = live and isinstance(recorded, str) and Path(recorded).is_dir()
     return recorded if here or recorded is None else MissingStore(str(recorded))
 
@@ -182,9 +187,9 @@ def _main_model_name(header: EpisodeStarted) -> str:
 
 
 def _recorded_address(header: EpisodeStarted, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Where the model was asked, unless the environment names another address today.
+    """The recorded endpoint, unless this machine's environment names another one.
 
-    A trace may come from anywhere: the key that is found on this machine goes to no address that it alone names.
+    A trace may come from anyone, so a key from this machine goes to no address that only the trace names.
     """
     recorded = header.model_settings.get("base_url")
     if recorded in (None, endpoint.OPENAI_URL) or endpoint.resolve_base_url() != endpoint.OPENAI_URL:
@@ -192,8 +197,8 @@ def _recorded_address(header: EpisodeStarted, settings: Mapping[str, Any]) -> di
     variable = str(settings.get("key_variable", "OPENAI_API_KEY"))
     if "api_key" not in settings and os.environ.get(variable):
         raise UsageError(
-            f"the trace names {recorded} as the model's endpoint; say so by --base-url {recorded}, or in the settings, "
-            f"for the key in {variable} to be sent there"
+            f"the trace names {recorded} as the model's endpoint; confirm it with --base-url {recorded}, or in the "
+            f"settings, before the key in {variable} is sent there"
         )
     return {"base_url": recorded}
 
@@ -201,5 +206,5 @@ def _recorded_address(header: EpisodeStarted, settings: Mapping[str, Any]) -> di
 def _recorded_plan(recording: list[Event] | tuple[Event, ...]) -> FixedPlan:
     source = next((e.source for e in recording if isinstance(e, PlanDrafted)), None)
     if source is None:
-        raise UsageError("the episode died before its plan was recorded; run it anew")
+        raise UsageError("the episode ended before its plan was recorded; run it again")
     return FixedPlan(source)

@@ -1,4 +1,4 @@
-"""Who takes part in an episode: environment, method and model, made from names and settings."""
+"""Builds the environment, method and model of an episode from their names and settings, and runs the episode."""
 
 from __future__ import annotations
 
@@ -25,15 +25,17 @@ from codeplan.types.task import Task
 from codeplan.version import VERSION
 
 _SECRET_SETTINGS = frozenset({"api_key", "base_url", "extra_body"})
-"""Settings that may hold a key, or an address with a password in it; the model gives its own account of them. So may
-others, by their names (see ``codeplan.recording.redaction``)."""
+"""Settings that may contain a key, or an address with a password; the model reports its own. Others are recognised by
+their names (see ``codeplan.recording.redaction``)."""
 
 
 class EpisodeSetup:
-    """Who takes part in an episode, made from names and settings; what was made here is closed on exit.
+    """The environment, method and model of episodes. Closes on exit what it created.
 
-    ``silent`` is for what was recorded: a model that is given by name is then there in name only, and needs no key.
-    Raises UsageError for an unknown name, and for a setting that nobody has.
+    ``offline`` is for replays: a model given by name then needs no key, and is never asked.
+
+    Raises:
+        UsageError: a name is unknown, or none of them takes a setting.
     """
 
     def __init__(
@@ -49,15 +51,13 @@ class EpisodeSetup:
             _require_type(given, port, or_name=True)
         shares = _split_settings({"env": env, "method": method, "model": model}, settings)
         self._settings = settings
-        self._omitted_settings = _SECRET_SETTINGS | (
-            {"folder"} & shares["method"].keys() - shares["env"].keys()
-        )  # it only keeps what is learnt
+        output_only = {"folder"} & shares["method"].keys() - shares["env"].keys()  # where a Learner writes
+        self._omitted_settings = _SECRET_SETTINGS | output_only
         self._resources = ExitStack()
         self.method = methods.make(method, **shares["method"]) if isinstance(method, str) else method
         self.model = _connect_model(model, shares["model"], offline)
-        made = isinstance(env, str)
         self.env = envs.make(env, **shares["env"]) if isinstance(env, str) else env
-        if made:
+        if isinstance(env, str):
             self._resources.enter_context(closing(self.env))
 
     def __enter__(self) -> EpisodeSetup:
@@ -67,7 +67,11 @@ class EpisodeSetup:
         self._resources.close()
 
     def header(self, task: Task, budget: Budget) -> EpisodeStarted:
-        """The event that an episode of this cast begins with. Raises UsageError for what is no task or no budget."""
+        """The first event of an episode with this setup.
+
+        Raises:
+            UsageError: ``task`` is not a Task, or ``budget`` not a Budget.
+        """
         _require_type(task, Task)
         _require_type(budget, Budget)
         return EpisodeStarted(
@@ -86,9 +90,12 @@ class EpisodeSetup:
     def replay(
         self, recording: Sequence[Event], on_event: EventHandler | None, header: EpisodeStarted | None = None
     ) -> Result:
-        """Play a recorded episode again, offline, and return its recorded result.
+        """Replay a recorded episode offline, and return its recorded result.
 
-        ``header`` is what it is to begin with, the recorded one by default. Raises Diverged at the first difference.
+        ``header`` is what the episode must begin with; the default is the recorded header.
+
+        Raises:
+            Diverged: at the first difference.
         """
         self.run(*self.prepare_replay(recording, on_event, header))
         end = recording[-1]
@@ -98,7 +105,7 @@ class EpisodeSetup:
     def prepare_replay(
         self, recording: Sequence[Event], on_event: EventHandler | None, header: EpisodeStarted | None = None
     ) -> tuple[EpisodeStarted, Trace]:
-        """What a recorded episode is to begin with, and the trace that answers for world and model."""
+        """The header of a recorded episode, and the trace that answers for environment and model."""
         recorded = recording[0]
         assert isinstance(recorded, EpisodeStarted), "an episode begins with its header"
         if header and isinstance(self.model, OfflineModel):
@@ -106,61 +113,61 @@ class EpisodeSetup:
         return header or recorded, Trace(None, on_event, recording, live=False)
 
     def run(self, header: EpisodeStarted, trace: Trace) -> Result:
-        """Play the episode; whatever happens, the trace ends with how it ended."""
-        with self.open_episode(header, trace) as opened:
-            result = self.method.solve(header.task, opened.episode)
+        """Run the episode. In any case, the trace ends with how it ended."""
+        with self.open_episode(header, trace) as active:
+            result = self.method.solve(header.task, active.episode)
             if not isinstance(result, Result):
-                raise UsageError(f"the method {self.method.name} returned a {type(result).__name__}, and no Result")
-            opened.result = result
-        return opened.result
+                raise UsageError(f"the method {self.method.name} returned a {type(result).__name__}, not a Result")
+            active.result = result
+        return active.result
 
     @contextmanager
     def open_episode(self, header: EpisodeStarted, trace: Trace) -> Iterator[ActiveEpisode]:
-        """An episode to play in. Whatever happens there, the trace ends with how it ended; a spent budget is an end."""
+        """An episode to act in. In any case, the trace ends with how it ended; a spent budget is an ending."""
         trace.append(header)
-        opened: ActiveEpisode | None = None
+        active: ActiveEpisode | None = None
         try:
             episode = Episode(self.env, header.task, self.model, Meter(header.budget, trace.now), trace)
-            opened = ActiveEpisode(episode, episode.result(NotSolved("nothing was done"), self.method.name))
-            yield opened
+            active = ActiveEpisode(episode, episode.result(NotSolved("nothing was done"), self.method.name))
+            yield active
         except BudgetExceeded as e:
-            assert opened is not None, "a budget is spent by what an episode does"
-            opened.result = opened.episode.result(BudgetSpent(e.kind, e.limit, str(e)), self.method.name)
+            assert active is not None, "only an active episode spends its budget"
+            active.result = active.episode.result(BudgetSpent(e.kind, e.limit, str(e)), self.method.name)
         except Diverged:
-            raise  # nothing new happened: the trace stays as it is
+            raise  # nothing new happened: the trace stays unchanged
         except BaseException as e:
             ending = ending_from_exception(e)
-            broken = opened.episode.result(ending, self.method.name) if opened else Result(header.task, ending)
+            broken = active.episode.result(ending, self.method.name) if active else Result(header.task, ending)
             trace.append(EpisodeEnded(result=broken, broken_off=True))
             raise
-        trace.append(EpisodeEnded(result=opened.result))
+        trace.append(EpisodeEnded(result=active.result))
 
 
 class ActiveEpisode(msgspec.Struct):
-    """An episode that is under way, and what has come of it so far."""
+    """A running episode, and its result so far."""
 
     episode: Episode
     result: Result
 
 
 class OfflineModel:
-    """The model of an episode that is played again: there in name, and never asked."""
+    """The model of a replayed episode: it has a name, and is never asked."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     def complete(self, *_: object, **__: object) -> Any:
-        raise AssertionError("what was recorded asks no model: the recording answers, or is over")
+        raise AssertionError("the recording answers in place of the model")
 
 
-def _connect_model(model: str | LLM, settings: Mapping[str, Any], silent: bool) -> LLM:
+def _connect_model(model: str | LLM, settings: Mapping[str, Any], offline: bool) -> LLM:
     if not isinstance(model, str):
         return model
-    return OfflineModel(model) if silent else models.connect(model, **settings)
+    return OfflineModel(model) if offline else models.connect(model, **settings)
 
 
 def _require_type(given: object, wanted: Any, or_name: bool = False) -> None:
-    """Raises UsageError for what is no object of the type, such as a class, and no name where that would do."""
+    """Raise UsageError unless ``given`` is an instance of the type ``wanted`` (or a name, if that is allowed)."""
     if isinstance(given, type) or not isinstance(given, (wanted, str) if or_name else wanted):
         found = f"the class {given.__name__}" if isinstance(given, type) else f"a {type(given).__name__}"
         raise UsageError(f"give a codeplan.{wanted.__name__}{' or a name' * or_name}, not {found}")
@@ -178,7 +185,7 @@ def ending_from_exception(error: BaseException) -> Interrupted | InfrastructureF
 
 
 def accepted_settings(participants: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
-    """The names of the settings that each of ``env``, ``method`` and ``model`` takes; an object takes none."""
+    """The names of the settings that ``env``, ``method`` and ``model`` each accept; an object accepts none."""
     return {part: _setting_names(part, name) if isinstance(name, str) else () for part, name in participants.items()}
 
 
@@ -188,18 +195,22 @@ def _setting_names(part: str, name: str) -> tuple[str, ...]:
     return plugins.setting_names(plugins.load_factory("codeplan.envs" if part == "env" else "codeplan.methods", name))
 
 
-def _split_settings(who: Mapping[str, object], settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The settings of each of environment, method and model. Raises UsageError for a setting that none of them has."""
-    taken = accepted_settings(who)
-    every = {name for names in taken.values() for name in names}
+def _split_settings(participants: Mapping[str, object], settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The settings of each participant.
+
+    Raises:
+        UsageError: no participant accepts a setting.
+    """
+    accepted = accepted_settings(participants)
+    known = {name for names in accepted.values() for name in names}
     for name in settings:
-        if name not in every:
-            raise UsageError(f"there is no setting {name!r} here; {plugins.suggest_names(name, every)}")
-    return {part: {n: v for n, v in settings.items() if n in names} for part, names in taken.items()}
+        if name not in known:
+            raise UsageError(f"there is no setting {name!r} here; {plugins.suggest_names(name, known)}")
+    return {part: {n: v for n, v in settings.items() if n in names} for part, names in accepted.items()}
 
 
 def _plain(value: object) -> Any:
-    """The value as the trace keeps it."""
+    """The value as plain data for the trace."""
     try:
         return msgspec.to_builtins(value, enc_hook=repr)
     except TypeError:

@@ -1,7 +1,7 @@
-"""OpenTelemetry spans of an episode, by the conventions for generative AI: episode, model calls, actions.
+"""OpenTelemetry spans of an episode, its model calls and its actions, by the conventions for generative AI.
 
-A listener on the trace makes them, through OpenTelemetry's API package alone: what becomes of them is the business of
-the SDK that the application sets up. Prompts, answers, actions and observations are left out, unless the variable
+An event handler makes them with OpenTelemetry's API package alone; the application's SDK decides where they go.
+Prompts, answers, actions and observations are left out, unless the variable
 ``OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`` is ``true``.
 """
 
@@ -41,17 +41,17 @@ _NANO = 1_000_000_000
 
 
 def with_telemetry(on_event: EventHandler | None = None) -> EventHandler | None:
-    """A listener for one episode that makes its spans and passes each event on to ``listen``.
+    """An event handler for one episode that makes its spans and passes each event on to ``on_event``.
 
-    Where nothing has loaded OpenTelemetry, nobody has set it up either: then it is ``listen`` itself, at no cost.
+    If nothing has loaded OpenTelemetry, nothing has set it up either: then this is ``on_event`` itself, at no cost.
     """
     return EpisodeSpans(on_event) if "opentelemetry" in sys.modules else on_event
 
 
 class EpisodeSpans:
-    """The spans of one episode. To be called with its events, in order, in the thread that runs it.
+    """The spans of one episode. Call it with the events in order, in the thread that runs the episode.
 
-    The episode's span is the current one while it runs, so that what other libraries trace stands beneath it.
+    The episode's span is the current one while the episode runs, so that spans of other libraries stand below it.
     """
 
     def __init__(self, on_event: EventHandler | None = None) -> None:
@@ -63,7 +63,7 @@ class EpisodeSpans:
         self._on_event = on_event
         self._content = os.environ.get(CONTENT_VARIABLE, "").strip().lower() == "true"
         self._episode: Span | None = None
-        self._within: Context | None = None
+        self._context: Context | None = None
         self._token: Token[Context] | None = None
         self._main: dict[str, str] = {}
         self._routes: dict[str, dict[str, str]] = {}
@@ -73,13 +73,13 @@ class EpisodeSpans:
             case EpisodeStarted():
                 self._begin(event)
             case ModelCalled():
-                self._asked(event)
+                self._end_model_call(event)
             case ModelCallFailed():
-                self._ask_failed(event)
+                self._end_failed_call(event)
             case TextsEmbedded():
-                self._embedded(event)
+                self._end_embedding(event)
             case ActionTaken():
-                self._acted(event)
+                self._end_action(event)
             case EpisodeEnded():
                 self._end(event)
         if self._on_event:
@@ -102,12 +102,12 @@ class EpisodeSpans:
         }
         name = f"invoke_agent {event.method}"
         self._episode = self._tracer.start_span(name, attributes=attributes, start_time=_nanoseconds(event.at))
-        self._within = trace.set_span_in_context(self._episode)
-        self._token = context.attach(self._within)
+        self._context = trace.set_span_in_context(self._episode)
+        self._token = context.attach(self._context)
 
-    def _asked(self, event: ModelCalled) -> None:
+    def _end_model_call(self, event: ModelCalled) -> None:
         completion = event.completion
-        attributes = self._call(event) | {
+        attributes = self._call_attributes(event) | {
             "gen_ai.response.finish_reasons": (completion.finish_reason,),
             "codeplan.retries": completion.retries,
             **_tokens(completion.usage),
@@ -115,34 +115,34 @@ class EpisodeSpans:
         attributes["gen_ai.response.model"] = completion.model or attributes["gen_ai.request.model"]
         if self._content:
             attributes["gen_ai.output.messages"] = _messages([("assistant", completion.text)], completion.finish_reason)
-        self._sent(event, attributes)
+        self._add_client_span(event, attributes)
 
-    def _ask_failed(self, event: ModelCallFailed) -> None:
+    def _end_failed_call(self, event: ModelCallFailed) -> None:
         from opentelemetry.trace import Status, StatusCode
 
-        attributes = self._call(event) | {"error.type": ModelError.__name__, **_tokens(event.usage)}
-        # The reason may quote a model's refusal, and so is content.
-        self._sent(event, attributes, Status(StatusCode.ERROR, event.error if self._content else None))
+        attributes = self._call_attributes(event) | {"error.type": ModelError.__name__, **_tokens(event.usage)}
+        # The error may quote a model's refusal, so it is content.
+        self._add_client_span(event, attributes, Status(StatusCode.ERROR, event.error if self._content else None))
 
-    def _embedded(self, event: TextsEmbedded) -> None:
-        attributes = {**self._routed(event.model, "embed", "embeddings"), **_tokens(event.usage)}
-        self._sent(event, attributes)
+    def _end_embedding(self, event: TextsEmbedded) -> None:
+        attributes = {**self._request_attributes(event.model, "embed", "embeddings"), **_tokens(event.usage)}
+        self._add_client_span(event, attributes)
 
-    def _call(self, event: ModelCalled | ModelCallFailed) -> dict[str, Any]:
-        """What there is to say of a model call, however it ended."""
+    def _call_attributes(self, event: ModelCalled | ModelCallFailed) -> dict[str, Any]:
+        """The attributes of a model call, whatever its outcome."""
         operation = "embeddings" if event.purpose == "embed" else "chat"
-        attributes = self._routed("", event.purpose, operation)
+        attributes = self._request_attributes("", event.purpose, operation)
         if self._content:
             attributes["gen_ai.input.messages"] = _messages([(m["role"], m["content"]) for m in event.messages])
         return attributes
 
-    def _routed(self, model: str, purpose: str, operation: str) -> dict[str, Any]:
-        """What there is to say of a call before it is made; the model is that of the purpose where none is named."""
+    def _request_attributes(self, model: str, purpose: str, operation: str) -> dict[str, Any]:
+        """The attributes of a call before it is made; without ``model``, the model is that of the purpose."""
         known = self._routes.get(purpose, self._main)
         named = {"gen_ai.request.model": model} if model else {}
         return {**known, **named, "gen_ai.operation.name": operation, "codeplan.purpose": purpose}
 
-    def _sent(
+    def _add_client_span(
         self,
         event: ModelCalled | ModelCallFailed | TextsEmbedded,
         attributes: dict[str, Any],
@@ -151,9 +151,9 @@ class EpisodeSpans:
         from opentelemetry.trace import SpanKind
 
         name = f"{attributes['gen_ai.operation.name']} {attributes['gen_ai.request.model']}"
-        self._span(name, SpanKind.CLIENT, attributes, event.at, event.seconds, status)
+        self._add_span(name, SpanKind.CLIENT, attributes, event.at, event.seconds, status)
 
-    def _acted(self, event: ActionTaken) -> None:
+    def _end_action(self, event: ActionTaken) -> None:
         from opentelemetry.trace import SpanKind
 
         attributes = {
@@ -165,9 +165,9 @@ class EpisodeSpans:
         if self._content:
             attributes["gen_ai.tool.call.arguments"] = json.dumps({"action": event.action})
             attributes["gen_ai.tool.call.result"] = event.observation.text
-        self._span("execute_tool act", SpanKind.INTERNAL, attributes, event.at, event.seconds)
+        self._add_span("execute_tool act", SpanKind.INTERNAL, attributes, event.at, event.seconds)
 
-    def _span(
+    def _add_span(
         self,
         name: str,
         kind: SpanKind,
@@ -176,9 +176,9 @@ class EpisodeSpans:
         seconds: float,
         status: Status | None = None,
     ) -> None:
-        """A span of something that is over: it ended at this moment and took so many seconds."""
+        """A span that ends at this time and took so many seconds."""
         start = _nanoseconds(at - seconds)
-        span = self._tracer.start_span(name, self._within, kind, attributes, start_time=start)
+        span = self._tracer.start_span(name, self._context, kind, attributes, start_time=start)
         if status:
             span.set_status(status)
         span.end(_nanoseconds(at))
@@ -207,7 +207,7 @@ def _result_attributes(result: Result) -> dict[str, Any]:
 
 
 def _set_status(span: Span, result: Result) -> None:
-    """An episode that is lost is no error; one that could not be played is."""
+    """Mark an episode as an error if it was broken off; a task that was not solved is no error."""
     from opentelemetry.trace import Status, StatusCode
 
     if isinstance(result.ending, InfrastructureFailed | Crashed | Interrupted):
@@ -221,14 +221,14 @@ def _tokens(usage: Usage) -> dict[str, int]:
 
 
 def _messages(texts: list[tuple[str, str]], finish_reason: str | None = None) -> str:
-    """Messages in the form that the conventions give them."""
+    """Messages in the form of the conventions."""
     ended = {} if finish_reason is None else {"finish_reason": finish_reason}
     return json.dumps([{"role": r, "parts": [{"type": "text", "content": t}], **ended} for r, t in texts])
 
 
 def _model_attributes(name: str, settings: Mapping[str, Any]) -> dict[str, str]:
-    """Which model is asked, and whose: OpenAI where its own endpoint is asked; else the endpoint's host, or the model's
-    name where there is none.
+    """The model and its provider: ``openai`` at OpenAI's own endpoint, otherwise the endpoint's host, or the model's
+    name without an endpoint.
     """
     host = urlsplit(str(settings.get("base_url", ""))).hostname or name
     return {"gen_ai.request.model": name, "gen_ai.provider.name": "openai" if host == "api.openai.com" else host}

@@ -90,7 +90,7 @@ def test_slips_of_form_are_put_right_as_the_environment_says():
 
 
 def test_an_environment_that_does_not_tell_its_actions_is_refused():
-    with pytest.raises(UsageError, match="does not say what its actions look like"):
+    with pytest.raises(UsageError, match="does not describe its actions"):
         play("open 1", env=Boxes())
 
 

@@ -93,7 +93,7 @@ def test_a_line_that_is_missing_or_out_of_its_place_is_named(tmp_path, change, l
     lines = change((tmp_path / "tape").read_bytes().splitlines(keepends=True))
     (tmp_path / "tape").write_bytes(b"".join(lines))
     number = len(lines) if line == "last" else line
-    with pytest.raises(UsageError, match=f"line {number} is out of its place"):
+    with pytest.raises(UsageError, match=f"line {number} is out of order"):
         Tape(tmp_path / "tape")
 
 
@@ -109,7 +109,7 @@ def test_any_character_that_was_changed_is_found_in_its_line(tmp_path, data):
     other = data.draw(sampled_from(sorted(set('0123456789abcxyzE{}[]",:. \u00e9') - {lines[number][at]})))
     lines[number] = f"{lines[number][:at]}{other}{lines[number][at + 1 :]}"
     changed.write_text("\n".join(lines) + "\n")
-    with pytest.raises(UsageError, match=rf", line {number + 1} (was changed|is no line|is out of its place)"):
+    with pytest.raises(UsageError, match=rf", line {number + 1} (was changed|is no line|is out of order)"):
         Tape(changed)
 
 

@@ -125,5 +125,5 @@ def test_a_method_that_returns_no_result_is_told_so():
         def solve(self, task, episode):
             return None
 
-    with pytest.raises(UsageError, match="the method silent returned a NoneType, and no Result"):
+    with pytest.raises(UsageError, match="the method silent returned a NoneType, not a Result"):
         run("household", "clean/3", Silent())

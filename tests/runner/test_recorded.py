@@ -128,7 +128,7 @@ def test_a_trace_cannot_be_written_by_two_at_once(tmp_path):
     recorded(tmp_path / "run")
     cut(tmp_path / "run", 4)
     one = Trace.resume(tmp_path / "run" / "trace.jsonl")
-    with pytest.raises(UsageError, match="still runs"):
+    with pytest.raises(UsageError, match="still running"):
         Trace.resume(tmp_path / "run" / "trace.jsonl")
     one.close()
 
@@ -252,7 +252,7 @@ def test_a_line_that_is_missing_from_a_trace_is_named(tmp_path):
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join([*lines[:3], *lines[4:]]))
     for do in (replay, resume):
-        with pytest.raises(UsageError, match="line 4 is out of its place: it holds event 4, not 3"):
+        with pytest.raises(UsageError, match="line 4 is out of order: it holds event 4, not 3"):
             do(tmp_path / "run", env=Boxes())
 
 
