@@ -1,9 +1,9 @@
-"""HotpotQA: questions that are answered by reading in an encyclopedia, mostly on two of its pages.
+"""HotpotQA: questions answered by reading an encyclopedia, most of them on two of its pages.
 
     search[Ada Lovelace]        lookup[born]        finish[London]
 
-The questions are those of HotpotQA (Yang et al., 2018), the actions and sentences those of ReAct (Yao et al., 2023). It
-needs nothing but Python; live Wikipedia needs the network.
+The questions are those of HotpotQA (Yang et al., 2018); actions and observations are those of ReAct (Yao et al., 2023).
+Only live Wikipedia needs more than Python: the network.
 """
 
 from __future__ import annotations

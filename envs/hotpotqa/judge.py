@@ -1,4 +1,4 @@
-"""A model's opinion on an answer, as AutoPlan scores (Ouyang and Li, 2023). It has no part in an episode's success."""
+"""A model's judgement of an answer, as in AutoPlan (Ouyang and Li, 2023). It does not affect an episode's success."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SYSTEM = (
 
 
 class JudgeVerdict(Value, frozen=True):
-    """What the judge said. ``correct`` is None where ``reply`` is neither yes nor no."""
+    """The judge's reply. ``correct`` is None if the reply is neither yes nor no."""
 
     correct: bool | None
     reply: str
@@ -25,9 +25,9 @@ class JudgeVerdict(Value, frozen=True):
 
 
 def judge(question: str, gold: str, answer: str, llm: LLM) -> JudgeVerdict:
-    """Ask a model whether ``answer`` means the same as ``gold``. One call, outside of any episode and its budget.
+    """Ask a model, in one call outside any episode, whether ``answer`` means the same as ``gold``.
 
-    Raises ModelError where the model does not answer.
+    Raises: ModelError if the model does not answer.
     """
     parts = {"question": question, "right answer": gold, "given answer": answer}
     user = "\n".join(f"{name}: {json.dumps(text, ensure_ascii=False)}" for name, text in parts.items())

@@ -1,7 +1,7 @@
-"""Asking a MediaWiki API with good manners: https://www.mediawiki.org/wiki/API:Etiquette.
+"""A polite client of the MediaWiki API (https://www.mediawiki.org/wiki/API:Etiquette).
 
-One request at a time in this process, a pause between two, a User-Agent that says who asks, and waiting when asked to.
-What comes back is foreign text of any content: it is decoded into fixed types, and never evaluated.
+A process sends one request at a time to a server, pauses between requests, names a contact in its User-Agent, and waits
+when the server asks it to. Replies are untrusted: they are decoded into fixed types.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache, cached_property
-from importlib.metadata import version
 from typing import Any
 
 import msgspec
 
 from codeplan.envs.hotpotqa.wiki_cache import RevisionNumber
 from codeplan.errors import EnvironmentFailure
+from codeplan.version import VERSION
 
-_MOST_BYTES = 16_000_000
-_TRIES = 5
-_LONGEST_WAIT = 120.0
-"""Seconds that are waited at most where the server asks for it; where it asks for more, asking has failed."""
+_MAX_BYTES = 16_000_000
+_MAX_TRIES = 5
+_MAX_WAIT = 120.0
+"""Seconds to wait at the server's request. If it asks for more, the request fails."""
 
 _BUSY = frozenset({"maxlag", "ratelimited", "readonly"})
-"""Errors of the API that pass."""
+"""Temporary errors of the API."""
 
 
 class Revision(msgspec.Struct, frozen=True):
@@ -38,7 +38,7 @@ class Revision(msgspec.Struct, frozen=True):
 
 
 class PageInfo(msgspec.Struct, frozen=True):
-    """A page by its title: in namespace 0 are the articles; without revisions where there is no such page."""
+    """A page. Articles are in namespace 0; a page that does not exist has no revisions."""
 
     title: str
     ns: int = 0
@@ -46,14 +46,14 @@ class PageInfo(msgspec.Struct, frozen=True):
 
 
 class QueryResult(msgspec.Struct, frozen=True):
-    """What a query found: pages, where it asked for titles; hits, where it searched."""
+    """``pages`` answer a query for titles, ``search`` a full-text search."""
 
     pages: tuple[PageInfo, ...] = ()
     search: tuple[PageInfo, ...] = ()
 
 
 class PageHtml(msgspec.Struct, frozen=True):
-    """A page's text, as HTML."""
+    """A page's text as HTML."""
 
     text: str
 
@@ -64,7 +64,7 @@ class _Error(msgspec.Struct, frozen=True):
 
 
 class MediaWikiReply(msgspec.Struct, frozen=True):
-    """What the API answered; ``batchcomplete`` says that a query has found all, even where that is nothing."""
+    """A reply of the API; ``batchcomplete`` is true if a query is complete, even without results."""
 
     batchcomplete: bool = False
     query: QueryResult = QueryResult()
@@ -72,8 +72,8 @@ class MediaWikiReply(msgspec.Struct, frozen=True):
     error: _Error | None = None
 
 
-class _Turn:
-    """Whose turn it is to ask a server: one at a time, with a pause after each."""
+class _RequestSlot:
+    """Lets one thread at a time use a server; ``earliest`` is when the next request may start."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -81,32 +81,32 @@ class _Turn:
 
 
 class MediaWiki:
-    """A MediaWiki API at ``url``; ``contact`` tells its keepers who asks; ``interval`` is the pause in seconds.
+    """The MediaWiki API at ``url``; ``interval`` is the pause between requests in seconds.
 
-    It connects when it is first asked.
+    The first request opens the connection.
     """
 
     def __init__(self, url: str, contact: str, interval: float) -> None:
         self.url, self._contact, self._interval = url, contact, interval
 
     def request(self, **parameters: str) -> MediaWikiReply:
-        """One request. Waits for its turn, and as long as the server asks for.
+        """Send one request, after waiting for its turn and as long as the server asks.
 
-        Raises EnvironmentFailure where the server cannot be reached, refuses, or answers nonsense.
+        Raises: EnvironmentFailure if the server is unreachable, refuses, or sends an invalid reply.
         """
-        asked = {"format": "json", "formatversion": "2", "maxlag": "5", **parameters}
-        turn = _turn(self.url)
-        with turn.lock:
-            for number in range(_TRIES):
-                time.sleep(max(0.0, turn.earliest - time.monotonic()))
+        query = {"format": "json", "formatversion": "2", "maxlag": "5", **parameters}
+        slot = _slot_for(self.url)
+        with slot.lock:
+            for number in range(_MAX_TRIES):
+                time.sleep(max(0.0, slot.earliest - time.monotonic()))
                 try:
-                    reply, wait = self._once(asked)
+                    reply, wait = self._try_request(query)
                 finally:
-                    turn.earliest = time.monotonic() + self._interval
+                    slot.earliest = time.monotonic() + self._interval
                 if reply is not None:
                     return reply
-                turn.earliest = time.monotonic() + max(self._interval, 2.0**number if wait is None else wait)
-        raise self._failure(f"is still busy after {_TRIES} requests; try again later")
+                slot.earliest = time.monotonic() + max(self._interval, 2.0**number if wait is None else wait)
+        raise self._failure(f"is still busy after {_MAX_TRIES} requests; try again later")
 
     def close(self) -> None:
         """Close the connection. Safe to call twice."""
@@ -114,73 +114,73 @@ class MediaWiki:
             self._client.close()
             del self._client
 
-    def _once(self, asked: Mapping[str, str]) -> tuple[MediaWikiReply | None, float | None]:
-        """The answer; or None where the server is busy, with the seconds that it wants to be left alone, if it says."""
-        library = _library()
+    def _try_request(self, query: Mapping[str, str]) -> tuple[MediaWikiReply | None, float | None]:
+        """The reply; or, if the server is busy, None and the seconds that it asks to wait, if it names any."""
+        library = _import_httpx()
         try:
-            with self._client.stream("GET", self.url, params=asked) as response:
-                body = self._read(response)
+            with self._client.stream("GET", self.url, params=query) as response:
+                body = self._read_body(response)
         except (library.HTTPError, library.InvalidURL) as e:
-            why = str(e) or type(e).__name__
-            raise self._failure(f"cannot be reached: {why}; check the network, or leave live out") from e
+            cause = str(e) or type(e).__name__
+            raise self._failure(f"cannot be reached: {cause}; check the network, or leave live out") from e
         if response.status_code in (429, 503):
-            return None, self._wait(response.headers)
+            return None, self._requested_wait(response.headers)
         if response.status_code != 200:
-            raise self._failure(self._refusal(response.status_code))
-        reply = self._decoded(body)
+            raise self._failure(self._describe_status(response.status_code))
+        reply = self._decode(body)
         if reply.error and reply.error.code in _BUSY:
-            return None, self._wait(response.headers)
+            return None, self._requested_wait(response.headers)
         if reply.error:
-            raise self._failure(f"refuses {dict(asked)}: {reply.error.code}, {reply.error.info[:200]}")
+            raise self._failure(f"refuses {dict(query)}: {reply.error.code}, {reply.error.info[:200]}")
         return reply, None
 
-    def _read(self, response: Any) -> bytes:
+    def _read_body(self, response: Any) -> bytes:
         body = bytearray()
         for chunk in response.iter_bytes():
             body += chunk
-            if len(body) > _MOST_BYTES:
-                raise self._failure(f"answers with more than {_MOST_BYTES:,} bytes")
+            if len(body) > _MAX_BYTES:
+                raise self._failure(f"answers with more than {_MAX_BYTES:,} bytes")
         return bytes(body)
 
-    def _decoded(self, body: bytes) -> MediaWikiReply:
+    def _decode(self, body: bytes) -> MediaWikiReply:
         try:
             reply = msgspec.json.decode(body, type=MediaWikiReply)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
-            raise self._failure(f"answers what is no reply of a MediaWiki API: {e}") from None
+            raise self._failure(f"sends an invalid reply: {e}") from None
         if reply == MediaWikiReply():
-            raise self._failure("answers what is no reply of a MediaWiki API: it has neither query, parse nor error")
+            raise self._failure("sends an invalid reply: it has no query, parse or error")
         return reply
 
-    def _wait(self, headers: Mapping[str, str]) -> float | None:
+    def _requested_wait(self, headers: Mapping[str, str]) -> float | None:
         wait = parse_retry_after(headers.get("retry-after", ""))
-        if wait is not None and wait > _LONGEST_WAIT:
-            raise self._failure(f"asks to be left alone for {wait:.0f} seconds; try again after that")
+        if wait is not None and wait > _MAX_WAIT:
+            raise self._failure(f"asks for a pause of {wait:.0f} seconds; try again after that")
         return wait
 
-    def _refusal(self, status: int) -> str:
+    def _describe_status(self, status: int) -> str:
         if status == 403:
-            return f"refuses to answer (403) the User-Agent {self._user_agent!r}; give a contact that reaches you"
+            return f"refuses (403) the User-Agent {self._user_agent!r}; give a contact that reaches you"
         return f"answers with status {status}; is this the address of a MediaWiki API?"
 
-    def _failure(self, what: str) -> EnvironmentFailure:
-        return EnvironmentFailure(f"the encyclopedia at {self.url} {what}")
+    def _failure(self, problem: str) -> EnvironmentFailure:
+        return EnvironmentFailure(f"the encyclopedia at {self.url} {problem}")
 
     @property
     def _user_agent(self) -> str:
-        library = _library()
-        return f"codeplan/{version('codeplan')} ({self._contact}) {library.__name__}/{library.__version__}"
+        library = _import_httpx()
+        return f"codeplan/{VERSION} ({self._contact}) {library.__name__}/{library.__version__}"
 
     @cached_property
     def _client(self) -> Any:
-        return _library().Client(headers={"User-Agent": self._user_agent}, timeout=30.0)
+        return _import_httpx().Client(headers={"User-Agent": self._user_agent}, timeout=30.0)
 
 
-def parse_retry_after(retry_after: str) -> float | None:
-    """The seconds that a ``Retry-After`` header asks for, given as a number or as a date; None where it has neither."""
-    if retry_after.isascii() and retry_after.isdigit() and len(retry_after) < 10:
-        return float(retry_after)
+def parse_retry_after(header: str) -> float | None:
+    """The seconds that a ``Retry-After`` header asks for, as a number or as a date; None if it is neither."""
+    if header.isascii() and header.isdigit() and len(header) < 10:
+        return float(header)
     try:
-        until = email.utils.parsedate_to_datetime(retry_after)
+        until = email.utils.parsedate_to_datetime(header)
     except (ValueError, TypeError, OverflowError):
         return None
     until = until if until.tzinfo else until.replace(tzinfo=UTC)
@@ -188,8 +188,8 @@ def parse_retry_after(retry_after: str) -> float | None:
 
 
 @cache
-def _library() -> Any:
-    """httpx, or httpx2: whichever the model client brought along."""
+def _import_httpx() -> Any:
+    """httpx or httpx2, whichever the model client has installed."""
     for name in ("httpx", "httpx2"):
         try:
             return importlib.import_module(name)
@@ -198,20 +198,20 @@ def _library() -> Any:
     raise EnvironmentFailure("live Wikipedia needs httpx; run: pip install httpx")
 
 
-_turns: dict[str, _Turn] = {}
-_turns_lock = threading.Lock()
+_slots: dict[str, _RequestSlot] = {}
+_slots_lock = threading.Lock()
 
 
-def _turn(url: str) -> _Turn:
-    with _turns_lock:
-        return _turns.setdefault(url, _Turn())
+def _slot_for(url: str) -> _RequestSlot:
+    with _slots_lock:
+        return _slots.setdefault(url, _RequestSlot())
 
 
-def _forget() -> None:
-    """After a fork: a turn that was taken is the parent's."""
-    global _turns_lock
-    _turns_lock = threading.Lock()
-    _turns.clear()
+def _reset_after_fork() -> None:
+    """Drop the parent's locks: a thread that does not exist in the child may hold them."""
+    global _slots_lock
+    _slots_lock = threading.Lock()
+    _slots.clear()
 
 
-os.register_at_fork(after_in_child=_forget)
+os.register_at_fork(after_in_child=_reset_after_fork)

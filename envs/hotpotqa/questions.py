@@ -1,4 +1,4 @@
-"""The questions: those that come with codeplan, and those of the user's own HotpotQA files."""
+"""The questions: codeplan's own, and those of the user's HotpotQA files."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from codeplan.types.value import Value
 
 NAME = "hotpotqa"
 _SPLITS = ("test", "dev", "train")
-_REACT = "react-500"
-"""The split of the 500 questions of the development set that ReAct was measured on."""
+_REACT_SPLIT = "react-500"
+"""The 500 questions of the development set in ReAct's evaluation."""
 
 _DEV_QUESTIONS = 7405
-_HOW = (
+_HINT = (
     "name a file of the distractor setting, such as hotpot_dev_distractor_v1.json from hotpotqa.github.io, or a folder "
     "of such files"
 )
 
 
 class Question(Value, frozen=True):
-    """A question with its answer, and the pages, texts by titles, that its encyclopedia has."""
+    """A question with its answer and the pages of its encyclopedia (titles to texts)."""
 
     task: Task
     answer: str
@@ -41,65 +41,65 @@ class QuestionSet(Protocol):
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """The names of the splits that there are, the one that is taken when none is asked for first."""
+        """The names of the splits, the default first."""
         ...
 
     def tasks(self, split: str) -> Sequence[Task]:
-        """The questions of a split as tasks, in their order; none where there is no such split."""
+        """The questions of a split as tasks, in order; empty if there is no such split."""
         ...
 
     def question(self, id: str) -> Question:
-        """The question of this id. Raises UsageError where there is none."""
+        """The question of an id. Raises: UsageError if there is none."""
         ...
 
 
-# ------------------------------------------------------------------ the set that comes with codeplan
+# ------------------------------------------------------------------ codeplan's own questions
 
 
-class _Own(Value, frozen=True):
+class _BundledQuestion(Value, frozen=True):
     id: str
     split: str
     question: str
     answer: str
 
 
-class _OwnSet(Value, frozen=True):
+class _BundledFile(Value, frozen=True):
     articles: dict[str, str]
-    questions: list[_Own]
+    questions: list[_BundledQuestion]
 
 
 class BundledQuestions:
-    """The questions that come with codeplan, over articles that do; each question's encyclopedia has all of these."""
+    """codeplan's own questions; each question's encyclopedia holds all of codeplan's articles."""
 
     splits = _SPLITS
 
     def tasks(self, split: str) -> Sequence[Task]:
-        return [q.task for q in _own().values() if q.task.split == split]
+        return [q.task for q in _read_bundled().values() if q.task.split == split]
 
     def question(self, id: str) -> Question:
-        if id not in _own():
-            raise _unknown(id, next(iter(_own())))
-        return _own()[id]
+        if id not in _read_bundled():
+            raise _unknown_question(id, next(iter(_read_bundled())))
+        return _read_bundled()[id]
 
 
 @cache
-def _own() -> dict[str, Question]:
-    text = files("codeplan.envs.hotpotqa").joinpath("own.json").read_bytes()
-    own = msgspec.json.decode(text, type=_OwnSet)
+def _read_bundled() -> dict[str, Question]:
+    text = files("codeplan.envs.hotpotqa").joinpath("questions.json").read_bytes()
+    bundled = msgspec.json.decode(text, type=_BundledFile)
     seeds: Counter[str] = Counter()
     found = {}
-    for q in own.questions:
+    for q in bundled.questions:
         task = Task(q.id, NAME, q.id.split("/")[0], q.question, seeds[q.split], q.split)
         seeds[q.split] += 1
-        found[q.id] = Question(task, q.answer, own.articles)
+        found[q.id] = Question(task, q.answer, bundled.articles)
     return found
 
 
 # ------------------------------------------------------------------ the user's files
 
 
-class _Item(Value, frozen=True):
-    """A question as HotpotQA's files have it; its context stays as it was read until the question is asked."""
+class _FileQuestion(Value, frozen=True):
+    """A question of a HotpotQA file; its context is decoded only when the question is asked."""
 
     id: str = msgspec.field(name="_id")
     question: str
@@ -112,10 +112,10 @@ _Context = list[tuple[str, list[str]]]
 
 
 class FileQuestions:
-    """The questions of a HotpotQA file, or of all such files in a folder, each with its own ten paragraphs as pages.
+    """The questions of a HotpotQA file, or of all files in a folder, each with its own ten paragraphs as pages.
 
-    A file with ``train`` or ``dev`` in its name is the split of that name, any other is ``test``. The whole development
-    set has the split ``react-500`` besides. Files are read when they are asked for.
+    A file with ``train`` or ``dev`` in its name is the split of that name; any other is ``test``. The complete
+    development set also has the split ``react-500``. Files are read on first use.
     """
 
     def __init__(self, data: str) -> None:
@@ -123,76 +123,76 @@ class FileQuestions:
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """The splits that there are. Raises UsageError where the files cannot be used."""
+        """The names of the splits. Raises: UsageError if a file is unusable."""
         whole_dev = len(self._items.get("dev", ())) == _DEV_QUESTIONS
-        return (*(s for s in _SPLITS if s in self._items), *([_REACT] if whole_dev else []))
+        return (*(s for s in _SPLITS if s in self._items), *([_REACT_SPLIT] if whole_dev else []))
 
     def tasks(self, split: str) -> Sequence[Task]:
-        if split == _REACT and split in self.splits:
-            return [_task(self._items["dev"][n], n, split) for n in _react_order()]
-        return [_task(item, n, split) for n, item in enumerate(self._items.get(split, ()))]
+        if split == _REACT_SPLIT and split in self.splits:
+            return [_make_task(self._items["dev"][n], n, split) for n in _react_order()]
+        return [_make_task(item, n, split) for n, item in enumerate(self._items.get(split, ()))]
 
     def question(self, id: str) -> Question:
-        if id not in self._places:
-            raise _unknown(id, next(iter(self._places)))
-        split, number = self._places[id]
+        if id not in self._positions:
+            raise _unknown_question(id, next(iter(self._positions)))
+        split, number = self._positions[id]
         item = self._items[split][number]
         try:
             context = msgspec.json.decode(item.context, type=_Context)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
-            raise UsageError(f"the question {id} in {self._data} has no context as HotpotQA writes it: {e}") from None
-        return Question(_task(item, number, split), item.answer, {title: "".join(text) for title, text in context})
+            raise UsageError(f"the context of question {id} in {self._data} is not in HotpotQA's form: {e}") from None
+        return Question(_make_task(item, number, split), item.answer, {title: "".join(text) for title, text in context})
 
     @cached_property
-    def _items(self) -> dict[str, list[_Item]]:
-        found: dict[str, list[_Item]] = {}
-        for file in _files(Path(self._data).expanduser()):
+    def _items(self) -> dict[str, list[_FileQuestion]]:
+        found: dict[str, list[_FileQuestion]] = {}
+        for file in _list_files(Path(self._data).expanduser()):
             split = next((s for s in ("train", "dev") if s in file.name), "test")
-            found.setdefault(split, []).extend(_read(file))
+            found.setdefault(split, []).extend(_read_file(file))
         if not any(found.values()):
-            raise UsageError(f"there are no questions in {self._data}; {_HOW}")
+            raise UsageError(f"there are no questions in {self._data}; {_HINT}")
         return found
 
     @cached_property
-    def _places(self) -> dict[str, tuple[str, int]]:
-        """Where each question stands: its split, and its number there."""
-        places: dict[str, tuple[str, int]] = {}
+    def _positions(self) -> dict[str, tuple[str, int]]:
+        """Each question's split and position in it."""
+        positions: dict[str, tuple[str, int]] = {}
         for split, items in self._items.items():
             for number, item in enumerate(items):
-                if item.id in places:
+                if item.id in positions:
                     raise UsageError(f"the question {item.id} is twice in {self._data}; name one of its files alone")
-                places[item.id] = split, number
-        return places
+                positions[item.id] = split, number
+        return positions
 
 
-def _files(data: Path) -> list[Path]:
+def _list_files(data: Path) -> list[Path]:
     if data.is_dir():
         return sorted(data.glob("*.json"))
     if not data.exists():
-        raise UsageError(f"there is no file {data} with HotpotQA's questions; {_HOW}")
+        raise UsageError(f"there is no file {data} with HotpotQA's questions; {_HINT}")
     return [data]
 
 
-def _read(file: Path) -> list[_Item]:
+def _read_file(file: Path) -> list[_FileQuestion]:
     try:
-        return msgspec.json.decode(file.read_bytes(), type=list[_Item])
+        return msgspec.json.decode(file.read_bytes(), type=list[_FileQuestion])
     except OSError as e:
         raise UsageError(f"{file} cannot be read: {e.strerror}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
-        raise UsageError(f"{file} is no file of HotpotQA's questions with their answers: {e}; {_HOW}") from None
+        raise UsageError(f"{file} is not a file of HotpotQA questions with answers: {e}; {_HINT}") from None
 
 
-def _task(item: _Item, seed: int, split: str) -> Task:
+def _make_task(item: _FileQuestion, seed: int, split: str) -> Task:
     return Task(item.id, NAME, item.type, item.question.strip(), seed, split)
 
 
 @cache
 def _react_order() -> list[int]:
-    """ReAct's choice: the development set's numbers, shuffled with the seed 233, the first 500 of them."""
+    """The first 500 positions of the development set, shuffled with ReAct's seed 233."""
     order = list(range(_DEV_QUESTIONS))
     random.Random(233).shuffle(order)
     return order[:500]
 
 
-def _unknown(id: str, example: str) -> UsageError:
+def _unknown_question(id: str, example: str) -> UsageError:
     return UsageError(f"HotpotQA has no question {id[:80]!r} here; an id looks like {example!r}")

@@ -1,4 +1,4 @@
-"""How an answer is scored: exact match and F1, as the official evaluation of HotpotQA does (Yang et al., 2018)."""
+"""Scores answers by exact match and F1, like HotpotQA's official evaluation (Yang et al., 2018)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from codeplan.types.value import Value
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
-_WHOLE = frozenset({"yes", "no", "noanswer"})
-"""Answers that are right or wrong as a whole: words that they share with another answer count for nothing."""
+_EXACT_ONLY = frozenset({"yes", "no", "noanswer"})
+"""Answers that get no credit for words they share with another answer."""
 
 
 class AnswerScore(Value, frozen=True):
-    """What an answer is worth: whether it matches the right one exactly, and how far their words agree (0 to 1)."""
+    """``em`` is whether the answer matches exactly; the others, from 0 to 1, measure how far the words agree."""
 
     em: bool
     f1: float
@@ -24,15 +24,15 @@ class AnswerScore(Value, frozen=True):
 
 
 def normalise_answer(answer: str) -> str:
-    """The answer in small letters, without ASCII punctuation, without articles, single spaces between its words."""
+    """The answer in lower case, without ASCII punctuation and articles, its words separated by single spaces."""
     bare = answer.lower().translate(_PUNCTUATION)
     return " ".join(_ARTICLE.sub(" ", bare).split())
 
 
 def score_answer(answer: str, gold: str) -> AnswerScore:
-    """Score an answer. Words are counted as often as they occur."""
+    """Score an answer. Repeated words count as often as they occur."""
     given, right = normalise_answer(answer), normalise_answer(gold)
-    if given != right and _WHOLE & {given, right}:
+    if given != right and _EXACT_ONLY & {given, right}:
         return AnswerScore(False, 0.0, 0.0, 0.0)
     mine, theirs = given.split(), right.split()
     common = (Counter(mine) & Counter(theirs)).total()

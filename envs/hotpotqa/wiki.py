@@ -1,4 +1,4 @@
-"""What can be searched: an encyclopedia, asked for a title. Offline here; ``wikipedia`` has the live one."""
+"""The port of an encyclopedia, and an offline one. ``wikipedia`` holds the live one."""
 
 from __future__ import annotations
 
@@ -12,21 +12,20 @@ from codeplan.errors import EnvironmentFailure
 from codeplan.types.value import Value
 
 MAX_SIMILAR_TITLES = 5
-"""Titles that are offered where a page is not found."""
 
-_MOST_WORDS = 32
-"""Words of a search that are looked for: SQLite takes no expression of any depth."""
+_MAX_QUERY_WORDS = 32
+"""Words of a search that are used: SQLite limits the depth of an expression."""
 
 
 class WikiPage(Value, frozen=True):
-    """A page that was found. ``text`` is plain, its paragraphs on lines of their own."""
+    """A page. ``text`` is plain, one paragraph per line."""
 
     title: str
     text: str
 
 
 class SimilarTitles(Value, frozen=True):
-    """There is no page of that title: at most five titles that may be meant, the likeliest first."""
+    """The result if there is no page with a title: at most five similar titles, best match first."""
 
     titles: tuple[str, ...] = ()
 
@@ -35,16 +34,16 @@ class Wiki(Protocol):
     """An encyclopedia."""
 
     def search(self, entity: str) -> WikiPage | SimilarTitles:
-        """The page of this title, or titles like it. Raises EnvironmentFailure where it cannot be asked."""
+        """The page with this title, or similar titles. Raises: EnvironmentFailure if it is unavailable."""
         ...
 
     def close(self) -> None:
-        """Free what it holds. Safe to call twice."""
+        """Free its resources. Safe to call twice."""
         ...
 
 
 class OfflineWiki:
-    """An encyclopedia of given pages, texts by titles. A title is found in other capitals, too."""
+    """An encyclopedia of given pages, as a mapping of titles to texts. Titles are found regardless of case."""
 
     def __init__(self, pages: Mapping[str, str]) -> None:
         self._pages = pages
@@ -52,24 +51,26 @@ class OfflineWiki:
 
     def search(self, entity: str) -> WikiPage | SimilarTitles:
         title = entity if entity in self._pages else self._titles.get(entity.strip().casefold())
-        return SimilarTitles(self._similar(entity)) if title is None else WikiPage(title, self._pages[title])
+        if title is None:
+            return SimilarTitles(self._find_similar(entity))
+        return WikiPage(title, self._pages[title])
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing."""
 
-    def _similar(self, entity: str) -> tuple[str, ...]:
-        """Titles by full-text rank (BM25), where a word in a title weighs as much as ten in the text."""
-        words = list(dict.fromkeys(re.findall(r"\w+", entity.lower())))[:_MOST_WORDS]
+    def _find_similar(self, entity: str) -> tuple[str, ...]:
+        """Titles by full-text rank (BM25); a word in a title counts ten times as much as one in the text."""
+        words = list(dict.fromkeys(re.findall(r"\w+", entity.lower())))[:_MAX_QUERY_WORDS]
         if not words:
             return ()
-        wanted = " OR ".join(f'"{word}"' for word in words)
+        query = " OR ".join(f'"{word}"' for word in words)
         ranked = "SELECT title FROM pages WHERE pages MATCH ? ORDER BY bm25(pages, 10.0, 1.0), rowid LIMIT ?"
-        with closing(_index(self._pages)) as index:
-            return tuple(title for (title,) in index.execute(ranked, (wanted, MAX_SIMILAR_TITLES)))
+        with closing(_build_index(self._pages)) as index:
+            return tuple(title for (title,) in index.execute(ranked, (query, MAX_SIMILAR_TITLES)))
 
 
-def _index(pages: Mapping[str, str]) -> sqlite3.Connection:
-    """A full-text index in memory. It is made anew for every search: pages are few, and misses are rare."""
+def _build_index(pages: Mapping[str, str]) -> sqlite3.Connection:
+    """A full-text index in memory. Each search builds it again: pages are few and misses are rare."""
     index = sqlite3.connect(":memory:")
     try:
         index.execute("CREATE VIRTUAL TABLE pages USING fts5(title, text)")

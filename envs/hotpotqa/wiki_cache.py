@@ -1,4 +1,4 @@
-"""What was read of an encyclopedia, kept on disk: pages by title and revision, searches by their words."""
+"""Keeps what was read from an encyclopedia on disk: pages by title and revision, search results by query."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
@@ -23,65 +23,56 @@ _TABLES = (
 
 
 RevisionNumber = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
-"""A revision's number, of a size that SQLite keeps."""
+"""Within the range of SQLite's integers."""
 
 
 class PageRevision(msgspec.Struct, frozen=True, tag="page"):
-    """Which page a search found, in which revision."""
+    """The page and revision that a search found."""
 
     title: str
     revision: RevisionNumber
 
 
 class SearchMiss(msgspec.Struct, frozen=True, tag="none"):
-    """A search that found no page, and the titles that were offered instead."""
+    """A search that found no page, with the titles that were offered instead."""
 
     titles: tuple[str, ...]
 
 
-_Search = PageRevision | SearchMiss
+_SearchResult = PageRevision | SearchMiss
 
 
 class WikiCache:
-    """A SQLite file, shared by any number of processes; created, with its folder, when something is first kept.
+    """A SQLite file that several processes may share. The first write creates it and its folder.
 
-    Nothing in it grows old: what was read once is read again the same, so that episodes can be repeated. To read anew,
-    remove the file or name another. ``site`` and ``before`` tell encyclopedias, and dates, apart.
+    Entries never expire, so episodes repeat exactly. To read pages again, remove the file or name another one.
+    ``site`` and ``before`` separate encyclopedias and dates. All methods raise UsageError if the file is unusable.
     """
 
     def __init__(self, file: Path, site: str, before: str) -> None:
         self._file, self._site, self._before = file, site, before
 
     def get_search(self, entity: str) -> PageRevision | SearchMiss | None:
-        """What a search found; None where it was not made yet. Raises UsageError where the file cannot be used."""
-        where = "site = ? AND before = ? AND entity = ?"
-        with self._using() as file:
-            row = file.execute(
-                f"SELECT found FROM searches WHERE {where}", (self._site, self._before, entity)
-            ).fetchone()
-            return msgspec.json.decode(row[0], type=_Search) if row else None
+        """The result of a search; None if it is not cached."""
+        sql = "SELECT found FROM searches WHERE site = ? AND before = ? AND entity = ?"
+        with self._transaction() as file:
+            row = file.execute(sql, (self._site, self._before, entity)).fetchone()
+            return msgspec.json.decode(row[0], type=_SearchResult) if row else None
 
     def save_search(self, entity: str, found: PageRevision | SearchMiss) -> None:
-        """Keep what a search found. Raises as ``search`` does."""
-        row = (self._site, self._before, entity, msgspec.json.encode(found).decode())
-        with self._using() as file:
-            file.execute("INSERT OR REPLACE INTO searches VALUES (?, ?, ?, ?)", row)
+        """Keep the result of a search."""
+        self._insert("searches", self._site, self._before, entity, msgspec.json.encode(found).decode())
 
     def get_page(self, page: PageRevision) -> str | None:
-        """A page's text; None where it was not read yet. Raises as ``search`` does."""
-        where = "site = ? AND title = ? AND revision = ?"
-        with self._using() as file:
-            row = file.execute(
-                f"SELECT text FROM pages WHERE {where}", (self._site, page.title, page.revision)
-            ).fetchone()
+        """A page's text; None if it is not cached."""
+        sql = "SELECT text FROM pages WHERE site = ? AND title = ? AND revision = ?"
+        with self._transaction() as file:
+            row = file.execute(sql, (self._site, page.title, page.revision)).fetchone()
             return msgspec.convert(row[0], str) if row else None
 
     def save_page(self, page: PageRevision, text: str) -> None:
-        """Keep a page's text. Raises as ``search`` does."""
-        with self._using() as file:
-            file.execute(
-                "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?)", (self._site, page.title, page.revision, text)
-            )
+        """Keep a page's text."""
+        self._insert("pages", self._site, page.title, page.revision, text)
 
     def close(self) -> None:
         """Close the file. Safe to call twice."""
@@ -89,8 +80,12 @@ class WikiCache:
             self._connection.close()
             del self._connection
 
+    def _insert(self, table: str, *values: Any) -> None:
+        with self._transaction() as file:
+            file.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?)", values)
+
     @contextmanager
-    def _using(self) -> Iterator[sqlite3.Connection]:
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
         try:
             with self._connection as connection:
                 yield connection
@@ -111,5 +106,5 @@ class WikiCache:
 
 
 def default_cache_file() -> Path:
-    """The cache where none is named: in the user's folder for caches."""
+    """The cache in the user's cache folder."""
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "codeplan" / "wikipedia.sqlite3"

@@ -280,17 +280,17 @@ def test_the_whole_development_set_has_the_500_questions_of_react_besides(tmp_pa
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "no file of HotpotQA's questions"),
-        ("{}", "no file of HotpotQA's questions"),
-        ("[" * 100_000, "no file of HotpotQA's questions"),
-        ('[{"_id":"\udcff"}]', "no file of HotpotQA's questions"),
+        ("", "is not a file of HotpotQA questions"),
+        ("{}", "is not a file of HotpotQA questions"),
+        ("[" * 100_000, "is not a file of HotpotQA questions"),
+        ('[{"_id":"\udcff"}]', "is not a file of HotpotQA questions"),
         ("[]", "there are no questions"),
         (json.dumps([{k: v for k, v in item("a").items() if k != "answer"}]), "`answer`"),
         (json.dumps([item("a", kind="other")]), "'other'"),
         (json.dumps([item("a"), item("a")]), "twice"),
-        (json.dumps([item("a", context=[["t"]])]), "no context"),
-        (json.dumps([item("a", context=3)]), "no context"),
-        ('[{"_id":"a","question":"q","answer":"a","type":"bridge","context":%s}]' % ("[" * 9999 + "]" * 9999), "no "),
+        (json.dumps([item("a", context=[["t"]])]), "is not in HotpotQA's form"),
+        (json.dumps([item("a", context=3)]), "is not in HotpotQA's form"),
+        ('[{"_id":"a","question":"q","answer":"a","type":"bridge","context":%s}]' % ("[" * 9999 + "]" * 9999), "not "),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_by_name_and_reason(tmp_path, text, told):

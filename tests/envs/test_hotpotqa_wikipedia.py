@@ -205,9 +205,9 @@ def test_a_server_that_stays_busy_is_given_up_after_five_requests(wiki, server):
     assert len(server.asked) == 5
 
 
-def test_a_server_that_wants_to_be_left_alone_for_long_is(wiki, server):
+def test_a_server_that_asks_for_a_long_pause_is_not_asked_again(wiki, server):
     server.will_answer(429, Retry_After="3600")
-    with pytest.raises(EnvironmentFailure, match="left alone for 3600 seconds"):
+    with pytest.raises(EnvironmentFailure, match="asks for a pause of 3600 seconds"):
         wiki.search("Ada Lovelace")
     assert len(server.asked) == 1
 
@@ -260,9 +260,9 @@ def test_many_episodes_ask_one_at_a_time(server, tmp_path):
         b"\xff",
     ],
 )
-def test_a_reply_that_is_none_is_an_error_and_never_a_page(wiki, server, body):
+def test_an_invalid_reply_is_an_error_and_never_a_page(wiki, server, body):
     server.will_answer(200, body)
-    with pytest.raises(EnvironmentFailure, match="no reply of a MediaWiki API"):
+    with pytest.raises(EnvironmentFailure, match="sends an invalid reply"):
         wiki.search("Ada Lovelace")
 
 
