@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
-from codeplan.envs.base import EpisodeSnapshot, RestorableEnvironment, check_choice
+from codeplan.envs.base import ActionLimit, EpisodeSnapshot, RestorableEnvironment, check_choice
 from codeplan.envs.hotpotqa import reader
 from codeplan.envs.hotpotqa.agent import HotpotQAAgent
 from codeplan.envs.hotpotqa.questions import NAME, BundledQuestions, FileQuestions, Question, QuestionSet
@@ -15,34 +15,27 @@ from codeplan.envs.hotpotqa.scoring import AnswerScore, score_answer
 from codeplan.envs.hotpotqa.wiki import OfflineWiki, Wiki
 from codeplan.envs.hotpotqa.wikipedia import WIKIPEDIA_API_URL, Wikipedia
 from codeplan.errors import UsageError
+from codeplan.plugins import Setting
 from codeplan.types.task import ActionSpace, Observation, Task
+
+Metric = Literal["em", "f1"]
 
 _ACTION = re.compile(r"(search|lookup|finish|think)\[(.*)\]", re.DOTALL)
 
 
 def make(
     *,
-    data: str | None = None,
-    live: bool = False,
-    contact: str | None = None,
-    before: str | None = None,
-    cache: str | None = None,
-    url: str = WIKIPEDIA_API_URL,
-    interval: float = 0.5,
-    actions: int = 40,
-    reward: Literal["em", "f1"] = "em",
+    data: Annotated[str | None, Setting("HotpotQA file of the distractor setting, or a folder of them.")] = None,
+    live: Annotated[bool, Setting("Read Wikipedia instead of each question's own pages.")] = False,
+    contact: Annotated[str | None, Setting("With live: your e-mail address or page, which Wikipedia requires.")] = None,
+    before: Annotated[str | None, Setting("With live: pages as of the end of a day such as 2017-10-01.")] = None,
+    cache: Annotated[str | None, Setting("With live: the file that keeps what was read.")] = None,
+    url: Annotated[str, Setting("With live: the address of the MediaWiki API.")] = WIKIPEDIA_API_URL,
+    interval: Annotated[float, Setting("With live: seconds between two requests.")] = 0.5,
+    actions: ActionLimit = 40,
+    reward: Annotated[Metric, Setting("Exact match (0 or 1) or F1; success is an exact match in either case.")] = "em",
 ) -> HotpotQA:
-    """Build HotpotQA.
-
-    ``data`` is a HotpotQA file of the distractor setting, or a folder of such files; None means the 25 questions that
-    codeplan includes. Each question is answered from its own pages or, if ``live``, from Wikipedia. Wikipedia's settings:
-    ``contact`` is your e-mail address or page, which Wikipedia requires; ``before``, a date such as 2017-10-01, selects
-    the pages as of the end of that day; ``cache`` is a file that keeps what was read; ``url`` is the MediaWiki API;
-    ``interval`` is the pause between requests in seconds. ``actions`` is the action limit of an episode. ``reward`` is
-    exact match (0 or 1) or F1; success is an exact match in either case.
-
-    Raises: UsageError if a setting is invalid.
-    """
+    """Build HotpotQA. Raises: UsageError if a setting is invalid."""
     if not live and (contact, before, cache, url) != (None, None, None, WIKIPEDIA_API_URL):
         raise UsageError("HotpotQA's settings contact, before, cache and url are for Wikipedia; add live=true")
     wiki = Wikipedia(contact=contact, before=before, cache=cache, url=url, interval=interval) if live else None
@@ -75,7 +68,7 @@ class HotpotQA(RestorableEnvironment[HotpotQASnapshot]):
         wiki: Wiki | None = None,
         *,
         actions: int = 40,
-        reward: Literal["em", "f1"] = "em",
+        reward: Metric = "em",
     ) -> None:
         """Raises: UsageError if ``actions`` or ``reward`` is invalid."""
         super().__init__(actions)

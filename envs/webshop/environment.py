@@ -28,13 +28,7 @@ NAME, KIND = "webshop", "buy"
 
 
 class WebShopSettings(Value, frozen=True):
-    """The settings of a shop's episodes.
-
-    ``goals`` are ``human`` (written by people) or ``synthetic``; ``price_seed`` determines their price caps.
-    ``observation_mode`` is ``text_rich``, ``text``, or the form of the ``react`` or ``adapt`` client. ``nouns`` is how
-    the reward finds nouns: ``rules``, ``spacy`` or ``spacy:PIPELINE``. ``show_attrs`` adds a page of a product's
-    attributes. ``actions`` is the action limit of an episode.
-    """
+    """The settings of a shop's episodes; ``factory.make`` explains them."""
 
     goals: GoalSource = "human"
     price_seed: int = 0

@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-from codeplan.envs.base import check_positive
+from typing import Annotated
+
+from codeplan.envs.base import ActionLimit, check_positive
 from codeplan.envs.webshop import loading
 from codeplan.envs.webshop.catalogue import GoalSource
 from codeplan.envs.webshop.environment import WebShop, WebShopSettings
 from codeplan.envs.webshop.formats import ObservationMode
 from codeplan.envs.webshop.loading import SearchEngine
 from codeplan.errors import UsageError
+from codeplan.plugins import Setting
 
 
 def make(
     *,
-    data: str | None = None,
-    index: str | None = None,
-    products: int | None = None,
-    search: SearchEngine = "fts5",
-    goals: GoalSource = "human",
-    price_seed: int = 0,
-    observation_mode: ObservationMode = "text_rich",
-    nouns: str = "rules",
-    show_attrs: bool = False,
-    actions: int = 100,
+    data: Annotated[str | None, Setting("Folder of WebShop's files; default: codeplan's own catalogue.")] = None,
+    index: Annotated[str | None, Setting("With data: folder for the database; default: within data.")] = None,
+    products: Annotated[int | None, Setting("With data: read only the first N products.")] = None,
+    search: Annotated[SearchEngine, Setting("With data: the search index; tantivy suits the full set.")] = "fts5",
+    goals: Annotated[GoalSource, Setting("Goals written by people, or one per combination of options.")] = "human",
+    price_seed: Annotated[int, Setting("Seed of the price caps and of prices within a range.")] = 0,
+    observation_mode: Annotated[ObservationMode, Setting("The text form of pages.")] = "text_rich",
+    nouns: Annotated[str, Setting("How the reward finds nouns: rules, spacy or spacy:PIPELINE.")] = "rules",
+    show_attrs: Annotated[bool, Setting("Add a page of a product's attributes.")] = False,
+    actions: ActionLimit = 100,
 ) -> WebShop:
-    """Build WebShop.
-
-    ``data`` is the folder of WebShop's files; None means codeplan's own catalogue. The database built from them is
-    kept in ``index``, by default in a folder within ``data``. ``products`` limits how many products are read.
-    ``search`` is ``fts5``, or ``tantivy`` (an extra) for the full set. See ``WebShopSettings`` for the rest.
-
-    Raises: UsageError if a setting is invalid, or WebShop's files cannot be used.
-    """
+    """Build WebShop. Raises: UsageError if a setting is invalid, or if WebShop's files are missing or malformed."""
     settings = WebShopSettings(goals, price_seed, observation_mode, nouns, show_attrs, actions)
     if products is not None:
         check_positive(WebShop.name, "products", products)
