@@ -1,4 +1,4 @@
-"""The agent that plans for MiniWoB++ act through. Its docstrings are the API that a model is shown."""
+"""The agent of MiniWoB++ plans. Models read its docstrings as the API."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from codeplan.types.task import Observation
 
 
 class MiniWobAgent:
-    """One who works on a web page with mouse and keyboard.
+    """A user of a web page with mouse and keyboard.
 
-    description is the task. current_state is the page's HTML as it is now: what is typed in is told by value, what is
-    ticked by checked, what is chosen in a list by selected, and what has the keyboard by focused. Each method acts and
-    returns the new state; that is "DONE" and a sentence when the task has ended, and then nothing can be done any more.
-    Where an action cannot be done, such as a click on what matches no element, an error is raised that says why.
+    description is the task. current_state is the page's current HTML; the attributes value (text in a field), checked,
+    selected and focused show the page's live state. Each method acts and returns the new state, which is "DONE" and a
+    sentence once the task has ended; after that, no action is possible. If an action is not possible, for example
+    because an XPath matches no element, the method raises an error with the reason.
     """
 
     description: str
@@ -28,7 +28,7 @@ class MiniWobAgent:
         self._last = ""
 
     def type(self, characters: str) -> str:
-        """Type characters into the element that is focused; click it first.
+        """Type characters into the focused element. Click an element to focus it.
 
         Example: agent.click_xpath("//input[@id='tt']"); agent.type("hello")
         """
@@ -39,37 +39,37 @@ class MiniWobAgent:
         return self._do("press_key", key)
 
     def click_option(self, xpath: str) -> str:
-        """Choose an option of a list; in a list of which several can be chosen, choose it or take it back.
+        """Choose an option of a list. If the list allows several, this adds the option or removes it.
 
         Example: agent.click_option("//select[@id='cars']/option[text()='Volvo']")
         """
         return self._do("click_option", xpath)
 
     def click_xpath(self, xpath: str) -> str:
-        """Click the element, or all elements one after the other, that an XPath matches.
+        """Click every element that an XPath matches, one after the other.
 
         Example: agent.click_xpath("//button[text()='Submit']")
         """
         return self._do("click_xpath", xpath)
 
     def move_mouse_on(self, xpath: str) -> str:
-        """Move the mouse onto an element, as for a menu that opens then."""
+        """Move the mouse onto an element, for example to open a menu."""
         return self._do("move_mouse_on", xpath)
 
     def report(self) -> str:
-        """The last action, what became of it, and the page now, for the message of an assertion."""
+        """Return the last action, its outcome and the current page, for use in assertion messages."""
         done = f"Last action: {self._last}" if self._last else "Nothing has been done yet."
         return f"{done} The page: {self.current_state}"
 
-    def _do(self, name: str, what: str) -> str:
-        if not isinstance(what, str):
-            raise AgentError(f"{name} takes a text, not {type(what).__name__}")
-        text = self._act(f"{name} {what}").text
+    def _do(self, name: str, argument: str) -> str:
+        if not isinstance(argument, str):
+            raise AgentError(f"{name} takes a text, not {type(argument).__name__}")
+        text = self._act(f"{name} {argument}").text
         fault, _, page = (
             text.removeprefix(ERROR_PREFIX).partition(PAGE_PREFIX) if text.startswith(ERROR_PREFIX) else ("", "", text)
         )
         self.current_state = page.removeprefix(PAGE_PREFIX)
-        self._last = f"{name} {what!r}, which failed: {fault.strip()}" if fault else f"{name} {what!r}."
+        self._last = f"{name} {argument!r}, which failed: {fault.strip()}" if fault else f"{name} {argument!r}."
         if fault and not self.current_state.startswith(DONE_PREFIX):
             raise AgentError(fault.strip())
         return self.current_state

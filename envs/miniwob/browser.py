@@ -1,4 +1,4 @@
-"""One browser for all environments of this process: started when the first needs it, ended soon after the last."""
+"""One browser for all environments of a process: the first page starts it, and it exits soon after the last one."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from codeplan.envs.miniwob.browser_process import BrowserProcess
 from codeplan.envs.miniwob.page import BrowserPage
 
 MAX_IDLE_SECONDS = 5.0
-"""Seconds that a browser without pages waits for the next one before it ends."""
+"""Seconds that a browser without pages keeps running."""
 
 _lock = threading.Lock()
 _shared: dict[Path, SharedBrowser] = {}
 
 
 class SharedBrowser:
-    """A browser, shared: ``page`` gives a page of it, ``give_back`` takes it again. Any thread may use it."""
+    """A browser that several environments share. Safe to use from any thread."""
 
     def __init__(self, program: Path) -> None:
         self.process = BrowserProcess(program)
         self._program = program
         self._users = 0
-        self._end: threading.Timer | None = None
+        self._idle_timer: threading.Timer | None = None
 
     @classmethod
     def open_page(cls, program: Path, folder: Path) -> tuple[SharedBrowser, BrowserPage]:
-        """A new page, which may load the files of ``folder``; the browser is started where none runs.
+        """Open a page that may load the files of ``folder``, and start the browser if it does not run.
 
-        Raises EnvironmentFailure where the browser does not start.
+        Raises: EnvironmentFailure if the browser does not start.
         """
-        browser = cls._borrow(program)
+        browser = cls._acquire(program)
         try:
             return browser, BrowserPage(browser.process.connection, folder)
         except BaseException:
@@ -40,19 +40,17 @@ class SharedBrowser:
             raise
 
     def return_page(self, page: BrowserPage) -> None:
-        """Close a page that this browser gave, once."""
+        """Close a page of this browser. Call it once per page."""
         page.close()
         self._release()
 
     @classmethod
-    def _borrow(cls, program: Path) -> SharedBrowser:
+    def _acquire(cls, program: Path) -> SharedBrowser:
         with _lock:
             browser = _shared.get(program)
             if browser is None or not browser.process.is_alive:
                 browser = _shared[program] = cls(program)
-            if browser._end is not None:
-                browser._end.cancel()
-                browser._end = None
+            browser._cancel_timer()
             browser._users += 1
             return browser
 
@@ -62,9 +60,9 @@ class SharedBrowser:
             if self._users:
                 return
             if self.process.is_alive:
-                self._end = threading.Timer(MAX_IDLE_SECONDS, self._close_if_idle)
-                self._end.daemon = True
-                self._end.start()
+                self._idle_timer = threading.Timer(MAX_IDLE_SECONDS, self._close_if_idle)
+                self._idle_timer.daemon = True
+                self._idle_timer.start()
             else:
                 self._close()
 
@@ -73,6 +71,11 @@ class SharedBrowser:
             if not self._users:
                 self._close()
 
+    def _cancel_timer(self) -> None:
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+            self._idle_timer = None
+
     def _close(self) -> None:
         if _shared.get(self._program) is self:
             del _shared[self._program]
@@ -80,16 +83,15 @@ class SharedBrowser:
 
 
 def close_all_browsers() -> None:
-    """End all browsers now, whoever uses them."""
+    """Close all browsers, even if their pages are in use."""
     with _lock:
         for browser in list(_shared.values()):
-            if browser._end is not None:
-                browser._end.cancel()
+            browser._cancel_timer()
             browser._close()
 
 
-def _forget() -> None:
-    """In a forked process: those browsers are its parent's."""
+def _reset_after_fork() -> None:
+    """In a forked process, detach from the parent's browsers."""
     global _lock
     _lock = threading.Lock()
     for browser in _shared.values():
@@ -98,4 +100,4 @@ def _forget() -> None:
 
 
 atexit.register(close_all_browsers)
-os.register_at_fork(after_in_child=_forget)
+os.register_at_fork(after_in_child=_reset_after_fork)

@@ -1,4 +1,4 @@
-"""Which browser there is."""
+"""Finds the browser program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ INSTALL_HINT = (
     "or name its program by the setting browser"
 )
 
-_PLACES = (
+_PATHS = (
     "/usr/lib/chromium/chromium-headless-shell",
     "/usr/lib/chromium/chromium",
     "/usr/lib/chromium-browser/chromium-browser",
@@ -20,22 +20,22 @@ _PLACES = (
     "/opt/google/chrome/chrome",
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 )
-"""Programs themselves. What distributions put on the PATH is often a script that starts them."""
+"""The programs themselves. What distributions put on the PATH is often a script that starts them."""
 
 _NAMES = ("chrome-headless-shell", "headless_shell", "google-chrome", "google-chrome-stable", "chromium", "chrome")
 
 
 def find_browser(named: str | None = None) -> Path:
-    """The program of the browser that is named, or of the one that is found: a headless shell first.
+    """The named browser's program, or an installed one, preferably a headless shell.
 
-    Raises UsageError where there is none, with the way to get one.
+    Raises: UsageError with installation advice if there is none.
     """
     if named is not None:
         if not (given := shutil.which(named)):
-            raise UsageError(f"the browser {named!r} is no program; {INSTALL_HINT}")
+            raise UsageError(f"the browser {named!r} is not a program; {INSTALL_HINT}")
         return Path(given)
-    there = next((Path(place) for place in _PLACES if Path(place).is_file()), None)
-    program = there or next((Path(found) for name in _NAMES if (found := shutil.which(name))), None)
+    known = next((Path(path) for path in _PATHS if Path(path).is_file()), None)
+    program = known or next((Path(found) for name in _NAMES if (found := shutil.which(name))), None)
     if program is None:
-        raise UsageError(f"there is no Chrome or Chromium here; {INSTALL_HINT}")
+        raise UsageError(f"no Chrome or Chromium is installed; {INSTALL_HINT}")
     return program

@@ -1,4 +1,4 @@
-"""Starting a browser so that it cannot outlive this process, reach a network, or see what is none of its business."""
+"""Starts a browser that cannot outlive this process, reach a network, or read this process's environment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from codeplan.envs.miniwob.devtools import BrowserGone, DevToolsConnection
 from codeplan.errors import EnvironmentFailure
 
 _SCRIPT = 'folder=$1; shift; "$@" 3<&0 4>&1 </dev/null >/dev/null; rm -rf -- "$folder"'
-"""The browser reads its pipe from 3 and writes to 4; its profile goes when it has ended, whoever sees that."""
+"""The browser reads its pipe from descriptor 3 and writes to 4. The shell removes the profile when it exits."""
 
 _FLAGS = (
     "--headless",
@@ -37,10 +37,10 @@ _FLAGS = (
     "--lang=en-US",
     "--force-color-profile=srgb",
     "--font-render-hinting=none",
-    # Frames come at once, not 60 a second: mouse moves wait for one.
+    # Draw frames at once instead of 60 per second: mouse moves wait for a frame.
     "--disable-gpu-vsync",
     "--disable-frame-rate-limit",
-    # No network by whatever road, even where the system cannot take it away.
+    # Block all network access, also on systems without network namespaces.
     "--block-new-web-contents",
     "--host-resolver-rules=MAP * ~NOTFOUND",
     "--proxy-server=http://127.0.0.1:9",
@@ -48,27 +48,27 @@ _FLAGS = (
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
 
-_CUTS = (("unshare", "--net"), ("unshare", "--user", "--map-current-user", "--net"))
-"""Ways to start a program where there is no network."""
+_NO_NETWORK_COMMANDS = (("unshare", "--net"), ("unshare", "--user", "--map-current-user", "--net"))
+"""Commands that start a program without a network."""
 
-_SECONDS = 20.0
-"""For a browser to start, and to end."""
+_EXIT_SECONDS = 20.0
+"""Time limit for the browser to exit."""
 
 
 class BrowserProcess:
-    """A browser's process, the wire to it, and the ``folder`` of its profile, which goes when it ends.
+    """A running browser, the connection to it, and its temporary profile folder.
 
-    Raises EnvironmentFailure where it does not start.
+    Raises: EnvironmentFailure if it does not start.
     """
 
     def __init__(self, program: Path) -> None:
         self.profile_folder = folder = tempfile.mkdtemp(prefix="codeplan-browser-")
-        with tempfile.TemporaryFile() as said:
+        with tempfile.TemporaryFile() as log:
             self._process = subprocess.Popen(
                 ["/bin/sh", "-c", _SCRIPT, "sh", folder, *_without_network(), str(program), *_flags(folder)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=said,
+                stderr=log,
                 bufsize=0,
                 env=_environment(folder),
                 start_new_session=True,
@@ -80,37 +80,37 @@ class BrowserProcess:
                 self.connection.call("Browser.getVersion")
             except EnvironmentFailure:
                 self.close()
-                raise EnvironmentFailure(f"the browser {program} does not start: {_last_line(said)}") from None
+                raise EnvironmentFailure(f"the browser {program} does not start: {_last_line(log)}") from None
 
     @property
     def pid(self) -> int:
-        """Of the process that has started the browser, and waits for it; it leads their process group."""
+        """The id of the shell that started the browser and waits for it; also their process group."""
         return self._process.pid
 
     @property
     def is_alive(self) -> bool:
-        """Whether the browser still runs, and can be spoken to."""
+        """Whether the browser runs and its connection is open."""
         return self.connection.is_open and self._process.poll() is None
 
     def close(self) -> None:
-        """End it: by its own way out, or else by force. Safe to call twice."""
+        """Close the browser; kill it if it does not exit. Safe to call twice."""
         with contextlib.suppress(BrowserGone):
             self.connection.send("Browser.close")
         try:
-            self._process.wait(_SECONDS / 10)
+            self._process.wait(_EXIT_SECONDS / 10)
         except subprocess.TimeoutExpired:
             self.kill()
         self.connection.close()
 
     def kill(self) -> None:
-        """End it by force, and whoever was to clean up after it."""
+        """Kill the browser and the shell that waits for it, and remove the profile."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait(_SECONDS)
+        self._process.wait(_EXIT_SECONDS)
         shutil.rmtree(self.profile_folder, ignore_errors=True)
 
     def detach(self) -> None:
-        """In a process forked from the one that started it: it is not ours, and must not wait for us to end."""
+        """In a forked process, release the parent's browser, which must not wait for this process to exit."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()
@@ -123,20 +123,22 @@ def _flags(folder: str) -> list[str]:
 
 
 def _environment(folder: str) -> dict[str, str]:
-    """Nothing of this process's own, which may hold keys."""
+    """A minimal environment: this process's own may hold keys."""
     return {"HOME": folder, "TMPDIR": folder, "PATH": os.defpath, "LANG": "en_US.UTF-8", "TZ": "UTC"}
 
 
 @cache
 def _without_network() -> tuple[str, ...]:
-    """The words before a command that take the network from it; none where this system lets nobody do so."""
+    """The command prefix that removes the network; empty if this system does not permit it."""
     if not shutil.which("unshare"):
         return ()
-    tries = (subprocess.run([*cut, "true"], capture_output=True, check=False).returncode == 0 for cut in _CUTS)
-    return next((cut for cut, works in zip(_CUTS, tries, strict=True) if works), ())
+    for prefix in _NO_NETWORK_COMMANDS:
+        if subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode == 0:
+            return prefix
+    return ()
 
 
-def _last_line(said: IO[bytes]) -> str:
-    said.seek(0)
-    lines = said.read()[-4000:].decode("utf-8", "replace").strip().splitlines()
+def _last_line(log: IO[bytes]) -> str:
+    log.seek(0)
+    lines = log.read()[-4000:].decode("utf-8", "replace").strip().splitlines()
     return lines[-1] if lines else "it says nothing"

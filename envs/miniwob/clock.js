@@ -1,7 +1,7 @@
-// The page's clock: frozen, but for `codeplan.clock.advance`. Runs before any script of the page.
+// The page's clock, which only `codeplan.clock.advance` moves. Runs before any script of the page.
 (() => {
   const RealDate = Date, start = RealDate.UTC(2023, 4, 28, 12);
-  const CALLS = 5000; // callbacks in one advance, so that one that renews itself without delay cannot hang the page
+  const MAX_CALLS = 5000; // callbacks per advance: one that renews itself without delay must not hang the page
   let now = start, last = 0;
   const waiting = new Map();
 
@@ -16,7 +16,7 @@
     try {
       typeof call === 'function' ? call(...args) : (0, eval)(call);
     } catch (error) {
-      console.error(error); // as a browser's own timers do: one callback's fault is not the next one's
+      console.error(error); // as a browser's own timers do: an error in one callback does not affect the next
     }
   };
   const next = (end) => {
@@ -27,7 +27,7 @@
   };
   const advance = (ms) => {
     const end = now + ms;
-    for (let calls = 0; calls < CALLS; calls++) {
+    for (let calls = 0; calls < MAX_CALLS; calls++) {
       const t = next(end);
       if (!t) break;
       now = Math.max(now, t.at);
@@ -46,5 +46,5 @@
     constructor(...args) { args.length ? super(...args) : super(now); }
     static now() { return now; }
   };
-  Object.defineProperty(window, 'codeplan', {value: {clock: Object.freeze({advance})}}); // no page may put its own there
+  Object.defineProperty(window, 'codeplan', {value: {clock: Object.freeze({advance})}}); // no page may replace it
 })();

@@ -1,6 +1,6 @@
 """Chrome's DevTools protocol over a pipe: calls from any thread, and events.
 
-The pipe (``--remote-debugging-pipe``) opens no port, and ends the browser when this process ends, however that ends.
+The pipe (``--remote-debugging-pipe``) opens no port, and the browser exits when this process does.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ import msgspec
 from codeplan.errors import EnvironmentFailure
 
 CALL_TIMEOUT = 30.0
-"""Seconds that one call may take: what a page does in them is a loop without an end."""
+"""Seconds per call. A page that takes longer is in an endless loop."""
 
-_LONGEST = 64 << 20
-"""Bytes of one message; a browser that says more at once is no longer listened to."""
+_MAX_MESSAGE_BYTES = 64 << 20
+"""A longer message ends the connection."""
 
-_CHUNK = 1 << 16
+_CHUNK_BYTES = 1 << 16
 
 
 class BrowserGone(EnvironmentFailure):
-    """The browser, or the page, has ended or no longer answers. What was done in it can be done again in a new one."""
+    """The browser or the page crashed or does not answer. The episode can be repeated in a new one."""
 
 
 class DevToolsError(EnvironmentFailure):
-    """The browser does not do what it is asked."""
+    """The browser answered a call with an error."""
 
 
 class DevToolsMessage(msgspec.Struct):
-    """What the browser says: an answer, by ``id``, or an event, by ``method``; of a page by ``sessionId``."""
+    """A message of the browser: an answer has an ``id``, an event a ``method``; ``sessionId`` names the page."""
 
     id: int | None = None
     method: str | None = None
@@ -50,16 +50,17 @@ EventHandler = Callable[[str, Mapping[str, Any]], None]
 
 
 class DevToolsConnection:
-    """One connection. ``call`` waits for the answer; ``send`` returns a queue that it will be in.
+    """A connection to a browser.
 
-    ``listeners`` hear the events of a session, by its id, in the thread that reads: they must not wait for answers.
+    ``event_handlers`` maps session ids to the handlers of their events. They run in the reading thread, so they must
+    not wait for answers.
     """
 
     def __init__(self, to_browser: IO[bytes], from_browser: IO[bytes]) -> None:
         self.event_handlers: dict[str, EventHandler] = {}
-        self._to, self._back = to_browser, from_browser
+        self._to_browser, self._from_browser = to_browser, from_browser
         self._ids = itertools.count(1)
-        self._waiting: dict[int, tuple[str | None, AnswerQueue]] = {}
+        self._pending: dict[int, tuple[str | None, AnswerQueue]] = {}
         self._lock = threading.Lock()
         self._open = True
         self._decode = msgspec.json.Decoder(DevToolsMessage).decode
@@ -68,15 +69,15 @@ class DevToolsConnection:
 
     @property
     def is_open(self) -> bool:
-        """Whether the browser still is there, as far as is known."""
+        """Whether the connection is open, as far as is known."""
         return self._open
 
     def call(self, method: str, session: str | None = None, **params: object) -> dict[str, Any]:
-        """Ask, and wait for the answer. Raises BrowserGone where none comes, and Refused where it is an error."""
+        """Send a call and wait for its answer. Raises: BrowserGone if none arrives, DevToolsError if it is an error."""
         return self.wait_for_answer(self.send(method, session, **params), method)
 
     def send(self, method: str, session: str | None = None, **params: object) -> AnswerQueue:
-        """Ask, without waiting. Raises BrowserGone."""
+        """Send a call. Returns the queue that will hold its answer. Raises: BrowserGone if the connection is closed."""
         number = next(self._ids)
         message: dict[str, object] = {"id": number, "method": method, "params": params}
         if session:
@@ -84,68 +85,68 @@ class DevToolsConnection:
         answers: AnswerQueue = SimpleQueue()
         with self._lock:
             if not self._open:
-                raise BrowserGone("the browser has ended")
-            self._waiting[number] = session, answers
+                raise BrowserGone("the browser has exited")
+            self._pending[number] = session, answers
             self._write(msgspec.json.encode(message) + b"\0")
         return answers
 
     def wait_for_answer(self, answers: AnswerQueue, method: str) -> dict[str, Any]:
-        """The answer to what was sent. Raises as ``call`` does."""
+        """Wait for the answer to a call of ``send``. Raises what ``call`` raises."""
         try:
             message = answers.get(timeout=CALL_TIMEOUT)
         except Empty:
-            raise BrowserGone(f"the page has not answered {method} for {CALL_TIMEOUT:g} s") from None
+            raise BrowserGone(f"the page did not answer {method} within {CALL_TIMEOUT:g} s") from None
         if message is None:
-            raise BrowserGone(f"the browser, or the page, has ended before it answered {method}")
+            raise BrowserGone(f"the browser or the page crashed before it answered {method}")
         if message.error is not None:
-            raise DevToolsError(f"the browser refuses {method}: {message.error.get('message', '')}")
+            raise DevToolsError(f"the browser refused {method}: {message.error.get('message', '')}")
         return message.result
 
     def fail_session(self, session: str) -> None:
-        """The page of this session has ended: whoever waits for it is told."""
+        """Fail all pending calls of a session whose page has crashed."""
         with self._lock:
-            self._give_up([n for n, (of, _) in self._waiting.items() if of == session])
+            self._fail([n for n, (of, _) in self._pending.items() if of == session])
 
     def close(self) -> None:
-        """Close the pipe, which ends the browser, and wait for it to fall silent."""
+        """Close the pipe, which makes the browser exit, and wait for the reading thread."""
         with self._lock, contextlib.suppress(OSError):
-            self._to.close()
+            self._to_browser.close()
         self._reader.join(CALL_TIMEOUT)
-        self._back.close()
+        self._from_browser.close()
 
     def _write(self, data: bytes) -> None:
         try:
-            self._to.write(data)
-            self._to.flush()
+            self._to_browser.write(data)
+            self._to_browser.flush()
         except (OSError, ValueError):
             self._open = False
-            raise BrowserGone("the browser has ended") from None
+            raise BrowserGone("the browser has exited") from None
 
     def _read(self) -> None:
-        """Until the browser ends: hand each message on."""
+        """Dispatch messages until the browser exits."""
         rest = bytearray()
         with contextlib.suppress(OSError, ValueError, msgspec.MsgspecError):
-            while len(rest) < _LONGEST and (data := os.read(self._back.fileno(), _CHUNK)):
+            while len(rest) < _MAX_MESSAGE_BYTES and (data := os.read(self._from_browser.fileno(), _CHUNK_BYTES)):
                 rest += data
                 if b"\0" in data:
-                    *whole, last = rest.split(b"\0")
+                    *complete, last = rest.split(b"\0")
                     rest = bytearray(last)
-                    for message in whole:
-                        self._hand_on(self._decode(bytes(message)))
+                    for message in complete:
+                        self._dispatch(self._decode(bytes(message)))
         with self._lock:
             self._open = False
-            self._give_up(list(self._waiting))
+            self._fail(list(self._pending))
 
-    def _hand_on(self, message: DevToolsMessage) -> None:
+    def _dispatch(self, message: DevToolsMessage) -> None:
         if message.id is not None:
             with self._lock:
-                _, answers = self._waiting.pop(message.id, (None, None))
+                _, answers = self._pending.pop(message.id, (None, None))
             if answers is not None:
                 answers.put(message)
         elif message.method and (listener := self.event_handlers.get(message.sessionId or "")):
             with contextlib.suppress(BrowserGone):
                 listener(message.method, message.params)
 
-    def _give_up(self, numbers: list[int]) -> None:
+    def _fail(self, numbers: list[int]) -> None:
         for number in numbers:
-            self._waiting.pop(number)[1].put(None)
+            self._pending.pop(number)[1].put(None)

@@ -1,15 +1,15 @@
-// What codeplan asks of a page: begin an episode, find what is to be clicked, tell the state. Runs before the page's scripts.
+// What codeplan calls in a page: begin an episode, find elements, report the state. Runs before the page's scripts.
 (() => {
   const clock = codeplan.clock;
-  const OURS_NOT = new Set(['reward-display', 'click-canvas', 'sync-task-cover', 'attention-canvas']); // the runner's own parts
-  const LONGEST = 100000; // characters of a state
-  const PAUSE = 50; // page milliseconds until an element that cannot be pressed yet is looked at again
-  const MOST = 200; // elements that one XPath may have clicked
+  const RUNNER_PARTS = new Set(['reward-display', 'click-canvas', 'sync-task-cover', 'attention-canvas']); // parts of MiniWoB++'s runner
+  const MAX_STATE_CHARACTERS = 100000;
+  const PAUSE = 50; // page milliseconds between two looks at an element that is not clickable yet
+  const MAX_MATCHES = 200; // elements that one XPath may click
 
   // ---------------------------------------------------------------- frames
 
-  // A mouse move waits for a frame. A frame that paints nothing ends 17 ms after it began, and none begins before; one that
-  // paints ends at once. So each move paints a point in the window's corner: white on white, seen by no script or XPath.
+  // A mouse move waits for a frame. A frame that paints nothing takes 17 ms; one that paints ends at once. So each move
+  // paints a point in the window's corner, white on white, invisible to scripts and XPaths.
   const corner = new CSSStyleSheet();
   corner.replaceSync(
     'html::after {content: ""; position: fixed; right: 0; bottom: 0; width: 1px; height: 1px; pointer-events: none}');
@@ -24,24 +24,24 @@
     if (document.activeElement) document.activeElement.blur();
     core.endEpisode(0);
     core.setDataMode(mode);
-    core.EPISODE_MAX_TIME = 1000000; // page milliseconds; the environment counts actions instead
+    core.EPISODE_MAX_TIME = 1000000; // page milliseconds; the environment limits actions instead
     Math.seedrandom(seed);
     core.startEpisodeReal();
     for (let i = 0; i < 100 && !WOB_TASK_READY; i++) clock.advance(50);
     return {ready: WOB_TASK_READY, goal: goal(), ...state(0)};
   };
   const goal = () => {
-    const said = core.getUtterance();
-    return whole(typeof said === 'object' ? said.utterance : said);
+    const utterance = core.getUtterance();
+    return replaceSurrogates(typeof utterance === 'object' ? utterance.utterance : utterance);
   };
-  // Half of a character, such as cutting a text leaves, cannot be sent.
-  const whole = (text) => String(text).replace(/\p{Surrogate}/gu, '\ufffd');
+  // Half of a surrogate pair, as truncation leaves it, cannot be sent.
+  const replaceSurrogates = (text) => String(text).replace(/\p{Surrogate}/gu, '\ufffd');
   const state = (ms) => {
     if (!WOB_DONE_GLOBAL) clock.advance(ms);
     return {html: WOB_DONE_GLOBAL ? '' : html(), done: WOB_DONE_GLOBAL, reward: +WOB_RAW_REWARD_GLOBAL};
   };
 
-  // Images that style sheets show on hover: an element must not collapse while its other image loads.
+  // Style sheets' hover images: an element must not collapse while its other image loads.
   const images = [];
   const preload = async () => {
     const urls = new Set();
@@ -73,21 +73,21 @@
     const nodes = Array.from({length: matches.snapshotLength}, (_, i) => matches.snapshotItem(i));
     found = [...new Set(nodes.map((n) => n.nodeType === 1 ? n : n.parentElement || n.ownerElement))].filter((e) => e);
     if (!found.length) return {fault: 'matches no element of the page'};
-    return found.length > MOST ? {fault: `matches ${found.length} elements; name fewer`} : {count: found.length};
+    return found.length > MAX_MATCHES ? {fault: `matches ${found.length} elements; name fewer`} : {count: found.length};
   };
 
   const isVisible = (e) => {
     const box = e.getBoundingClientRect(), style = getComputedStyle(e);
     return box.width > 0 && box.height > 0 && style.visibility !== 'hidden' && style.display !== 'none';
   };
-  // The middle first; then others, since another element may lie over part of this one.
+  // The middle first, then others: another element may cover part of this one.
   const SPOTS = [[.5, .5], [.5, .2], [.5, .8], [.2, .5], [.8, .5], [.1, .1], [.9, .1], [.1, .9], [.9, .9]];
-  // In a field for numbers, left of the arrows at its end, which count up and down; but right of what it holds.
+  // In a number field, left of the arrows at its end and right of its text.
   const spotsOf = (e) => e.type === 'number' ? [[Math.max(1 - 22 / e.offsetWidth, .2), .5], ...SPOTS] : SPOTS;
   const name = (e) => e.tagName.toLowerCase() + (e.id ? '#' + e.id : '');
   const spot = (e) => {
     e.scrollIntoView({block: 'nearest', inline: 'nearest'});
-    const box = e.getClientRects()[0]; // of a text over several lines, the first line
+    const box = e.getClientRects()[0]; // the first line of a text with several
     let cover = null;
     for (const [fx, fy] of spotsOf(e)) {
       const x = box.left + box.width * fx, y = box.top + box.height * fy, hit = document.elementFromPoint(x, y);
@@ -97,7 +97,7 @@
     return {fault: cover ? `is covered by ${name(cover)}` : 'is out of reach'};
   };
 
-  // Where to press for the i-th element found, or why it cannot be pressed now; lists are dealt with at once.
+  // Where to click the i-th found element, or why it is not clickable now. Lists are set directly.
   const place = (i, hover) => {
     const e = found[i];
     if (!e.isConnected) return {fault: 'is gone', final: true};
@@ -107,7 +107,7 @@
     if (e.disabled && !hover) return {fault: 'is disabled'};
     return spot(e);
   };
-  // The same, once it can be pressed: looked at so often, time passing in between.
+  // The same, waiting for the element to become clickable: up to `looks` looks, while time passes.
   const placeSoon = (i, hover, looks) => {
     let at = place(i, hover);
     for (let n = 1; n < looks && at.fault && !at.final; n++) {
@@ -116,7 +116,7 @@
     }
     return at;
   };
-  // The real list would open a window of the browser's own.
+  // A real click would open a window of the browser's own.
   const choose = (list, e) => {
     list.focus();
     const option = e.closest('option');
@@ -131,9 +131,9 @@
 
   const html = () => {
     const parts = [...document.body.children].filter(
-      (e) => !OURS_NOT.has(e.id) && !['SCRIPT', 'STYLE'].includes(e.tagName) && (e.id === 'wrap' || isVisible(e)));
+      (e) => !RUNNER_PARTS.has(e.id) && !['SCRIPT', 'STYLE'].includes(e.tagName) && (e.id === 'wrap' || isVisible(e)));
     const text = parts.map(clean).join('\n');
-    return whole(text.length > LONGEST ? text.slice(0, LONGEST) + '… (cut off)' : text);
+    return replaceSurrogates(text.length > MAX_STATE_CHARACTERS ? text.slice(0, MAX_STATE_CHARACTERS) + '… (cut off)' : text);
   };
   const isGoal = (e) => e.id === 'query' && !e.querySelector('svg, canvas, img, input, button, textarea, select');
   const clean = (e) => {
@@ -144,7 +144,7 @@
     tidy(copy);
     return copy.outerHTML;
   };
-  // Layout of the source, and comments, are nothing that a page shows.
+  // Remove source layout and comments, which a page does not show.
   const tidy = (root) => {
     const walk = document.createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_COMMENT), nodes = [];
     while (walk.nextNode()) nodes.push(walk.currentNode);
@@ -163,7 +163,7 @@
     if (e === document.activeElement && e !== document.body) mark(copy, 'focused', true);
   };
 
-  // The rectangle that a picture shows.
+  // The rectangle of a picture.
   const area = () => {
     const box = document.getElementById('wrap').getBoundingClientRect();
     return {x: 0, y: 0, width: Math.max(box.right, 160), height: Math.max(box.bottom, 210)};

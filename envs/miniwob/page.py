@@ -1,4 +1,4 @@
-"""One page of the browser: it is opened, asked, pointed at, typed into."""
+"""One page of the browser: loads URLs, calls the page's scripts, and sends mouse and keyboard input."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from codeplan.envs.miniwob.devtools import CALL_TIMEOUT, AnswerQueue, BrowserGon
 from codeplan.errors import EnvironmentFailure
 
 WIDTH, HEIGHT = 500, 320
-"""Of the window, in pixels. A task takes 160 by 210 of it."""
+"""The window's size in pixels. A task uses 160 by 210 of it."""
 
 _WINDOW = {"width": WIDTH, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False}
 
-_CODES = {
+_NAMED_KEYS = {
     "enter": ("Enter", 13, "\r"),
     "space": (" ", 32, " "),
     "arrow_left": ("ArrowLeft", 37, ""),
@@ -31,20 +31,20 @@ _CODES = {
     "\n": ("Enter", 13, "\r"),
     "\t": ("Tab", 9, ""),
 }
-"""Keys that are no characters: what JavaScript calls them, their old number, the text that they make."""
+"""Named keys: their JavaScript name, legacy key code, and the text they type."""
 
-_PRESS = {"button": "left", "clickCount": 1}
+_LEFT_BUTTON = {"button": "left", "clickCount": 1}
 
 
 class BrowserPage:
-    """A page with a clock of its own, frozen but when it is told to go on, and nothing to load but files of ``folder``.
+    """A page that may load only files of ``folder`` and whose clock advances only on request.
 
-    All methods raise BrowserGone where the page, or the browser, has ended.
+    All methods raise BrowserGone if the page or the browser crashes.
     """
 
     def __init__(self, wire: DevToolsConnection, folder: Path) -> None:
         self.url = ""
-        """What is loaded; empty before anything is."""
+        """The loaded URL; empty before the first."""
         self._expected = ""
         self._crashed = self._moved = False
         self._wire, self._folder = wire, folder
@@ -58,7 +58,7 @@ class BrowserPage:
         self._set_up()
 
     def _set_up(self) -> None:
-        self._all(
+        self._call_all(
             ("Emulation.setDeviceMetricsOverride", _WINDOW),
             ("Emulation.setFocusEmulationEnabled", {"enabled": True}),
             ("Emulation.setTimezoneOverride", {"timezoneId": "UTC"}),
@@ -68,33 +68,33 @@ class BrowserPage:
             ("Fetch.enable", {"patterns": [{"urlPattern": "*"}]}),
         )
 
-    # -------------------------------------------------------------- what codeplan does with it
+    # -------------------------------------------------------------- use
 
     def open(self, url: str) -> None:
-        """Load a page, with the images that it may show later."""
+        """Load a URL, including the images that it may show later. Raises: EnvironmentFailure if that fails."""
         self.url, self._expected = "", url
-        self._loaded = SimpleQueue()  # what was loaded before does not count
+        self._loaded = SimpleQueue()  # ignore load events of earlier pages
         answer = self._call("Page.navigate", url=url)
         if error := answer.get("errorText"):
             raise EnvironmentFailure(f"the page {url} cannot be loaded: {error}")
         try:
             self._loaded.get(timeout=CALL_TIMEOUT)
         except Empty:
-            raise BrowserGone(f"the page {url} has not been loaded within {CALL_TIMEOUT:g} s") from None
+            raise BrowserGone(f"the page {url} did not load within {CALL_TIMEOUT:g} s") from None
         self.call_script("preload")
         self.url = url
 
     def call_script(self, name: str, *arguments: object) -> Any:
-        """Call a function of ``page.js``. Raises EnvironmentFailure where it throws."""
+        """Call a function of ``page.js``. Raises: EnvironmentFailure if it throws."""
         expression = f"codeplan.{name}({', '.join(json.dumps(a) for a in arguments)})"
         answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if fault := answer.get("exceptionDetails"):
-            said = str(fault.get("exception", {}).get("description", fault.get("text", "")))
-            raise EnvironmentFailure(f"the page {self._expected} broke in {name}: {said.partition(chr(10))[0][:300]}")
+            error = str(fault.get("exception", {}).get("description", fault.get("text", ""))).partition("\n")[0]
+            raise EnvironmentFailure(f"the page {self._expected} failed in {name}: {error[:300]}")
         return answer["result"].get("value")
 
     def park_mouse(self) -> None:
-        """Move the mouse to where nothing is, if it ever was elsewhere."""
+        """Move the mouse to an empty corner, unless it has never moved."""
         if self._moved:
             self.move_mouse(WIDTH - 1, HEIGHT - 1)
             self._moved = False
@@ -105,13 +105,15 @@ class BrowserPage:
         self._call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
     def click_mouse(self, x: float, y: float) -> None:
-        """Press and release the left button of the mouse, where it is."""
-        at = {"x": x, "y": y, **_PRESS}
-        self._all(*(("Input.dispatchMouseEvent", {"type": f"mouse{how}", **at}) for how in ("Pressed", "Released")))
+        """Press and release the left button; the mouse must already be there."""
+        at = {"x": x, "y": y, **_LEFT_BUTTON}
+        self._call_all(
+            *(("Input.dispatchMouseEvent", {"type": f"mouse{how}", **at}) for how in ("Pressed", "Released"))
+        )
 
     def press_keys(self, keys: Sequence[str]) -> None:
-        """Press and release keys, one after the other: characters, or names of other keys."""
-        self._all(*(("Input.dispatchKeyEvent", event) for key in keys for event in _strokes(key)))
+        """Press and release keys, one after the other: characters or names of keys."""
+        self._call_all(*(("Input.dispatchKeyEvent", event) for key in keys for event in _key_events(key)))
 
     def screenshot(self, area: Mapping[str, float]) -> bytes:
         """A part of the page as a PNG."""
@@ -119,18 +121,18 @@ class BrowserPage:
         return base64.b64decode(shot["data"], validate=True)
 
     def close(self) -> None:
-        """Close it. Safe to call when the browser is gone, and twice."""
+        """Close the page. Safe to call twice, and after the browser has exited."""
         self._wire.event_handlers.pop(self._session, None)
         with contextlib.suppress(EnvironmentFailure):
             self._wire.call("Target.disposeBrowserContext", browserContextId=self._context)
 
-    # -------------------------------------------------------------- the wire
+    # -------------------------------------------------------------- the protocol
 
     def _call(self, method: str, **params: object) -> dict[str, Any]:
         return self._wire.wait_for_answer(self._send(method, params), method)
 
-    def _all(self, *calls: tuple[str, Mapping[str, object]]) -> None:
-        """Ask for all before waiting for any; the browser does them in order."""
+    def _call_all(self, *calls: tuple[str, Mapping[str, object]]) -> None:
+        """Send all calls before waiting for the first answer. The browser handles them in order."""
         sent = [(self._send(method, params), method) for method, params in calls]
         for answers, method in sent:
             self._wire.wait_for_answer(answers, method)
@@ -140,12 +142,12 @@ class BrowserPage:
             raise BrowserGone("the page has crashed")
         return self._wire.send(method, self._session, **params)
 
-    def _on_event(self, event: str, told: Mapping[str, Any]) -> None:
+    def _on_event(self, event: str, params: Mapping[str, Any]) -> None:
         match event:
             case "Page.loadEventFired":
                 self._loaded.put(None)
             case "Fetch.requestPaused":
-                self._let_through(told)
+                self._filter_request(params)
             case "Page.javascriptDialogOpening":
                 self._wire.send("Page.handleJavaScriptDialog", self._session, accept=True)
             case "Inspector.targetCrashed" | "Inspector.detached":
@@ -153,19 +155,19 @@ class BrowserPage:
                 self._wire.fail_session(self._session)
                 self._loaded.put(None)
 
-    def _let_through(self, told: Mapping[str, Any]) -> None:
-        """Files of the folder are loaded, nothing else is; and the page itself does not go elsewhere."""
-        url, request = str(told["request"]["url"]), told["requestId"]
-        leaves = told.get("resourceType") == "Document" and url != self._expected
+    def _filter_request(self, params: Mapping[str, Any]) -> None:
+        """Allow only files of the folder, and no navigation to another page."""
+        url, request = str(params["request"]["url"]), params["requestId"]
+        leaves = params.get("resourceType") == "Document" and url != self._expected
         if _is_within(url, self._folder) and not leaves:
             self._wire.send("Fetch.continueRequest", self._session, requestId=request)
         else:
-            reason = "Aborted" if leaves else "BlockedByClient"  # what is aborted leaves the page as it was
+            reason = "Aborted" if leaves else "BlockedByClient"  # an aborted navigation leaves the page as it is
             self._wire.send("Fetch.failRequest", self._session, requestId=request, errorReason=reason)
 
 
 def _is_within(url: str, folder: Path) -> bool:
-    """Whether a URL names a file of the folder, links followed; data: and blob: hold their own data."""
+    """Whether a URL is a file in the folder after links are resolved, or holds its own data (data:, blob:)."""
     parts = urlsplit(url)
     if parts.scheme != "file":
         return parts.scheme in ("data", "blob")
@@ -178,14 +180,14 @@ def _script() -> str:
     return "".join((here / name).read_text("utf-8") for name in ("clock.js", "page.js"))
 
 
-def _strokes(key: str) -> list[dict[str, object]]:
-    """The two events of one key."""
-    name, number, text = _CODES[key] if key in _CODES else (key, _number(key), key)
+def _key_events(key: str) -> list[dict[str, object]]:
+    """The events of pressing and releasing a key."""
+    name, number, text = _NAMED_KEYS[key] if key in _NAMED_KEYS else (key, _key_code(key), key)
     common: dict[str, object] = {"key": name, "windowsVirtualKeyCode": number, "nativeVirtualKeyCode": number}
     down = {"type": "keyDown", "text": text} if text else {"type": "rawKeyDown"}
     return [{**down, **common}, {"type": "keyUp", **common}]
 
 
-def _number(character: str) -> int:
-    """The old number of a letter's or digit's key; other characters have none that is the same on every keyboard."""
+def _key_code(character: str) -> int:
+    """The legacy key code of a letter or digit. Other characters have none that all keyboards share."""
     return ord(character.upper()) if character.isascii() and character.isalnum() else 0

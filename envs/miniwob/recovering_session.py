@@ -1,4 +1,4 @@
-"""An episode that outlives its browser: where that crashes, the episode is done again in a new one, and compared."""
+"""A page session that survives a crash of its browser: it repeats the episode in a new one and compares the states."""
 
 from __future__ import annotations
 
@@ -17,60 +17,60 @@ T = TypeVar("T")
 
 
 class RecoveringPageSession:
-    """A Play with a memory: what was done since ``begin``, and what the page was then.
+    """A PageSession that remembers the actions and states of the current episode.
 
-    Raises EnvironmentFailure where a second browser crashes at the same point, or comes to another state.
+    Methods raise EnvironmentFailure if a second browser crashes at the same point, or reaches a different state.
     """
 
     def __init__(self, program: Path, folder: Path) -> None:
-        self._play = PageSession(program, folder)
-        self._start: PageSetup | None = None
+        self._session = PageSession(program, folder)
+        self._setup: PageSetup | None = None
         self._first: tuple[str, PageState] | None = None
-        self._done: list[tuple[BrowserAction, PageState]] = []
+        self._history: list[tuple[BrowserAction, PageState]] = []
 
-    def begin(self, start: PageSetup) -> tuple[str, PageState]:
-        """Begin an episode: its goal, and the page's first state."""
-        self._start, self._first, self._done = start, None, []
-        self._first = self._repeated(lambda: self._play.begin(start))
+    def begin(self, setup: PageSetup) -> tuple[str, PageState]:
+        """Begin an episode. Returns its goal and the page's first state."""
+        self._setup, self._first, self._history = setup, None, []
+        self._first = self._retry(lambda: self._session.begin(setup))
         return self._first
 
     def act(self, action: BrowserAction) -> PageState:
-        """Do one action."""
-        state = self._repeated(lambda: self._play.act(action))
-        self._done.append((action, state))
+        """Take an action."""
+        state = self._retry(lambda: self._session.act(action))
+        self._history.append((action, state))
         return state
 
     def reject(self, fault: str) -> PageState:
-        """The state as it was, with the fault of an action that is none: no time passes on the page."""
+        """The last state, with the fault of an invalid action. The page's clock does not advance."""
         assert self._first is not None, "an episode has begun"
-        last = self._done[-1][1] if self._done else self._first[1]
+        last = self._history[-1][1] if self._history else self._first[1]
         return replace(last, fault=fault)
 
     def picture(self) -> bytes:
-        """The task's area as it looks now, as a PNG."""
-        return self._repeated(self._play.picture)
+        """The task's area as a PNG."""
+        return self._retry(self._session.picture)
 
     def close(self) -> None:
-        """Give the page back. Safe to call twice."""
-        self._play.close()
+        """Return the page. Safe to call twice."""
+        self._session.close()
 
-    def _repeated(self, do: Callable[[], T]) -> T:
-        """What ``do`` returns; where the browser ends meanwhile, what it returns in a new one."""
+    def _retry(self, call: Callable[[], T]) -> T:
+        """The result of a call; if the browser crashes, of the same call in a new browser."""
         try:
-            return do()
+            return call()
         except BrowserGone:
-            self._bring_back()
-            return do()
+            self._replay()
+            return call()
 
-    def _bring_back(self) -> None:
-        self._play.close()
-        if self._start is None or self._first is None:
+    def _replay(self) -> None:
+        self._session.close()
+        if self._setup is None or self._first is None:
             return
-        self._expect(self._first, self._play.begin(self._start), "its first state")
-        for action, state in self._done:
-            self._expect(state, self._play.act(action), f"the state after {action}")
+        self._compare(self._first, self._session.begin(self._setup), "its first state")
+        for action, state in self._history:
+            self._compare(state, self._session.act(action), f"the state after {action}")
 
     @staticmethod
-    def _expect(before: object, now: object, what: str) -> None:
+    def _compare(before: object, now: object, what: str) -> None:
         if before != now:
-            raise EnvironmentFailure(f"the browser ended, and in a new one {what} was another: {now}, not {before}")
+            raise EnvironmentFailure(f"the browser crashed, and in a new one {what} differs: {now}, not {before}")

@@ -169,7 +169,7 @@ def test_a_page_cannot_put_its_own_functions_in_codeplan_s_place(tmp_path, taken
 
 def test_a_page_that_breaks_is_the_environment_s_failure_and_the_next_episode_begins(tmp_path):
     env = MiniWob(pages=folder_of_pages(tmp_path, begin="if (seed) throw new Error('broken')", page="<p></p>"))
-    with pytest.raises(EnvironmentFailure, match=r"page\.html broke in begin: Error: broken"):
+    with pytest.raises(EnvironmentFailure, match=r"page\.html failed in begin: Error: broken"):
         env.reset(env.task("page", 1))
     assert env.reset(env.task("page", 0))
     env.close()

@@ -22,15 +22,15 @@ def test_nothing_is_looked_for_before_it_is_needed():
 def test_pages_that_are_not_there_are_told_with_the_way_to_get_them(tmp_path):
     env = MiniWob(pages=str(tmp_path))
     for ask in (lambda: env.tasks("test"), lambda: env.reset(Task("click-test/1"))):
-        with pytest.raises(UsageError, match=r"no MiniWoB\+\+ pages in .*pip install 'codeplan\[miniwob\]'"):
+        with pytest.raises(UsageError, match=r"lacks MiniWoB\+\+'s folders.*pip install 'codeplan\[miniwob\]'"):
             ask()
 
 
 def test_a_browser_that_is_not_there_is_told_with_the_way_to_get_one(tmp_path):
     env = MiniWob(browser=str(tmp_path / "chrome"), pages=folder_of_pages(tmp_path, page=""))
-    with pytest.raises(UsageError, match=r"is no program; .*apt-get install -y chromium-headless-shell"):
+    with pytest.raises(UsageError, match=r"is not a program; .*apt-get install -y chromium-headless-shell"):
         env.reset(Task("page/1"))
-    with pytest.raises(UsageError, match="is no program"):
+    with pytest.raises(UsageError, match="is not a program"):
         browser_path.find_browser(str(tmp_path))
 
 
