@@ -44,12 +44,12 @@ class GameHeader(Value, frozen=True):
     solvable: bool | None
 
 
-class _Head(msgspec.Struct):
+class _HeaderFields(msgspec.Struct):
     grammar: str
     solvable: bool | None = None
 
 
-class _File(msgspec.Struct):
+class _GameFields(msgspec.Struct):
     grammar: str
     pddl_problem: str
     walkthrough: list[str] | None = None
@@ -72,7 +72,7 @@ def load_header(trial: Path) -> GameHeader:
     file = trial / GAME_FILE
     if not file.is_file():
         return GameHeader(_goal_from_trajectory(trial / TRAJECTORY_FILE), None)
-    found = _decode(file, _Head)
+    found = _decode(file, _HeaderFields)
     return GameHeader(_name_file_in_errors(file, lambda: parse_goal_text(found.grammar)), found.solvable)
 
 
@@ -80,15 +80,16 @@ def load_game(trial: Path) -> Game:
     """Return the game of a trial. Raises: ValueError, with file and reason, if it cannot be played."""
     file = trial / GAME_FILE
     if not file.is_file():
-        state, words = trial / STATE_FILE, _goal_from_trajectory(trial / TRAJECTORY_FILE)
-        return _name_file_in_errors(state, lambda: _game(parse_problem(_decode_text(state)), words, MOVE_DIALECT, ()))
-    found = _decode(file, _File)
+        state_file, goal_text = trial / STATE_FILE, _goal_from_trajectory(trial / TRAJECTORY_FILE)
+        text = _read(state_file).decode("utf-8", errors="replace")
+        return _name_file_in_errors(state_file, lambda: _build_game(parse_problem(text), goal_text, MOVE_DIALECT, ()))
+    found = _decode(file, _GameFields)
     return _name_file_in_errors(file, lambda: parse_game(found.pddl_problem, found.grammar, found.walkthrough or ()))
 
 
 def parse_game(text: str, grammar: str, walkthrough: Iterable[str] = ()) -> Game:
     """Return the game of a PDDL problem and a grammar. Raises: ValueError, with the reason, if it cannot."""
-    return _game(parse_problem(text), parse_goal_text(grammar), parse_dialect(grammar), tuple(walkthrough))
+    return _build_game(parse_problem(text), parse_goal_text(grammar), parse_dialect(grammar), tuple(walkthrough))
 
 
 # ------------------------------------------------------------------ files
@@ -102,11 +103,7 @@ def _name_file_in_errors(file: Path, read: Callable[[], _T]) -> _T:
         raise ValueError(f"the game file {file} cannot be played: {e}") from None
 
 
-def _decode_text(file: Path) -> str:
-    return _bytes(file).decode("utf-8", errors="replace")
-
-
-def _bytes(file: Path) -> bytes:
+def _read(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as e:
@@ -114,7 +111,7 @@ def _bytes(file: Path) -> bytes:
 
 
 def _decode(file: Path, shape: type[Any]) -> Any:
-    data = _bytes(file)
+    data = _read(file)
     if not data.strip(b"\0 \t\r\n"):
         raise ValueError(f"the game file {file} is empty: its download was interrupted; download it again")
     try:
@@ -135,28 +132,28 @@ def _goal_from_trajectory(file: Path) -> str:
     return GOAL_TEXTS[kind][0].format(**{name: word.lower() for name, word in words.items()})
 
 
-# ------------------------------------------------------------------ the facts
+# ------------------------------------------------------------------ from facts to a game
 
 
-def _game(facts: PDDLProblem, words: str, wording: Dialect, walkthrough: tuple[str, ...]) -> Game:
-    ids = {a for arguments in facts.facts.values() for each in arguments for a in each if "_bar_" in a}
-    names = _names(ids)
-    where = dict(facts.binary_facts("receptacleatlocation"))
-    furniture = sorted(i for i in ids if facts.types.get(i) == "receptacle" and i in where)
-    things = sorted(i for i in ids if facts.types.get(i) == "object")
+def _build_game(problem: PDDLProblem, goal_text: str, dialect: Dialect, walkthrough: tuple[str, ...]) -> Game:
+    ids = {a for arguments in problem.facts.values() for each in arguments for a in each if "_bar_" in a}
+    names = _name_ids(ids)
+    location_of = dict(problem.binary_facts("receptacleatlocation"))
+    furniture = sorted(i for i in ids if problem.types.get(i) == "receptacle" and i in location_of)
+    objects = sorted(i for i in ids if problem.types.get(i) == "object")
     return Game(
-        tuple(_receptacles(facts, furniture, names, where)),
-        tuple(_objects(facts, things, names)),
-        frozenset((_type(r), _type(o)) for r, o in facts.binary_facts("cancontain")),
-        parse_goal(facts.goal),
-        words,
-        _start(facts, furniture, things, names),
-        wording,
+        tuple(_receptacles(problem, furniture, names, location_of)),
+        tuple(_objects(problem, objects, names)),
+        frozenset((_type(r), _type(o)) for r, o in problem.binary_facts("cancontain")),
+        parse_goal(problem.goal),
+        goal_text,
+        _state(problem, furniture, objects, names),
+        dialect,
         walkthrough,
     )
 
 
-def _names(ids: Iterable[str]) -> dict[str, str]:
+def _name_ids(ids: Iterable[str]) -> dict[str, str]:
     """The engine's name of each id: ``desk 2``, ``loc 17``."""
     ordered = sorted(ids)
     kinds = [i.partition("_bar_")[0] + ("basin" if "basin" in i else "") for i in ordered]
@@ -164,57 +161,57 @@ def _names(ids: Iterable[str]) -> dict[str, str]:
 
 
 def _receptacles(
-    facts: PDDLProblem, ids: list[str], names: dict[str, str], where: dict[str, str]
+    problem: PDDLProblem, ids: list[str], names: dict[str, str], location_of: dict[str, str]
 ) -> Iterable[Receptacle]:
-    kinds, openable = dict(facts.binary_facts("receptacletype")), set(facts.unary_facts("openable"))
+    kinds, openable = dict(problem.binary_facts("receptacletype")), set(problem.unary_facts("openable"))
     for i in ids:
-        yield Receptacle(names[i], _type(kinds.get(i, "")), _place(names, where[i]), i in openable)
+        yield Receptacle(names[i], _type(kinds.get(i, "")), _location_number(names, location_of[i]), i in openable)
 
 
-def _objects(facts: PDDLProblem, ids: list[str], names: dict[str, str]) -> Iterable[Object]:
-    kinds, holders = dict(facts.binary_facts("objecttype")), set(facts.unary_facts("isreceptacleobject"))
-    having = {trait: set(facts.unary_facts(trait)) for trait in _TRAITS}
+def _objects(problem: PDDLProblem, ids: list[str], names: dict[str, str]) -> Iterable[Object]:
+    kinds, holders = dict(problem.binary_facts("objecttype")), set(problem.unary_facts("isreceptacleobject"))
+    with_trait = {trait: set(problem.unary_facts(trait)) for trait in _TRAITS}
     inner: dict[str, list[str]] = {}
-    for thing, holder in sorted(facts.binary_facts("inreceptacleobject")):
-        inner.setdefault(holder, []).append(names[thing])
+    for inside, holder in sorted(problem.binary_facts("inreceptacleobject")):
+        inner.setdefault(holder, []).append(names[inside])
     for i in ids:
-        traits = frozenset(trait for trait in _TRAITS if i in having[trait])
+        traits = frozenset(trait for trait in _TRAITS if i in with_trait[trait])
         yield Object(names[i], _type(kinds.get(i, "")), traits, tuple(inner.get(i, ())) if i in holders else None)
 
 
-def _start(facts: PDDLProblem, furniture: list[str], things: list[str], names: dict[str, str]) -> HouseholdState:
-    r_at, o_at = ({i: n for n, i in enumerate(ids)} for ids in (furniture, things))
+def _state(problem: PDDLProblem, furniture: list[str], objects: list[str], names: dict[str, str]) -> HouseholdState:
+    r_at, o_at = ({i: n for n, i in enumerate(ids)} for ids in (furniture, objects))
     contents: list[set[int]] = [set() for _ in furniture]
-    for o, r in facts.binary_facts("inreceptacle"):
+    for o, r in problem.binary_facts("inreceptacle"):
         if o in o_at and r in r_at:
             contents[r_at[r]].add(o_at[o])
-    places: list[set[int]] = [set() for _ in things]
-    for o, at in facts.binary_facts("objectatlocation"):
+    places: list[set[int]] = [set() for _ in objects]
+    for o, at in problem.binary_facts("objectatlocation"):
         if o in o_at:
-            places[o_at[o]].add(_place(names, at))
-    agents = facts.binary_facts("atlocation")
+            places[o_at[o]].add(_location_number(names, at))
+    agents = problem.binary_facts("atlocation")
     if len(agents) != 1:
         raise ValueError(f"it states the agent's location {len(agents)} times, not once")
-    held = [o_at[o] for _, o in facts.binary_facts("holds") if o in o_at]
+    held = [o_at[o] for _, o in problem.binary_facts("holds") if o in o_at]
 
-    def objects_with(predicate: str) -> frozenset[int]:
-        return frozenset(o_at[o] for o in facts.unary_facts(predicate) if o in o_at)
+    def having(predicate: str) -> frozenset[int]:
+        return frozenset(o_at[o] for o in problem.unary_facts(predicate) if o in o_at)
 
     return HouseholdState(
-        _place(names, agents[0][1]),
+        _location_number(names, agents[0][1]),
         tuple(tuple(sorted(c)) for c in contents),
         tuple(frozenset(p) for p in places),
         held[0] if held else None,
-        frozenset(r_at[r] for r in facts.unary_facts("opened") if r in r_at),
-        objects_with("isclean"),
-        objects_with("ishot"),
-        objects_with("iscool"),
-        objects_with("issliced"),
-        objects_with("istoggled"),
+        frozenset(r_at[r] for r in problem.unary_facts("opened") if r in r_at),
+        having("isclean"),
+        having("ishot"),
+        having("iscool"),
+        having("issliced"),
+        having("istoggled"),
     )
 
 
-def _place(names: dict[str, str], location: str) -> int:
+def _location_number(names: dict[str, str], location: str) -> int:
     """The number of a location."""
     _, _, number = names.get(location, "").rpartition(" ")
     if not number:

@@ -51,22 +51,22 @@ def _flatten(tree: Expression, names: dict[str, str], numbers: Iterator[int]) ->
 
 def _parse_place_goal(facts: set[Fact]) -> HouseholdGoal | None:
     """One or two objects of a type in one receptacle of a type; a single object may need a condition."""
-    lying = sorted(f[1:] for f in facts if f[0] == "inreceptacle" and len(f) == 3)
-    if len(lying) not in (1, 2) or len({r for _, r in lying}) != 1:
+    placed = sorted(f[1:] for f in facts if f[0] == "inreceptacle" and len(f) == 3)
+    if len(placed) not in (1, 2) or len({r for _, r in placed}) != 1:
         return None
-    objects, receptacle = [o for o, _ in lying], lying[0][1]
-    kind, place = _type(facts, "objecttype", objects[0]), _type(facts, "receptacletype", receptacle)
-    asked = [c for c in _CONDITIONS if (c, objects[0]) in facts]
-    if kind is None or place is None or len(asked) > 1:
+    objects, receptacle = [o for o, _ in placed], placed[0][1]
+    kind, receptacle_kind = _type(facts, "objecttype", objects[0]), _type(facts, "receptacletype", receptacle)
+    conditions = [c for c in _CONDITIONS if (c, objects[0]) in facts]
+    if kind is None or receptacle_kind is None or len(conditions) > 1:
         return None
-    meant: set[Fact] = {("receptacletype", receptacle, f"{place}type")}
-    meant |= {("inreceptacle", o, receptacle) for o in objects} | {("objecttype", o, f"{kind}type") for o in objects}
+    expected: set[Fact] = {("receptacletype", receptacle, f"{receptacle_kind}type")}
+    expected |= {("inreceptacle", o, receptacle) for o in objects} | {("objecttype", o, f"{kind}type") for o in objects}
     if len(objects) == 2:
-        meant.add(("not=", *sorted(objects)))
-    condition, trait = _CONDITIONS[asked[0]] if asked else (None, "")
+        expected.add(("not=", *sorted(objects)))
+    condition, trait = _CONDITIONS[conditions[0]] if conditions else (None, "")
     if condition:
-        meant |= {(asked[0], objects[0]), (trait, objects[0])}
-    return HouseholdGoal(kind, place, condition, len(objects)) if facts == meant else None
+        expected |= {(conditions[0], objects[0]), (trait, objects[0])}
+    return HouseholdGoal(kind, receptacle_kind, condition, len(objects)) if facts == expected else None
 
 
 def _parse_light_goal(facts: set[Fact]) -> HouseholdGoal | None:
@@ -75,28 +75,28 @@ def _parse_light_goal(facts: set[Fact]) -> HouseholdGoal | None:
     lamps = [(f[1], g[2]) for f in facts if f[0] == "istoggled" for g in facts if g[:2] == ("inreceptacle", f[1])]
     if len(hands) != 1 or len(lamps) != 1:
         return None
-    (holder, thing), (lamp, receptacle) = hands[0], lamps[0]
-    kind, shining = _type(facts, "objecttype", thing), _type(facts, "objecttype", lamp)
+    (holder, held), (lamp, receptacle) = hands[0], lamps[0]
+    kind, lamp_kind = _type(facts, "objecttype", held), _type(facts, "objecttype", lamp)
     places = [f[2] for f in facts if f[:2] == ("receptacleatlocation", receptacle) and len(f) == 3]
     agents = [f[1] for f in facts if f[0] == "atlocation" and len(f) == 3]
-    if kind is None or shining is None or len(places) != 1 or len(agents) != 1:
+    if kind is None or lamp_kind is None or len(places) != 1 or len(agents) != 1:
         return None
-    meant: set[Fact] = {
-        ("holds", holder, thing),
-        ("objecttype", thing, f"{kind}type"),
-        ("objecttype", lamp, f"{shining}type"),
+    expected: set[Fact] = {
+        ("holds", holder, held),
+        ("objecttype", held, f"{kind}type"),
+        ("objecttype", lamp, f"{lamp_kind}type"),
         ("toggleable", lamp),
         ("istoggled", lamp),
         ("inreceptacle", lamp, receptacle),
         ("receptacleatlocation", receptacle, places[0]),
         ("atlocation", agents[0], places[0]),
     }
-    return HouseholdGoal(kind, lamp=shining) if facts == meant else None
+    return HouseholdGoal(kind, lamp=lamp_kind) if facts == expected else None
 
 
-def _type(facts: set[Fact], predicate: str, thing: str) -> str | None:
+def _type(facts: set[Fact], predicate: str, variable: str) -> str | None:
     """The single type that a variable must have, without the suffix ``type``; None if there is not exactly one."""
-    found = [f[2] for f in facts if f[:2] == (predicate, thing) and len(f) == 3]
+    found = [f[2] for f in facts if f[:2] == (predicate, variable) and len(f) == 3]
     return found[0].removesuffix("type") if len(found) == 1 and found[0].endswith("type") else None
 
 

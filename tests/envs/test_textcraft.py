@@ -26,7 +26,7 @@ class TestTextCraftIsAnEnvironment(EnvironmentContract):
 
 
 class TestTextCraftWithRecordedCommandsIsAnEnvironment(EnvironmentContract):
-    futile = "get 1 stick"
+    non_winning_action = "get 1 stick"
 
     def make(self):
         env = make(exact=True, actions=5)
