@@ -1,6 +1,6 @@
-"""Statistics of success rates and means: pure functions of counts and numbers, on the standard library alone.
+"""Statistics of success rates and means: pure functions on the standard library.
 
-An interval is a pair (low, high). Where nothing was observed, an interval says that nothing is known.
+An interval is a pair (low, high). Without observations, an interval covers everything possible.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from statistics import NormalDist, fmean
 import msgspec
 
 DEFAULT_RESAMPLES = 2000
-"""How often a bootstrap draws, unless told otherwise."""
+"""Resamples of a bootstrap by default."""
 
 _HALVINGS = 80
 
 
 def wilson_interval(successes: int, n: int, level: float = 0.95) -> tuple[float, float]:
-    """The score interval of a success rate (Wilson 1927), from ``successes`` out of ``n``; (0, 1) where n is 0.
+    """The score interval of a success rate (Wilson 1927), from ``successes`` out of ``n``; (0, 1) if n is 0.
 
-    Raises ValueError where the counts are no counts.
+    Raises:
+        ValueError: the counts are negative or inconsistent.
     """
     _counts(successes, n - successes)
     if n == 0:
@@ -35,10 +36,14 @@ def wilson_interval(successes: int, n: int, level: float = 0.95) -> tuple[float,
 
 
 def mcnemar_exact(b: int, c: int) -> float:
-    """The two-sided exact p of McNemar's test, from the pairs in which only the first and only the second succeeded.
+    """The two-sided exact p of McNemar's test. ``b`` and ``c`` count the pairs in which only the first or second
+    succeeded.
 
-    It is the binomial probability, at one half, of a split of the ``b + c`` pairs that is at least as uneven; 1 where
-    there is no such pair. Raises ValueError where the counts are no counts.
+    It is the binomial probability, at one half, of a split of the ``b + c`` pairs that is at least as uneven; 1 without
+    such pairs.
+
+    Raises:
+        ValueError: a count is negative.
     """
     _counts(b, c)
     n = b + c
@@ -54,27 +59,29 @@ def bootstrap_mean(
 ) -> tuple[float, float]:
     """The percentile bootstrap interval of a mean (Efron 1979); the same ``seed`` gives the same interval.
 
-    A single value's interval is the value alone; that of no values is (nan, nan).
+    The interval of a single value is that value; without values it is (nan, nan).
     """
     if not values:
         return math.nan, math.nan
-    dice, n = random.Random(seed), len(values)
-    means = sorted(fmean(dice.choices(values, k=n)) for _ in range(resamples))
+    rng, n = random.Random(seed), len(values)
+    means = sorted(fmean(rng.choices(values, k=n)) for _ in range(resamples))
     return _quantile(means, (1 - level) / 2), _quantile(means, (1 + level) / 2)
 
 
 def bootstrap_difference(
     pairs: Sequence[tuple[float, float]], *, level: float = 0.95, resamples: int = DEFAULT_RESAMPLES, seed: int = 0
 ) -> tuple[float, float]:
-    """The percentile bootstrap interval of the mean of ``second - first`` over pairs, which are drawn whole."""
+    """The percentile bootstrap interval of the mean of ``second - first``; pairs are drawn whole."""
     return bootstrap_mean([second - first for first, second in pairs], level=level, resamples=resamples, seed=seed)
 
 
 def pass_at_k(n: int, c: int, k: int) -> float:
-    """The probability that one of ``k`` trials succeeds, without bias from ``c`` successes in ``n`` trials.
+    """The unbiased estimate, from ``c`` successes in ``n`` trials, that at least one of ``k`` trials succeeds.
 
-    Chen et al. 2021, "Evaluating Large Language Models Trained on Code", section 2.1. Raises ValueError where there
-    were fewer than ``k`` trials: there is no unbiased estimate then.
+    Chen et al. 2021, "Evaluating Large Language Models Trained on Code", section 2.1.
+
+    Raises:
+        ValueError: there are fewer than ``k`` trials.
     """
     _counts(c, n - c)
     if not 1 <= k <= n:
@@ -83,7 +90,7 @@ def pass_at_k(n: int, c: int, k: int) -> float:
 
 
 class RateDifference(msgspec.Struct, frozen=True):
-    """Second success rate less first, and the interval that goes with it."""
+    """The second success rate minus the first, with its interval."""
 
     value: float
     low: float
@@ -95,8 +102,11 @@ def paired_difference(b: int, c: int, n: int, level: float = 0.95) -> RateDiffer
 
     ``b`` pairs in which only the first succeeded, ``c`` in which only the second did. Tango 1998, "Equivalence test and
     confidence interval for the difference in proportions for the paired-sample design": the differences that the score
-    test does not reject. It leaves zero out exactly where McNemar's asymptotic test rejects at the same level. Of no
-    pairs the difference is nan, within (-1, 1). Raises ValueError where the counts are no counts.
+    test does not reject. It excludes zero exactly if McNemar's asymptotic test rejects at the same level. Without pairs
+    the difference is nan, within (-1, 1).
+
+    Raises:
+        ValueError: the counts are negative or inconsistent.
     """
     _counts(b, c, n - b - c)
     if n == 0:
@@ -108,10 +118,10 @@ def paired_difference(b: int, c: int, n: int, level: float = 0.95) -> RateDiffer
 
 
 def tasks_needed(b: int, c: int, n: int, *, power: float = 0.8, level: float = 0.95) -> int | None:
-    """How many more pairs it takes for McNemar's test to find, with this power, a difference as large as that observed.
+    """The number of further pairs with which McNemar's test finds, with this power, a difference as large as observed.
 
-    0 where there are enough; None where there is no difference, or no pair: no number would be enough. Connor 1987,
-    "Sample size for testing differences in proportions for the paired-sample design" (two-sided, asymptotic).
+    0 if there are enough; None without a difference or pairs, as no number is enough. Connor 1987, "Sample size for
+    testing differences in proportions for the paired-sample design" (two-sided, asymptotic).
     """
     _counts(b, c, n - b - c)
     if b == c:
@@ -123,8 +133,10 @@ def tasks_needed(b: int, c: int, n: int, *, power: float = 0.8, level: float = 0
 
 
 def _tango(b: int, c: int, n: int, difference: float) -> float:
-    """The score statistic of the hypothesis that the rates differ by so much; it falls as the difference grows."""
-    linear = (2 * n + b - c) * difference - b - c  # of a quadratic in the rate of pairs won by the first alone
+    """The score statistic of the hypothesis that the rates differ by ``difference``; it falls as that grows."""
+    linear = (
+        (2 * n + b - c) * difference - b - c
+    )  # of a quadratic in the rate of "only the first"
     constant = -b * difference * (1 - difference)
     first_only = (math.sqrt(max(0.0, linear * linear - 8 * n * constant)) - linear) / (4 * n)
     variance = n * (2 * first_only + difference * (1 - difference))
@@ -135,7 +147,7 @@ def _tango(b: int, c: int, n: int, difference: float) -> float:
 
 
 def _crossing(falling: Callable[[float], float], low: float, high: float) -> float:
-    """Where a falling function passes zero between two places, by bisection."""
+    """Where a falling function crosses zero between two points, by bisection."""
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         low, high = (middle, high) if falling(middle) > 0 else (low, middle)
@@ -143,7 +155,7 @@ def _crossing(falling: Callable[[float], float], low: float, high: float) -> flo
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:
-    """The quantile of an ordered sample, linear between its values."""
+    """The quantile of an ordered sample, interpolated linearly."""
     position = share * (len(ordered) - 1)
     below = math.floor(position)
     above = min(below + 1, len(ordered) - 1)
@@ -152,10 +164,10 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
 
 def _z(level: float) -> float:
     if not 0 < level < 1:
-        raise ValueError(f"a level of confidence lies between 0 and 1; {level} does not")
+        raise ValueError(f"a confidence level must lie between 0 and 1 (got {level})")
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
 def _counts(*counts: int) -> None:
     if min(counts) < 0:
-        raise ValueError("counts are not negative, and a part is not more than the whole")
+        raise ValueError("counts must not be negative, nor a part larger than the whole")

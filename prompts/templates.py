@@ -1,34 +1,24 @@
-"""The words that codeplan says to a model: ``.j2`` files by method and by environment, rendered strictly.
-
-A chat template has two blocks, ``system`` (what stays the same from task to task, so that endpoints can cache it) and
-``user`` (this task). A worked example is a plain file, ``<environment>/<kind>.j2``. Nothing is read before it is used.
-"""
+"""Reads templates and renders them; values must fit a template exactly."""
 
 from __future__ import annotations
 
 import hashlib
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from codeplan.types.model import Message
 
 if TYPE_CHECKING:
     from jinja2 import Template
     from jinja2.sandbox import SandboxedEnvironment
 
-
 PACKAGE_FOLDER = Path(__file__).parent
 BLOCKS: tuple[Literal["system"], Literal["user"]] = ("system", "user")
 
 
-class Message(TypedDict):
-    """One chat message, in the form every chat endpoint takes."""
-
-    role: Literal["system", "user", "assistant"]
-    content: str
-
-
 class _Loaded(NamedTuple):
-    """A template that was read: compiled, with the names of the values that it uses and its digest."""
+    """A compiled template, the names of the values it uses, and its digest."""
 
     template: Template
     wanted: set[str]
@@ -36,32 +26,36 @@ class _Loaded(NamedTuple):
 
 
 class PromptError(ValueError):
-    """A template that is missing or broken, or values that do not fit it: which, why and what to do."""
+    """A template is missing or broken, or values do not fit it. The message says which, why and what to do."""
 
 
 class Prompts:
-    """Templates by name (``"adaplanner/plan"``), from ``folder`` where it has the file and from the package otherwise.
+    """Templates by name (``"adaplanner/plan"``), from ``folder`` if it has the file, otherwise from this package.
 
-    ``folder`` is None, or an existing folder laid out as this package is. Values go into a prompt as they are and are
-    never taken for templates themselves. Each file is read once. Raises PromptError where ``folder`` is not a folder.
+    ``folder`` is None, or a folder with this package's layout. Values are inserted as they are, and never rendered.
+    Each file is read once.
+
+    Raises:
+        PromptError: ``folder`` is not a folder.
     """
 
     @classmethod
     @cache
     def cached(cls, folder: Path | None = None) -> Prompts:
-        """The same Prompts for the same folder, however often it is asked for: its files are read and compiled once."""
+        """The Prompts of a folder, shared by all callers, so that each file is read and compiled once."""
         return cls(folder)
 
     def __init__(self, folder: Path | None = None) -> None:
         if folder is not None and not folder.is_dir():
-            raise PromptError(f"there is no folder of prompts at {folder}; create it or leave the setting out")
+            raise PromptError(f"there is no folder of prompts at {folder}; create it, or leave the setting out")
         self.folder = folder
         self._read: dict[str, _Loaded] = {}
 
     def messages(self, name: str, **values: object) -> list[Message]:
-        """The chat messages that template ``name`` makes of ``values``: one of role ``system``, one of role ``user``.
+        """The chat messages that template ``name`` makes of ``values``: one ``system``, one ``user`` message.
 
-        Raises PromptError for an unknown template, a value that is missing or one that the template does not use.
+        Raises:
+            PromptError: the template is unknown or no chat template, or the values are not those that it uses.
         """
         template = self._template(name, values)
         for block in BLOCKS:
@@ -70,23 +64,23 @@ class Prompts:
         return [{"role": b, "content": self._text(name, template.blocks[b], template, values)} for b in BLOCKS]
 
     def render(self, name: str, **values: object) -> str:
-        """The text that a plain template makes of ``values``. Raises PromptError as ``messages`` does."""
+        """The text that a plain template makes of ``values``. Raises PromptError as ``messages``."""
         template = self._template(name, values)
         return self._text(name, template.root_render_func, template, values)
 
     def sample(self, env: str, kind: str) -> str | None:
-        """The worked example for an environment's kind of task; None where there is none."""
+        """The worked example for an environment's kind of task, or None."""
         return self.render(f"{env}/{kind}") if env and kind and self._has(f"{env}/{kind}") else None
 
     def digest(self, name: str) -> str:
-        """16 hexadecimal digits that change when the template, or a file it includes, changes. Raises PromptError."""
+        """16 hexadecimal digits that identify the template and the files it includes. Raises PromptError."""
         return self._load(name).digest
 
     # -------------------------------------------------------------- reading templates
 
     @property
     def _folders(self) -> list[Path]:
-        """Where templates are looked for, the first that has one wins."""
+        """The folders to search, in order."""
         return [PACKAGE_FOLDER] if self.folder is None else [self.folder, PACKAGE_FOLDER]
 
     @cached_property
@@ -103,7 +97,7 @@ class Prompts:
         )
 
     def _template(self, name: str, values: dict[str, object]) -> Template:
-        """The template, once ``values`` are known to be exactly those that it uses."""
+        """The template, after a check that ``values`` are exactly those that it uses."""
         template, wanted, _ = self._load(name)
         if missing := sorted(wanted - set(values)):
             raise PromptError(f"the prompt {name} needs a value for {', '.join(missing)}")
@@ -122,11 +116,11 @@ class Prompts:
         return self._read[name]
 
     def _parts(self, name: str) -> list[str]:
-        """The names of the template and of all that it includes, each once, in order."""
+        """The names of the template and of everything it includes, each once, in order."""
         from jinja2.meta import find_referenced_templates
 
         parts = [name]
-        for part in parts:  # grows while it is walked
+        for part in parts:  # grows during the loop
             found = find_referenced_templates(self._jinja.parse(self._source(part)))
             parts += [n for f in found if f and (n := f.removesuffix(".j2")) not in parts]
         return parts
@@ -157,7 +151,7 @@ class Prompts:
     def _text(name: str, render: Any, template: Any, values: dict[str, object]) -> str:
         try:
             return "".join(render(template.new_context(values))).strip()
-        except Exception as e:  # a template is a program of its author's: it may fail in any way
+        except Exception as e:  # a template is a program and may fail in any way
             raise PromptError(f"the prompt {name} cannot be rendered: {e}") from None
 
 
