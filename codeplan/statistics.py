@@ -134,9 +134,7 @@ def tasks_needed(b: int, c: int, n: int, *, power: float = 0.8, level: float = 0
 
 def _tango(b: int, c: int, n: int, difference: float) -> float:
     """The score statistic of the hypothesis that the rates differ by ``difference``; it falls as that grows."""
-    linear = (
-        (2 * n + b - c) * difference - b - c
-    )  # of a quadratic in the rate of "only the first"
+    linear = (2 * n + b - c) * difference - b - c  # of a quadratic in the rate of "only the first"
     constant = -b * difference * (1 - difference)
     first_only = (math.sqrt(max(0.0, linear * linear - 8 * n * constant)) - linear) / (4 * n)
     variance = n * (2 * first_only + difference * (1 - difference))
