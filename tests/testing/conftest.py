@@ -1,9 +1,9 @@
-"""What is loaded when it is first used must be loaded before pytester looks: it drops modules that came in meanwhile."""
+"""Loads lazy modules before pytester runs: it drops modules that are imported meanwhile."""
 
 from __future__ import annotations
 
 import pytest
-from support.house_suites import MANIFEST, verdicts, write
+from support.plan_suites import MANIFEST, verdicts, write
 
 from codeplan.testing.cases import collection, coverage_page, fake_agent, helpers, mutation, pytest_coverage, strategies
 
@@ -12,6 +12,6 @@ LOADED = (collection, coverage_page, fake_agent, helpers, mutation, pytest_cover
 
 @pytest.fixture(scope="session", autouse=True)
 def everything_is_loaded(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Run a plan that asks a question, and fails."""
+    """Run a plan that asks a question and fails."""
     text = MANIFEST.replace("418", "1835") + "names = { lettuce = 'cup' }\nexpect = { asks = 0 }\n"
     assert verdicts(write(tmp_path_factory.mktemp("first"), text))["clean/1835"].complaints

@@ -1,9 +1,9 @@
-"""What a manifest's cases say of good plans and of bad ones."""
+"""The verdicts of a manifest's cases on good and bad plans."""
 
 from __future__ import annotations
 
 import pytest
-from support.house_suites import CLEANS, MANIFEST, TAKES, clean_plan, messages, verdicts, write
+from support.plan_suites import CLEANS, MANIFEST, TAKES, clean_plan, messages, verdicts, write
 
 from codeplan.sandbox.analysis.parameter_comments import PARAMETERS_CLOSING, PARAMETERS_OPENING
 from codeplan.skills.library import SkillLibrary
@@ -15,11 +15,11 @@ FAULTY = 'faults = ["nothing"]\n' + MANIFEST
 
 
 def weakened(assertion):
-    """The plan with an assertion that asks for nothing in the place of this one."""
+    """Return the plan with an assertion that checks nothing in place of this one."""
     return clean_plan().replace(assertion, "assert seen, 'Error: nothing was seen'")
 
 
-def test_a_good_plan_passes_as_it_is_resumed_and_under_every_fault(tmp_path):
+def test_a_good_plan_passes_unchanged_resumed_and_under_every_fault(tmp_path):
     found = verdicts(
         write(
             tmp_path,
@@ -32,7 +32,7 @@ def test_a_good_plan_passes_as_it_is_resumed_and_under_every_fault(tmp_path):
     assert set(found) == {"clean/418", "clean/418[resume]", *(f"clean/418[{fault}]" for fault in FAULTS)}
 
 
-def test_a_plan_whose_assertion_asks_for_nothing_is_reported_by_the_fault_that_it_lets_pass(tmp_path):
+def test_an_assertion_that_checks_nothing_is_exposed_by_a_fault(tmp_path):
     found = verdicts(write(tmp_path, FAULTY, weakened(CLEANS)))
     assert messages(found["clean/418"]) == []
     assert messages(found["clean/418[nothing]"]) == [
@@ -43,13 +43,13 @@ def test_a_plan_whose_assertion_asks_for_nothing_is_reported_by_the_fault_that_i
     ]
 
 
-def test_a_plan_with_an_assertion_removed_is_reported_by_the_name_of_its_step(tmp_path):
+def test_a_step_without_an_assertion_is_reported_by_its_number(tmp_path):
     found = verdicts(write(tmp_path, MANIFEST, clean_plan().replace(CLEANS, "pass")))
     (message,) = messages(found["clean/418"])
     assert message.startswith("the plan was refused before any of it ran: step 3 has no assertion")
 
 
-def test_an_assertion_in_a_later_step_is_too_late_unless_the_manifest_says_otherwise(tmp_path):
+def test_an_assertion_in_a_later_step_is_too_late_unless_the_manifest_allows_it(tmp_path):
     late = verdicts(write(tmp_path, FAULTY, weakened(TAKES)))["clean/418[nothing]"]
     assert messages(late) == [
         "an action has no effect, and the observation says so, at 'take lettuce 1 from countertop 1' in step 2, and only an "
@@ -66,7 +66,7 @@ def test_a_plan_that_a_fault_ends_with_a_traceback_fails(tmp_path):
     assert "no assertion noticed: IndexError was raised in step 3" in messages(found)[0]
 
 
-def test_a_plan_that_only_works_on_its_own_episode_fails_on_others(tmp_path):
+def test_a_plan_that_works_only_on_its_own_episode_fails_on_others(tmp_path):
     plan = clean_plan().replace("search('lettuce', [", "('lettuce 1', 'countertop 1') if True else search('lettuce', [")
     found = verdicts(write(tmp_path, MANIFEST.replace("seed = 418", "seeds = [418, 1591, 493]"), plan))
     assert [name for name, verdict in found.items() if not verdict.complaints] == ["clean/418"]
@@ -85,12 +85,12 @@ def test_a_plan_that_only_works_on_its_own_episode_fails_on_others(tmp_path):
         ("refuses = { step = 2 }", "the plan succeeded; expected an assertion to fail in step 2"),
     ],
 )
-def test_what_is_not_as_expected_is_told_in_a_sentence(tmp_path, expect, message):
+def test_each_unmet_expectation_is_one_sentence(tmp_path, expect, message):
     found = verdicts(write(tmp_path, MANIFEST + f"expect = {{ {expect} }}\n"))
     assert messages(found["clean/418"]) == [message]
 
 
-def test_a_refusal_is_held_against_its_step_and_message(tmp_path):
+def test_an_expected_failure_must_match_step_and_message(tmp_path):
     task = '[[tasks]]\nkind = "clean"\nseed = 33\nexpect = {{ refuses = {{ step = {}, message = "{}" }} }}\n'
     text = MANIFEST + task.format(1, "no lettuce") + task.format(1, "no soap") + task.format(2, "")
     found = verdicts(write(tmp_path, text))
@@ -117,7 +117,7 @@ def test_a_plan_that_repeats_an_action_when_it_is_resumed_fails(tmp_path):
         ("model = 'scripted'", True),
     ],
 )
-def test_the_plans_questions_are_answered_as_the_manifest_says(tmp_path, answers, passes):
+def test_questions_get_the_manifests_answers(tmp_path, answers, passes):
     text = MANIFEST.replace("418", "1835") + f"names = {{ lettuce = 'cup' }}\n[answers]\n{answers}\n"
     path = write(tmp_path, text.replace("look for a lettuce", "look for a cup"))
     if passes is None:
@@ -143,7 +143,7 @@ def test_a_skill_is_tested_with_values_for_its_parameters(tmp_path):
     assert messages(found["clean/418#2"]) == []
 
 
-def test_a_skill_that_cannot_be_read_is_told(tmp_path):
+def test_an_unreadable_skill_is_reported(tmp_path):
     (tmp_path / "library").mkdir()
     text = MANIFEST.replace('plan = "clean.py"', 'skill = "library"')
     with pytest.raises(ManifestError, match="the skill cannot be read: .*SKILL.md"):

@@ -1,4 +1,4 @@
-"""Which lines ran: told by the worker, believed as figures only."""
+"""Coverage: the worker reports the lines that ran, and the host trusts them only as figures."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Agent:
     """An agent that only reports."""
 
     def report(self) -> str:
-        """All is well."""
+        """Report."""
         return "well"
 
 
@@ -55,7 +55,7 @@ def covered(plan: str, start_from: int = 1) -> PlanCoverage:
     return PlanCoverage("plan.py", plan, [arc for c in heard for arc in c.arcs])
 
 
-def test_lines_branches_and_steps_that_ran_and_that_did_not():
+def test_coverage_knows_the_lines_branches_and_steps_that_ran():
     found = covered(PLAN)
     assert found.missed_lines == (4, 12)
     assert found.missed_branches == (MissedBranch(3, 4), MissedBranch(11, 12))
@@ -68,12 +68,12 @@ def test_a_step_that_was_never_entered_is_missing():
     assert covered(plan).missed_steps == (2,)
 
 
-def test_both_ways_out_of_a_condition_count():
+def test_both_branches_of_a_condition_count():
     plan = "def solution(agent, start_from=1):\n    n = 0\n    while n < 3:\n        n += 1\n        if n == 2:\n            n = 5\n"
     assert covered(plan).missed_branches == ()
 
 
-def test_lines_that_ran_before_a_call_are_told_before_it():
+def test_lines_before_a_call_are_reported_before_it():
     heard: list[LineCoverage] = []
 
     class Asking(Agent):
@@ -86,7 +86,7 @@ def test_lines_that_ran_before_a_call_are_told_before_it():
     assert isinstance(Sandbox().run(plan, Asking(), str, on_coverage=heard.append), Finished)
 
 
-def test_a_run_that_nobody_watches_tells_no_lines_and_ends_alike():
+def test_a_run_without_coverage_reports_no_lines_and_ends_the_same():
     seen, unseen = (Sandbox().run(PLAN, Agent(), str, on_coverage=cover) for cover in (lambda covered: None, None))
     assert isinstance(seen, Finished)
     assert isinstance(unseen, Finished)
@@ -97,7 +97,7 @@ def test_the_table_names_what_is_missing():
     assert format_table([covered(PLAN)])[1] == "plan.py      2/2    10/12       4/6    78 %  4, 12, 3->4, 11->12"
 
 
-def test_what_is_no_python_has_nothing_to_run():
+def test_invalid_python_has_no_lines_to_run():
     assert coverage_percent([PlanCoverage("plan.py", "def (", [])]) == 100.0
 
 
@@ -105,7 +105,7 @@ def test_what_is_no_python_has_nothing_to_run():
 
 
 def lied(*sent: frames.Frame, watched: bool = True) -> tuple[object, list[LineCoverage]]:
-    """What the host makes of a worker that says this and hangs up, and what it lets through."""
+    """Return the host's result for a worker that sends this and disconnects, and the lines it accepts."""
     ours, theirs = socket.socketpair()
     heard: list[LineCoverage] = []
     port = AgentPort(Agent(), str)
@@ -119,7 +119,7 @@ def lied(*sent: frames.Frame, watched: bool = True) -> tuple[object, list[LineCo
 
 
 @pytest.mark.parametrize("arcs", [[(0, 10**6)], [(2**53, 1)], [(-1, 2)], [], [(1, 2)] * (MAX_ARCS + 1)])
-def test_lines_that_the_plan_does_not_have_end_the_run(arcs):
+def test_lines_beyond_the_plan_end_the_run(arcs):
     outcome, heard = lied(frames.CoverageFrame(arcs))
     assert isinstance(outcome, Stopped)
     assert outcome.limit == "worker"
@@ -127,13 +127,13 @@ def test_lines_that_the_plan_does_not_have_end_the_run(arcs):
     assert heard == []
 
 
-def test_more_lines_than_there_can_be_end_the_run_also_in_small_portions():
+def test_too_many_lines_end_the_run_even_in_small_portions():
     half = [(1, 2)] * (MAX_ARCS // 2 + 1)
     outcome, heard = lied(frames.CoverageFrame(half), frames.CoverageFrame(half))
     assert "coverage of more lines than the plan has" in outcome.message
     assert len(heard) == 1
 
 
-def test_lines_that_nobody_asked_for_end_the_run():
+def test_unrequested_coverage_ends_the_run():
     outcome, _ = lied(frames.CoverageFrame([(1, 2)]), watched=False)
     assert "that the job did not ask for" in outcome.message

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import HealthCheck, find, given, settings
-from support.house_suites import clean_plan
+from support.plan_suites import clean_plan
 
 import codeplan
 from codeplan.envs.household.agent import HouseholdAgent
@@ -21,7 +21,7 @@ def solution(agent, start_from=1):
 """
 
 
-def test_a_plan_is_run_and_what_it_did_is_told(plan_runner, assert_steps):
+def test_a_run_reports_what_the_plan_did(plan_runner, assert_steps):
     run = plan_runner(clean_plan(), "household", "clean/418")
     assert run.success
     assert [event.action for event in run.action_events][-1] == "put lettuce 1 in/on diningtable 1"
@@ -30,7 +30,7 @@ def test_a_plan_is_run_and_what_it_did_is_told(plan_runner, assert_steps):
         assert_steps(run, 1)
 
 
-def test_a_plan_that_resumes_as_if_nothing_had_been_passes_and_another_is_shown(assert_resumes):
+def test_assert_resumes_passes_or_reports_the_difference(assert_resumes):
     assert_resumes(clean_plan(), "household", "clean/418", at=3)
     again = clean_plan().replace("    if start_from <= 1:", "    agent.goto('countertop 1')\n    if start_from <= 1:")
     with pytest.raises(AssertionError, match="resumed at step 3, the plan did 'examine countertop 1'; expected"):
@@ -40,7 +40,7 @@ def test_a_plan_that_resumes_as_if_nothing_had_been_passes_and_another_is_shown(
 
 
 @pytest.mark.parametrize("answers", ["mug 1", ["mug 1"], {"one": "mug 1"}, lambda question: "mug 1"])
-def test_a_scripted_model_answers_as_it_was_told(plan_runner, scripted_llm, fake_agent, answers):
+def test_a_scripted_model_gives_the_given_answers(plan_runner, scripted_llm, fake_agent, answers):
     model = scripted_llm(answers)
     agent = fake_agent("household", goto="a desk", report="here")
     outcome = plan_runner.with_agent(GREET, agent, model)
@@ -77,7 +77,7 @@ def test_a_fake_agent_has_what_the_real_one_has_and_nothing_else(fake_agent):
         fake_agent(HouseholdAgent, got="x")
 
 
-def test_the_sandbox_refuses_a_plan_for_a_fake_agent_that_the_real_one_could_not_run(plan_runner, fake_agent):
+def test_a_plan_for_a_fake_agent_is_checked_against_the_real_api(plan_runner, fake_agent):
     outcome = plan_runner.with_agent(GREET.replace("goto", "fly"), fake_agent("household"))
     assert "fly" in outcome.diagnostics[0].message
     failed = plan_runner.with_agent(GREET, fake_agent("household"))
@@ -85,7 +85,7 @@ def test_the_sandbox_refuses_a_plan_for_a_fake_agent_that_the_real_one_could_not
     assert "has no further answer for goto" in failed.message
 
 
-def test_an_episode_is_recorded_once_and_played_afterwards(pytester):
+def test_an_episode_is_recorded_once_and_then_replayed(pytester):
     pytester.makepyfile(
         "import codeplan\n\n"
         "def test_it(episode_tape):\n"
@@ -101,7 +101,7 @@ def test_an_episode_is_recorded_once_and_played_afterwards(pytester):
 
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(task=tasks("household", kind="clean", seeds=[418, 493, 737, 1147, 1591]))
-def test_a_law_of_a_plan_is_tried_on_many_tasks(plan_runner, task):
+def test_a_property_of_a_plan_is_tried_on_many_tasks(plan_runner, task):
     assert plan_runner(clean_plan(), "household", task).success
 
 
@@ -116,7 +116,7 @@ def test_a_failure_shrinks_to_the_smallest_household():
     assert size(found) == limit
 
 
-def test_tasks_that_cannot_be_drawn_are_bad_input():
+def test_impossible_task_strategies_are_usage_errors():
     with pytest.raises(UsageError, match="none of the household tasks"):
         tasks("household", kind="heat", where=lambda task: False)
     with pytest.raises(UsageError, match="no tasks of kind 'dance'"):

@@ -1,9 +1,9 @@
-"""Mutants: what is changed in a plan, and what the tests make of it."""
+"""Mutants: how a plan is changed, and whether its tests notice."""
 
 from __future__ import annotations
 
 import pytest
-from support.house_suites import MANIFEST, write
+from support.plan_suites import MANIFEST, write
 
 from codeplan.errors import UsageError
 from codeplan.testing.cases.case import CaseRunner, PlanSuite
@@ -22,7 +22,7 @@ def solution(agent, start_from=1):
 """
 
 
-def test_assertions_actions_names_numbers_and_conditions_are_changed_and_messages_are_not():
+def test_mutants_change_everything_except_messages():
     assert [m.name for m in make_mutants(PLAN)] == [
         "step 1: turn round not agent.holding",
         "step 1: leave out agent.take('äpple 1', 'desk 2')",
@@ -47,12 +47,12 @@ def test_a_mutant_differs_from_the_plan_in_one_place():
     assert found["step 1: assert without n"] == PLAN.replace("answer == place and n", "(answer == place)")
 
 
-def test_names_of_mutants_stay_when_other_parts_of_the_plan_change():
+def test_names_of_mutants_are_stable_when_other_parts_change():
     longer = PLAN.replace("        place =", "        other = 1\n\n        place =")
     assert [m.name for m in make_mutants(longer)] == [m.name for m in make_mutants(PLAN)]
 
 
-def test_what_is_no_python_has_no_mutants():
+def test_invalid_python_has_no_mutants():
     with pytest.raises(UsageError, match="the plan cannot be mutated"):
         make_mutants("def (")
 
@@ -61,7 +61,7 @@ def scored(tmp_path, manifest, plan=None):
     return run_mutants(CaseRunner(PlanSuite(write(tmp_path, manifest, plan))))
 
 
-def test_without_faults_no_weakened_assertion_is_noticed_and_with_them_each_is(tmp_path):
+def test_only_faults_expose_weakened_assertions(tmp_path):
     bare = scored(tmp_path, MANIFEST)
     assert [t.killer for t in bare.results if t.mutant.kind == "assertion"] == [""] * 6
     hard = scored(tmp_path, 'faults = ["nothing"]\n' + MANIFEST)
@@ -71,7 +71,7 @@ def test_without_faults_no_weakened_assertion_is_noticed_and_with_them_each_is(t
     assert "step 3   assertion strength 2/2 (100 %)" in format_summary(hard)
 
 
-def test_a_survivor_that_is_explained_does_not_count_and_one_that_is_killed_must_not_be_explained(tmp_path):
+def test_explained_survivors_do_not_count_and_killed_mutants_need_no_explanation(tmp_path):
     name = "step 2: assert just agent.holding"
     gone = "step 4: leave out agent.put(found, 'diningtable 1')"
     reasons = f'[mutation]\nat_least = 0.1\n[mutation.survivors]\n"{name}" = "the hand is empty before"\n"{gone}" = "?"\n"x" = "?"\n'
@@ -83,6 +83,6 @@ def test_a_survivor_that_is_explained_does_not_count_and_one_that_is_killed_must
     )
 
 
-def test_tests_that_fail_without_any_change_have_no_score(tmp_path):
+def test_tests_that_fail_with_the_unchanged_plan_have_no_score(tmp_path):
     with pytest.raises(UsageError, match="clean/418 fails with the unchanged plan: it took 6 actions"):
         scored(tmp_path, MANIFEST + "expect = { actions = 5 }\n")

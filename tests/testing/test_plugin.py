@@ -1,4 +1,4 @@
-"""The pytest plugin, as a project that uses it sees it."""
+"""The pytest plugin in a project that uses it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 import xml.etree.ElementTree as ET
 
 import pytest
-from support.house_suites import CLEANS, MANIFEST, clean_plan, write
+from support.plan_suites import CLEANS, MANIFEST, clean_plan, write
 
 REPORT = """\
 _________________________________ clean/1591 __________________________________
@@ -56,7 +56,7 @@ def test_a_failure_shows_the_plans_line_step_variables_and_last_actions(project)
     assert REPORT.split("\n", 1)[1] in shown
 
 
-def test_one_test_is_run_by_its_name_and_by_k_and_by_marker(project):
+def test_a_test_is_selected_by_name_by_k_and_by_marker(project):
     write(project.path, 'faults = "all"\nmarks = ["kitchen"]\n' + MANIFEST)
     project.makeini("[pytest]\nmarkers = kitchen")
     project.runpytest("clean.plan.toml::clean/418[nothing]").assert_outcomes(passed=1)
@@ -69,7 +69,7 @@ def test_markers_are_known_to_strict_pytest(project):
     project.runpytest("--strict-markers", "-W", "error").assert_outcomes(passed=1)
 
 
-def test_tests_are_shared_out_by_xdist_and_their_coverage_gathered(project):
+def test_xdist_distributes_tests_and_coverage_is_combined(project):
     write(project.path, 'faults = ["nothing", "slow"]\n' + MANIFEST.replace("seed = 418", "seeds = [418, 1591]"))
     found = project.runpytest("-n", "2", "--plan-cov")
     found.assert_outcomes(passed=6)
@@ -87,7 +87,7 @@ def test_a_bad_manifest_is_one_error_with_file_line_and_key(project):
     assert "Traceback" not in found.stdout.str()
 
 
-def test_a_task_that_is_not_there_fails_with_one_sentence(project):
+def test_an_unknown_task_fails_with_one_sentence(project):
     write(project.path, MANIFEST.replace('clean"', 'dance"'))
     found = project.runpytest()
     found.assert_outcomes(failed=1)
@@ -125,14 +125,14 @@ def test_a_plan_is_never_imported_or_run_by_pytest_itself(project):
     assert "clean" not in sys.modules
 
 
-def test_a_real_model_is_asked_only_where_that_is_wanted(project):
+def test_a_real_model_is_asked_only_with_live_llm(project):
     write(project.path, MANIFEST + "[answers]\nmodel = 'some-model'\n")
     found = project.runpytest("-rs")
     found.assert_outcomes(skipped=1)
     found.stdout.fnmatch_lines(["*run it with --live-llm*"])
 
 
-def test_the_junit_report_tells_each_plans_figures(project):
+def test_the_junit_report_has_each_plans_figures(project):
     project.runpytest("--junitxml", "junit.xml", "-o", "junit_family=xunit1").assert_outcomes(passed=1)
     properties = ET.parse(project.path / "junit.xml").iter("property")
     found = {p.attrib["name"]: p.attrib["value"] for p in properties}
@@ -140,7 +140,7 @@ def test_the_junit_report_tells_each_plans_figures(project):
     assert (found["plan_actions"], found["plan_asks"], found["plan_success"]) == ("6", "0", "True")
 
 
-def test_coverage_is_shown_written_as_pages_and_held_to_a_percentage(project):
+def test_coverage_is_shown_written_as_pages_and_compared_with_a_minimum(project):
     found = project.runpytest("--plan-cov", "--plan-cov-html", "pages", "--plan-cov-fail-under", "99")
     assert found.ret == pytest.ExitCode.TESTS_FAILED
     found.stdout.re_match_lines(
@@ -152,7 +152,7 @@ def test_coverage_is_shown_written_as_pages_and_held_to_a_percentage(project):
     assert project.runpytest("--plan-cov-fail-under", "60").ret == 0
 
 
-def test_a_plans_mutants_are_tried_where_that_is_asked_for(project):
+def test_mutants_run_if_requested(project):
     weak = MANIFEST + "[mutation]\nat_least = 0.9\n"
     write(project.path, weak, clean_plan().replace(CLEANS, "assert seen, 'Error in [Step 3]: nothing seen'"))
     project.runpytest().assert_outcomes(passed=1)
@@ -163,7 +163,7 @@ def test_a_plans_mutants_are_tried_where_that_is_asked_for(project):
     )
 
 
-def test_nothing_heavy_is_loaded_where_there_are_no_plans(pytester):
+def test_no_heavy_module_is_loaded_without_plans(pytester):
     pytester.makepyfile(
         "import sys\n\ndef test_it():\n    assert not {'codeplan.sandbox', 'codeplan.envs', 'hypothesis', 'msgspec'} & set(sys.modules)\n"
     )
@@ -171,7 +171,7 @@ def test_nothing_heavy_is_loaded_where_there_are_no_plans(pytester):
 
 
 @pytest.mark.parametrize("options", [(), ("-W", "error")], ids=["in its settings", "on the command line"])
-def test_the_command_runs_where_a_project_makes_errors_of_warnings(project, options):
+def test_the_command_runs_in_a_project_that_turns_warnings_into_errors(project, options):
     if not options:
         project.makeini("[pytest]\nfilterwarnings = error\n")
     ran = project.run(sys.executable, "-m", "codeplan", "test", "-q", *options)

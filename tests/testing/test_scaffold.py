@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.house_suites import MANIFEST, write
+from support.plan_suites import MANIFEST, write
 
 import codeplan
 from codeplan.cli import main
@@ -22,7 +22,7 @@ def test_a_recorded_episode_becomes_a_test_that_passes(tmp_path, capsys):
     assert "2 passed" in capsys.readouterr().out
 
 
-def test_only_a_plan_that_won_at_its_first_run_is_held_to_what_it_took(tmp_path):
+def test_counts_are_expected_only_of_plans_that_succeeded_at_once(tmp_path):
     refined = codeplan.run("household", "clean/22", mistakes="forgotten_walk", out=tmp_path / "run")
     assert refined.refinements
     manifest = new_test(tmp_path / "run", tmp_path / "tests")[1].read_text()
@@ -30,12 +30,12 @@ def test_only_a_plan_that_won_at_its_first_run_is_held_to_what_it_took(tmp_path)
     assert "resumes" not in manifest
 
 
-def test_the_environments_settings_go_along(tmp_path):
+def test_the_environments_settings_are_kept(tmp_path):
     codeplan.run("household", "heat/1", mistakes="none", difficulty="easy", out=tmp_path / "run")
     assert 'difficulty = "easy"' in new_test(tmp_path / "run", tmp_path / "tests")[1].read_text()
 
 
-def test_nothing_is_overwritten_and_what_has_no_plan_is_told(tmp_path):
+def test_nothing_is_overwritten_and_an_episode_without_a_plan_is_reported(tmp_path):
     codeplan.run("household", "clean/22", out=tmp_path / "run")
     new_test(tmp_path / "run", tmp_path / "tests")
     with pytest.raises(UsageError, match="exists already and is not overwritten"):
@@ -49,7 +49,7 @@ def test_nothing_is_overwritten_and_what_has_no_plan_is_told(tmp_path):
         new_test(tmp_path / "run", tmp_path / "other")
 
 
-def test_mutants_are_told_by_the_command_and_as_json(tmp_path, capsys):
+def test_the_command_reports_mutants_as_text_and_json(tmp_path, capsys):
     path = write(tmp_path, MANIFEST + "[mutation]\nat_least = 0.5\n")
     assert main(["mutate", str(path)]) == 0
     assert "survived: " in capsys.readouterr().out
@@ -59,7 +59,7 @@ def test_mutants_are_told_by_the_command_and_as_json(tmp_path, capsys):
     assert sum(m["killed_by"] is not None for m in score["mutants"]) == score["killed"]
 
 
-def test_a_plan_without_a_manifest_is_told_what_to_do(tmp_path, capsys):
+def test_a_plan_without_a_manifest_gets_a_hint(tmp_path, capsys):
     (tmp_path / "alone.py").write_text("x = 1\n")
     assert main(["mutate", str(tmp_path / "alone.py")]) == 2
     assert "no manifest beside" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Studies that make a plan general, and tell plans of one shape."""
+"""Analyses that generalise a plan, and that identify plans of one shape."""
 
 import ast
 
@@ -51,7 +51,7 @@ def test_a_list_of_such_names_is_one_parameter():
     assert values(found) == {"the_places": ["desk 1", "desk 2"]}
 
 
-def test_texts_and_comments_and_questions_speak_of_the_parameter():
+def test_texts_comments_and_questions_use_the_parameter():
     found = general(
         [
             "# I need a mug",
@@ -67,13 +67,13 @@ def test_texts_and_comments_and_questions_speak_of_the_parameter():
     assert "fr'no {the_item} \\d+'" in found["source"]
 
 
-def test_what_belongs_to_no_episode_stays():
+def test_values_that_belong_to_no_episode_stay():
     body = ["x = 'is closed'", "y = 'You see'", "z = 'smug'", "n = 'put'", "m = ''", "d = 'desk'"]
     assert values(general(body)) == {}
     assert general(body)["source"].endswith("".join(f"        {line}\n" for line in body))
 
 
-def test_a_name_that_only_later_observations_have_is_asked_for_where_it_is_used_first():
+def test_a_name_from_later_observations_becomes_a_question_before_its_first_use():
     found = general(
         ["agent.goto('desk 1')", "if agent.location:", "    agent.take('mug 2', 'desk 1')", "agent.put('mug 2', 'x')"],
         later="On the desk 1, you see a mug 2.",
@@ -84,19 +84,19 @@ def test_a_name_that_only_later_observations_have_is_asked_for_where_it_is_used_
     assert found["asks"] == ["the_mug"]
 
 
-def test_names_of_the_plan_are_not_taken():
+def test_new_names_do_not_clash_with_the_plans_names():
     found = general(["the_item = 1", "the_item_2 = 2", "agent.find('mug')"])
     assert values(found) == {"the_item_3": "mug"}
 
 
-def test_no_value_of_an_episode_can_break_out_of_the_head():
+def test_no_episode_value_can_escape_from_the_parameters():
     goal = 'put a mug"; agent.steal() # in safe\n    agent.steal()'
     first = f'{FIRST} a "x\\" 1'
     found = general(["agent.goto('safe 1')", "agent.goto('x\\\\\" 1')"], goal, first)
     assert "steal" not in {n.attr for n in ast.walk(ast.parse(found["source"])) if isinstance(n, ast.Attribute)}
 
 
-def test_a_general_plan_stays_as_it_is():
+def test_a_general_plan_is_unchanged():
     once = general(["agent.find('mug')"])["source"]
     assert (
         SANDBOX.analyse("generalise", once, {"goal": "put a mug in safe.", "first": FIRST, "later": ""})["source"]
@@ -105,13 +105,13 @@ def test_a_general_plan_stays_as_it_is():
 
 
 @pytest.mark.parametrize("source", ["", "x = 1\n", "def solution(agent, start_from=1): agent.goto('safe 1')\n"])
-def test_what_is_no_plan_of_the_common_form_comes_back(source):
+def test_a_plan_of_another_form_is_returned_unchanged(source):
     if source:
         found = SANDBOX.analyse("generalise", source, {"goal": "safe", "first": FIRST, "later": ""})
         assert found == {"source": source, "parameters": [], "asks": []}
 
 
-def test_what_is_not_python_is_rejected_and_wrong_arguments_are_named():
+def test_invalid_python_is_rejected_and_wrong_arguments_are_reported():
     about = {"goal": "", "first": "", "later": ""}
     assert isinstance(SANDBOX.analyse("generalise", "def (", about), Rejected)
     with pytest.raises(UsageError, match="'later' is missing"):
@@ -119,7 +119,7 @@ def test_what_is_not_python_is_rejected_and_wrong_arguments_are_named():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_plans_for_a_household_pass_the_check_when_they_are_general(kind):
+def test_generalised_household_plans_pass_the_check(kind):
     task, first, agent = household(kind, 2003)
     plan = write_plan(parse_goal(task.goal, first))
     found = SANDBOX.analyse("generalise", plan, {"goal": task.goal, "first": first, "later": ""})
@@ -132,7 +132,7 @@ def test_a_part_of_a_text_in_several_parts_is_replaced_within_it():
     assert step(found) == "        x = f\"{the_item}\" ' is here'\n        y = f'the ' f\"{the_item}\"\n"
 
 
-def test_what_runs_before_the_head_keeps_its_values_and_helpers_take_names():
+def test_code_before_the_parameters_keeps_its_values_and_helpers_use_names():
     source = (
         "PLACES = ['desk 1', 'x']\ndef look(agent, p='desk 1'):\n    return agent.goto('desk 1')\n"
         "def solution(\n    agent,\n    start_from=1,\n):\n    # about\n    if start_from <= 1:\n        agent.goto('desk 1')\n"
@@ -152,7 +152,7 @@ def shape(source):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_general_plans_for_one_kind_of_task_are_of_one_shape(kind):
+def test_generalised_plans_for_one_kind_of_task_have_one_shape(kind):
     shapes = set()
     for seed in (2003, 2004, 2005):
         task, first, _ = household(kind, seed)
@@ -162,7 +162,7 @@ def test_general_plans_for_one_kind_of_task_are_of_one_shape(kind):
     assert len(shapes) == 1
 
 
-def test_names_and_layout_do_not_make_a_shape_but_code_does():
+def test_the_shape_depends_on_code_and_not_on_names_or_layout():
     one = "def solution(agent, start_from=1):\n    found = agent.find('a')\n    print(found)\n"
     renamed = "def solution(agent, start_from=1):\n    # a comment\n    x = agent.find( 'a' )\n\n    print(x)\n"
     other = "def solution(agent, start_from=1):\n    found = agent.find('b')\n    print(found)\n"
@@ -184,10 +184,10 @@ def test_names_and_layout_do_not_make_a_shape_but_code_does():
         (f"a = agent.find('a')\n    {PARAMETERS_CLOSING}", f"a = agent.open('b')\n    {PARAMETERS_CLOSING}"),
     ],
 )
-def test_plans_that_do_different_things_are_of_different_shapes(one, other):
+def test_plans_that_do_different_things_have_different_shapes(one, other):
     assert len({shape(f"def solution(agent, start_from=1):\n    {body}\n") for body in (one, other)}) == 2
 
 
-def test_arguments_are_named_by_the_plan_where_the_function_is_its_own():
+def test_keyword_names_are_the_plans_own_if_the_function_is():
     plan = "def solution(agent, start_from=1):\n    def f({0}):\n        return {0}\n    print(f({0}=1), sep='')\n"
     assert shape(plan.format("a")) == shape(plan.format("b"))

@@ -1,4 +1,4 @@
-"""A study that puts plans together which an episode ran in turn."""
+"""The analysis that merges the plans of one episode."""
 
 import pytest
 
@@ -11,19 +11,19 @@ SANDBOX = Sandbox()
 
 
 class Diary:
-    """Keeps what it is told."""
+    """Records what it is given."""
 
     def __init__(self):
         self.said = []
 
     def say(self, text: str) -> str:
-        """Say it."""
+        """Record a text."""
         self.said.append(text)
         return text
 
 
 def plan(*steps, helpers=""):
-    """A plan that has these steps, each a line of code."""
+    """Return a plan with these steps, each one line of code."""
     blocks = [
         f"    if start_from <= {n}:\n        print('[Step {n}] why')\n        {code}\n        assert 1, f'Error in [Step {n}]'\n"
         for n, code in enumerate(steps, 1)
@@ -47,21 +47,21 @@ def said(source):
     return diary.said, outcome.output
 
 
-def test_steps_of_several_plans_become_one_plan_numbered_from_one():
+def test_steps_of_several_plans_become_one_renumbered_plan():
     first, second = plan("agent.say('a')", "agent.say('b')"), plan("agent.say('c')", "agent.say('d')")
     whole = merged(second, [2], (first, [1, 2]))
     assert said(whole) == (["a", "b", "d"], "[Step 1] why\n[Step 2] why\n[Step 3] why\n")
     assert "Error in [Step 3]" in whole
 
 
-def test_what_the_plans_have_in_common_outside_the_steps_is_there_once():
+def test_shared_code_outside_the_steps_appears_once():
     first, second = plan("tell('a')", helpers=helper("I")), plan("tell('b')", helpers=helper("I"))
     whole = merged(second, [1], (first, [1]))
     assert whole.count("def tell") == 1
     assert said(whole)[0] == ["I a", "I b"]
 
 
-def test_helpers_of_one_name_but_different_code_are_both_there_each_for_its_steps():
+def test_helpers_with_one_name_but_different_code_are_both_kept():
     first, second = plan("tell('a')", helpers=helper("old")), plan("tell('b')", helpers=helper("new"))
     whole = merged(second, [1], (first, [1]))
     assert said(whole)[0] == ["old a", "new b"]
@@ -83,21 +83,21 @@ def outside(code, *steps):
         ("y = 'a'\nmatch '1':\n    case y:\n        x = y", "y = 'b'\nx = y", ["1", "b"]),
     ],
 )
-def test_code_outside_the_steps_means_what_it_meant_in_its_own_plan(one, other, said_by):
+def test_code_outside_the_steps_keeps_its_meaning(one, other, said_by):
     whole = merged(outside(other, "pass", "agent.say(x)"), [2], (outside(one, "agent.say(x)"), [1]))
     assert said(whole)[0] == said_by
 
 
-def test_later_steps_read_what_earlier_plans_steps_have_set():
+def test_later_steps_read_variables_of_earlier_plans_steps():
     first, second = plan("x = 'a'"), plan("pass", "agent.say(x)")
     assert said(merged(second, [2], (first, [1])))[0] == ["a"]
 
 
-def test_steps_that_are_not_there_are_not_missed():
+def test_missing_steps_are_ignored():
     assert said(merged(plan("agent.say('a')"), [1, 2, 99]))[0] == ["a"]
 
 
-def test_what_is_not_python_is_rejected_and_wrong_arguments_are_named():
+def test_invalid_python_is_rejected_and_wrong_arguments_are_reported():
     assert isinstance(merged("def (", [1]), Rejected)
     assert isinstance(merged(plan("pass"), [1], ("def (", [1])), Rejected)
     for arguments in ({}, {"steps": [1]}, {"steps": ["1"], "before": []}, {"steps": [], "before": ["x"]}):

@@ -1,4 +1,4 @@
-"""Finding the plan in what a model answers."""
+"""Extracting the plan from a model's reply."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ REPLIES: dict[str, str] = {
 
 
 @pytest.mark.parametrize("name", REPLIES)
-def test_the_plan_is_found_in(name: str) -> None:
+def test_the_plan_is_extracted_from(name: str) -> None:
     assert extract_plan(REPLIES[name]) == PLAN
 
 
@@ -66,23 +66,23 @@ def test_a_doubled_header_that_is_indented_is_dropped() -> None:
     assert extract_plan("def solution(agent, start_from=1):\n" + inner) == "def solution(agent, start_from=1):\n" + body
 
 
-def test_what_stands_before_solution_and_is_code_stays() -> None:
+def test_code_before_solution_is_kept() -> None:
     code = "# A plan\nfrom ast import literal_eval\nLIMIT = 3\n\n\ndef helper(x):\n    return x\n\n\n" + PLAN
     assert extract_plan("Certainly:\n\n" + code + "\nDone.") == code
     assert extract_plan(f"```python\n{code}```") == code
 
 
-def test_functions_behind_solution_stay() -> None:
+def test_functions_after_solution_are_kept() -> None:
     code = PLAN + "\n\ndef helper(x):\n    return x\n"
     assert extract_plan(code + "\nThe helper returns x.") == code
 
 
-def test_nothing_is_found_in_nothing() -> None:
+def test_an_empty_reply_has_no_plan() -> None:
     assert extract_plan("") == ""
     assert extract_plan("  \n\n") == ""
 
 
-def test_a_reply_without_code_comes_back_as_it_is_for_the_check_to_refuse() -> None:
+def test_a_reply_without_code_is_returned_for_the_check_to_reject() -> None:
     assert extract_plan("I cannot do that.") == "I cannot do that.\n"
 
 
@@ -108,7 +108,7 @@ def test_extracting_twice_changes_nothing() -> None:
         "x:" * 50,
     ],
 )
-def test_time_grows_with_the_reply_and_not_faster(piece: str) -> None:
+def test_extraction_takes_linear_time(piece: str) -> None:
     reply = piece * (1_000_000 // len(piece))
     started = time.process_time()
     extract_plan(reply)

@@ -1,4 +1,4 @@
-"""Whole plans for the household, in a real household: the sandbox does with them what plain Python does."""
+"""Whole household plans do the same in the sandbox as in plain Python."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")
 
 
 class House:
-    """A household at its start, with an agent in it; what is done and asked is written down."""
+    """A household at its start, with an agent whose actions and questions are recorded."""
 
     def __init__(self, kind: str, seed: int) -> None:
         self.env = envs.make("household")
@@ -48,7 +48,7 @@ class House:
 
 
 def plainly(source: str, house: House) -> tuple[str, str]:
-    """What plain Python prints, and the message of the error that it ends with."""
+    """Return what plain Python prints, and the message of the final error."""
     space: dict[str, object] = {"ask_llm": house.ask, "literal_eval": ast.literal_eval, "re": re}
     printed, message = io.StringIO(), ""
     with contextlib.redirect_stdout(printed):

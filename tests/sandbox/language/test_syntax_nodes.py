@@ -1,4 +1,4 @@
-"""The quick ways through a syntax tree find what the standard library's ways find."""
+"""The fast traversals of a syntax tree find what the standard library's find."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CONTEXTS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, 
 
 
 @pytest.mark.parametrize("tree", TREES, ids=lambda tree: str(len(ast.dump(tree))))
-def test_all_nodes_that_are_code_are_found_each_once(tree):
+def test_walk_finds_each_code_node_once(tree):
     expected = [n for n in ast.walk(tree) if not isinstance(n, CONTEXTS)]
 
     assert sorted(map(id, walk(tree))) == sorted(map(id, expected))
@@ -22,7 +22,7 @@ def test_all_nodes_that_are_code_are_found_each_once(tree):
         assert children(node) == [n for n in ast.iter_child_nodes(node) if not isinstance(n, CONTEXTS)]
 
 
-def test_a_new_node_takes_the_place_of_the_one_above_it():
+def test_a_new_node_gets_its_parents_location():
     call = ast.parse("\n\n(old(1 + 2))").body[0]
     for node in list(ast.walk(call))[1:]:
         for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"):

@@ -1,4 +1,4 @@
-"""Twenty thousand calls, right and wrong, each in a plan and in plain Python: the same result, or the same error."""
+"""Twenty thousand calls, right and wrong, give the same result or the same error in a plan as in plain Python."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from itertools import product
 
 import pytest
-from support.plan_bench import run
+from support.guarded_plans import run
 
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, guarded_text_methods
 from codeplan.sandbox.runtime.names import ALLOWED_EXCEPTIONS, ALLOWED_MODULES, GUARDED_BUILTINS, PLAIN_BUILTINS
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 def apart(sign: str, text: str) -> list[str]:
-    """What stands between the signs."""
+    """Split a text at the signs."""
     return text.split(sign)
 
 
@@ -103,18 +103,18 @@ STATEMENTS = apart(
 """What is done with a value ``v``: ``s0(value)`` does the first."""
 
 OWN_WORDS = {"iter", "type", "math.prod", "random.seed", "literal_eval", "ast.literal_eval"}
-"""What has a reason to fail in words of its own."""
+"""Functions whose errors differ from Python's for a reason."""
 
 
 def some(seed: int, number: int, *, most: int = 3) -> Iterator[str]:
-    """So many lists of one to ``most`` arguments."""
-    dice = random.Random(seed)
+    """Yield ``number`` lists of one to ``most`` arguments."""
+    generator = random.Random(seed)
     for _ in range(number):
-        yield ", ".join(dice.choices(VALUES, k=dice.randint(1, most)))
+        yield ", ".join(generator.choices(VALUES, k=generator.randint(1, most)))
 
 
 def calls_of(name: str, number: int, named: tuple[str, ...] = NAMED) -> Iterator[str]:
-    """A function called without arguments, and with right and wrong ones."""
+    """Yield calls of a function without arguments, and with right and wrong ones."""
     for arguments in ("", *VALUES[:: max(1, len(VALUES) // number)], *some(len(name), number), *named):
         yield f"{name}({arguments})"
 
@@ -189,13 +189,13 @@ FAMILIES = {f.__name__: f for f in (of_builtins, of_methods, of_operators, of_fo
 
 
 def plan_of(calls: list[str]) -> str:
-    """A plan that tells of each call what it gives."""
-    told = "".join(f"    tell({i}, lambda: {call})\n" for i, call in enumerate(calls))
+    """Return a plan that prints the result of each call."""
+    told = "".join(f"    show({i}, lambda: {call})\n" for i, call in enumerate(calls))
     done = "".join(f"    def s{i}(v):\n        {s}\n        return v\n" for i, s in enumerate(STATEMENTS))
     return (
         (
             "def solution(agent, start_from=1):\n"
-            "    def tell(i, call):\n        try:\n            x = call()\n            said = f'{type(x).__name__} {x!r}'\n"
+            "    def show(i, call):\n        try:\n            x = call()\n            said = f'{type(x).__name__} {x!r}'\n"
             "        except Exception as e:\n            said = f'{type(e).__name__}: {e} {e.args}'\n        print(repr(said))\n"
         )
         + done
@@ -204,10 +204,10 @@ def plan_of(calls: list[str]) -> str:
 
 
 def in_python(source: str) -> list[str]:
-    """What the same source tells in plain Python."""
+    """Return what the same source prints in plain Python."""
     told: list[str] = []
-    dice = random.Random(0)
-    seeded = types.SimpleNamespace(**{name: getattr(dice, name) for name in ALLOWED_MODULES["random"]})
+    generator = random.Random(0)
+    seeded = types.SimpleNamespace(**{name: getattr(generator, name) for name in ALLOWED_MODULES["random"]})
     modules = {"ast": ast, "collections": collections, "json": json, "math": math, "re": re, "string": string}
     given = {name: getattr(collections, name) for name in ALLOWED_MODULES["collections"]}
     space: dict[str, object] = {"print": told.append, "random": seeded, **modules, **given}
@@ -217,14 +217,12 @@ def in_python(source: str) -> list[str]:
 
 
 def comparable(said: str) -> str:
-    """Without addresses, and without the type before a method's name, which Python tells where a method is called at once
-    and not where it was looked up before.
-    """
+    """Drop addresses, and the type before a method's name, which depends on where Python looked the method up."""
     return re.sub(r"\w+\.(\w+\(\) takes no )", r"\1", re.sub(r" at 0x[0-9a-f]+", "", said))
 
 
 def differences(calls: list[str]) -> list[tuple[str, str, str]]:
-    """The calls that give something else in a plan than in Python, each with what both told."""
+    """Return the calls whose results differ, each with the plan's result and Python's."""
     source = plan_of(calls)
     ran = run(source)
     assert ran.error is None, ran.error
@@ -233,14 +231,14 @@ def differences(calls: list[str]) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_call_gives_or_raises_what_it_does_in_python(family: str) -> None:
+def test_a_call_returns_or_raises_the_same_as_in_python(family: str) -> None:
     calls = [call for call in dict.fromkeys(FAMILIES[family]()) if is_python(call)]
     different = [d for i in range(0, len(calls), 400) for d in differences(calls[i : i + 400])]
     assert not different, f"{len(different)} of {len(calls)}, such as {different[:5]}"
 
 
 def is_python(call: str) -> bool:
-    """Whether it is an expression of Python."""
+    """Return whether it is a Python expression."""
     try:
         compile(call, "", "eval")
     except SyntaxError:

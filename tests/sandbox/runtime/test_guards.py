@@ -1,4 +1,4 @@
-"""What a plan can reach and cannot at run time, and that nothing it does hides how it ended."""
+"""What a plan can reach at run time, and that nothing it does hides how it ended."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 import sys
 
 import pytest
-from support.plan_bench import accepted, message, plan, run
+from support.guarded_plans import accepted, message, plan, run
 
 from codeplan.sandbox.language.program import RejectedPlanError, compile_plan
 from codeplan.sandbox.runtime.literal_reader import literal_eval
@@ -14,10 +14,10 @@ from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded
 
 
 def limit(body: str, **settings: int) -> LimitExceeded:
-    """The limit at which these statements stop."""
+    """Return the limit at which these statements stop."""
     ran = run(plan(body), **settings)  # type: ignore[arg-type]
     assert isinstance(ran.error, LimitExceeded), (ran.error, ran.output)
-    assert ran.world.failure is ran.error
+    assert ran.host.failure is ran.error
     return ran.error
 
 
@@ -52,27 +52,27 @@ ASSERTIONS = {
 @pytest.mark.parametrize("name", ASSERTIONS)
 def test_a_failed_assertion_cannot_be_caught(name: str) -> None:
     ran = run(plan(ASSERTIONS[name]))
-    assert isinstance(ran.world.failure, AssertionFailure)
-    assert ran.world.failure.message.startswith(("no", "(the message itself could not be made"))
-    assert ran.error is ran.world.failure
+    assert isinstance(ran.host.failure, AssertionFailure)
+    assert ran.host.failure.message.startswith(("no", "(the message itself could not be made"))
+    assert ran.error is ran.host.failure
     assert ran.output == ""
 
 
-def test_an_assertion_that_an_uncaught_error_follows_is_still_on_record() -> None:
+def test_an_assertion_followed_by_an_uncaught_error_is_still_recorded() -> None:
     ran = run(plan("try:\n    assert False, 'no'\nfinally:\n    raise ValueError"))
     assert isinstance(ran.error, ValueError)
-    assert isinstance(ran.world.failure, AssertionFailure)
+    assert isinstance(ran.host.failure, AssertionFailure)
 
 
-def test_nothing_is_done_for_a_plan_whose_assertion_failed() -> None:
+def test_a_plan_whose_assertion_failed_can_do_nothing_more() -> None:
     ran = run(plan("try:\n    assert False, 'no'\nfinally:\n    agent.goto('x')"))
-    assert ran.world.calls == []
+    assert ran.host.calls == []
     assert isinstance(ran.error, AssertionFailure)
 
 
 def test_an_assertions_message_is_made_only_when_it_fails() -> None:
     ran = run(plan("assert True, agent.goto('a')\nassert 1 > 2, f'not here: {agent.goto(\"b\")}'"))
-    assert [c[1] for c in ran.world.calls] == [("b",)]
+    assert [c[1] for c in ran.host.calls] == [("b",)]
     assert isinstance(ran.error, AssertionFailure)
     assert ran.error.message.startswith("not here: You arrive at b")
 
@@ -80,19 +80,19 @@ def test_an_assertions_message_is_made_only_when_it_fails() -> None:
 @pytest.mark.parametrize(
     ("given", "expected"), [("assert 0", ""), ("assert 0, 5", "5"), ("assert 0, ('a', 1)", "('a', 1)")]
 )
-def test_an_assertions_message_is_the_text_of_what_was_given(given: str, expected: str) -> None:
+def test_an_assertions_message_is_converted_to_text(given: str, expected: str) -> None:
     error = run(plan(given)).error
     assert isinstance(error, AssertionFailure)
     assert error.message == expected
 
 
-def test_an_error_in_an_assertions_message_does_not_take_its_place() -> None:
+def test_an_error_in_an_assertions_message_does_not_replace_the_assertion() -> None:
     ran = run(plan("d = {}\ntry:\n    assert d, d['k']\nexcept KeyError:\n    print('caught')"))
     assert isinstance(ran.error, AssertionFailure)
     assert ran.error.message == "(the message itself could not be made: KeyError: 'k')"
 
 
-def test_a_huge_message_is_cut() -> None:
+def test_a_huge_message_is_truncated() -> None:
     error = run(plan("assert False, 'x' * 1000000")).error
     assert isinstance(error, AssertionFailure)
     assert len(error.message) < 21_000
@@ -131,7 +131,7 @@ TURNS = {
 
 
 @pytest.mark.parametrize("name", TURNS)
-def test_endless_work_stops_at_the_limit_of_turns(name: str) -> None:
+def test_endless_work_stops_at_the_turn_limit(name: str) -> None:
     reached = limit(TURNS[name], turns=5000)
     assert (reached.limit, reached.value, reached.allowed) == ("turns", 5001, 5000)
 
@@ -178,23 +178,23 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_a_cheap_bomb_is_a_limit_that_cannot_be_caught(name: str) -> None:
+def test_a_huge_value_from_cheap_code_is_an_uncatchable_limit(name: str) -> None:
     accepted(plan(BOMBS[name]))
     assert limit(BOMBS[name]).limit == "memory"
 
 
-def test_deep_recursion_is_a_limit_that_a_handler_cannot_keep() -> None:
+def test_a_handler_cannot_swallow_the_recursion_limit() -> None:
     body = "def f(n):\n    try:\n        return f(n + 1)\n    except Exception:\n        return f(n + 1)\nf(0)"
     assert limit(body).limit == "recursion"
 
 
-def test_deep_recursion_that_nobody_catches_is_known_as_a_limit() -> None:
+def test_uncaught_deep_recursion_is_reported_as_a_limit() -> None:
     reached = find_limit(run(plan("def f(n):\n    return f(n + 1)\nf(0)")).error)
     assert reached is not None
     assert reached.limit == "recursion"
 
 
-def test_a_starred_call_takes_no_more_of_the_recursion_than_another() -> None:
+def test_a_starred_call_uses_no_more_recursion_depth_than_another() -> None:
     for call in ("f(n + 1)", "f(*[n + 1])", "f(**{'n': n + 1})"):
         ran = run(plan(f"deepest = [0]\ndef f(n):\n    deepest[0] = n\n    return {call}\nf(0)"))
         assert ran.variables["deepest"][0] > sys.getrecursionlimit() * 0.8  # type: ignore[index]  # a list
@@ -214,12 +214,12 @@ def test_a_limit_behind_hundreds_of_errors_is_found() -> None:
     assert limit(body).limit == "recursion"
 
 
-def test_a_limit_that_a_finally_hides_from_all_handlers_is_on_record() -> None:
+def test_a_limit_hidden_by_a_finally_is_recorded() -> None:
     body = (
         "def deep():\n    deep()\ndef f(x):\n    try:\n        deep()\n    finally:\n        next(iter(()))\n"
         "seen = list(map(f, [1]))\n"
     )
-    reached = run(plan(body)).world.failure
+    reached = run(plan(body)).host.failure
     assert isinstance(reached, LimitExceeded)
     assert reached.limit == "recursion"
     assert run(plan(body + "try:\n    print('more')\nexcept Exception:\n    pass")).error is not None
@@ -232,7 +232,7 @@ def test_a_finally_runs_to_its_end_after_a_limit() -> None:
     assert ran.variables["done"] == ["finally"]
 
 
-def test_a_chain_of_errors_that_is_a_circle_has_an_end() -> None:
+def test_a_circular_chain_of_errors_is_handled() -> None:
     first, second = ValueError(), KeyError()
     first.__cause__, second.__context__ = second, first
     assert find_limit(first) is None
@@ -273,7 +273,7 @@ OUT_OF_REACH = {
 
 
 @pytest.mark.parametrize("name", OUT_OF_REACH)
-def test_what_is_out_of_reach_raises_in_the_plan(name: str) -> None:
+def test_access_to_anything_forbidden_raises_in_the_plan(name: str) -> None:
     said = message(OUT_OF_REACH[name])
     assert said
     if "default" not in name:
@@ -281,12 +281,12 @@ def test_what_is_out_of_reach_raises_in_the_plan(name: str) -> None:
     assert " at 0x" not in said
 
 
-def test_the_agent_is_a_name_without_an_inside() -> None:
+def test_the_agent_has_no_internals() -> None:
     ran = run(plan("print(agent, repr(agent), f'{agent!r}', agent == 1, {agent: 1}[agent], [agent])"))
     assert ran.output == "<agent> <agent> <agent> False 1 [<agent>]\n"
 
 
-def test_an_unknown_name_of_the_agent_is_told_with_those_there_are() -> None:
+def test_an_unknown_agent_name_error_lists_the_known_names() -> None:
     assert (
         message("a = agent\na.fly()")
         == "AttributeError the agent has no 'fly'; it has: goto, holding, location, receptacles, report, take"
@@ -296,14 +296,14 @@ def test_an_unknown_name_of_the_agent_is_told_with_those_there_are() -> None:
 @pytest.mark.parametrize(
     "value", ["len", "lambda: 1", "{1: 2}", "{1, 2}", "b'x'", "agent", "1j", "ValueError()", "[[[{'a': print}]]]"]
 )
-def test_only_plain_data_goes_to_the_agent(value: str) -> None:
+def test_only_plain_data_reaches_the_agent(value: str) -> None:
     ran = run(plan(f"agent.goto({value})"))
     assert isinstance(ran.error, TypeError)
     assert "agent.goto was given a" in str(ran.error)
-    assert ran.world.calls == []
+    assert ran.host.calls == []
 
 
-def test_cyclic_and_bulky_data_does_not_go_to_the_agent() -> None:
+def test_cyclic_and_bulky_data_does_not_reach_the_agent() -> None:
     assert "deeper than 20" in message("l = []\nl.append(l)\nagent.goto(l)")
     assert "more than 10,000 values" in message("l = [0] * 2_000_000\nagent.goto(l)")
     assert "more than 10,000 values" in message("l = [0]\nfor i in range(19):\n    l = [l, l]\nagent.goto(l)")
@@ -355,7 +355,7 @@ def test_hostile_literals_end_in_a_plain_error(text: str) -> None:
         "'\\x'",
     ],
 )
-def test_what_is_no_literal_is_told_with_its_start_by_the_exception_of_python(text: str) -> None:
+def test_a_malformed_literal_raises_pythons_exception_with_its_start(text: str) -> None:
     with pytest.raises(Exception) as python:
         ast.literal_eval(text)
     with pytest.raises(Exception, match="it is not a Python literal") as ours:
@@ -364,7 +364,7 @@ def test_what_is_no_literal_is_told_with_its_start_by_the_exception_of_python(te
 
 
 @pytest.mark.parametrize("value", [["a"], 3, None])
-def test_literal_eval_says_that_a_value_needs_no_reading(value: object) -> None:
+def test_literal_eval_of_a_value_says_to_use_it_as_it_is(value: object) -> None:
     with pytest.raises(ValueError, match=f"takes a text, not {type(value).__name__}"):
         literal_eval(value)
 
@@ -391,7 +391,7 @@ def solution(agent, start_from=1):
 """
 
 
-def test_all_names_of_a_plan_are_one_namespace() -> None:
+def test_all_parts_of_a_plan_share_one_namespace() -> None:
     ran = run(STEPS)
     assert ran.output == "26 ['mug'] 2\n"
     assert {k: ran.variables[k] for k in ("base", "seen", "total", "i")} == {
@@ -403,7 +403,7 @@ def test_all_names_of_a_plan_are_one_namespace() -> None:
     assert set(ran.variables) == {"base", "seen", "total", "i", "it", "twice"}
 
 
-def test_a_generator_that_crosses_a_step_reads_what_its_names_stand_for_then() -> None:
+def test_a_generator_that_crosses_a_step_reads_current_values() -> None:
     source = (
         "def solution(agent, start_from=1):\n    if start_from <= 1:\n        most = 3\n"
         "        few = (n for n in range(9) if n < most)\n        assert few\n"
@@ -412,7 +412,7 @@ def test_a_generator_that_crosses_a_step_reads_what_its_names_stand_for_then() -
     assert run(source).output == "[0, 1, 2, 3, 4]\n"
 
 
-def test_a_generator_that_crosses_a_step_sets_what_the_later_step_reads() -> None:
+def test_a_generator_that_crosses_a_step_sets_names_for_the_later_step() -> None:
     source = (
         "def solution(agent, start_from=1):\n    if start_from <= 1:\n        few = (last := n for n in [1, 2])\n"
         "        assert next(few)\n    if start_from <= 2:\n        print(next(few), last)\n        assert few\n"
@@ -438,7 +438,7 @@ def test_reading_a_dropped_name_says_that_it_was_not_saved() -> None:
     assert str(ran.error) == "it was not saved (an iterator); compute it again in this step"
 
 
-def test_a_name_that_is_nowhere_is_a_name_error_even_when_something_was_dropped() -> None:
+def test_an_undefined_name_is_a_name_error_even_if_others_were_dropped() -> None:
     ran = run(plan("if False:\n    x = 1\nprint(x)"), dropped={"y": "a function"})
     assert isinstance(ran.error, NameError)
     assert "'x' is not defined" in str(ran.error)
@@ -470,7 +470,7 @@ def test_shadowing_builtins_never_breaks_the_guards() -> None:
     assert run(plan(body)).output == "A012 ['A', '0', '1', '2']\n"
 
 
-def test_imports_bind_their_names_at_every_start() -> None:
+def test_imports_bind_their_names_on_every_start() -> None:
     source = (
         "def solution(agent, start_from=1):\n    if start_from <= 1:\n"
         "        from math import floor as down\n        assert down\n"
@@ -489,7 +489,7 @@ def test_methods_whose_own_code_imports_work() -> None:
     assert run(plan(body)).output == "desk on desk b'\\\\N{LATIN SMALL LETTER E WITH ACUTE}'\n"
 
 
-def test_type_knows_the_containers_of_collections() -> None:
+def test_type_accepts_the_containers_of_collections() -> None:
     body = "print([type(x) == dict for x in (Counter(), OrderedDict(), defaultdict(int), {})], type(deque()) is deque)"
     assert run(plan(body)).output == "[False, False, False, True] True\n"
 
@@ -533,7 +533,7 @@ def test_return_ends_the_plan_and_says_so() -> None:
     assert run(plan("x = 1")).over is False
 
 
-def test_an_error_keeps_the_plans_own_line_numbers() -> None:
+def test_an_error_has_the_plans_line_numbers() -> None:
     error = run(plan("x = 1\n\n\ny = x / 0")).error
     assert error is not None
     lines = []
@@ -545,7 +545,7 @@ def test_an_error_keeps_the_plans_own_line_numbers() -> None:
     assert lines[-1] == 5
 
 
-def test_compiling_alone_refuses_what_the_language_has_not() -> None:
+def test_compiling_alone_rejects_forbidden_syntax() -> None:
     with pytest.raises(RejectedPlanError) as caught:
         compile_plan(plan("x = ().__class__"))
     assert [d.rule for d in caught.value.diagnostics] == ["language"]
@@ -553,10 +553,10 @@ def test_compiling_alone_refuses_what_the_language_has_not() -> None:
         compile_plan("x = 1")
 
 
-def test_control_is_nothing_that_a_plan_can_name() -> None:
+def test_a_plan_cannot_name_the_exceptions_that_end_it() -> None:
     assert not issubclass(PlanTermination, Exception)
 
 
-def test_a_bool_has_the_methods_of_a_number_but_those_that_make_bytes() -> None:
+def test_a_bool_has_a_numbers_methods_except_those_for_bytes() -> None:
     assert run(plan("print(True.bit_length(), (6).as_integer_ratio(), False.conjugate())")).output == "1 (6, 1) 0\n"
     assert message("True.to_bytes(1, 'big')") == "AttributeError 'bool' object has no attribute 'to_bytes'"

@@ -1,4 +1,4 @@
-"""What goes wrong in a plan is told as Python tells it: a model mends its plan by these words."""
+"""Errors in a plan have Python's own messages, since a model repairs its plan by them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from collections import Counter, defaultdict
 
 import pytest
-from support.plan_bench import message, run
+from support.guarded_plans import message, run
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from support.plan_bench import message, run
         ("agent[0] = 1", "TypeError 'Agent' object does not support item assignment"),
     ],
 )
-def test_what_has_no_items_to_change_is_refused_in_the_words_of_python(body: str, said: str) -> None:
+def test_item_assignment_to_immutable_values_raises_pythons_error(body: str, said: str) -> None:
     assert message(body) == said
 
 
@@ -68,7 +68,7 @@ def test_errors_call_a_plans_functions_as_python_does() -> None:
 
 
 @pytest.mark.parametrize("arguments", ["x=1", "sep=5", "'a', end=[]", "1, sep=None, end=None", "1, 2, sep='', end='-'"])
-def test_print_takes_what_print_takes(arguments: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_print_accepts_what_pythons_print_accepts(arguments: str, capsys: pytest.CaptureFixture[str]) -> None:
     try:
         eval(f"print({arguments})")
         expected = capsys.readouterr().out.strip()
@@ -108,13 +108,13 @@ WRONG_CALLS = (
 
 
 @pytest.mark.parametrize("wrong", WRONG_CALLS)
-def test_guarded_builtins_and_methods_raise_what_pythons_raise(wrong: str) -> None:
+def test_guarded_builtins_and_methods_raise_pythons_errors(wrong: str) -> None:
     with pytest.raises(Exception) as raised:  # whatever Python raises
         eval(wrong)
     assert message(wrong) == f"{type(raised.value).__name__} {raised.value}"
 
 
-def test_what_guarded_builtins_do_not_do_here_says_so() -> None:
+def test_unsupported_uses_of_guarded_builtins_are_explained() -> None:
     assert message("iter(int, 1)") == "TypeError iter() takes one argument here; write a loop that ends at the sentinel"
     assert message("type('A', (), {})") == "TypeError type() takes one argument here; plans have no classes"
 
@@ -149,7 +149,7 @@ FORMATS = (
 
 
 @pytest.mark.parametrize("call", FORMATS)
-def test_format_does_and_raises_what_pythons_does(call: str) -> None:
+def test_format_behaves_like_pythons_format(call: str) -> None:
     try:
         expected = eval(call, {"defaultdict": defaultdict, "Counter": Counter}).strip()
     except Exception as error:
@@ -180,7 +180,7 @@ ELSEWHERE = (
 
 
 @pytest.mark.parametrize("wrong", ELSEWHERE)
-def test_modules_and_missing_attributes_are_told_of_as_python_does(wrong: str) -> None:
+def test_errors_about_modules_and_attributes_match_pythons(wrong: str) -> None:
     names = {"json": json, "math": math, "re": re, "defaultdict": defaultdict, "Counter": Counter}
     try:
         expected = str(eval(wrong, names))

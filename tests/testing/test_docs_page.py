@@ -1,4 +1,4 @@
-"""The page on testing plans, followed from its top: an episode, a test, red, green."""
+"""Follows the page on testing plans from the top: an episode, a test, red, green."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ PAGE = (Path(__file__).parents[2] / "docs" / "testing-plans.md").read_text()
 
 
 def blocks(language: str) -> list[str]:
-    """The page's blocks in a language, in order."""
+    """Return the page's code blocks in a language, in order."""
     found = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
     return [text for name, text in found if name == language]
 
 
 def mend(plan: Path) -> None:
-    """Write what the page says in the place of what it replaces."""
+    """Make the edit that the page describes."""
     old = "        visit('shelf 2')\n        agent.put(found, 'shelf 2')\n"
     assert old in plan.read_text()
     plan.write_text(plan.read_text().replace(old, blocks("python")[0]))
@@ -30,7 +30,7 @@ def mend(plan: Path) -> None:
 
 @pytest.fixture
 def newcomer(tmp_path, monkeypatch, capsys):
-    """A folder in which the page's first commands were typed."""
+    """A folder after the page's first commands."""
     monkeypatch.chdir(tmp_path)
     for line in blocks("")[0].splitlines():
         assert main(shlex.split(line)[1:] + (["-p", "no:cacheprovider"] if " test " in line else [])) == 0
@@ -38,7 +38,7 @@ def newcomer(tmp_path, monkeypatch, capsys):
     return tmp_path
 
 
-def test_the_commands_lead_from_an_episode_to_red_and_to_green(newcomer, capsys):
+def test_the_pages_commands_lead_from_an_episode_to_red_and_green_tests(newcomer, capsys):
     tests = newcomer / "tests" / "plans"
     manifest, plan = tests / "clean_22.plan.toml", tests / "clean_22.py"
     shown, added = blocks("toml")[:2]
@@ -58,7 +58,7 @@ def test_the_commands_lead_from_an_episode_to_red_and_to_green(newcomer, capsys)
     assert main(["test", "tests/plans", "-q", "-p", "no:cacheprovider"]) == 0
 
 
-def test_the_tests_in_python_run_as_they_stand(newcomer, pytester):
+def test_the_pages_python_tests_run_unchanged(newcomer, pytester):
     mend(newcomer / "tests" / "plans" / "clean_22.py")
     (pytester.path / "tests").symlink_to(newcomer / "tests")
     pytester.makepyfile(test_kettle=blocks("python")[1])

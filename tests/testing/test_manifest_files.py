@@ -1,9 +1,9 @@
-"""A manifest is read strictly, and every mistake is told with its file, line and key."""
+"""Manifests are read strictly: every mistake is reported with file, line and key."""
 
 from __future__ import annotations
 
 import pytest
-from support.house_suites import MANIFEST, write
+from support.plan_suites import MANIFEST, write
 
 from codeplan.testing.cases.case import PlanSuite
 from codeplan.testing.cases.manifest_files import ManifestError
@@ -41,17 +41,17 @@ def told(tmp_path, text):
         (MANIFEST + "[[tasks]]\nid = 'a'\nmarks = 'slow'\n", "clean.plan.toml:9: tasks[1].marks: Expected 'array'"),
     ],
 )  # fmt: skip
-def test_a_mistake_is_told_with_file_line_and_key(tmp_path, text, message):
+def test_a_mistake_is_reported_with_file_line_and_key(tmp_path, text, message):
     assert told(tmp_path, text).startswith(message)
 
 
-def test_what_a_task_expects_goes_before_what_the_manifest_expects(tmp_path):
+def test_a_tasks_expectations_override_the_manifests(tmp_path):
     text = MANIFEST + "expect = { actions = 3 }\n[expect]\nactions = 9\nasks = 0\n"
     (case,) = PlanSuite(write(tmp_path, text)).cases
     assert (case.expect.actions, case.expect.asks) == (3, 0)
 
 
-def test_names_of_cases_are_stable_and_differ(tmp_path):
+def test_names_of_cases_are_stable_and_unique(tmp_path):
     text = 'faults = ["nothing", "slow"]\n' + MANIFEST + "[[tasks]]\nids = ['clean/418', 'heat/1']\nfaults = 'none'\n"
     names = [case.name for case in PlanSuite(write(tmp_path, text)).cases]
     assert names == ["clean/418", "clean/418[nothing]", "clean/418[slow]", "clean/418#2", "heat/1"]

@@ -1,11 +1,11 @@
-"""What the checker says of a plan's structure, its calls of the agent and its names."""
+"""What the check reports about a plan's structure, its calls of the agent and its names."""
 
 from __future__ import annotations
 
 import sys
 
 import pytest
-from support.plan_bench import accepted, check, plan, refused, run
+from support.guarded_plans import accepted, check, plan, refused, run
 
 from codeplan.types.plan import Rejected
 
@@ -50,13 +50,13 @@ def solution(agent, start_from=1):
 
 
 def rules(source: str) -> list[str]:
-    """The rules by which a plan is refused; none where it is accepted."""
+    """Return the rules that a plan breaks; none if it is accepted."""
     result = check(source)
     return [d.rule for d in result.diagnostics] if isinstance(result, Rejected) else []
 
 
 def steps(*bodies: str) -> str:
-    """A plan with these steps; each ends in an assertion of its own where it has none."""
+    """Return a plan with these steps, each with an assertion."""
     lines = ["def solution(agent, start_from=1):"]
     for k, body in enumerate(bodies, 1):
         lines.append(f"    if start_from <= {k}:")
@@ -103,13 +103,13 @@ def test_signatures_as_models_write_them_are_accepted(header: str) -> None:
     assert accepted(f"{header}\n    if start_from <= 1:\n        assert True\n").steps
 
 
-def test_a_plan_without_steps_is_accepted_and_can_only_be_started_over() -> None:
+def test_a_plan_without_steps_is_accepted_but_can_only_restart() -> None:
     made = accepted(plan("x = agent.goto('desk 1')\nassert 'mug' in x"))
     assert made.steps == ()
     assert made.provides == ("x",)
 
 
-def test_a_call_of_the_plan_at_its_end_is_left_out() -> None:
+def test_a_final_call_of_solution_is_ignored() -> None:
     source = plan("print('once')") + (
         "\nif __name__ == '__main__':\n    agent = Agent()\n    solution(agent)\n"
         "solution(agent)\nresult = solution(agent, 1)\n"
@@ -282,7 +282,7 @@ STRUCTURE: dict[str, tuple[str, str, int, str]] = {
 
 
 @pytest.mark.parametrize("name", STRUCTURE)
-def test_a_plan_of_the_wrong_shape_is_told_the_right_one(name: str) -> None:
+def test_a_malformed_plan_is_rejected_with_the_right_form(name: str) -> None:
     source, rule, line, text = STRUCTURE[name]
     found = [d for d in refused(source).diagnostics if d.rule == rule]
     assert [d.line for d in found] == [line]
@@ -318,7 +318,7 @@ def test_a_function_may_assert_for_a_step() -> None:
         ("agent.location()", "agent-arguments", "`agent.location` is a value, not a method"),
     ],
 )
-def test_wrong_uses_of_the_agent_are_named(call: str, rule: str, text: str) -> None:
+def test_wrong_uses_of_the_agent_are_reported(call: str, rule: str, text: str) -> None:
     (diagnostic,) = refused(plan(f"x = {call}")).diagnostics
     assert (diagnostic.rule, diagnostic.line, diagnostic.column) == (rule, 2, 9)
     assert text in diagnostic.message
@@ -330,7 +330,7 @@ def test_starred_and_named_arguments_are_accepted() -> None:
         "agent.goto(**{'receptacle': 'x'})\ng = agent.goto"
     )
     assert accepted(source).provides == ("a", "g")
-    assert run(source).world.calls == [
+    assert run(source).host.calls == [
         ("take", ("x", "y"), {}),
         ("take", (), {"receptacle": "r", "item": "i"}),
         ("goto", (), {"receptacle": "x"}),
@@ -357,7 +357,7 @@ def test_a_name_that_only_a_later_step_sets_is_unset() -> None:
 
 
 @pytest.mark.parametrize("definition", ["def find(x):\n    return x", "find = lambda x: x"])
-def test_a_function_of_one_step_is_not_there_for_another(definition: str) -> None:
+def test_a_step_cannot_use_a_function_of_another_step(definition: str) -> None:
     (diagnostic,) = refused(steps(definition, "print(find(1))")).diagnostics
     assert diagnostic.rule == "name-unset"
     assert "move its definition above the first step" in diagnostic.message
@@ -384,7 +384,7 @@ def test_names_as_models_use_them_are_accepted(first: str, second: str) -> None:
 # ---------------------------------------------------------------------- syntax and size
 
 
-def test_a_syntax_error_is_told_in_pythons_words_with_its_place() -> None:
+def test_a_syntax_error_has_pythons_message_and_position() -> None:
     (diagnostic,) = refused("def solution(agent, start_from=1):\n    x = = 1\n").diagnostics
     assert (diagnostic.line, diagnostic.column, diagnostic.rule) == (2, 9, "syntax")
     assert diagnostic.message == "invalid syntax: `x = = 1`"
@@ -405,7 +405,7 @@ def test_a_syntax_error_is_told_in_pythons_words_with_its_place() -> None:
         "\ufeff\x01",
     ],
 )
-def test_what_python_cannot_read_is_refused(source: str) -> None:
+def test_unparsable_text_is_rejected(source: str) -> None:
     assert rules(source) in (["syntax"], ["syntax", "syntax"])
 
 
@@ -422,7 +422,7 @@ def test_what_python_cannot_read_is_refused(source: str) -> None:
         "x" + " = x" * 30_000,
     ],
 )
-def test_what_is_too_long_or_too_deep_never_reaches_the_second_parser(source: str) -> None:
+def test_too_long_or_too_deep_source_never_reaches_the_second_parser(source: str) -> None:
     assert rules(source) in (["size"], ["syntax"])
 
 
@@ -448,6 +448,6 @@ def test_quotes_within_f_strings_are_read_as_newer_pythons_read_them(line: str) 
     assert (line in made.source) is (sys.version_info >= (3, 12))
 
 
-def test_a_broken_plan_is_not_made_worse_by_the_repair() -> None:
+def test_the_repair_does_not_make_a_broken_plan_worse() -> None:
     source = plan('x = f"{d["a"]"\ny = (')
     assert refused(source).source == source

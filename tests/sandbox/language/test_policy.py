@@ -1,9 +1,9 @@
-"""What the plan language refuses is refused with a way out. (What it accepts: the contract of executors has samples.)"""
+"""Rejected syntax comes with an alternative. (The backend contract has samples of accepted syntax.)"""
 
 from __future__ import annotations
 
 import pytest
-from support.plan_bench import plan, refused, run
+from support.guarded_plans import plan, refused, run
 
 REFUSED: dict[str, tuple[str, str]] = {
     "a class": ("class A:\n    pass", "plans have no classes; keep data in a dict"),
@@ -73,14 +73,14 @@ REFUSED: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused_says_what_to_write(name: str) -> None:
+def test_rejected_syntax_says_what_to_write_instead(name: str) -> None:
     body, expected = REFUSED[name]
     diagnostics = refused(plan(body)).diagnostics
     assert any(expected in d.message for d in diagnostics), [str(d) for d in diagnostics]
     assert all(d.line >= 2 and d.column >= 0 for d in diagnostics)
 
 
-def test_all_that_is_refused_is_reported_at_once_and_in_order() -> None:
+def test_all_problems_are_reported_at_once_in_source_order() -> None:
     diagnostics = refused(plan("x = _y\nclass A:\n    pass\nimport os\nagent.fly()")).diagnostics
     assert [(d.line, d.rule) for d in diagnostics] == [
         (2, "language"),
@@ -95,7 +95,7 @@ def test_columns_count_characters() -> None:
     assert (diagnostic.line, diagnostic.column) == (2, 17)
 
 
-def test_a_number_beyond_all_plans_guards_no_step() -> None:
+def test_a_huge_step_number_guards_no_step() -> None:
     ran = run("def solution(agent, start_from=1):\n    if start_from <= " + "1" * 50 + ":\n        x = start_from")
 
     assert ran.error is None

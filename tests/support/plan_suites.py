@@ -1,4 +1,4 @@
-"""What the tests of plans' tests have in common: a plan, and manifests for it."""
+"""A plan and manifests for the tests of ``codeplan.testing``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CLEANS = "assert 'You clean' in answer, f'Error in [Step 3]: {found} is not clea
 
 
 def clean_plan() -> str:
-    """The worked sample that cleans a lettuce."""
+    """Return the worked sample that cleans a lettuce."""
     sample = Prompts.cached(None).sample("household", "clean")
     assert sample is not None
     assert TAKES in sample
@@ -30,7 +30,7 @@ def clean_plan() -> str:
 
 
 def write(folder: Path, manifest: str = MANIFEST, plan: str | None = None) -> Path:
-    """A manifest and its plan, in a folder; returns the manifest's path."""
+    """Write a manifest and its plan to a folder; return the manifest's path."""
     (folder / "clean.py").write_text(clean_plan() if plan is None else plan)
     path = folder / "clean.plan.toml"
     path.write_text(manifest)
@@ -38,7 +38,7 @@ def write(folder: Path, manifest: str = MANIFEST, plan: str | None = None) -> Pa
 
 
 def verdicts(path: Path) -> dict[str, CaseVerdict]:
-    """Every case of a manifest, by name, run."""
+    """Run every case of a manifest; return the verdicts by name."""
     stage = CaseRunner(PlanSuite(path))
     return {case.name: stage.run(case) for case in stage.suite.cases}
 

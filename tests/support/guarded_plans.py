@@ -1,8 +1,7 @@
-"""Runs plans in this process, under guards but without a cage."""
+"""Runs plans in this process, with guards but without the cage."""
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 from codeplan.agent_api import agent_api
@@ -11,13 +10,14 @@ from codeplan.sandbox.language.program import compile_plan
 from codeplan.sandbox.runtime.namespace import make_namespace, plan_variables
 from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, PlanTermination
 from codeplan.testing.samples.object_worlds import SampleWalker
+from codeplan.testing.samples.plans import wrap_as_plan as plan
 from codeplan.types.agent import AgentApi
 from codeplan.types.plan import Plan, Rejected
 
 API: AgentApi = agent_api(SampleWalker)
 
 
-class World:
+class InProcessHost:
     """The host's side of a run, in this process."""
 
     methods = frozenset(m.name for m in API.methods)
@@ -47,17 +47,14 @@ class World:
         self.output.append(text)
 
 
-class Ran:
+class GuardedRun:
     """How a guarded run ended."""
 
-    def __init__(self, world: World, variables: dict[str, object], error: BaseException | None, over: bool) -> None:
-        self.world, self.variables, self.error, self.over = world, variables, error, over
-        self.output = "".join(world.output)
-
-
-def plan(body: str) -> str:
-    """A plan of these statements, without steps."""
-    return "def solution(agent, start_from=1):\n" + textwrap.indent(textwrap.dedent(body).strip("\n"), "    ") + "\n"
+    def __init__(
+        self, host: InProcessHost, variables: dict[str, object], error: BaseException | None, over: bool
+    ) -> None:
+        self.host, self.variables, self.error, self.over = host, variables, error, over
+        self.output = "".join(host.output)
 
 
 def run(
@@ -67,12 +64,12 @@ def run(
     start_from: int = 1,
     variables: dict[str, object] | None = None,
     dropped: dict[str, str] | None = None,
-) -> Ran:
-    """Run a plan under guards."""
+) -> GuardedRun:
+    """Run a plan with guards."""
     program = compile_plan(source)
-    world = World()
+    host = InProcessHost()
     space = make_namespace(
-        world, turns=turns, seed=0, start_from=start_from, variables=variables or {}, dropped=dropped or {}
+        host, turns=turns, seed=0, start_from=start_from, variables=variables or {}, dropped=dropped or {}
     )
     error: BaseException | None = None
     over = False
@@ -85,35 +82,35 @@ def run(
                 break
     except (Exception, PlanTermination) as raised:
         error = raised
-    return Ran(world, plan_variables(space), error, over)
+    return GuardedRun(host, plan_variables(space), error, over)
 
 
 def check(source: str) -> Plan | Rejected:
-    """Check a plan for the Walker."""
+    """Check a plan for SampleWalker."""
     return check_source(source, API)
 
 
 def accepted(source: str) -> Plan:
-    """The plan, or a test failure that shows why it was refused."""
+    """Return the checked plan, or fail with the problems."""
     result = check(source)
     assert isinstance(result, Plan), [str(d) for d in result.diagnostics]
     return result
 
 
 def refused(source: str) -> Rejected:
-    """The refusal, or a test failure where there is none."""
+    """Return the rejection, or fail if there is none."""
     result = check(source)
     assert isinstance(result, Rejected), "the plan was accepted"
     return result
 
 
 def message(body: str) -> str:
-    """What the statements' own handler is told."""
+    """Return the error that the statements' own handler sees."""
     wrapped = (
         "try:\n"
         + "\n".join(f"    {line}" for line in body.split("\n"))
         + "\nexcept Exception as e:\n    print(type(e).__name__, e)"
     )
-    ran = run(plan(wrapped))
-    assert ran.error is None
-    return ran.output.strip()
+    guarded = run(plan(wrapped))
+    assert guarded.error is None
+    return guarded.output.strip()
