@@ -1,8 +1,7 @@
-"""What the scripted stand-in makes of exemplars in a household's prompt: it follows a skill, and lacks what none shows.
+"""How exemplars in a household prompt change the stand-in's plan.
 
-All of it is read from the prompt's text. A skill is followed to the letter, right or wrong: only the parameters at its
-head are set for the task. Without an exemplar of the kind it may leave out what makes the kind: the treatment, the
-lamp, the second thing.
+It follows a skill to the letter, right or wrong, and only sets the parameters at its head. Without an exemplar of the
+task's kind it may leave out what defines the kind: the treatment, the lamp, the second object.
 """
 
 from __future__ import annotations
@@ -31,18 +30,18 @@ _HEAD = re.compile(
 _PARAMETER = re.compile(r"^(?P<margin> *)(?P<name>\w+) = (?P<value>[\"\[].*?)(?:  \((?P<about>.*)\))?$", re.MULTILINE)
 
 _KIND_CALLS = {"clean": "agent.clean(", "heat": "agent.heat(", "cool": "agent.cool(", "examine": "agent.turn_on("}
-"""What a plan for a kind of task does, and one for another does not."""
+"""The call that only plans for this kind of task contain."""
 
 
 def draft_plan(system: str, goal: str, observation: str, own_plan: str, gaps: float, seed: int) -> str:
-    """The first plan: that of the first skill in the prompt, or else the stand-in's own, perhaps with a gap."""
+    """The first plan: the prompt's first skill, or else the stand-in's own plan, perhaps with a gap."""
     if parse_goal(goal, observation) is None:
         return own_plan
     return _follow_skill(system, goal, observation) or _with_gap(system, goal, observation, own_plan, gaps, seed)
 
 
 def refine_plan(system: str, goal: str, observation: str, own_plan: str, gaps: float, seed: int) -> str:
-    """A better plan. Where the stand-in would begin anew it follows the skill in the prompt, if there is one."""
+    """A better plan. Where the stand-in would start over, it follows the prompt's skill instead, if there is one."""
     chore = parse_goal(goal, observation)
     if chore and own_plan == write_plan(chore, thorough=True):
         return draft_plan(system, goal, observation, own_plan, gaps, seed)
@@ -50,7 +49,7 @@ def refine_plan(system: str, goal: str, observation: str, own_plan: str, gaps: f
 
 
 def bind_parameters(earlier_goal: str, parameters: str, goal: str, observation: str) -> str:
-    """The JSON object that gives each parameter, as the prompt lists them, its value for the task."""
+    """The JSON object with the value of each listed parameter for the task."""
     found = [(p["name"], json.loads(p["value"]), p["about"] or "") for p in _PARAMETER.finditer(parameters)]
     return json.dumps(_bind_values(found, earlier_goal, goal, observation))
 
@@ -59,7 +58,7 @@ def bind_parameters(earlier_goal: str, parameters: str, goal: str, observation: 
 
 
 def _follow_skill(system: str, goal: str, observation: str) -> str | None:
-    """The plan of the first skill that the prompt shows, set for the task; None where it shows none."""
+    """The plan of the prompt's first skill with its parameters set for the task; None without a skill."""
     shown = _SKILL.search(system)
     if not shown:
         return None
@@ -84,7 +83,7 @@ def _bind_values(found: Iterable[tuple[str, Any, str]], earlier: str, goal: str,
 
 
 def _bind_value(value: Any, about: str, before: ParsedHouseholdGoal, now: ParsedHouseholdGoal) -> Any:
-    """What a value of the earlier task stands for in this one."""
+    """The value in this task that corresponds to a value of the earlier task."""
     if isinstance(value, list):
         thing = now.lamp if before.lamp and before.lamp in about and now.lamp else now.thing
         return places_to_search(thing, now.room, thorough=False)
@@ -94,7 +93,7 @@ def _bind_value(value: Any, about: str, before: ParsedHouseholdGoal, now: Parsed
 
 
 def _imagined_room(values: Iterable[Any], goal: str) -> str:
-    """An observation of a room that has all that the values and the goal name."""
+    """An observation of a room with everything that the values and the goal name."""
     named = [v for value in values for v in ([value] if isinstance(value, str) else value)]
     kinds = [*re.findall(r"[a-z]+", goal.lower()), *APPLIANCES.values()]
     return "You see " + ", ".join(f"a {name}" for name in [*named, *(f"{kind} 1" for kind in kinds)])
@@ -111,7 +110,7 @@ def _with_gap(system: str, goal: str, observation: str, own_plan: str, gaps: flo
 
 
 def _has_exemplar(system: str, kind: str) -> bool:
-    """Whether some exemplar in the prompt shows what makes a kind of task; a pick is known anyway."""
+    """Whether an exemplar in the prompt shows how to do this kind of task; ``pick`` needs none."""
     exemplars = [*_SKILL.findall(system), *_WORKED_EXAMPLE.findall(system)]
     if kind == "pick_two":
         return any(e.count("agent.put(") > 1 for e in exemplars)
@@ -119,11 +118,9 @@ def _has_exemplar(system: str, kind: str) -> bool:
 
 
 def _leave_out(plan: str, chore: ParsedHouseholdGoal) -> str:
-    """The plan without what makes its kind."""
+    """The plan without what defines its kind."""
     if chore.kind in ("examine", "pick_two"):
-        return "".join(
-            text for number, text in split_steps(plan).items() if number <= 2
-        )  # no more than finding and taking
+        return "".join(text for number, text in split_steps(plan).items() if number <= 2)  # finding and taking
     step = next(
         (number for number, text in split_steps(plan).items() if number and _KIND_CALLS[chore.kind] in text), None
     )

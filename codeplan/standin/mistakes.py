@@ -1,4 +1,4 @@
-"""The mistakes that the scripted stand-in makes when it plans: natural ones, chosen by a hash, never when it mends."""
+"""The mistakes that the stand-in makes in first plans, chosen by a hash of the seed and the task."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from codeplan.types.value import Value
 
 
 class Mistakes(Value, frozen=True):
-    """How likely each mistake is in a plan, from 0 (never) to 1 (always); each is chosen for itself.
+    """The probability of each mistake in a first plan, from 0 to 1; they are independent.
 
-    In the household, ``forgotten_walk`` leaves out the way to the appliance, the target or the lamp; ``wrong_guess``
-    looks for the object in an unlikely sort of place alone. In TextCraft, ``wrong_count`` takes too much or too little
-    of an ingredient; ``forgotten_ingredient`` leaves out what is to be made first; ``sought_product`` looks for an
-    ingredient that has to be made. In WebShop, ``wrong_guess`` reads about the first offer alone; in MiniWoB++
-    it acts before it has seen the page answer. In all of them, ``unknown_method`` calls a method that the agent has
-    not; ``syntax_error`` loses a bracket or a colon. Raises UsageError for a probability outside 0 to 1.
+    In the household, ``forgotten_walk`` omits the walk to the appliance, the target or the lamp; ``wrong_guess``
+    searches only unlikely places. In TextCraft, ``wrong_count`` takes one too many or too few of an ingredient;
+    ``forgotten_ingredient`` omits an ingredient; ``sought_product`` tries to get an ingredient that must be crafted.
+    ``wrong_guess`` reads only the first offer in WebShop, and acts before the page has answered in MiniWoB++.
+    Everywhere, ``unknown_method`` calls a method that the agent does not have; ``syntax_error`` loses a bracket or a
+    colon.
+
+    Raises:
+        UsageError: a probability is not from 0 to 1.
     """
 
     forgotten_walk: float = 0.0
@@ -45,13 +48,14 @@ _MANY_RATES = {
     **{"unknown_method": 0.6, "syntax_error": 0.4},
 }
 MISTAKE_LEVELS = {"none": Mistakes(), "some": Mistakes(**_SOME_RATES), "many": Mistakes(**_MANY_RATES)}
-"""Mistakes by the name of their amount."""
+"""Named sets of probabilities."""
 
 
 def parse_mistakes(text: str) -> Mistakes:
-    """``none``, ``some``, ``many``, or names of mistakes with commas between them, which are then always made.
+    """Mistakes from ``none``, ``some``, ``many``, or comma-separated names of mistakes, which then always occur.
 
-    Raises UsageError, with what is valid, for anything else.
+    Raises:
+        UsageError: the text is none of these.
     """
     names, known = [name.strip() for name in text.split(",")], Mistakes.__struct_fields__
     if text in MISTAKE_LEVELS:
@@ -65,16 +69,13 @@ def parse_mistakes(text: str) -> Mistakes:
 
 
 MistakeInserter = Callable[[str, float], str]
-"""Works a mistake into a plan; the number, from 0 up to 1, chooses which of those of its sort."""
+"""Inserts a mistake into a plan; the number, from 0 up to 1, chooses where or how."""
 
 
 def insert_mistakes(
     plan: str, inserters: Mapping[str, MistakeInserter], mistakes: Mistakes, seed: int, task: str
 ) -> str:
-    """The plan with the mistakes that ``seed`` and the task's text choose; always the same for the same arguments.
-
-    ``spoilers`` work mistakes into the plan by their names, in their order.
-    """
+    """The plan with the mistakes that ``seed`` and the task's text choose. ``inserters`` are by name, in order."""
     for name, work_in in inserters.items():
         if hashed_fraction(seed, task, name) < getattr(mistakes, name):
             plan = work_in(plan, hashed_fraction(seed, task, name, "which"))
@@ -82,6 +83,6 @@ def insert_mistakes(
 
 
 def hashed_fraction(seed: int, *words: str) -> float:
-    """A number from 0 up to 1 that depends on nothing but the arguments."""
+    """A number from 0 up to 1 that depends only on the arguments."""
     digest = hashlib.sha256("\0".join([str(seed), *words]).encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64

@@ -1,4 +1,4 @@
-"""Editing a plan's text as the scripted stand-in does: step by step, by patterns of lines. It parses no Python."""
+"""Edits a plan's text step by step, by line patterns, without parsing Python."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _DIAGNOSTIC = re.compile(r"^line (?P<line>\d+), column \d+: .+ \[(?P<rule>[\w-]+
 
 
 class AgentVocabulary(Value, frozen=True):
-    """The names that an agent has, and the names that a planner may wrongly call its methods by."""
+    """An agent's names, and for each method the wrong names (space-separated) that a planner may use for it."""
 
     names: frozenset[str]
     wrong_names: Mapping[str, str]
 
     def correct_method(self, wrong: str) -> str | None:
-        """The method that was meant; None where a name has no counterpart."""
+        """The method meant by a wrong name; None if there is none."""
         return next((right for right, wrongs in self.wrong_names.items() if wrong in wrongs.split()), None)
 
 
@@ -28,14 +28,14 @@ class AgentVocabulary(Value, frozen=True):
 
 
 def split_steps(source: str) -> dict[int, str]:
-    """The plan's text cut before each step, by the step's number; what stands before the first step is number 0."""
+    """The plan's text by step number; 0 is the text before the first step."""
     starts = [(0, 0), *((int(m[1]), m.start()) for m in _STEP.finditer(source))]
     ends = [start for _, start in starts[1:]] + [len(source)]
     return {number: source[start:end] for (number, start), end in zip(starts, ends, strict=True)}
 
 
 def edit_step(source: str, step: int | None, pattern: str, replacement: Callable[[re.Match[str]], str]) -> str | None:
-    """The plan with the first match in this step replaced; None where there is no such step."""
+    """The plan with the first match in this step replaced; None if there is no such step."""
     cut = split_steps(source)
     if step not in cut:
         return None
@@ -44,7 +44,7 @@ def edit_step(source: str, step: int | None, pattern: str, replacement: Callable
 
 
 def remove_step(source: str, step: int) -> str:
-    """The plan without a step; those after it move up by one."""
+    """The plan without a step; later steps are renumbered."""
     cut = split_steps(source)
     del cut[step]
     return "".join(_renumber(part, number) if number > step else part for number, part in cut.items())
@@ -60,14 +60,14 @@ def _renumber(part: str, number: int) -> str:
 
 
 def has_diagnostics(text: str) -> bool:
-    """Whether this is, or holds, what the check says of a plan that it refuses."""
+    """Whether the text contains diagnostics of the check."""
     return _DIAGNOSTIC.search(text) is not None
 
 
 def repair_plan(source: str, errors: str, vocabulary: AgentVocabulary) -> str:
-    """The plan without the errors that the check lists; where it lists none, without those of syntax that show.
+    """The plan without the errors that the check lists; if it lists none, without visible syntax errors.
 
-    The plan comes back as it was where the stand-in knows no remedy.
+    Errors without a known fix remain.
     """
     found = list(_DIAGNOSTIC.finditer(errors))
     if not found:
@@ -83,7 +83,7 @@ def repair_plan(source: str, errors: str, vocabulary: AgentVocabulary) -> str:
 
 
 def fix_unknown_method(source: str, text: str, vocabulary: AgentVocabulary) -> str | None:
-    """The plan with the method that was meant, where the text of an error names one that the agent has not."""
+    """The plan with the right method, if the error's text names a wrong one; otherwise None."""
     for wrongs in vocabulary.wrong_names.values():
         for wrong in wrongs.split():
             if re.search(rf"\b{wrong}\b", text) and f"agent.{wrong}(" in source and "rror" in text:
@@ -92,9 +92,9 @@ def fix_unknown_method(source: str, text: str, vocabulary: AgentVocabulary) -> s
 
 
 def first_fix(source: str, text: str, vocabulary: AgentVocabulary, fixes: Iterable[str | None]) -> str | None:
-    """The plan mended of the errors that the text lists or of the unknown method that it names, else by a remedy.
+    """The plan after the first fix that changes it; None if none does.
 
-    Of the remedies, each a plan or None, the first that changes the plan counts; None where nothing does.
+    The fixes are: repairing listed errors, replacing an unknown method, and then ``fixes`` in order.
     """
     repaired = repair_plan(source, text, vocabulary) if has_diagnostics(text) else None
     mended = itertools.chain((repaired, fix_unknown_method(source, text, vocabulary)), fixes)
@@ -109,22 +109,22 @@ def _fix_method_on_line(source: str, line: int, vocabulary: AgentVocabulary) -> 
 
 
 def _replace_method(source: str, wrong: str, vocabulary: AgentVocabulary) -> str:
-    """The plan with the method that was meant. One that only looks has no counterpart, so its statement goes."""
+    """The plan with the right method. A wrong name without a counterpart is removed with its statement."""
     if right := vocabulary.correct_method(wrong):
         return re.sub(rf"\bagent\.{wrong}\b", f"agent.{right}", source)
     return re.sub(rf"^ *(?:\w+ = )?agent\.{wrong}\(.*\)\n", "", source, flags=re.MULTILINE)
 
 
-# ------------------------------------------------------------------ what happened in the world
+# ------------------------------------------------------------------ the feedback
 
 
 def first_match(pattern: str, text: str) -> str:
-    """The first group of the first match; empty where there is none."""
+    """The first group of the first match; empty if there is none."""
     found = re.search(pattern, text)
     return found[1] if found else ""
 
 
 def failed_step(feedback: str) -> int | None:
-    """The step that the feedback names first; None where it names none."""
+    """The first step that the feedback names; None if it names none."""
     number = first_match(r"\[Step (\d+)\]", feedback)
     return int(number) if number else None

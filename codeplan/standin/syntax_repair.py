@@ -1,4 +1,4 @@
-"""How the scripted stand-in repairs syntax: line by line, each taken for a whole statement. It parses no Python."""
+"""Repairs syntax line by line, taking each line for a whole statement, without parsing Python."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _PAIRS = {"(": ")", "[": "]", "{": "}"}
 
 
 def repair_syntax(source: str) -> str:
-    """The plan with every line closed that lacks a bracket or a colon."""
+    """The plan with all missing brackets and colons added."""
     return "\n".join(_close_line(line) for line in source.split("\n"))
 
 
 def repair_line(source: str, line: int) -> str:
-    """The plan with a bracket or a colon added where one lacks, at ``line`` or nearest before; as it was if none lacks.
+    """The plan with what is missing added to the nearest incomplete line at or before ``line``.
 
-    An interpreter tells where it noticed an error, which may be after the place where it was made.
+    Python reports where it noticed an error, which may be after its cause.
     """
     lines = source.split("\n")
     for i in reversed(range(min(line, len(lines)))):
@@ -28,7 +28,7 @@ def repair_line(source: str, line: int) -> str:
 
 
 def _close_line(line: str) -> str:
-    """The line with the brackets and the colon that it lacks."""
+    """The line with its missing brackets and colon."""
     bare = _STRING.sub("''", line).split("#")[0].rstrip()
     open_brackets = _open_brackets(bare)
     is_header = _HEADER.match(line) is not None

@@ -74,7 +74,7 @@ def test_the_time_that_the_budget_leaves_is_kept_to(serve: Serve) -> None:
 
 def test_a_request_that_the_endpoint_refuses_is_not_made_again(serve: Serve) -> None:
     served = serve()
-    with pytest.raises(ModelError, match=r"refused the request \(400\): the input is no text"):
+    with pytest.raises(ModelError, match=r"refused the request \(400\): the input is not a text"):
         model(served.url, max_retries=5).embed([""], model="small")
     assert len(served.log) == 1
 
@@ -146,5 +146,5 @@ def test_any_text_has_a_vector(text: str) -> None:
 @pytest.mark.parametrize("given", [[], [""], "", 3, None, [3], [[1, 2]]])
 def test_an_input_that_is_no_text_is_a_bad_request(serve: Serve, given: Any) -> None:
     client = openai.OpenAI(base_url=serve().url, api_key="any", max_retries=0)
-    with client, pytest.raises(openai.BadRequestError, match="the input is no text"):
+    with client, pytest.raises(openai.BadRequestError, match="the input is not a text"):
         client.embeddings.create(model="small", input=given, encoding_format="float")

@@ -9,10 +9,11 @@ from codeplan.agent_api import agent_api, describe_api
 from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.errors import ModelError, UsageError
 from codeplan.prompts.templates import Prompts
+from codeplan.standin.environment_rules import rules_for
 from codeplan.standin.household.mistakes import MISTAKE_NAMES
 from codeplan.standin.household.places import likely_places
 from codeplan.standin.household.planning import parse_goal, write_plan
-from codeplan.standin.household.refinement import refine_plan, repair_household_plan
+from codeplan.standin.household.refinement import refine_plan
 from codeplan.standin.mistakes import Mistakes
 from codeplan.standin.model import ScriptedModel, answer_question, first_difference
 
@@ -230,8 +231,8 @@ def test_a_method_that_the_agent_has_not_becomes_the_one_that_was_meant(seed):
 
 
 def test_a_plan_without_listed_errors_that_it_can_mend_comes_back_as_it_was():
-    assert repair_household_plan(SOUND, "line 3, column 1: this step has no assertion [assertion]") == SOUND
-    assert repair_household_plan(SOUND, "line 9999, column 1: invalid syntax [syntax]") == SOUND
+    assert rules_for(SOUND).repair_plan(SOUND, "line 3, column 1: this step has no assertion [assertion]") == SOUND
+    assert rules_for(SOUND).repair_plan(SOUND, "line 9999, column 1: invalid syntax [syntax]") == SOUND
 
 
 def feedback(step, message, report):

@@ -1,4 +1,4 @@
-"""How the scripted stand-in plans in HotpotQA: from the form of a question, for the questions that codeplan brings."""
+"""Plans for HotpotQA, by the form of the question; it covers the questions that come with codeplan."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _YEAR = r"(\d{4})"
 
 
 class PageQuestion(Value, frozen=True):
-    """One thing to find out on one page. Where ``entity`` is empty, the page is what was found out before it.
+    """One fact to find on one page. If ``entity`` is empty, the page is the one named by the fact before it.
 
-    ``wanted`` is the question, with ``{}`` for the page's name; ``word`` is looked up for it.
+    ``question`` has ``{}`` in place of the page's name; ``lookup_word`` finds the sentence that answers it.
     """
 
     entity: str
@@ -25,17 +25,17 @@ class PageQuestion(Value, frozen=True):
 
 
 class ParsedQuestion(Value, frozen=True):
-    """A question that was understood: what to look for, and what the answer is made of.
+    """What to look for, and how the answer follows.
 
-    ``answer`` is ``"last"`` for what was found last, ``"least"`` and ``"most"`` for the entity with that number, and
-    ``"same"`` for yes or no.
+    ``answer_rule`` is ``"last"`` for the last fact, ``"least"`` or ``"most"`` for the entity with the smaller or larger
+    number, ``"same"`` for yes or no.
     """
 
     page_questions: tuple[PageQuestion, ...]
     answer_rule: Literal["last", "least", "most", "same"] = "last"
 
 
-# ------------------------------------------------------------------ what a question means
+# ------------------------------------------------------------------ parsing questions
 
 _LIFE_EVENTS = {
     ("city", "born"): PageQuestion("", "in which city was {} born", "born"),
@@ -97,11 +97,11 @@ _FACT_PATTERNS = {
     r"in what year was .* first performed": rf"first performed [^.]*?\b{_YEAR}",
     r"what is the capital of": rf"capital is {_NAME}",
 }
-"""Where the answer to a question about a text stands in it."""
+"""Patterns for the answer in a text, by question."""
 
 
 def parse_goal(goal: str) -> ParsedQuestion | None:
-    """What a question asks for; None where it has none of the forms that are known."""
+    """What a question asks for; None if its form is unknown."""
     if of_maker := re.fullmatch(r"In (?:which|what) (city|year) (?:was|did) the (\w+) of (.+) (born|die)\?", goal):
         asked, role, work, end = of_maker.groups()
         if role in _MAKER_VERBS:
@@ -110,10 +110,10 @@ def parse_goal(goal: str) -> ParsedQuestion | None:
     for form, (first, second) in _BRIDGES.items():
         if found := re.fullmatch(form, goal):
             return ParsedQuestion((PageQuestion(found[1], first.question, first.lookup_word), second))
-    for form, (look, answer) in _COMPARISONS.items():
+    for form, (page, answer) in _COMPARISONS.items():
         if found := re.fullmatch(form, goal):
             return ParsedQuestion(
-                tuple(PageQuestion(entity, look.question, look.lookup_word) for entity in found.groups()), answer
+                tuple(PageQuestion(entity, page.question, page.lookup_word) for entity in found.groups()), answer
             )
     return None
 
@@ -159,27 +159,27 @@ _NUMBERS = "        first, second = (int(text.replace(',', '')) for text in (fou
 
 
 def write_plan(question: ParsedQuestion) -> str:
-    """A plan that is sound where the question's names are titles of pages."""
-    outline = ", then ".join(look.question.format(look.entity or "it") for look in question.page_questions)
+    """A plan that is correct if the question's names are page titles."""
+    outline = ", then ".join(page.question.format(page.entity or "it") for page in question.page_questions)
     steps = [*_write_lookup_steps(question), _write_finish_step(question)]
     return _HEAD.substitute(outline=f"find out {outline}, and give the answer.") + "".join(steps)
 
 
-def _write_lookup_steps(quest: ParsedQuestion) -> Iterator[str]:
-    for step, look in enumerate(quest.page_questions, 1):
-        wanted = look.question.format(look.entity or f"{{found_{step - 1}}}")
+def _write_lookup_steps(question: ParsedQuestion) -> Iterator[str]:
+    for step, page in enumerate(question.page_questions, 1):
+        wanted = page.question.format(page.entity or f"{{found_{step - 1}}}")
         yield _LOOK.substitute(
             step=step,
-            said=repr(f"[Step {step}] I read on its page: {look.question.format(look.entity or 'it')}"),
-            page=repr(look.entity) if look.entity else f"found_{step - 1}",
+            said=repr(f"[Step {step}] I read on its page: {page.question.format(page.entity or 'it')}"),
+            page=repr(page.entity) if page.entity else f"found_{step - 1}",
             found=f"found_{step}",
             wanted=repr(wanted),
-            word=repr(look.lookup_word),
+            word=repr(page.lookup_word),
         )
 
 
-def _write_finish_step(quest: ParsedQuestion) -> str:
-    names = [look.entity for look in quest.page_questions]
+def _write_finish_step(question: ParsedQuestion) -> str:
+    names = [page.entity for page in question.page_questions]
     work, why = {
         "last": (f"        answer = found_{len(names)}\n", "What I found last is the answer"),
         "least": (
@@ -191,15 +191,15 @@ def _write_finish_step(quest: ParsedQuestion) -> str:
             "The larger number",
         ),
         "same": ("        answer = 'yes' if found_1 == found_2 else 'no'\n", "I compare the two"),
-    }[quest.answer_rule]
+    }[question.answer_rule]
     return _FINISH.substitute(step=len(names) + 1, why=why, work=work)
 
 
-# ------------------------------------------------------------------ what a plan asks
+# ------------------------------------------------------------------ answering plans
 
 
 def answer_question(question: str) -> str | None:
-    """The Python literal that a text has in answer to a question about it; None for another sort of question."""
+    """The Python literal that answers a question about a text; None for any other question."""
     asked = re.match(r"Text: (.*) Question: (.+?)\? Answer from the text alone", question, re.DOTALL)
     pattern = next((where for what, where in _FACT_PATTERNS.items() if asked and re.match(what, asked[2])), None)
     if asked is None or pattern is None:

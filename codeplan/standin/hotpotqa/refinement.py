@@ -1,4 +1,4 @@
-"""How the scripted stand-in errs and mends in HotpotQA: by the words of the check, or of the feedback, alone."""
+"""Inserts mistakes into HotpotQA plans, and mends plans by what the feedback says."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from codeplan.standin.hotpotqa.planning import ParsedQuestion, write_plan
 from codeplan.standin.mistakes import MistakeInserter
-from codeplan.standin.plan_edits import AgentVocabulary, edit_step, failed_step, first_fix, repair_plan
+from codeplan.standin.plan_edits import AgentVocabulary, edit_step, failed_step, first_fix
 
 AGENT_VOCABULARY = AgentVocabulary(
     frozenset({"search", "lookup", "finish", "report", "question", "answer"}),
@@ -16,7 +16,6 @@ AGENT_VOCABULARY = AgentVocabulary(
         "finish": "give_answer submit respond conclude done",
     },
 )
-"""HotpotQA's agent, as its API shows it, and what its methods may wrongly be called."""
 
 
 def _insert_unknown_method(plan: str, which: float) -> str:
@@ -37,22 +36,16 @@ MISTAKE_INSERTERS: dict[str, MistakeInserter] = {
     "unknown_method": _insert_unknown_method,
     "syntax_error": _insert_syntax_error,
 }
-"""What works each mistake into a sound plan."""
-
-
-def repair_hotpotqa_plan(source: str, errors: str) -> str:
-    """A HotpotQA plan without the errors that the check lists; see ``edits.repair_plan``."""
-    return repair_plan(source, errors, AGENT_VOCABULARY)
 
 
 def refine_plan(source: str, feedback: str, question: ParsedQuestion) -> str:
-    """A better plan: mended where the feedback tells how, and otherwise the plan that it would write."""
+    """The plan, mended; a new plan if the feedback shows no fix."""
     mended = first_fix(source, feedback, AGENT_VOCABULARY, [_use_similar_title(source, feedback)])
     return write_plan(question) if mended is None else mended
 
 
 def _use_similar_title(source: str, feedback: str) -> str | None:
-    """There is no page of that title: take the first of those that were offered."""
+    """No page has this title: take the first of the similar ones."""
     missed = re.search(r"Could not find (.+?)\. Similar: \[(?:'([^']+)'|\"([^\"]+)\")", feedback)
     if missed is None:
         return None

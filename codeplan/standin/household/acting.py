@@ -1,4 +1,4 @@
-"""How the scripted stand-in acts in a household itself, turn by turn: it reads on from the transcript."""
+"""Acts in the household turn by turn, and splits household goals."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from codeplan.standin.household.planning import APPLIANCES, parse_goal
 
 
 class HouseholdStage(NamedTuple):
-    """One thing to get done: take, clean, heat, cool, put or use (a lamp). ``place`` is where, empty for anywhere.
+    """One thing to do: take, clean, heat, cool, put or use (a lamp). ``place`` says where; empty means anywhere.
 
-    Of something to take, it is where not to take it from.
+    For ``take``, ``place`` is where not to take the thing from.
     """
 
     verb: str
@@ -32,7 +32,7 @@ _THEN = ", then "
 
 
 def act(prompt: ExecutorPrompt, weakness: str) -> str | None:
-    """The next line; None where it does not understand the goal."""
+    """The next line; None if the goal is not understood."""
     wanted = parse_stages(prompt)
     if wanted is None:
         return None
@@ -48,7 +48,7 @@ def act(prompt: ExecutorPrompt, weakness: str) -> str | None:
 
 
 def decompose(prompt: ExecutorPrompt) -> list[str] | None:
-    """Sub-goals for a goal: its stages in two halves. None where it does not understand it."""
+    """The goal's remaining stages as two sub-goals; None if the goal is not understood."""
     wanted = parse_stages(prompt)
     if wanted is None:
         return None
@@ -58,16 +58,16 @@ def decompose(prompt: ExecutorPrompt) -> list[str] | None:
 
 
 def reflect(prompt: ExecutorPrompt) -> str:
-    """What a trial that failed teaches."""
-    chore = parse_goal(prompt.goal, prompt.observation)
+    """The lesson of a failed trial."""
+    goal = parse_goal(prompt.goal, prompt.observation)
     done = " ".join(answer for _, answer in prompt.turns)
-    if chore and chore.kind in APPLIANCES and f"You {chore.kind} the" not in done:
-        return f"I have to {chore.kind} the {chore.thing} with the {chore.appliance} before I put it down."
+    if goal and goal.kind in APPLIANCES and f"You {goal.kind} the" not in done:
+        return f"I have to {goal.kind} the {goal.thing} with the {goal.appliance} before I put it down."
     return "I have to look into the places that I have not seen yet."
 
 
 def write_general_plan(reflections: str) -> str:
-    """A plan for all tasks, out of what some of them taught."""
+    """A plan in words for all tasks, from the lessons of some."""
     steps = ["Find the thing that the goal names, likely places first, and take it."]
     if re.search(r"clean|heat|cool", reflections):
         steps.append(
@@ -79,21 +79,21 @@ def write_general_plan(reflections: str) -> str:
 
 
 def parse_stages(prompt: ExecutorPrompt) -> list[HouseholdStage] | None:
-    """What a goal asks for, one after the other; None where it is not understood."""
-    chore = parse_goal(prompt.goal, prompt.observation)
-    if chore is None:
+    """The goal's stages in order; None if the goal is not understood."""
+    goal = parse_goal(prompt.goal, prompt.observation)
+    if goal is None:
         clauses = [_parse_clause(clause) for clause in prompt.goal.strip().rstrip(".").split(_THEN)]
         return [c for c in clauses if c] if all(clauses) else None
-    take, put = HouseholdStage("take", chore.thing), HouseholdStage("put", chore.thing, chore.target)
-    match chore.kind:
+    take, put = HouseholdStage("take", goal.thing), HouseholdStage("put", goal.thing, goal.target)
+    match goal.kind:
         case "examine":
-            return [take, HouseholdStage("use", chore.lamp)]
+            return [take, HouseholdStage("use", goal.lamp)]
         case "pick":
             return [take, put]
         case "pick_two":
-            return [take, put, HouseholdStage("take", chore.thing, chore.target), put]
+            return [take, put, HouseholdStage("take", goal.thing, goal.target), put]
         case verb:
-            return [take, HouseholdStage(verb, chore.thing, chore.appliance), put]
+            return [take, HouseholdStage(verb, goal.thing, goal.appliance), put]
 
 
 def _parse_clause(clause: str) -> HouseholdStage | None:
@@ -120,12 +120,12 @@ def _write_clause(stage: HouseholdStage) -> str:
             return f"{verb} the {stage.thing} with the {stage.place}"
 
 
-def _receptacles(scene: ExecutorPrompt) -> list[str]:
-    return re.findall(r"\ban? (\w+ \d+)", scene.observation.split("Your task is to")[0])
+def _receptacles(prompt: ExecutorPrompt) -> list[str]:
+    return re.findall(r"\ban? (\w+ \d+)", prompt.observation.split("Your task is to")[0])
 
 
 class _HouseholdProgress:
-    """Where things stand after some turns. ``rest`` are the stages that are still to be done."""
+    """The state after some turns. ``remaining`` are the stages still to do."""
 
     def __init__(self, wanted: list[HouseholdStage], turns: Iterable[tuple[str, str]]) -> None:
         self.place = self.holding = ""
@@ -140,7 +140,7 @@ class _HouseholdProgress:
             self._drop_done_stages(self._apply_turn(said, answer))
 
     def _apply_turn(self, said: str, answer: str) -> str:
-        """Take in a turn; returns the verb of what was done, empty where it did nothing."""
+        """Apply a turn; returns the verb of its action, empty if it had no effect."""
         verb, _, what = said.partition(" ")
         if answer.startswith("Nothing happens"):
             self.refused_action = said
@@ -182,7 +182,7 @@ class _HouseholdProgress:
             case verb:
                 return (verb, self.holding) in self.treated
 
-    # -------------------------------------------------------------- what to do next
+    # -------------------------------------------------------------- the next action
 
     def next_action(self, room: list[str]) -> str:
         stage = self.remaining[0]
@@ -212,7 +212,7 @@ class _HouseholdProgress:
         return self._go_to(unseen[0]) or f"examine {unseen[0]}"
 
     def _go_to(self, place: str, opened: bool = True) -> str:
-        """The action that brings one to a place, open where it has a door; empty where one is there."""
+        """The action that leads to a place, or opens it; empty if there is nothing to do."""
         if self.place != place:
             return f"go to {place}"
         return f"open {place}" if opened and place in self.closed else ""

@@ -1,4 +1,4 @@
-"""How the scripted stand-in's mistakes are worked into a household plan."""
+"""Inserts mistakes into household plans."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from codeplan.standin.household.planning import ParsedHouseholdGoal
 from codeplan.standin.mistakes import MistakeInserter
 
 MISTAKE_NAMES = ("forgotten_walk", "wrong_guess", "unknown_method", "syntax_error")
-"""In the order in which they are worked into a plan."""
+"""In the order of insertion."""
 
 
 def mistake_inserters(goal: ParsedHouseholdGoal) -> dict[str, MistakeInserter]:
-    """What works each mistake into a plan for this task."""
-    ways = (_remove_walk, partial(_search_unlikely_places, goal), _insert_unknown_method, _insert_syntax_error)
-    return dict(zip(MISTAKE_NAMES, ways, strict=True))
+    """The inserters for a plan with this goal, by mistake."""
+    inserters = (_remove_walk, partial(_search_unlikely_places, goal), _insert_unknown_method, _insert_syntax_error)
+    return dict(zip(MISTAKE_NAMES, inserters, strict=True))
 
 
 def _remove_walk(plan: str, which: float) -> str:
@@ -25,11 +25,10 @@ def _remove_walk(plan: str, which: float) -> str:
     return plan[: walk.start()] + plan[walk.end() :]
 
 
-def _search_unlikely_places(chore: ParsedHouseholdGoal, plan: str, which: float) -> str:
+def _search_unlikely_places(goal: ParsedHouseholdGoal, plan: str, which: float) -> str:
     first, step_2 = re.split(r"(?=^    if start_from <= 2:)", plan, maxsplit=1, flags=re.MULTILINE)
-    first = re.sub(
-        r"(?<=^        places = ).*$", str(unlikely_places(chore.thing, chore.room)), first, flags=re.MULTILINE
-    )
+    places = str(unlikely_places(goal.thing, goal.room))
+    first = re.sub(r"(?<=^        places = ).*$", places, first, flags=re.MULTILINE)
     unasked = re.sub(r"^        rest = .*?(?=^        assert)", "", first, flags=re.MULTILINE | re.DOTALL)
     return unasked + step_2
 
@@ -45,6 +44,6 @@ def _insert_unknown_method(plan: str, which: float) -> str:
 
 def _insert_syntax_error(plan: str, which: float) -> str:
     options = ("def visit(place):", "if not found and rest:", "places, seen)\n", "agent.take(found, place)")
-    there = [option for option in options if option in plan]
-    right = there[int(which * len(there))]
+    present = [option for option in options if option in plan]
+    right = present[int(which * len(present))]
     return plan.replace(right, right[:-2] + "\n" if right.endswith("\n") else right[:-1], 1)

@@ -1,7 +1,9 @@
-"""What the scripted stand-in knows of households: which things are kept where. Rules of thumb, no data set."""
+"""Where households keep things: rules of thumb, not taken from a data set."""
 
 from __future__ import annotations
 
+import re
+from ast import literal_eval
 from collections.abc import Iterable
 
 _FOOD = "countertop diningtable fridge sinkbasin garbagecan sidetable microwave"
@@ -41,38 +43,53 @@ _THINGS_BY_PLACES = {
 _PLACES = {thing: places.split() for places, things in _THINGS_BY_PLACES.items() for thing in things.split()}
 
 _OPEN = "countertop diningtable desk sidetable dresser shelf coffeetable sofa armchair bed sinkbasin stoveburner"
-_SELDOM_SEARCHED = (
-    "coffeemachine toilet bathtubbasin cart ottoman tvstand garbagecan drawer cabinet fridge microwave safe"
-)
-_ANYWHERE = f"{_OPEN} {_SELDOM_SEARCHED} laundryhamper".split()
+_HIDDEN = "coffeemachine toilet bathtubbasin cart ottoman tvstand garbagecan drawer cabinet fridge microwave safe"
+_ANYWHERE = f"{_OPEN} {_HIDDEN} laundryhamper".split()
 
 
 def is_known_thing(thing: str) -> bool:
-    """Whether there is an opinion on where a thing of this class (``"mug"``) is kept."""
+    """Whether the rules say where to find things of this class (``"mug"``)."""
     return thing in _PLACES
 
 
 def sort_by_likelihood(thing: str, receptacles: Iterable[str]) -> list[str]:
-    """The receptacles (``"shelf 2"``), those first in which a thing of this class is most likely."""
-    return sorted(
-        receptacles, key=lambda r: (_rank(thing, _receptacle_class(r)), _receptacle_class(r), _receptacle_number(r))
-    )
+    """The receptacles (``"shelf 2"``), sorted by how likely they hold a thing of this class."""
+    return sorted(receptacles, key=lambda r: (_rank(thing, r), _receptacle_class(r), _receptacle_number(r)))
 
 
 def likely_places(thing: str, receptacles: Iterable[str]) -> list[str]:
-    """The receptacles where such a thing is commonly kept, likeliest first. Empty where nothing is known of it."""
+    """The receptacles where such a thing is usually kept, likeliest first; empty for unknown things."""
     kept = _PLACES.get(thing, ())
     return sort_by_likelihood(thing, [r for r in receptacles if _receptacle_class(r) in kept])
 
 
 def unlikely_places(thing: str, receptacles: Iterable[str]) -> list[str]:
-    """A wrong guess: the receptacles of the one class where such a thing is last looked for, three at most."""
+    """A wrong guess: up to three receptacles of the least likely class."""
     ordered = sort_by_likelihood(thing, receptacles)
     return [r for r in ordered if _receptacle_class(r) == _receptacle_class(ordered[-1])][:3] if ordered else []
 
 
-def _rank(thing: str, cls: str) -> int:
-    order = [*_PLACES.get(thing, ()), *_ANYWHERE]
+def answer_question(question: str) -> str | None:
+    """The Python literal that answers a plan's question: places by likelihood, or a thing's name in a view."""
+    thing = next((word for word in re.findall(r"\b[a-z]+\b", question) if is_known_thing(word)), "")
+    lists = [found for text in re.findall(r"\[[^\[\]]*\]", question) if (found := _parse_names(text)) is not None]
+    if lists:
+        return repr(sort_by_likelihood(thing, lists[-1]))
+    if thing and (seen := re.search(rf"\b{thing} \d+", question)):
+        return repr(seen[0])
+    return None
+
+
+def _parse_names(text: str) -> list[str] | None:
+    try:
+        value = literal_eval(text)
+    except (ValueError, SyntaxError):
+        return None
+    return value if all(isinstance(v, str) for v in value) else None
+
+
+def _rank(thing: str, receptacle: str) -> int:
+    cls, order = _receptacle_class(receptacle), [*_PLACES.get(thing, ()), *_ANYWHERE]
     return order.index(cls) if cls in order else len(order)
 
 

@@ -1,4 +1,4 @@
-"""How the scripted stand-in plans in a household: it reads goal and room off the prompt and fills in patterns."""
+"""Plans for the household: parses the goal and the room, and fills in templates."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from codeplan.types.value import Value
 
 
 class ParsedHouseholdGoal(Value, frozen=True):
-    """A household task as it was understood.
+    """A household goal. ``kind`` is pick, clean, heat, cool, examine or pick_two.
 
-    ``kind`` is pick, clean, heat, cool, examine or pick_two; ``thing`` is a class of objects, ``lamp`` one of lamps.
-    ``target`` and ``appliance`` are receptacles of ``room``, empty where the task has none.
+    ``thing`` and ``lamp`` are classes of objects; ``target`` and ``appliance`` are receptacles in ``room``, or empty.
     """
 
     kind: str
@@ -40,7 +39,7 @@ _GOALS = (
 
 
 def parse_goal(goal: str, observation: str) -> ParsedHouseholdGoal | None:
-    """The task that the goal sets in the room that the observation names; None where it is not understood."""
+    """The goal in the room that the observation describes; None if it is not understood."""
     room = tuple(re.findall(r"\ban? (\w+ \d+)", observation.split("Your task is to")[0]))
     text = " ".join((goal or observation.partition("Your task is to")[2]).lower().split())
     for kind, pattern in _GOALS:
@@ -52,10 +51,8 @@ def parse_goal(goal: str, observation: str) -> ParsedHouseholdGoal | None:
 def _build_goal(kind: str, words: dict[str, str], room: tuple[str, ...]) -> ParsedHouseholdGoal | None:
     if kind == "treat":
         kind = _STATES.get(words["state"], words["state"])
-    appliance, target = (
-        _first_receptacle(room, APPLIANCES.get(kind, "")),
-        _first_receptacle(room, words.get("target", "")),
-    )
+    appliance = _first_receptacle(room, APPLIANCES.get(kind, ""))
+    target = _first_receptacle(room, words.get("target", ""))
     if not room or (kind in APPLIANCES and not appliance) or (kind != "examine" and not target):
         return None
     return ParsedHouseholdGoal(kind, words["thing"], room, target, appliance, words.get("lamp", ""))
@@ -147,12 +144,12 @@ _SWITCH = Template("""\
 
 
 def write_plan(goal: ParsedHouseholdGoal, *, thorough: bool = False) -> str:
-    """A sound plan for the task. A thorough one looks through the whole room, not just the likely places."""
+    """A correct plan. A thorough one searches the whole room, not only the likely places."""
     return _HEAD.substitute(outline=outline(goal)) + "".join(_steps(goal, thorough))
 
 
 def outline(goal: ParsedHouseholdGoal) -> str:
-    """The plan in one line."""
+    """A one-line summary of the plan."""
     name = goal.thing
     match goal.kind:
         case "examine":
@@ -166,56 +163,56 @@ def outline(goal: ParsedHouseholdGoal) -> str:
 
 
 def places_to_search(thing: str, room: tuple[str, ...], thorough: bool) -> list[str]:
-    """Where to look for a thing, likeliest first: the likely places, or the whole room."""
+    """The likely places for a thing, likeliest first; the whole room if ``thorough`` or if there are none."""
     return (not thorough and likely_places(thing, room)) or sort_by_likelihood(thing, room)
 
 
-def _steps(chore: ParsedHouseholdGoal, thorough: bool) -> list[str]:
-    first = [_find(chore, thorough, 1), _take(chore, 2)]
-    match chore.kind:
+def _steps(goal: ParsedHouseholdGoal, thorough: bool) -> list[str]:
+    first = [_find(goal, thorough, 1), _take(goal, 2)]
+    match goal.kind:
         case "examine":
             return [
                 *first,
-                _find_lamp(chore, thorough, 3),
-                _SWITCH.substitute(step=4, lamp=chore.lamp, name=chore.thing),
+                _find_lamp(goal, thorough, 3),
+                _SWITCH.substitute(step=4, lamp=goal.lamp, name=goal.thing),
             ]
         case "pick_two":
-            second = [_find(chore, thorough, 4, "second"), _take(chore, 5, "second"), _put(chore, 6, "second")]
-            return [*first, _put(chore, 3), *second]
+            second = [_find(goal, thorough, 4, "second"), _take(goal, 5, "second"), _put(goal, 6, "second")]
+            return [*first, _put(goal, 3), *second]
         case "pick":
-            return [*first, _put(chore, 3)]
+            return [*first, _put(goal, 3)]
         case verb:
-            treat = _TREAT.substitute(step=3, verb=verb, appliance=chore.appliance, name=chore.thing)
-            return [*first, treat, _put(chore, 4)]
+            treat = _TREAT.substitute(step=3, verb=verb, appliance=goal.appliance, name=goal.thing)
+            return [*first, treat, _put(goal, 4)]
 
 
-def _find(chore: ParsedHouseholdGoal, thorough: bool, step: int, found: str = "found") -> str:
+def _find(goal: ParsedHouseholdGoal, thorough: bool, step: int, found: str = "found") -> str:
     other = ", found" if found == "second" else ""
-    what = f"second {chore.thing}" if other else chore.thing
-    names = {"name": chore.thing, "found": found, "place": "place", "other": other}
+    what = f"second {goal.thing}" if other else goal.thing
+    names = {"name": goal.thing, "found": found, "place": "place", "other": other}
     return _FIND.substitute(
         names,
         step=step,
         why=f"I look for a {what}, likely places first",
         what=what,
-        places=places_to_search(chore.thing, chore.room, thorough),
+        places=places_to_search(goal.thing, goal.room, thorough),
         fresh="" if other else "        seen = {}\n",
         ask=_ASK.substitute(names),
     )
 
 
-def _find_lamp(chore: ParsedHouseholdGoal, thorough: bool, step: int) -> str:
-    names = {"name": chore.lamp, "found": "lamp", "place": "spot", "other": ""}
-    why = f"I hold the {chore.thing} and look for a {chore.lamp}"
-    places = places_to_search(chore.lamp, chore.room, thorough)
+def _find_lamp(goal: ParsedHouseholdGoal, thorough: bool, step: int) -> str:
+    names = {"name": goal.lamp, "found": "lamp", "place": "spot", "other": ""}
+    why = f"I hold the {goal.thing} and look for a {goal.lamp}"
+    places = places_to_search(goal.lamp, goal.room, thorough)
     return _FIND.substitute(
-        names, step=step, why=why, what=chore.lamp, places=places, fresh="", ask=_ASK.substitute(names)
+        names, step=step, why=why, what=goal.lamp, places=places, fresh="", ask=_ASK.substitute(names)
     )
 
 
-def _take(chore: ParsedHouseholdGoal, step: int, found: str = "found") -> str:
-    return _TAKE.substitute(step=step, name=chore.thing, found=found, place="place")
+def _take(goal: ParsedHouseholdGoal, step: int, found: str = "found") -> str:
+    return _TAKE.substitute(step=step, name=goal.thing, found=found, place="place")
 
 
-def _put(chore: ParsedHouseholdGoal, step: int, found: str = "found") -> str:
-    return _PUT.substitute(step=step, name=chore.thing, target=chore.target, found=found)
+def _put(goal: ParsedHouseholdGoal, step: int, found: str = "found") -> str:
+    return _PUT.substitute(step=step, name=goal.thing, target=goal.target, found=found)

@@ -1,4 +1,4 @@
-"""How the scripted stand-in mends a household plan: by the words of the check, or of the feedback, and nothing else."""
+"""Mends household plans by what the feedback says."""
 
 from __future__ import annotations
 
@@ -7,15 +7,7 @@ from collections.abc import Callable
 
 from codeplan.standin.household.places import sort_by_likelihood
 from codeplan.standin.household.planning import ParsedHouseholdGoal, write_plan
-from codeplan.standin.plan_edits import (
-    AgentVocabulary,
-    edit_step,
-    failed_step,
-    first_fix,
-    first_match,
-    repair_plan,
-    split_steps,
-)
+from codeplan.standin.plan_edits import AgentVocabulary, edit_step, failed_step, first_fix, first_match, split_steps
 from codeplan.types.value import Value
 
 _METHODS = {"goto", "take", "put", "open_receptacle", "close_receptacle", "clean", "heat", "cool", "turn_on", "report"}
@@ -32,19 +24,10 @@ _WRONG_NAMES = {
     "close_receptacle": "close",
 }
 AGENT_VOCABULARY = AgentVocabulary(frozenset(_METHODS | _ATTRIBUTES), _WRONG_NAMES)
-"""The agent of the household, as its API shows it, and what its methods may wrongly be called."""
-
-
-def repair_household_plan(source: str, errors: str) -> str:
-    """A household plan without the errors that the check lists; see ``edits.repair_plan``."""
-    return repair_plan(source, errors, AGENT_VOCABULARY)
-
-
-# ------------------------------------------------------------------ what happened in the world
 
 
 class HouseholdFeedback(Value, frozen=True):
-    """What the feedback says; empty, or None for ``step``, where it is silent."""
+    """The facts in the feedback; empty, or None for ``step``, if not mentioned."""
 
     text: str
     step: int | None
@@ -55,13 +38,12 @@ class HouseholdFeedback(Value, frozen=True):
 
     @property
     def was_refused(self) -> bool:
-        """Whether the last action was one that nothing came of."""
+        """Whether the last action had no effect."""
         return self.last_observation.startswith("Nothing happens")
 
 
 def parse_feedback(feedback: str) -> HouseholdFeedback:
-    """The feedback's facts."""
-
+    """Read the facts in the feedback."""
     return HouseholdFeedback(
         feedback,
         failed_step(feedback),
@@ -72,35 +54,35 @@ def parse_feedback(feedback: str) -> HouseholdFeedback:
     )
 
 
-def refine_plan(source: str, feedback: str, chore: ParsedHouseholdGoal) -> str:
-    """A better plan: the failing step mended where the feedback tells how, and otherwise a new, thorough plan."""
+def refine_plan(source: str, feedback: str, goal: ParsedHouseholdGoal) -> str:
+    """The plan with its failing step mended; a new, thorough plan if the feedback shows no fix."""
     report = parse_feedback(feedback)
-    mended = first_fix(source, feedback, AGENT_VOCABULARY, (mend(source, report, chore) for mend in _REMEDIES))
-    return write_plan(chore, thorough=True) if mended is None else mended
+    mended = first_fix(source, feedback, AGENT_VOCABULARY, (fix(source, report, goal) for fix in _FIXES))
+    return write_plan(goal, thorough=True) if mended is None else mended
 
 
-def _search_other_places(source: str, report: HouseholdFeedback, chore: ParsedHouseholdGoal) -> str | None:
-    """Nothing was found in the places that were searched: search the others."""
+def _search_other_places(source: str, report: HouseholdFeedback, goal: ParsedHouseholdGoal) -> str | None:
+    """The searched places did not have the object: search the others."""
     found = re.search(r"no (?:second |other )?(\w+) found in \[(.*?)\]", report.text)
     if not found:
         return None
     searched = re.findall(r"\w+ \d+", found[2])
-    rest = sort_by_likelihood(found[1], [r for r in chore.room if r not in searched])
+    rest = sort_by_likelihood(found[1], [r for r in goal.room if r not in searched])
     return edit_step(source, report.step, r"(?<=^        places = ).*$", lambda _: str(rest)) if rest else None
 
 
-def _walk_there_first(source: str, report: HouseholdFeedback, chore: ParsedHouseholdGoal) -> str | None:
-    """Something was used from afar: go there first, in this step and in every later one that uses a place unvisited."""
+def _walk_there_first(source: str, report: HouseholdFeedback, goal: ParsedHouseholdGoal) -> str | None:
+    """The agent used something from afar: walk there first, in this and every later step that does not."""
     place = re.match(r"(?:clean|heat|cool|put|move) \w+ \d+ (?:with|in/on|to) (\w+ \d+)$", report.last_action)
     afar = place[1] != report.location if place else report.last_action.startswith("use ")
     return _add_walks(source, report.step) if report.was_refused and afar else None
 
 
-def _empty_hands_first(source: str, report: HouseholdFeedback, chore: ParsedHouseholdGoal) -> str | None:
-    """Something else is in the hand: put it down, wherever it may lie, before taking."""
+def _empty_hands_first(source: str, report: HouseholdFeedback, goal: ParsedHouseholdGoal) -> str | None:
+    """The agent holds something else: put it down somewhere before taking."""
     if not (report.was_refused and report.last_action.startswith("take ") and report.holding):
         return None
-    spots = sort_by_likelihood(report.holding.split(" ")[0], chore.room)[:4]
+    spots = sort_by_likelihood(report.holding.split(" ")[0], goal.room)[:4]
 
     def put_down_first(call: re.Match[str]) -> str:
         indent = call[1]
@@ -113,15 +95,15 @@ def _empty_hands_first(source: str, report: HouseholdFeedback, chore: ParsedHous
     return edit_step(source, report.step, r"^( *)agent\.take\((\w+), (\w+)\)$", put_down_first)
 
 
-def _open_target_first(source: str, report: HouseholdFeedback, chore: ParsedHouseholdGoal) -> str | None:
-    """Nothing can be put into what is closed: open it first."""
+def _open_target_first(source: str, report: HouseholdFeedback, goal: ParsedHouseholdGoal) -> str | None:
+    """The target is closed: open it first."""
     if not (report.was_refused and re.match(r"put |move ", report.last_action)):
         return None
     call = r"^( *)((?:\w+ = )?agent\.put\(\w+, ('[^']+'|\w+)\))$"
     return edit_step(source, report.step, call, lambda m: f"{m[1]}agent.open_receptacle({m[3]})\n{m[0]}")
 
 
-_REMEDIES: tuple[Callable[[str, HouseholdFeedback, ParsedHouseholdGoal], str | None], ...] = (
+_FIXES: tuple[Callable[[str, HouseholdFeedback, ParsedHouseholdGoal], str | None], ...] = (
     _search_other_places,
     _walk_there_first,
     _empty_hands_first,
@@ -146,7 +128,7 @@ def _add_walks(source: str, step: int | None) -> str | None:
 
 
 def _walk_before_use(part: str, walk: str) -> str:
-    """The step with the way to the place it uses, where it does not go there yet."""
+    """The step with a walk to the place that it uses, unless it has one."""
     used = _USES_PLACE.search(part)
     if not used:
         return part
@@ -157,7 +139,7 @@ def _walk_before_use(part: str, walk: str) -> str:
 
 
 def _walk_function(source: str) -> str:
-    """What the plan goes to a place with: its own helper where it has one."""
+    """The function with which the plan walks: its own helper, if it has one."""
     own = re.search(r"def (visit|approach)\(place\):", source)
     return own[1] if own else "agent.goto"
 

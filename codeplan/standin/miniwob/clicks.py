@@ -1,4 +1,4 @@
-"""How the scripted stand-in does MiniWoB++'s tasks of clicking: buttons, boxes, tabs, menus, shapes, posts."""
+"""Steps for MiniWoB++ tasks of clicking: buttons, boxes, tabs, menus, shapes, posts."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ for tag, rest in re.findall(r'<(circle|rect|polygon|text)\\b(.*?)</', agent.curr
     names = {'item', sort, colour, mark if tag == 'text' else 'shape', 'large' if size > 15 else 'small'}
     shapes.append((len(shapes) + 1, sort, names))
 """
-"""What there is in the drawing: the place in it, the sort, and all that may be said of each."""
+"""Code that lists the shapes of the drawing: position, kind, and all words that describe each."""
 
 
 def click_button(name: str) -> list[StepSource]:
-    """Click the button that reads this."""
+    """Click the button with this text."""
     return [final_click(f"click the button {name}", xpath_with_text(name, "button"))]
 
 
@@ -48,12 +48,12 @@ def click_in_turn() -> list[StepSource]:
 
 
 def click_only_button() -> list[StepSource]:
-    """Click the only button that there is."""
+    """Click the only button."""
     return [final_click("click the button", "//button")]
 
 
 def click_link(text: str) -> list[StepSource]:
-    """Click the first link that reads this."""
+    """Click the first link with this text."""
     return [final_click(f"click the link {text}", f"(//span[@class='alink'][text()={xpath_string(text)}])[1]")]
 
 
@@ -63,12 +63,12 @@ def click_coloured_box(name: str) -> list[StepSource]:
 
 
 def close_dialog(label: str) -> list[StepSource]:
-    """Close a dialog by its button of this label, ``x`` for its cross."""
+    """Close a dialog by its button with this label; ``x`` is its cross."""
     return [final_click(f"click {label} in the dialog", _CLOSE if label == "x" else xpath_with_text(label, "button"))]
 
 
 def tick_boxes(names: list[str]) -> list[StepSource]:
-    """Tick boxes by their labels, and hand that in."""
+    """Tick boxes by their labels, and submit."""
     lines = f"for name in {names!r}:\n    state = agent.click_xpath(f'//label[text()=\"{{name}}\"]')"
     ticked = StepSource(
         f"tick {', '.join(names)}",
@@ -80,7 +80,7 @@ def tick_boxes(names: list[str]) -> list[StepSource]:
 
 
 def tick_similar_words(words: list[str]) -> list[StepSource]:
-    """Tick boxes that mean much the same as some words: which, a language model must say."""
+    """Tick the boxes that resemble some words; the plan asks which these are."""
     ask = (
         "offered = re.findall(r'<label><input[^>]*>([^<]+)', agent.current_state)\n"
         f"named = {words}\n"
@@ -94,14 +94,14 @@ def tick_similar_words(words: list[str]) -> list[StepSource]:
 
 
 def choose_options(names: list[str]) -> list[StepSource]:
-    """Choose options of a list by their texts, and hand that in."""
+    """Choose options of a list by their texts, and submit."""
     lines = f"for name in {names!r}:\n    state = agent.click_option(f'//option[text()=\"{{name}}\"]')"
     test = f"state.count('selected=\"\"') == {len(names)}"
     return [StepSource(f"choose {', '.join(names)}", lines, test, "not all are chosen"), submit_step("//button")]
 
 
 def expand_section() -> list[StepSource]:
-    """Unfold the section, and hand that in."""
+    """Expand the section, and submit."""
     lines = click_line("//h3")
     unfolded = StepSource(
         "unfold the section", lines, "'aria-expanded=\"true\"' in state", "the section is not unfolded"
@@ -110,7 +110,7 @@ def expand_section() -> list[StepSource]:
 
 
 def click_link_in_section(text: str) -> list[StepSource]:
-    """Unfold the section that a link is in, and click the link."""
+    """Expand a link's section, and click the link."""
     found = f"(//span[@class='alink'][text()={xpath_string(text)}])[1]"
     head = f"{found}/ancestor::div[@role='tabpanel']/preceding-sibling::h3[1]"
     unfold = StepSource(
@@ -120,12 +120,12 @@ def click_link_in_section(text: str) -> list[StepSource]:
 
 
 def click_tab(number: str) -> list[StepSource]:
-    """Click the tab of this number."""
+    """Click the tab with this number."""
     return [final_click(f"click tab {number}", xpath_with_text(f"Tab #{number}", "a"))]
 
 
 def click_link_in_tab(text: str) -> list[StepSource]:
-    """Open the tab that a link is in, and click the link."""
+    """Open a link's tab, and click the link."""
     found = f"(//span[@class='alink'][text()={xpath_string(text)}])[1]"
     head = f"//a[@href=concat('#', {found}/ancestor::div[@role='tabpanel']/@id)]"
     return [
@@ -135,7 +135,7 @@ def click_link_in_tab(text: str) -> list[StepSource]:
 
 
 def click_menu_item(names: list[str]) -> list[StepSource]:
-    """Click the last of the names in a menu; the others are the menus to open on the way, outermost first."""
+    """Click the last name in a menu; the others are the menus above it, outermost first."""
     *above, name = names
     lines = f"for name in {above!r}:\n    state = agent.move_mouse_on(f'//div[text()=\"{{name}}\"]')"
     opened = StepSource(f"open {' and '.join(above)}", lines, "'aria-expanded=\"true\"' in state", "no menu is open")
@@ -143,14 +143,14 @@ def click_menu_item(names: list[str]) -> list[StepSource]:
 
 
 def click_shades(name: str) -> list[StepSource]:
-    """Click all squares whose colour is a shade of this one, and hand that in."""
+    """Click all squares with a shade of this colour, and submit."""
     lines = click_line(f"//span[@data-color={xpath_string(name)}]")
     test = f"not re.search(r'<span data-color=\"{name}\"(?![^>]*selected)', state)"
     return [StepSource(f"click all shades of {name}", lines, test, "not all are chosen"), submit_step("//button")]
 
 
 def click_shape(description: str) -> list[StepSource]:
-    """Click the first shape in the drawing of which all these words are true."""
+    """Click the first shape that all these words describe."""
     lines = f"{_SHAPES}fitting = [n for n, _, names in shapes if set({description.split()!r}) <= names]"
     point = "state = agent.click_xpath(f'(//*[name()=\"svg\"]/*)[{fitting[0]}]')"
     return [
@@ -160,7 +160,7 @@ def click_shape(description: str) -> list[StepSource]:
 
 
 def count_shapes(description: str) -> list[StepSource]:
-    """``said`` is in the plural."""
+    """Click the number of shapes; ``description`` is in the plural."""
     lines = f"{_SHAPES}number = len([n for n, _, names in shapes if set({description[:-1].split()!r}) <= names])"
     point = "state = agent.click_xpath(f'//button[text()=\"{number}\"]')"
     return [
@@ -172,13 +172,13 @@ def count_shapes(description: str) -> list[StepSource]:
 
 
 def name_figure() -> list[StepSource]:
-    """Click the button that says what the only figure in the drawing is."""
+    """Click the button that names the only figure."""
     lines = f"{_SHAPES}state = agent.click_xpath(f'//button[@data-type=\"{{shapes[0][1]}}\"]')"
     return [StepSource("click what the figure is", lines, "state.startswith('DONE')", "the task goes on")]
 
 
 def click_widget(kind: str) -> list[StepSource]:
-    """Click the first widget of this sort."""
+    """Click the first widget of this kind."""
     return [final_click(f"click a {kind}", f"(//*[@data-type={xpath_string(kind)}])[1]")]
 
 
@@ -188,7 +188,7 @@ def click_coordinate(point: str) -> list[StepSource]:
 
 
 def click_in_tree(name: str) -> list[StepSource]:
-    """Folders are opened from the outermost in; the last click is on what is sought."""
+    """Open the folders from the outermost in, and click the file or folder."""
     return [
         final_click(
             f"open the folders above {name}, and click it", f"({xpath_with_text(name, 'span')})/ancestor::li/span"
@@ -200,7 +200,7 @@ _POST_BUTTONS = {"reply": "Reply", "retweet": "Retweet", "like": "Like", "share"
 
 
 def click_post_button(user: str, label: str) -> list[StepSource]:
-    """A button of somebody's post: one that shows, or one in the menu behind the dots."""
+    """Click a button of a user's post, in the menu behind the dots if it is not visible."""
     first = f"(//div[@class='media'][.//span[@class='username'][text()={xpath_string(user)}]])[1]"
     shown = next((sign for sign, name in _POST_BUTTONS.items() if name == label), None)
     if shown:
@@ -215,7 +215,7 @@ def click_post_button(user: str, label: str) -> list[StepSource]:
 
 
 def click_post_buttons(user: str, label: str, number: int | None) -> list[StepSource]:
-    """The same button of several posts: of all, or of so many."""
+    """Click the same button of the first ``number`` posts of a user, or of all."""
     sign = next((sign for sign, name in _POST_BUTTONS.items() if name == label), label.lower())
     all_ = f"(//div[@class='media'][.//span[@class='username'][text()={xpath_string(user)}]]//span[@class='{sign}'])"
     xpath = all_ if number is None else f"{all_}[position() <= {number}]"
@@ -226,7 +226,7 @@ def click_post_buttons(user: str, label: str, number: int | None) -> list[StepSo
 
 
 def find_names(text: str, offered: list[str]) -> list[str]:
-    """Which of the names that are offered are said: a name may have commas in it; the longest that fits is meant."""
+    """The offered names that the text contains. Names may contain commas; the longest match wins."""
     meant: list[str] = []
     for name in sorted(offered, key=len, reverse=True):
         text, times = re.subn(rf"(^|, ){re.escape(name)}(?=, |$)", r"\1", text)

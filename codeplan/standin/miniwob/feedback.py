@@ -1,6 +1,7 @@
-"""How the scripted stand-in does MiniWoB++'s tasks with feedback: search, games, a terminal, mail.
+"""Steps for MiniWoB++ tasks with feedback: a search engine, games, a terminal.
 
-Each is there twice: done with care, and ``hasty``, with the mistake that one makes who has not seen the page answer.
+Each comes in a careful and a ``hasty`` form. The hasty one makes the mistake of a planner that has not seen the page
+answer.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from codeplan.standin.miniwob.steps import StepSource, click_line, fill_step, fi
 
 
 def use_search_engine(words: str, place: int, *, hasty: bool = False) -> list[StepSource]:
-    """Three results stand on a page; the hasty one looks at the first page alone."""
+    """Search, and click a result. A page has three results; the hasty form reads only the first page."""
     page = (place - 1) // 3 + 1
     lines = click_line("//button[@id='search']")
     if page > 1 and not hasty:
@@ -52,7 +53,7 @@ def worth(cells, cell):
 
 
 def play_tic_tac_toe(*, hasty: bool = False) -> list[StepSource]:
-    """The hasty one takes cells in an order of its own, whether they are free or not."""
+    """Play until the game is over. The hasty form takes cells in a fixed order, free or not."""
     choice = "cells.popitem()[0]" if hasty else "max(free, key=lambda cell: worth(cells, cell))"
     lines = (
         "state = agent.current_state\n"
@@ -74,7 +75,7 @@ _ENTER = "agent.type({!r})\nstate = agent.press_key('enter')"
 
 
 def delete_file(ending: str, *, hasty: bool = False) -> list[StepSource]:
-    """``ending`` is that of the file to delete, with its point, or empty. The hasty one makes up the file's name."""
+    """Delete a file with this ending (with its dot, or empty). The hasty form makes up the file's name."""
     focus = "agent.click_xpath('//div[@id=\"terminal\"]')\n"
     look = f"{focus}{_ENTER.format('ls')}\nnames = re.findall(r'class=\"output\">([^<]*)<', state)[-1].split()\n"
     guess = f"{focus}names = ['file{ending}']\n"
@@ -91,7 +92,7 @@ _SUBMIT = click_line("//button[@id='subbtn']")
 
 
 def guess_once(possible: list[int]) -> list[StepSource]:
-    """One guess, the middle of what is possible: how the hasty one begins, and goes on when it is told."""
+    """Guess once, the middle of what is possible: the hasty form."""
     into = click_line("//input[@id='tt']")
     lines = (
         f"possible = {possible}\n"
@@ -105,7 +106,7 @@ def guess_once(possible: list[int]) -> list[StepSource]:
 
 
 def guess_until_found() -> list[StepSource]:
-    """Guesses until it is found."""
+    """Guess until the number is found."""
     into = click_line("//input[@id='tt']")
     lines = (
         "possible = list(range(10))\n"
@@ -125,7 +126,7 @@ def guess_until_found() -> list[StepSource]:
 
 
 def remaining_numbers(possible: list[int], page: str) -> list[int]:
-    """What a page that has answered a guess leaves of the numbers."""
+    """The numbers that are still possible after the page's answer."""
     told = re.search(r'id="(lower|higher)" class="">[^<]*<span>(\d)</span>', page)
     if not told:
         return possible

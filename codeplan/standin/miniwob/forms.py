@@ -1,4 +1,4 @@
-"""How the scripted stand-in does MiniWoB++'s tasks of filling in: texts, dates, lists of suggestions, logins."""
+"""Steps for MiniWoB++ forms: texts, dates, suggestions, logins."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _INTO_FIRST_PART = click_line("//input[@id='tt']") + "\nagent.press_key('arrow_l
 
 
 def enter_text(words: str) -> list[StepSource]:
-    """Type words into the text field, and hand that in."""
+    """Type words into the text field, and submit."""
     return [fill_step("text", "//input[@id='tt']", words), submit_step()]
 
 
 def enter_date(month: str, day: str, year: str) -> list[StepSource]:
-    """Fields of month, day and year in one: from the first on, digits go to the next by themselves."""
+    """Type a date into a field whose parts (month, day, year) advance by themselves."""
     lines = f"{_INTO_FIRST_PART}state = agent.type('{month}{day}{year}')"
     return [
         StepSource("enter the date", lines, value_assertion(f"{year}-{month}-{day}"), "the date is not in the field"),
@@ -30,7 +30,7 @@ def enter_date(month: str, day: str, year: str) -> list[StepSource]:
 
 
 def enter_time(hour: str, minute: str, half: str) -> list[StepSource]:
-    """Enter a time of day by the clock of twelve hours, ``half`` being AM or PM, and hand that in."""
+    """Type a time on a twelve-hour clock (``half`` is AM or PM), and submit."""
     lines = f"{_INTO_FIRST_PART}state = agent.type('{hour.zfill(2)}{minute}{half}')"
     clock = int(hour) % 12 + (12 if half == "PM" else 0)
     return [
@@ -40,7 +40,7 @@ def enter_time(hour: str, minute: str, half: str) -> list[StepSource]:
 
 
 def enter_password(word: str) -> list[StepSource]:
-    """Type a password into both of its fields, and hand that in."""
+    """Type a password into both fields, and submit."""
     return [
         fill_step("password", "//input[@id='password']", word),
         fill_step("password once more", "//input[@id='verify']", word),
@@ -49,12 +49,12 @@ def enter_password(word: str) -> list[StepSource]:
 
 
 def focus_field(number: str) -> list[StepSource]:
-    """Click the text field of this number, from 1; the first where the number is empty."""
+    """Click the text field with this number, from 1; the first if the number is empty."""
     return [final_click("click the text field", f"(//input)[{number or 1}]")]
 
 
 def solve_equation() -> list[StepSource]:
-    """Solve the equation for x, enter x, and hand that in."""
+    """Solve the equation for x, type x, and submit."""
     enter = click_line("//input[@id='math-answer']")
     lines = (
         "left, sign, right, total = re.search(r'>(\\w+) ([+-]) (\\w+) = (-?\\d+)<', agent.current_state).groups()\n"
@@ -72,7 +72,7 @@ def solve_equation() -> list[StepSource]:
 
 
 def search_movies(genre: str, director: str, year: str) -> list[StepSource]:
-    """A search form that is laid out in many ways: each field stands in one box with its label."""
+    """Fill in a search form of any layout: each field shares a box with its label."""
     fields = {"Genre": genre, "Director": director, "Year": year}
     lines = (
         f"for label, words in {fields!r}.items():\n"
@@ -89,7 +89,7 @@ def search_movies(genre: str, director: str, year: str) -> list[StepSource]:
 
 
 def choose_suggestion(start: str, end: str) -> list[StepSource]:
-    """A list comes up under the field while one types."""
+    """Type the start, and click a suggestion that fits."""
     enter = click_line("//input[@id='tags']")
     lines = (
         f"{enter}\n"
@@ -106,7 +106,7 @@ def choose_suggestion(start: str, end: str) -> list[StepSource]:
 
 
 def turn_spinner(number: str) -> list[StepSource]:
-    """Turn the spinner from 0 to this number, and hand that in."""
+    """Turn the spinner from 0 to this number, and submit."""
     way = "up" if int(number) >= 0 else "down"
     turn = click_line(f"//a[contains(@class, 'ui-spinner-{way}')]")
     lines = f"state = agent.current_state\nfor _ in range({abs(int(number))}):\n    {turn}"
@@ -114,7 +114,7 @@ def turn_spinner(number: str) -> list[StepSource]:
 
 
 def log_in(user: str, word: str, *, careful: bool = True) -> list[StepSource]:
-    """A window may come up when a field is clicked, and then the field has to be clicked again."""
+    """Log in. A pop-up may appear on a click into a field; a careful plan closes it and clicks again."""
     return [
         _click_field("username", careful),
         _type_field("username", user),

@@ -1,4 +1,4 @@
-"""How the scripted stand-in does MiniWoB++'s tasks with mail: delete, mark, answer, pass on; told in many ways."""
+"""Steps for MiniWoB++ mail tasks, whose goals come in many wordings."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from codeplan.types.value import Value
 
 
 class ParsedMailTask(Value, frozen=True):
-    """What is to be done with the mail of ``sender``: ``trash``, ``star``, ``reply`` or ``forward`` it.
+    """What to do with the mail of ``sender``: ``trash``, ``star``, ``reply`` or ``forward``.
 
-    ``words`` are those of the answer, or the one to whom it is passed on.
+    ``text`` is the reply's text, or the recipient.
     """
 
     operation: str
@@ -31,11 +31,11 @@ _SENDER_PATTERNS = (
     r"\b{}'?s (?:[\w-]+ )?(?:e-?mail|message|mail|letter|note)",
     r"\b{}'?s\b",
 )
-"""How the one is told who has sent a mail, the surest first."""
+"""How goals name the sender, the most certain pattern first."""
 
 
 def parse_mail_task(goal: str, senders: list[str]) -> ParsedMailTask | None:
-    """The errand that a goal sets, where mail of these senders is there; None where none of them is named in it."""
+    """The goal's task, given the senders in the inbox; None if the goal names none of them."""
     said = re.search(r'"(.*)"', goal)
     told = goal.replace(said[0], "") if said else goal
     named = sorted((n for n in set(senders) if re.search(rf"\b{re.escape(n)}", told)), key=told.find)
@@ -59,14 +59,14 @@ def _find_sender(told: str, named: list[str]) -> str:
 
 
 def _find_recipient(told: str, sender: str, senders: list[str]) -> str:
-    """The other name: of one whose mail is there, or after a word that says so."""
+    """The other name: another sender, or a name after \"to\"."""
     others = [n for n in senders if n != sender and re.search(rf"\b{re.escape(n)}\b", told)]
     after = re.search(r"\bto ([A-Z][\w-]*)", told)
     return others[0] if others else after[1] if after else ""
 
 
 def write_mail_steps(task: ParsedMailTask, *, hasty: bool = False) -> list[StepSource]:
-    """The hasty one looks for every sign in the list of mails."""
+    """The task's steps. The hasty ones look for every button in the list of mails."""
     thread = f"(//div[@class='email-thread'][.//div[@class='email-sender'][text()={xpath_string(task.sender)}]])[1]"
     if task.operation in ("trash", "star"):
         sign = {"trash": "delete", "star": "important"}[task.operation] if hasty else task.operation

@@ -1,4 +1,4 @@
-"""How the scripted stand-in plans in MiniWoB++: it reads the task's sentence and the page off the prompt."""
+"""Plans for MiniWoB++, by the task's sentence and the page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from codeplan.types.value import Value
 
 
 class WebTaskSolution(Value, frozen=True):
-    """A task as it was understood: the moves that do it, and those of one in haste, where there is feedback to hear."""
+    """The steps of a task; for tasks with feedback, also the steps of a hasty plan."""
 
     steps: tuple[StepSource, ...]
     hasty_steps: tuple[StepSource, ...] = ()
@@ -23,7 +23,7 @@ class WebTaskSolution(Value, frozen=True):
 
 
 def find_solution(goal: str, observation: str) -> WebTaskSolution | None:
-    """The job that a task sets; None where it is none of the 53 of the paper."""
+    """The solution of a task; None if it is not one of the paper's 53."""
     found = re.search(r"\ATask: (.*)\n\nPage:\n", observation)
     text = goal or (found[1] if found else "")
     if 'class="email-thread"' in observation:
@@ -35,12 +35,12 @@ def find_solution(goal: str, observation: str) -> WebTaskSolution | None:
 
 
 def write_plan(solution: WebTaskSolution) -> str:
-    """A plan that is sound as far as the page tells."""
+    """A plan that is correct as far as the page says."""
     return write_steps(list(solution.steps), solution.helpers)
 
 
 def write_hasty_plan(solution: WebTaskSolution) -> str:
-    """A plan with the mistake that one makes in haste; the sound one where there is none to make."""
+    """A plan with the hasty mistake; the correct plan if the task allows none."""
     return write_steps(list(solution.hasty_steps or solution.steps), solution.helpers)
 
 
@@ -48,12 +48,12 @@ def write_hasty_plan(solution: WebTaskSolution) -> str:
 
 
 def _from_words(moves: Callable[..., list[StepSource]]) -> Callable[[re.Match[str], str], WebTaskSolution]:
-    """A job whose moves depend on the words of the sentence alone."""
+    """A solution that depends only on the words of the sentence."""
     return lambda words, page: WebTaskSolution(tuple(moves(*words.groups())))
 
 
 def _solve_labels(words: re.Match[str], page: str) -> WebTaskSolution:
-    """Boxes or buttons with labels; or, in a menu, the names on the way."""
+    """Boxes with labels, or the names in a menu."""
     if 'role="menu"' in page:
         return WebTaskSolution(tuple(clicks.click_menu_item(words[1].split(">"))))
     return WebTaskSolution(
@@ -164,4 +164,4 @@ _SOLUTIONS: tuple[tuple[str, Callable[[re.Match[str], str], WebTaskSolution]], .
     (r"Playing as 'X', win a game of tic-tac-toe\.", _solve_game),
     (r"Guess the number between 0-9 and press Submit\. .*", _solve_number),
 )
-"""What sentences there are, and the job that each sets. Of mail one may speak in any words."""
+"""The solutions by the pattern of the sentence, except for mail, which has no fixed wording."""

@@ -1,4 +1,4 @@
-"""What the scripted stand-in gets wrong on a web page, and how it mends that by the words of the check or feedback."""
+"""Inserts mistakes into MiniWoB++ plans, and mends plans by what the feedback says."""
 
 from __future__ import annotations
 
@@ -30,11 +30,10 @@ AGENT_VOCABULARY = AgentVocabulary(
         "move_mouse_on": "hover move_to hover_over",
     },
 )
-"""The agent, as its API shows it, and what its methods may wrongly be called."""
 
 
 def mistake_inserters(solution: WebTaskSolution) -> dict[str, MistakeInserter]:
-    """What works each mistake into a plan for this job."""
+    """The inserters for a plan with this solution, by mistake."""
     return {
         "wrong_guess": lambda plan, which: write_hasty_plan(solution),
         "unknown_method": _insert_unknown_method,
@@ -56,21 +55,16 @@ def _insert_syntax_error(plan: str, which: float) -> str:
     return plan[: end - 1] + plan[end:]
 
 
-def repair_miniwob_plan(source: str, errors: str) -> str:
-    """A plan for a web page without the errors that the check lists; see ``edits.repair_plan``."""
-    return repair_plan(source, errors, AGENT_VOCABULARY)
-
-
 def refine_plan(source: str, feedback: str, solution: WebTaskSolution) -> str:
-    """A better plan: the failing step done with what the page has told, or with care; otherwise a new plan."""
+    """The plan with its failing step mended by what the page says, or done carefully; otherwise a new plan."""
     if has_diagnostics(feedback):
-        return repair_miniwob_plan(source, feedback)
+        return repair_plan(source, feedback, AGENT_VOCABULARY)
     mended = fix_unknown_method(source, feedback, AGENT_VOCABULARY) or _use_next_guess(source, feedback)
     return mended or _use_careful_step(source, failed_step(feedback), solution)
 
 
 def _use_next_guess(source: str, feedback: str) -> str | None:
-    """The numbers that are left, where one of them was guessed and the page has told the way to the right one."""
+    """Continue with the numbers that the page's answer to a guess leaves."""
     tried = re.search(r"^        possible = (\[[\d, ]*\])$", source, re.MULTILINE)
     if not tried:
         return None
@@ -79,7 +73,7 @@ def _use_next_guess(source: str, feedback: str) -> str | None:
 
 
 def _use_careful_step(source: str, step: int | None, job: WebTaskSolution) -> str:
-    """The step that failed as the sound plan has it, the others as they were, where the two plans go the same way."""
+    """Take the failed step from the correct plan, if both plans have the same steps; otherwise all of it."""
     sound, now = split_steps(write_plan(job)), split_steps(source)
     if step is None or sound.keys() != now.keys() or sound[step] == now[step]:
         return write_plan(job)

@@ -1,4 +1,4 @@
-"""The parts of the scripted stand-in's plans for MiniWoB++: steps, and the XPaths in them."""
+"""The source of steps in MiniWoB++ plans, and of the XPaths in them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SUBMIT_XPATH = "//button[@id='subbtn']"
 
 
 class StepSource(Value, frozen=True):
-    """One step of a plan: why, the lines that act, the test of what came of them, and what it says where that fails."""
+    """One step of a plan: its title, the lines that act, the assertion and its error message."""
 
     title: str
     lines: str
@@ -19,14 +19,14 @@ class StepSource(Value, frozen=True):
 
 
 def write_steps(steps: list[StepSource], helpers: str = "") -> str:
-    """The plan that makes these moves."""
+    """The plan with these steps."""
     outline = ", then ".join(move.title for move in steps)
     head = f"def solution(agent, start_from=1):\n    # General plan: {outline}.\n{indent(helpers, '    ')}"
     return head + "".join(write_step(number, move) for number, move in enumerate(steps, 1))
 
 
 def write_step(number: int, source: StepSource) -> str:
-    """A move as a step of this number."""
+    """The source of step ``number``."""
     said = source.title[0].upper() + source.title[1:]
     return (
         f"    if start_from <= {number}:\n"
@@ -37,39 +37,39 @@ def write_step(number: int, source: StepSource) -> str:
 
 
 def click_line(xpath: str) -> str:
-    """A line that clicks."""
+    """The line that clicks an element."""
     return f"state = agent.click_xpath({xpath!r})"
 
 
 def final_click(title: str, xpath: str) -> StepSource:
-    """The click that ends the task."""
+    """A click that ends the task."""
     return StepSource(title, click_line(xpath), "state.startswith('DONE')", "the task goes on")
 
 
 def submit_step(xpath: str = SUBMIT_XPATH) -> StepSource:
-    """The click that hands in what was done."""
+    """The click that submits."""
     return final_click("submit", xpath)
 
 
 def fill_step(what: str, xpath: str, text: str) -> StepSource:
-    """Text into a field."""
+    """Types text into a field."""
     lines = f"{click_line(xpath)}\nstate = agent.type({text!r})"
     return StepSource(f"fill in the {what}", lines, value_assertion(text), f"the {what} is not filled in")
 
 
 def value_assertion(value: str) -> str:
-    """The test that a field has this value."""
+    """The assertion that a field has this value."""
     told = f'value="{value}"'
     return f"{told!r} in state"
 
 
 def xpath_string(text: str) -> str:
-    """A text as an XPath says it."""
+    """A text as an XPath string."""
     if '"' not in text:
         return f'"{text}"'
     return "concat(" + ", '\"', ".join(f'"{part}"' for part in text.split('"')) + ")"
 
 
 def xpath_with_text(text: str, tag: str = "*") -> str:
-    """The first element of this tag that has just this text."""
+    """The XPath of the first element with this tag and exactly this text."""
     return f"(//{tag}[text()={xpath_string(text)}])[1]"

@@ -1,4 +1,4 @@
-"""Words that mean much the same, as far as the scripted stand-in knows."""
+"""Groups of words with similar meanings."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _SYNONYMS = [set(line.split()) for line in _SYNONYM_LINES.split("\n")]
 
 
 def answer_question(question: str) -> str | None:
-    """The Python list of the words offered that mean much the same as one of the words named; None if not asked for."""
+    """The Python list of offered words that resemble one of the named words; None for any other question."""
     asked = re.search(r"Which of the words \[(.*?)\] mean much the same as one of the words \[(.*?)\]\?", question)
     if not asked:
         return None

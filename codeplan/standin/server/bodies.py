@@ -1,4 +1,4 @@
-"""What the served endpoint answers with: the bodies of OpenAI's protocol, whole and as streams."""
+"""Bodies of OpenAI's protocol, whole and as streams."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CHUNK_CHARACTERS = 40
 
 
 class ServerReply(msgspec.Struct, frozen=True):
-    """What is to be said: ``text`` is None in an answer without text; ``finish_reason`` is in Chat's words."""
+    """A reply to send. ``text`` is None for a reply without text; ``finish_reason`` is Chat Completions' term."""
 
     number: int
     model: str
@@ -25,7 +25,7 @@ class ServerReply(msgspec.Struct, frozen=True):
 
     @staticmethod
     def from_completion(completion: Completion, number: int, model: str, fault: str) -> ServerReply:
-        """The completion as an answer, with the fault (``"null"``, ``"length"``) in it if it is one of these."""
+        """The reply to a completion; the faults ``"null"`` and ``"length"`` remove or cut its text."""
         usage = completion.usage
         text, made = completion.text, usage.output_tokens or 0
         if fault == "length":
@@ -35,7 +35,7 @@ class ServerReply(msgspec.Struct, frozen=True):
 
 
 def read_messages(request: dict[str, Any], api: str) -> list[Message]:
-    """The messages of a request. Raises ValueError where it has none that are sound."""
+    """The messages of a request. Raises ValueError if one is invalid."""
     given = request.get("messages" if api == "chat" else "input")
     if isinstance(given, str):
         given = [{"role": "user", "content": given}]
@@ -44,11 +44,11 @@ def read_messages(request: dict[str, Any], api: str) -> list[Message]:
     try:
         return msgspec.convert([*system, *(_plain_message(m) for m in given or [])], list[Message])
     except (msgspec.ValidationError, TypeError, KeyError, AttributeError) as e:
-        raise ValueError(f"the messages are not sound: {e}") from None
+        raise ValueError(f"the messages are invalid: {e}") from None
 
 
 def _plain_message(message: dict[str, Any]) -> dict[str, Any]:
-    """A message whose content is one text; it may come as a list of parts."""
+    """The message with its content as one text; it may come as a list of parts."""
     content = message["content"]
     if isinstance(content, list):
         content = "".join(part.get("text", "") for part in content)
@@ -60,7 +60,7 @@ def _plain_message(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def chat_body(reply: ServerReply) -> dict[str, Any]:
-    """A chat completion."""
+    """The body of a chat completion."""
     choice = {
         "index": 0,
         "message": {"role": "assistant", "content": reply.text, "refusal": None},
@@ -71,7 +71,7 @@ def chat_body(reply: ServerReply) -> dict[str, Any]:
 
 
 def chat_stream(reply: ServerReply, with_usage: bool) -> Iterator[bytes]:
-    """The same as server-sent events; the tokens come last, if they are wanted."""
+    """A chat completion as server-sent events, with the usage last if requested."""
     head = _chat_head(reply, "chat.completion.chunk")
 
     def chunk(delta: dict[str, Any], reason: str | None = None) -> bytes:
@@ -105,7 +105,7 @@ def _chat_usage(answer: ServerReply) -> dict[str, int]:
 
 
 def response_body(reply: ServerReply) -> dict[str, Any]:
-    """A response."""
+    """The body of a Responses API reply."""
     whole = reply.finish_reason == "stop"
     return {
         **_response_head(reply, "completed" if whole else "incomplete"),
@@ -122,7 +122,7 @@ def response_body(reply: ServerReply) -> dict[str, Any]:
 
 
 def response_stream(reply: ServerReply) -> Iterator[bytes]:
-    """The same as server-sent events."""
+    """A Responses API reply as server-sent events."""
     at = {"item_id": f"msg_{reply.number}", "output_index": 0, "content_index": 0}
     events: list[dict[str, Any]] = [{"type": "response.created", "response": _response_head(reply, "in_progress")}]
     events += [{"type": "response.output_text.delta", **at, "delta": piece} for piece in _chunks(reply.text)]
@@ -160,12 +160,12 @@ def _message_item(answer: ServerReply, text: str) -> dict[str, Any]:
 
 
 def models_body() -> dict[str, Any]:
-    """The list of models: one."""
+    """The list of models, which has one entry."""
     return {"object": "list", "data": [{"id": "scripted", "object": "model", "created": 0, "owned_by": "codeplan"}]}
 
 
 def error_body(message: str, kind: str) -> dict[str, Any]:
-    """An error in OpenAI's form."""
+    """The body of an error."""
     return {"error": {"message": message, "type": kind, "param": None, "code": None}}
 
 

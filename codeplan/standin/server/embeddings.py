@@ -1,4 +1,4 @@
-"""What the served endpoint answers for embeddings: vectors that are near where texts share words."""
+"""Embeddings of the server: texts that share words have similar vectors."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ DIMENSIONS = 256
 
 
 def read_texts(request: dict[str, Any]) -> list[str]:
-    """The texts of a request. Raises ValueError where it has none that are sound."""
+    """The texts of a request. Raises ValueError if it has none, or an invalid one."""
     given = request.get("input")
     found = [given] if isinstance(given, str) else given
     if not isinstance(found, list) or not found or not all(isinstance(text, str) and text for text in found):
-        raise ValueError("the input is no text, and no list of texts")
+        raise ValueError("the input is not a text or a list of texts")
     return found
 
 
 def embeddings_body(texts: list[str], model: str, fault: str) -> dict[str, Any]:
-    """The vectors of the texts, with the fault (``"null"``, ``"length"``) in them if it is one of these."""
+    """The body with the texts' vectors; the faults ``"null"`` and ``"length"`` remove vectors."""
     vectors = [None if fault == "null" else text_vector(text) for text in texts]
     if fault == "length":
         vectors = vectors[: len(vectors) // 2]
@@ -34,10 +34,9 @@ def embeddings_body(texts: list[str], model: str, fault: str) -> dict[str, Any]:
 
 
 def text_vector(text: str) -> list[float]:
-    """A text's vector, of length 1: its words, hashed into so many dimensions and counted.
+    """A vector of length 1 that counts the text's words by feature hashing.
 
-    That is feature hashing (Weinberger et al., "Feature Hashing for Large Scale Multitask Learning", ICML 2009,
-    section 2).
+    See Weinberger et al., "Feature Hashing for Large Scale Multitask Learning", ICML 2009, section 2.
     """
     counts = [0.0] * DIMENSIONS
     for word in re.findall(r"[^\W_]+", text.lower()) or [text]:

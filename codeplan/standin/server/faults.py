@@ -1,4 +1,4 @@
-"""Faults that the served endpoint makes on purpose: which, how often, repeatable by a seed."""
+"""Faults that the server makes on purpose, repeatable by a seed."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import msgspec
 from codeplan.errors import UsageError
 
 FAULT_KINDS = ("429", "500", "slow", "cut", "garbage", "null", "length")
-"""A rate limit with Retry-After, a server's error, a slow answer, a connection cut in the middle of an answer, bytes
-that are no JSON, an answer without text, an answer cut off at its limit of tokens."""
+"""A rate limit with Retry-After, a server error, a slow answer, a connection cut within an answer, bytes that are not
+JSON, an answer without text, an answer cut off at its token limit."""
 
 
 class FaultSettings(msgspec.Struct, frozen=True):
-    """How often each kind happens (``rates``, of 1), and how.
+    """The probability of each kind of fault, and its details in seconds.
 
-    ``retry_after`` are the seconds that a 429 asks to wait, ``slow_by`` those that a slow answer takes longer.
+    ``retry_after`` is the wait that a 429 asks for, ``slow_by`` the delay of a slow answer.
     """
 
     rates: dict[str, float] = {}
@@ -29,9 +29,10 @@ class FaultSettings(msgspec.Struct, frozen=True):
 
     @staticmethod
     def parse(spec: str) -> FaultSettings:
-        """Faults from ``KIND=RATE,…``; ``all=RATE`` shares a rate out, and seed, retry_after and slow_by are numbers.
+        """Parse ``KIND=RATE,…``. ``all=RATE`` divides a rate among the kinds; seed, retry_after, slow_by are numbers.
 
-        Raises UsageError for anything else.
+        Raises:
+            UsageError: an item is unknown, a number is invalid, or the rates add up to more than 1.
         """
         rates: dict[str, float] = {}
         others: dict[str, Any] = {}
@@ -51,14 +52,14 @@ class FaultSettings(msgspec.Struct, frozen=True):
                     f"--faults knows no {name!r}; there are: {', '.join(FAULT_KINDS)}, all, seed, retry_after, slow_by"
                 )
         if sum(rates.values()) > 1:
-            raise UsageError(f"the rates in --faults {spec} sum up to more than 1")
+            raise UsageError(f"the rates in --faults {spec} add up to more than 1")
         return FaultSettings(rates, **others)
 
 
 class FaultChooser:
-    """Chooses a fault for each request: by the seed, what is asked and how often it was asked before.
+    """Chooses each request's fault by the seed, the body, and how often the body came before.
 
-    So the choice does not depend on the order in which the requests of several episodes come.
+    So the choice does not depend on the order of requests from several episodes.
     """
 
     def __init__(self, faults: FaultSettings) -> None:
@@ -66,7 +67,7 @@ class FaultChooser:
         self._request_counts: Counter[str] = Counter()
 
     def choose_fault(self, body: bytes, requested: str = "") -> str:
-        """The kind of fault for this request, or empty; ``wanted`` is what the request's own header asks for."""
+        """The request's kind of fault, or empty; ``requested`` is the one that its header names."""
         if requested in FAULT_KINDS:
             return requested
         digest = hashlib.sha256(body).hexdigest()

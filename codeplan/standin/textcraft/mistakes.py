@@ -1,4 +1,4 @@
-"""How the scripted stand-in's mistakes are worked into a TextCraft plan."""
+"""Inserts mistakes into TextCraft plans."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NEEDS = re.compile(r"gather\((\{'.*\})\)")
 
 
 def _change_count(plan: str, which: float) -> str:
-    """An ingredient of one command, with one more or one less of it."""
+    """Take one more or one less of an ingredient."""
     calls = [range(*call.span(3)) for call in _MADE.finditer(plan)]
     counts = [m for m in re.finditer(r": (\d+)", plan) if any(m.start() in call for call in calls)]
     count, more = _choose([(m, more) for m in counts for more in (1, -1) if int(m[1]) + more > 0], which)
@@ -24,7 +24,7 @@ def _change_count(plan: str, which: float) -> str:
 
 
 def _remove_ingredient(plan: str, which: float) -> str:
-    """One thing less that is got, or one step less that makes an ingredient; as it was where there is neither."""
+    """Drop one item to get, or one step that crafts an ingredient, if there is one."""
     needs, steps = _parse_needs(plan), _intermediate_steps(plan)
     if not needs and not steps:
         return plan
@@ -35,7 +35,7 @@ def _remove_ingredient(plan: str, which: float) -> str:
 
 
 def _get_product(plan: str, which: float) -> str:
-    """An ingredient that is to be made is taken for one that can be got; as it was where none is made by its name."""
+    """Get an ingredient instead of crafting it, if there is one."""
     steps = _intermediate_steps(plan)
     if not steps or not _parse_needs(plan):
         return plan
@@ -69,7 +69,7 @@ MISTAKE_INSERTERS: dict[str, MistakeInserter] = {
     "unknown_method": _insert_unknown_method,
     "syntax_error": _insert_syntax_error,
 }
-"""What works each mistake into a sound plan, in the order in which they are worked in."""
+"""In the order of insertion."""
 
 
 def _choose(options: Sequence[T], which: float) -> T:
@@ -77,7 +77,7 @@ def _choose(options: Sequence[T], which: float) -> T:
 
 
 def _parse_needs(plan: str) -> dict[str, int]:
-    """What the plan's first step gets."""
+    """The items that the plan's first step gets."""
     found = _NEEDS.search(plan)
     return literal_eval(found[1]) if found else {}
 
@@ -87,7 +87,7 @@ def _replace_needs(plan: str, needs: dict[str, int]) -> str:
 
 
 def _intermediate_steps(plan: str) -> dict[int, tuple[str, int]]:
-    """The steps that make ingredients by their names, with what they make."""
+    """The steps that craft ingredients, with item and count."""
     steps = split_steps(plan)
     made = {number: _MADE.search(steps[number]) for number in sorted(steps)[1:-1]}
     return {number: (m[2], int(m[1])) for number, m in made.items() if m}

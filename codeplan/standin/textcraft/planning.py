@@ -1,4 +1,4 @@
-"""How the scripted stand-in plans in TextCraft: it reads commands and goal off the prompt, and reckons backwards."""
+"""Plans for TextCraft: computes backwards from the goal what to get and what to craft."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from string import Template
 from codeplan.types.value import Value
 
 VARIANT_INGREDIENTS = ("planks", "wool")
-"""Ingredients of which it knows that there are sorts: any ``oak planks`` are planks."""
+"""Ingredients with variants: any ``oak planks`` are planks."""
 
 _COMMAND = re.compile(r"^craft (\d+) (.+?) using (.+)$", re.MULTILINE)
 
 
 class PromptRecipe(Value, frozen=True):
-    """A crafting command, read."""
+    """A crafting command of the prompt."""
 
     item: str
     count: int
@@ -24,52 +24,52 @@ class PromptRecipe(Value, frozen=True):
 
 
 class ParsedCraftingGoal(Value, frozen=True):
-    """A TextCraft task as it was understood: what to craft, by which commands; ``avoid`` are sorts that will not do."""
+    """The item to craft and the recipes for it; ``avoid`` are variants that do not work."""
 
     item: str
     recipes: tuple[PromptRecipe, ...]
     avoid: frozenset[str] = frozenset()
 
     def recipes_for(self, item: str) -> list[PromptRecipe]:
-        """The recipes that make an item."""
+        """The recipes for an item."""
         return [r for r in self.recipes if r.item == item]
 
     def variants(self, name: str) -> list[str]:
-        """The craftable sorts of an ingredient that stands for any of them; none for other ingredients."""
+        """The craftable variants of an ingredient that accepts any of them; none for other ingredients."""
         if name not in VARIANT_INGREDIENTS or self.recipes_for(name):
             return []
         return sorted({r.item for r in self.recipes if r.item.endswith(f" {name}")} - self.avoid)
 
     def depth(self, name: str, above: frozenset[str] = frozenset()) -> int:
-        """How many crafts deep something is; what would need itself, among ``above``, is far too deep."""
+        """How many levels of crafting an item takes; 99 if it needs itself (is in ``above``)."""
         if name in above:
             return 99
-        if sorts := self.variants(name):
-            return min(self.depth(sort, above) for sort in sorts)
+        if variants := self.variants(name):
+            return min(self.depth(variant, above) for variant in variants)
         below = above | {name}
         return min((1 + max(self.depth(i, below) for i in r.ingredients) for r in self.recipes_for(name)), default=0)
 
     def simplest_recipe(self, item: str) -> PromptRecipe:
-        """The recipe that is the least deep, of an item that has one."""
+        """The recipe of least depth, for an item that has one."""
         return min(self.recipes_for(item), key=lambda r: (max(map(self.depth, r.ingredients)), len(r.ingredients)))
 
     def asks_for_variant(self, name: str) -> bool:
-        """Whether it is left to the plan to ask which sort to take: there are several, all made of what can be got."""
-        sorts = self.variants(name)
-        return len(sorts) > 1 and all(self.depth(sort) == 1 for sort in sorts)
+        """Whether the plan asks which variant to take: there are several, all made of items that the agent can get."""
+        variants = self.variants(name)
+        return len(variants) > 1 and all(self.depth(variant) == 1 for variant in variants)
 
     def chosen_item(self, name: str) -> str:
-        """The item that is taken for an ingredient: the least deep sort where there are sorts and none is asked for."""
-        sorts = [] if self.asks_for_variant(name) else self.variants(name)
-        return min(sorts, key=self.depth) if sorts else name
+        """The item for an ingredient: its variant of least depth, if it has variants and the plan does not ask."""
+        variants = [] if self.asks_for_variant(name) else self.variants(name)
+        return min(variants, key=self.depth) if variants else name
 
 
 def parse_goal(goal: str, observation: str) -> ParsedCraftingGoal | None:
-    """The task that the prompt sets; None where there are no crafting commands, or none that makes the goal."""
+    """The task in the prompt; None if no crafting command makes its item."""
     recipes = tuple(PromptRecipe(m[2], int(m[1]), _parse_counts(m[3])) for m in _COMMAND.finditer(observation))
     wanted = re.search(r"\bcraft (?:an? |the )?(.+?)\.?\s*$", goal or observation)
-    order = ParsedCraftingGoal(wanted[1] if wanted else "", recipes)
-    return order if order.recipes_for(order.item) else None
+    parsed = ParsedCraftingGoal(wanted[1] if wanted else "", recipes)
+    return parsed if parsed.recipes_for(parsed.item) else None
 
 
 def _parse_counts(ingredients: str) -> dict[str, int]:
@@ -77,18 +77,18 @@ def _parse_counts(ingredients: str) -> dict[str, int]:
     return {name: int(count) for count, name in pairs}
 
 
-# ------------------------------------------------------------------ reckoning
+# ------------------------------------------------------------------ computing the work
 
 
 class CraftingWork(Value, frozen=True):
-    """What is to be done for an order: counts of what is got, then of what is made, ingredients before products."""
+    """Counts of the items to get, and of those to craft, ingredients before products."""
 
     to_get: dict[str, int]
     to_craft: dict[str, int]
 
 
 def compute_work(goal: ParsedCraftingGoal, wanted: dict[str, int], held: dict[str, int]) -> CraftingWork:
-    """The work for so many of the wanted items, given what is held."""
+    """The work for the wanted items, given the held ones."""
     need, spare = Counter(wanted), Counter(held)
     made: dict[str, int] = {}
     while open_ := [name for name in need if _is_craftable(goal, name)]:
@@ -106,8 +106,8 @@ def compute_work(goal: ParsedCraftingGoal, wanted: dict[str, int], held: dict[st
     return CraftingWork(got, dict(reversed(made.items())))
 
 
-def _is_craftable(order: ParsedCraftingGoal, name: str) -> bool:
-    return bool(order.recipes_for(name) or order.asks_for_variant(name))
+def _is_craftable(goal: ParsedCraftingGoal, name: str) -> bool:
+    return bool(goal.recipes_for(name) or goal.asks_for_variant(name))
 
 
 # ------------------------------------------------------------------ the plan, step by step
@@ -154,50 +154,52 @@ _CHOOSE = Template("""\
 
 
 def write_plan(goal: ParsedCraftingGoal) -> str:
-    """A plan that is sound as far as the commands tell."""
+    """A plan that is correct as far as the commands say."""
     work = compute_work(goal, {goal.item: 1}, {})
     return _HEAD.substitute(outline=outline(work)) + "".join(_write_steps(goal, work))
 
 
 def outline(work: CraftingWork) -> str:
-    """The plan in one line."""
+    """A one-line summary of the plan."""
     verbs = (("get", work.to_get), ("craft", work.to_craft))
     return ", ".join(f"{verb} {n} {name}" for verb, counts in verbs for name, n in counts.items()) + "."
 
 
 def make_call_source(goal: ParsedCraftingGoal, item: str, count: int) -> str:
-    """The call that makes so many of an item by the command for it."""
+    """The source of the call that crafts ``count`` of an item."""
     recipe = goal.simplest_recipe(item)
     taken = (
         (name if goal.asks_for_variant(name) else repr(goal.chosen_item(name)), n)
         for name, n in recipe.ingredients.items()
     )
-    ingredients = ", ".join(f"{name}: {n}" for name, n in taken)  # a sort that is asked for is a variable of its name
+    ingredients = ", ".join(
+        f"{name}: {n}" for name, n in taken
+    )  # a chosen variant is in a variable of this name
     return f"make({count}, {item!r}, {recipe.count}, {{{ingredients}}})"
 
 
-def _write_steps(order: ParsedCraftingGoal, work: CraftingWork) -> Iterator[str]:
+def _write_steps(goal: ParsedCraftingGoal, work: CraftingWork) -> Iterator[str]:
     first = 1
     if work.to_get:
         yield _GATHER.substitute(step=1, names=", ".join(work.to_get), needs=repr(work.to_get))
         first = 2
     for step, (item, count) in enumerate(work.to_craft.items(), first):
         names = {"step": step, "count": count, "item": item}
-        if order.asks_for_variant(item):
+        if goal.asks_for_variant(item):
             lines = variant_choice_lines(item, count)
             yield _STEP.substitute(names, why="; any one sort will do", work=lines, thing=f"{{{item}}}")
         else:
-            call = make_call_source(order, item, count)
+            call = make_call_source(goal, item, count)
             yield _STEP.substitute(names, why="", work=f"        made = {call}\n", thing=item)
 
 
 def variant_choice_lines(item: str, count: int) -> str:
-    """The lines of a step that ask for a sort of an ingredient and make so many of it."""
+    """The lines of a step that ask for a variant of an ingredient and craft ``count`` of it."""
     return _CHOOSE.substitute(item=item, count=count)
 
 
 def answer_question(question: str) -> str | None:
-    """The Python literal that answers which of some sorts to take; None for another question."""
+    """The Python literal that says which variant to take; None for any other question."""
     found = re.search(r"In Minecraft I need .*? and can craft (\[[^\[\]]*\])", question)
     names = re.findall(r"'([^']+)'", found[1]) if found else []
     return repr(min(names, key=lambda name: (not name.startswith("oak "), len(name), name))) if names else None

@@ -1,4 +1,4 @@
-"""How the scripted stand-in shops: it reads the instruction, and compares offers by its words."""
+"""Plans for WebShop: compares offers by the words of the instruction."""
 
 from __future__ import annotations
 
@@ -20,10 +20,7 @@ _STOP_WORDS = frozenset(_STOP_WORD_TEXT.split())
 
 
 class ParsedShoppingGoal(Value, frozen=True):
-    """An instruction as it was understood: what to search for, words to look for on pages, dollars to spend at most.
-
-    ``cap`` is None where the instruction names no price.
-    """
+    """What to search for, the words that pages should contain, and the price limit in dollars, if there is one."""
 
     text: str
     query: str
@@ -32,16 +29,15 @@ class ParsedShoppingGoal(Value, frozen=True):
 
 
 def parse_goal(goal: str) -> ParsedShoppingGoal | None:
-    """The errand that the prompt sets; None where it asks for nothing."""
+    """The instruction's goal; None if it asks for nothing."""
     asked = _PRICE_LIMIT.sub("", goal.lower()).strip(" .?")
     asked = _REQUEST_PHRASE.sub("", asked)
     words = _content_words(asked)
     if not words:
         return None
     cap = _PRICE_LIMIT.search(goal.lower())
-    return ParsedShoppingGoal(
-        asked, " ".join(_content_words(asked.split(", ")[0]) or words), words, float(cap[1]) if cap else None
-    )
+    query = " ".join(_content_words(asked.split(", ")[0]) or words)
+    return ParsedShoppingGoal(asked, query, words, float(cap[1]) if cap else None)
 
 
 def _content_words(text: str) -> tuple[str, ...]:
@@ -114,7 +110,7 @@ def solution(agent, start_from=1):
 
 
 def write_plan(goal: ParsedShoppingGoal) -> str:
-    """A plan that is sound as far as the instruction tells."""
+    """A plan that is correct as far as the instruction says."""
     affordable = "" if goal.max_price is None else f" if offer['price'] < {goal.max_price}"
     return _PLAN.substitute(
         asked=repr(goal.text), words=repr(list(goal.words)), query=repr(goal.query), affordable=affordable
@@ -122,7 +118,7 @@ def write_plan(goal: ParsedShoppingGoal) -> str:
 
 
 def answer_question(question: str) -> str | None:
-    """The Python literal that answers which value of an option is meant; None for another question."""
+    """The Python literal that says which value of an option is meant; None for any other question."""
     found = re.search(r"I am to buy: (.*)\. The .*? can be one of (\[[^\[\]]*\])", question)
     if not found:
         return None

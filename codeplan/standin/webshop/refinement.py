@@ -1,4 +1,4 @@
-"""What the scripted stand-in gets wrong in a shop, and how it mends that by the words of the check or the feedback."""
+"""Inserts mistakes into WebShop plans, and mends plans by what the feedback says."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from codeplan.standin.mistakes import MistakeInserter
-from codeplan.standin.plan_edits import AgentVocabulary, edit_step, failed_step, first_fix, first_match, repair_plan
+from codeplan.standin.plan_edits import AgentVocabulary, edit_step, failed_step, first_fix, first_match
 from codeplan.standin.webshop.planning import ParsedShoppingGoal, write_plan
 
 AGENT_VOCABULARY = AgentVocabulary(
@@ -18,14 +18,13 @@ AGENT_VOCABULARY = AgentVocabulary(
         "options": "get_options variants",
     },
 )
-"""The buyer, as its API shows it, and what its methods may wrongly be called."""
 
 _MAX_OFFERS = 10
 _LOOK = r"(?<=^        look, tolerated = )(\d+), (\d+)$"
 
 
 def _read_first_offer_only(plan: str, which: float) -> str:
-    """Only the first offer is read about."""
+    """Read only the first offer."""
     return re.sub(_LOOK, "1, 0", plan, flags=re.MULTILINE)
 
 
@@ -50,31 +49,25 @@ MISTAKE_INSERTERS: dict[str, MistakeInserter] = {
     "unknown_method": _insert_unknown_method,
     "syntax_error": _insert_syntax_error,
 }
-"""What works each mistake into a sound plan, in the order in which they are worked in."""
-
-
-def repair_webshop_plan(source: str, errors: str) -> str:
-    """A plan for the shop without the errors that the check lists; see ``edits.repair_plan``."""
-    return repair_plan(source, errors, AGENT_VOCABULARY)
 
 
 def refine_plan(source: str, feedback: str, goal: ParsedShoppingGoal) -> str:
-    """A better plan: the failing step mended where the feedback tells how, and otherwise a new plan."""
-    mended = first_fix(source, feedback, AGENT_VOCABULARY, (mend(source, feedback, goal) for mend in _REMEDIES))
+    """The plan with its failing step mended; a new plan if the feedback shows no fix."""
+    mended = first_fix(source, feedback, AGENT_VOCABULARY, (fix(source, feedback, goal) for fix in _FIXES))
     return write_plan(goal) if mended is None else mended
 
 
-def _widen_search(source: str, feedback: str, errand: ParsedShoppingGoal) -> str | None:
-    """Nothing was found: search for all of the instruction's words, then for the last of the query's alone."""
+def _widen_search(source: str, feedback: str, goal: ParsedShoppingGoal) -> str | None:
+    """Nothing was found: search for all words of the instruction, then only for the query's last two."""
     if "nothing that I can afford was found" not in feedback:
         return None
-    everything, kind = " ".join(errand.words), " ".join(errand.query.split()[-2:])
+    everything, kind = " ".join(goal.words), " ".join(goal.query.split()[-2:])
     query = kind if repr(everything) in source else everything
     return re.sub(r"agent\.search\(.*\)", lambda _: f"agent.search({query!r})", source)
 
 
-def _read_all_offers(source: str, feedback: str, errand: ParsedShoppingGoal) -> str | None:
-    """The best offer lacks something: read about all of them, and then take the one that lacks least."""
+def _read_all_offers(source: str, feedback: str, goal: ParsedShoppingGoal) -> str | None:
+    """The best offer lacks something: read all offers, and then take the one that lacks least."""
     lacking = re.findall(r"'([^']+)'", first_match(r"the best lacks (\[.*?\])", feedback))
 
     def further(numbers: re.Match[str]) -> str:
@@ -83,7 +76,7 @@ def _read_all_offers(source: str, feedback: str, errand: ParsedShoppingGoal) -> 
     return edit_step(source, failed_step(feedback), _LOOK, further) if lacking else None
 
 
-_REMEDIES: tuple[Callable[[str, str, ParsedShoppingGoal], str | None], ...] = (
+_FIXES: tuple[Callable[[str, str, ParsedShoppingGoal], str | None], ...] = (
     _widen_search,
     _read_all_offers,
 )
