@@ -172,9 +172,7 @@ def make_call_source(goal: ParsedCraftingGoal, item: str, count: int) -> str:
         (name if goal.asks_for_variant(name) else repr(goal.chosen_item(name)), n)
         for name, n in recipe.ingredients.items()
     )
-    ingredients = ", ".join(
-        f"{name}: {n}" for name, n in taken
-    )  # a chosen variant is in a variable of this name
+    ingredients = ", ".join(f"{name}: {n}" for name, n in taken)  # a chosen variant is in a variable of this name
     return f"make({count}, {item!r}, {recipe.count}, {{{ingredients}}})"
 
 
