@@ -1,7 +1,7 @@
-"""The skill library: plans that solved a task, made general, and shown by trials to help with others.
+"""The skill library: generalised plans, with evidence that they help to solve other tasks.
 
-The truth is folders of text, ``<environment>/<name>/``, fit for a repository; an index beside them is made from them.
-Nothing here runs a plan.
+The skills are text files in folders ``<environment>/<name>/``; an index is derived from them. This package runs no
+plans.
 """
 
 from __future__ import annotations

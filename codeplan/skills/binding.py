@@ -1,7 +1,7 @@
-"""A plan's parameters: read from its head, and set to other values there. Text work: nothing here parses Python.
+"""Reads the parameters of a plan and sets them to other values. This is text processing; it parses no Python.
 
-The head is what ``sandbox.language.generalise`` writes: lines ``name = value``, the values in JSON, between two
-comments. Values are texts or lists of texts; nothing else can be a parameter, and nothing else be bound to one.
+``sandbox.analysis.generalise`` writes the parameters as a block of lines ``name = value`` between two comments. Values
+are JSON: texts or lists of texts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DESCRIPTION = re.compile(r"^ *# (?P<name>\w+): (?P<about>.*)$")
 
 
 class SkillParameter(Frozen, frozen=True):
-    """A parameter: its name, the value that it had in the plan, and what it is for."""
+    """A parameter's name, its value in the plan, and what it is for."""
 
     name: str
     value: SkillParameterValue
@@ -32,18 +32,18 @@ class SkillParameter(Frozen, frozen=True):
 
 
 class ParameterBlock(Frozen, frozen=True):
-    """A plan's parameters, in their order, and the goal of the task that their values are for."""
+    """The parameters of a plan in order, and the goal of the task that their values belong to."""
 
     goal: str
     parameters: tuple[SkillParameter, ...]
 
 
 class BindingError(ValueError):
-    """Values that cannot be bound to a plan's parameters: the message says why."""
+    """The values cannot be bound to the plan's parameters; the message says why."""
 
 
 def read_parameters(plan: str) -> ParameterBlock:
-    """What stands at the plan's head; no parameters where it has none."""
+    """Return the plan's parameter block; it has no parameters if the plan has none."""
     lines = plan.split("\n")
     span = _block_lines(lines)
     goal = lines[span.start - 1].partition(PARAMETERS_OPENING)[2].strip() if span else ""
@@ -58,23 +58,26 @@ def read_parameters(plan: str) -> ParameterBlock:
 
 
 def parse_values(reply: str, parameters: Sequence[SkillParameter]) -> dict[str, SkillParameterValue]:
-    """The value of every parameter, out of a model's reply: a JSON object. Raises Unbound where it is not all there."""
+    """Read the value of every parameter from a model's reply, which must hold a JSON object.
+
+    Raises: BindingError if a value is missing or has the wrong type.
+    """
     start, end = reply.find("{"), reply.rfind("}")
     try:
         given = msgspec.json.decode(
             reply[start : end + 1].encode("utf-8", "replace"), type=dict[str, SkillParameterValue]
         )
     except (msgspec.DecodeError, RecursionError) as e:
-        raise BindingError(f"the answer is no JSON object of texts and lists of texts: {e}") from None
+        raise BindingError(f"the reply is not a JSON object of texts and lists of texts: {e}") from None
     for p in parameters:
         if not isinstance(given.get(p.name), type(p.value)):
             sort = "list of texts" if isinstance(p.value, list) else "text"
-            raise BindingError(f"the answer gives no {sort} for {p.name}")
+            raise BindingError(f"the reply gives no {sort} for {p.name}")
     return {p.name: given[p.name] for p in parameters}
 
 
 def bind_parameters(plan: str, goal: str, values: Mapping[str, SkillParameterValue]) -> str:
-    """The plan with these values at its head, for a task with this goal. Other parameters keep theirs."""
+    """Return the plan with these values and this goal in its block. Parameters without a value here keep theirs."""
     lines = plan.split("\n")
     span = _block_lines(lines)
     for i in span:
@@ -88,7 +91,7 @@ def bind_parameters(plan: str, goal: str, values: Mapping[str, SkillParameterVal
 
 
 def _block_lines(lines: Sequence[str]) -> range:
-    """The lines between the head's two comments, by their indices; none where there is no head."""
+    """The indices of the lines between the two comments; empty if there is no block."""
     first = next((i for i, line in enumerate(lines) if line.strip().startswith(PARAMETERS_OPENING)), None)
     last = next((i for i, line in enumerate(lines) if line.strip() == PARAMETERS_CLOSING), None)
     return range(0) if first is None or last is None else range(first + 1, last)
@@ -103,6 +106,6 @@ def _parse_value(text: str) -> SkillParameterValue | None:
 
 
 def _format_value(value: SkillParameterValue) -> str:
-    """The value in a form that is JSON and Python alike: one line, whatever is in it."""
+    """The value on one line, in a form that is both JSON and Python."""
     text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 0x10000 else "?" for c in text)

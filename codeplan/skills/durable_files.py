@@ -1,4 +1,4 @@
-"""Files that survive: written whole or not at all, by one process at a time."""
+"""Crash-safe file operations: atomic writes, durable appends, and a lock between processes."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from pathlib import Path
 
 
 class DamagedSkill(ValueError):
-    """A skill's folder that cannot be used as it is: the message says which file, and why. Nothing of it is deleted."""
+    """A skill's folder cannot be used; the message names the file and the reason. Nothing in it is deleted."""
 
 
 def is_temporary(name: str) -> bool:
-    """Whether a file or a folder of this name is one that a writer has not finished, or never will."""
+    """Whether this is the name of a file or folder that a writer has not finished."""
     return name.startswith(".") and name.endswith(".tmp")
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Put the text into the file, durably; a reader sees the old file or the new one, whatever happens meanwhile."""
+    """Write the text durably. A concurrent reader sees either the old file or the new one."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
     try:
         with open(temporary, "xb") as file:
@@ -39,16 +39,16 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def open_regular_file(path: str) -> io.FileIO:
-    """A file, to be read. Raises OSError where it cannot be, or is none: a pipe would be waited for."""
+    """Open a file for reading. Raises: OSError, also for a pipe or a device, where reading could block."""
     file = io.FileIO(path, opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
-        raise OSError(errno.EINVAL, "it is a pipe or a device, and no file")
+        raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
     return file
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Add a line to a file, durably. A torn line that a crash left behind is ended first, and stays as it is."""
+    """Append a line durably. If a crash left a torn last line, it is terminated first and otherwise kept."""
     with open(path, "ab+") as file:
         if file.tell() and not _ends_with_newline(file.fileno(), file.tell()):
             line = b"\n" + line
@@ -58,7 +58,7 @@ def append_line(path: Path, line: bytes) -> None:
 
 
 def remove_tree(path: Path) -> None:
-    """Remove a file, or a folder with all that is in it; nothing where it is gone."""
+    """Remove a file or a folder with its contents, if it exists."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -66,7 +66,7 @@ def remove_tree(path: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make what was created or renamed in a folder durable."""
+    """Make files created or renamed in a folder durable."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -76,7 +76,7 @@ def sync_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def exclusive_lock(path: Path) -> Iterator[None]:
-    """Hold the lock file, against every other process and thread. The system frees it when the holder dies."""
+    """Hold the lock file against all other processes and threads. The system releases it if the holder dies."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

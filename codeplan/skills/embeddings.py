@@ -1,6 +1,6 @@
-"""Retrieval by embeddings: a vector for each skill's text, those first that are nearest to the goal's.
+"""Retrieval by embeddings: ranks skills by the cosine similarity of their text to the goal.
 
-Vectors are made as long as 1, so that their product is the cosine of the angle between them.
+Vectors are stored with length 1, so that their dot product is the cosine.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from codeplan.skills.skill import Skill
 from codeplan.types.task import Task
 
 MAX_CHARACTERS = 2_000
-"""As much of a text is embedded."""
+"""The embedded part of a text."""
 
-_BATCH_SIZE = 256  # texts in a request: a few hundred tokens each, well below what endpoints take
+_BATCH_SIZE = 256  # texts in a request, well below what endpoints accept
 
-_GOAL = ""  # the goal's key among the digests of skills' texts
+_GOAL = ""  # the goal's key among digests
 
 
 class Embedder(msgspec.Struct, frozen=True):
-    """An embedding model by its name; ``embed`` asks it for vectors, of any length, of some texts."""
+    """An embedding model's name, and a function that returns one vector for each text."""
 
     model: str
     embed: Callable[[Sequence[str]], Sequence[Sequence[float]]]
@@ -36,35 +36,36 @@ class Embedder(msgspec.Struct, frozen=True):
 
 @runtime_checkable
 class EmbeddingSkillStore(Protocol):
-    """A SkillStore that can also find skills by their vectors."""
+    """A SkillStore that can also rank skills by embeddings."""
 
     def nearest(self, task: Task, limit: int, embedder: Embedder) -> Sequence[Skill]:
-        """Of the skills that fit the task, those whose texts are nearest to its goal, at most ``limit``."""
+        """Return at most ``limit`` skills that fit the task, the most similar to its goal first."""
         ...
 
 
 class VectorCache(Protocol):
-    """Keeps vectors, by the embedding model's name and the digest of the text. They can be had again at any time."""
+    """Caches vectors by embedding model and digest of the text. They can be computed again at any time."""
 
     def read_vectors(self, model: str, digests: Sequence[str]) -> dict[str, bytes]:
-        """The vectors that are there, by digest."""
+        """Return the cached vectors by digest."""
         ...
 
     def store_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
-        """Keep vectors by digest."""
+        """Store vectors by digest."""
         ...
 
 
 class EmbeddingRanker:
-    """Ranks entries of an index. ``read`` gives an entry's skill as it is, None where it cannot be used."""
+    """Ranks index entries. ``read`` returns an entry's current skill, or None if it cannot be used."""
 
     def __init__(self, cache: VectorCache, embedder: Embedder, read: Callable[[IndexEntry], Skill | None]) -> None:
         self._cache, self._embedder, self._read = cache, embedder, read
 
     def rank(self, goal: str, entries: Sequence[IndexEntry]) -> list[IndexEntry]:
-        """The entries, the nearest first, with the cosine as their score; without those that cannot be used.
+        """Return the usable entries, the most similar first, with the cosine as their score.
 
-        The goal is embedded, and what is not kept yet, or in another length, since another model bears the name now.
+        Embeds the goal, texts that are not cached, and texts whose cached vector has another length (the model has
+        changed).
         """
         if not entries:
             return []
@@ -83,7 +84,7 @@ class EmbeddingRanker:
         return sorted(scored, key=lambda e: (-e.score, -e.evidence.solved, e.name))
 
     def _texts(self, entries: Iterable[IndexEntry]) -> dict[str, str]:
-        """What is embedded of the entries' skills, by digest: their description, and their plan from its head on."""
+        """The texts to embed for the entries' skills (description and plan), by digest."""
         texts: dict[str, str] = {}
         for entry in entries:
             skill, key = self._read(entry), _text_digest(entry.description, entry.digest)
@@ -92,7 +93,7 @@ class EmbeddingRanker:
         return texts
 
     def _embed(self, texts: Mapping[str, str]) -> dict[str, array[float]]:
-        """The vectors of these texts, by digest; kept as they come, so that what was paid for is there."""
+        """The vectors of these texts, by digest. Each batch is cached as it arrives, since calls cost money."""
         keys = list(texts)
         found: dict[str, array[float]] = {}
         for some in (keys[i : i + _BATCH_SIZE] for i in range(0, len(keys), _BATCH_SIZE)):
@@ -104,7 +105,7 @@ class EmbeddingRanker:
 
 
 def _text_digest(description: str, plan: str) -> str:
-    """16 hexadecimal digits that change with what is embedded of a skill; ``plan`` is its plan's own digest."""
+    """16 hexadecimal digits that identify a skill's embedded text; ``plan`` is the digest of its plan."""
     return hashlib.sha256(f"{plan} {description}".encode()).hexdigest()[:16]
 
 
@@ -114,11 +115,11 @@ def _normalise(vector: Sequence[float]) -> array[float]:
 
 
 def _decode_vectors(kept: Mapping[str, bytes]) -> dict[str, array[float]]:
-    """The kept vectors without those that are none: an index may hold anything."""
+    """The cached vectors without malformed ones: an index file may hold anything."""
     vectors = {k: array("f", v) for k, v in kept.items() if isinstance(v, bytes) and v and len(v) % 4 == 0}
     return {k: v for k, v in vectors.items() if math.isfinite(sum(v))}
 
 
 def _cosine(one: array[float], other: array[float]) -> float:
-    """Of two vectors of length 1; 0 where they are of two models."""
+    """The cosine of two vectors of length 1; 0 if their lengths differ."""
     return round(sum(map(mul, one, other)), 4) if len(one) == len(other) else 0.0

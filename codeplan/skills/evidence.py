@@ -1,4 +1,4 @@
-"""``evidence.jsonl``: every trial of a skill, a line each; and what the trials come to."""
+"""``evidence.jsonl``: one record a line for each episode with or without a skill, and summaries of them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _MIN_RECENT_EPISODES = 3
 
 
 class EvidenceSummary(Value, frozen=True):
-    """Counts over the trials of one version.
+    """Counts over the evidence for one version of a skill.
 
-    ``shown`` and ``plain`` are the trials with the skill and without, ``solved`` and ``plain_solved`` the successes
-    among them; ``wins`` are the pairs that only the trial with the skill solved, ``losses`` those that only the one
-    without did; ``failing`` says that the latest trials with it (ten at most, three at least) mostly failed.
+    ``shown`` and ``baseline`` count the episodes with and without the skill, ``solved`` and ``baseline_solved`` their
+    successes. ``wins`` are the pairs that only the episode with the skill solved, ``losses`` those that only the other
+    one solved. ``failing`` means that most of the last ten episodes with the skill failed (of at least three).
     """
 
     shown: int = 0
@@ -34,12 +34,12 @@ class EvidenceSummary(Value, frozen=True):
 
 
 def encode_record(record: EvidenceRecord) -> bytes:
-    """The line of a trial, without its end."""
+    """Return a record as a line, without its newline."""
     return _encoder.encode(record)
 
 
 def decode_records(data: bytes) -> tuple[list[EvidenceRecord], list[int]]:
-    """The trials of a file, and the numbers of the lines that hold none, counted from 1."""
+    """Return the records of a file, and the numbers (from 1) of the lines that hold none."""
     trials: list[EvidenceRecord] = []
     bad: list[int] = []
     for number, line in enumerate(data.split(b"\n"), 1):
@@ -55,7 +55,7 @@ def decode_records(data: bytes) -> tuple[list[EvidenceRecord], list[int]]:
 def paired_outcomes(
     records: Iterable[EvidenceRecord], version: int, phase: EvidencePhase = "filter"
 ) -> list[tuple[bool, bool]]:
-    """Success with the skill and without, for each task, seed and model that was tried both ways; the latest counts."""
+    """Return (success with, success without) for each task, seed and model run both ways; the latest counts."""
     outcomes: dict[tuple[str, int, str], dict[bool, bool]] = {}
     for t in records:
         if t.version == version and t.phase == phase:
@@ -64,7 +64,7 @@ def paired_outcomes(
 
 
 def summarise_evidence(records: Sequence[EvidenceRecord], version: int) -> EvidenceSummary:
-    """What the trials of a version come to."""
+    """Return the counts for one version."""
     of_version = [t for t in records if t.version == version]
     shown = [t.success for t in of_version if t.shown]
     plain = [t.success for t in of_version if not t.shown]

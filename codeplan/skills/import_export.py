@@ -1,7 +1,7 @@
-"""Libraries on the move: a zip file of skills, out and in. What comes in is foreign, and treated as hostile.
+"""Exports skills to a zip file and imports them. Imported skills are untrusted.
 
-Of a zip file nothing is unpacked: members of a known form are read, each up to a size, and whatever else is in it is
-left alone. A plan that comes in is checked in the cage; as a candidate it is not shown before it is proven here.
+Nothing is unpacked: the import reads members with known names, each up to a size, and ignores everything else. It
+checks each plan in the sandbox. An imported skill is a candidate, which planners do not see before it is proven here.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _ARCHIVE_ERRORS = (
     *(OSError, EOFError, UnicodeDecodeError, zlib.error, lzma.LZMAError),
     *(zipfile.BadZipFile, NotImplementedError, RuntimeError),
 )
-"""What reading a damaged, an encrypted, or a strangely packed archive raises."""
+"""What reading a damaged, encrypted or unusually packed archive raises."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 class ImportResult(Value, frozen=True):
-    """What became of one foreign skill: ``name`` is its name here, empty where it was refused for ``why``."""
+    """What became of one imported skill: ``name`` is its name here, empty if it was refused for ``reason``."""
 
     source: str
     name: str
@@ -49,12 +49,12 @@ class ImportResult(Value, frozen=True):
 
 
 def export_skills(library: SkillLibrary, path: Path, skills: Iterable[Skill]) -> int:
-    """Write skills with their evidence to a new zip file; the same skills make the same file. Returns how many.
+    """Write skills with their evidence to a new zip file, and return their number. Equal skills make equal files.
 
-    Raises UsageError where the file is there already, or cannot be written.
+    Raises: UsageError if the file exists or cannot be written.
     """
     if path.exists():
-        raise UsageError(f"{path} is there already; name a new file")
+        raise UsageError(f"{path} exists already; name a new file")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
     count = 0
     try:
@@ -72,10 +72,10 @@ def export_skills(library: SkillLibrary, path: Path, skills: Iterable[Skill]) ->
 
 
 def import_skills(library: SkillLibrary, path: Path, sandbox: Sandbox | None = None) -> list[ImportResult]:
-    """Take the skills of a zip file, or of another library's folder, as candidates: without their evidence, unpinned.
+    """Add the skills of a zip file or of another library's folder as unpinned candidates, without their evidence.
 
-    A plan that the check refuses, for the agent of its environment, stays out; one that is here already, too. Where
-    another skill has its name it gets a new one. Raises UsageError where the file cannot be read.
+    A plan that fails the check for its environment's agent is refused, and so is one that the library has. A skill
+    whose name is taken gets a new one. Raises: UsageError if the file cannot be read.
     """
     sandbox = sandbox or Sandbox()
     found = _read_folder(path) if path.is_dir() else _read_zip(path)
@@ -97,20 +97,20 @@ def _import_one(library: SkillLibrary, source: str, found: Skill | str, sandbox:
     skill = _to_candidate(found, source)
     digest = manifest.plan_digest(skill.plan)
     if any(e.digest == digest for e in library.entries(skill.env)):
-        return ImportResult(source, "", "a skill with this plan is here already")
+        return ImportResult(source, "", "the library has a skill with this plan already")
     free = (name for name in _candidate_names(skill.name, digest) if not (library.path / skill.env / name).exists())
     return ImportResult(source, library.add(msgspec.structs.replace(skill, name=next(free))).name)
 
 
 def _candidate_names(name: str, digest: str) -> Iterator[str]:
-    """What a skill may be called here: its own name, one with its plan's digest, or that with a number."""
+    """The names to try: the skill's own, one with its plan's digest, then numbered ones."""
     yield name
     yield f"{name[:70]}-{digest[:8]}"
     yield from (f"{name[:60]}-{digest[:8]}-{number}" for number in itertools.count(2))
 
 
 def _to_candidate(skill: Skill, source: str) -> Skill:
-    """The skill as it is here: nothing that it says of its standing counts, nor of runs that are not here."""
+    """The skill without its claims: status, version, and runs that are not here."""
     origins = tuple(
         SkillOrigin(o.task, o.goal, f"{o.model} (imported from {source})"[:500]) for o in skill.origins[:50]
     )
@@ -121,12 +121,12 @@ def _to_candidate(skill: Skill, source: str) -> Skill:
 
 
 def _refusal_reason(skill: Skill, sandbox: Sandbox) -> str:
-    """Why a plan may not come in; empty where it may."""
+    """Why the plan is refused; empty if it is accepted."""
     try:
         manifest.require_valid_name(skill.name)
         manifest.require_valid_name(skill.env, "an environment")
-        with closing(envs.make(skill.env)) as world:
-            checked = sandbox.check(skill.plan, world.agent)
+        with closing(envs.make(skill.env)) as env:
+            checked = sandbox.check(skill.plan, env.agent)
     except UsageError as e:
         return str(e)
     return f"its plan is refused: {checked.diagnostics[0]}" if isinstance(checked, Rejected) else ""
@@ -170,7 +170,7 @@ def _read_skill(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], s
     except _ARCHIVE_ERRORS as e:
         return f"it cannot be unpacked: {e}"
     if f"{found.environment}/{found.name}" != source:
-        return f"its {skill_folder.MANIFEST} is of another skill, {found.environment}/{found.name}"
+        return f"its {skill_folder.MANIFEST} belongs to another skill, {found.environment}/{found.name}"
     return found.to_skill(texts[1])
 
 

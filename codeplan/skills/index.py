@@ -1,6 +1,7 @@
-"""The index: an SQLite file made from the folders, for quick answers. It is never the truth, and may be deleted.
+"""The index: an SQLite file derived from the skills' folders, for fast queries. It may be deleted at any time.
 
-Full text is FTS5's, ranked by BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, section 3).
+Full-text search is FTS5's, ranked by BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009,
+section 3).
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from codeplan.skills.skill import EvidenceRecord, Skill, SkillStatus
 from codeplan.types.value import Value
 
 SCHEMA_VERSION = 4
-"""Another number makes an index that was written by another codeplan be made anew."""
+"""An index with another number is built again."""
 
 MAX_QUERY_WORDS = 8
 COMMON_WORD_SKILLS = 1_000
-"""As many skills have a word that tells nothing."""
+"""A word that this many skills have does not help to choose among them."""
 
 BUSY_SECONDS = 30.0
 
@@ -46,7 +47,7 @@ create virtual table texts using fts5 (tags, name, description, goals, tokenize 
 
 
 class IndexEntry(Value, frozen=True):
-    """What the index knows of a skill: all but its plan and its trials."""
+    """What the index holds of a skill: everything but its plan and its evidence records."""
 
     env: str
     name: str
@@ -61,25 +62,25 @@ class IndexEntry(Value, frozen=True):
 
 
 class SkillIndex:
-    """One connection to an index. Not safe between threads by itself."""
+    """One connection to an index. Not thread-safe."""
 
     def __init__(self, path: Path | None) -> None:
-        """Open the index, empty where there is none or where it is of another form; ``None`` keeps it in memory.
+        """Open the index; create it if it is missing or has another schema. ``None`` keeps it in memory.
 
-        Raises sqlite3.Error where the file is damaged or cannot be written.
+        Raises: sqlite3.Error if the file is damaged or cannot be written.
         """
         name = ":memory:" if path is None else str(path)
         self._db = sqlite3.connect(name, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         try:
             self._db.execute("pragma journal_mode = wal")
-            self._db.execute("pragma synchronous = off")  # what a crash of the machine loses is made anew
+            self._db.execute("pragma synchronous = off")  # what a crash loses is derived again
             if self._db.execute("pragma user_version").fetchone()[0] != SCHEMA_VERSION:
                 self._create()
         except BaseException:
             self._db.close()
             raise
         self._counted_at, self._counts = (0, 0), dict[str, int]()
-        self._closing = weakref.finalize(self, self._db.close)  # a library needs no closing
+        self._closing = weakref.finalize(self, self._db.close)  # closing a library is optional
 
     def close(self) -> None:
         """Close the connection."""
@@ -89,7 +90,7 @@ class SkillIndex:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
-        """Around a change that others see as a whole, or not at all."""
+        """Make the changes inside visible to others as a whole, or not at all."""
         self._db.execute("begin immediate")
         try:
             yield
@@ -108,7 +109,7 @@ class SkillIndex:
         records: Iterable[EvidenceRecord],
         fault: str | None = None,
     ) -> None:
-        """Enter a skill's folder anew, whatever was known of it; ``fault`` tells what of it cannot be used."""
+        """Replace the entry of a skill's folder; ``fault`` says what in the folder cannot be used."""
         number = self._remove_rows(path)
         known = (
             skill.env,
@@ -130,26 +131,26 @@ class SkillIndex:
         self._db.execute("insert into files values (?, ?, ?, ?)", (path, signature, number, fault))
 
     def put_fault(self, path: str, signature: str, fault: str) -> None:
-        """Enter a folder that cannot be used, with the reason."""
+        """Replace the entry of a folder that cannot be used by the reason."""
         self._remove_rows(path)
         self._db.execute("insert into files values (?, ?, null, ?)", (path, signature, fault))
 
     def remove(self, path: str) -> None:
-        """Take a folder out."""
+        """Remove a folder's entry."""
         self._remove_rows(path)
 
     def clear(self) -> None:
-        """Take everything out."""
+        """Remove all entries."""
         for table in ("skills", "runs", "files", "vectors", "texts"):
             self._db.execute(f"delete from {table}")
 
     def put_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
-        """Keep vectors of texts, by the embedding model and the text's digest."""
+        """Store vectors of texts, by embedding model and digest of the text."""
         rows = [(model, digest, vector) for digest, vector in vectors.items()]
         self._db.executemany("insert or replace into vectors values (?, ?, ?)", rows)
 
     def _remove_rows(self, path: str) -> int | None:
-        """Take a folder out; the number that its skill had, None where there was none."""
+        """Remove a folder's entry and return its skill's row number, None if it had none."""
         found = self._db.execute("select skill from files where path = ?", (path,)).fetchone()
         if found is None:
             return None
@@ -163,15 +164,15 @@ class SkillIndex:
     # -------------------------------------------------------------- reading
 
     def signatures(self) -> dict[str, str]:
-        """The signature of each folder that was entered, by its path in the library."""
+        """Return the signature of each folder, by its path in the library."""
         return dict(self._db.execute("select path, signature from files"))
 
     def faults(self) -> list[str]:
-        """Why folders cannot be used, in their order."""
+        """Return why folders cannot be used, ordered by path."""
         return [fault for (fault,) in self._db.execute("select fault from files where fault is not null order by path")]
 
     def unusable_folders(self) -> list[str]:
-        """The folders that cannot be used, by their paths in the library."""
+        """Return the paths (in the library) of folders without a usable skill."""
         return [path for (path,) in self._db.execute("select path from files where skill is null order by path")]
 
     def entries(
@@ -180,7 +181,7 @@ class SkillIndex:
         kind: str | None = None,
         status: SkillStatus | None = None,
     ) -> list[IndexEntry]:
-        """The skills, by environment, kind and name."""
+        """Return the skills, ordered by environment, kind and name."""
         given = {"env": env, "kind": kind, "status": status}
         where = " and ".join(f"{n} = ?" for n, v in given.items() if v is not None) or "true"
         values = [v for v in given.values() if v is not None]
@@ -188,22 +189,22 @@ class SkillIndex:
         return [_entry_from_row(row) for row in rows]
 
     def entries_of_run(self, run: str) -> list[IndexEntry]:
-        """The skills that an episode made or tried."""
+        """Return the skills that an episode created or tried."""
         query = "select *, 0.0 from skills where id in (select skill from runs where run = ?) order by env, name"
         return [_entry_from_row(row) for row in self._db.execute(query, (run,))]
 
     def search(self, words: Sequence[str], limit: int, env: str | None = None) -> list[IndexEntry]:
-        """The skills of any status whose words fit best, best first.
+        """Return skills of any status, the best match for the words first.
 
-        What very many have tells nothing, and takes long to rank: it counts only where there is nothing else.
+        Very common words are slow to rank and tell nothing: they count only if no other word matches.
         """
         rare, common = self._split_words_by_rarity(words)
         return self._search_text("", [f"e{_hex(env)}"] if env is not None else [], rare or common[:1], limit)
 
     def rank_for_task(self, env: str, kind: str, words: Sequence[str], limit: int) -> list[IndexEntry]:
-        """Active skills that do not fail, for a kind of task (any kind where it is empty), best first.
+        """Return active skills that are not failing, best match first; an empty kind stands for all.
 
-        Where too few have one of the words that tell something, others of the kind follow: those that solved most.
+        If too few match a word, the other skills of the kind follow, by the number of tasks that they solved.
         """
         tags = [
             f"e{_hex(env)}",
@@ -218,11 +219,8 @@ class SkillIndex:
         return [*found, *(e for e in more if e.name not in names)][:limit]
 
     def usable(self, env: str, kind: str, limit: int = -1) -> list[IndexEntry]:
-        """Active skills that do not fail, for a kind of task (any where it is empty), those first that solved most.
-
-        All of them for a limit of -1.
-        """
-        of_kind = "and kind = ?" if kind else ""  # one kind at a time, since the index has each in this order
+        """Return active skills that are not failing, by the number of solved tasks; -1 is no limit."""
+        of_kind = "and kind = ?" if kind else ""  # one kind at a time: the SQL index is ordered within a kind
         query = f"select *, 0.0 from skills where env = ? {of_kind} {_USABLE} order by solved desc, name limit ?"
         given = [[env, kind, limit], [env, "", limit]] if kind else [[env, limit]]
         found = [_entry_from_row(row) for values in given for row in self._db.execute(query, values)]
@@ -230,7 +228,7 @@ class SkillIndex:
         return found if limit < 0 else found[:limit]
 
     def read_vectors(self, model: str, digests: Iterable[str]) -> dict[str, bytes]:
-        """The vectors that are kept of these texts, by digest."""
+        """Return the stored vectors of these texts, by digest."""
         query = "select vector from vectors where model = ? and digest = ?"
         found = ((digest, self._db.execute(query, (model, digest)).fetchone()) for digest in digests)
         return {digest: row[0] for digest, row in found if row}
@@ -248,14 +246,14 @@ class SkillIndex:
         return [_entry_from_row(row) for row in self._db.execute(query, (match, limit))]
 
     def _split_words_by_rarity(self, words: Sequence[str]) -> tuple[list[str], list[str]]:
-        """The words that few skills have, fewest first, and those that many have, quoted for FTS5."""
+        """The rare words, rarest first, and the common ones, quoted for FTS5."""
         counted = {f'"{word}"': self._count_skills_with(word) for word in dict.fromkeys(words)}
         there = sorted((word for word, number in counted.items() if number), key=lambda word: counted[word])
         rare = [word for word in there if counted[word] < COMMON_WORD_SKILLS]
         return rare[:MAX_QUERY_WORDS], there[len(rare) :]
 
     def _count_skills_with(self, word: str) -> int:
-        """How many skills have the word; COMMON where they are as many, or more. Kept until the index changes."""
+        """How many skills have the word, at most COMMON_WORD_SKILLS. Cached until the index changes."""
         version = self._db.execute("pragma data_version").fetchone()[0], self._db.total_changes
         if version != self._counted_at:
             self._counted_at, self._counts = version, {}
@@ -280,7 +278,7 @@ class SkillIndex:
 
 
 def search_words(text: str) -> list[str]:
-    """The words of a text, fit for a search."""
+    """Return the words of a text that a search uses."""
     letters = "".join(c.lower() if c.isalnum() else " " for c in text[:4_000])
     return list(dict.fromkeys(letters.split()))[:24]
 
@@ -290,11 +288,11 @@ def _tags(skill: Skill) -> str:
 
 
 def _hex(text: str) -> str:
-    """A word that no stemming changes (it ends in a digit), nor any cutting into words."""
+    """Encode the text as one word that neither stemming nor tokenising changes."""
     return f"{text.encode().hex()}0"
 
 
 def _entry_from_row(row: Sequence[Any]) -> IndexEntry:
     _, env, name, kind, status, pinned, version, about, digest, a, b, c, d, e, f, failing, score = row
-    tally = EvidenceSummary(a, b, c, d, e, f, bool(failing))  # in the order of the columns; a list has thousands
+    tally = EvidenceSummary(a, b, c, d, e, f, bool(failing))  # in the order of the columns
     return IndexEntry(env, name, kind, status, bool(pinned), version, about, digest, tally, round(score, 4))

@@ -1,4 +1,4 @@
-"""The library: a folder of skills, read and written by many processes at once."""
+"""The skill library: a folder of skills that many processes may read and write at once."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from codeplan.skills.synchronised_index import SynchronisedIndex
 from codeplan.types.task import Task
 
 LOCK_FILE, IGNORE_FILE = ".lock", ".gitignore"
-_IGNORE_RULES = "# made from the folders, or of the moment\n.index.sqlite*\n.lock\n.*.tmp\n"
+_IGNORE_RULES = "# derived from the folders, or temporary\n.index.sqlite*\n.lock\n.*.tmp\n"
 
 _T = TypeVar("_T")
 _SPARE_ENTRIES = 8
-_MAX_LIMIT = 1_000_000  # whoever asks for more has them all
+_MAX_LIMIT = 1_000_000  # a larger limit means all skills
 
 
 class SkillLibrary:
-    """Skills in a folder: ``<environment>/<name>/``; a SkillStore. Safe between threads and between processes.
+    """Skills in a folder, ``<environment>/<name>/``; a SkillStore. Safe between threads and between processes.
 
-    The folder is made when something is first written to it. On opening, and in ``refresh``, the index is brought in
-    line with the folders, whoever changed them; a folder that cannot be used is told by ``faults``, and stays as it is.
-    Where the folder is not writable the index is kept in memory. Raises UsageError where ``path`` is not a folder.
+    The first write creates the folder. On opening and in ``refresh``, the index is updated from the folders, whatever
+    changed them; ``faults`` lists the folders that cannot be used, which stay as they are. If the folder is not
+    writable, the index is kept in memory. Raises: UsageError if ``path`` is not a folder.
     """
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         if self.path.exists() and not self.path.is_dir():
-            raise UsageError(f"{self.path} is no folder; a skill library is one")
+            raise UsageError(f"{self.path} is not a folder; name the folder of a skill library")
         self._mutex = threading.RLock()
         self._index = SynchronisedIndex(self.path)
         self.refresh()
@@ -51,20 +51,20 @@ class SkillLibrary:
 
     @property
     def writable(self) -> bool:
-        """Whether skills and evidence can be written, as far as the folder's permissions tell."""
+        """Whether the folder's permissions allow writing."""
         return not self.path.is_dir() or os.access(self.path, os.W_OK)
 
     def close(self) -> None:
-        """Close the index; it is opened again when it is needed."""
+        """Close the index; the next use opens it again."""
         with self._mutex:
             self._index.close()
 
     # -------------------------------------------------------------- the port
 
     def find(self, task: Task, limit: int) -> Sequence[Skill]:
-        """The active skills that fit the task best, at most ``limit``; see ``Index.fitting`` for the order.
+        """Return the active skills that fit the task best, at most ``limit``, ordered by ``SkillIndex.rank_for_task``.
 
-        Each is read from its folder: what is retired, or damaged, is left out whatever the index says.
+        Each is read from its folder; retired and damaged skills are left out whatever the index says.
         """
         words, limit = search_words(f"{task.goal} {task.kind}"), min(limit, _MAX_LIMIT)
         return self._load_active(
@@ -72,14 +72,14 @@ class SkillLibrary:
         )
 
     def nearest(self, task: Task, limit: int, embedder: Embedder) -> Sequence[Skill]:
-        """As ``find``, but those first whose description and plan are nearest to the task's goal in meaning."""
+        """Like ``find``, but ordered by the similarity of description and plan to the task's goal."""
         entries = self._query(lambda index: index.usable(task.env, task.kind))
         return self._load_active(
             EmbeddingRanker(self, embedder, self._load_if_active).rank(task.goal, entries), min(limit, _MAX_LIMIT)
         )
 
     def record(self, skill: Skill, record: EvidenceRecord) -> None:
-        """Add a trial to the skill's evidence, durably. Raises UsageError where there is no such skill."""
+        """Append an evidence record durably. Raises: UsageError if there is no such skill."""
         record = record if record.at else msgspec.structs.replace(record, at=round(time.time(), 3))
         with self._locked_folder(skill.env, skill.name) as place:
             durable_files.append_line(place / skill_folder.EVIDENCE, evidence.encode_record(record))
@@ -87,7 +87,7 @@ class SkillLibrary:
     # -------------------------------------------------------------- reading
 
     def get(self, env: str, name: str, version: int | None = None) -> Skill:
-        """The skill, as it is now or in an earlier version. Raises UsageError where it is not there, or damaged."""
+        """Return a skill, or an earlier version of it. Raises: UsageError if it is missing or damaged."""
         place = self._existing_folder(env, name)
         try:
             return skill_folder.read_skill(place) if version is None else skill_folder.read_version(place, version)
@@ -95,7 +95,7 @@ class SkillLibrary:
             raise UsageError(str(e)) from None
 
     def get_by_name(self, name: str, version: int | None = None) -> Skill:
-        """The skill of a name, or of ``environment/name``. Raises UsageError where there is not just one."""
+        """Return the skill with this name or ``environment/name``. Raises: UsageError unless there is exactly one."""
         env, _, own = name.rpartition("/")
         if env:
             return self.get(env, own, version)
@@ -109,7 +109,7 @@ class SkillLibrary:
         return self.get(there[0], own, version)
 
     def read_evidence(self, skill: Skill) -> list[EvidenceRecord]:
-        """Every trial of a skill, in the order in which they were made. Raises UsageError where they cannot be read."""
+        """Return a skill's evidence records, oldest first. Raises: UsageError if they cannot be read."""
         try:
             return skill_folder.read_evidence(self._existing_folder(skill.env, skill.name))[0]
         except DamagedSkill as e:
@@ -121,15 +121,15 @@ class SkillLibrary:
         kind: str | None = None,
         status: SkillStatus | None = None,
     ) -> list[IndexEntry]:
-        """What the index knows of the skills, by environment, kind and name."""
+        """Return the index entries, ordered by environment, kind and name."""
         return self._query(lambda index: index.entries(env, kind, status))
 
     def search(self, text: str, limit: int = 20, env: str | None = None) -> list[IndexEntry]:
-        """The skills of any status whose name, description or goals have words of the text, best first."""
+        """Return skills of any status whose name, description or goals match words of the text, best first."""
         return self._query(lambda index: index.search(search_words(text), min(limit, _MAX_LIMIT), env))
 
     def entries_of_run(self, run: str) -> list[IndexEntry]:
-        """The skills that an episode, by its folder, however that is written, made or tried."""
+        """Return the skills that an episode created or tried; ``run`` is its folder, in any spelling."""
 
         def found(written: str) -> list[IndexEntry]:
             return self._query(lambda index: index.entries_of_run(written))
@@ -138,31 +138,31 @@ class SkillLibrary:
         return next(filter(None, map(found, forms)), [])
 
     def faults(self) -> list[str]:
-        """What cannot be used: the file and the reason, a line each."""
+        """Return what cannot be used: one line for each file, with the reason."""
         return self._query(lambda index: index.faults())
 
     def read_vectors(self, model: str, digests: Sequence[str]) -> dict[str, bytes]:
-        """The vectors that the index keeps of texts, by their digests."""
+        """Return the index's cached vectors by digest."""
         with self._mutex:
             return self._index.query(lambda index: index.read_vectors(model, digests))
 
     # -------------------------------------------------------------- writing
 
     def add(self, skill: Skill) -> Skill:
-        """Put a new skill into the library. Raises UsageError where it has one of that name."""
+        """Add a new skill. Raises: UsageError if the name is taken."""
         manifest.require_valid_name(skill.env, "an environment")
         place = self._folder(skill.env, manifest.require_valid_name(skill.name))
         with self._lock():
             if place.exists():
-                raise UsageError(f"{self.path} has a skill {skill.env}/{skill.name} already")
+                raise UsageError(f"{self.path} already has a skill {skill.env}/{skill.name}")
             skill_folder.create_folder(place, skill)
             self._index.update_folder(f"{skill.env}/{skill.name}")
         return skill
 
     def change(self, skill: Skill, **changes: object) -> Skill:
-        """Change what is known of a skill, or its plan, which makes it a new version, a candidate until it is proven.
+        """Change a skill's fields and return it. A new plan makes it a new version and a candidate again.
 
-        Returns it as it is then. Raises UsageError where it is not there.
+        Raises: UsageError if there is no such skill.
         """
         with self._locked_folder(skill.env, skill.name) as place:
             old = self.get(skill.env, skill.name)
@@ -175,10 +175,11 @@ class SkillLibrary:
         return new
 
     def merge(self, into: Skill, other: Skill) -> Skill:
-        """Let ``into`` stand for both: it takes the origins and the trials of ``other``, which is retired.
+        """Merge ``other`` into ``into``, which takes its origins and evidence, and retire ``other``.
 
-        Trials of the plan that ``into`` has now come as its evidence, all others as those of no version: history, and
-        no evidence for another plan. What came over before does not come again. Raises UsageError.
+        Evidence for the current plan of ``into`` counts for its version; all other records are kept with version 0, as
+        history. Merging again adds nothing twice. Raises: UsageError if they are the same skill or for different
+        environments.
         """
         if (into.env, into.name) == (other.env, other.name):
             raise UsageError(f"{into.env}/{into.name} cannot be merged with itself")
@@ -195,14 +196,14 @@ class SkillLibrary:
         return merged
 
     def store_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
-        """Keep vectors of texts in the index, by the embedding model and their digests."""
+        """Cache vectors in the index, by embedding model and digest."""
         with self._lock():
             self._index.query(lambda index: index.put_vectors(model, vectors))
 
     def rebuild(self) -> int:
-        """Make the index anew; finish what a crash cut short; take plans edited by hand as new versions, candidates.
+        """Build the index again, finish interrupted changes, and take plans edited by hand as new candidate versions.
 
-        Returns how many skills' folders there are.
+        Returns the number of skills' folders.
         """
         with self._lock():
             for left in self._index.temporary_files():
@@ -216,7 +217,7 @@ class SkillLibrary:
         return len(places)
 
     def refresh(self) -> None:
-        """Bring the index in line with the folders."""
+        """Update the index from the folders."""
         with self._mutex:
             if self.path.is_dir() and self._index.is_outdated():
                 with self._lock():
@@ -228,16 +229,16 @@ class SkillLibrary:
         with self._mutex:
             try:
                 return self._index.query(question) if self.path.is_dir() else []
-            except UnicodeEncodeError:  # half of a surrogate pair was asked for, and no text has one
+            except UnicodeEncodeError:  # the question holds half of a surrogate pair, which no text does
                 return []
 
     def _load_active(self, entries: Sequence[IndexEntry], limit: int) -> list[Skill]:
-        """The first skills that are there and active, each with its entry's score."""
+        """The first skills that exist and are active, with their entries' scores."""
         found = (msgspec.structs.replace(s, score=e.score) for e in entries if (s := self._load_if_active(e)))
         return list(itertools.islice(found, limit))
 
     def _load_if_active(self, entry: IndexEntry) -> Skill | None:
-        """The skill as its folder has it; None where it is retired, or damaged, whatever the index says."""
+        """The skill in the entry's folder; None if it is retired or damaged."""
         with contextlib.suppress(DamagedSkill):
             skill = skill_folder.read_skill(self._folder(entry.env, entry.name))
             return skill if skill.status == "active" else None
@@ -245,7 +246,7 @@ class SkillLibrary:
 
     @contextlib.contextmanager
     def _locked_folder(self, env: str, name: str) -> Iterator[Path]:
-        """The folder of a skill that is there, to be written to; the index follows. Raises UsageError."""
+        """Lock the library and yield a skill's folder for writing; update the index afterwards."""
         place = self._existing_folder(env, name)
         with self._lock():
             yield place
@@ -253,7 +254,7 @@ class SkillLibrary:
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
-        """Alone in the library, of all threads and processes. Where nothing can be written there is nothing to lock."""
+        """Exclude all other threads and processes. A read-only library needs no lock between processes."""
         with self._mutex:
             if not self.writable:
                 yield
@@ -263,13 +264,13 @@ class SkillLibrary:
                 yield
 
     def _create_folder(self) -> None:
-        """Make the library's folder, where it is not there."""
+        """Create the library's folder if it is missing."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             if not (self.path / IGNORE_FILE).exists():
                 durable_files.write_atomically(self.path / IGNORE_FILE, _IGNORE_RULES)
         except OSError as e:
-            raise UsageError(f"the skill library {self.path} cannot be made: {e.strerror}") from None
+            raise UsageError(f"the skill library {self.path} cannot be created: {e.strerror}") from None
 
     def _existing_folder(self, env: str, name: str) -> Path:
         place = self._folder(env, name)

@@ -1,6 +1,6 @@
-"""``SKILL.md``: what is known of a skill but its plan and its trials; TOML between two lines of ``+++``, then prose.
+"""``SKILL.md``: a skill's data except its plan and evidence, as TOML between two lines of ``+++``, then prose.
 
-The prose is for people, made anew from the values whenever they are written, and never read.
+The prose is for people: it is written with the data and never read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from codeplan.skills.skill import Skill, SkillOrigin, SkillStatus
 FENCE = "+++"
 MAX_MANIFEST_BYTES = 256 * 1024
 MAX_TEXT_CHARACTERS = 2_000
-"""Characters of a description, and of a goal, that are kept."""
+"""Longer descriptions and goals are cut."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 
@@ -36,7 +36,7 @@ class _Origin(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class SkillManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The front matter. ``digest`` is that of the plan it was written for."""
+    """The front matter; ``digest`` is the digest of the plan."""
 
     name: _Word
     description: _Text
@@ -50,7 +50,7 @@ class SkillManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     origins: tuple[_Origin, ...] = ()
 
     def to_skill(self, plan: str) -> Skill:
-        """The skill, with its plan."""
+        """Return the skill with its plan."""
         origins = tuple(SkillOrigin(o.task, o.goal, o.model, o.run) for o in self.origins)
         return Skill(
             self.name,
@@ -67,33 +67,33 @@ class SkillManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 
 
 def require_valid_name(name: str, what: str = "a skill") -> str:
-    """A name that is fit for a folder. Raises UsageError for another."""
+    """Return a name that is valid for a folder. Raises: UsageError for another."""
     if not _NAME.fullmatch(name):
-        raise UsageError(f"{name[:100]!r} is no name for {what}; use small letters, digits, - and _, at most 80 in all")
+        raise UsageError(f"{name[:100]!r} is not a valid name for {what}; use lower-case letters, digits, - and _, at most 80 characters")
     return name
 
 
 def plan_digest(plan: str) -> str:
-    """16 hexadecimal digits that change with the plan's text."""
+    """Return 16 hexadecimal digits that identify the plan's text."""
     return hashlib.sha256(plan.encode()).hexdigest()[:16]
 
 
 def parse_manifest(text: str) -> SkillManifest:
-    """The front matter of a file's text. Raises DamagedSkill with the reason."""
+    """Parse a file's front matter. Raises: DamagedSkill with the reason."""
     lines = text.removeprefix("\ufeff").split("\n")
     fences = [i for i, line in enumerate(lines) if line.strip() == FENCE][:2]
     if len(fences) < 2 or fences[0]:
-        raise DamagedSkill(f"it does not begin with TOML between two lines of {FENCE}")
+        raise DamagedSkill(f"it does not start with TOML between two lines of {FENCE}")
     try:
         return msgspec.convert(tomllib.loads("\n".join([*lines[1 : fences[1]], ""])), SkillManifest)
     except msgspec.ValidationError as e:
-        raise DamagedSkill(f"its front matter does not fit: {e}") from None
-    except (ValueError, RecursionError) as e:  # a number of thousands of digits is a ValueError, too
+        raise DamagedSkill(f"its front matter is invalid: {e}") from None
+    except (ValueError, RecursionError) as e:  # a number with thousands of digits is a ValueError
         raise DamagedSkill(f"its front matter is not TOML: {e}") from None
 
 
 def format_manifest(skill: Skill) -> str:
-    """The file's text, for a skill."""
+    """Return the file's text for a skill."""
     fields = {
         "name": skill.name,
         "description": _truncate(skill.description),
@@ -143,5 +143,5 @@ def _escape(character: str) -> str:
 
 
 def _truncate(text: str) -> str:
-    """The text, capped, and without what no file can hold (half of a surrogate pair)."""
+    """The text, truncated, without characters that UTF-8 cannot encode (lone surrogates)."""
     return text[:MAX_TEXT_CHARACTERS].encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""Skills in an episode: which are chosen, and what is recorded of them."""
+"""Skills in an episode: selects them, and records the outcome as evidence."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ from codeplan.types.task import Task
 
 
 def open_store(library: SkillStore | str | Path | None, skill: str | None = None) -> SkillStore | None:
-    """The store that is meant by a setting: a folder's, or of the one ``skill`` in it. None for none.
+    """Return the store that a setting names: the library in a folder, or the one ``skill`` of it; None for none.
 
-    Of a library that cannot be written to, no evidence is kept. Raises UsageError where there is no such folder or
-    skill.
+    A library that is not writable records no evidence. Raises: UsageError if there is no such folder or skill.
     """
     if isinstance(library, str | Path):
         if not Path(library).is_dir():
@@ -40,10 +39,10 @@ def open_store(library: SkillStore | str | Path | None, skill: str | None = None
 
 
 class SkillSelector:
-    """What an episode may take from a store: at most ``limit`` skills, of ``characters`` of plan text in all.
+    """Selects what an episode shows from a store: at most ``max_skills`` with ``max_characters`` of plan text in all.
 
-    With ``embeddings``, the name of an embedding model, those are the best that are nearest to the goal. Raises
-    UsageError for a limit that makes no sense, and for a store that knows nothing of embeddings.
+    With ``embeddings``, an embedding model's name, it selects by similarity to the goal. Raises: UsageError for a limit
+    below 1, and for a store without embeddings.
     """
 
     def __init__(
@@ -58,7 +57,7 @@ class SkillSelector:
             _check_embeddings(embeddings, store)
 
     def select(self, task: Task, episode: Episode, purpose: Literal["plan", "reuse"]) -> list[Skill]:
-        """The skills for the task, best first; the choice is on the trace, or is the one recorded there."""
+        """Return the skills for the task, best first. Records the choice, or follows the recorded one."""
         if self.store is None:
             return []
         env = episode.env.name
@@ -72,7 +71,7 @@ class SkillSelector:
         return found
 
     def record(self, skills: Sequence[Skill], episode: Episode, success: bool) -> None:
-        """Record what came of the episode as a trial of each skill, once: not when a recording is followed."""
+        """Record the episode's outcome as evidence for each skill; a replay records nothing."""
         if self.store is None or not skills or episode.trace.is_replaying:
             return
         run = str(episode.trace.path.parent) if episode.trace.path else ""
@@ -82,7 +81,7 @@ class SkillSelector:
             self.store.record(skill, trial)
 
     def _find(self, store: SkillStore, task: Task, episode: Episode) -> Sequence[Skill]:
-        """The skills that fit the task best: by its goal's words, or by what it means."""
+        """The skills that fit the task best, by words or by embeddings."""
         model = self._embeddings
         if model is None or not isinstance(store, EmbeddingSkillStore):
             return store.find(task, self._limit)
@@ -91,7 +90,7 @@ class SkillSelector:
         return store.nearest(told, self._limit, Embedder(model, lambda texts: episode.embed(texts, model).vectors))
 
     def _fit_prompt(self, skills: Sequence[Skill]) -> list[Skill]:
-        """Those, best first, that the prompt has room for."""
+        """The skills, best first, that fit into the prompt."""
         room = self._characters
         found: list[Skill] = []
         for skill in skills:
@@ -102,7 +101,7 @@ class SkillSelector:
 
 
 def _check_embeddings(embeddings: str, store: SkillStore | None) -> None:
-    """Raises UsageError where the setting cannot be followed."""
+    """Raise UsageError if the setting cannot be used."""
     if not embeddings.strip():
         raise UsageError(f"the setting embeddings is {embeddings!r}; give the name of an embedding model")
     if store is None:

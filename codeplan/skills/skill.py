@@ -1,4 +1,4 @@
-"""What a skill is, and what a trial of one is."""
+"""A skill, and the evidence for it."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from typing import Literal
 from codeplan.types.value import Value
 
 SkillStatus = Literal["candidate", "active", "retired"]
-"""``candidate``: not shown to help yet; ``active``: shown to planners; ``retired``: never shown again."""
+"""``candidate``: not proven yet; ``active``: shown to planners; ``retired``: never shown again."""
 
 EvidencePhase = Literal["acquire", "filter", "check", "use"]
-"""What a trial was made for: to prove a new candidate on its own task, to compare with and without, to see whether an
-active skill still works, or in an episode that somebody ran."""
+"""Why the episode ran: to prove a new candidate on its own task, to compare with and without it, to test an active
+skill, or as a user's episode.
+"""
 
 
 class SkillOrigin(Value, frozen=True):
-    """An episode whose success became the skill: its task, the model, and the run, empty where it left no trace."""
+    """An episode whose success became the skill: its task, the model and the run (empty without a trace)."""
 
     task: str
     goal: str = ""
@@ -24,12 +25,12 @@ class SkillOrigin(Value, frozen=True):
 
 
 class Skill(Value, frozen=True):
-    """A plan for a kind of task, with parameters that are set at its head.
+    """A plan for a kind of task, whose parameters are set at its head.
 
-    ``kind`` is empty where it is for any kind; ``parameters`` are names that ``codeplan.skills.binding`` finds in the
-    plan. ``version`` counts from 1 and grows when the plan changes; evidence holds for one version. ``pinned`` keeps
-    it as it is: no curation changes its status. ``score`` says how well it fits the task it was found for (higher is
-    better), 0 outside of a search.
+    ``kind`` is empty if it is for any kind; ``parameters`` names those that ``skills.binding`` finds in the plan.
+    ``version`` counts from 1 and grows with each change of the plan; evidence counts for one version. ``pinned`` keeps
+    curation from changing its status. ``score`` is how well it fits the task it was found for (higher is better), 0
+    outside a search.
     """
 
     name: str
@@ -48,9 +49,9 @@ class Skill(Value, frozen=True):
 class EvidenceRecord(Value, frozen=True):
     """One episode with, or without, a skill in its prompt.
 
-    ``version`` is the skill's; ``shown`` says whether the episode had it; ``run`` names the episode's folder, empty
-    where it left no trace; ``at`` is Unix time. Two trials of the same task, seed, model and phase, one with the skill
-    and one without, are a pair.
+    ``version`` is the skill's; ``shown`` is whether the episode had it; ``run`` is the episode's folder, empty without
+    a trace; ``at`` is Unix time. Two records of one task, seed, model and phase, one with the skill and one without,
+    are a pair.
     """
 
     task: str

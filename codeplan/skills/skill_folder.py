@@ -1,8 +1,8 @@
 """One skill's folder: ``SKILL.md``, ``plan.py``, ``evidence.jsonl``, and ``versions/`` once the plan has changed.
 
-A change of the plan is written in an order that a crash cannot hurt: the new plan's file in ``versions/`` first, then
-``SKILL.md``, whose digest says which plan counts, then ``plan.py``. Whoever reads in between, or after a crash, takes
-the plan of that digest from ``versions/``. All writing is done under the library's lock.
+A change of the plan is crash-safe by its order: first the new plan in ``versions/``, then ``SKILL.md``, whose digest
+names the current plan, then ``plan.py``. In between, readers take the plan with that digest from ``versions/``. Writers
+hold the library's lock.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ MAX_PLAN_BYTES = 1 << 20
 
 
 class HandEditedPlan(DamagedSkill):
-    """``plan.py`` is a plan that ``SKILL.md`` does not know: somebody has edited it."""
+    """``plan.py`` holds a plan that ``SKILL.md`` does not know: a person has edited it."""
 
 
 def read_skill(folder: Path) -> Skill:
-    """The skill. Raises DamagedSkill, with the file and the reason, where it cannot be read."""
+    """Read the skill. Raises: DamagedSkill with the file and the reason."""
     found = _read_manifest(folder)
     try:
         manifest.require_valid_name(found.environment, "an environment")
@@ -38,12 +38,12 @@ def read_skill(folder: Path) -> Skill:
         raise DamagedSkill(f"{folder / MANIFEST}: {e}") from None
     if found.name != folder.name or found.environment != folder.parent.name:
         where = f"{found.environment}/{found.name}"
-        raise DamagedSkill(f"{folder / MANIFEST}: it is of the skill {where}; a skill's folder bears its name")
+        raise DamagedSkill(f"{folder / MANIFEST}: it describes the skill {where}; a skill's folder must have its name")
     return found.to_skill(_read_plan(folder, found))
 
 
 def read_version(folder: Path, version: int) -> Skill:
-    """The skill as it was in an earlier version, or is. Raises DamagedSkill where that plan is not there."""
+    """Read the current or an earlier version of the skill. Raises: DamagedSkill if its plan is missing."""
     found = _read_manifest(folder)
     if version == found.version:
         return read_skill(folder)
@@ -54,7 +54,7 @@ def read_version(folder: Path, version: int) -> Skill:
 
 
 def read_evidence(folder: Path) -> tuple[list[EvidenceRecord], list[int]]:
-    """The trials, and the numbers of the lines that hold none. Raises DamagedSkill where the file cannot be read."""
+    """Read the evidence and the numbers of malformed lines. Raises: DamagedSkill if the file cannot be read."""
     try:
         with durable_files.open_regular_file(f"{folder}/{EVIDENCE}") as file:
             return evidence.decode_records(file.read())
@@ -65,7 +65,7 @@ def read_evidence(folder: Path) -> tuple[list[EvidenceRecord], list[int]]:
 
 
 def signature(folder: str) -> str | None:
-    """A text that changes when one of the three files does (times, sizes, inodes); None where the folder is gone."""
+    """Return a text that changes with the three files (times, sizes, inodes); None if the folder is gone."""
     parts = [_file_stamp(f"{folder}/{name}") for name in (MANIFEST, PLAN, EVIDENCE)]
     return " ".join(parts) if any(parts) or os.path.isdir(folder) else None
 
@@ -79,7 +79,7 @@ def _file_stamp(path: str) -> str:
 
 
 def create_folder(folder: Path, skill: Skill) -> None:
-    """Write a new skill's folder, all of it or nothing."""
+    """Create a new skill's folder, atomically."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = folder.with_name(f".{folder.name}.{secrets.token_hex(6)}.tmp")
     temporary.mkdir()
@@ -94,27 +94,27 @@ def create_folder(folder: Path, skill: Skill) -> None:
 
 
 def update_manifest(folder: Path, skill: Skill) -> None:
-    """Write what is known of a skill anew; its plan stays."""
+    """Write the skill's manifest; the plan stays."""
     durable_files.write_atomically(folder / MANIFEST, manifest.format_manifest(skill))
 
 
 def replace_plan(folder: Path, old: Skill, new: Skill) -> None:
-    """Give a skill another plan; the earlier one is kept in ``versions/``."""
+    """Replace a skill's plan; ``versions/`` keeps the earlier one."""
     (folder / VERSIONS).mkdir(exist_ok=True)
     for skill in (old, new):
         copy = _version_file(folder, skill.version)
         if (
             not copy.exists() or _read_text(copy, MAX_PLAN_BYTES) != skill.plan
-        ):  # a writer that died may have left another
+        ):  # a crash may have left another
             durable_files.write_atomically(copy, skill.plan)
     update_manifest(folder, new)
     durable_files.write_atomically(folder / PLAN, new.plan)
 
 
 def repair(folder: Path) -> Skill | None:
-    """Finish a change that a crash cut short, and take a plan that was edited by hand for a new version, a candidate.
+    """Finish a change that a crash interrupted, and take a plan edited by hand as a new candidate version.
 
-    The skill where something was done, else None. Raises DamagedSkill where it cannot be read.
+    Returns the skill if anything changed, else None. Raises: DamagedSkill if it cannot be read.
     """
     found = _read_manifest(folder)
     plan = _read_plan_file(folder)
@@ -151,12 +151,12 @@ def _read_plan(folder: Path, found: SkillManifest) -> str:
         raise DamagedSkill(f"{folder / PLAN}: there is no such file")
     raise HandEditedPlan(
         f"{folder / PLAN}: it is not the plan of version {found.version}; "
-        "codeplan skills rebuild takes it as a new version, a candidate"
+        "codeplan skills rebuild makes it a new version, a candidate"
     )
 
 
 def _read_plan_file(folder: Path) -> str | None:
-    path = f"{folder}/{PLAN}"  # texts are put together quicker than paths, and a library has thousands of skills
+    path = f"{folder}/{PLAN}"  # a string is faster than a Path, and a library has thousands of skills
     return _read_text(path, MAX_PLAN_BYTES) if os.path.exists(path) else None
 
 
@@ -173,10 +173,10 @@ def _version_file(folder: Path, version: int) -> Path:
 
 
 def _read_text(path: Path | str, most: int) -> str:
-    """The text of a file as it is, line ends included. Raises DamagedSkill."""
+    """Read a file's text without changing line ends. Raises: DamagedSkill."""
     try:
         with durable_files.open_regular_file(str(path)) as file:
-            data = file.read(min(os.fstat(file.fileno()).st_size, most) + 1)  # room is made for all that is asked for
+            data = file.read(min(os.fstat(file.fileno()).st_size, most) + 1)  # read() allocates what it is asked for
     except OSError as e:
         raise DamagedSkill(f"{path}: {e.strerror}") from None
     if len(data) > most:

@@ -1,4 +1,4 @@
-"""What the trials of a skill come to, with the intervals that go with so many."""
+"""Statistics of a skill's evidence, with intervals."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from codeplan.types.value import Value
 
 
 class SkillStatistics(Value, frozen=True):
-    """Of one version of a skill: ``shown`` trials with it and ``plain`` ones without, successes, Wilson's intervals.
+    """One version of a skill: episodes ``shown`` with it and ``baseline`` without, successes, and Wilson intervals.
 
-    ``wins`` and ``losses`` are the discordant pairs of filtering; ``p`` is McNemar's exact p, ``e`` the e-value of the
-    claim that it helps. ``failing`` says that it mostly failed of late.
+    ``wins`` and ``losses`` are the discordant pairs; ``p_value`` is McNemar's exact p, ``e_value`` the evidence that
+    the skill helps. ``failing`` means that most of its latest episodes failed.
     """
 
     skill: str
@@ -36,7 +36,7 @@ class SkillStatistics(Value, frozen=True):
 
 
 def skill_statistics(skill: Skill, records: Sequence[EvidenceRecord]) -> SkillStatistics:
-    """The figures of a skill's present version."""
+    """Return the statistics of the skill's current version."""
     t = summarise_evidence(records, skill.version)
     return SkillStatistics(
         skill=skill.name,

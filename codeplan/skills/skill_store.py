@@ -1,4 +1,4 @@
-"""The port of what finds skills for tasks."""
+"""The port through which methods find skills."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from codeplan.types.task import Task
 
 @runtime_checkable
 class SkillStore(Protocol):
-    """Skills for tasks: plans that solved others like them."""
+    """Finds skills for tasks and records evidence."""
 
     def find(self, task: Task, limit: int) -> Sequence[Skill]:
-        """The skills to be shown for the task, best first, at most ``limit``; never one that is retired or failing."""
+        """Return at most ``limit`` skills for the task, best first; never retired or failing ones."""
         ...
 
     def record(self, skill: Skill, record: EvidenceRecord) -> None:
-        """Keep what came of an episode with the skill, or without it, as evidence."""
+        """Store the outcome of an episode with or without the skill as evidence."""
         ...

@@ -1,6 +1,4 @@
-"""Stores that keep no evidence: of certain skills, whatever their status; of a library that is only read, or is
-elsewhere.
-"""
+"""Stores that keep no evidence: of fixed skills, of a library that is only read, and of a missing library."""
 
 from __future__ import annotations
 
@@ -14,33 +12,33 @@ from codeplan.types.task import Task
 
 
 class ReadOnlyStore:
-    """A library that is only read: what comes of episodes is no evidence."""
+    """A library that is only read: episodes leave no evidence."""
 
     def __init__(self, library: SkillLibrary) -> None:
         self._library = library
 
     def __repr__(self) -> str:
-        """Without the library's place: what is discovered may be played from a tape into another."""
+        """Omit the library's path: a tape may be played with a library in another folder."""
         return "Unrecorded(Library)"
 
     def find(self, task: Task, limit: int) -> Sequence[Skill]:
-        """What the library finds."""
+        """Return what the library finds."""
         return self._library.find(task, limit)
 
     def nearest(self, task: Task, limit: int, embedder: Embedder) -> Sequence[Skill]:
-        """What the library finds by vectors."""
+        """Return what the library finds by embeddings."""
         return self._library.nearest(task, limit, embedder)
 
     def get(self, env: str, name: str, version: int | None = None) -> Skill:
-        """The library's skill."""
+        """Return the library's skill."""
         return self._library.get(env, name, version)
 
     def record(self, skill: Skill, record: EvidenceRecord) -> None:
-        """Nothing is kept."""
+        """Ignore the record."""
 
 
 class FixedStore:
-    """A SkillStore of the skills it was made with, for tasks of their environment. It keeps no trials."""
+    """A SkillStore of given skills, whatever their status, for tasks of their environment."""
 
     def __init__(self, *skills: Skill) -> None:
         self.skills = skills
@@ -49,44 +47,44 @@ class FixedStore:
         return f"OnlyThese({', '.join(f'{s.env}/{s.name}@{s.version}' for s in self.skills)})"
 
     def find(self, task: Task, limit: int) -> Sequence[Skill]:
-        """The first skills for the task's environment, at most ``limit``."""
+        """Return the first ``limit`` skills for the task's environment."""
         return [s for s in self.skills if s.env == task.env][:limit]
 
     def nearest(self, task: Task, limit: int, embedder: Embedder) -> Sequence[Skill]:
-        """The same: there is nothing to choose."""
+        """Like ``find``: there is nothing to rank."""
         return self.find(task, limit)
 
     def get(self, env: str, name: str, version: int | None = None) -> Skill:
-        """One of these skills. Raises UsageError for another."""
+        """Return one of these skills. Raises: UsageError for another."""
         for skill in self.skills:
             if (skill.env, skill.name) == (env, name) and version in (None, skill.version):
                 return skill
-        raise UsageError(f"the skill {env}/{name} in version {version} is not there")
+        raise UsageError(f"the skill {env}/{name} in version {version} does not exist")
 
     def record(self, skill: Skill, record: EvidenceRecord) -> None:
-        """Nothing is kept: whoever made this store keeps the trials."""
+        """Ignore the record: the store's creator keeps the evidence."""
 
 
 class MissingStore:
-    """The SkillStore of an episode that is done again without its library: what that chose is on the trace.
+    """Stands for the library of a recorded episode that is replayed without it: the trace holds the chosen skills.
 
-    Raises UsageError where the episode goes on to ask for skills.
+    Raises: UsageError if the episode goes on to ask for skills.
     """
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def find(self, task: Task, limit: int) -> Sequence[Skill]:
-        """There are none."""
-        raise UsageError(f"the episode's skill library, {self._name}, is not here; name it, as in --set library=FOLDER")
+        """Raise UsageError."""
+        raise UsageError(f"the episode's skill library, {self._name}, is not available; name it, as in --set library=FOLDER")
 
     def nearest(self, task: Task, limit: int, embedder: Embedder) -> Sequence[Skill]:
-        """There are none."""
+        """Raise UsageError."""
         return self.find(task, limit)
 
     def get(self, env: str, name: str, version: int | None = None) -> Skill:
-        """There are none."""
-        raise UsageError(f"the skill {env}/{name} is not here; name its library, as in --set library=FOLDER")
+        """Raise UsageError."""
+        raise UsageError(f"the skill {env}/{name} is not available; name its library, as in --set library=FOLDER")
 
     def record(self, skill: Skill, record: EvidenceRecord) -> None:
-        """There is no place for it."""
+        """Ignore the record."""

@@ -1,4 +1,4 @@
-"""Keeps the index in line with the folders, whoever changed them."""
+"""Keeps the index in step with the folders, whatever changed them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _T = TypeVar("_T")
 
 
 class SynchronisedIndex:
-    """The index of the library at ``path``, in a file there, or in memory where none can be written.
+    """The index of the library at ``path``: a file there, or in memory if the folder is not writable.
 
-    Whoever writes holds the library's lock; not safe between threads by itself.
+    Callers that write hold the library's lock. Not thread-safe.
     """
 
     def __init__(self, path: Path) -> None:
@@ -31,13 +31,13 @@ class SynchronisedIndex:
         self._open: SkillIndex | None = None
 
     def close(self) -> None:
-        """Close the index; it is opened again when it is needed."""
+        """Close the index; the next use opens it again."""
         if self._open is not None:
             self._open.close()
         self._open = None
 
     def query(self, operation: Callable[[SkillIndex], _T]) -> _T:
-        """What the index answers. One that turns out to be damaged is made anew first."""
+        """Return the operation's result; a damaged index is rebuilt first."""
         try:
             return operation(self._index())
         except sqlite3.DatabaseError:
@@ -45,11 +45,11 @@ class SynchronisedIndex:
             return operation(self._index())
 
     def is_outdated(self) -> bool:
-        """Whether some folder is not as it was when it was entered."""
+        """Whether a folder has changed since it was indexed."""
         return self.query(lambda index: index.signatures()) != dict(self._signatures(self.skill_folders()))
 
     def update(self) -> None:
-        """Enter the folders that changed since they were entered, and forget those that are gone."""
+        """Index the changed folders and remove the entries of missing ones."""
         known = self.query(lambda index: index.signatures())
         now = dict(self._signatures(self.skill_folders()))
         changed = {place: signature for place, signature in now.items() if known.get(place) != signature}
@@ -57,11 +57,11 @@ class SynchronisedIndex:
             self.query(lambda index: self._apply_changes(index, changed, known.keys() - now.keys()))
 
     def update_folder(self, place: str) -> None:
-        """Enter one folder (``environment/name``) that was just written to."""
+        """Index one folder (``environment/name``) after a write."""
         self.query(lambda index: self._apply_changes(index, dict(self._signatures([place])), ()))
 
     def rebuild(self) -> None:
-        """Throw away what the index holds, and fill it from the folders."""
+        """Build the index again from the folders."""
         try:
             self._fill(self._index())
         except sqlite3.DatabaseError:
@@ -71,7 +71,7 @@ class SynchronisedIndex:
             self._fill(self._index())
 
     def folders_to_repair(self) -> list[str]:
-        """The folders that a crash may have left half changed, or that cannot be used."""
+        """Return the folders that cannot be used or that a crash may have left half changed."""
         faulty = self.query(lambda index: index.unusable_folders())
         changed = [
             place for place in self.skill_folders() if os.path.isdir(f"{self._path}/{place}/{skill_folder.VERSIONS}")
@@ -79,12 +79,12 @@ class SynchronisedIndex:
         return list(dict.fromkeys([*faulty, *changed]))
 
     def skill_folders(self) -> Iterator[str]:
-        """The skills' folders, as ``environment/name``."""
+        """Yield the skills' folders as ``environment/name``."""
         for environment in _list_folders(str(self._path)):
             yield from (f"{environment}/{name}" for name in _list_folders(f"{self._path}/{environment}"))
 
     def temporary_files(self) -> list[Path]:
-        """What writers that died have left, in the environments' folders and in the skills'."""
+        """Return what crashed writers have left behind."""
         folders = [*_list_folders(str(self._path)), *self.skill_folders()]
         left = (
             (f, name) for f in folders for name in os.listdir(f"{self._path}/{f}") if durable_files.is_temporary(name)
@@ -96,11 +96,11 @@ class SynchronisedIndex:
     def _index(self) -> SkillIndex:
         if self._open is None:
             file = self._path / INDEX_FILE if os.access(self._path, os.W_OK) else None
-            if file is not None and file.is_symlink():  # what it leads to is no index of ours to write to
+            if file is not None and file.is_symlink():  # its target is not ours to write to
                 file.unlink()
             try:
                 self._open = SkillIndex(file)
-            except sqlite3.OperationalError:  # a file system that SQLite cannot work on
+            except sqlite3.OperationalError:  # a file system that SQLite does not support
                 self._open = SkillIndex(None)
         return self._open
 
@@ -126,7 +126,7 @@ class SynchronisedIndex:
             index.put_fault(place, signature, str(e))
             return
         lines = ", ".join(map(str, bad[:10]))
-        fault = f"{where / skill_folder.EVIDENCE}: no trial can be read from line {lines}" if bad else None
+        fault = f"{where / skill_folder.EVIDENCE}: no record can be read from line {lines}" if bad else None
         index.put_skill(
             place,
             signature,
@@ -146,12 +146,12 @@ class SynchronisedIndex:
 
 
 def _list_folders(path: str) -> list[str]:
-    """The names of the folders in a folder; none where it is not there. Left out is what is hidden, or is no text."""
+    """The names of a folder's visible sub-folders that are valid text; none if it does not exist."""
     with contextlib.suppress(FileNotFoundError), os.scandir(path) as found:
         return [entry.name for entry in found if entry.name[0] != "." and _is_text(entry.name) and entry.is_dir()]
     return []
 
 
 def _is_text(name: str) -> bool:
-    """Whether a file's name is UTF-8: an index can hold no other, and no skill has one."""
+    """Whether a file's name is UTF-8; an index can hold no other."""
     return not any("\ud800" <= character <= "\udfff" for character in name)
