@@ -7,8 +7,11 @@ the success rates say nothing about models.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
+import codeplan
 from codeplan import envs
-from codeplan.bench.suite import KindSummary, TaskSuite, summarise_results
+from codeplan.bench.summary import KindSummary, summarise_results
 
 PAPER = {"code_check": "always", "resume_by": "model"}
 
@@ -27,7 +30,9 @@ def main() -> None:
 
 def counts(settings: dict[str, str], tasks) -> KindSummary:
     """The sums over all tasks under one procedure."""
-    return summarise_results(TaskSuite(env="household", tasks=tasks, workers=2, settings=settings).run())[-1]
+    with ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(lambda task: codeplan.run("household", task, **settings), tasks))
+    return summarise_results(results)[-1]
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from codeplan.bench.bench_runner import BenchBudget, BenchOutcome, run_bench
 from codeplan.bench.store import BenchCell, BenchGrid, BenchRecord, EpisodeOutcome, read_bench
-from codeplan.bench.suite import KindSummary, TaskSuite, summarise_results
+from codeplan.bench.summary import KindSummary, summarise_results
 
 __all__ = [
     "BenchBudget",
@@ -19,7 +19,6 @@ __all__ = [
     "BenchRecord",
     "EpisodeOutcome",
     "KindSummary",
-    "TaskSuite",
     "read_bench",
     "run_bench",
     "summarise_results",

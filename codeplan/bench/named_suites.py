@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import msgspec
 
 from codeplan import envs, plugins
+from codeplan.envs.selection import take_of_each_kind
 from codeplan.errors import UsageError
 from codeplan.protocols import Environment
 from codeplan.types.task import Task
@@ -62,20 +61,9 @@ def select_tasks(
     if wanted not in there:
         raise UsageError(f"{env.name} has no split {wanted} here; there are: {', '.join(there)}")
     every = env.tasks(wanted)[: named.first]
-    found = _of_each_kind([task for task in every if kind in (None, task.kind)], n)
+    found = take_of_each_kind([task for task in every if kind in (None, task.kind)], n)
     if not found:
         of_kind = f" of kind {kind}" if kind else ""
         has = ", ".join(dict.fromkeys(task.kind for task in every)) or "no tasks at all"
         raise UsageError(f"{env.name} has no task{of_kind} in its split {wanted}; that split has: {has}")
-    return found
-
-
-def _of_each_kind(tasks: Iterable[Task], n: int | None) -> tuple[Task, ...]:
-    """The first ``n`` tasks of each kind, in the order of the tasks."""
-    counts: dict[str, int] = {}
-    found = []
-    for task in tasks:
-        counts[task.kind] = counts.get(task.kind, 0) + 1
-        if n is None or counts[task.kind] <= n:
-            found.append(task)
     return tuple(found)

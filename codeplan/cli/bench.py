@@ -207,7 +207,7 @@ def _show(bench: BenchRecord, folder: Path | None, as_json: bool) -> None:
 
 
 def _print_json(bench: BenchRecord) -> None:
-    from codeplan.bench.suite import summarise_results
+    from codeplan.bench.summary import summarise_results
     from codeplan.report.json_output import to_plain_data
 
     def cell(one: BenchCell) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from codeplan.bench.papers import published_results
 from codeplan.bench.store import BenchCell, BenchRecord
-from codeplan.bench.suite import KindSummary, summarise_results
+from codeplan.bench.summary import KindSummary, summarise_results
 from codeplan.report.text import one_line
 
 _WIDEST = 1_000

@@ -1,6 +1,7 @@
-"""Curation of a skill library by episodes: skills are acquired from successes, filtered by paired trials, checked.
+"""Curation of a skill library by episodes: acquires skills from successes, filters them by paired episodes, checks
+them.
 
-``discover`` does rounds of it; ``compare`` shows what the library is worth on tasks that it has not seen.
+``discover_skills`` runs rounds of both; ``compare_library`` measures what the library is worth on unseen tasks.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Skill acquisition: a candidate from an episode's success (Sun et al., NeurIPS 2023, section 3.3).
+"""Skill acquisition: makes a candidate from an episode's success (Sun et al., NeurIPS 2023, section 3.3).
 
-The plan that won is made whole, so that it runs from step 1, and general; and it must then win its own task again.
+The successful plan is completed, so that it runs from step 1, and generalised; then it must solve its own task again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.skills.binding import read_parameters
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.manifest import require_valid_name
-from codeplan.skills.skill import EvidenceRecord, Skill, SkillOrigin
+from codeplan.skills.skill import Skill, SkillOrigin
 from codeplan.types.agent import AgentApi
 from codeplan.types.plan import Plan, Rejected
 from codeplan.types.task import Task
@@ -36,11 +36,11 @@ from codeplan.types.task import Task
 _MAX_OBSERVATION_CHARACTERS = 200_000
 _MAX_MERGED_RUNS = 12
 MAX_ORIGINS = 50
-"""So many of the episodes that a skill came from are kept."""
+"""A skill keeps at most this many origins."""
 
 
 class _PlanRun(msgspec.Struct):
-    """One run of a plan in an episode: where it started, and which steps it entered; the last may have failed."""
+    """One run of a plan: where it started, and the steps it entered, of which the last may have failed."""
 
     source: str
     start: int
@@ -49,16 +49,16 @@ class _PlanRun(msgspec.Struct):
 
     @property
     def completed(self) -> list[int]:
-        """The steps that it did to their ends."""
+        """The steps that ran to their end."""
         return self.entered[:-1] if self.failed else list(self.entered)
 
 
 def acquire_skill(
     runner: CurationRunner, library: SkillLibrary, episode: EpisodeRecord, sandbox: Sandbox | None = None
 ) -> Skill | None:
-    """The candidate that a successful episode yields; it is in the library then. None where it yields none.
+    """Add the candidate that a successful episode yields to the library and return it; None if it yields none.
 
-    A plan of the same shape as one that is there adds its origin to that. A retired one stays retired.
+    If the library has a skill of the same shape, that one gets a further origin instead; a retired one stays retired.
     """
     task = episode.result.task
     if not episode.result.success:
@@ -70,8 +70,7 @@ def acquire_skill(
         if plan and again and again.result.success:
             skill = _build_skill(plan, task, episode, runner, sandbox)
             kept = _add_or_merge(library, skill, sandbox)
-            trial = EvidenceRecord(task.id, task.seed, runner.model, True, True, kept.version, "acquire", again.run)
-            library.record(kept, trial)
+            runner.record_evidence(library, kept, again, "acquire")
             return kept
     return None
 
@@ -80,10 +79,10 @@ def acquire_skill(
 
 
 def _complete_plans(events: Sequence[Event], sandbox: Sandbox) -> Iterator[str]:
-    """Plans that may do all that the episode did from step 1 on: the last, or what ran of all.
+    """Plans that may do all that the episode did, from step 1: the last plan, or merges of all plans that ran.
 
-    Merged by number, a plan's steps take the place of earlier ones from where it was resumed; merged in time, every
-    step counts that was done.
+    One merge replaces earlier steps by number from each resume point on; the other keeps every completed step, in
+    order.
     """
     runs = _plan_runs(events)[-_MAX_MERGED_RUNS:]
     if not runs:
@@ -103,12 +102,12 @@ def _complete_plans(events: Sequence[Event], sandbox: Sandbox) -> Iterator[str]:
 
 
 def _step_numbers(run: _PlanRun) -> list[int]:
-    """The steps of a run's plan up to the last that it did."""
+    """The plan's steps up to the last one that the run entered."""
     return list(range(run.start, max(run.entered, default=0) + 1))
 
 
 def _plan_runs(events: Sequence[Event]) -> list[_PlanRun]:
-    """The runs since the world was last begun."""
+    """The runs since the environment was last reset."""
     sources: dict[int, str] = {}
     runs: list[_PlanRun] = []
     for event in events:
@@ -130,7 +129,7 @@ def _plan_runs(events: Sequence[Event]) -> list[_PlanRun]:
 
 
 def _generalise(source: str, events: Sequence[Event], task: Task, sandbox: Sandbox, api: AgentApi) -> Plan | None:
-    """The plan with parameters in place of what belongs to this episode; None where it cannot be had."""
+    """The plan with parameters in place of this episode's values; None if that fails."""
     if isinstance(sandbox.check(source, api), Rejected):
         return None
     first = next(e.observation.text for e in events if isinstance(e, EnvironmentReset))
@@ -146,30 +145,30 @@ def _generalise(source: str, events: Sequence[Event], task: Task, sandbox: Sandb
     return checked if isinstance(checked, Plan) else None
 
 
-def _build_skill(plan: Plan, task: Task, ran: EpisodeRecord, lab: CurationRunner, sandbox: Sandbox) -> Skill:
+def _build_skill(plan: Plan, task: Task, ran: EpisodeRecord, runner: CurationRunner, sandbox: Sandbox) -> Skill:
     shape = sandbox.analyse("shape", plan.source)
     kind = re.sub(r"[^a-z0-9_-]", "-", task.kind.lower()) or "skill"
     return Skill(
         name=require_valid_name(f"{kind[:40]}-{str(shape)[:8]}".lstrip("-_")),
-        env=lab.env,
+        env=runner.env,
         plan=plan.source,
         kind=task.kind,
         description=_description(plan),
         parameters=tuple(p.name for p in read_parameters(plan.source).parameters),
-        origins=(SkillOrigin(task.id, task.goal, lab.model, ran.run),),
+        origins=(SkillOrigin(task.id, task.goal, runner.model, ran.run),),
     )
 
 
 def _description(plan: Plan) -> str:
-    """The plan in a line: its own, in a comment, or else the titles of its steps."""
+    """The plan in one line: its own comment, or the titles of its steps."""
     own = re.search(r"^ *# *General plan: *(.+)$", plan.source, re.MULTILINE)
     return (own[1] if own else "; ".join(s.title for s in plan.steps if s.title))[:500]
 
 
 def _add_or_merge(library: SkillLibrary, skill: Skill, sandbox: Sandbox) -> Skill:
-    """The skill in the library: the one of its shape that was there, with one more origin, or this one, new.
+    """Add the skill, or its origin to the library's skill of the same shape.
 
-    A name whose skill is of another kind or shape by now, or damaged, is left to that.
+    If a skill of another kind or shape, or a damaged one, has the name, the new one gets another name.
     """
     named = skill
     for number in itertools.count(2):
@@ -186,7 +185,7 @@ def _add_or_merge(library: SkillLibrary, skill: Skill, sandbox: Sandbox) -> Skil
 
 
 def _same_shape(library: SkillLibrary, skill: Skill, sandbox: Sandbox) -> Skill | None:
-    """The skill of this name in the library; None where it is of another kind or shape, or cannot be read."""
+    """The library's skill of this name; None if its kind or shape differs, or if it cannot be read."""
     with contextlib.suppress(UsageError):
         there = library.get(skill.env, skill.name)
         if there.kind == skill.kind and sandbox.analyse("shape", there.plan) == sandbox.analyse("shape", skill.plan):

@@ -1,4 +1,4 @@
-"""Tests for a library: every active skill is run again, on tasks that it has solved."""
+"""Regression tests for a library: runs active skills again on tasks that they have solved."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from codeplan.curation.curation_runner import CurationRunner
 from codeplan.errors import UsageError
 from codeplan.skills.library import SkillLibrary
-from codeplan.skills.skill import EvidenceRecord, Skill
+from codeplan.skills.skill import Skill
 from codeplan.skills.stores import FixedStore
 from codeplan.types.task import Task
 from codeplan.types.value import Value
 
 
 class SkillCheck(Value, frozen=True):
-    """A skill that was run again: how many of the tasks it solved; ``unsolved`` are the others' ids."""
+    """How many of the tasks a skill solved again; ``unsolved`` holds the ids of the others."""
 
     skill: str
     env: str
@@ -30,46 +30,42 @@ def check_skills(
     max_tasks: int = 5,
     on_result: Callable[[SkillCheck], None] = lambda checked: None,
 ) -> list[SkillCheck]:
-    """Run each skill's own plan on tasks that it came from or has solved, ``most`` of them, and record it as evidence.
+    """Run each skill's own plan on up to ``max_tasks`` tasks that it came from or has solved, and record the evidence.
 
-    The parameters are bound by one ask; nothing is planned. A skill that mostly fails now is not shown any more.
+    One model call binds the parameters; nothing is planned. Planners no longer see a skill that mostly fails.
     """
-    there = {t.id: t for split in runner.splits() for t in runner.tasks(split)}
+    by_id = {t.id: t for split in runner.splits() for t in runner.tasks(split)}
     rows: list[SkillCheck] = []
     for skill in skills:
-        row = _check_skill(runner, library, skill, _known_tasks(library, skill, there, max_tasks))
+        row = _check_skill(runner, library, skill, _known_tasks(library, skill, by_id, max_tasks))
         on_result(row)
         rows.append(row)
     return rows
 
 
-def _known_tasks(library: SkillLibrary, skill: Skill, there: dict[str, Task], most: int) -> list[Task]:
+def _known_tasks(library: SkillLibrary, skill: Skill, by_id: dict[str, Task], max_tasks: int) -> list[Task]:
     solved = [t.task for t in library.read_evidence(skill) if t.shown and t.success and t.version == skill.version]
     named = dict.fromkeys([*(o.task for o in skill.origins), *solved])
-    return [there[name] for name in named if name in there][:most]
+    return [by_id[name] for name in named if name in by_id][:max_tasks]
 
 
 def run_skill_alone(runner: CurationRunner, library: SkillLibrary, skill: Skill, tasks: Sequence[Task]) -> list[bool]:
-    """Run a skill's own plan on tasks, its parameters bound by one ask, and record it; success on each.
+    """Run a skill's own plan on tasks, with its parameters bound by one model call, and record the evidence.
 
-    A task whose episode broke is left out.
+    Returns the success of each episode; episodes that infrastructure broke off are left out.
     """
     given = {"library": FixedStore(skill), "reuse": True, "tries": 1}
-    ran = runner.map_parallel(lambda t: runner.run_planner(t, f"alone-{skill.name}", **given), tasks)
-    for r in ran:
+    episodes = runner.map_parallel(lambda t: runner.run_planner(t, f"alone-{skill.name}", **given), tasks)
+    for r in episodes:
         if r is not None:
-            task = r.result.task
-            trial = EvidenceRecord(
-                task.id, task.seed, runner.model, True, r.result.success, skill.version, "check", r.run
-            )
-            library.record(skill, trial)
-    return [r.result.success for r in ran if r is not None]
+            runner.record_evidence(library, skill, r, "check")
+    return [r.result.success for r in episodes if r is not None]
 
 
-def _check_skill(lab: CurationRunner, library: SkillLibrary, skill: Skill, tasks: Sequence[Task]) -> SkillCheck:
+def _check_skill(runner: CurationRunner, library: SkillLibrary, skill: Skill, tasks: Sequence[Task]) -> SkillCheck:
     if not tasks:
-        raise UsageError(f"none of the tasks of {skill.env}/{skill.name} is there; are its data and settings the same?")
-    outcomes = [(task, run_skill_alone(lab, library, skill, [task])) for task in tasks]
+        raise UsageError(f"no task of {skill.env}/{skill.name} exists here; use the data and settings it was made with")
+    outcomes = [(task, run_skill_alone(runner, library, skill, [task])) for task in tasks]
     unsolved = tuple(task.id for task, solved in outcomes if solved == [False])
-    ran = sum(len(solved) for _, solved in outcomes)
-    return SkillCheck(skill.name, skill.env, ran, ran - len(unsolved), unsolved)
+    count = sum(len(solved) for _, solved in outcomes)
+    return SkillCheck(skill.name, skill.env, count, count - len(unsolved), unsolved)

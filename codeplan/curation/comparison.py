@@ -1,4 +1,4 @@
-"""What a library is worth: success with it and without it, on the same tasks, which it has not seen."""
+"""Measures a library's worth: success with and without it on the same unseen tasks."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from codeplan.types.task import Task
 
 
 class LibraryComparison(PairedResult, frozen=True, kw_only=True):
-    """One kind of task, or ``"all"``: the pairs with the library and without."""
+    """The pairs with and without the library, for one kind of task or ``"all"``."""
 
     kind: str
 
 
 def compare_library(runner: CurationRunner, library: SkillLibrary, tasks: Sequence[Task]) -> list[LibraryComparison]:
-    """A row for each kind, in order of first appearance, and one for all. None of it becomes a skill's evidence."""
+    """Return a row for each kind, in order of first appearance, and one for all. Records no evidence."""
     plain = runner.map_parallel(lambda t: runner.run_planner(t, "without"), tasks)
     helped = runner.map_parallel(lambda t: runner.run_planner(t, "with-library", library=ReadOnlyStore(library)), tasks)
     outcomes = [

@@ -1,10 +1,10 @@
-"""Where curation runs its episodes: one environment, one model, a folder for the traces."""
+"""Runs the episodes of curation."""
 
 from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
@@ -19,20 +19,22 @@ from codeplan.protocols import LLM, Environment
 from codeplan.recording.events import Event
 from codeplan.runner import live
 from codeplan.runner.setup import accepted_settings
+from codeplan.skills.library import SkillLibrary
+from codeplan.skills.skill import EvidencePhase, EvidenceRecord, Skill
 from codeplan.types.agent import AgentApi
 from codeplan.types.result import Result
 from codeplan.types.task import Task
 from codeplan.types.value import Value
 
 _PLAN_SETTINGS = ("budget", "limits", "allow_weak_sandbox", "record", "tape")
-"""Settings that hold for a plan that is given, too."""
+"""Settings that also apply to an episode that runs a given plan."""
 
 _A = TypeVar("_A")
 _B = TypeVar("_B")
 
 
 class EpisodeRecord(Value, frozen=True):
-    """An episode that was run: its result, its events, and its folder, empty where it left no trace."""
+    """A finished episode: its result, its events, and its folder (empty without a trace)."""
 
     result: Result
     events: tuple[Event, ...]
@@ -40,11 +42,11 @@ class EpisodeRecord(Value, frozen=True):
 
 
 class CurationRunner:
-    """Runs AdaPlanner's episodes, ``workers`` at a time; ``settings`` are those of ``codeplan.run``.
+    """Runs episodes with AdaPlanner, ``workers`` at a time; ``settings`` are those of ``codeplan.run``.
 
-    ``env`` and ``model`` are names or objects, as ``codeplan.run`` takes them; an environment that is an object plays
-    one episode at a time. ``folder`` is a folder for the traces, each in one of its own; None leaves none. A failure of
-    infrastructure says nothing of a skill: such an episode comes back as None, and ``failures`` has the reasons.
+    ``env`` and ``model`` are names or objects, as in ``codeplan.run``; an environment object runs one episode at a
+    time. Each trace gets a folder of its own in ``folder``; None writes none. An infrastructure failure says nothing
+    about a skill: such an episode returns None, and ``failures`` holds the reason.
     """
 
     def __init__(
@@ -71,48 +73,56 @@ class CurationRunner:
         }
 
     def tasks(self, split: str) -> list[Task]:
-        """The tasks of a split. Raises UsageError where there is none of the name."""
-        with self._open_env() as world:
-            if split not in envs.splits(world):
-                raise UsageError(f"{self.env} has no split {split}; there are: {', '.join(envs.splits(world))}")
-            return list(world.tasks(split))
+        """Return the tasks of a split. Raises: UsageError if there is no such split."""
+        with self._open_env() as env:
+            if split not in envs.splits(env):
+                raise UsageError(f"{self.env} has no split {split}; there are: {', '.join(envs.splits(env))}")
+            return list(env.tasks(split))
 
     def splits(self) -> tuple[str, ...]:
-        """The names of the environment's splits."""
-        with self._open_env() as world:
-            return envs.splits(world)
+        """Return the names of the environment's splits."""
+        with self._open_env() as env:
+            return envs.splits(env)
 
     def api(self) -> AgentApi:
-        """The agent's API, to check plans with."""
-        with self._open_env() as world:
-            return agent_api(world.agent)
+        """Return the agent's API, for checking plans."""
+        with self._open_env() as env:
+            return agent_api(env.agent)
 
     def run_planner(self, task: Task, label: str, **extra: Any) -> EpisodeRecord | None:
-        """An episode in which the model plans; ``more`` are settings that come on top."""
+        """Run an episode in which the model plans; ``extra`` settings override the runner's."""
         given = {**self._settings, **extra}
         return self._run(task, label, partial(live.run, self._env, task, "adaplanner", self._model, **given))
 
     def run_plan(self, source: str, task: Task, label: str) -> EpisodeRecord | None:
-        """An episode that runs a plan from step 1 on, once; the model answers its questions."""
+        """Run a given plan once from step 1; the model answers its questions."""
 
         def run(**kept: Any) -> Result:
             return live.execute(source, self._env, task, self._model, **kept, **self._plan_settings).result
 
         return self._run(task, label, run)
 
+    def record_evidence(
+        self, library: SkillLibrary, skill: Skill, episode: EpisodeRecord, phase: EvidencePhase, *, shown: bool = True
+    ) -> None:
+        """Record an episode as evidence for a skill."""
+        task, success = episode.result.task, episode.result.success
+        record = EvidenceRecord(task.id, task.seed, self.model, shown, success, skill.version, phase, episode.run)
+        library.record(skill, record)
+
     def map_parallel(self, function: Callable[[_A], _B], values: Iterable[_A]) -> list[_B]:
-        """What ``do`` makes of each value, in their order, ``workers`` at a time."""
+        """Return the function's result for each value, in order; ``workers`` calls run at a time."""
         with cancel_calls_on_interrupt(), ThreadPoolExecutor(self.workers) as pool:
             return list(pool.map(function, values))
 
     @contextmanager
     def _open_env(self) -> Iterator[Environment]:
-        """The environment; one that is made here is closed again."""
+        """Yield the environment; close it afterwards if it was created here."""
         if not isinstance(self._env, str):
             yield self._env
             return
-        with closing(envs.make(self._env, **self._env_settings)) as world:
-            yield world
+        with closing(envs.make(self._env, **self._env_settings)) as env:
+            yield env
 
     def _run(self, task: Task, what: str, run: Callable[..., Result]) -> EpisodeRecord | None:
         events: list[Event] = []
@@ -132,14 +142,3 @@ class CurationRunner:
             number = next(self._numbers)
         name = "".join(c if c.isalnum() or c in "-_." else "-" for c in f"{number:04}-{task.id}-{what}")
         return self._folder / name[:100]
-
-
-def take_of_each_kind(tasks: Sequence[Task], count: int, skip: int = 0) -> list[Task]:
-    """So many tasks of each kind, after those that are skipped."""
-    numbers: dict[str, int] = {}
-    chosen: list[Task] = []
-    for task in tasks:
-        number = numbers[task.kind] = numbers.get(task.kind, 0) + 1
-        if skip < number <= skip + count:
-            chosen.append(task)
-    return chosen

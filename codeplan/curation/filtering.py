@@ -1,7 +1,7 @@
-"""Skill filtering: a candidate is promoted only when success rises with it, on tasks other than those it came from.
+"""Skill filtering: promotes a candidate only if success rises with it, on tasks other than those it came from.
 
-Each task is played with the skill in the prompt and without, with the same seed. The paper filters by success on the
-task alone (Sun et al., NeurIPS 2023, section 3.3); here a paired test decides, at a stated level.
+Each task runs with and without the skill in the prompt, with the same seed. The paper filters by success on the task
+alone (Sun et al., NeurIPS 2023, section 3.3); here a paired test decides, at a stated level.
 """
 
 from __future__ import annotations
@@ -30,13 +30,12 @@ FilterTest = Literal["sequential", "fixed"]
 class FilterRule(Value, frozen=True):
     """How candidates are judged: by at most ``pairs`` pairs each, at ``level``.
 
-    The level is that of a whole filtering: each of m candidates is judged at ``level / m``, so that the chance that any
-    useless one is promoted is at most ``level`` (Bonferroni). ``test`` is ``"sequential"``, an anytime-valid test that
-    ends as soon as it knows, or ``"fixed"``, McNemar's exact test after all pairs.
+    The level is for a whole filtering: each of m candidates is judged at ``level / m``, so that the chance of promoting
+    any useless one is at most ``level`` (Bonferroni). ``test`` is ``"sequential"``, an anytime-valid test that stops
+    once it decides, or ``"fixed"``, McNemar's exact test after all pairs.
 
-    Before that a candidate has to stand alone: on ``alone`` tasks its own plan, bound to the task by one question, must
-    solve each. What helps a planner only because it is mended each time stays a candidate. Raises UsageError
-    for a value that does not fit.
+    Before that, the candidate's own plan, bound by one model call, must solve each of ``alone`` tasks: a plan that
+    helps only because the planner repairs it stays a candidate. Raises: UsageError for an invalid value.
     """
 
     alone: int = 5
@@ -47,16 +46,16 @@ class FilterRule(Value, frozen=True):
     def __post_init__(self) -> None:
         if self.alone < 0 or self.pairs < 1 or not 0 < self.level < 1 or self.test not in ("sequential", "fixed"):
             raise UsageError(
-                "pairs count from 1, a level lies between 0 and 1, a test is sequential or fixed; "
-                f"not {self.pairs}, {self.level} and {self.test} (and {self.alone} tasks alone)"
+                "pairs must be 1 or more, alone 0 or more, level between 0 and 1, and test sequential or fixed; "
+                f"got {self.pairs}, {self.alone}, {self.level} and {self.test}"
             )
 
 
 class FilterOutcome(PairedResult, frozen=True, kw_only=True):
-    """What came of one skill: of ``alone`` tasks, its own plan solved ``alone_solved``; then the pairs.
+    """What filtering decided on one skill: its plan solved ``alone_solved`` of ``alone`` tasks; then the pairs.
 
-    ``e`` is the e-value, which may be looked at any time; ``level`` is what it, or ``p``, is held against; ``status``
-    is the skill's from now on.
+    ``e_value`` is valid at any time; ``level`` is the level that it, or ``p_value``, is compared with; ``status`` is
+    the skill's new status.
     """
 
     skill: str
@@ -70,10 +69,10 @@ class FilterOutcome(PairedResult, frozen=True, kw_only=True):
 
 
 class _Baseline:
-    """What the model solves without a skill, each task once for all candidates."""
+    """Episodes without a skill; each task runs once for all candidates."""
 
-    def __init__(self, lab: CurationRunner) -> None:
-        self._lab, self._known = lab, dict[str, EpisodeRecord | None]()
+    def __init__(self, runner: CurationRunner) -> None:
+        self._lab, self._known = runner, dict[str, EpisodeRecord | None]()
 
     def run(self, tasks: Iterable[Task]) -> dict[str, EpisodeRecord | None]:
         new = [t for t in tasks if t.id not in self._known]
@@ -91,10 +90,10 @@ def filter_candidates(
     rule: FilterRule | None = None,
     on_result: Callable[[FilterOutcome], None] = lambda filtered: None,
 ) -> list[FilterOutcome]:
-    """Try the candidates on tasks of their kinds, and promote or retire those of which that can be said.
+    """Try the candidates on tasks of their kinds, and promote or retire those that the test decides on.
 
-    The others stay candidates; a pinned skill's status stays whatever is found. Every trial is recorded as evidence.
-    The sequential test goes on from the pairs that were played before; no task is played twice for the same version.
+    The others stay candidates, and a pinned skill keeps its status. Every episode is recorded as evidence. The
+    sequential test continues from earlier pairs; no task runs twice for one version.
     """
     rule = rule or FilterRule()
     baseline = _Baseline(runner)
@@ -107,7 +106,7 @@ def filter_candidates(
 
 
 def _filter_skill(
-    lab: CurationRunner,
+    runner: CurationRunner,
     library: SkillLibrary,
     skill: Skill,
     all_tasks: Sequence[Task],
@@ -116,18 +115,18 @@ def _filter_skill(
     family: int,
 ) -> FilterOutcome:
     level = rule.level / family
-    earlier = [t for t in library.read_evidence(skill) if t.model == lab.model and t.phase == "filter"]
+    earlier = [t for t in library.read_evidence(skill) if t.model == runner.model and t.phase == "filter"]
     tasks = _unused_tasks(skill, all_tasks, earlier)[: rule.pairs]
     pairs = evidence.paired_outcomes(earlier, skill.version) if rule.test == "sequential" else []
-    size = lab.workers if rule.test == "sequential" else max(1, len(tasks))
-    alone = run_skill_alone(lab, library, skill, tasks[: rule.alone])
+    size = runner.workers if rule.test == "sequential" else max(1, len(tasks))
+    alone = run_skill_alone(runner, library, skill, tasks[: rule.alone])
     if not all(alone):
         return _outcome(skill, alone, pairs, level, "open")
     found = _judge(pairs, level, rule.test, last=not tasks)
     for start in range(0, len(tasks), size):
         if found != "open" or not _can_decide(pairs, len(tasks) - start, level, rule.test):
             break
-        pairs += _run_pairs(lab, library, skill, tasks[start : start + size], baseline)
+        pairs += _run_pairs(runner, library, skill, tasks[start : start + size], baseline)
         found = _judge(pairs, level, rule.test, last=start + size >= len(tasks))
     status = {"helps": "active", "harms": "retired", "open": skill.status}[found]
     if not skill.pinned and status != skill.status:
@@ -136,32 +135,30 @@ def _filter_skill(
 
 
 def _unused_tasks(skill: Skill, tasks: Iterable[Task], earlier: Iterable[EvidenceRecord]) -> list[Task]:
-    """Tasks of the skill's kind that it does not come from, and was not tried on."""
+    """Tasks of the skill's kind that it does not come from and was not tried on."""
     known = {o.task for o in skill.origins} | {t.task for t in earlier if t.version == skill.version}
     return [t for t in tasks if skill.kind in ("", t.kind) and t.id not in known]
 
 
 def _can_decide(pairs: Sequence[PairOutcome], left: int, level: float, test: FilterTest) -> bool:
-    """Whether playing on can still tell anything: that it helps, or that it harms."""
+    """Whether more pairs can still decide that the skill helps or harms."""
     wins, losses = count_discordant(pairs)
     return test == "fixed" or can_reach(wins, losses, left, level) or can_reach(losses, wins, left, level)
 
 
 def _run_pairs(
-    lab: CurationRunner, library: SkillLibrary, skill: Skill, tasks: Sequence[Task], baseline: _Baseline
+    runner: CurationRunner, library: SkillLibrary, skill: Skill, tasks: Sequence[Task], baseline: _Baseline
 ) -> list[PairOutcome]:
-    """Play tasks with the skill and without, and record it; success with and without."""
+    """Run tasks with and without the skill, record the evidence, and return success with and without."""
     without = baseline.run(tasks)
-    shown = lab.map_parallel(lambda t: lab.run_planner(t, f"with-{skill.name}", library=FixedStore(skill)), tasks)
+    shown = runner.map_parallel(lambda t: runner.run_planner(t, f"with-{skill.name}", library=FixedStore(skill)), tasks)
     pairs: list[PairOutcome] = []
     for task, run in zip(tasks, shown, strict=True):
         plain = without[task.id]
         if run is None or plain is None:
             continue
         for each, with_it in ((run, True), (plain, False)):
-            success = each.result.success
-            trial = EvidenceRecord(task.id, task.seed, lab.model, with_it, success, skill.version, "filter", each.run)
-            library.record(skill, trial)
+            runner.record_evidence(library, skill, each, "filter", shown=with_it)
         pairs.append((run.result.success, plain.result.success))
     return pairs
 
@@ -192,7 +189,7 @@ def _outcome(
 
 
 def list_candidates(library: SkillLibrary, env: str, max_per_kind: int | None = None) -> list[Skill]:
-    """The environment's candidates, of each kind those first that came from most episodes, ``most`` of a kind."""
+    """Return the environment's candidates, those of most origins first in each kind, ``max_per_kind`` of a kind."""
     skills = [library.get(e.env, e.name) for e in library.entries(env, status="candidate")]
     skills.sort(key=lambda s: (s.kind, -len(s.origins), s.name))
     kinds: dict[str, int] = {}

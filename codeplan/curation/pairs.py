@@ -1,4 +1,4 @@
-"""Tasks that were played twice, with something and without it, and what that shows."""
+"""Tasks run with and without something, and what the pairs show."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from codeplan.statistics import RateDifference, mcnemar_exact, paired_difference
 from codeplan.types.value import Value
 
 PairOutcome: TypeAlias = tuple[bool, bool]
-"""Success with it, and without."""
+"""Success with it, and without it."""
 
 
 class PairedResult(Value, frozen=True, kw_only=True):
-    """Of ``pairs``, ``solved`` were solved with it, ``plain_solved`` without; ``wins`` with it alone, ``losses``
-    without it alone.
+    """Of ``pairs``, ``solved`` were solved with it and ``baseline_solved`` without; ``wins`` only with it, ``losses``
+    only without.
 
-    ``p`` is McNemar's exact p (two-sided), right where the number of pairs was fixed; ``difference`` that of the
+    ``p_value`` is McNemar's exact p (two-sided), valid for a fixed number of pairs; ``difference`` is that of the
     success rates, with its interval.
     """
 
@@ -30,12 +30,12 @@ class PairedResult(Value, frozen=True, kw_only=True):
 
 
 def count_discordant(pairs: Sequence[PairOutcome]) -> tuple[int, int]:
-    """The wins and the losses."""
+    """Return the wins and the losses."""
     return sum(w and not p for w, p in pairs), sum(p and not w for w, p in pairs)
 
 
 def summarise_pairs(pairs: Sequence[PairOutcome]) -> PairedResult:
-    """What the pairs show."""
+    """Return what the pairs show."""
     wins, losses = count_discordant(pairs)
     return PairedResult(
         pairs=len(pairs),

@@ -40,16 +40,16 @@ def encode_record(record: EvidenceRecord) -> bytes:
 
 def decode_records(data: bytes) -> tuple[list[EvidenceRecord], list[int]]:
     """Return the records of a file, and the numbers (from 1) of the lines that hold none."""
-    trials: list[EvidenceRecord] = []
+    records: list[EvidenceRecord] = []
     bad: list[int] = []
     for number, line in enumerate(data.split(b"\n"), 1):
         if not line.strip():
             continue
         try:
-            trials.append(_decoder.decode(line))
+            records.append(_decoder.decode(line))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             bad.append(number)
-    return trials, bad
+    return records, bad
 
 
 def paired_outcomes(

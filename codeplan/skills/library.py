@@ -47,7 +47,7 @@ class SkillLibrary:
         self.refresh()
 
     def __repr__(self) -> str:
-        return f"Library({str(self.path)!r})"
+        return f"SkillLibrary({str(self.path)!r})"
 
     @property
     def writable(self) -> bool:
@@ -187,9 +187,9 @@ class SkillLibrary:
             raise UsageError(f"{into.env}/{into.name} and {other.env}/{other.name} are for different environments")
         origins = tuple(dict.fromkeys([*into.origins, *other.origins]))
         same, there = into.plan == other.plan, set(self.read_evidence(into))
-        for trial in self.read_evidence(other):
-            version = into.version if same and trial.version == other.version else 0
-            if (taken := msgspec.structs.replace(trial, version=version)) not in there:
+        for record in self.read_evidence(other):
+            version = into.version if same and record.version == other.version else 0
+            if (taken := msgspec.structs.replace(record, version=version)) not in there:
                 self.record(into, taken)
         merged = self.change(into, origins=origins)
         self.change(other, status="retired")

@@ -69,7 +69,7 @@ class SkillManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 def require_valid_name(name: str, what: str = "a skill") -> str:
     """Return a name that is valid for a folder. Raises: UsageError for another."""
     if not _NAME.fullmatch(name):
-        raise UsageError(f"{name[:100]!r} is not a valid name for {what}; use lower-case letters, digits, - and _, at most 80 characters")
+        raise UsageError(f"{name[:100]!r} is not a valid name for {what}; use at most 80 of a-z, 0-9, - and _")
     return name
 
 
@@ -118,7 +118,7 @@ def _prose(skill: Skill) -> Iterable[str]:
     yield ""
     yield _truncate(skill.description) or "A plan that solved a task."
     yield ""
-    yield f"For tasks{kind} in {skill.env}. The plan is in plan.py, its trials in evidence.jsonl."
+    yield f"For tasks{kind} in {skill.env}. The plan is in plan.py, the evidence in evidence.jsonl."
 
 
 def _toml_lines(fields: dict[str, Any]) -> Iterable[str]:

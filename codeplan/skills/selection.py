@@ -77,8 +77,8 @@ class SkillSelector:
         run = str(episode.trace.path.parent) if episode.trace.path else ""
         task = episode.task
         for skill in skills:
-            trial = EvidenceRecord(task.id, task.seed, episode.llm.name, True, success, skill.version, "use", run)
-            self.store.record(skill, trial)
+            record = EvidenceRecord(task.id, task.seed, episode.llm.name, True, success, skill.version, "use", run)
+            self.store.record(skill, record)
 
     def _find(self, store: SkillStore, task: Task, episode: Episode) -> Sequence[Skill]:
         """The skills that fit the task best, by words or by embeddings."""

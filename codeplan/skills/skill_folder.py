@@ -103,9 +103,7 @@ def replace_plan(folder: Path, old: Skill, new: Skill) -> None:
     (folder / VERSIONS).mkdir(exist_ok=True)
     for skill in (old, new):
         copy = _version_file(folder, skill.version)
-        if (
-            not copy.exists() or _read_text(copy, MAX_PLAN_BYTES) != skill.plan
-        ):  # a crash may have left another
+        if not copy.exists() or _read_text(copy, MAX_PLAN_BYTES) != skill.plan:  # a crash may have left another
             durable_files.write_atomically(copy, skill.plan)
     update_manifest(folder, new)
     durable_files.write_atomically(folder / PLAN, new.plan)

@@ -19,7 +19,7 @@ class ReadOnlyStore:
 
     def __repr__(self) -> str:
         """Omit the library's path: a tape may be played with a library in another folder."""
-        return "Unrecorded(Library)"
+        return "ReadOnlyStore"
 
     def find(self, task: Task, limit: int) -> Sequence[Skill]:
         """Return what the library finds."""
@@ -44,7 +44,7 @@ class FixedStore:
         self.skills = skills
 
     def __repr__(self) -> str:
-        return f"OnlyThese({', '.join(f'{s.env}/{s.name}@{s.version}' for s in self.skills)})"
+        return f"FixedStore({', '.join(f'{s.env}/{s.name}@{s.version}' for s in self.skills)})"
 
     def find(self, task: Task, limit: int) -> Sequence[Skill]:
         """Return the first ``limit`` skills for the task's environment."""
@@ -76,7 +76,9 @@ class MissingStore:
 
     def find(self, task: Task, limit: int) -> Sequence[Skill]:
         """Raise UsageError."""
-        raise UsageError(f"the episode's skill library, {self._name}, is not available; name it, as in --set library=FOLDER")
+        raise UsageError(
+            f"the episode's skill library, {self._name}, is not available; name it, as in --set library=FOLDER"
+        )
 
     def nearest(self, task: Task, limit: int, embedder: Embedder) -> Sequence[Skill]:
         """Raise UsageError."""

@@ -121,7 +121,7 @@ class SynchronisedIndex:
         where = self._path / place
         try:
             skill = skill_folder.read_skill(where)
-            trials, bad = skill_folder.read_evidence(where)
+            records, bad = skill_folder.read_evidence(where)
         except DamagedSkill as e:
             index.put_fault(place, signature, str(e))
             return
@@ -132,8 +132,8 @@ class SynchronisedIndex:
             signature,
             skill,
             plan_digest(skill.plan),
-            summarise_evidence(trials, skill.version),
-            trials,
+            summarise_evidence(records, skill.version),
+            records,
             fault,
         )
 

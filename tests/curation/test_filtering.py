@@ -52,7 +52,7 @@ def test_each_episode_can_be_done_again_offline_though_its_library_is_not_there(
         replay(run)
     trace = runs[0] / "trace.jsonl"
     trace.write_bytes(trace.read_bytes().split(b"\n")[0] + b"\n")
-    with pytest.raises(UsageError, match="skill library, OnlyThese.*, is not here; name it"):
+    with pytest.raises(UsageError, match="skill library, FixedStore.*, is not available; name it"):
         resume(runs[0])
 
 

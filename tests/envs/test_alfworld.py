@@ -9,13 +9,13 @@ import pytest
 from support.alfworld_files import write
 
 from codeplan import envs
-from codeplan.bench.suite import TaskSuite
 from codeplan.envs.alfworld.environment import ALFWorld, make
 from codeplan.envs.household.generator import KINDS
 from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.runner.live import run
 from codeplan.testing.environment import EnvironmentContract
 from codeplan.types.task import Task
+from support.task_runs import run_tasks
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +172,7 @@ def test_a_snapshot_restores_the_state(env):
 
 def test_the_stand_in_wins_every_game(data, env):
     tasks = [*env.tasks("valid_unseen"), *env.tasks("train")]
-    results = TaskSuite(env="alfworld", tasks=tasks, workers=2, settings={"data": str(data)}).run()
+    results = run_tasks("alfworld", tasks, workers=2, data=str(data))
     assert [result.reason for result in results if not result.success] == []
 
 
@@ -247,7 +247,7 @@ def test_a_damaged_game_is_listed_and_reset_says_what_is_wrong(damaged):
 def test_a_suite_plays_the_other_games_despite_a_damaged_one(damaged):
     root, _, _ = damaged
     tasks = make(data=str(root)).tasks("valid_unseen")
-    results = TaskSuite(env="alfworld", tasks=tasks, settings={"data": str(root)}).run()
+    results = run_tasks("alfworld", tasks, data=str(root))
     assert sorted(result.success for result in results) == [False, False, True, True, True, True]
     assert all(result.reason.startswith("infrastructure: the game file") for result in results if not result.success)
 

@@ -4,10 +4,10 @@ from hypothesis.strategies import data, integers, sampled_from
 from support.boxes import Boxes, Replies
 
 from codeplan import envs
-from codeplan.bench.suite import TaskSuite
 from codeplan.errors import Diverged, UsageError
 from codeplan.recording.tape import Tape, TapeRecorder
 from codeplan.runner.live import run
+from support.task_runs import run_tasks
 
 OPEN = "def solution(agent, start_from=1):\n    print(agent.open({}))\n"
 
@@ -70,11 +70,11 @@ def test_episodes_of_a_bench_find_theirs_whatever_the_order(tmp_path):
     tasks = envs.make("household").tasks("test")[:6]
     recorder = TapeRecorder(tmp_path / "tape")
     try:
-        live = TaskSuite(env="household", tasks=tasks, workers=3, settings={"record": recorder}).run()
+        live = run_tasks("household", tasks, workers=3, record=recorder)
     finally:
         recorder.close()
     tape = Tape(tmp_path / "tape")
-    played = TaskSuite(env="household", tasks=list(reversed(tasks)), workers=2, settings={"tape": tape}).run()
+    played = run_tasks("household", list(reversed(tasks)), workers=2, tape=tape)
     assert [r.model_calls for r in reversed(played)] == [r.model_calls for r in live]
 
 

@@ -46,7 +46,7 @@ def test_the_same_skills_make_the_same_file_and_no_file_is_overwritten(library, 
     for name in ("a", "b"):
         export_skills(library, tmp_path / f"{name}.zip", [skill()])
     assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="exists already"):
         export_skills(library, tmp_path / "a.zip", [skill()])
 
 
@@ -90,7 +90,7 @@ def test_no_name_that_is_taken_in_any_way_keeps_a_skill_out(library, tmp_path):
 def test_a_plan_that_is_here_already_stays_out(library, tmp_path):
     library.add(skill("other-name"))
     (row,) = import_skills(library, foreign(tmp_path / "a.zip"))
-    assert row.reason == "a skill with this plan is here already"
+    assert row.reason == "the library has a skill with this plan already"
 
 
 @pytest.mark.parametrize(

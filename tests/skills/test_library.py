@@ -57,7 +57,7 @@ def test_every_text_survives_the_front_matter(description, kind, parameters, goa
 
 def test_a_name_that_is_no_folders_name_is_refused(library):
     for name in ("../up", "A", "", ".hidden", "a/b", "x" * 81):
-        with pytest.raises(UsageError, match="is no name for a skill"):
+        with pytest.raises(UsageError, match="is not a valid name for a skill"):
             library.add(skill(name))
     assert not library.path.exists() or not list(library.path.glob("*/*"))
 
@@ -88,15 +88,15 @@ def test_a_folder_with_a_name_that_steers_a_terminal_is_left_out(library):
     (folder / "SKILL.md").write_text(text.replace('name = "heat-1"', 'name = "heat-\\u001b[2J"'))
     opened = SkillLibrary(library.path)
     assert names(opened.entries()) == ["heat-1"]
-    assert "is no name for a skill" in opened.faults()[0]
+    assert "is not a valid name for a skill" in opened.faults()[0]
 
 
 @pytest.mark.parametrize(
     ("file", "content", "why"),
     [
-        ("SKILL.md", b"no front matter", "does not begin with TOML"),
+        ("SKILL.md", b"no front matter", "does not start with TOML"),
         ("SKILL.md", b"\xff\xfe", "not UTF-8"),
-        ("SKILL.md", b'+++\nname = "heat-1"\n+++\n', "does not fit"),
+        ("SKILL.md", b'+++\nname = "heat-1"\n+++\n', "is invalid"),
         ("SKILL.md", b"+++\n" + b"a=[" * 5000 + b"\n+++\n", "not TOML"),
         ("SKILL.md", b"+++\nversion = " + b"9" * 5000 + b"\n+++\n", "not TOML"),
         ("plan.py", None, "there is no such file"),
@@ -124,7 +124,7 @@ def test_a_pipe_in_place_of_a_file_is_named_and_nobody_waits_for_it(library, fil
     path.unlink(missing_ok=True)
     os.mkfifo(path)
     library.refresh()
-    assert library.faults() == [f"{path}: it is a pipe or a device, and no file"]
+    assert library.faults() == [f"{path}: it is a pipe or a device, not a file"]
 
 
 def test_a_folder_whose_name_is_no_text_is_left_out(library):

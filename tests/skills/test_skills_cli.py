@@ -102,7 +102,7 @@ def test_export_import_and_rebuild(library):
     code, rows = as_json(other, "import", "all.zip")
     assert (code, [r["name"] for r in rows]) == (0, ["heat-1", "heat-2"])
     code, rows = as_json(other, "import", "all.zip")
-    assert (code, {r["reason"] for r in rows}) == (1, {"a skill with this plan is here already"})
+    assert (code, {r["reason"] for r in rows}) == (1, {"the library has a skill with this plan already"})
     assert as_json(other, "rebuild") == (0, {"folders": 2, "faults": []})
     (other.path / "household" / "heat-1" / "SKILL.md").unlink()
     assert codeplan(other, "rebuild")[0] == 1
@@ -112,7 +112,7 @@ def test_export_import_and_rebuild(library):
     ("arguments", "why"),
     [
         (["show", "nobody"], "there is no skill 'nobody'"),
-        (["show", "../../etc"], "is no name for an environment"),
+        (["show", "../../etc"], "is not a valid name for an environment"),
         (["show", "heat-1@9"], "has no version 9; its latest is 1"),
         (["show", "heat-1@x"], "is no version"),
         (["list", "--status", "new"], "is no status"),

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from codeplan.agent_api import agent_api, describe_api
-from codeplan.bench.suite import TaskSuite, summarise_results
+from codeplan.bench.summary import summarise_results
 from codeplan.envs.textcraft.agent import TextCraftAgent
 from codeplan.envs.textcraft.environment import TextCraft
 from codeplan.errors import ModelError
@@ -18,6 +18,7 @@ from codeplan.standin.model import ScriptedModel, answer_question, first_differe
 from codeplan.standin.textcraft.mistakes import MISTAKE_INSERTERS
 from codeplan.standin.textcraft.planning import ParsedCraftingGoal, PromptRecipe, compute_work, parse_goal, write_plan
 from codeplan.standin.textcraft.refinement import refine_plan
+from support.task_runs import run_tasks
 
 PROMPTS = Prompts()
 PLAIN = {"notes": (), "skills": (), "asks": True}
@@ -295,8 +296,6 @@ def test_the_procedure_with_a_model_call_for_every_check_and_every_resumption_wi
 def test_all_200_test_tasks_end_in_success_or_a_reason_with_a_name(mistakes):
     tasks = TextCraft().tasks("test")
     tasks = tasks if mistakes == "some" else tasks[::5]
-    row = summarise_results(TaskSuite(env="textcraft", tasks=tasks, workers=2, settings={"mistakes": mistakes}).run())[
-        -1
-    ]
+    row = summarise_results(run_tasks("textcraft", tasks, workers=2, mistakes=mistakes))[-1]
     assert set(row.reasons) <= {"success", "the environment ended the episode", "no success in 6 tries"}
     assert row.successes >= 0.97 * len(tasks)

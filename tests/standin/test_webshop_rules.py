@@ -6,7 +6,7 @@ import re
 import pytest
 
 from codeplan.agent_api import agent_api
-from codeplan.bench.suite import TaskSuite, summarise_results
+from codeplan.bench.summary import summarise_results
 from codeplan.envs.webshop.agent import WebShopAgent
 from codeplan.envs.webshop.factory import make
 from codeplan.errors import ModelError
@@ -16,6 +16,7 @@ from codeplan.runner.live import run
 from codeplan.standin.model import ScriptedModel, answer_question
 from codeplan.standin.webshop.planning import ParsedShoppingGoal, parse_goal, write_plan
 from codeplan.standin.webshop.refinement import AGENT_VOCABULARY, MISTAKE_INSERTERS, refine_plan
+from support.task_runs import run_tasks
 
 GOAL = "please find me argan oil curl shampoo bar, size 8 fl oz and scent mint, and price lower than 50.00 dollars"
 FIRST = f"WebShop\nInstruction: \n{GOAL}\n[button] Search [button_]\n"
@@ -138,6 +139,6 @@ def test_an_episode_on_tape_plays_again(tmp_path):
 @pytest.mark.parametrize("mistakes", ["none", "some"])
 def test_episodes_end_in_success_or_a_reason_with_a_name(mistakes):
     tasks = make().tasks("test")[:40]
-    row = summarise_results(TaskSuite(env="webshop", tasks=tasks, workers=2, settings={"mistakes": mistakes}).run())[-1]
+    row = summarise_results(run_tasks("webshop", tasks, workers=2, mistakes=mistakes))[-1]
     assert set(row.reasons) <= {"success", "the environment ended the episode", "no success in 6 tries"}
     assert row.successes >= 0.97 * len(tasks)

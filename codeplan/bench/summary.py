@@ -1,0 +1,59 @@
+"""Counts of episodes by kind of task."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+
+from codeplan.statistics import wilson_interval
+from codeplan.types.model import NO_USAGE
+from codeplan.types.result import Result
+
+
+class KindSummary(msgspec.Struct, frozen=True):
+    """One kind of task: counts over its ``episodes``; the others are sums, ``seconds`` included.
+
+    ``low`` and ``high`` bound the success rate: the Wilson interval at 95 %. ``tokens`` and ``money`` (US dollars) are
+    None where one episode's are not known.
+    """
+
+    kind: str
+    episodes: int
+    successes: int
+    actions: int
+    asks: int
+    refinements: int
+    model_calls: int
+    seconds: float
+    reasons: dict[str, int]
+    low: float = 0.0
+    high: float = 1.0
+    tokens: int | None = None
+    money: float | None = None
+
+
+def summarise_results(results: Sequence[Result]) -> list[KindSummary]:
+    """One row per kind in the order of first appearance, then one for all, of kind ``"all"``."""
+    kinds = list(dict.fromkeys(r.task.kind for r in results))
+    return [_row(k, [r for r in results if r.task.kind == k]) for k in kinds] + [_row("all", results)]
+
+
+def _row(kind: str, results: Sequence[Result]) -> KindSummary:
+    successes = sum(r.success for r in results)
+    usage = sum((r.usage for r in results), NO_USAGE)
+    return KindSummary(
+        kind,
+        len(results),
+        successes,
+        sum(r.actions for r in results),
+        sum(r.asks for r in results),
+        sum(r.refinements for r in results),
+        sum(r.model_calls for r in results),
+        sum(r.seconds for r in results),
+        dict(Counter(r.reason for r in results)),
+        *wilson_interval(successes, len(results)),
+        usage.total_tokens,
+        usage.money,
+    )
