@@ -71,8 +71,8 @@ def discover(
     """
     from codeplan.cli.skill_tables import comparison_table, filter_table
     from codeplan.curation.comparison import compare_library
-    from codeplan.envs.selection import take_of_each_kind
     from codeplan.curation.discovery import discover_skills as run_rounds
+    from codeplan.envs.selection import take_of_each_kind
     from codeplan.report.json_output import to_plain_data
     from codeplan.skills.library import SkillLibrary
 

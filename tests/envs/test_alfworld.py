@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 from support.alfworld_files import write
+from support.task_runs import run_tasks
 
 from codeplan import envs
 from codeplan.envs.alfworld.environment import ALFWorld, make
@@ -15,7 +16,6 @@ from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.runner.live import run
 from codeplan.testing.environment import EnvironmentContract
 from codeplan.types.task import Task
-from support.task_runs import run_tasks
 
 
 @pytest.fixture(scope="module")

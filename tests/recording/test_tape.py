@@ -2,12 +2,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import data, integers, sampled_from
 from support.boxes import Boxes, Replies
+from support.task_runs import run_tasks
 
 from codeplan import envs
 from codeplan.errors import Diverged, UsageError
 from codeplan.recording.tape import Tape, TapeRecorder
 from codeplan.runner.live import run
-from support.task_runs import run_tasks
 
 OPEN = "def solution(agent, start_from=1):\n    print(agent.open({}))\n"
 

@@ -4,6 +4,7 @@ import ast
 import re
 
 import pytest
+from support.task_runs import run_tasks
 
 from codeplan.agent_api import agent_api, describe_api
 from codeplan.bench.summary import summarise_results
@@ -18,7 +19,6 @@ from codeplan.standin.model import ScriptedModel, answer_question, first_differe
 from codeplan.standin.textcraft.mistakes import MISTAKE_INSERTERS
 from codeplan.standin.textcraft.planning import ParsedCraftingGoal, PromptRecipe, compute_work, parse_goal, write_plan
 from codeplan.standin.textcraft.refinement import refine_plan
-from support.task_runs import run_tasks
 
 PROMPTS = Prompts()
 PLAIN = {"notes": (), "skills": (), "asks": True}

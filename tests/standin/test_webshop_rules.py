@@ -4,6 +4,7 @@ import ast
 import re
 
 import pytest
+from support.task_runs import run_tasks
 
 from codeplan.agent_api import agent_api
 from codeplan.bench.summary import summarise_results
@@ -16,7 +17,6 @@ from codeplan.runner.live import run
 from codeplan.standin.model import ScriptedModel, answer_question
 from codeplan.standin.webshop.planning import ParsedShoppingGoal, parse_goal, write_plan
 from codeplan.standin.webshop.refinement import AGENT_VOCABULARY, MISTAKE_INSERTERS, refine_plan
-from support.task_runs import run_tasks
 
 GOAL = "please find me argan oil curl shampoo bar, size 8 fl oz and scent mint, and price lower than 50.00 dollars"
 FIRST = f"WebShop\nInstruction: \n{GOAL}\n[button] Search [button_]\n"
