@@ -32,48 +32,37 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     The defaults leave ample room for honest plans. Time spent in the agent and in ``ask`` does not count. A check has
     ``wall``, ``cpu``, ``memory`` and ``source_bytes``.
 
+    - ``wall``: elapsed seconds.
+    - ``cpu``: seconds of processor time.
+    - ``memory``: bytes of address space beyond what the worker uses already.
+    - ``turns``: iterations of all loops and comprehensions, plus calls of the plan's own functions.
+    - ``output``: printed characters.
+    - ``calls``: calls of agent methods.
+    - ``reads``: reads of agent attributes.
+    - ``call_bytes``: packed size of the arguments of one call.
+    - ``asks``: questions to the model.
+    - ``ask_bytes``: size of one question in UTF-8.
+    - ``checkpoint_bytes``: size of one checkpoint. Variables that do not fit are dropped and named; the run goes on.
+    - ``recursion``: depth of the plan's own function calls.
+    - ``source_bytes``: size of the plan in UTF-8; a longer plan is rejected.
+
     Raises:
         UsageError: a value is not finite, not positive (counts may be zero), or larger than the kernel can count.
     """
 
     wall: float = 5.0
-    """Elapsed seconds."""
-
     cpu: float = 4.0
-    """Seconds of processor time."""
-
     memory: int = 192 << 20
-    """Bytes of address space beyond what the worker uses already."""
-
     turns: int = 5_000_000
-    """Iterations of all loops and comprehensions, plus calls of the plan's own functions."""
-
     output: int = 64_000
-    """Printed characters."""
-
     calls: int = 500
-    """Calls of agent methods."""
-
     reads: int = 20_000
-    """Reads of agent attributes."""
-
     call_bytes: int = 64_000
-    """Packed size of the arguments of one call."""
-
     asks: int = 50
-    """Questions to the model."""
-
     ask_bytes: int = 20_000
-    """Size of one question in UTF-8."""
-
     checkpoint_bytes: int = 256 << 10
-    """Size of one checkpoint. Variables that do not fit are dropped and named; the run goes on."""
-
     recursion: int = 500
-    """Depth of the plan's own function calls."""
-
     source_bytes: int = 64 << 10
-    """Size of the plan in UTF-8; a longer plan is rejected."""
 
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:

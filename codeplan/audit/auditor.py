@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from queue import Empty, SimpleQueue
 
 import msgspec
 
@@ -72,14 +71,12 @@ def audit_on(
     unrestricted: bool,
     on_event: Callable[[AttackVerdict], None] = lambda verdict: None,
 ) -> list[AttackVerdict]:
-    """As ``audit_plans``, in host processes that are already monitored, one plan at a time in each."""
-    waiting: SimpleQueue[int] = SimpleQueue()
-    for number in range(len(plans)):
-        waiting.put(number)
+    """As ``audit_plans``, in hosts that are already monitored; each runs one plan at a time."""
+    numbers = iter(range(len(plans)))  # shared by all threads: each number goes to one of them
     verdicts: dict[int, AttackVerdict] = {}
 
     def work(monitor: HostMonitor) -> None:
-        for number in _drain(waiting):
+        for number in numbers:
             verdicts[number] = audit_plan(plans[number], monitor, unrestricted=unrestricted)
             on_event(verdicts[number])
 
@@ -87,11 +84,3 @@ def audit_on(
         for done in [pool.submit(work, monitor) for monitor in monitors]:
             done.result()
     return [verdicts[number] for number in range(len(plans))]
-
-
-def _drain(waiting: SimpleQueue[int]) -> Iterator[int]:
-    while True:
-        try:
-            yield waiting.get_nowait()
-        except Empty:
-            return

@@ -24,11 +24,9 @@ class HostLink(Protocol):
 
     def send(self, frame: frames.Frame) -> int:
         """Send a frame and return its size in bytes."""
-        ...
 
     def receive(self) -> frames.HostFrame:
         """Receive the host's next frame."""
-        ...
 
 
 class PlanTimer:

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from weakref import WeakKeyDictionary
 
 from codeplan.agent_api import agent_api
 from codeplan.errors import AgentError, CodeplanError
 from codeplan.sandbox.limits import shorten
-from codeplan.sandbox.protocol.frames import (
-    AskFrame,
-    CallFrame,
-    ErrorFrame,
-    ProtocolError,
-    ReadFrame,
-    ResultFrame,
-    packed_size,
-)
+from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.frames import CallFrame, ErrorFrame, ResultFrame
 from codeplan.sandbox.protocol.values import NotPlainData, escape_surrogates, pack_value, unpack_value
 from codeplan.types.task import Observation
+
+_Request: TypeAlias = frames.CallFrame | frames.ReadFrame | frames.AskFrame
 
 MAX_RESULT_BYTES: Final = 1_000_000
 """Maximum packed size of what one call, read or question returns to the plan."""
@@ -70,7 +65,7 @@ class AgentPort:
 
     def answer(
         self,
-        request: CallFrame | ReadFrame | AskFrame,
+        request: _Request,
         run_untimed: Callable[[Callable[[], object]], object] = _call_directly,
     ) -> ResultFrame | ErrorFrame:
         """Return the result, or as much of the failure as the plan may know.
@@ -90,25 +85,25 @@ class AgentPort:
             raise
         except Exception as error:
             return ErrorFrame(f"{name} failed ({type(error).__name__})")
-        return _pack_result(name, value, text_only=isinstance(request, AskFrame))
+        return _pack_result(name, value, text_only=isinstance(request, frames.AskFrame))
 
-    def _resolve(self, request: CallFrame | ReadFrame | AskFrame) -> tuple[str, Callable[[], object]]:
+    def _resolve(self, request: _Request) -> tuple[str, Callable[[], object]]:
         if isinstance(request, CallFrame):
             return request.method, self._resolve_call(request)
-        if isinstance(request, AskFrame):
+        if isinstance(request, frames.AskFrame):
             return "ask_llm", lambda: self._ask(request.question)
         if request.attribute not in self.attributes:
-            raise ProtocolError(f"the agent has no attribute {request.attribute[:80]!r}")
+            raise frames.ProtocolError(f"the agent has no attribute {request.attribute[:80]!r}")
         return request.attribute, lambda: getattr(self._agent, request.attribute)
 
     def _resolve_call(self, call: CallFrame) -> Callable[[], object]:
         if call.method not in self.methods:
-            raise ProtocolError(f"the agent has no method {call.method[:80]!r}")
+            raise frames.ProtocolError(f"the agent has no method {call.method[:80]!r}")
         try:
             args = [unpack_value(a) for a in call.args]
             kwargs = {name: unpack_value(v) for name, v in call.kwargs.items()}
         except NotPlainData as reason:
-            raise ProtocolError(f"{call.method} was given {reason}") from None
+            raise frames.ProtocolError(f"{call.method} was given {reason}") from None
         return lambda: self._call_method(call.method, args, kwargs)
 
     def _call_method(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> object:
@@ -130,7 +125,7 @@ def _pack_result(name: str, value: object, *, text_only: bool) -> ResultFrame | 
         return ErrorFrame(f"{name} returned {reason}")
     except Exception as error:  # a subclass of a plain type with a broken method
         return ErrorFrame(f"{name} returned a {type(value).__name__} that cannot be read ({type(error).__name__})")
-    if packed_size(result) > MAX_RESULT_BYTES:
+    if frames.packed_size(result) > MAX_RESULT_BYTES:
         return ErrorFrame(f"{name} returned more than {MAX_RESULT_BYTES:,} bytes")
     return result
 

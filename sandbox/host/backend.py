@@ -23,11 +23,9 @@ class Backend(Protocol):
     @property
     def limits(self) -> Limits:
         """The limits of each run."""
-        ...
 
     def check(self, source: str, api: AgentApi | type) -> Plan | Rejected:
         """Check a plan for an agent with this API, given as data or as the agent's class. Nothing of the plan runs."""
-        ...
 
     def run(
         self,
@@ -50,53 +48,41 @@ class Backend(Protocol):
             UsageError: an argument is wrong.
             SandboxError: this machine cannot run plans.
         """
-        ...
 
 
 class Capability(StrEnum):
-    """What a backend may lack, if it declares so. Everything else in the contract is mandatory."""
+    """What a backend may lack, if it declares so. Everything else in the contract is mandatory.
+
+    - ASSERTIONS: A failed assertion ends the plan, whatever handlers surround it.
+    - TURNS: Loop iterations are counted and limited.
+    - RECURSION: Too deep a recursion ends the plan as a limit, not as an exception that it can catch.
+    - SAVED_AT_LIMIT: The variables are saved when a limit of time or memory ends the run.
+    - CYCLES: Checkpoints restore values that contain themselves.
+    - SURROGATES: Texts with half a surrogate pair pass unchanged in both directions.
+    - DELETION: The ``del`` statement.
+    - MODULES: The plan language's members of ``re``, ``json``, ``math``, ``string``, ``random`` and ``collections``.
+    - BUILTINS: All builtins of the plan language, and all methods of the builtin types.
+    - ERRORS: Exceptions have Python's messages and take any arguments, also in ``json`` and ``literal_eval``.
+    - TYPE_METHODS: Methods taken from a type, as in ``map(str.strip, lines)``.
+    - GENERATORS: Generator expressions are lazy, and ``next`` takes them.
+    - IN_PLACE: ``b += [2]`` and ``b *= 2`` change the list itself, under all its names.
+    - BOUND_METHODS: A bound method is a value, as in ``sorted(d, key=d.get)``.
+    """
 
     ASSERTIONS = "assertions"
-    """A failed assertion ends the plan, whatever handlers surround it."""
-
     TURNS = "turns"
-    """Loop iterations are counted and limited."""
-
     RECURSION = "recursion"
-    """Too deep a recursion ends the plan as a limit, not as an exception that it can catch."""
-
     SAVED_AT_LIMIT = "saved at limit"
-    """The variables are saved when a limit of time or memory ends the run."""
-
     CYCLES = "cycles"
-    """Checkpoints restore values that contain themselves."""
-
     SURROGATES = "surrogates"
-    """Texts with half a surrogate pair pass unchanged in both directions."""
-
     DELETION = "del"
-    """The ``del`` statement."""
-
     MODULES = "modules"
-    """The plan language's members of ``re``, ``json``, ``math``, ``string``, ``random`` and ``collections``."""
-
     BUILTINS = "builtins"
-    """All builtins of the plan language, and all methods of the builtin types."""
-
     ERRORS = "errors"
-    """Exceptions have Python's messages and take any arguments, also in ``json`` and ``literal_eval``."""
-
     TYPE_METHODS = "type methods"
-    """Methods taken from a type, as in ``map(str.strip, lines)``."""
-
     GENERATORS = "generators"
-    """Generator expressions are lazy, and ``next`` takes them."""
-
     IN_PLACE = "in place"
-    """``b += [2]`` and ``b *= 2`` change the list itself, under all its names."""
-
     BOUND_METHODS = "bound methods"
-    """A bound method is a value, as in ``sorted(d, key=d.get)``."""
 
 
 @runtime_checkable
@@ -106,4 +92,3 @@ class PartialBackend(Protocol):
     @property
     def differences(self) -> Mapping[Capability, str]:
         """The missing capabilities, each with the reason in one sentence."""
-        ...

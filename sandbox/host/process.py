@@ -71,11 +71,6 @@ class WorkerProcess:
             raise WorkerDisconnected
         return data
 
-    def close_output(self) -> None:
-        """Send no more frames; a worker that waits for one exits."""
-        with contextlib.suppress(OSError):
-            self._socket.shutdown(socket.SHUT_WR)
-
     def kill(self) -> None:
         """Kill the worker and wait for its end. Safe to call twice."""
         if self._socket.fileno() < 0:

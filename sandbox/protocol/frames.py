@@ -210,22 +210,9 @@ class EndFrame(Frame, frozen=True):
     table: CheckpointTable | None
 
 
-WorkerFrame: TypeAlias = (
-    ReadyFrame
-    | AcceptanceFrame
-    | Analysis
-    | AnalysisFailed
-    | RejectionFrame
-    | CheckpointErrorFrame
-    | StartFrame
-    | StepFrame
-    | OutputFrame
-    | CoverageFrame
-    | CallFrame
-    | ReadFrame
-    | AskFrame
-    | EndFrame
-)
+_Conclusion: TypeAlias = AcceptanceFrame | RejectionFrame | Analysis | AnalysisFailed | CheckpointErrorFrame | EndFrame
+_Progress: TypeAlias = ReadyFrame | StartFrame | StepFrame | OutputFrame | CoverageFrame
+WorkerFrame: TypeAlias = _Conclusion | _Progress | CallFrame | ReadFrame | AskFrame
 
 _encoder: Final = msgspec.msgpack.Encoder()
 _host_decoder: Final[msgspec.msgpack.Decoder[HostFrame]] = msgspec.msgpack.Decoder(HostFrame)
