@@ -114,7 +114,7 @@ def test_export_import_and_rebuild(library):
         (["show", "nobody"], "there is no skill 'nobody'"),
         (["show", "../../etc"], "is not a valid name for an environment"),
         (["show", "heat-1@9"], "has no version 9; its latest is 1"),
-        (["show", "heat-1@x"], "is no version"),
+        (["show", "heat-1@x"], "is not a version"),
         (["list", "--status", "new"], "is no status"),
         (["merge", "heat-1", "heat-1"], "with itself"),
         (["import", "none.zip"], "cannot be read"),
