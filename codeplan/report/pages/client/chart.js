@@ -1,9 +1,9 @@
-// What plots are made of. Each has a title and a description, and its figures stand in a table below it.
+// Parts of plots. Each plot has a title, a description, and its figures in a table below.
 
 const WIDTH = 400;
 const MARGIN = { top: 12, right: 14, bottom: 40, left: 46 };
 
-/** A plot with its caption and, folded, its table. `draw(scales)` returns what is drawn between the axes. */
+/** A plot with its caption and a folded table. `draw(scales)` returns the elements between the axes. */
 function figure({ title, says, height = 250, x, y, draw, table, left = MARGIN.left }) {
   const id = `plot-${(figure.count = (figure.count || 0) + 1)}`;
   const area = { left, right: WIDTH - MARGIN.right, top: MARGIN.top, bottom: height - MARGIN.bottom };
@@ -67,7 +67,7 @@ const shares = {
   ticks: [0, 0.25, 0.5, 0.75, 1].map((value) => ({ value, label: percent(value) })),
 };
 
-/** A mark whose shape tells the series, beside its colour. */
+/** A mark whose shape and colour identify the series. */
 function mark(series, x, y, size = 4, title = null) {
   const shape = [
     () => s("circle", { cx: x, cy: y, r: size }),
@@ -83,7 +83,7 @@ function mark(series, x, y, size = 4, title = null) {
   return shape;
 }
 
-/** Which mark is whose; and that all are the stand-in's, where they are. */
+/** Which mark belongs to which series; a stamp if all series are the stand-in's. */
 function legend(overview) {
   const entry = (column, at) =>
     h(
@@ -107,7 +107,7 @@ function median(ordered) {
   return (ordered[Math.floor(half)] + ordered[Math.ceil(half)]) / 2;
 }
 
-/** A rate with its interval on a line from 0 to 100%; the figures stand beside it. */
+/** A rate with its interval on a line from 0 to 100%, beside the figures. */
 function whisker([won, n, low, high], series = 0) {
   const at = (share) => 4 + share * 112;
   return s(
@@ -119,7 +119,7 @@ function whisker([won, n, low, high], series = 0) {
   );
 }
 
-/** A plain table of figures: the first column is text, the others stand right. */
+/** A plain table of figures: the first column is text, the others are right-aligned. */
 function dataTable(names, rows) {
   const cell = (value, at) =>
     h(at ? "td" : "th", at ? { class: "n" } : { scope: "row" }, typeof value === "number" ? number(value) : value);

@@ -1,6 +1,6 @@
-// The course of an episode: its plans and their steps, and the parts that it fell into.
+// The course of an episode: its plans with their steps, and its spans.
 
-/** The plans that ran, each a row: its steps as boxes, arrows from where one failed to where the next resumed. */
+/** A row for each plan: its steps as boxes, and arrows from a failed step to the step where the next plan resumed. */
 function courseTable(course) {
   const steps = sorted([...new Set(course.flatMap((row) => [...row.steps.map(([number]) => number), row.from]))]).slice(
     0,
@@ -81,7 +81,7 @@ function stepCell(row, number) {
   );
 }
 
-/** The arrow between two rows: from the step that failed to the one that the next plan resumes at. */
+/** The arrow between two rows: from the failed step to the step where the next plan resumes. */
 function resumeLine(before, after, steps) {
   const middle = (step) => 27 + 54 * Math.max(0, steps.indexOf(step));
   const from = middle(before.end?.step ?? steps[0]);

@@ -1,4 +1,4 @@
-// Where the data are: in this file, or with the server that sent it. Both answer alike, with promises.
+// The data: in this file, or from the server that sent it. Both sources have the same asynchronous methods.
 
 const served = document.querySelector("meta[name=codeplan-source]").content === "server";
 
@@ -22,7 +22,7 @@ const atServer = {
 
 const data = served ? atServer : inFile;
 
-/** What a block of this file holds; null where the file was cut. */
+/** The content of a block of this file; null if it was left out. */
 async function unpacked(id) {
   const block = document.getElementById(id) || (await parsed(), document.getElementById(id));
   if (!block) return null;
@@ -31,7 +31,7 @@ async function unpacked(id) {
   return new Response(stream).json();
 }
 
-/** The end of the file's loading. */
+/** Resolves when the file is loaded. */
 function parsed() {
   if (document.readyState !== "loading") return Promise.resolve();
   return new Promise((go) => document.addEventListener("DOMContentLoaded", go, { once: true }));
@@ -39,7 +39,7 @@ function parsed() {
 
 const seen = new Map();
 
-/** The server's answer; the one that we have where it has not changed. */
+/** The server's answer, from the cache if it has not changed. */
 async function fetched(address) {
   const known = seen.get(address);
   const answer = await fetch(address, { headers: known ? { "If-None-Match": known.tag } : {} });

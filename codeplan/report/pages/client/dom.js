@@ -1,6 +1,6 @@
-// Building the page. Whatever comes from data is set as text: there is no way here from a string to markup.
+// Builds the page. Data is always set as text: no code here turns a string into markup.
 
-/** An element with attributes, listeners (functions) and children (nodes, texts, lists; null is left out). */
+/** An element with attributes, listeners (functions) and children (nodes, texts, lists; null is skipped). */
 function h(tag, attributes, ...children) {
   return filled(document.createElement(tag), attributes, children);
 }
@@ -20,7 +20,7 @@ function filled(element, attributes, children) {
   return element;
 }
 
-/** Addresses lead to a place on this page, or to a picture, and nowhere else. */
+/** Allow only links within this page, and our own pictures. */
 function checked(name, value) {
   if (name === "href" && !value.startsWith("#")) throw new Error("a link must stay on the page");
   if (name === "src" && !/^(data:image\/png;base64,|api\/)/.test(value))
@@ -34,7 +34,7 @@ function append(element, children) {
   }
 }
 
-/** Put children in the place of those that an element has. */
+/** Replace the children of an element. */
 function refill(element, ...children) {
   element.replaceChildren();
   append(element, children);
@@ -59,17 +59,17 @@ function bytes(count) {
   return count < 1e6 ? `${number(count / 1e3)} kB` : `${number(count / 1e6, 1)} MB`;
 }
 
-/** Say something to whoever listens with a screen reader. */
+/** Announce a sentence to screen readers. */
 function announce(sentence) {
   document.getElementById("announcer").textContent = sentence;
 }
 
-/** A place that scrolls sideways, and can be scrolled with the keyboard. */
+/** A container that scrolls sideways, also with the keyboard. */
 function scrolling(label, ...children) {
   return h("div", { class: "scrolling", tabindex: "0", role: "group", "aria-label": label }, children);
 }
 
-/** A table that scrolls where it must. A head is a text, an array of a text and its column's class, or a cell; rows are cells. */
+/** A table that scrolls if necessary. A head is a text, [text, column class], or a cell; rows are cells. */
 function sheet(label, kind, heads, rows) {
   const head = (name) => {
     if (name instanceof Element) return name;
@@ -92,7 +92,7 @@ function quietly(...parts) {
   return h("p", { class: "quiet small" }, parts);
 }
 
-/** A part of the page under its heading. */
+/** A section under its heading. */
 function part(title, ...children) {
   const id = `part-${title.toLowerCase().replace(/\W+/g, "-")}`;
   return h("section", { "aria-labelledby": id }, h("h2", { id }, title), children);

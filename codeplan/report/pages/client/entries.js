@@ -1,6 +1,6 @@
-// Shows one event: its title, what it cost, and its blocks. The server decides what stands in them.
+// Shows one event: its title, its cost and its blocks.
 
-/** A text. If it was cut: its length, and a button for the whole where the page has a server. */
+/** A text. A cut text has its length, and a button for the whole text if the page has a server. */
 function text(value, id, n, find, tag = "p", kind = "") {
   const long = tag === "pre" && { tabindex: "0", role: "group", "aria-label": `Text of event ${n}` };
   if (typeof value === "string") return h(tag, { class: `text ${kind}`, ...long }, value);
@@ -15,7 +15,7 @@ function text(value, id, n, find, tag = "p", kind = "") {
   return [body, h("p", {}, note, served && h("button", { type: "button", click: show }, "Show it whole"))];
 }
 
-/** A text that unfolds; `of` says what it belongs to, for screen readers. */
+/** A text that unfolds; `of` names its event or plan for screen readers. */
 function unfolding(title, of, aside, ...children) {
   const details = h(
     "details",
@@ -105,7 +105,7 @@ const BLOCKS = {
   ],
 };
 
-/** The title, what it cost, and the blocks of an event of the episode `id`. */
+/** The title, the cost and the blocks of an event of the episode `id`. */
 function eventBody(item, id) {
   const title =
     item.title &&
@@ -132,7 +132,7 @@ function pairs(values) {
   );
 }
 
-/** Where a plan stands: its step and line, in words. */
+/** A step and a line in words. */
 function place({ step, line }) {
   return [step === null || step === undefined ? "outside all steps" : `in step ${step}`, line && `line ${line}`]
     .filter(Boolean)

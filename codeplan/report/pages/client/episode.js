@@ -1,6 +1,6 @@
-// One episode: what it was, its course at a glance, and its timeline beside the plan.
+// One episode: its header, its course, and its timeline beside the plan.
 
-/** Where an event of the episode that is shown can be found. */
+/** The address of an event of the current episode. */
 function hereAt(n) {
   return `#/episode/${shown.id}?event=${n}`;
 }
@@ -35,7 +35,7 @@ async function episodePage(overview, id, query) {
         h("kbd", {}, "j"),
         " and ",
         h("kbd", {}, "k"),
-        ` go from event to event${head.plans ? "; the plan follows" : ""}.`,
+        ` move between events${head.plans ? "; the plan follows" : ""}.`,
       ]),
       head.plans > 0 ? h("div", { class: "beside" }, timelineHolder, panel.element) : timelineHolder,
     ),
@@ -48,7 +48,7 @@ function gone(about) {
   return h(
     "p",
     { class: "nothing" },
-    about ? `${about.task}: its trace is not there; only its figures are known.` : "There is no such episode here.",
+    about ? `${about.task}: its trace is missing; only its figures are known.` : "There is no such episode.",
   );
 }
 
@@ -115,7 +115,7 @@ async function turnTo(page, number, event = null) {
 function leftOut(head, page) {
   const last = (head.pages[page + 1] ?? head.events) - 1;
   return head.events
-    ? `Events ${number(head.pages[page])} to ${number(last)} are left out of this file, which would be too large. codeplan view shows them all.`
+    ? `Events ${number(head.pages[page])} to ${number(last)} are left out of this file to limit its size. codeplan view shows them all.`
     : "Nothing has happened yet.";
 }
 
@@ -152,7 +152,7 @@ function pagerOf(page, place) {
   );
 }
 
-/** Let the plan follow what is focused, clicked, or scrolled to. */
+/** Let the plan follow the event that is focused, clicked, or scrolled to. */
 function watch(page) {
   const list = page.holder.querySelector("#timeline");
   if (!list) return;
@@ -172,13 +172,13 @@ function take(page, target) {
   if (element) choose(page, element, false);
 }
 
-/** Make an event the one that is looked at. */
+/** Make an event the current one. */
 function choose(page, element, focus) {
   page.current?.classList.remove("current");
   page.current = element;
   element.classList.add("current");
-  const moment = MOMENTS.get(element);
-  if (moment) page.panel.show(moment);
+  const state = STATES.get(element);
+  if (state) page.panel.show(state);
   if (focus) reach(element);
 }
 
@@ -187,7 +187,7 @@ function reach(element) {
   element.querySelector(".seq").focus({ preventScroll: true });
 }
 
-/** The event after (or before) the one that is looked at. */
+/** Go to the event after (or before) the current one. */
 function move(by) {
   const page = shown.page;
   const all = page ? [...page.holder.querySelectorAll(".entry")] : [];

@@ -1,4 +1,4 @@
-// The list of episodes: filters that stand in the address, columns to sort by, rows as many as wanted.
+// The list of episodes: filters that the address keeps, sortable columns, rows on demand.
 
 const ROWS = 300;
 
@@ -84,7 +84,7 @@ function choice(label, name, options, state, change) {
   );
 }
 
-/** The episodes that the filters leave, sorted. */
+/** The episodes that match the filters, sorted. */
 function chosen(overview, state) {
   const words = state.text.toLowerCase().split(/\s+/).filter(Boolean);
   const fits = (e) =>

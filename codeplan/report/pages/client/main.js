@@ -1,4 +1,4 @@
-// Which page is shown, by the address after the #; keys; light and dark; and, of a bench that runs, what is new.
+// Shows the page that the address names; handles keys and the theme; follows a running bench.
 
 const main = document.getElementById("main");
 let overview = null;
@@ -32,7 +32,7 @@ async function pageOf(place, id, query) {
   return place === "episode" ? episodePage(overview, Number(id), query) : overviewPage(overview, query);
 }
 
-/** Go to an event of the episode that is shown without drawing everything again. */
+/** Go to an event of the current episode without rebuilding the page. */
 async function go() {
   const found = /^#\/episode\/(\d+)\?event=(\d+)$/.exec(location.hash);
   const page = shown.page;
@@ -68,7 +68,7 @@ function pressed(event) {
   KEYS[event.key]();
 }
 
-/** The reader scrolls: from now on the plan follows what comes into sight. */
+/** The reader scrolls: from now on the plan follows the visible events. */
 function scrolls() {
   if (shown.page) shown.page.scrolled = true;
 }
@@ -94,7 +94,7 @@ function keptTheme() {
   }
 }
 
-/** Of a bench that runs: look for news every two seconds, and draw them where nobody is typing. */
+/** Every two seconds, show what a running bench has gained, unless the reader is typing. */
 async function lookForNews() {
   const busy = document.hidden || main.querySelector("input:focus, select:focus, details.as-table[open]");
   if (!busy) await (shown.page ? newEvents(shown.page) : newEpisodes()).catch(() => {});
@@ -108,7 +108,7 @@ async function newEpisodes() {
   await again();
 }
 
-/** Draw anew what is shown, and leave the reader where he was: place, focus, what was unfolded. */
+/** Rebuild the page and keep the reader's scroll position, focus and unfolded texts. */
 async function again() {
   const [at, focused] = [window.scrollY, nameOf(document.activeElement)];
   const unfolded = [...main.querySelectorAll("details")].filter((d) => d.open).map(placeOf);
@@ -122,7 +122,7 @@ async function again() {
   window.scrollTo(0, at);
 }
 
-/** What finds an element again when the page is drawn anew; null where it cannot be told. */
+/** A selector that finds an element again after a rebuild, or null. */
 function nameOf(element) {
   if (!main.contains(element) || element === main) return null;
   if (element.id) return `#${element.id}`;
@@ -130,7 +130,7 @@ function nameOf(element) {
   return name ? `[${name}="${CSS.escape(element.getAttribute(name))}"]` : null;
 }
 
-/** An unfolding text's place: its event and how many come before it there. */
+/** Identifies an unfolding text: its event and its position there. */
 function placeOf(details) {
   const home = details.closest("[data-n], section");
   return `${home?.dataset.n ?? home?.getAttribute("aria-labelledby")} ${[...(home?.querySelectorAll("details") ?? [])].indexOf(details)}`;

@@ -1,4 +1,4 @@
-// The first page: what was run, how it went, and the list of episodes.
+// The first page: what was run, the results, and the list of episodes.
 
 const OUTCOMES = { success: "solved", failure: "not solved", broken: "broken off", open: "no end yet" };
 const FIELDS = [
@@ -32,7 +32,7 @@ function columnName(column) {
   return `${column.name}${column.scripted ? ", scripted stand-in" : ""}`;
 }
 
-/** Whether some figures are a model's and others the stand-in's: each is marked then, wherever it stands. */
+/** Whether the page mixes figures of a model and of the stand-in; then each is marked. */
 function mixed(overview) {
   return overview.columns.some((c) => c.scripted) && overview.columns.some((c) => !c.scripted);
 }
@@ -52,8 +52,8 @@ function overviewPage(overview, query) {
     ),
     part("Success", successTable(overview)),
     overview.kinds.length > 1 && part("By kind of task", kindTable(overview)),
-    overview.published.length > 0 && part("What others have published", publishedTable(overview)),
-    ended > 0 && part("How it was reached", legend(overview), plotsOf(overview)),
+    overview.published.length > 0 && part("Published results", publishedTable(overview)),
+    ended > 0 && part("Refinements, cost and length", legend(overview), plotsOf(overview)),
     episodeSection(overview, query),
   ];
 }
@@ -68,7 +68,7 @@ function lede(overview, ended, total) {
   const methods = [...new Set(overview.columns.map((c) => c.method))];
   const how = methods.length > 3 ? plural(methods.length, "method") : methods.join(", ");
   const count = ended === total ? plural(total, "episode") : `${number(ended)} of ${plural(total, "episode")} ended`;
-  return `${count} in ${envs || "no environment"}, played by ${how || "no method"}.`;
+  return `${count} in ${envs || "no environment"}, run with ${how || "no method"}.`;
 }
 
 function progress(ended, total) {
@@ -80,6 +80,6 @@ function scriptedNote() {
     "p",
     { class: "note" },
     stamp(),
-    " marks figures of a program that stands in for a model. They show that everything runs; they say nothing about language models, and do not compare with published numbers.",
+    " marks figures of a program that stands in for a model. They show that the machinery works. They say nothing about language models and cannot be compared with published results.",
   );
 }

@@ -1,10 +1,10 @@
-// A plan's text: as it stands, with the step that runs; and as what a refinement changed.
+// A plan's text with its running step, and the changes of a refinement.
 
 const TOKENS =
   /(#.*$)|("""|'''|[rbf]{0,2}"(?:[^"\\]|\\.)*"|[rbf]{0,2}'(?:[^'\\]|\\.)*')|\b(def|return|if|elif|else|for|while|in|not|and|or|is|assert|break|continue|pass|None|True|False|lambda|try|except|finally|with|as|raise|import|from|class|del|yield|global|nonlocal)\b/g;
 const TOKEN_CLASSES = ["comment", "string", "keyword"];
 
-/** A line of Python as spans; only for the eye. */
+/** A line of Python with syntax colours. */
 function code(line) {
   const parts = [];
   let from = 0;
@@ -16,7 +16,7 @@ function code(line) {
   return [...parts, line.slice(from)];
 }
 
-/** The whole plan, its lines numbered. */
+/** The whole plan with line numbers. */
 function planLines(plan) {
   const starts = new Map(plan.steps.map(([step, first]) => [first, step]));
   const line = (text, at) =>
@@ -28,7 +28,7 @@ function planLines(plan) {
   ];
 }
 
-/** What changed, three lines around each change; `lines` are rows of [mark, before, after, text]. */
+/** The changes with three lines around each; `rows` are [mark, before, after, text]. */
 function diff(rows) {
   const near = rows.map(() => false);
   rows.forEach((row, at) => {
@@ -55,14 +55,14 @@ const SIGNS = { " ": ["", "same"], "-": ["−", "out"], "+": ["+", "in"] };
 
 function diffRow([mark, before, after, text]) {
   const [sign, kind] = SIGNS[mark];
-  const spoken = { out: "taken out: ", in: "put in: " }[kind];
+  const announced = { out: "taken out: ", in: "put in: " }[kind];
   return h(
     "tr",
     { class: kind },
     h("td", { class: "n" }, before || ""),
     h("td", { class: "n" }, after || ""),
     h("td", { class: "sign", "aria-hidden": "true" }, sign),
-    h("td", {}, spoken && h("span", { class: "unseen" }, spoken), h("code", {}, code(text))),
+    h("td", {}, announced && h("span", { class: "unseen" }, announced), h("code", {}, code(text))),
   );
 }
 
@@ -89,7 +89,7 @@ function changeCount(rows) {
   );
 }
 
-/** The plan beside the timeline: it follows the event that is looked at. */
+/** The plan beside the timeline. It follows the current event. */
 class PlanPanel {
   constructor() {
     this.title = h("h2", { id: "panel-title" }, "Plan");
@@ -106,9 +106,9 @@ class PlanPanel {
     );
   }
 
-  /** Show a moment: the plan and step then, the line of a failure, the variables. */
-  show(moment) {
-    const plan = moment.plan;
+  /** Show a state: the plan and step, the line of a failure, the variables. */
+  show(state) {
+    const plan = state.plan;
     if (plan !== this.plan) {
       this.plan = plan;
       refill(this.body, plan ? planLines(plan) : h("p", { class: "quiet" }, "No plan so far."));
@@ -116,18 +116,18 @@ class PlanPanel {
     }
     this.title.textContent = plan ? `Plan ${plan.plan}` : "Plan";
     this.says.textContent = [
-      `at event ${moment.n}`,
-      moment.step !== null && `in step ${moment.step}`,
-      moment.line && `failed in line ${moment.line}`,
+      `at event ${state.n}`,
+      state.step !== null && `in step ${state.step}`,
+      state.line && `failed in line ${state.line}`,
     ]
       .filter(Boolean)
       .join(", ");
-    if (plan) this.mark(plan, moment);
+    if (plan) this.mark(plan, state);
     refill(
       this.state,
-      moment.variables && [
+      state.variables && [
         h("h3", {}, "Variables"),
-        variableTable(moment.variables, "Variables at the latest checkpoint"),
+        variableTable(state.variables, "Variables at the latest checkpoint"),
       ],
     );
   }
@@ -146,7 +146,7 @@ class PlanPanel {
     this.reveal([".failed", ".running", ".resumed"].map((kind) => this.body.querySelector(kind)).find(Boolean));
   }
 
-  /** Scroll the plan, and only the plan, until the line is in sight. */
+  /** Scroll only the plan until the line is visible. */
   reveal(item) {
     if (!item) return;
     const top = item.offsetTop - this.body.offsetTop;

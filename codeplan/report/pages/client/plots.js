@@ -51,7 +51,7 @@ const COSTS = {
   calls: { name: "model calls", shown: (v) => number(v) },
 };
 
-/** Success against cost: the share of the episodes that is solved for so much each. */
+/** Success against cost: the share of episodes solved at each cost or less. */
 function costPlot(columns, cost) {
   const { name, shown } = COSTS[cost];
   const most = Math.max(0, ...columns.flatMap((c) => c.costs.map(([spent]) => spent)));
@@ -80,7 +80,7 @@ function costPlot(columns, cost) {
   });
 }
 
-/** Trajectory length: one dot an episode, by kind. */
+/** Trajectory length by kind, with a dot per episode. */
 function lengthPlot(overview) {
   const rows = overview.kinds.map((kind, at) => ({
     kind,

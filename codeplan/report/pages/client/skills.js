@@ -1,9 +1,9 @@
-// The library of skills: at a glance, and each with its plan, parameters, figures and history.
+// The library of skills: an overview, and each skill with plan, parameters, figures and history.
 
 const STATUSES = { active: "active", candidate: "candidate", retired: "retired" };
 
 function skillsPage(library, query) {
-  if (!library) return h("p", { class: "nothing" }, "There is no library of skills here.");
+  if (!library) return h("p", { class: "nothing" }, "There is no library of skills.");
   document.title = `${library.name} · skills · codeplan`;
   const rows = library.skills.map((skill, at) => ({ ...skill, at }));
   const counts = Object.keys(STATUSES).map((s) => `${number(rows.filter((r) => r.status === s).length)} ${s}`);
@@ -80,7 +80,7 @@ function skillTable(rows) {
 
 const EVIDENCE = ["with it, 95% interval", "without it", "pairs won, lost", "p"];
 
-/** Success with the skill and without, the pairs that differ, and McNemar's exact p. */
+/** Success with and without the skill, the discordant pairs, and McNemar's exact p. */
 function evidence(figures) {
   return [
     h("td", { class: "rates" }, stackedRate(figures.with, 0)),
@@ -101,7 +101,7 @@ function status(row) {
 
 async function skillPage(library, at) {
   const row = library && library.skills[at];
-  if (!row) return h("p", { class: "nothing" }, "There is no such skill here.");
+  if (!row) return h("p", { class: "nothing" }, "There is no such skill.");
   document.title = `${row.name} · skills · codeplan`;
   const skill = await data.skill(row, at);
   const opening = h(
@@ -127,7 +127,7 @@ async function skillPage(library, at) {
       h(
         "p",
         { class: "nothing" },
-        "Its plan and trials are left out of this file, which would be too large; codeplan view shows them.",
+        "Its plan and trials are left out of this file to limit its size; codeplan view shows them.",
       ),
     ];
   return [
@@ -142,7 +142,7 @@ async function skillPage(library, at) {
           h(
             "span",
             { class: "quiet small" },
-            " made some or all of these trials; they say nothing about language models.",
+            " made some or all of these trials, which say nothing about language models.",
           ),
         ),
       historyTable([{ version: row.version, ...skill }, ...skill.history.slice(1)]),
@@ -196,7 +196,7 @@ function planBox(skill) {
   );
 }
 
-/** A task's name; where its episode is shown here, the way to it. */
+/** A task's name, as a link if the page shows its episode. */
 function run(episode, task) {
   return episode === null ? task : h("a", { href: `#/episode/${episode}` }, task);
 }

@@ -1,4 +1,4 @@
-// The tables of a bench: ours, and apart from them what others have published.
+// The tables of a bench: our own figures, and published ones apart from them.
 
 function stamp() {
   return h("span", { class: "stamp" }, "scripted stand-in");
@@ -32,7 +32,7 @@ function successTable(overview) {
     key === "trajectory" ? restarts : always.includes(key) || columns.some((c) => c.means[key]),
   );
   const broken = columns.some((c) => c.broken);
-  const futile = columns.some((c) => c.inadmissible !== null);
+  const inadmissible = columns.some((c) => c.inadmissible !== null);
   const passes = Math.max(0, ...columns.map((c) => c.passes.length));
   const figure = (text) => h("td", { class: "n" }, text);
   const row = (c, at) =>
@@ -44,7 +44,7 @@ function successTable(overview) {
       figure(`${number(c.rate[0])}/${number(c.rate[1])}`),
       broken && figure(number(c.broken)),
       means.map(([key, , digits]) => figure(number(c.means[key], digits))),
-      futile && figure(c.inadmissible === null ? "–" : percent(c.inadmissible)),
+      inadmissible && figure(c.inadmissible === null ? "–" : percent(c.inadmissible)),
       passes > 0 && figure(c.passes.length ? percent(c.passes[c.passes.length - 1]) : "–"),
     );
   const heads = [
@@ -53,19 +53,19 @@ function successTable(overview) {
     ["solved", "n"],
     broken && ["broken off", "n"],
     ...means.map(([, name]) => [name, "n"]),
-    futile && ["inadmissible actions", "n"],
+    inadmissible && ["inadmissible actions", "n"],
     passes > 0 && [`pass@${passes}`, "n"],
   ];
   return [
     sheet("Success rate by method, and means over its episodes", "wide", heads, columns.map(row)),
     quietly(
-      "Counts are means over the episodes that ended; broken-off ones do not count.",
+      "Counts are means over the episodes that ended, without those broken off.",
       restarts && " Trajectory: actions since the last reset.",
     ),
   ];
 }
 
-/** What is to be known of the model beside the column's name. */
+/** The model beside the column's name. */
 function modelOf(column) {
   if (column.scripted) return stamp();
   return column.name.includes(column.model) ? null : h("span", { class: "quiet" }, column.model);
@@ -95,7 +95,7 @@ function kindTable(overview) {
   return sheet("Success rate by kind of task and method", "kinds", heads, [rows, row("all", totals, true)]);
 }
 
-/** A rate and its count, its interval below. */
+/** A rate and its count, with the interval below. */
 function stackedRate([won, n, low, high], series) {
   if (!n) return h("span", { class: "quiet" }, "–");
   return [
@@ -110,7 +110,7 @@ function stackedRate([won, n, low, high], series) {
   ];
 }
 
-/** Others' figures, apart from ours: each with its model and source. */
+/** Published figures, each with its model and source. */
 function publishedTable(overview) {
   const has = (p, kind) => Object.hasOwn(p.rates, kind);
   const kinds = ["all", ...overview.kinds.filter((kind) => overview.published.some((p) => has(p, kind)))];
@@ -124,8 +124,8 @@ function publishedTable(overview) {
     );
   const heads = ["method, source", "model", ...kinds.map((kind) => [kind, "n"])];
   return [
-    sheet("Success rates that others have published on the same tasks", "", heads, overview.published.map(row)),
+    sheet("Published success rates on the same tasks", "", heads, overview.published.map(row)),
     overview.columns.some((c) => c.scripted) &&
-      quietly("They were reached with language models; the scripted stand-in's figures do not compare with them."),
+      quietly("These are results of language models; the scripted stand-in's figures cannot be compared with them."),
   ];
 }

@@ -1,6 +1,6 @@
 // The events of an episode in a list. The events of a span (a trial, a sub-task) stand within it.
 
-const MOMENTS = new WeakMap();
+const STATES = new WeakMap();
 
 /** The timeline of one page of events. `id` is the episode's. */
 function timeline(id, page, total) {
@@ -16,7 +16,7 @@ function timeline(id, page, total) {
     }
     const element = item.event === "span_opened" ? open(holders, item) : entry(id, item);
     if (item.event !== "span_opened") holders[holders.length - 1].list.append(element);
-    MOMENTS.set(element, { ...now, n: item.n });
+    STATES.set(element, { ...now, n: item.n });
   }
   root.setAttribute("aria-label", `Events ${page.first} to ${page.first + page.items.length - 1} of ${total}`);
   return root;
