@@ -1,0 +1,88 @@
+"""Replies of the Responses API, and reasoning within replies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.reply_server import HELLO, Endpoint, reply, response
+
+from codeplan.types.model import Usage
+
+
+def test_the_responses_api_is_asked_where_it_is_wanted(endpoint: Endpoint) -> None:
+    endpoint.answer(response())
+    model = endpoint.model(api="responses", temperature=0.5, reasoning_effort="low", max_tokens=50)
+    answer = model.complete(HELLO, purpose="ask", stop=["END"])
+    assert (answer.text, answer.model, answer.finish_reason) == ("Hello. ", "tiny-2", "stop")
+    assert answer.usage == Usage(9, 3, 4, 2)
+    assert endpoint.paths == ["/v1/responses"]
+    assert endpoint.asked == [
+        {
+            "model": "tiny",
+            "input": HELLO,
+            "store": False,
+            "temperature": 0.5,
+            "reasoning": {"effort": "low"},
+            "max_output_tokens": 50,
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (response(status="incomplete", incomplete_details={"reason": "max_output_tokens"}), "cut off"),
+        (response(status="incomplete", incomplete_details={"reason": "content_filter"}), "withheld"),
+        (response(status="incomplete", incomplete_details=None), "'incomplete'"),
+        (response(status="incomplete", incomplete_details={"reason": "max_tool_calls"}), "'max_tool_calls'"),
+        (response(status="cancelled"), "no whole reply"),
+        (response(status="in_progress"), "no whole reply"),
+        (response(output=[]), "no text"),
+        (response(status="failed", error={"code": "server_error", "message": "out of memory"}), "out of memory"),
+        (response(output=[{"type": "message", "content": [{"type": "refusal", "refusal": "I won't."}]}]), "I won't"),
+        (reply(), "not a reply"),
+    ],
+)
+def test_a_response_that_is_no_whole_answer_is_an_error(endpoint: Endpoint, body: Any, said: str) -> None:
+    assert said in endpoint.answer(body).failure(api="responses")
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("<think>hm\n</think>\n\nHello.", "Hello."),
+        ("hm</think>Hello.", "Hello."),
+        ("Hello. <think> is a tag.", "Hello. <think> is a tag."),
+    ],
+)
+def test_reasoning_that_a_server_leaves_in_the_text_is_no_part_of_the_answer(
+    endpoint: Endpoint, content: str, text: str
+) -> None:
+    assert endpoint.answer(reply(content)).model().complete(HELLO, purpose="ask").text == text
+
+
+@pytest.mark.parametrize(
+    "thought",
+    [
+        reply("<think>hm, and hm"),
+        reply("<think>hm, and hm</think>\n"),
+        reply("", message={"reasoning_content": "hm, and hm"}),
+        reply("\n", message={"reasoning": "hm, and hm"}),
+    ],
+)
+def test_reasoning_alone_is_no_answer(endpoint: Endpoint, thought: dict[str, Any]) -> None:
+    assert "no text" in endpoint.answer(thought).failure()
+
+
+def test_reasoning_tokens_are_counted_within_the_output(endpoint: Endpoint) -> None:
+    usage = {"prompt_tokens": 9, "completion_tokens": 30, "completion_tokens_details": {"reasoning_tokens": 25}}
+    answer = endpoint.answer(reply(usage=usage)).model(reasoning_effort="high").complete(HELLO, purpose="ask")
+    assert answer.usage == Usage(9, 30, 0, 25)
+    assert endpoint.asked[0]["reasoning_effort"] == "high"
+
+
+def test_a_servers_deafness_to_stop_does_no_harm(endpoint: Endpoint) -> None:
+    model = endpoint.answer(reply("one\nEND two")).model(stop=["END"])
+    assert model.complete(HELLO, purpose="ask", stop=["\n"]).text == "one"
+    assert endpoint.asked[0]["stop"] == ["END", "\n"]
