@@ -35,15 +35,12 @@ class EpisodeTexts:
 
     def in_first_observation(self, text: str) -> bool:
         """Return whether the first observation contains this text with a number: a thing's name or an amount."""
-        return _has_digit(text) and _contains_words(self.first_observation, text)
+        return any(c.isdigit() for c in text) and _contains_words(self.first_observation, text)
 
     def seen_later(self, text: str) -> bool:
         """Return whether it is a thing's name, such as ``mug 2``, that only later observations contain."""
-        return (
-            bool(_NAME.fullmatch(text))
-            and not self.in_first_observation(text)
-            and _contains_words(self.later_observations, text)
-        )
+        known = self.in_first_observation(text)
+        return not known and bool(_NAME.fullmatch(text)) and _contains_words(self.later_observations, text)
 
 
 @dataclass
@@ -125,11 +122,9 @@ def _episode_values(part: cst.CSTNode, episode: EpisodeTexts) -> Iterator[Parame
             inside |= {id(n) for n in walk_cst(node)}
             yield texts
         text = string_value(node) if isinstance(node, cst.SimpleString) else None
-        if (
-            text is not None
-            and 2 <= len(text) <= _MAX_TEXT
-            and (episode.in_goal(text) or episode.in_first_observation(text))
-        ):
+        if text is None or not 2 <= len(text) <= _MAX_TEXT:
+            continue
+        if episode.in_goal(text) or episode.in_first_observation(text):
             yield text
 
 
@@ -158,7 +153,3 @@ def _contains_words(where: str, text: str) -> bool:
     if not text.strip() or not re.search(r"\w", text):
         return False
     return re.search(rf"(?<!\w){re.escape(text)}(?!\w)", where, re.IGNORECASE) is not None
-
-
-def _has_digit(text: str) -> bool:
-    return any(c.isdigit() for c in text)

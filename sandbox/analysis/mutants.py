@@ -13,9 +13,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from codeplan.sandbox.language.outline import PlanOutline, outline_plan
+from codeplan.sandbox.language.outline import outline_plan
 from codeplan.sandbox.language.parsing import parse_plan
-from codeplan.sandbox.language.syntax_nodes import is_name
 
 MAX_MUTANTS: Final = 1_000
 """A longer plan yields only its first mutants."""
@@ -52,39 +51,30 @@ def find_mutants(source: str, arguments: dict[str, Any]) -> list[dict[str, Any]]
 
     Each is ``{"name", "kind", "step", "line", "start", "end", "text"}``: ``text`` replaces the source's bytes from
     ``start`` to ``end``. ``step`` is None outside the steps. Names are unique and stable when other parts of the plan
-    change. Raises RejectedPlanError if the source is not Python.
+    edit. Raises RejectedPlanError if the source is not Python.
     """
     tree = parse_plan(source)
     text = _SourceText(source)
-    parts = outline_plan(tree)
-    found = [
-        (step, change)
-        for step, statement in _statements(parts)
-        for change in _EditFinder(text, tree).edits_in(statement)
-    ]
+    finder = _EditFinder(text, tree)
+    parts = outline_plan(tree).parts
+    found = [(part.step, edit) for part in parts for statement in part.body for edit in finder.edits_in(statement)]
     found.sort(key=lambda item: (item[1].node.lineno, item[1].node.col_offset))
     seen: dict[str, int] = {}
-    return [_mutant_record(text, step, change, seen) for step, change in found[:MAX_MUTANTS]]
+    return [_mutant_record(text, step, edit, seen) for step, edit in found[:MAX_MUTANTS]]
 
 
-def _statements(parts: PlanOutline) -> Iterator[tuple[int | None, ast.stmt]]:
-    for part in parts.parts:
-        for statement in part.body:
-            yield part.step, statement
-
-
-def _mutant_record(text: _SourceText, step: int | None, change: MutantEdit, seen: dict[str, int]) -> dict[str, Any]:
-    start, end = text.span(change.node)
-    name = f"{'outside' if step is None else f'step {step}'}: {change.description}"
+def _mutant_record(text: _SourceText, step: int | None, edit: MutantEdit, seen: dict[str, int]) -> dict[str, Any]:
+    start, end = text.span(edit.node)
+    name = f"{'outside' if step is None else f'step {step}'}: {edit.description}"
     seen[name] = count = seen.get(name, 0) + 1
     return {
         "name": name if count == 1 else f"{name} ({count})",
-        "kind": change.kind,
+        "kind": edit.kind,
         "step": step,
-        "line": change.node.lineno,
+        "line": edit.node.lineno,
         "start": start,
         "end": end,
-        "text": change.text,
+        "text": edit.text,
     }
 
 
@@ -103,14 +93,14 @@ class _SourceText:
         end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
         return self._starts[node.lineno - 1] + node.col_offset, self._starts[end_line - 1] + end_column
 
-    def text_of(self, node: ast.expr | ast.stmt) -> str:
+    def of(self, node: ast.expr | ast.stmt) -> str:
         """Return a node's text."""
         start, end = self.span(node)
         return self.bytes[start:end].decode("utf-8", "replace")
 
-    def one_line_of(self, node: ast.expr | ast.stmt) -> str:
+    def shown(self, node: ast.expr | ast.stmt) -> str:
         """Return a node's text on one line, truncated if it is long."""
-        line = " ".join(self.text_of(node).split())
+        line = " ".join(self.of(node).split())
         return line if len(line) <= _TEXT_CHARS else f"{line[: _TEXT_CHARS - 1]}…"
 
 
@@ -134,12 +124,8 @@ class _EditFinder:
             yield from self.edits_in(child)
 
     def _edits_of_node(self, node: ast.AST) -> Iterator[MutantEdit]:
-        if (
-            isinstance(node, ast.Expr)
-            and isinstance(node.value, ast.Call)
-            and _called_name(node.value) not in _NOT_MUTATED
-        ):
-            yield MutantEdit("action", node, "pass", f"leave out {self._text.one_line_of(node)}")
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            yield MutantEdit("action", node, "pass", f"leave out {self._text.shown(node)}")
         elif isinstance(node, (ast.Assign, ast.Return, ast.IfExp)):
             yield from self._edits_of_used_calls(node)
         if isinstance(node, (ast.If, ast.IfExp)):
@@ -157,36 +143,31 @@ class _EditFinder:
 
     def _edits_of_assertion(self, node: ast.Assert) -> Iterator[MutantEdit]:
         test = node.test
-        yield MutantEdit("assertion", test, "True", f"assert nothing instead of {self._text.one_line_of(test)}")
+        yield MutantEdit("assertion", test, "True", f"assert nothing instead of {self._text.shown(test)}")
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
             for i, left_out in enumerate(test.values):
-                kept = " and ".join(f"({self._text.text_of(v)})" for j, v in enumerate(test.values) if j != i)
-                yield MutantEdit("assertion", test, kept, f"assert without {self._text.one_line_of(left_out)}")
+                kept = " and ".join(f"({self._text.of(v)})" for j, v in enumerate(test.values) if j != i)
+                yield MutantEdit("assertion", test, kept, f"assert without {self._text.shown(left_out)}")
         if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Eq, ast.In)) and len(test.ops) == 1:
             whole = test.left if isinstance(test.ops[0], ast.Eq) else test.comparators[0]
-            yield MutantEdit(
-                "assertion", test, f"({self._text.text_of(whole)})", f"assert just {self._text.one_line_of(whole)}"
-            )
+            yield MutantEdit("assertion", test, f"({self._text.of(whole)})", f"assert just {self._text.shown(whole)}")
 
     def _edits_of_used_calls(self, node: ast.Assign | ast.Return | ast.IfExp) -> Iterator[MutantEdit]:
         """Leave out actions whose result is used: the result becomes empty."""
         values = [node.body, node.orelse] if isinstance(node, ast.IfExp) else [node.value]
         for value in values:
-            if (
-                isinstance(value, ast.Call)
-                and isinstance(value.func, ast.Attribute)
-                and is_name(value.func.value, "agent")
-            ):
-                yield MutantEdit("action", value, "''", f"leave out {self._text.one_line_of(value)}")
+            match value:
+                case ast.Call(ast.Attribute(ast.Name("agent"))):
+                    yield MutantEdit("action", value, "''", f"leave out {self._text.shown(value)}")
 
     def _negate_condition(self, test: ast.expr) -> MutantEdit:
-        says = f"turn round {self._text.one_line_of(test)}"
+        says = f"turn round {self._text.shown(test)}"
         if isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _OPPOSITE:
-            left, right = self._text.text_of(test.left), self._text.text_of(test.comparators[0])
+            left, right = self._text.of(test.left), self._text.of(test.comparators[0])
             if isinstance(test.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
-                says = f"move the border of {self._text.one_line_of(test)}"
+                says = f"move the border of {self._text.shown(test)}"
             return MutantEdit("condition", test, f"({left}) {_OPPOSITE[type(test.ops[0])]} ({right})", says)
-        return MutantEdit("condition", test, f"(not ({self._text.text_of(test)}))", says)
+        return MutantEdit("condition", test, f"(not ({self._text.of(test)}))", says)
 
     def _edits_of_list(self, node: ast.List) -> Iterator[MutantEdit]:
         literal = all(isinstance(element, ast.Constant) for element in node.elts)
@@ -194,10 +175,8 @@ class _EditFinder:
             return
         for place, kept in {"first": node.elts[1:], "last": node.elts[:-1]}.items():
             left_out = node.elts[0 if place == "first" else -1]
-            text = f"[{', '.join(self._text.text_of(e) for e in kept)}]"
-            yield MutantEdit(
-                "list", node, text, f"leave out {self._text.one_line_of(left_out)}, {place} of {len(node.elts)}"
-            )
+            text = f"[{', '.join(self._text.of(e) for e in kept)}]"
+            yield MutantEdit("list", node, text, f"leave out {self._text.shown(left_out)}, {place} of {len(node.elts)}")
 
     def _edits_of_argument(self, node: ast.expr) -> Iterator[MutantEdit]:
         """Change a name or a number in an argument."""

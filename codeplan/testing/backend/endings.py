@@ -80,13 +80,7 @@ class EndingTests(BackendTests):
         assert_failed(backend.run(plan, RecordedHome(print), echo_answer, on_event=events.append))
 
         kinds = [type(event).__name__ for event in events]
-        assert kinds == [
-            "StepEntry",
-            "OutputChunk",
-            "str",
-            "StepEntry",
-            "OutputChunk",
-        ]
+        assert kinds == ["StepEntry", "OutputChunk", "str", "StepEntry", "OutputChunk"]
         assert isinstance(events[3], StepEntry)
         assert (events[3].step, checkpoint_values(events[3].checkpoint)["count"]) == (2, 1)
         assert events[1] == OutputChunk("[Step 1] look\n")

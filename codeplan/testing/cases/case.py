@@ -20,7 +20,6 @@ from codeplan.testing.cases.plan_run import CoverageCallback, PlanRun, run_once
 from codeplan.testing.cases.rewording import WordReplacements, replace_words
 from codeplan.testing.cases.toml_lines import line_of
 from codeplan.types.plan import Plan
-from codeplan.types.run import Finished
 from codeplan.types.task import Task
 
 RESUME = "resume"
@@ -211,15 +210,13 @@ def connect_answers(given: AnswerSources, near: Path) -> LLM:
 def _fault_complaint(whole: PlanRun, run: PlanRun, fault: InjectedFault, at: int, same_step: bool) -> str | None:
     """Return why a fault went unnoticed, or None if the plan succeeded anyway or its assertion failed."""
     step, place = locate_fault(fault, at, whole)
-    tale = f"{fault.description}, {place}"
     if run.success:
         return None
-    if isinstance(run.outcome, Finished):
-        return f"{tale}, and no assertion noticed: the plan ran to its end without success"
+    happened = f"{fault.description}, {place}"
     if run.failed_assertion is None:
-        return f"{tale}, and no assertion noticed: {run.ending}"
+        return f"{happened}, and no assertion noticed: {run.ending}"
     if same_step and step is not None and run.failed_assertion.step != step:
-        return f"{tale}, and only an assertion in step {run.failed_assertion.step} noticed: step {step} let it pass"
+        return f"{happened}, and only an assertion in step {run.failed_assertion.step} noticed: step {step} let it pass"
     return None
 
 

@@ -18,7 +18,7 @@ from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
 from codeplan.testing.cases.case import RESUME, CaseRunner, PlanCase
 from codeplan.testing.cases.expectations import find_complaints
-from codeplan.testing.cases.faults import FAULTS, locate_fault
+from codeplan.testing.cases.faults import FAULTS, InjectedFault, locate_fault
 from codeplan.testing.cases.manifest import MutationTarget
 from codeplan.testing.cases.plan_run import PlanRun, check_plan
 from codeplan.testing.cases.rewording import replace_words
@@ -72,12 +72,17 @@ class MutationScore(NamedTuple):
     @property
     def explained(self) -> tuple[Mutant, ...]:
         """The survivors that the manifest explains."""
-        return tuple(t.mutant for t in self.results if not t.killer and t.mutant.name in self.target.survivors)
+        return tuple(mutant for mutant in self.survivors if mutant.name in self.target.survivors)
 
     @property
     def unexplained(self) -> tuple[Mutant, ...]:
         """The survivors that it does not explain."""
-        return tuple(t.mutant for t in self.results if not t.killer and t.mutant.name not in self.target.survivors)
+        return tuple(mutant for mutant in self.survivors if mutant.name not in self.target.survivors)
+
+    @property
+    def survivors(self) -> tuple[Mutant, ...]:
+        """The mutants that no case killed."""
+        return tuple(r.mutant for r in self.results if not r.killer)
 
     @property
     def share(self) -> float:
@@ -100,74 +105,63 @@ def make_mutants(source: str) -> tuple[Mutant, ...]:
     return tuple(_apply_edit(data, edit) for edit in msgspec.convert(found, list[_MutantRecord]))
 
 
-def run_mutants(stage: CaseRunner) -> MutationScore:
+def run_mutants(runner: CaseRunner) -> MutationScore:
     """Run every mutant of the suite's plan. Raises UsageError if the tests fail without any change."""
-    trial = _MutantTrial(stage)
-    tried = tuple(
-        MutantResult(m, trial.find_killer(m)) for m in make_mutants(stage.suite.source) if trial.is_valid_plan(m)
-    )
-    return MutationScore(stage.suite.label, tried, stage.suite.manifest.mutation or MutationTarget())
+    trial, suite = _MutantTrial(runner), runner.suite
+    mutants = [mutant for mutant in make_mutants(suite.source) if trial.is_valid_plan(mutant)]
+    results = tuple(MutantResult(mutant, trial.find_killer(mutant)) for mutant in mutants)
+    return MutationScore(suite.label, results, suite.manifest.mutation or MutationTarget())
 
 
 class _MutantTrial:
     """The cases of a suite, run against mutants."""
 
-    def __init__(self, stage: CaseRunner) -> None:
-        self._stage = stage
-        self._plain = [c for c in stage.suite.cases if not c.check]
-        self._faulty = [c for c in stage.suite.cases if c.check in FAULTS]
-        for case in (c for c in stage.suite.cases if c.check != RESUME):
-            if found := stage.run(case).complaints:
+    def __init__(self, runner: CaseRunner) -> None:
+        self._runner = runner
+        self._plain = [c for c in runner.suite.cases if not c.check]
+        self._faulty = [c for c in runner.suite.cases if c.check in FAULTS]
+        for case in (c for c in runner.suite.cases if c.check != RESUME):
+            if found := runner.run(case).complaints:
                 raise UsageError(f"{case.name} fails with the unchanged plan: {found[0].message}")
 
     @cached_property
     def _fault_runs(self) -> list[tuple[PlanCase, int, int | None, _RunEnding]]:
         """Every fault at every place: case, place, step of the fault, and how the plan ends."""
-        return [strike for case in self._faulty for strike in self._fault_runs_of(case)]
-
-    def _fault_runs_of(self, case: PlanCase) -> Iterator[tuple[PlanCase, int, int | None, _RunEnding]]:
-        whole, fault = self._stage.run_whole(case), FAULTS[case.check]
-        for at in self._stage.fault_places(case, whole):
-            yield (
-                case,
-                at,
-                locate_fault(fault, at, whole)[0],
-                _run_ending(self._stage.run_once(case, whole.plan, fault=(fault, at))),
-            )
+        found: list[tuple[PlanCase, int, int | None, _RunEnding]] = []
+        for case in self._faulty:
+            whole, fault = self._runner.run_whole(case), FAULTS[case.check]
+            for at in self._runner.fault_places(case, whole):
+                run = self._runner.run_once(case, whole.plan, fault=(fault, at))
+                found.append((case, at, locate_fault(fault, at, whole)[0], _run_ending(run)))
+        return found
 
     def is_valid_plan(self, mutant: Mutant) -> bool:
         """Return whether a mutant passes the check."""
-        return isinstance(self._check_mutant(mutant, self._plain[0]), Plan)
+        return isinstance(self._check(mutant, self._plain[0]), Plan)
 
     def find_killer(self, mutant: Mutant) -> str:
         """Return the name of the first case that notices, or ""."""
-        plain = next((c.name for c in self._plain if self._fails(mutant, c)), "")
-        if plain:
-            return plain
-        strikes = sorted(
-            self._fault_runs, key=lambda strike: strike[2] != mutant.step
-        )  # faults of the mutant's step first
-        return next((c.name for c, at, _, ending in strikes if self._differs(mutant, c, at, ending)), "")
+        for case in self._plain:
+            run = self._run(mutant, case)
+            if run is None or any(True for _ in find_complaints(run, case.expect)):
+                return case.name
+        nearest_first = sorted(self._fault_runs, key=lambda fault_run: fault_run[2] != mutant.step)
+        for case, at, _, ending in nearest_first:
+            run = self._run(mutant, case, (FAULTS[case.check], at))
+            if run is None or _run_ending(run) != ending:
+                return case.name
+        return ""
 
-    def _fails(self, mutant: Mutant, case: PlanCase) -> bool:
+    def _run(self, mutant: Mutant, case: PlanCase, fault: tuple[InjectedFault, int] | None = None) -> PlanRun | None:
+        """Return the mutant's run, or None if it asks a question that has no answer."""
         try:
-            run = self._stage.run_once(case, self._check_mutant(mutant, case), limits=MUTANT_LIMITS)
-        except ModelError:  # it asks a question that has no answer
-            return True
-        return any(True for _ in find_complaints(run, case.expect))
-
-    def _differs(self, mutant: Mutant, case: PlanCase, at: int, ending: _RunEnding) -> bool:
-        try:
-            run = self._stage.run_once(
-                case, self._check_mutant(mutant, case), fault=(FAULTS[case.check], at), limits=MUTANT_LIMITS
-            )
+            return self._runner.run_once(case, self._check(mutant, case), fault=fault, limits=MUTANT_LIMITS)
         except ModelError:
-            return True
-        return _run_ending(run) != ending
+            return None
 
-    def _check_mutant(self, mutant: Mutant, case: PlanCase) -> Plan | str:
-        source = replace_words(mutant.source, case.words, self._stage.task(case).goal)
-        checked = check_plan(source, self._stage.env)
+    def _check(self, mutant: Mutant, case: PlanCase) -> Plan | str:
+        source = replace_words(mutant.source, case.words, self._runner.task(case).goal)
+        checked = check_plan(source, self._runner.env)
         return checked if isinstance(checked, Plan) else source
 
 
@@ -220,9 +214,8 @@ def _complaints(score: MutationScore) -> Iterator[str]:
             f"{score.label}: the tests kill {score.killed} of {counted} mutants ({_percent(score.killed, counted)}); "
             f"the manifest asks for {100 * score.target.at_least:g} %. Survivors:"
         )
-        for mutant in score.unexplained:
-            yield f"  {score.label}:{mutant.line}: {one_line(mutant.name)}"
-    survived = {t.mutant.name for t in score.results if not t.killer}
+        yield from (f"  {score.label}:{mutant.line}: {one_line(mutant.name)}" for mutant in score.unexplained)
+    survived = {mutant.name for mutant in score.survivors}
     for name in score.target.survivors:
         if name not in survived:
             what = "is killed" if any(t.mutant.name == name for t in score.results) else "is not there"
