@@ -46,8 +46,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     - ``recursion``: depth of the plan's own function calls.
     - ``source_bytes``: size of the plan in UTF-8; a longer plan is rejected.
 
-    Raises:
-        UsageError: a value is not finite, not positive (counts may be zero), or larger than the kernel can count.
+    Raises UsageError if a value is not finite, not positive (counts may be zero), or more than the kernel can count.
     """
 
     wall: float = 5.0

@@ -54,10 +54,7 @@ def audit_plans(
     """Run all plans in ``hosts`` parallel host processes. The verdicts are in the order of the plans.
 
     ``unrestricted`` assumes that the language layer is broken: plans have all of Python and only the cage holds them.
-    ``on_event`` receives each verdict at once, from several threads.
-
-    Raises:
-        SandboxError: the sandbox does not work at all.
+    ``on_event`` receives each verdict at once, from several threads. Raises SandboxError if the sandbox does not work.
     """
     with ExitStack() as stack:
         monitors = [stack.enter_context(HostMonitor(unrestricted=unrestricted)) for _ in range(hosts)]

@@ -50,10 +50,8 @@ class HostMonitor:
     def run_attack(self, source: str, steps: tuple[int, ...], *, any_canary: bool) -> tuple[AttackReport, int]:
         """Run a plan in the host. Returns the report with the problems seen from outside, and the growth in bytes.
 
-        With ``any_canary`` the word CANARY itself must not come out; otherwise only the secrets must not.
-
-        Raises:
-            SandboxError: the sandbox does not even run an honest plan.
+        With ``any_canary`` the word CANARY itself must not come out; otherwise only the secrets must not. Raises
+        SandboxError if the sandbox does not even run an honest plan.
         """
         host = self._ensure_host()
         self._canaries.reset()

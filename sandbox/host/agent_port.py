@@ -73,8 +73,7 @@ class AgentPort:
         ``run_untimed`` runs the agent's or the model's own work, whose time does not count. Unpacking arguments and
         packing results do count, because the plan decides how large they are.
 
-        Raises:
-            ProtocolError: the request is one that a correct worker never sends.
+        Raises ProtocolError for a request that a correct worker never sends.
         """
         name, action = self._resolve(request)
         try:

@@ -34,9 +34,7 @@ def build_job(topic: str, source: str, arguments: Mapping[str, Any]) -> frames.A
 def run_analysis(worker: WorkerProcess, job: frames.AnalysisJob, limits: Limits) -> Any | Rejected:
     """Run the job and return its findings as plain data, or Rejected if the source is not Python.
 
-    Raises:
-        UsageError: the topic is unknown or the arguments do not fit.
-        SandboxError: the analysis failed, exceeded a limit, or returned something other than plain data.
+    Raises UsageError if the topic is unknown or the arguments do not fit, SandboxError if the analysis fails.
     """
     deadline = time.monotonic() + limits.wall
     worker.set_max_frame(MAX_ANALYSIS_BYTES + _FRAME_EXTRA)

@@ -43,10 +43,8 @@ class Backend(Protocol):
         The plan reaches the agent's public methods and attributes and ``ask``, and nothing else of the host. Exceptions
         of codeplan that ``agent`` or ``ask`` raise pass through, except AgentError.
 
-        Raises:
-            CheckpointError: the checkpoint is damaged.
-            UsageError: an argument is wrong.
-            SandboxError: this machine cannot run plans.
+        Raises CheckpointError if the checkpoint is damaged, UsageError if an argument is wrong, SandboxError if this
+        machine cannot run plans.
         """
 
 

@@ -71,9 +71,7 @@ class Sandbox:
         ``codeplan.sandbox.analysis.topics`` lists the topics; ``arguments`` is plain data. A worker reads the text;
         nothing of it runs.
 
-        Raises:
-            UsageError: the topic is unknown or the arguments do not fit.
-            SandboxError: the analysis failed or exceeded the limits, or the cage cannot be built.
+        Raises UsageError if the topic is unknown or the arguments do not fit, SandboxError if the analysis fails.
         """
         refusal = _find_unreadable(source, self.limits)
         if refusal is not None:
@@ -102,18 +100,17 @@ class Sandbox:
         Rejected if it does not compile. Exceptions of codeplan that ``agent`` or ``ask`` raise pass through, except
         AgentError.
 
-        Raises:
-            SandboxError: the cage cannot be built.
-            CheckpointError: the checkpoint is damaged.
-            UsageError: an argument is wrong.
+        Raises SandboxError if the cage cannot be built, CheckpointError if the checkpoint is damaged, UsageError if an
+        argument is wrong.
         """
         plan = Plan(plan) if isinstance(plan, str) else plan
         refusal = _find_unreadable(plan.source, self.limits)
         if refusal is not None:
             return Rejected(plan.source, (refusal,))
-        port = AgentPort(agent, ask)
-        code = self._code_cache.get(plan.source)
-        job = _build_run_job(plan, code, port, start_from, checkpoint, seed, self.limits, on_coverage is not None)
+        port, code, cover = AgentPort(agent, ask), self._code_cache.get(plan.source), on_coverage is not None
+        names = (port.methods, port.attributes)
+        job = frames.RunJob(plan.source, *names, start_from, checkpoint, seed, self.limits, cover, code)
+        _verify_run_job(job)
         with self._open_worker(launcher.run_workers) as worker:
             return RunSession(worker, plan, port, self.limits, on_event, on_coverage).run(job)
 
@@ -173,27 +170,15 @@ def _missing_layers_message(missing: list[Layer]) -> str:
     return f"this machine's cage lacks {named}; to run plans without it, pass allow_weak=True or --allow-weak-sandbox"
 
 
-def _build_run_job(
-    plan: Plan,
-    code: bytes,
-    port: AgentPort,
-    start_from: int,
-    checkpoint: Checkpoint | None,
-    seed: int,
-    limits: Limits,
-    coverage: bool,
-) -> frames.RunJob:
-    for name, value in {"start_from": start_from, "seed": seed}.items():
+def _verify_run_job(job: frames.RunJob) -> None:
+    """Raise UsageError for a wrong number, CheckpointError for a checkpoint that a worker could not unpack."""
+    for name, value in {"start_from": job.start_from, "seed": job.seed}.items():
         if type(value) is not int or not -(2**63) <= value < 2**63:
             raise UsageError(f"{name} must be a whole number of at most 64 bits, not {value!r:.80}")
-    job = frames.RunJob(
-        plan.source, port.methods, port.attributes, start_from, checkpoint, seed, limits, coverage, code
-    )
     try:
         frames.unpack_host_frame(frames.pack(job)[frames.HEADER_BYTES :])
     except (TypeError, ValueError, OverflowError, RecursionError, frames.ProtocolError) as error:
         raise CheckpointError(f"the checkpoint is damaged: {error}") from None
-    return job
 
 
 def _find_unreadable(source: str, limits: Limits) -> Diagnostic | None:

@@ -35,15 +35,8 @@ __all__ = ["CheckpointError", "Node", "decode", "encode"]
 
 _BYTES_PER_PART: Final = 3
 _TAGS: Final[dict[Any, str]] = {
-    list: "list",
-    tuple: "tuple",
-    dict: "dict",
-    set: "set",
-    frozenset: "frozenset",
-    Counter: "counter",
-    OrderedDict: "ordered",
-    deque: "deque",
-    defaultdict: "default",
+    **{kind: kind.__name__ for kind in (list, tuple, dict, set, frozenset, deque)},
+    **{Counter: "counter", OrderedDict: "ordered", defaultdict: "default"},
 }
 
 
