@@ -1,8 +1,8 @@
-"""Many episodes: cells of environment, method and model over lists of tasks, on the engine of one's choice.
+"""Benches: episodes of many tasks by cells of environment, method and model, on an engine of choice.
 
-``plan``      what is to be played, from flags or a file       ``store``     the folder: what has ended
-``conduct``   playing what is left, within a budget            ``engines``   threads, processes, Dask, Ray
-``compare``   two cells, task by task                          ``papers``    what others have published
+``spec``          cells and tasks, from flags or a file         ``store``    the folder with the outcomes
+``bench_runner``  runs the remaining episodes within a budget   ``engines``  threads, processes, Dask, Ray
+``comparison``    compares two cells task by task               ``papers``   published results
 """
 
 from __future__ import annotations

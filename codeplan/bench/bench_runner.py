@@ -1,4 +1,4 @@
-"""A bench from what is left to play to its last episode, within its budget."""
+"""Runs the remaining episodes of a bench within its budget."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from codeplan.errors import BudgetExceeded, UsageError
 
 
 class BenchBudget(msgspec.Struct, frozen=True, kw_only=True):
-    """The budget of a whole bench; None is no limit. No episode begins once it is spent; those that run end.
+    """The budget of a whole bench; None is no limit. Once it is spent no episode starts; those that run are finished.
 
-    ``money`` in US dollars and ``tokens`` count all that ended in the bench's folder, ``seconds`` the wall time of this
-    start. An episode whose tokens or price are not known counts for nothing there.
+    ``money`` (US dollars) and ``tokens`` count all outcomes in the bench's folder, ``seconds`` the wall time since this
+    start. Unknown tokens and prices count as zero. Raises: UsageError for a negative number.
     """
 
     money: float | None = None
@@ -33,34 +33,34 @@ class BenchBudget(msgspec.Struct, frozen=True, kw_only=True):
         for name in self.__struct_fields__:
             value = getattr(self, name)
             if value is not None and not value >= 0:
-                raise UsageError(f"the bench's budget of {name} is {value}; give a number that is not negative")
+                raise UsageError(f"the bench's budget of {name} is {value}; give 0 or more")
 
 
 class BenchOutcome(msgspec.Struct, frozen=True):
-    """What came of it: the bench, and the budget that stopped it before its last episode, None where none did."""
+    """The bench, and the budget that stopped it before its last episode (None if none did)."""
 
     bench: BenchRecord
     stopped_by: BudgetExceeded | None
 
 
 class BenchSpending:
-    """What a bench has spent of its allowance."""
+    """What a bench has spent of its budget."""
 
-    def __init__(self, budget: BenchBudget, ended: Iterable[EpisodeOutcome] = ()) -> None:
+    def __init__(self, budget: BenchBudget, outcomes: Iterable[EpisodeOutcome] = ()) -> None:
         self._budget = budget
         self._spent = {"money": 0.0, "tokens": 0.0}
         self._began = time.monotonic()
-        for one in ended:
-            self.add(one)
+        for outcome in outcomes:
+            self.add(outcome)
 
-    def add(self, ended: EpisodeOutcome) -> None:
+    def add(self, outcome: EpisodeOutcome) -> None:
         """Count what an episode spent."""
-        self._spent["money"] += ended.result.usage.money or 0.0
-        self._spent["tokens"] += ended.result.usage.total_tokens or 0
+        self._spent["money"] += outcome.result.usage.money or 0.0
+        self._spent["tokens"] += outcome.result.usage.total_tokens or 0
 
     @property
     def exceeded_budget(self) -> BudgetExceeded | None:
-        """Which budget is spent; None where none is."""
+        """The budget that is spent; None if none is."""
         spent = {**self._spent, "seconds": time.monotonic() - self._began}
         for kind, value in spent.items():
             limit = getattr(self._budget, kind)
@@ -69,12 +69,12 @@ class BenchSpending:
         return None
 
 
-def remaining_jobs(grid: BenchGrid, ended: Iterable[EpisodeOutcome]) -> list[EpisodeJob]:
-    """What is left to play: all that has not ended, and what infrastructure broke off.
+def remaining_jobs(grid: BenchGrid, outcomes: Iterable[EpisodeOutcome]) -> list[EpisodeJob]:
+    """Return the episodes that have no outcome yet or that infrastructure broke off.
 
-    Task by task, each by all its cells, so that a bench that stops early can be compared in pairs.
+    They are ordered by task, then by cell, so that a bench that stops early can be compared in pairs.
     """
-    over = {e.key for e in ended if not e.broken}
+    done = {e.key for e in outcomes if not e.broken}
     every = (
         EpisodeJob(cell, task, repeat)
         for repeat in range(grid.repeats)
@@ -83,11 +83,11 @@ def remaining_jobs(grid: BenchGrid, ended: Iterable[EpisodeOutcome]) -> list[Epi
         for cell in grid.cells
         if cell.suite == suite
     )
-    return [job for job in every if (job.cell.name, job.task.id, job.repeat) not in over]
+    return [job for job in every if (job.cell.name, job.task.id, job.repeat) not in done]
 
 
 BenchObserver = Callable[[BenchRecord], AbstractContextManager[Callable[[EpisodeOutcome], None]]]
-"""Given the bench as it begins: a context in which each end is told as it comes."""
+"""Takes the bench as it starts; a context manager whose value is called with each outcome."""
 
 
 def run_bench(
@@ -99,57 +99,56 @@ def run_bench(
     observer: BenchObserver | None = None,
     **worker_settings: Any,
 ) -> BenchOutcome:
-    """Play what is left of a bench, and keep each end in ``folder``; None keeps nothing.
+    """Run the remaining episodes of a bench and store each outcome in ``folder``; None stores nothing.
 
-    ``player`` are the other settings of Player. Whatever breaks this off, it goes on when it is called again with the
-    same folder. Raises UsageError where a setting is wrong, or the folder holds another bench.
+    ``worker_settings`` are the other fields of EpisodeWorker. An interrupted bench continues when this is called again
+    with the same folder. Raises: UsageError if a setting is wrong or the folder holds another bench.
     """
     with ExitStack() as stack:
         store = stack.enter_context(BenchStore(folder, plan.grid)) if folder else None
         bench = read_bench(folder) if folder else BenchRecord(Path(), plan.grid)
-        tell = stack.enter_context((observer or _no_observer)(bench))
+        on_outcome = stack.enter_context((observer or _no_observer)(bench))
         where = str(folder.resolve()) if folder else None
-        ends = list(bench.outcomes)
+        outcomes = list(bench.outcomes)
 
-        def keep(ended: EpisodeOutcome) -> None:
+        def keep(outcome: EpisodeOutcome) -> None:
             if store:
-                store.append(ended)
-            ends.append(ended)
-            tell(ended)
+                store.append(outcome)
+            outcomes.append(outcome)
+            on_outcome(outcome)
 
-        play = EpisodeWorker(folder=where, settings=plan.settings, **worker_settings)
-        stopped = _run_jobs(
-            remaining_jobs(plan.grid, ends), play, engine, BenchSpending(budget or BenchBudget(), ends), keep
-        )
-    return BenchOutcome(BenchRecord(bench.folder, plan.grid, order_outcomes(plan.grid, ends)), stopped)
+        worker = EpisodeWorker(folder=where, settings=plan.settings, **worker_settings)
+        spending = BenchSpending(budget or BenchBudget(), outcomes)
+        stopped = _run_jobs(remaining_jobs(plan.grid, outcomes), worker, engine, spending, keep)
+    return BenchOutcome(BenchRecord(bench.folder, plan.grid, order_outcomes(plan.grid, outcomes)), stopped)
 
 
 def _run_jobs(
     jobs: Sequence[EpisodeJob],
-    player: EpisodeWorker,
+    worker: EpisodeWorker,
     engine: Engine,
-    ledger: BenchSpending,
+    spending: BenchSpending,
     keep: Callable[[EpisodeOutcome], None],
 ) -> BudgetExceeded | None:
-    """Play the jobs; ``keep`` is called with each end, in this thread. Returns the budget that ended it early."""
+    """Run the jobs and call ``keep`` with each outcome, in this thread. Returns the budget that stopped them early."""
 
     def affordable() -> Iterator[EpisodeJob]:
         for job in jobs:
-            if ledger.exceeded_budget:
+            if spending.exceeded_budget:
                 return
             yield job
 
-    played = 0
-    with closing(engine.run(affordable(), player)) as ends:
-        for ended in ends:
-            if player.storage and player.folder and ended.result.trace:
-                trace_storage.download_folder(player.storage, ended.run, Path(player.folder, ended.run))
-            ledger.add(ended)
-            keep(ended)
-            played += 1
-    return ledger.exceeded_budget if played < len(jobs) else None
+    count = 0
+    with closing(engine.run(affordable(), worker)) as outcomes:
+        for outcome in outcomes:
+            if worker.storage and worker.folder and outcome.result.trace:
+                trace_storage.download_folder(worker.storage, outcome.run, Path(worker.folder, outcome.run))
+            spending.add(outcome)
+            keep(outcome)
+            count += 1
+    return spending.exceeded_budget if count < len(jobs) else None
 
 
 @contextmanager
 def _no_observer(bench: BenchRecord) -> Iterator[Callable[[EpisodeOutcome], None]]:
-    yield lambda ended: None
+    yield lambda outcome: None

@@ -1,4 +1,4 @@
-"""Two cells, task by task: which is better, how sure that is, and how many more tasks would make it surer."""
+"""Compares two cells task by task: which is better, how certain that is, and how many tasks would settle it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MeasuredCell = Mapping[tuple[str, int], tuple[EpisodeOutcome, EpisodeMeasures]]
 
 
 class ComparedCell(Value, frozen=True):
-    """One of two that are compared: a cell of a bench; ``label`` tells it from the other."""
+    """A cell of a bench; ``label`` distinguishes it from the others compared."""
 
     bench: BenchRecord
     cell: BenchCell
@@ -25,7 +25,7 @@ class ComparedCell(Value, frozen=True):
 
 
 class MeanDifference(Value, frozen=True):
-    """A measure's mean on both sides, and second less first with its 95 % bootstrap interval over the tasks."""
+    """The means of a measure, and second minus first with its 95 % bootstrap interval over the tasks."""
 
     name: str
     first: float
@@ -34,12 +34,12 @@ class MeanDifference(Value, frozen=True):
 
 
 class CellComparison(Value, frozen=True):
-    """Two cells over the pairs of task and repeat that ended in both.
+    """Two cells over the pairs of task and repeat that finished in both.
 
-    ``both`` … ``neither`` count pairs by who succeeded. ``difference`` is second success rate less first with Tango's
-    95 % interval; ``p`` is that of McNemar's exact test, two-sided. ``more`` is how many more pairs it would take to
-    find a difference as large as this with a power of 80 %: 0 where there are enough, None where none is seen.
-    ``left_out`` are episodes that ended on one side only, or were broken off.
+    ``both``, ``only_first``, ``only_second`` and ``neither`` count pairs by who succeeded. ``difference`` is the second
+    success rate minus the first, with Tango's 95 % interval; ``p_value`` is McNemar's exact two-sided test.
+    ``more_pairs`` is how many more pairs would find such a difference with a power of 80 %: 0 if there are enough, None
+    if there is no difference. ``left_out`` counts episodes without a partner, broken-off ones included.
     """
 
     first: str
@@ -58,7 +58,7 @@ class CellComparison(Value, frozen=True):
 
 
 class BenchOverview(Value, frozen=True):
-    """All there is to say of some cells: their figures, the comparisons, and what others have published."""
+    """Everything about some cells: statistics, comparisons and published results."""
 
     cells: tuple[ComparedCell, ...]
     statistics: tuple[tuple[str, tuple[CellStatistics, ...]], ...]
@@ -67,10 +67,10 @@ class BenchOverview(Value, frozen=True):
 
 
 def build_overview(first: str, second: str | None = None) -> BenchOverview:
-    """Compare ``FOLDER`` or ``FOLDER:CELL`` with another; a folder alone: its cells, each with its suite's first.
+    """Compare ``FOLDER`` or ``FOLDER:CELL`` with another; for a folder alone, each cell with the first of its suite.
 
-    ``CELL`` is a cell's name, or a part that no other has. Raises UsageError where there is no such bench or cell, and
-    where two sides have no episode in common.
+    ``CELL`` is a cell's name, or a part that no other cell's name has. Raises: UsageError if there is no such bench or
+    cell, or if two cells have no episode in common.
     """
     pairs = _cell_pairs(first, second)
     sides = tuple({s.label: s for pair in pairs for s in pair}.values())
@@ -86,14 +86,14 @@ def build_overview(first: str, second: str | None = None) -> BenchOverview:
 def compare_cells(
     first: ComparedCell, second: ComparedCell, first_episodes: MeasuredCell, second_episodes: MeasuredCell
 ) -> CellComparison:
-    """The comparison of two sides, from what each has played. Raises UsageError where they have no pair in common."""
+    """Compare two cells by their episodes. Raises: UsageError if they have no pair in common."""
     keys = [
         key
         for key in first_episodes
         if key in second_episodes and first_episodes[key][0].task == second_episodes[key][0].task
     ]
     if not keys:
-        raise UsageError(f"{first.label} and {second.label} have no ended episode of the same task in common")
+        raise UsageError(f"{first.label} and {second.label} have no finished episode of the same task in common")
     pairs = [(key, first_episodes[key][1], second_episodes[key][1]) for key in keys]
     wins = [(a.success, b.success) for _, a, b in pairs]
     b, c = wins.count((True, False)), wins.count((False, True))
@@ -119,7 +119,7 @@ def compare_cells(
 def _mean_differences(
     pairs: Sequence[tuple[tuple[str, int], EpisodeMeasures, EpisodeMeasures]],
 ) -> Iterable[MeanDifference]:
-    """Each measure that is known of all pairs. Repeats of a task are averaged first: they are not independent."""
+    """Each measure known for all pairs. Repeats of a task are averaged first: they are not independent."""
     for name in ("reward", *AVERAGED_MEASURES):
         by_task: dict[str, list[tuple[float, float]]] = {}
         for (task, _), a, b in pairs:
@@ -135,7 +135,7 @@ def _mean_differences(
 
 
 def _cell_pairs(first: str, second: str | None) -> list[tuple[ComparedCell, ...]]:
-    """Who is compared with whom; a side that is alone in its suite stands alone."""
+    """The cells to compare, in pairs; a cell that is alone in its suite stands alone."""
     ours = _find_cells(first)
     if second is None:
         heads: dict[str, ComparedCell] = {}
@@ -153,7 +153,7 @@ def _cell_pairs(first: str, second: str | None) -> list[tuple[ComparedCell, ...]
 
 
 def _distinct_labels(first: ComparedCell, second: ComparedCell) -> tuple[ComparedCell, ComparedCell]:
-    """Both, with their folders in their labels where the cells alone do not tell them apart."""
+    """Both cells, labelled with their folders if their names are equal."""
     if first.label != second.label:
         return first, second
     a, b = (f"{s.bench.folder}:{s.label}" for s in (first, second))

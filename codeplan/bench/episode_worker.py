@@ -1,4 +1,4 @@
-"""One episode of a bench: played, gone on with where it died, tried again where infrastructure failed."""
+"""Runs one episode of a bench; resumes it after a crash, and retries it after an infrastructure failure."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from codeplan.types.value import Value
 
 DEFAULT_RETRIES = 2
 DEFAULT_PAUSE_SECONDS = 1.0
-"""How often an episode is tried again whose infrastructure failed; seconds before the first time, then twice that."""
+"""The wait before the first retry; each further wait is twice as long."""
 
 
 class EpisodeJob(Value, frozen=True):
-    """One episode that is to be played: a task by a cell; ``repeat`` counts from 0."""
+    """One episode to run: a task by a cell; ``repeat`` counts from 0."""
 
     cell: BenchCell
     task: Task
@@ -37,11 +37,11 @@ class EpisodeJob(Value, frozen=True):
 
 
 class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
-    """Plays jobs, in whatever thread, process or machine it is called.
+    """Runs jobs in any thread, process or machine.
 
-    ``folder`` is the bench's, as an absolute path; None keeps no traces. ``settings`` are each cell's, by its name,
-    secrets included. ``storage`` is an address to bring the traces to where the folder is out of reach. ``tapes`` are
-    the arguments ``record`` and ``tape`` of ``codeplan.run``, and go through no process's wall.
+    ``folder`` is the bench's absolute path; None writes no traces. ``settings`` holds each cell's settings by name,
+    secrets included. ``storage`` is an address for the traces if the folder is out of reach. ``tapes`` holds the
+    arguments ``record`` and ``tape`` of ``codeplan.run``; these cannot go to another process.
     """
 
     folder: str | None = None
@@ -52,29 +52,29 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
     tapes: dict[str, Any] = {}
 
     def __call__(self, job: EpisodeJob) -> EpisodeOutcome:
-        """Play the job to its end. Raises UsageError where the settings are wrong, which no trying again would mend."""
+        """Run the job. Raises: UsageError if a setting is wrong, which no retry would mend."""
         run = episode_folder(job.cell.name, job.task.id, job.repeat)
         if self.folder is None:
             return self._run_with_retries(job, "", None)
         if self.storage is None:
             return self._run_with_retries(job, run, Path(self.folder, run))
         with tempfile.TemporaryDirectory() as place:
-            ended = self._run_with_retries(job, run, Path(place))
+            outcome = self._run_with_retries(job, run, Path(place))
             trace_storage.upload_folder(Path(place), self.storage, run)
-        return ended
+        return outcome
 
     def handle_lost(self, job: EpisodeJob, reason: str) -> EpisodeOutcome:
-        """The end of a job whose worker died again and again."""
+        """Return the outcome of a job whose workers kept dying."""
         run = episode_folder(job.cell.name, job.task.id, job.repeat) if self.folder else ""
         result = Result(job.task, InfrastructureFailed("WorkerLost", reason), job.cell.method, job.cell.model)
         return _outcome(job, run, result, broken=True)
 
     def _run_with_retries(self, job: EpisodeJob, run: str, folder: Path | None) -> EpisodeOutcome:
-        """How the job ended; where infrastructure fails, it is tried again after a while."""
+        """Run the job, again after a pause if infrastructure fails."""
         failures = 0
         while True:
             result, broken = attempt_episode(
-                job.task, lambda hear: self._run_once(job, folder, hear), job.cell.method, job.cell.model
+                job.task, lambda on_event: self._run_once(job, folder, on_event), job.cell.method, job.cell.model
             )
             failures += broken
             if not broken or failures > self.retries:
@@ -83,7 +83,7 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
                 time.sleep(self.pause * 2 ** (failures - 1))
 
     def _run_once(self, job: EpisodeJob, folder: Path | None, on_event: EventHandler) -> Result:
-        """Play the job, from where its trace ends if there is one that can be gone on with."""
+        """Run the job; resume its trace if that is possible."""
         settings = _with_repeat_seed(job, self.settings.get(job.cell.name, job.cell.settings))
         if folder and (folder / live.TRACE_NAME).exists():
             if _has_begun(folder):
@@ -95,7 +95,7 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
         return live.run(job.cell.env, job.task, job.cell.method, job.cell.model, **given)
 
     def _resume(self, folder: Path, on_event: EventHandler, settings: dict[str, Any]) -> Result:
-        """Go on with a trace; it is set aside where that differs. A tape gets all of it, as one more attempt."""
+        """Resume a trace, or set it aside if it diverges. A tape gets all of it, as a further attempt."""
         try:
             return recorded.resume(folder, on_event=on_event, **settings)
         except Diverged:
@@ -115,12 +115,12 @@ def attempt_episode(task: Task, play: Callable[[EventHandler], Result], method: 
     """
     ends: list[Result] = []
 
-    def hear(event: Event) -> None:
+    def on_event(event: Event) -> None:
         if isinstance(event, EpisodeEnded):
             ends.append(event.result)
 
     try:
-        return play(hear), False
+        return play(on_event), False
     except (UsageError, Diverged):
         raise
     except Exception as e:  # a fault in a method or an environment ends its episode, not the bench
@@ -129,21 +129,21 @@ def attempt_episode(task: Task, play: Callable[[EventHandler], Result], method: 
 
 
 def _outcome(job: EpisodeJob, run: str, result: Result, *, broken: bool = False, failures: int = 0) -> EpisodeOutcome:
-    """The end of a job; its trace is told relative to the bench's folder."""
+    """The job's outcome, with the trace's path relative to the bench's folder."""
     trace = f"{run}/{live.TRACE_NAME}" if run and result.trace else None
-    told = msgspec.structs.replace(result, trace=trace)
-    return EpisodeOutcome(job.cell.name, job.task, job.repeat, run, told, broken, failures)
+    result = msgspec.structs.replace(result, trace=trace)
+    return EpisodeOutcome(job.cell.name, job.task, job.repeat, run, result, broken, failures)
 
 
 def _with_repeat_seed(job: EpisodeJob, settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings with the repeat's seed: the first has the seed as given, each further one the next."""
+    """The settings with the repeat's seed: the given one for the first, the next one for each further one."""
     if not job.repeat or "model_seed" not in models.setting_names(job.cell.model):
         return settings
     return {**settings, "model_seed": (settings.get("model_seed") or 0) + job.repeat}
 
 
 def _has_begun(folder: Path) -> bool:
-    """Whether the trace can be gone on with: it can be read, and has a beginning."""
+    """Whether the trace is readable and has its first event."""
     try:
         events = Trace.read(folder / live.TRACE_NAME)
     except UsageError:
@@ -152,7 +152,7 @@ def _has_begun(folder: Path) -> bool:
 
 
 def _set_aside(folder: Path) -> None:
-    """Give the trace another name: it is kept, and the episode starts anew."""
+    """Rename the trace, so that it is kept and the episode starts over."""
     number = 1
     while (folder / f"died-{number}.jsonl").exists():
         number += 1

@@ -1,4 +1,4 @@
-"""What an episode did, in numbers: those of its result, and those that only its trace tells."""
+"""Measures of an episode: those of its result, and those that only its trace shows."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from codeplan.types.value import Value
 
 
 class EpisodeMeasures(Value, frozen=True):
-    """An episode in numbers.
+    """The measures of an episode.
 
-    ``trajectory`` are the actions since the environment was last reset, ``actions`` all of them. ``inadmissible`` are
-    the actions that did nothing, by the environment's own words (``Cell.futile``); None where it does not tell, or
-    there is no trace. ``asks`` are in-plan refinements, ``refinements`` out-of-plan ones. ``tokens`` and ``money`` (US
-    dollars) are None where they are not known; ``seconds`` is wall time.
+    ``trajectory`` counts the actions since the last reset, ``actions`` all of them. ``inadmissible`` counts the actions
+    without effect, recognised by ``BenchCell.no_effect_prefixes``; None if the cell has none or there is no trace.
+    ``asks`` are in-plan refinements, ``refinements`` out-of-plan ones. ``tokens`` and ``money`` (US dollars) are None
+    if unknown; ``seconds`` is wall time.
     """
 
     success: bool
@@ -39,8 +39,8 @@ class EpisodeMeasures(Value, frozen=True):
 class CellStatistics(Value, frozen=True):
     """A kind of task in one cell: the success rate with its 95 % Wilson interval, and means over the episodes.
 
-    A mean is None where one episode's number is not known. ``inadmissible`` is a share of all actions. ``passes`` holds
-    pass@k for k from 1 on: the mean, without bias, over the tasks that were played at least k times.
+    A mean is None if any episode's value is unknown. ``inadmissible`` is a share of all actions. ``pass_at_k`` holds
+    pass@k for k from 1: the unbiased mean over the tasks with at least k episodes.
     """
 
     cell: str
@@ -60,7 +60,7 @@ AVERAGED_MEASURES = ("trajectory", "actions", "asks", "refinements", "calls", "t
 
 
 def measure_cell(bench: BenchRecord, cell: BenchCell) -> dict[tuple[str, int], tuple[EpisodeOutcome, EpisodeMeasures]]:
-    """The episodes of a cell that ended and were not broken off, by task and repeat, each with its measures."""
+    """Return a cell's outcomes that were not broken off, by task and repeat, with their measures."""
     return {
         (e.task.id, e.repeat): (e, measure_episode(e, bench.folder, cell.no_effect_prefixes))
         for e in bench.outcomes_of(cell.name)
@@ -69,7 +69,7 @@ def measure_cell(bench: BenchRecord, cell: BenchCell) -> dict[tuple[str, int], t
 
 
 def measure_episode(ended: EpisodeOutcome, folder: Path, no_effect_prefixes: tuple[str, ...] | None) -> EpisodeMeasures:
-    """The measures of an episode of the bench in ``folder``."""
+    """Return the measures of an episode of the bench in ``folder``."""
     result, told = ended.result, list(_read_observations(folder / ended.run / TRACE_NAME)) if ended.run else []
     since = max((i for i, text in enumerate(told) if text is None), default=-1)
     known = since >= 0 and no_effect_prefixes is not None
@@ -91,7 +91,7 @@ def measure_episode(ended: EpisodeOutcome, folder: Path, no_effect_prefixes: tup
 def cell_statistics(
     cell: BenchCell, episodes: Sequence[tuple[EpisodeOutcome, EpisodeMeasures]]
 ) -> list[CellStatistics]:
-    """One entry per kind in the order of first appearance, then one for all, of kind ``"all"``."""
+    """Return one entry per kind in order of first appearance, then one for all, of kind ``"all"``."""
     kinds = list(dict.fromkeys(e.task.kind for e, _ in episodes))
     parts = [(kind, [one for one in episodes if one[0].task.kind == kind]) for kind in kinds]
     return [_kind_statistics(cell, kind, part) for kind, part in [*parts, ("all", list(episodes))]]
@@ -117,7 +117,7 @@ def _kind_statistics(
 
 
 def _pass_rates(episodes: list[tuple[EpisodeOutcome, EpisodeMeasures]]) -> tuple[float, ...]:
-    """pass@1, pass@2 … as far as some task was played so often; empty where each was played once."""
+    """pass@1, pass@2, …; empty if each task has one episode."""
     trials: dict[str, list[bool]] = {}
     for ended, measures in episodes:
         trials.setdefault(ended.task.id, []).append(measures.success)
@@ -130,19 +130,19 @@ def _pass_rates(episodes: list[tuple[EpisodeOutcome, EpisodeMeasures]]) -> tuple
 
 
 def mean_if_known(values: Sequence[float | None]) -> float | None:
-    """The mean; None where there is no value, or one is not known."""
+    """Return the mean; None if there are no values or one is unknown."""
     sum_of_all = sum_if_known(values)
     return None if sum_of_all is None or not values else sum_of_all / len(values)
 
 
 def sum_if_known(values: Sequence[float | None]) -> float | None:
-    """The sum; None where one is not known."""
+    """Return the sum; None if a value is unknown."""
     known = [v for v in values if v is not None]
     return sum(known) if len(known) == len(values) else None
 
 
 class _EventWithObservation(msgspec.Struct, tag_field="event"):
-    """As much of an event as is needed here: the rest is skipped, not decoded."""
+    """The part of an event that is needed here; the rest is not decoded."""
 
     observation: _ObservationText
 
@@ -164,7 +164,7 @@ _EVENT_PREFIXES = (b'{"event":"action_taken"', b'{"event":"environment_reset"')
 
 
 def _read_observations(trace: Path) -> Iterator[str | None]:
-    """What the environment answered to each action of a trace, and None for each reset; empty where there is none."""
+    """The observation after each action of a trace, and None for each reset; empty if there is no trace."""
     try:
         with trace.open("rb") as lines:
             for line in lines:

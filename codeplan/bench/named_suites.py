@@ -1,4 +1,4 @@
-"""Suites by name: the lists of tasks that the field's tables are about, or the tasks of an environment's split."""
+"""Suites by name: the task lists that papers report on, or the tasks of an environment's split."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["NAMED_SUITES", "SuiteDefinition", "resolve_suite", "select_tasks"]
 
 
 class SuiteDefinition(msgspec.Struct, frozen=True):
-    """A split of an environment; of it, the ``first`` so many tasks, or all where that is None."""
+    """A split of an environment, or its ``first`` tasks."""
 
     env: str
     split: str | None
@@ -30,13 +30,13 @@ NAMED_SUITES = {
     "hotpotqa-500": SuiteDefinition("hotpotqa", "react-500"),
     "webshop-100": SuiteDefinition("webshop", "test", first=100),
 }
-"""What a suite's name stands for."""
+"""The suites by name."""
 
 
 def resolve_suite(suite: str) -> SuiteDefinition:
-    """What is meant by a suite's name; by an environment's own name, its first split: ``split`` is None then.
+    """Return the suite with this name; for an environment's name, one with an open split (None).
 
-    Raises UsageError for a name that is neither a suite's nor an environment's.
+    Raises: UsageError for an unknown name.
     """
     if suite in NAMED_SUITES:
         return NAMED_SUITES[suite]
@@ -49,9 +49,9 @@ def resolve_suite(suite: str) -> SuiteDefinition:
 def select_tasks(
     suite: str, env: Environment, *, split: str | None = None, kind: str | None = None, n: int | None = None
 ) -> tuple[Task, ...]:
-    """A suite's tasks in this environment, always the same: those of ``kind``, and of each kind at most ``n``.
+    """Return a suite's tasks in this environment, always the same: those of ``kind``, at most ``n`` of each kind.
 
-    ``split`` is for suites that leave it open. Raises UsageError where there is no such task, or no such split.
+    ``split`` is for suites that leave it open. Raises: UsageError if there is no such task or split.
     """
     named = resolve_suite(suite)
     if named.split and split:

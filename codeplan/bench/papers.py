@@ -1,4 +1,4 @@
-"""What others have published on the suites: their figures, with source and model, never mixed with ours."""
+"""Published results on the suites, with source and model. They are never mixed with measured ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from codeplan.types.value import Value
 
 
 class PublishedResult(Value, frozen=True):
-    """A line of somebody's table: success rates in per cent by kind of task; ``"all"`` is the whole suite."""
+    """A row of a published table: success rates in per cent by kind of task; ``"all"`` is the whole suite."""
 
     suite: str
     method: str
@@ -25,7 +25,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def published_results(suite: str) -> tuple[PublishedResult, ...]:
-    """What was published on a suite, the best first; empty where nothing is known."""
+    """Return the published results on a suite, the best first."""
     found = [p for p in _all() if p.suite == suite]
     return tuple(sorted(found, key=lambda p: -p.rates["all"]))
 

@@ -1,14 +1,14 @@
-"""What is to be played: cells and tasks, from flags or from a file, checked before anything begins.
+"""What a bench runs: cells and tasks, from flags or a file, checked before anything starts.
 
-A file is TOML; every suite is played by every method with every model and every table of settings:
+A file is TOML. Every method runs every suite with every model and every table of settings:
 
     suites = ["alfworld-unseen", "textcraft"]
     methods = ["adaplanner", {name = "adapt", executor = {name = "react"}}]
     models = ["scripted", {name = "gpt-4o-mini", temperature = 0.0}]
     settings = [{}, {resume_by = "model"}]
     repeats = 3
-    n = 10                    # at most so many tasks of each kind
-    [common]                  # settings of all
+    n = 10                    # at most this many tasks of each kind
+    [common]                  # settings of all cells
     timeout = 60
     [budget]                  # of each episode
     actions = 50
@@ -35,14 +35,15 @@ from codeplan.types.task import Task
 from codeplan.version import VERSION
 
 SpecEntry = str | dict[str, Any]
-"""A name, or a table of ``name`` and settings; ``label`` is what the cell's name calls it."""
+"""A name, or a table of ``name`` and settings; ``label`` replaces them in the cell's name."""
 
 
 class BenchSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A bench as a person asks for it: every combination of ``suites``, ``methods``, ``models`` and ``settings``.
+    """A bench as requested: every combination of ``suites``, ``methods``, ``models`` and ``settings``.
 
-    ``common`` are settings of all cells, which go behind all others and into no name. ``budget`` is each episode's.
-    ``split``, ``kind`` and ``n`` choose among each suite's tasks, as ``suites.chosen`` says.
+    ``common`` applies to all cells, yields to all other settings and is in no name. ``budget`` is for each episode.
+    ``split``, ``kind`` and ``n`` select tasks as in ``named_suites.select_tasks``. Raises: UsageError for an empty list
+    or a number below 1.
     """
 
     suites: tuple[str, ...]
@@ -59,7 +60,7 @@ class BenchSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     def __post_init__(self) -> None:
         for name in ("suites", "methods", "models", "settings"):
             if not getattr(self, name):
-                raise UsageError(f"a bench with no {name} plays nothing; name at least one")
+                raise UsageError(f"a bench without {name} has nothing to run; name at least one")
         for name in ("repeats", "n"):
             number = getattr(self, name)
             if number is not None and number < 1:
@@ -67,20 +68,20 @@ class BenchSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class ResolvedBench(msgspec.Struct, frozen=True):
-    """A bench that can begin: the grid, and each cell's settings by its name, secrets included."""
+    """A bench that can start: the grid, and each cell's settings by name, secrets included."""
 
     grid: BenchGrid
     settings: dict[str, dict[str, Any]]
 
 
 def read_spec(path: Path) -> BenchSpec:
-    """What a TOML file asks for. Raises UsageError where it cannot be read, or asks for what there is not."""
+    """Read a TOML file. Raises: UsageError if it cannot be read or is invalid."""
     try:
         return msgspec.convert(tomllib.loads(path.read_text()), BenchSpec)
     except OSError as e:
         raise UsageError(f"{path} cannot be read: {e.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as e:
-        raise UsageError(f"{path} is no bench: {e}") from None
+        raise UsageError(f"{path} does not describe a bench: {e}") from None
     except UsageError as e:
         raise UsageError(f"{path}: {e}") from None
 
@@ -88,11 +89,10 @@ def read_spec(path: Path) -> BenchSpec:
 def resolve_bench(
     spec: BenchSpec, model_settings: Callable[[str], dict[str, Any]] = lambda model: {}, *, offline: bool = False
 ) -> ResolvedBench:
-    """The grid that was asked for, each cell tried on: its environment, method and model can be made.
+    """Return the grid of a spec, after creating each cell's environment, method and model once.
 
-    ``found`` gives the settings that were found elsewhere for a model, by its name; all others go before them.
-    ``silent`` is for what plays from a tape: no model is asked, and none needs a key. Raises UsageError for whatever
-    there is not.
+    ``model_settings`` returns a model's configured settings, to which all others are preferred. ``offline`` is for
+    playing from a tape: no model is called, and none needs a key. Raises: UsageError if a cell cannot be created.
     """
     cells: dict[str, BenchCell] = {}
     given: dict[str, dict[str, Any]] = {}
@@ -100,11 +100,11 @@ def resolve_bench(
     for suite, method, model, more in itertools.product(spec.suites, spec.methods, spec.models, spec.settings):
         names, settings = _combine_settings(suite, method, model, more)
         settings = {**model_settings(names.model), **spec.common, **settings}
-        cell, there = _resolve_cell(names, settings, spec, offline)
+        cell, of_suite = _resolve_cell(names, settings, spec, offline)
         if cell.name in cells:
-            raise UsageError(f"two cells of this bench are both called {cell.name}; give one of them a label")
+            raise UsageError(f"two cells of this bench are called {cell.name}; give one of them a label")
         cells[cell.name], given[cell.name] = cell, settings
-        if tasks.setdefault(suite, there) != there:
+        if tasks.setdefault(suite, of_suite) != of_suite:
             raise UsageError(f"the cells of this bench have different tasks of {suite}; give them the same data")
     return ResolvedBench(BenchGrid(tuple(cells.values()), tasks, spec.repeats, VERSION), given)
 
@@ -119,7 +119,7 @@ class _Names(msgspec.Struct, frozen=True):
 def _combine_settings(
     suite: str, method: SpecEntry, model: SpecEntry, more: dict[str, Any]
 ) -> tuple[_Names, dict[str, Any]]:
-    """A cell's names and settings; what a table says goes before what the settings say to all."""
+    """A cell's names and settings; those of a method or model are preferred to those for all."""
     method_name, method_label, of_method = _split_entry(method, "method")
     model_name, model_label, of_model = _split_entry(model, "model")
     _, label, of_all = _split_entry({"name": "", **more}, "settings")
@@ -128,19 +128,19 @@ def _combine_settings(
 
 
 def _split_entry(entry: SpecEntry, what: str) -> tuple[str, str, dict[str, Any]]:
-    """Name, label and settings of an entry; the label is made of name and settings where none is given."""
+    """Name, label and settings of an entry; the default label consists of name and settings."""
     if isinstance(entry, str):
         return entry, entry, {}
     settings = dict(entry)
     name, label = settings.pop("name", None), settings.pop("label", None)
     if not isinstance(name, str) or not isinstance(label, str | None):
         raise UsageError(f"the {what} {entry} has no name; write it as {{name = 'NAME', …}}")
-    told = [f"{n}={_format_setting(v)}" for n, v in remove_secrets(settings).items() if n not in _OMITTED_SETTINGS]
-    return name, label or ",".join([name, *told] if name else told), settings
+    shown = [f"{n}={_format_setting(v)}" for n, v in remove_secrets(settings).items() if n not in _OMITTED_SETTINGS]
+    return name, label or ",".join([name, *shown] if name else shown), settings
 
 
 _OMITTED_SETTINGS = frozenset({"base_url", "extra_body", "data"})
-"""Settings that do not belong into a name: addresses, paths, what may hold a secret."""
+"""Settings that are in no name: addresses, paths, and what may hold a secret."""
 
 
 def _format_setting(value: object) -> str:
@@ -152,14 +152,14 @@ def _format_setting(value: object) -> str:
 
 
 def _resolve_cell(
-    names: _Names, settings: dict[str, Any], asked: BenchSpec, silent: bool
+    names: _Names, settings: dict[str, Any], spec: BenchSpec, offline: bool
 ) -> tuple[BenchCell, tuple[Task, ...]]:
-    """The cell, once everybody in it was made, and its suite's tasks."""
+    """The cell and its suite's tasks, after creating its environment, method and model."""
     env = named_suites.resolve_suite(names.suite).env
-    with EpisodeSetup(env, names.method, names.model, settings, offline=silent) as cast:
-        tasks = named_suites.select_tasks(names.suite, cast.env, split=asked.split, kind=asked.kind, n=asked.n)
-        header = cast.header(tasks[0], asked.budget)
-        space = getattr(cast.env, "space", None)
-    futile = space.no_effect_prefixes if space is not None else None
+    with EpisodeSetup(env, names.method, names.model, settings, offline=offline) as setup:
+        tasks = named_suites.select_tasks(names.suite, setup.env, split=spec.split, kind=spec.kind, n=spec.n)
+        header = setup.header(tasks[0], spec.budget)
+        space = getattr(setup.env, "space", None)
+    prefixes = space.no_effect_prefixes if space is not None else None
     plain = msgspec.json.decode(msgspec.json.encode(header.settings))
-    return BenchCell(names.cell, names.suite, env, names.method, names.model, plain, asked.budget, futile), tasks
+    return BenchCell(names.cell, names.suite, env, names.method, names.model, plain, spec.budget, prefixes), tasks

@@ -1,10 +1,10 @@
-"""The folder of a bench: what was asked for, what has ended, and a trace for each episode.
+"""The folder of a bench: the grid, the outcomes, and a trace for each episode.
 
-    OUT/bench.json                                    the grid as it was asked for
-    OUT/results.jsonl                                 one line for each episode that ended
+    OUT/bench.json                                    the grid
+    OUT/results.jsonl                                 one line for each finished episode
     OUT/runs/<cell>/<task>[-r<repeat>]/trace.jsonl    the episode's trace
 
-A bench that was killed leaves all of this readable; at worst the last line is torn, and is left out.
+All of it is readable after the bench was killed; at worst the last line is torn, and is ignored.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _S = TypeVar("_S", bound=msgspec.Struct)
 
 
 class BenchCell(Value, frozen=True):
-    """One column of a bench: what plays the tasks of a suite.
+    """One column of a bench: a method and a model on a suite.
 
     ``name`` is unique in the bench. ``settings`` are those of environment, method and model, without secrets;
-    ``budget`` is that of each episode. ``futile`` are the beginnings of the observations by which the environment says
-    that an action did nothing; None where it does not tell.
+    ``budget`` is for each episode. ``no_effect_prefixes`` start the observations after actions without effect; None if
+    the environment has none.
     """
 
     name: str
@@ -53,9 +53,9 @@ class BenchCell(Value, frozen=True):
 
 
 class BenchGrid(Value, frozen=True):
-    """A bench as it was asked for: each of ``cells`` plays the ``tasks`` of its suite, ``repeats`` times.
+    """A bench as requested: each cell runs the tasks of its suite, ``repeats`` times.
 
-    ``tasks`` holds a suite's tasks by the suite's name; ``codeplan`` is the version that began the bench.
+    ``tasks`` holds them by the suite's name; ``codeplan_version`` is the version that started the bench.
     """
 
     cells: tuple[BenchCell, ...]
@@ -65,10 +65,10 @@ class BenchGrid(Value, frozen=True):
 
 
 class EpisodeOutcome(Value, frozen=True):
-    """One episode that ended. ``repeat`` counts from 0; ``run`` is its folder, relative to the bench's, with ``/``.
+    """A finished episode. ``repeat`` counts from 0; ``run`` is its folder, relative to the bench's, with ``/``.
 
-    ``broken`` says that infrastructure failed, for good: such an episode says nothing of its method, is counted apart,
-    and is tried again when the bench is started again. ``failures`` is how often infrastructure failed in all.
+    ``broken`` means that infrastructure failed despite all retries: the episode says nothing about its method, is
+    counted separately, and runs again when the bench is started again. ``failures`` counts all infrastructure failures.
     """
 
     cell: str
@@ -81,12 +81,12 @@ class EpisodeOutcome(Value, frozen=True):
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """What it is the end of: cell, task and repeat."""
+        """Cell, task and repeat."""
         return self.cell, self.task.id, self.repeat
 
 
 class BenchRecord(Value, frozen=True):
-    """A bench as its folder holds it: ``ended`` are the episodes that ended, each once, in the order of the grid."""
+    """A bench as read from its folder: each finished episode once, in the order of the grid."""
 
     folder: Path
     grid: BenchGrid
@@ -99,38 +99,38 @@ class BenchRecord(Value, frozen=True):
 
     @property
     def total_episodes(self) -> int:
-        """How many episodes there are when all have ended."""
+        """How many episodes the whole grid has."""
         return sum(len(self.grid.tasks[c.suite]) for c in self.cells) * self.grid.repeats
 
     def outcomes_of(self, cell: str) -> tuple[EpisodeOutcome, ...]:
-        """The ended episodes of the cell with this name."""
+        """Return the outcomes of the cell with this name."""
         return tuple(e for e in self.outcomes if e.cell == cell)
 
 
 def read_bench(folder: Path | str) -> BenchRecord:
-    """The bench in a folder, which may still be running. Raises UsageError where there is none, or it is damaged."""
+    """Read the bench in a folder, which may still be running. Raises: UsageError if it is missing or damaged."""
     folder = Path(folder)
     try:
         grid = msgspec.json.decode((folder / GRID_FILE).read_bytes(), type=BenchGrid)
     except OSError as e:
         raise UsageError(f"there is no bench in {folder}: {GRID_FILE} cannot be read ({e.strerror})") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
-        raise UsageError(f"{folder / GRID_FILE} is no bench: {e}") from None
+        raise UsageError(f"{folder / GRID_FILE} is not a bench: {e}") from None
     path = folder / RESULTS_FILE
     ended = _read_json_lines(path, EpisodeOutcome)[0] if path.exists() else []
     return BenchRecord(folder, grid, order_outcomes(grid, ended))
 
 
 def episode_folder(cell: str, task: str, repeat: int) -> str:
-    """The folder of an episode's trace, relative to the bench's: safe and different for whatever cells and tasks."""
+    """Return the folder of an episode's trace, relative to the bench's; safe and unique for all names."""
     return f"{RUNS_FOLDER}/{_file_name(cell)}/{_file_name(task)}" + (f"-r{repeat}" if repeat else "")
 
 
 class BenchStore:
-    """A bench's folder, to be written on; held alone until it is closed.
+    """Writes to a bench's folder, which it locks until it is closed.
 
-    Where the folder holds a bench already, ``grid`` must be that bench, or that bench with more cells, tasks or
-    repeats. Raises UsageError where it is another, where one still runs there, and where nothing can be written.
+    If the folder holds a bench, ``grid`` must be the same, or the same with more cells, tasks or repeats. Raises:
+    UsageError if it is another bench, if that is still running, or if the folder is not writable.
     """
 
     def __init__(self, folder: Path | str, grid: BenchGrid) -> None:
@@ -138,9 +138,7 @@ class BenchStore:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             file = (self.folder / RESULTS_FILE).open("a+b", buffering=0)
-            self._file = lock_exclusively(
-                file, f"a bench still runs in {self.folder}; wait for its end, or end it first"
-            )
+            self._file = lock_exclusively(file, f"a bench is still running in {self.folder}; wait for it or stop it")
         except OSError as e:
             raise UsageError(f"the bench cannot be written to {folder}: {e.strerror}") from None
         try:
@@ -156,15 +154,15 @@ class BenchStore:
         self.close()
 
     def append(self, outcome: EpisodeOutcome) -> None:
-        """Keep how an episode ended. Raises TraceFailure where it cannot be written."""
+        """Store an outcome. Raises: TraceFailure if it cannot be written."""
         try:
             self._file.write(msgspec.json.encode(outcome) + b"\n")
             os.fsync(self._file.fileno())
         except OSError as e:
-            raise TraceFailure(f"{self.folder / RESULTS_FILE} cannot be written on: {e.strerror}") from e
+            raise TraceFailure(f"{self.folder / RESULTS_FILE} cannot be written: {e.strerror}") from e
 
     def close(self) -> None:
-        """Close the file, and let others write. Safe to call twice."""
+        """Close the file and release the lock. Safe to call twice."""
         self._file.close()
 
     def _write_grid(self, grid: BenchGrid) -> None:
@@ -177,11 +175,11 @@ class BenchStore:
         os.replace(whole, self.folder / GRID_FILE)
         self._file.truncate(
             _read_json_lines(self.folder / RESULTS_FILE, EpisodeOutcome)[1]
-        )  # a torn line would spoil the next
+        )  # a torn line would corrupt the next
 
 
 def _must_contain(grid: BenchGrid, before: BenchGrid, folder: Path) -> None:
-    """Raise UsageError where ``grid`` is not the bench ``before``, or that with more."""
+    """Raise UsageError unless ``grid`` contains all of ``before``."""
     cells = {c.name: c for c in grid.cells}
     for cell in before.cells:
         if cells.get(cell.name) != cell:
@@ -193,11 +191,13 @@ def _must_contain(grid: BenchGrid, before: BenchGrid, folder: Path) -> None:
                 f"{folder} holds a bench with other tasks of {cell.suite}; ask for all of them, or name another folder"
             )
     if grid.repeats < before.repeats:
-        raise UsageError(f"{folder} holds a bench of {before.repeats} repeats; ask for so many, or name another folder")
+        raise UsageError(
+            f"{folder} holds a bench of {before.repeats} repeats; ask for at least as many, or name another folder"
+        )
 
 
 def order_outcomes(grid: BenchGrid, outcomes: Iterable[EpisodeOutcome]) -> tuple[EpisodeOutcome, ...]:
-    """The last word on each episode of the grid, in the grid's order."""
+    """Return the latest outcome of each episode, in the grid's order."""
     last = {e.key: e for e in outcomes}
     keys = [
         (cell.name, task.id, repeat)
@@ -209,10 +209,10 @@ def order_outcomes(grid: BenchGrid, outcomes: Iterable[EpisodeOutcome]) -> tuple
 
 
 def _read_json_lines(path: Path, kind: type[_S]) -> tuple[Sequence[_S], int]:
-    """The values of a file of JSON lines, and the size of the whole lines."""
+    """The values of a JSON Lines file, and the size of its whole lines."""
     decoder = msgspec.json.Decoder(kind)
     try:
-        lines = path.read_bytes().split(b"\n")[:-1]  # what follows the last newline is empty, or torn
+        lines = path.read_bytes().split(b"\n")[:-1]  # after the last newline: nothing, or a torn line
     except OSError as e:
         raise UsageError(f"{path} cannot be read: {e.strerror}") from None
     values = []
@@ -220,12 +220,12 @@ def _read_json_lines(path: Path, kind: type[_S]) -> tuple[Sequence[_S], int]:
         try:
             values.append(decoder.decode(line))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
-            raise UsageError(f"{path}, line {number} is no end of an episode: {e}") from None
+            raise UsageError(f"{path}, line {number} is not an episode's outcome: {e}") from None
     return values, sum(len(line) + 1 for line in lines)
 
 
 def _file_name(name: str) -> str:
-    """The name as a file's: itself where it can be, else what can be kept of it and a digest of the whole."""
+    """The name itself if it is a safe file name, else a safe part of it with a digest."""
     kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_.=+,") else "-" for c in name)[:80].lstrip(".")
     if kept == name and name and not _REPEAT_SUFFIX.search(name):
         return name

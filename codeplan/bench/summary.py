@@ -13,10 +13,10 @@ from codeplan.types.result import Result
 
 
 class KindSummary(msgspec.Struct, frozen=True):
-    """One kind of task: counts over its ``episodes``; the others are sums, ``seconds`` included.
+    """One kind of task: the number of episodes, and sums over them.
 
-    ``low`` and ``high`` bound the success rate: the Wilson interval at 95 %. ``tokens`` and ``money`` (US dollars) are
-    None where one episode's are not known.
+    ``low`` and ``high`` are the success rate's 95 % Wilson interval. ``tokens`` and ``money`` (US dollars) are None if
+    an episode's value is unknown.
     """
 
     kind: str
@@ -35,7 +35,7 @@ class KindSummary(msgspec.Struct, frozen=True):
 
 
 def summarise_results(results: Sequence[Result]) -> list[KindSummary]:
-    """One row per kind in the order of first appearance, then one for all, of kind ``"all"``."""
+    """Return one row per kind in order of first appearance, then one for all, of kind ``"all"``."""
     kinds = list(dict.fromkeys(r.task.kind for r in results))
     return [_row(k, [r for r in results if r.task.kind == k]) for k in kinds] + [_row("all", results)]
 

@@ -1,4 +1,4 @@
-"""Tables as Markdown, CSV and LaTeX."""
+"""Tables in Markdown, CSV and LaTeX."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from codeplan.types.value import Value
 
 STAND_IN_LABEL = "scripted stand-in"
 STAND_IN_MARK = " †"
-"""What marks the cells of the scripted stand-in."""
+"""Marks cells of the scripted stand-in."""
 
 _COLUMN_NOTE = (
     "Means over the episodes. Trajectory: actions since the last reset. In-plan: asks. Out-of-plan: new plans after a "
@@ -23,7 +23,7 @@ _COLUMN_NOTE = (
 
 
 class BenchTable(Value, frozen=True):
-    """A table of text; ``notes`` are sentences below it. The first column is words, the others are numbers."""
+    """A table of text, with notes below. The first column is text, the others are numbers."""
 
     title: str
     columns: tuple[str, ...]
@@ -32,18 +32,18 @@ class BenchTable(Value, frozen=True):
 
 
 def build_tables(overview: BenchOverview) -> list[BenchTable]:
-    """The tables of an overview: figures, comparisons, and apart from them what others have published."""
+    """Return the tables of an overview: statistics, comparisons and, separately, published results."""
     found = [_statistics_table(overview)] + [_comparison_table(c) for c in overview.comparisons]
     return found + ([_published_table(overview.published)] if overview.published else [])
 
 
 def format_tables(tables: Sequence[BenchTable], format_name: str) -> str:
-    """The tables in one of ``FORMS``."""
+    """Return the tables in one of ``TABLE_FORMATS``."""
     return "\n".join(TABLE_FORMATS[format_name](table) for table in tables)
 
 
 def format_markdown(table: BenchTable) -> str:
-    """The table as Markdown."""
+    """Return the table as Markdown."""
     lines = [
         f"**{table.title}**",
         "",
@@ -55,14 +55,14 @@ def format_markdown(table: BenchTable) -> str:
 
 
 def format_csv(table: BenchTable) -> str:
-    """The table as CSV, without title and notes."""
+    """Return the table as CSV, without title and notes."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([table.columns, *table.rows])
     return text.getvalue()
 
 
 def format_latex(table: BenchTable) -> str:
-    """The table as LaTeX, for the package booktabs."""
+    """Return the table as LaTeX, for the package booktabs."""
     body = [" & ".join(map(_escape_latex, row)) + r" \\" for row in table.rows]
     head = " & ".join(map(_escape_latex, table.columns)) + r" \\"
     layout = "l" + "r" * (len(table.columns) - 1)
@@ -79,7 +79,7 @@ TABLE_FORMATS: dict[str, Callable[[BenchTable], str]] = {
     "csv": format_csv,
     "latex": format_latex,
 }
-"""How a table can be written."""
+"""The formats by name."""
 
 _COLUMNS = {
     "trajectory": "trajectory",
@@ -163,7 +163,7 @@ def _format_difference(d: RateDifference, scale: float, digits: int) -> tuple[st
 
 
 def format_number(value: float | None, digits: int = 2) -> str:
-    """The number with so many digits after the point; empty where it is not known."""
+    """Return the number with this many digits after the point; empty if unknown."""
     return "" if value is None else f"{value:.{digits}f}"
 
 

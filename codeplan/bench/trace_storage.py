@@ -1,4 +1,4 @@
-"""Traces through a storage that all machines reach, where they share no folder: any address that fsspec knows."""
+"""Traces through a shared storage, for machines without a shared folder: any address that fsspec supports."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from codeplan.errors import InfrastructureError, UsageError
 
 
 def upload_folder(folder: Path, address: str, run: str) -> None:
-    """Copy an episode's folder to ``address/run``. Raises InfrastructureError where the storage fails."""
+    """Copy an episode's folder to ``address/run``. Raises: InfrastructureError if the storage fails."""
     files, root = _open_file_system(address)
     _with_storage_errors("written to", address, lambda: _upload_files(files, folder, f"{root}/{run}"))
 
 
 def download_folder(address: str, run: str, folder: Path) -> None:
-    """Copy ``address/run`` to an episode's folder. Raises InfrastructureError where the storage fails."""
+    """Copy ``address/run`` to an episode's folder. Raises: InfrastructureError if the storage fails."""
     files, root = _open_file_system(address)
     folder.mkdir(parents=True, exist_ok=True)
     _with_storage_errors("read from", address, lambda: files.get(f"{root}/{run}/", f"{folder}/", recursive=True))
@@ -33,16 +33,16 @@ def _upload_files(files: Any, folder: Path, place: str) -> None:
 def _with_storage_errors(what: str, address: str, do: Any) -> None:
     try:
         do()
-    except Exception as e:  # each kind of storage has errors of its own
+    except Exception as e:  # each storage has its own exceptions
         raise InfrastructureError(f"traces cannot be {what} the storage {address}: {e!r}") from e
 
 
 def _open_file_system(address: str) -> tuple[Any, str]:
-    """The file system of an address, and its path there. Raises UsageError where nobody knows such addresses."""
+    """The file system of an address, and the path in it. Raises: UsageError for an unknown address."""
     try:
         fsspec: Any = import_module("fsspec")
     except ImportError:
-        raise UsageError("a storage takes fsspec: pip install fsspec (and s3fs for s3://, gcsfs for gs://)") from None
+        raise UsageError("--storage needs fsspec: pip install fsspec (and s3fs for s3://, gcsfs for gs://)") from None
     try:
         files, root = fsspec.core.url_to_fs(address)
     except (ImportError, ValueError) as e:

@@ -59,7 +59,7 @@ def test_the_last_word_on_an_episode_counts(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_written_by_one_bench_at_a_time(tmp_path: Path) -> None:
-    with BenchStore(tmp_path, GRID), pytest.raises(UsageError, match="a bench still runs in"):
+    with BenchStore(tmp_path, GRID), pytest.raises(UsageError, match="a bench is still running in"):
         BenchStore(tmp_path, GRID)
 
 
@@ -88,7 +88,7 @@ def test_a_folder_that_holds_no_bench_or_a_damaged_one_is_told(tmp_path: Path) -
             read_bench(tmp_path)
     for damaged in (b"[]", b'{"cells":"\xff'):
         (tmp_path / "bench.json").write_bytes(damaged)
-        with pytest.raises(UsageError, match="is no bench"):
+        with pytest.raises(UsageError, match="is not a bench"):
             read_bench(tmp_path)
 
 

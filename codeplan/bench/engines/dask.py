@@ -1,4 +1,4 @@
-"""Jobs on Dask: on a cluster that runs, or on processes of this machine."""
+"""Jobs on Dask: on a running cluster, or in processes on this machine."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from codeplan.errors import InfrastructureError
 J = TypeVar("J")
 R = TypeVar("R")
 
-distributed: Any = import_module("distributed")  # so that types are checked alike with Dask and without
+distributed: Any = import_module("distributed")  # keeps type checks the same without Dask
 
 
 class DaskEngine:
-    """The scheduler at ``address`` with at most ``workers`` jobs under way; without one, so many local processes."""
+    """The scheduler at ``address`` with at most ``workers`` jobs at a time; without one, local processes."""
 
     def __init__(self, workers: int, address: str | None = None) -> None:
         self.workers, self.address = workers, address
 
     def run(self, jobs: Iterable[J], handler: JobHandler[J, R]) -> Generator[R, None, None]:
-        """As the port says; a job whose worker died is begun again by Dask, as often as its settings allow."""
+        """Run the jobs; Dask restarts those whose worker died, as often as its settings allow."""
         with ExitStack() as stack:
             client = self._client(stack)
             everywhere = client.scatter(handler, broadcast=True, hash=False)

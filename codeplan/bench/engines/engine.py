@@ -1,4 +1,4 @@
-"""Where episodes run: in threads, in processes, on Dask, on Ray. Scheduling and retries are the engine's own."""
+"""The port of the engines that run episodes: threads, processes, Dask, Ray. They schedule and restart jobs."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ J_contra = TypeVar("J_contra", contravariant=True)
 R_co = TypeVar("R_co", covariant=True)
 
 MAX_RESTARTS = 3
-"""How often a job is begun again whose worker died."""
+"""How often a job restarts whose worker died."""
 
 
 class JobHandler(Protocol[J_contra, R_co]):
-    """What is done with each job. It can be pickled, but for the threads' engine."""
+    """Handles one job. It must be picklable, except for threads."""
 
     def __call__(self, job: J_contra) -> R_co:
-        """Do the job. What it raises ends the run, and is raised there."""
+        """Handle the job. An exception ends the run and is raised there."""
         ...
 
     def handle_lost(self, job: J_contra, reason: str) -> R_co:
-        """What comes of a job that no worker survived."""
+        """Return the result of a job whose workers kept dying."""
         ...
 
 
 class Engine(Protocol):
-    """Does jobs, so many at a time."""
+    """Runs a limited number of jobs at a time."""
 
     def run(self, jobs: Iterable[J], handler: JobHandler[J, R]) -> Generator[R, None, None]:
-        """What comes of the jobs, as it comes, in any order. A job is drawn from ``jobs`` when there is room for it.
+        """Yield the results as they come, in any order; take a job from ``jobs`` when a worker is free.
 
-        Closing the iterator ends what runs, as soon as the engine can.
+        Closing the iterator stops running jobs as soon as the engine can.
         """
         ...
 
@@ -48,9 +48,9 @@ ENGINE_NAMES = tuple(_ENGINE_CLASSES)
 
 
 def make_engine(name: str, workers: int, address: str | None = None) -> Engine:
-    """The engine of this name, with so many jobs at a time; ``address`` is that of a cluster, for Dask and Ray.
+    """Return the engine with this name, for this many jobs at a time; ``address`` is a Dask or Ray cluster's.
 
-    Raises UsageError for a name that there is not, an address that is of no use, and a package that is missing.
+    Raises: UsageError for an unknown name, an address without use, or a missing package.
     """
     if name not in _ENGINE_CLASSES:
         raise UsageError(f"there is no engine {name!r}; {plugins.suggest_names(name, ENGINE_NAMES)}")

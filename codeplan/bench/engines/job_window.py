@@ -1,4 +1,4 @@
-"""Handing jobs to whoever does them, so many at a time."""
+"""Submits jobs so that a limited number is in flight."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ J = TypeVar("J")
 def submit_in_window(
     jobs: Iterable[J], submit: Callable[[J], Any], wait: Callable[[Sequence[Any]], Iterable[Any]], size: int
 ) -> Iterator[tuple[J, Any]]:
-    """Each job with its future, as these are done: at most ``size`` are under way.
+    """Yield each job with its future as it completes; at most ``size`` are in flight.
 
-    ``submit`` begins a job and returns its future; ``wait`` returns, of some futures, those that are done, once one is.
+    ``submit`` starts a job and returns its future; ``wait`` blocks until some of the futures are done and returns
+    those.
     """
     source, running = iter(jobs), dict[Any, J]()
     while True:

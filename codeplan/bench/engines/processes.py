@@ -1,4 +1,4 @@
-"""Jobs in processes of this machine: for episodes that are short of processor time rather than of answers."""
+"""Jobs in processes on this machine: for episodes limited by processor time rather than by model calls."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ R = TypeVar("R")
 
 
 class ProcessEngine:
-    """``workers`` processes, one job at a time in each. One that dies is replaced, and its job begun again.
+    """``workers`` processes with one job each. A process that dies is replaced, and its job restarted.
 
-    Where there are cores for all, each process and its sandboxes keep to their share of them: a plan's worker and the
-    process that it talks to take turns, and do so quicker where neither has to be woken on a core that sleeps.
+    If there are cores for all, each process and its sandboxes keep to their share: a plan's worker and its host take
+    turns, and the hand-over is faster when neither core has to wake up.
     """
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
 
     def run(self, jobs: Iterable[J], handler: JobHandler[J, R]) -> Generator[R, None, None]:
-        """As the port says."""
+        """Run the jobs, each thread with its own process."""
         elsewhere = _ProcessHandler(handler, divide_cores(self.workers))
         return run_in_threads(self.workers, jobs, elsewhere, elsewhere.close)
 
 
 class _ProcessHandler(Generic[J, R]):
-    """The work, done in a process that belongs to the thread that calls.
+    """Handles jobs in a process that belongs to the calling thread.
 
-    The processes hold one end of a pipe and leave when the other end is closed, whether here or by our own death.
+    The processes hold one end of a pipe and exit when the other end closes, also if this process dies.
     """
 
     def __init__(self, work: JobHandler[J, R], cores: Sequence[frozenset[int]]) -> None:
@@ -56,13 +56,13 @@ class _ProcessHandler(Generic[J, R]):
             try:
                 return self._process().submit(self._work, job).result()
             except BrokenProcessPool:
-                del self._mine.process  # its successor gets the same cores
+                del self._mine.process  # the new process gets the same cores
                 if self._closed:
                     raise
         return self._work.handle_lost(job, f"the process that ran this died {1 + MAX_RESTARTS} times")
 
     def close(self) -> None:
-        """End all processes, at once."""
+        """Stop all processes at once."""
         self._closed = True
         self._ours.close()
         for process in self._all:
@@ -82,7 +82,7 @@ class _ProcessHandler(Generic[J, R]):
 
 
 def divide_cores(workers: int) -> list[frozenset[int]]:
-    """The cores that each of so many processes keeps to: all of them where there are fewer cores than processes."""
+    """Return each process's cores: all of them if there are fewer cores than processes."""
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     if workers > len(cores):
         return [frozenset(cores)] * workers
@@ -91,7 +91,7 @@ def divide_cores(workers: int) -> list[frozenset[int]]:
 
 
 def _initialise_process(lifeline: Connection, cores: frozenset[int]) -> None:
-    """In the new process: leave when the lifeline ends, and let the parent alone decide what an interrupt means."""
+    """In the new process: exit with the parent, and leave interrupts to it."""
     if cores:
         os.sched_setaffinity(0, cores)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

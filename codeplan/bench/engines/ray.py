@@ -1,4 +1,4 @@
-"""Jobs on Ray: on a cluster that runs, or on processes of this machine."""
+"""Jobs on Ray: on a running cluster, or in processes on this machine."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from codeplan.errors import InfrastructureError
 J = TypeVar("J")
 R = TypeVar("R")
 
-ray: Any = import_module("ray")  # so that types are checked alike with Ray and without
+ray: Any = import_module("ray")  # keeps type checks the same without Ray
 failures: Any = import_module("ray.exceptions")
 
 
 class RayEngine:
-    """The cluster at ``address``, with at most ``workers`` jobs under way; without one, so many local processes.
+    """The cluster at ``address`` with at most ``workers`` jobs at a time; without one, local processes.
 
-    ``"auto"`` is the cluster that this machine belongs to. A Ray that this process has begun already is used as it is.
+    ``"auto"`` is the cluster that this machine belongs to. If this process has initialised Ray, the engine uses that.
     """
 
     def __init__(self, workers: int, address: str | None = None) -> None:
         self.workers, self.address = workers, address
 
     def run(self, jobs: Iterable[J], handler: JobHandler[J, R]) -> Generator[R, None, None]:
-        """As the port says; a job whose worker died is begun again by Ray."""
+        """Run the jobs; Ray restarts those whose worker died."""
         ours = not ray.is_initialized()
         if ours:
             self._connect()

@@ -1,4 +1,4 @@
-"""Jobs in threads of this process: a running episode waits for its model most of the time."""
+"""Jobs in threads of this process: an episode mostly waits for its model."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ R = TypeVar("R")
 
 
 class ThreadEngine:
-    """``workers`` threads. An interrupt ends the model calls of all of them at once."""
+    """``workers`` threads. An interrupt cancels the model calls of all of them."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
 
     def run(self, jobs: Iterable[J], handler: JobHandler[J, R]) -> Generator[R, None, None]:
-        """As the port says."""
+        """Run the jobs."""
         return run_in_threads(self.workers, jobs, handler)
 
 
 def run_in_threads(
     workers: int, jobs: Iterable[J], function: Callable[[J], R], before_join: Callable[[], None] = lambda: None
 ) -> Generator[R, None, None]:
-    """What comes of the jobs, as it comes. ``leave`` is called before the threads are waited for at the end."""
+    """Yield the results as they come. ``before_join`` is called before the threads are joined at the end."""
     with ExitStack() as stack:
         stack.enter_context(cancel_calls_on_interrupt())
         pool = stack.enter_context(ThreadPoolExecutor(workers, thread_name_prefix="codeplan-bench"))
@@ -39,5 +39,5 @@ def run_in_threads(
 
 
 def wait_for_any(futures: Sequence[Future[Any]]) -> Iterable[Future[Any]]:
-    """The futures that are done, once one is."""
+    """Return the futures that are done, once one is."""
     return wait(futures, return_when=FIRST_COMPLETED).done

@@ -106,12 +106,12 @@ def test_infrastructure_that_fails_is_tried_again_counted_apart_and_again_at_the
 
 def test_a_spent_budget_stops_the_bench_and_more_of_it_lets_it_go_on(play: Play) -> None:
     asked = plan(kind=None)
-    done = play(asked, workers=1, allowance=BenchBudget(tokens=1))
+    done = play(asked, workers=1, budget=BenchBudget(tokens=1))
     assert done.stopped_by is not None and done.stopped_by.kind == "tokens"
     assert len(done.bench.outcomes) == 1
-    assert len(play(asked, workers=1, allowance=BenchBudget(tokens=1)).bench.outcomes) == 1
-    assert play(asked, allowance=BenchBudget(seconds=0)).stopped_by is not None
-    whole = play(asked, allowance=BenchBudget(tokens=10**9, money=1.0))
+    assert len(play(asked, workers=1, budget=BenchBudget(tokens=1)).bench.outcomes) == 1
+    assert play(asked, budget=BenchBudget(seconds=0)).stopped_by is not None
+    whole = play(asked, budget=BenchBudget(tokens=10**9, money=1.0))
     assert (whole.stopped_by, len(whole.bench.outcomes)) == (None, 6)
 
 
@@ -124,7 +124,7 @@ def test_each_end_is_told_as_it_comes_and_without_a_folder_nothing_is_written(pl
     from contextlib import nullcontext
 
     heard = []
-    done = play(plan(kind=None), folder=None, watch=lambda bench: nullcontext(heard.append)).bench
+    done = play(plan(kind=None), folder=None, observer=lambda bench: nullcontext(heard.append)).bench
     assert sorted(e.key for e in heard) == sorted(e.key for e in done.outcomes)
     assert list(tmp_path.iterdir()) == []
 

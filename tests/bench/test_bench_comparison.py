@@ -79,7 +79,7 @@ def test_sides_are_named_by_folder_and_by_part_of_a_cell(tmp_path: Path) -> None
 
 def test_benches_without_a_common_task_are_not_compared(tmp_path: Path) -> None:
     folder = bench(tmp_path, {"a": "1" * 3, "b": "xxx" + "1" * 2})
-    with pytest.raises(UsageError, match="no ended episode of the same task"):
+    with pytest.raises(UsageError, match="no finished episode of the same task"):
         build_overview(str(folder))
 
 

@@ -68,12 +68,12 @@ def test_the_grid_says_how_the_environment_tells_futile_actions() -> None:
         ({"suites": ["houshold"]}, "did you mean 'household'"),
         ({"methods": ["adaplaner"]}, "did you mean 'adaplanner'"),
         ({"settings": [{"trys": 1}]}, "there is no setting 'trys'"),
-        ({"methods": []}, "no methods"),
+        ({"methods": []}, "without methods"),
         ({"repeats": 0}, "repeats is 0"),
         ({"kind": "sweep"}, "no task of kind sweep"),
         ({"split": "night"}, "no split night"),
         ({"methods": [{"tries": 2}]}, "has no name"),
-        ({"methods": ["adaplanner", "adaplanner"]}, "both called"),
+        ({"methods": ["adaplanner", "adaplanner"]}, "are called"),
     ],
 )
 def test_what_there_is_not_is_told_before_anything_begins(asked: dict[str, object], told: str) -> None:
@@ -82,7 +82,12 @@ def test_what_there_is_not_is_told_before_anything_begins(asked: dict[str, objec
 
 
 @pytest.mark.parametrize(
-    ("text", "told"), [("suites = [", "is no bench"), ("suits = ['x']", "suits"), ("suites = 'x'", "is no bench")]
+    ("text", "told"),
+    [
+        ("suites = [", "does not describe a bench"),
+        ("suits = ['x']", "suits"),
+        ("suites = 'x'", "does not describe a bench"),
+    ],
 )
 def test_a_file_that_is_no_bench_is_told(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "grid.toml").write_text(text)
