@@ -1,4 +1,4 @@
-"""ALFWorld as an Environment."""
+"""ALFWorld: its own games, read from their files and played by codeplan's exact and much faster engine."""
 
 from __future__ import annotations
 

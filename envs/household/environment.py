@@ -1,4 +1,4 @@
-"""The household as an Environment that generates its tasks."""
+"""The household: six kinds of everyday tasks in a furnished room, in the words of ALFWorld."""
 
 from __future__ import annotations
 

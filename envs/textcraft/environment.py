@@ -1,4 +1,4 @@
-"""TextCraft as an Environment."""
+"""TextCraft: craft items of Minecraft in two to four levels of recipes, among misleading commands."""
 
 from __future__ import annotations
 
