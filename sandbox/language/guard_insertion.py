@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from codeplan.sandbox.language.construct_hints import CONSTRUCT_HINTS
 from codeplan.sandbox.language.diagnostics import DiagnosticCollector
 from codeplan.sandbox.language.policy import LanguagePolicy, VisitResult
-from codeplan.sandbox.language.syntax_nodes import call_function, load_name, with_location
+from codeplan.sandbox.language.syntax_nodes import call_function, call_statement, is_name, load_name, with_location
 
 _GUARDED_OPERATORS: dict[type[ast.operator], str] = {
     ast.Mult: "_mul_",
@@ -50,22 +50,19 @@ class PlanTransformer(LanguagePolicy):
             assert isinstance(node.value, ast.Call)
             return with_location(node, call_function("_type_name_", self._visited(node.value.args[0])))
         if not isinstance(node.ctx, ast.Load):
-            self.error(
-                node, f"attributes cannot be written; keep the value in a variable or a dict instead of `.{node.attr}`"
-            )
+            hint = f"keep the value in a variable or a dict instead of `.{node.attr}`"
+            self.error(node, f"attributes cannot be written; {hint}")
         if node.attr.startswith("_"):
             self.error(node, f"`.{node.attr}` is private; use public methods and attributes only")
         value = self._visited(node.value)
-        return (
-            with_location(node, call_function("_getattr_", value, ast.Constant(node.attr)))
-            if isinstance(node.ctx, ast.Load)
-            else node
-        )
+        if not isinstance(node.ctx, ast.Load):
+            return node
+        return with_location(node, call_function("_getattr_", value, ast.Constant(node.attr)))
 
     def _names_a_type(self, node: ast.Attribute) -> bool:
         """Return whether the node is ``type(x).__name__``, which error messages often print."""
         value = node.value
-        known = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "type"
+        known = isinstance(value, ast.Call) and is_name(value.func, "type")
         if not known or node.attr != "__name__" or "type" in self._rebound or not isinstance(node.ctx, ast.Load):
             return False
         assert isinstance(value, ast.Call)
@@ -95,7 +92,7 @@ class PlanTransformer(LanguagePolicy):
             return with_location(node, ast.Assign(targets=[node.target], value=value))
         index = _as_expression(node.target.slice)
         item = call_function("_item_", node.target.value, index)
-        return with_location(node, ast.Expr(call_function("_inplace_item_", ast.Constant(guard), item, node.value)))
+        return call_statement(node, "_inplace_item_", ast.Constant(guard), item, node.value)
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> VisitResult:
         """Check a width that may be huge before the text is made."""
@@ -130,17 +127,16 @@ class PlanTransformer(LanguagePolicy):
         node = self.node_contents_visit(node)
         if node.type is None:
             node.type = with_location(node, load_name("_exception_"))
-        node.body.insert(0, with_location(node, ast.Expr(call_function("_guard_exception_"))))
+        node.body.insert(0, call_statement(node, "_guard_exception_"))
         return node
 
     def visit_Try(self, node: ast.Try) -> VisitResult:
         for jump in _find_jumps(node.finalbody):
-            self.error(
-                jump, "return, break and continue in a finally block would lose errors; put it after the try statement"
-            )
+            message = "return, break and continue in a finally block would lose errors; put it after the try statement"
+            self.error(jump, message)
         node = self.node_contents_visit(node)
         if node.finalbody:
-            node.finalbody.insert(0, with_location(node.finalbody[0], ast.Expr(call_function("_guard_finally_"))))
+            node.finalbody.insert(0, call_statement(node.finalbody[0], "_guard_finally_"))
         return node
 
     def visit_Return(self, node: ast.Return) -> VisitResult:
@@ -160,18 +156,14 @@ class PlanTransformer(LanguagePolicy):
         return node
 
     def visit_While(self, node: ast.While) -> VisitResult:
-        """Turn ``while t: b`` into ``for _each_ in _turns_: if not t: break; b``.
-
-        The counting iterator drives the loop.
-        """
+        """Let the counting iterator drive the loop: ``for _each_ in _turns_: if not test: break; body``."""
         node = self.node_contents_visit(node)
         if node.orelse:
-            node.body.insert(0, with_location(node, ast.Expr(call_function("_turn_"))))
+            node.body.insert(0, call_statement(node, "_turn_"))
             return node
         leave = with_location(node.test, ast.If(ast.UnaryOp(ast.Not(), node.test), [ast.Break()], []))
-        return with_location(
-            node, ast.For(ast.Name("_each_", ast.Store()), load_name("_turns_"), [leave, *node.body], [])
-        )
+        each = ast.Name("_each_", ast.Store())
+        return with_location(node, ast.For(each, load_name("_turns_"), [leave, *node.body], []))
 
     def visit_comprehension(self, node: ast.comprehension) -> VisitResult:
         """Count its iterations like those of a for loop."""
@@ -196,7 +188,7 @@ class PlanTransformer(LanguagePolicy):
         node.decorator_list, node.returns = [], None
         with self._scope("function"):
             node = self.node_contents_visit(node)
-        node.body.insert(0, with_location(node, ast.Expr(call_function("_turn_"))))
+        node.body.insert(0, call_statement(node, "_turn_"))
         return node
 
 

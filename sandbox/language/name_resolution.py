@@ -69,9 +69,7 @@ class PlanNames:
             return
         elif name in self._anywhere:
             step = next(p.step for p, f in self._parts if name in f.binds)
-            message = (
-                f"`{name}` is read here, but first set in step {step}; set it before, in this step or above the first"
-            )
+            message = f"`{name}` is read here, but first set in step {step}; set it in this step or above the first"
             problems.add(node, "name-unset", message)
         else:
             problems.add(node, "name-undefined", self._undefined_message(name))

@@ -35,9 +35,8 @@ class LanguagePolicy(RestrictingNodeTransformer):
     def not_allowed(self, node: ast.AST) -> None:
         """Report a node that the language lacks, with what to write instead."""
         kind = type(node).__name__
-        self.error(
-            node, CONSTRUCT_HINTS.get(kind, f"{kind} is not part of the plan language; write it with plain statements")
-        )
+        default = f"{kind} is not part of the plan language; write it with plain statements"
+        self.error(node, CONSTRUCT_HINTS.get(kind, default))
 
     def warn(self, node: ast.AST, info: str) -> None:
         """Do nothing: unknown syntax is an error already."""
@@ -58,17 +57,13 @@ class LanguagePolicy(RestrictingNodeTransformer):
     def check_name(self, node: ast.AST, name: str | None, allow_magic_methods: bool = False) -> None:
         """Report names with a leading underscore, which belong to the runtime. ``_`` alone is allowed."""
         if name is not None and name.startswith("_") and name != "_":
-            self.error(
-                node,
-                f"names that begin with an underscore are reserved; write `{name.strip('_') or 'name'}` for `{name}`",
-            )
+            other = name.strip("_") or "name"
+            self.error(node, f"names that begin with an underscore are reserved; write `{other}` for `{name}`")
 
     def _check_binding(self, node: ast.AST, name: str | None) -> None:
         self.check_name(node, name)
         if name in RESERVED_NAMES:
-            self.error(
-                node, f"`{name}` belongs to the runtime and cannot be assigned or defined anew; use another name"
-            )
+            self.error(node, f"`{name}` belongs to the runtime and cannot be assigned; use another name")
 
     def visit_Name(self, node: ast.Name) -> VisitResult:
         (self.check_name if isinstance(node.ctx, ast.Load) else self._check_binding)(node, node.id)
@@ -107,18 +102,14 @@ class LanguagePolicy(RestrictingNodeTransformer):
         if any(isinstance(n, ast.Attribute) for n in ast.walk(value)):
             self.error(value, "a case may hold literals and plain names only; compare other values with if and ==")
 
-    def visit_Import(self, node: ast.Import) -> VisitResult:
-        return self._import(node)
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> VisitResult:
-        return self._import(node)
-
     def _import(self, node: ast.Import | ast.ImportFrom) -> VisitResult:
         """Check an import and drop it: the runtime binds the names before the plan begins."""
         for alias in node.names:
             if problem := import_problem(node, alias):
                 self._problems.add(node, "import", problem)
         return with_location(node, ast.Pass())
+
+    visit_Import = visit_ImportFrom = _import
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> VisitResult:
         """Drop the annotation without evaluating it."""

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from types import CodeType
 
 from codeplan.sandbox.language.diagnostics import DiagnosticCollector, RejectedPlanError
+from codeplan.sandbox.language.extraction import SOLUTION_HEADER
 from codeplan.sandbox.language.guard_insertion import PlanTransformer
 from codeplan.sandbox.language.imports import ImportBinding, ImportStatement, find_imports, import_bindings
 from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow
 from codeplan.sandbox.language.outline import PlanOutline, PlanPart, outline_plan
 from codeplan.sandbox.language.parsing import parse_plan
-from codeplan.sandbox.language.syntax_nodes import call_function, fill_locations, walk, with_location
+from codeplan.sandbox.language.syntax_nodes import call_function, call_statement, fill_locations, walk, with_location
 from codeplan.sandbox.runtime.names import PREDEFINED_NAMES
 from codeplan.sandbox.runtime.qualnames import set_qualnames
 
@@ -70,9 +71,7 @@ def compile_plan(source: str) -> Program:
     problems = DiagnosticCollector(source)
     parts = outline_plan(tree)
     if parts.solution is None:
-        problems.add(
-            None, "solution-missing", "there is no function `solution`; write `def solution(agent, start_from=1):`"
-        )
+        problems.add(None, "solution-missing", f"there is no function `solution`; write `{SOLUTION_HEADER}`")
     program = build_program(find_imports(walk(tree)), parts, [analyse_flow(p.body) for p in parts.parts], problems)
     problems.raise_if_any()
     return program
@@ -98,9 +97,8 @@ def build_program(
     try:
         for p, body in bodies:
             if body:
-                segments.append(
-                    Segment(p.step, p.node.lineno, set_qualnames(_compile_segment(body, p.node), parts.solution))
-                )
+                code = set_qualnames(_compile_segment(body, p.node), parts.solution)
+                segments.append(Segment(p.step, p.node.lineno, code))
     except SyntaxError as error:
         problems.add_at(error.lineno or 0, 0, "syntax", str(error.msg))
     return Program(tuple(segments), rebound)
@@ -116,15 +114,13 @@ def _check_solution(parts: PlanOutline, problems: DiagnosticCollector) -> None:
                 _check_no_return(s, problems)
 
 
-def _check_no_return(statement: ast.stmt, problems: DiagnosticCollector) -> None:
+def _check_no_return(node: ast.AST, problems: DiagnosticCollector) -> None:
     """Report a return outside functions, which would otherwise return from the segment."""
-    if isinstance(statement, ast.Return):
-        problems.add(statement, "syntax", "'return' outside function")
-    for child in ast.iter_child_nodes(statement):
-        if isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)) and not isinstance(
-            statement, ast.FunctionDef
-        ):
-            _check_no_return(child, problems)  # type: ignore[arg-type]  # a handler is walked as a statement
+    if isinstance(node, ast.Return):
+        problems.add(node, "syntax", "'return' outside function")
+    for child in [] if isinstance(node, ast.FunctionDef) else ast.iter_child_nodes(node):
+        if isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
+            _check_no_return(child, problems)
 
 
 def _transform_part(
@@ -152,7 +148,7 @@ def _import_segment(imported: tuple[ImportBinding, ...]) -> Segment:
     body: list[ast.stmt] = []
     for b in imported:
         arguments = (ast.Constant(b.name), ast.Constant(b.module), ast.Constant(b.member))
-        body.append(with_location(b.node, ast.Expr(call_function("_import_", *arguments))))
+        body.append(call_statement(b.node, "_import_", *arguments))
     return Segment(None, first.lineno, _compile_segment(body, first))
 
 

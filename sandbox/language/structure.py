@@ -60,9 +60,8 @@ def _check_guard(guard: ast.If, lines: list[str], problems: DiagnosticCollector)
         message = f"start each step with `{wanted}`, where k is a literal number; other conditions are not allowed"
         problems.add(guard.test, "step-guard", message)
     elif guard.orelse:
-        message = (
-            f"a step has no elif or else; write `{STEP_GUARD.format(k=k)}` alone, and the next step as an if of its own"
-        )
+        wanted = STEP_GUARD.format(k=k)
+        message = f"a step has no elif or else; write `{wanted}` alone, and the next step as an if of its own"
         problems.add_at(_else_line(guard, lines), guard.col_offset + 1, "step-guard", message)
         return None
     return k
@@ -86,9 +85,8 @@ def _check_nested_guards(statement: ast.stmt, within: list[ast.AST], problems: D
 def _check_order(steps: list[tuple[ast.If, int]], problems: DiagnosticCollector) -> None:
     for i, (guard, k) in enumerate(steps, 1):
         if k != i:
-            message = (
-                f"steps are numbered 1, 2, 3 … in their order; this one is number {i}: write `{STEP_GUARD.format(k=i)}`"
-            )
+            wanted = STEP_GUARD.format(k=i)
+            message = f"steps are numbered 1, 2, 3 … in their order; this one is number {i}: write `{wanted}`"
             problems.add(guard, "step-order", message)
             return
 

@@ -34,6 +34,11 @@ def call_function(name: str, *arguments: ast.expr) -> ast.Call:
     return ast.Call(load_name(name), list(arguments), [])
 
 
+def call_statement(place: ast.AST, name: str, *arguments: ast.expr) -> ast.Expr:
+    """Make a statement, located at ``place``, that calls a function by its name."""
+    return with_location(place, ast.Expr(call_function(name, *arguments)))
+
+
 def with_location(place: ast.AST, node: _T) -> _T:
     """Copy the location of ``place`` to a new node. New nodes below get it when the whole is compiled."""
     return ast.copy_location(node, place)

@@ -88,9 +88,8 @@ def _of_variables(checkpoint: Checkpoint | None) -> Iterator[str]:
 
 def _of_actions(run: PlanRun) -> Iterator[str]:
     acted = run.action_events
-    yield f"actions: {len(acted)}" + (
-        f", the last {MAX_ACTIONS}:" if len(acted) > MAX_ACTIONS else ":" if acted else ""
-    )
+    shown = f", the last {MAX_ACTIONS}:" if len(acted) > MAX_ACTIONS else ":" if acted else ""
+    yield f"actions: {len(acted)}{shown}"
     for event in acted[-MAX_ACTIONS:]:
         step = run.step_of(event)
         did, said = one_line(event.action, 80), one_line(event.observation.text, 80)

@@ -102,43 +102,21 @@ def run_once(
     """
     events: list[Event] = []
     checked = check_plan(source, env, limits) if isinstance(source, str) else source
-    method = FixedPlan(
-        checked if isinstance(checked, Plan) else checked.source,
-        limits=limits,
-        pause_at=pause_at,
-        on_pause=on_pause,
-        on_coverage=on_coverage,
-    )
+    plan = checked if isinstance(checked, Plan) else checked.source
+    method = FixedPlan(plan, limits=limits, pause_at=pause_at, on_pause=on_pause, on_coverage=on_coverage)
     result = run(env, task, method, model, on_event=events.append)
     source = source if isinstance(source, str) else source.source
     return PlanRun(source, method.plan, method.outcome, result, tuple(events))
 
 
 @lru_cache(maxsize=256)
-def _check_cached(source: str, api: _ApiKey, limits: Limits) -> Plan | Rejected:
-    return Sandbox(limits).check(source, api.api)
-
-
-class _ApiKey:
-    """An agent's API as a cache key: equal if its text is."""
-
-    def __init__(self, agent: type) -> None:
-        self.api: AgentApi = agent_api(agent)
-        self._text = msgspec.json.encode(self.api)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ApiKey) and other._text == self._text
-
-    def __hash__(self) -> int:
-        return hash(self._text)
-
-
-_api_key = lru_cache(maxsize=32)(_ApiKey)
+def _check_cached(source: str, api: AgentApi, limits: Limits) -> Plan | Rejected:
+    return Sandbox(limits).check(source, api)
 
 
 def check_plan(source: str, env: Environment, limits: Limits | None = None) -> Plan | Rejected:
     """Check a plan for an environment's agent. Each text is checked once in a process."""
-    return _check_cached(source, _api_key(agent_class(env)), limits or Limits())
+    return _check_cached(source, agent_api(agent_class(env)), limits or Limits())
 
 
 def run_with_agent(
@@ -146,7 +124,7 @@ def run_with_agent(
 ) -> Finished | Failed | Stopped | Rejected:
     """Check a plan and run it with an agent without an environment, such as a fake one."""
     sandbox = Sandbox(limits or Limits())
-    plan = _check_cached(source, _api_key(agent.__class__), sandbox.limits)
+    plan = _check_cached(source, agent_api(agent.__class__), sandbox.limits)
     if isinstance(plan, Rejected):
         return plan
 
