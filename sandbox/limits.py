@@ -15,13 +15,10 @@ MAX_MESSAGE_CHARS: Final = 8_000
 MAX_NAME_CHARS: Final = 200
 """Maximum length of a name (error type, step title) that the worker sends to the host, in characters."""
 
-ENTRY_CHECKPOINTS_FACTOR: Final = 16
-"""All step-entry checkpoints together may use this many times ``checkpoint_bytes``."""
+ENTRY_CHECKPOINTS_FACTOR: Final = 16  # all step-entry checkpoints together may use this many times ``checkpoint_bytes``
 
 
-MAX_REPORTED: Final = 1e18
-"""Cap on the reported value when a plan exceeds a limit."""
-
+MAX_REPORTED: Final = 1e18  # cap on the reported value when a plan exceeds a limit
 MAX_ARCS: Final = 20_000
 """Maximum number of line pairs that coverage records in one run; an honest plan has about two per line."""
 
@@ -88,8 +85,7 @@ _MESSAGES: Final = {
     "recursion": "the plan's functions called one another more than {allowed:,.0f} deep",
 }
 
-STOPPING_LIMITS: Final = frozenset(_MESSAGES)
-"""The limits that can end a run."""
+STOPPING_LIMITS: Final = frozenset(_MESSAGES)  # the limits that can end a run
 
 
 def limit_message(limit: str, value: float, allowed: float) -> str:

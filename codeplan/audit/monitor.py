@@ -18,12 +18,8 @@ from codeplan.audit.target import SECRET_VARIABLE, AttackCase, AttackReport
 from codeplan.errors import SandboxError
 from codeplan.sandbox.host.launcher import import_paths
 
-MAX_SILENCE_SECONDS: Final = 8.0
-"""A host that takes longer to answer counts as hung."""
-
-MAX_GROWTH_BYTES: Final = 400 << 20
-"""A host that grows by more counts as unprotected from its plans."""
-
+MAX_SILENCE_SECONDS: Final = 8.0  # a host that takes longer to answer counts as hung
+MAX_GROWTH_BYTES: Final = 400 << 20  # a host that grows by more counts as unprotected from its plans
 _BOOTSTRAP: Final = (
     "import sys; end = sys.argv.index('--'); sys.path[:] = sys.argv[end + 1:]; "
     "from codeplan.audit.target import main; main()"

@@ -27,9 +27,7 @@ from codeplan.types.run import Failed, Finished, Stopped
 ATTACK_LIMITS: Final = Limits(wall=1.0, cpu=0.5)
 """The default limits with shorter times, because an audit runs hundreds of plans to their limits."""
 
-SECRET_VARIABLE: Final = "OPENAI_API_KEY"
-"""The environment variable that holds a secret during an audit."""
-
+SECRET_VARIABLE: Final = "OPENAI_API_KEY"  # the environment variable that holds a secret during an audit
 _SUBREAPER: Final = 36
 
 Outcome = Finished | Failed | Stopped | Rejected

@@ -1,4 +1,4 @@
-"""``codeplan sandbox audit``: hostile plans against the sandbox of this very machine."""
+"""``codeplan sandbox audit``: runs hostile plans against the sandbox of this machine."""
 
 from __future__ import annotations
 
@@ -19,37 +19,35 @@ Corpus = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="The folder of hostile plans; default tests/escapes, here or beside codeplan."),
 ]
-Unrestricted = Annotated[
-    bool, typer.Option("--unrestricted", help="Give plans all of Python, so that the cage alone is tried.")
-]
+Unrestricted = Annotated[bool, typer.Option("--unrestricted", help="Give plans all of Python, to test the cage alone.")]
 
 _ENDS = ("rejected", "failed", "stopped", "finished")
 
 
 def add_to(app: typer.Typer) -> None:
     """Add this module's commands."""
-    group = typer.Typer(help="Try the sandbox of this machine.", rich_markup_mode=None)
+    group = typer.Typer(help="Test the sandbox of this machine.", rich_markup_mode=None)
     group.callback()(_sandbox)
     group.command("audit", epilog="Example: codeplan sandbox audit --unrestricted")(audit)
     app.add_typer(group, name="sandbox")
 
 
 def _sandbox() -> None:
-    """Try the sandbox of this machine."""
+    """Test the sandbox of this machine."""
 
 
 def audit(corpus: Corpus = None, unrestricted: Unrestricted = False, as_json: options.Json = False) -> None:
-    """Run hostile plans on this machine, and tell which got through.
+    """Run hostile plans on this machine and report which got through.
 
-    Exit code 0 where none did, 1 where one did.
+    The exit code is 0 if none did, 1 otherwise.
     """
     from codeplan import audit as auditing
 
-    escapes = auditing.read_corpus(corpus or _default_corpus())
+    plans = auditing.read_corpus(corpus or _default_corpus())
     if not as_json:
-        typer.echo(f"{len(escapes)} hostile plans; each may take a second or two.", err=True)
+        typer.echo(f"{len(plans)} hostile plans; each may take a second or two.", err=True)
     began = time.monotonic()
-    verdicts = auditing.audit_plans(escapes, unrestricted=unrestricted, hosts=_hosts())
+    verdicts = auditing.audit_plans(plans, unrestricted=unrestricted, hosts=_hosts())
     seconds = time.monotonic() - began
     if as_json:
         _print_json(verdicts, seconds, unrestricted)
@@ -60,12 +58,12 @@ def audit(corpus: Corpus = None, unrestricted: Unrestricted = False, as_json: op
 
 
 def _hosts() -> int:
-    """How many host processes to use at once."""
+    """The number of parallel host processes."""
     return max(1, min(8, os.cpu_count() or 1))
 
 
 def _default_corpus() -> Path:
-    """``tests/escapes`` of the present folder, or of the checkout that codeplan is in."""
+    """``tests/escapes`` in the current folder, or in the checkout that contains codeplan."""
     import codeplan
     from codeplan.errors import UsageError
 
@@ -85,7 +83,7 @@ def _print_json(verdicts: list[AttackVerdict], seconds: float, unrestricted: boo
 
 
 def _print_table(verdicts: list[AttackVerdict]) -> None:
-    """One line a kind: how many plans there are, how they ended, how many got through."""
+    """One line per kind: the number of plans, how they ended, how many got through."""
     typer.echo(_row("kind", ["plans", *_ENDS, "through"]))
     for kind in sorted({v.kind for v in verdicts}):
         typer.echo(_row(kind, _counts([v for v in verdicts if v.kind == kind])))

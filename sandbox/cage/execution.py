@@ -8,18 +8,14 @@ from typing import Any, Final
 
 from codeplan.sandbox.cage.host_client import HostClient, HostLink, PlanTimer
 from codeplan.sandbox.cage.line_tracer import LineTracer
-from codeplan.sandbox.language.program import Program, Segment
+from codeplan.sandbox.language.program import PLAN_FILENAME, Program, Segment
 from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, MAX_NAME_CHARS, Limits, shorten
 from codeplan.sandbox.protocol import frames, values
 from codeplan.sandbox.protocol.codec import encode
 from codeplan.sandbox.runtime.namespace import make_namespace, plan_variables
 from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, find_limit
 
-PLAN_FILE: Final = "<plan>"
-"""The file name of compiled plans in tracebacks."""
-
-_RUNTIME_FRAMES: Final = 30
-"""Stack frames that guards and the runtime may add to the plan's own."""
+_RUNTIME_FRAMES: Final = 30  # stack frames that guards and the runtime may add to the plan's own
 
 
 class PlanExecution:
@@ -144,7 +140,7 @@ def _plan_line(failure: BaseException | None) -> int | None:
     line = None
     trace: TracebackType | None = failure.__traceback__ if failure else None
     while trace is not None:
-        if trace.tb_frame.f_code.co_filename == PLAN_FILE:
+        if trace.tb_frame.f_code.co_filename == PLAN_FILENAME:
             line = trace.tb_lineno
         trace = trace.tb_next
     return line

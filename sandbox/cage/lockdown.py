@@ -21,9 +21,7 @@ from codeplan.sandbox.protocol.layers import Layer
 LAYER_NAMES: Final = ("user", "not-dumpable", "death-signal", "no-new-privileges", "landlock", "limits", "seccomp")
 """The layers in the order of application."""
 
-SOCKET_FD: Final = 3
-"""The only descriptor that a worker keeps."""
-
+SOCKET_FD: Final = 3  # the only descriptor that a worker keeps
 _NOBODY: Final = 65534
 _SET_DEATH_SIGNAL, _SET_DUMPABLE, _SET_NO_NEW_PRIVILEGES = 1, 4, 38
 

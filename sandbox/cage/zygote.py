@@ -23,21 +23,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 if TYPE_CHECKING:
     from codeplan.sandbox.cage.worker import WorkerRole
 
-REQUEST_FORMAT: Final = struct.Struct(">cI")
-"""An operation and a number."""
-
-REPLY_FORMAT: Final = struct.Struct(">iI")
-"""An error number (0 for none; for ``s`` the wait status) and the pid."""
-
+REQUEST_FORMAT: Final = struct.Struct(">cI")  # an operation and a number
+REPLY_FORMAT: Final = struct.Struct(">iI")  # an error number (0 for none; for ``s`` the wait status) and the pid
 READY_MESSAGE: Final = b"ready\n"
 """The first message on the control socket; any other first message says why the start failed."""
 
-UNKNOWN_STATUS: Final = -1
-"""The wait status of an unknown worker."""
-
+UNKNOWN_STATUS: Final = -1  # the wait status of an unknown worker
 _MAX_REMEMBERED: Final = 256
-WARM_UP_RUNS: Final = 10
-"""How often the zygote runs the sample job, until the interpreter has specialised its bytecode."""
+WARM_UP_RUNS: Final = 10  # how often the zygote runs the sample job, until the interpreter has specialised its bytecode
 
 
 def main(control_fd: int, role: WorkerRole) -> NoReturn:

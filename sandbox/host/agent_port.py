@@ -17,8 +17,7 @@ from codeplan.types.task import Observation
 
 _Request: TypeAlias = frames.CallFrame | frames.ReadFrame | frames.AskFrame
 
-MAX_RESULT_BYTES: Final = 1_000_000
-"""Maximum packed size of what one call, read or question returns to the plan."""
+MAX_RESULT_BYTES: Final = 1_000_000  # maximum packed size of what one call, read or question returns to the plan
 
 
 class _AgentSurface:

@@ -9,11 +9,8 @@ import threading
 from collections import OrderedDict
 from typing import Final
 
-MAX_PLANS: Final = 256
-"""Maximum number of plans; the least recently used one is dropped first."""
-
-MAX_CODE_BYTES: Final = 256 << 10
-"""Maximum size of one plan's code; longer code is not stored."""
+MAX_PLANS: Final = 256  # maximum number of plans; the least recently used one is dropped first
+MAX_CODE_BYTES: Final = 256 << 10  # maximum size of one plan's code; longer code is not stored
 
 
 class CodeCache:

@@ -211,14 +211,9 @@ class WorkerLauncher:
         self._zygote = None
 
 
-check_workers: Final = WorkerLauncher("codeplan.sandbox.cage.check_zygote")
-"""Workers that check plans."""
-
-run_workers: Final = WorkerLauncher("codeplan.sandbox.cage.run_zygote")
-"""Workers that run plans."""
-
-analysis_workers: Final = WorkerLauncher("codeplan.sandbox.cage.analysis_zygote")
-"""Workers that analyse plan text."""
+check_workers: Final = WorkerLauncher("codeplan.sandbox.cage.check_zygote")  # workers that check plans
+run_workers: Final = WorkerLauncher("codeplan.sandbox.cage.run_zygote")  # workers that run plans
+analysis_workers: Final = WorkerLauncher("codeplan.sandbox.cage.analysis_zygote")  # workers that analyse plan text
 
 for _launcher in (check_workers, run_workers, analysis_workers):
     os.register_at_fork(after_in_child=_launcher.reset_after_fork)

@@ -23,9 +23,7 @@ from codeplan.sandbox.protocol.table import MAX_DROPPED_BYTES
 from codeplan.types.plan import Checkpoint, Diagnostic, Plan, Rejected
 from codeplan.types.run import Failed, Finished, ResourceUsage, Stopped
 
-GRACE_SECONDS: Final = 0.1
-"""The host kills a worker that has not stopped by itself this long after the wall limit."""
-
+GRACE_SECONDS: Final = 0.1  # the host kills a worker that has not stopped by itself this long after the wall limit
 MAX_STEPS: Final = 1_000
 _CHECKPOINT_EXTRA: Final = 1 << 20
 _TABLE_EXTRA: Final = MAX_DROPPED_BYTES + (4 << 10)

@@ -25,9 +25,7 @@ ARGUMENT_RULES: Final = PlainDataRules(max_depth=20, max_values=10_000, json_onl
 ANALYSIS_RULES: Final = PlainDataRules(max_depth=64, max_values=200_000, json_only=True)
 """Rules for the arguments and the findings of an analysis."""
 
-MAX_ANALYSIS_BYTES: Final = 2 << 20
-"""Maximum size of the arguments and of the findings of an analysis, packed."""
-
+MAX_ANALYSIS_BYTES: Final = 2 << 20  # maximum size of the arguments and of the findings of an analysis, packed
 _INT64_BOUND: Final = 2**63
 _PLAIN_TYPES: Final = (type(None), bool, int, float, str, list, dict)
 

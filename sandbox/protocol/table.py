@@ -8,9 +8,7 @@ from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
 
-SAFE_INT: Final = 2**53
-"""Larger ints are texts in the table, because not every JSON reader keeps them."""
-
+SAFE_INT: Final = 2**53  # larger ints are texts in the table, because not every JSON reader keeps them
 _MAX_FLOAT: Final = 1.7976931348623157e308
 _Whole: TypeAlias = Annotated[int, msgspec.Meta(gt=-SAFE_INT, lt=SAFE_INT)]
 _Finite: TypeAlias = Annotated[float, msgspec.Meta(ge=-_MAX_FLOAT, le=_MAX_FLOAT)]
@@ -39,12 +37,8 @@ MAX_NAMES: Final = 1_000
 """Maximum number of saved and dropped variables that a checkpoint names; the rest are counted under OTHERS_KEY."""
 
 OTHERS_KEY: Final = "*"
-MAX_REASON_CHARS: Final = 200
-"""Maximum length of the reason why a variable was dropped."""
-
-MAX_DROPPED_BYTES: Final = 64 << 10
-"""Maximum size of the names and reasons of all dropped variables."""
-
+MAX_REASON_CHARS: Final = 200  # maximum length of the reason why a variable was dropped
+MAX_DROPPED_BYTES: Final = 64 << 10  # maximum size of the names and reasons of all dropped variables
 MAX_KEY_DEPTH: Final = 64
 """Maximum nesting of tuples: CPython hashes them by unguarded recursion, so a deep key would crash it."""
 

@@ -8,12 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-MAX_DEPTH: Final = 32
-"""Maximum nesting of containers."""
-
-MAX_VALUES: Final = 20_000
-"""Maximum number of values in one tree."""
-
+MAX_DEPTH: Final = 32  # maximum nesting of containers
+MAX_VALUES: Final = 20_000  # maximum number of values in one tree
 _INT64_BOUND: Final = 2**63
 _SCALAR_TYPES: Final = frozenset({type(None), str, bool, int, float})
 

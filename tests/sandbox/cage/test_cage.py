@@ -41,7 +41,7 @@ needs_cage = pytest.mark.skipif(not WHOLE, reason="this machine's cage lacks a l
 # ------------------------------------------------------------------ the layers
 
 
-def test_all_layers_are_looked_for_and_each_says_what_it_found():
+def test_every_layer_is_probed_and_described():
     found = probe_layers()
     assert tuple(layer.name for layer in found) == LAYER_NAMES
     assert all(layer.detail for layer in found)
@@ -194,7 +194,7 @@ def test_only_the_analysis_zygote_loads_what_analyses_need():
     assert [b"sandbox.analysis.topics" in everything for everything in held] == [True, False, False]
 
 
-def test_a_worker_is_forked_ahead_and_is_locked_before_it_is_asked_for():
+def test_a_spare_worker_is_locked_down_before_it_is_needed():
     finished(run("pass"))
     (ahead,) = ahead_of(launcher.run_workers)
     status = Path(f"/proc/{ahead}/status").read_text()
@@ -205,7 +205,7 @@ def test_a_worker_is_forked_ahead_and_is_locked_before_it_is_asked_for():
         assert worker.pid == ahead
 
 
-def test_a_worker_that_died_before_it_was_asked_for_is_not_handed_out():
+def test_a_spare_worker_that_died_is_not_used():
     finished(run("pass"))
     (ahead,) = ahead_of(launcher.run_workers)
     os.kill(ahead, signal.SIGKILL)
@@ -213,7 +213,7 @@ def test_a_worker_that_died_before_it_was_asked_for_is_not_handed_out():
     assert finished(run("print(1)")).output == "1\n"
 
 
-def test_no_descriptor_of_a_worker_is_handed_on_to_programs_that_the_host_starts():
+def test_programs_that_the_host_starts_inherit_no_descriptor_of_a_worker():
     with locked_worker() as worker:
         assert worker._pidfd is not None
         assert not any(map(os.get_inheritable, (worker._socket.fileno(), worker._pidfd)))
@@ -239,7 +239,7 @@ def test_a_worker_dies_with_the_zygote():
     worker.kill()
 
 
-def test_the_zygote_outlives_workers_that_end_by_the_hundred_at_once():
+def test_the_zygote_survives_hundreds_of_workers_that_end_at_once():
     launcher.run_workers.spawn().kill()
     zygote = zygote_pid(launcher.run_workers)
     for _ in range(12):
@@ -252,7 +252,7 @@ def test_the_zygote_outlives_workers_that_end_by_the_hundred_at_once():
     assert zygote_pid(launcher.run_workers) == zygote
 
 
-def test_a_zygote_whose_start_was_interrupted_is_given_up():
+def test_a_zygote_whose_start_was_interrupted_is_replaced():
     def interrupt(signum, frame):
         raise KeyboardInterrupt
 
@@ -389,7 +389,7 @@ def test_a_complete_cage_misses_no_layer():
     assert Sandbox().missing_layers == ()
 
 
-def test_an_interpreter_that_cannot_be_started_is_one_clear_sentence():
+def test_an_interpreter_that_cannot_start_is_one_clear_error():
     script = "import sys; sys.executable = '/nowhere/python'\nfrom codeplan.sandbox import probe_layers\nprobe_layers()"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert "SandboxError: the sandbox could not start /nowhere/python" in done.stderr
@@ -486,7 +486,7 @@ def test_the_host_counts_by_itself():
     )
 
 
-def test_a_worker_that_says_nothing_more_is_stopped_by_the_wall_limit():
+def test_the_wall_limit_stops_a_silent_worker():
     for sent in ([], [b"\x00\x00\x00\x50half"]):
         outcome = stopped(ForgedRun(frames.StartFrame(), *sent).run(wall=0.2), "wall")
         assert outcome.allowed == 0.2

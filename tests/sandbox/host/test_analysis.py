@@ -69,7 +69,7 @@ def test_literals_in_an_f_string_have_its_place():
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_literals_are_found_whatever_ends_a_line(end):
+def test_literals_are_found_with_any_line_ending(end):
     source = "def solution(agent, start_from=1):\n    x = 'a\\u2028'\n    y = '\x0c\u2028é'; z = 'b'\n".replace(
         "\n", end
     )
@@ -77,7 +77,7 @@ def test_literals_are_found_whatever_ends_a_line(end):
     assert [source[f["start"] : f["end"]] for f in literals(source)] == ["'a\\u2028'", "'\x0c\u2028é'", "'b'"]
 
 
-def test_values_that_cannot_travel_are_none():
+def test_values_that_json_cannot_carry_are_none():
     found = literals(plan("x = ['\\ud800', 1e999, 2j, b'x', 9223372036854775807, 9223372036854775808]"))
 
     assert [(f["kind"], f["value"]) for f in found] == [
@@ -139,7 +139,7 @@ def test_an_analysis_that_needs_too_much_memory_is_an_error_or_a_refusal():
         assert "the analysis 'literals'" in str(error)
 
 
-def test_plain_data_is_what_json_can_say_and_no_more():
+def test_plain_data_of_an_analysis_is_what_json_can_carry():
     endless: list[object] = []
     endless.append(endless)
 

@@ -34,7 +34,7 @@ def run(sandbox: Sandbox, source: str | Plan) -> object:
     return sandbox.run(source, SampleHome(lambda action: None), answer)
 
 
-def test_a_plan_ends_the_same_whether_it_was_checked_or_comes_as_text():
+def test_a_plan_ends_the_same_with_and_without_cached_code():
     sandbox = Sandbox()
     checked = sandbox.check(SOURCE, SampleHome)
     assert isinstance(checked, Plan)
@@ -48,7 +48,7 @@ def test_a_plan_ends_the_same_whether_it_was_checked_or_comes_as_text():
         assert outcome.output == "[Step 1] count\n[Step 2] [0, 2, 4]\n"
 
 
-def test_a_program_is_the_same_after_it_travelled():
+def test_a_program_survives_packing():
     program = compile_plan(SOURCE)
 
     assert Program.unpack(program.pack()) == program
@@ -72,7 +72,7 @@ def test_a_check_that_lies_cannot_forge_the_code_of_another_plan():
     assert sandbox._code_cache.get(SOURCE) == b""
 
 
-def test_forged_code_that_is_all_of_python_is_in_the_cage_as_any_plan():
+def test_the_cage_holds_forged_code_without_guards():
     evil = compile("def _segment_():\n    open('/etc/passwd').read()\n", "x", "exec")
     reach = compile(
         "def _segment_():\n    b = print.__globals__['__builtins__']\n    b['open']('/etc/passwd').read()\n",
@@ -87,7 +87,7 @@ def test_forged_code_that_is_all_of_python_is_in_the_cage_as_any_plan():
         assert outcome.error in ("NameError", "PermissionError")
 
 
-def test_the_codes_that_were_used_last_are_kept():
+def test_the_least_recently_used_code_is_dropped_first():
     codes = CodeCache()
     for i in range(MAX_PLANS):
         codes.store(f"plan {i}", b"code")
@@ -103,7 +103,7 @@ def test_the_codes_that_were_used_last_are_kept():
     ]
 
 
-def test_a_sandbox_that_goes_to_another_process_takes_no_code_along():
+def test_a_pickled_sandbox_carries_no_code():
     sandbox = Sandbox(Limits(wall=3.0))
     checked = sandbox.check(SOURCE, SampleHome)
     assert isinstance(checked, Plan)

@@ -48,7 +48,7 @@ FRAMES: list[frames.Frame] = [
 
 
 @pytest.mark.parametrize("frame", FRAMES, ids=lambda f: type(f).__name__)
-def test_a_frame_comes_through_as_it_was_however_it_is_cut(frame):
+def test_a_frame_arrives_unchanged_in_any_pieces(frame):
     packed = frames.pack(frame) * 2
     assembler = frames.FrameAssembler(10_000)
     found = []
@@ -60,35 +60,35 @@ def test_a_frame_comes_through_as_it_was_however_it_is_cut(frame):
 
 
 @given(TREES)
-def test_plain_data_crosses_unchanged_with_its_exact_types(value):
+def test_packing_keeps_plain_data_and_its_exact_types(value):
     crossed = msgspec.msgpack.decode(msgspec.msgpack.encode(pack_value(value)))
     assert repr(unpack_value(crossed)) == repr(value)
 
 
-class Shelf(str):
-    """A kind of text."""
+class Label(str):
+    """A subclass of text."""
 
 
 class Level(int):
-    """A kind of number."""
+    """A subclass of int."""
 
     def __repr__(self) -> str:
         return "Level"
 
 
-def test_subclasses_of_plain_types_cross_as_the_plain_type():
-    back = unpack_value(pack_value({"a": Shelf("b"), "n": Level(3)}))
+def test_subclasses_of_plain_types_are_packed_as_the_plain_type():
+    back = unpack_value(pack_value({"a": Label("b"), "n": Level(3)}))
     assert back == {"a": "b", "n": 3}
     assert [type(v) for v in back.values()] == [str, int]  # type: ignore[attr-defined]  # a dict
 
 
-def test_what_is_not_plain_does_not_cross():
+def test_other_values_are_not_packed():
     for value in (object(), {1, 2}, b"x", 1j, print, SampleHome):
         with pytest.raises(NotPlainData, match="not plain data"):
             pack_value([value])
 
 
-def test_endless_deep_and_wide_data_do_not_cross():
+def test_endless_deep_and_wide_data_are_not_packed():
     endless: list[object] = []
     endless.append(endless)
     bomb: list[object] = []
@@ -100,7 +100,7 @@ def test_endless_deep_and_wide_data_do_not_cross():
 
 
 @given(st.binary(max_size=200))
-def test_bytes_that_are_no_frame_are_a_protocol_error(junk):
+def test_random_bytes_are_a_protocol_error(junk):
     try:
         frames.unpack_worker_frame(junk)
     except frames.ProtocolError as error:
@@ -145,7 +145,7 @@ def test_a_frame_that_claims_to_be_too_long_is_refused_before_it_is_read():
         assembler.next_body()
 
 
-def test_a_table_with_nested_nodes_is_refused_on_the_way_in():
+def test_a_table_with_nested_nodes_is_refused_when_unpacked():
     table = frames.CheckpointTable.from_checkpoint(Checkpoint({"x": 0}, [["list", ["deep"]]]))
     with pytest.raises(frames.ProtocolError):
         frames.unpack_worker_frame(frames.pack(frames.StepFrame(1, table))[frames.HEADER_BYTES :])
@@ -168,7 +168,7 @@ def test_the_agent_is_reached_by_its_public_names_only(name, values):
         port.answer(frames.ReadFrame(name))
 
 
-def test_arguments_that_no_worker_of_ours_sends_are_a_protocol_error():
+def test_arguments_that_a_correct_worker_never_sends_are_a_protocol_error():
     port = AgentPort(SampleHome(lambda action: None), str)
     for argument in ({"k": 1}, ["dict", 1], ["dict", ["list"], 1], ["object"], [], ["int", "x"], b"x"):
         with pytest.raises(frames.ProtocolError, match="goto was given"):
@@ -188,7 +188,7 @@ def test_the_findings_of_an_analysis_are_bytes_and_no_map():
             frames.unpack_worker_frame(msgspec.msgpack.encode(["Analysis", found]))
 
 
-def test_arguments_may_be_as_deep_as_they_cross():
+def test_arguments_may_have_the_maximum_depth():
     argument = 2**70
     for _ in range(MAX_DEPTH):
         argument = [argument]
@@ -196,7 +196,7 @@ def test_arguments_may_be_as_deep_as_they_cross():
     assert frames.unpack_worker_frame(frames.pack(call)[frames.HEADER_BYTES :]) == call
 
 
-def test_only_the_agents_own_work_is_kept_from_the_plans_time():
+def test_only_the_agents_own_work_is_untimed():
     port, done = AgentPort(SampleHome(lambda action: None), str), []
 
     def outside(work):

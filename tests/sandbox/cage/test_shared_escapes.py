@@ -1,4 +1,4 @@
-"""Hostile plans that are kept beside the project: none gets anything, and the sandbox serves the next plan."""
+"""Hostile plans kept outside the project: none gets anything, and the sandbox serves the next plan."""
 
 from __future__ import annotations
 
@@ -75,20 +75,20 @@ class Target:
 
 
 @pytest.fixture(scope="module")
-def listener() -> Iterator[socket.socket]:
+def server() -> Iterator[socket.socket]:
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.02)
         yield server
 
 
 @pytest.mark.parametrize("path", PLANS, ids=lambda p: p.stem)
-def test_nothing_gets_through(path, tmp_path, listener, monkeypatch):
+def test_nothing_gets_through(path, tmp_path, server, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "CANARY-ENV-1234")
     tmp_path.chmod(0o777)
     secret, marker = tmp_path / "secret", tmp_path / "marker"
     secret.write_text("CANARY-FILE")
     source = path.read_text().replace("@SECRET@", str(secret)).replace("@MARKER@", str(marker))
-    source = source.replace(PORT, str(listener.getsockname()[1]))
+    source = source.replace(PORT, str(server.getsockname()[1]))
     target, asked = Target(lambda action: None), []
     before, began = target._state(), time.monotonic()
     size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -103,12 +103,12 @@ def test_nothing_gets_through(path, tmp_path, listener, monkeypatch):
     assert len(asked) <= 100
     assert "CANARY" not in "".join(asked)
     if not isinstance(outcome, Rejected):
-        told = outcome.output + outcome.message if isinstance(outcome, Failed) else outcome.output
-        assert len(told) < 2_000_000
-        assert "CANARY" not in told + saved(outcome.checkpoint)
+        text = outcome.output + outcome.message if isinstance(outcome, Failed) else outcome.output
+        assert len(text) < 2_000_000
+        assert "CANARY" not in text + saved(outcome.checkpoint)
         assert outcome.step in (None, 1)
     with pytest.raises(TimeoutError):
-        listener.accept()
+        server.accept()
 
 
 def saved(checkpoint: Checkpoint | None) -> str:

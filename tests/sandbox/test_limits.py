@@ -13,7 +13,7 @@ from codeplan.types.run import Finished
 
 
 @pytest.mark.parametrize("value", [0, -1, math.nan, math.inf, "5", True, None])
-def test_a_wall_limit_that_is_no_time_is_refused_by_name(value):
+def test_a_wall_limit_that_is_not_a_time_is_refused_by_name(value):
     with pytest.raises(UsageError, match="the limit wall must be a number above 0"):
         Limits(wall=value)
 
@@ -36,7 +36,7 @@ def test_a_limit_is_within_what_the_system_can_count_or_is_refused_by_name(name)
         Limits(**{name: most + 1})
 
 
-def test_no_asks_and_no_calls_may_be_allowed_at_all():
+def test_counts_may_be_zero():
     assert Limits(asks=0, calls=0, output=0, reads=0, turns=0).asks == 0
 
 
@@ -65,7 +65,7 @@ class Silent:
 
 
 @pytest.mark.parametrize("power", [20, 400, 4000])
-def test_a_value_beyond_all_measure_is_a_limit_like_any_other(power):
+def test_an_astronomic_size_is_the_memory_limit(power):
     source = (
         "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] ask for much')\n"
         f"        try:\n            text = 'abc' * 10 ** {power}\n        except Exception:\n            text = ''\n"

@@ -20,7 +20,7 @@ from codeplan.audit.monitor import HostMonitor
 from codeplan.cli import sandbox as cli
 from codeplan.errors import UsageError
 
-FOLDER = Path(__file__).parents[2] / "escapes"
+FOLDER = Path(__file__).parents[1] / "escapes"
 CORPUS = sorted(FOLDER.glob("*.py"))
 
 
@@ -89,7 +89,7 @@ def harmless(body: str, *, for_cage: bool = False) -> HostilePlan:
     return HostilePlan("x", "x", "x", "def solution(agent, start_from=1):\n    " + body, for_cage)
 
 
-def test_a_plan_that_only_says_the_word_is_through(guarded):
+def test_a_plan_that_prints_the_word_got_through(guarded):
     verdict = audit_plan(harmless("print('CAN' + 'ARY')"), guarded, unrestricted=False)
 
     assert verdict.problem.startswith("CANARY reached the output")
@@ -104,11 +104,11 @@ def test_a_plan_that_only_says_the_word_is_through(guarded):
         ("raise ValueError('CANARY')", "error message"),
     ],
 )
-def test_wherever_it_says_it(body, place, guarded):
+def test_the_word_is_found_wherever_it_comes_out(body, place, guarded):
     assert f"CANARY reached the {place}" in audit_plan(harmless(body), guarded, unrestricted=False).problem
 
 
-def test_a_plan_for_the_cage_that_the_check_lets_pass_is_through(guarded):
+def test_a_plan_for_the_cage_that_the_check_accepts_got_through(guarded):
     source = "if start_from <= 1:\n        assert agent.goto('x'), 'Error in [Step 1]'"
 
     assert "the check accepted" in audit_plan(harmless(source, for_cage=True), guarded, unrestricted=False).problem
@@ -163,7 +163,7 @@ def test_damage_to_a_canary_is_reported_until_the_reset(touch, said, canaries):
     assert canaries.find_damage() == ""
 
 
-def test_an_agent_that_was_changed_past_its_methods_is_seen():
+def test_a_change_to_the_agent_without_its_methods_is_found():
     session = AttackSession("secret")
     session.agent.take("cup 1", "shelf 1")
     assert not session.agent_was_changed()
@@ -173,7 +173,7 @@ def test_an_agent_that_was_changed_past_its_methods_is_seen():
     assert session.agent_was_changed()
 
 
-def test_an_argument_that_is_no_plain_data_is_seen():
+def test_an_argument_that_is_not_plain_data_is_found():
     session = AttackSession("secret")
     session.agent.take(["plain", {"k": (1, None)}], "shelf 1")
     assert session.non_plain_argument() == ""
@@ -221,7 +221,7 @@ def test_the_command_prints_a_table_and_a_line_for_each_plan_that_got_through(tm
     ]
 
 
-def test_the_command_exits_0_where_nothing_got_through(tmp_path):
+def test_the_command_exits_0_if_nothing_got_through(tmp_path):
     write(tmp_path, "quiet", "print('CANARY')")
 
     result = audit_command("--corpus", str(tmp_path), "--unrestricted", "--json")
@@ -235,7 +235,7 @@ def test_the_command_exits_0_where_nothing_got_through(tmp_path):
 # ------------------------------------------------------------------ reading a corpus
 
 
-def test_a_folder_without_plans_is_refused_in_one_sentence(tmp_path):
+def test_a_folder_without_plans_is_refused(tmp_path):
     with pytest.raises(UsageError, match="no hostile plans"):
         read_corpus(tmp_path)
 
@@ -253,7 +253,7 @@ def test_a_plan_without_a_header_is_refused_by_name(tmp_path):
         read_corpus(tmp_path)
 
 
-def test_a_plan_that_is_no_text_is_refused_by_name(tmp_path):
+def test_a_plan_that_is_not_text_is_refused_by_name(tmp_path):
     (tmp_path / "binary.py").write_bytes(b"\xff\xfe")
 
     with pytest.raises(UsageError, match=r"binary\.py cannot be read"):

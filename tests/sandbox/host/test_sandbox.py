@@ -25,7 +25,7 @@ def values(checkpoint: Checkpoint | None) -> dict[str, object]:
 # ------------------------------------------------------------------ how it ends
 
 
-def test_an_assertion_cannot_be_hidden_by_what_comes_after_it():
+def test_later_code_cannot_hide_a_failed_assertion():
     outcome = failed(run("try:\n    assert False, 'first'\nfinally:\n    [][1]"))
     assert outcome.message == "first"
     home = SampleHome(lambda action: None)
@@ -55,7 +55,7 @@ def test_a_plan_that_crashes_the_interpreter_stops_without_harm():
     finished(run("print('next')"))
 
 
-def test_a_source_that_the_parser_dies_of_is_rejected():
+def test_a_source_that_crashes_the_parser_is_rejected():
     for source in ("-" * 60_000 + "1", "(" * 60_000, "x = " + "+".join(["1"] * 20_000), "a" + ".a" * 30_000):
         assert isinstance(Sandbox().check(plan(source), SampleHome), Rejected)
 
@@ -71,7 +71,7 @@ def test_large_checkpoints_at_many_steps_stay_within_what_a_run_may_save():
     assert "x" in outcome.entries[39].dropped
 
 
-def test_a_step_in_two_blocks_is_gone_back_to_where_it_first_began():
+def test_a_step_in_two_blocks_resumes_at_its_first_block():
     outcome = finished(run("if start_from <= 1:\n    x = 1\nif start_from <= 1:\n    x += 1"))
     assert (values(outcome.entries[1]), values(outcome.checkpoint)) == ({}, {"x": 2})
 
@@ -88,7 +88,7 @@ def test_random_numbers_and_the_order_of_sets_are_the_same_in_every_run_and_in_e
     assert finished(other).output.split()[0] != first.split()[0]
 
 
-def test_what_the_standard_library_loads_at_first_use_is_there():
+def test_lazily_loaded_parts_of_the_standard_library_are_preloaded():
     body = """
         import random, re
         from collections import Counter
@@ -137,7 +137,7 @@ def test_a_variable_too_large_for_a_checkpoint_is_dropped_however_little_memory_
     assert ran.checkpoint.dropped["large"].startswith("larger than the")
 
 
-def test_memory_that_gives_out_while_a_checkpoint_is_made_is_the_limit_of_memory():
+def test_running_out_of_memory_while_saving_a_checkpoint_is_the_memory_limit():
     body = LARGE.format(text="'x'", size=20_000_000)
     assert stopped(run(body, memory=32_000_000, checkpoint_bytes=30_000_000), "memory").step == 1
 
@@ -199,7 +199,7 @@ def test_a_zygote_that_died_is_replaced():
     assert zygote_pid() != dead
 
 
-def test_a_saved_variable_takes_no_builtin_from_a_plan_that_never_sets_it():
+def test_a_saved_variable_does_not_hide_a_builtin_that_the_plan_never_sets():
     saved = failed(run("sum = 3\nassert False")).checkpoint
     assert finished(run("print(sum([1, 2]))", checkpoint=saved)).output == "3\n"
     resumed = run(
