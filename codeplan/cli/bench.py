@@ -216,8 +216,8 @@ def _print_json(bench: BenchRecord) -> None:
         return {
             **to_plain_data(one),
             "broken": len(ended) - len(over),
-            "summary": to_plain_data(summarise_results(over)),
+            "summary": summarise_results(over),
         }
 
-    document = {"cells": [cell(one) for one in bench.cells], "outcomes": to_plain_data(bench.outcomes)}
+    document = {"cells": [cell(one) for one in bench.cells], "outcomes": bench.outcomes}
     options.print_json(document)

@@ -35,10 +35,7 @@ def compare(first: First, second: Second = None, form: Format = "markdown", as_j
         raise UsageError(f"there is no format {form!r}; there are: {', '.join([*TABLE_FORMATS, 'json'])}")
     comparison = build_overview(first, second)
     if as_json or form == "json":
-        from codeplan.report.json_output import to_plain_data
-
-        figures = {label: to_plain_data(kinds) for label, kinds in comparison.statistics}
-        compared, published = to_plain_data(comparison.comparisons), to_plain_data(comparison.published)
-        options.print_json({"statistics": figures, "comparisons": compared, "published": published})
+        statistics, comparisons = dict(comparison.statistics), comparison.comparisons
+        options.print_json({"statistics": statistics, "comparisons": comparisons, "published": comparison.published})
         return
     typer.echo(clean(format_tables(build_tables(comparison), form)), nl=False)

@@ -71,7 +71,6 @@ def run(
 
 
 def _play(folder: Path, as_json: bool, quiet: bool, **arguments: Any) -> None:
-    from codeplan.report.json_output import to_plain_data
     from codeplan.runner.live import TRACE_NAME
     from codeplan.runner.live import run as run_episode
 
@@ -80,7 +79,7 @@ def _play(folder: Path, as_json: bool, quiet: bool, **arguments: Any) -> None:
     except KeyboardInterrupt:
         raise RunInterruptedError(f"interrupted; the trace so far is in {folder / TRACE_NAME}") from None
     if as_json:
-        options.print_json(to_plain_data(result))
+        options.print_json(result)
     raise typer.Exit(options.exit_code(result))
 
 

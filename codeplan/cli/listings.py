@@ -73,9 +73,7 @@ def doctor(online: Online = False, as_json: options.Json = False) -> None:
 
     findings = examine(online=online)
     if as_json:
-        from codeplan.report.json_output import to_plain_data
-
-        options.print_json({"ok": is_safe(findings), "findings": to_plain_data(findings)})
+        options.print_json({"ok": is_safe(findings), "findings": findings})
     else:
         _print_findings(findings)
     raise typer.Exit(0 if is_safe(findings) else 1)

@@ -175,8 +175,10 @@ def make_console() -> Console:
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON, readable and in plain ASCII."""
-    typer.echo(json.dumps(value, indent=2))
+    """Print plain data, and the frozen values in it, as JSON in ASCII."""
+    from codeplan.report.json_output import to_plain_data
+
+    typer.echo(json.dumps(to_plain_data(value), indent=2))
 
 
 def exit_code(result: Result) -> int:

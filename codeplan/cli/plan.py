@@ -46,9 +46,7 @@ def check(
     outcome = _check(read_plan(plan), env, allow_weak_sandbox)
     rejected = outcome if isinstance(outcome, Rejected) else None
     if as_json:
-        from codeplan.report.json_output import to_plain_data
-
-        options.print_json(to_plain_data(rejected.diagnostics) if rejected else [])
+        options.print_json(rejected.diagnostics if rejected else [])
     elif rejected:
         _print_diagnostics(plan, rejected)
     else:

@@ -126,7 +126,5 @@ def _model_overrides() -> dict[str, Any]:
 
 def _end(result: Result, as_json: bool) -> None:
     if as_json:
-        from codeplan.report.json_output import to_plain_data
-
-        options.print_json(to_plain_data(result))
+        options.print_json(result)
     raise typer.Exit(options.exit_code(result))

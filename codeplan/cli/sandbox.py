@@ -75,11 +75,10 @@ def _default_corpus() -> Path:
 
 
 def _print_json(verdicts: list[AttackVerdict], seconds: float, unrestricted: bool) -> None:
-    from codeplan.report.json_output import to_plain_data
 
     through = [v.id for v in verdicts if v.got_through]
     summary = {"plans": len(verdicts), "through": through, "unrestricted": unrestricted, "seconds": round(seconds, 2)}
-    options.print_json({**summary, "verdicts": to_plain_data(verdicts)})
+    options.print_json({**summary, "verdicts": verdicts})
 
 
 def _print_table(verdicts: list[AttackVerdict]) -> None:

@@ -73,7 +73,6 @@ def discover(
     from codeplan.curation.comparison import compare_library
     from codeplan.curation.discovery import discover_skills as run_rounds
     from codeplan.envs.selection import take_of_each_kind
-    from codeplan.report.json_output import to_plain_data
     from codeplan.skills.library import SkillLibrary
 
     with (
@@ -94,9 +93,7 @@ def discover(
         )
         compared = compare_library(runner, opened, later) if later else []
     if as_json:
-        options.print_json(
-            {"rounds": to_plain_data(results), "compared": to_plain_data(compared), "failures": runner.failures}
-        )
+        options.print_json({"rounds": results, "compared": compared, "failures": runner.failures})
         return
     for each in results:
         typer.echo(f"\nround {each.number}: {each.solved} of {each.episodes} solved, {len(each.acquired)} skills\n")
@@ -129,7 +126,6 @@ def filter_skills(
     """Run candidates with and without, on paired tasks that they do not come from; promote and retire by the test."""
     from codeplan.cli.skill_tables import filter_table
     from codeplan.curation.filtering import filter_candidates, list_candidates
-    from codeplan.report.json_output import to_plain_data
 
     opened = open_library(library)
     candidates = [find_skill(opened, name)] if name else list_candidates(opened, env, most)
@@ -139,7 +135,7 @@ def filter_skills(
     ):
         rows = filter_candidates(runner, opened, runner.tasks(split), candidates, _rule(pairs, level, test, alone))
     if as_json:
-        options.print_json({"filtered": to_plain_data(rows), "failures": runner.failures})
+        options.print_json({"filtered": rows, "failures": runner.failures})
         return
     typer.echo("\n".join(filter_table(rows)))
     _print_failures(runner)
@@ -167,7 +163,6 @@ def check(
     from codeplan.cli.skill_tables import check_table
     from codeplan.curation.checks import SkillCheck
     from codeplan.curation.checks import check_skills as run_again
-    from codeplan.report.json_output import to_plain_data
 
     opened = open_library(library)
     active = [find_skill(opened, f"{e.env}/{e.name}") for e in opened.entries(status="active")]
@@ -180,7 +175,7 @@ def check(
                 rows += run_again(runner, opened, [s for s in skills if s.env == env], n)
                 failures += runner.failures
     if as_json:
-        options.print_json({"checked": to_plain_data(rows), "failures": failures})
+        options.print_json({"checked": rows, "failures": failures})
     else:
         typer.echo("\n".join(check_table(rows)))
     raise typer.Exit(1 if failures or any(r.unsolved for r in rows) else 0)

@@ -56,12 +56,11 @@ def list_skills(
 ) -> None:
     """List the skills: status, version, and how often tasks were solved with and without them."""
     from codeplan.cli.skill_tables import entries_table
-    from codeplan.report.json_output import to_plain_data
 
     opened = open_library(library)
     entries = opened.entries_of_run(run) if run else opened.entries(env, kind, parse_status(status))
     if as_json:
-        options.print_json({"skills": to_plain_data(entries), "faults": opened.faults()})
+        options.print_json({"skills": entries, "faults": opened.faults()})
         return
     typer.echo("\n".join(entries_table(entries)))
     print_faults(opened)
@@ -76,13 +75,8 @@ def show(name: Name, library: LibraryFolder = DEFAULT_FOLDER, as_json: options.J
     skill = find_skill(opened, name)
     trials = opened.read_evidence(skill)
     if as_json:
-        options.print_json(
-            {
-                **to_plain_data(skill),
-                "evidence": to_plain_data(trials),
-                "statistics": to_plain_data(skill_figures(opened, skill)),
-            }
-        )
+        statistics = skill_figures(opened, skill)
+        options.print_json({**to_plain_data(skill), "evidence": trials, "statistics": statistics})
         return
     typer.echo("\n".join(skill_page(skill, trials, skill_figures(opened, skill))))
 
@@ -118,11 +112,10 @@ def search(
 ) -> None:
     """Search the skills of any status by their words; best first."""
     from codeplan.cli.skill_tables import entries_table
-    from codeplan.report.json_output import to_plain_data
 
     found = open_library(library).search(text, n, env)
     if as_json:
-        options.print_json(to_plain_data(found))
+        options.print_json(found)
     else:
         typer.echo("\n".join(entries_table(found, scores=True)))
 
@@ -132,7 +125,6 @@ def stats(
 ) -> None:
     """Show the evidence for each skill: success with and without it, intervals, discordant pairs, p, e-value."""
     from codeplan.cli.skill_tables import figures_table
-    from codeplan.report.json_output import to_plain_data
 
     opened = open_library(library)
     found = [
@@ -140,7 +132,7 @@ def stats(
         for e in opened.entries(env, None, parse_status(status))
     ]
     if as_json:
-        options.print_json(to_plain_data(found))
+        options.print_json(found)
         return
     typer.echo("\n".join(figures_table(found)))
     print_faults(opened)
@@ -222,7 +214,6 @@ def import_skills(
     Exit codes: 0 all imported, 1 some refused.
     """
     from codeplan.errors import UsageError
-    from codeplan.report.json_output import to_plain_data
     from codeplan.report.text import one_line
     from codeplan.skills.import_export import import_skills
     from codeplan.skills.library import SkillLibrary
@@ -231,7 +222,7 @@ def import_skills(
     if not rows:
         raise UsageError(f"there are no skills in {file}; name a zip file of skills, or a library's folder")
     if as_json:
-        options.print_json(to_plain_data(rows))
+        options.print_json(rows)
     else:
         for row in rows:
             typer.echo(

@@ -10,29 +10,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from codeplan.recording.events import (
-    ActionTaken,
-    EnvironmentReset,
-    EpisodeEnded,
-    EpisodeStarted,
-    Event,
-    ModelCalled,
-    ModelCallFailed,
-    PictureSaved,
-    PlanDrafted,
-    PlanFailed,
-    PlanFinished,
-    PlanRejected,
-    PlanStarted,
-    PlanStopped,
-    SkillsChosen,
-    SpanClosed,
-    SpanOpened,
-    StepEntered,
-    TextPrinted,
-    TextsEmbedded,
-    WarningIssued,
-)
+from codeplan.recording import events
+from codeplan.recording.events import Event
 from codeplan.report.summary import model_label
 from codeplan.types.model import Message, Usage
 from codeplan.types.plan import Checkpoint, Diagnostic
@@ -120,49 +99,40 @@ class EventViewer:
 
     def view(self, event: Event) -> EventView:
         """The view of the next event."""
-        match event:
-            case PlanDrafted():
-                before, self._plan = self._plan, event.source
-                suffix = _ORIGINS.get(event.origin, "")
-                return EventView(
-                    f"Plan {event.number}{suffix}",
-                    "heading",
-                    blocks=(PlanBlock(event.number, event.source, before),),
-                )
-            case PlanRejected():
-                blocks = (DiagnosticsBlock(event.diagnostics, self._plan or ""),)
-                return EventView(f"Plan {event.number} was refused before any of it ran", "bad", blocks=blocks)
-            case PlanStarted() | StepEntered() | PlanFailed() | PlanStopped() | PlanFinished() | TextPrinted():
-                return _plan_run_view(event)
-            case ModelCalled() | ModelCallFailed() | TextsEmbedded():
-                return _model_call_view(event)
-            case _:
-                return _episode_view(event)
+        if isinstance(event, events.PlanDrafted):
+            plan = PlanBlock(event.number, event.source, self._plan)
+            self._plan = event.source
+            return EventView(f"Plan {event.number}{_ORIGINS.get(event.origin, '')}", "heading", blocks=(plan,))
+        if isinstance(event, events.PlanRejected):
+            blocks = (DiagnosticsBlock(event.diagnostics, self._plan or ""),)
+            return EventView(f"Plan {event.number} was refused before any of it ran", "bad", blocks=blocks)
+        return _plan_view(event) or _model_view(event) or _episode_view(event)
 
 
-def _plan_run_view(
-    event: PlanStarted | StepEntered | PlanFailed | PlanStopped | PlanFinished | TextPrinted,
-) -> EventView:
+def _plan_view(event: Event) -> EventView | None:
+    """The view of an event of a running plan; None for any other event."""
     match event:
-        case PlanStarted():
+        case events.PlanStarted():
             return _plan_started_view(event)
-        case StepEntered():
-            title = f"[Step {event.step}] {event.title}"
-            return EventView(title, "step", blocks=(VariablesBlock(event.checkpoint),))
-        case PlanFailed():
+        case events.StepEntered():
+            variables = VariablesBlock(event.checkpoint)
+            return EventView(f"[Step {event.step}] {event.title}", "step", blocks=(variables,))
+        case events.PlanFailed():
             what = "An assertion failed" if event.error == "AssertionError" else f"The plan raised {event.error}"
             blocks = (TextBlock("failure", event.message), VariablesBlock(event.checkpoint))
             return EventView(f"{what} {_place(event.step, event.line)}", "bad", blocks=blocks)
-        case PlanStopped():
+        case events.PlanStopped():
             title = f"The plan exceeded its limit {event.limit!r} {_place(event.step, event.line)}"
             return EventView(title, "bad", blocks=(TextBlock("failure", event.message),))
-        case PlanFinished():
+        case events.PlanFinished():
             return EventView("The plan ran to its end", "quiet")
-        case TextPrinted():
+        case events.TextPrinted():
             return EventView(blocks=(TextBlock("output", event.text),))
+        case _:
+            return None
 
 
-def _plan_started_view(event: PlanStarted) -> EventView:
+def _plan_started_view(event: events.PlanStarted) -> EventView:
     if event.restored or event.start_from > 1:
         names = ", ".join(event.restored) or "none"
         title = f"Plan {event.number} resumes at step {event.start_from} with its variables: {names}"
@@ -172,60 +142,62 @@ def _plan_started_view(event: PlanStarted) -> EventView:
     return EventView(title, "start", blocks=(TextBlock("note", f"Not restored: {dropped}"),) if dropped else ())
 
 
-def _model_call_view(event: ModelCalled | ModelCallFailed | TextsEmbedded) -> EventView:
+def _model_view(event: Event) -> EventView | None:
+    """The view of a call of a model; None for any other event."""
     match event:
-        case ModelCalled():
+        case events.ModelCalled():
             done = event.completion
-            aside = _cost(done.usage, event.seconds, done.retries)
             prompt = PromptBlock(event.messages, event.prompt, done.model)
-            if event.purpose in ("ask", "bind"):
-                blocks: tuple[Block, ...] = (
-                    TextBlock("question", _last_user_message(event.messages)),
-                    TextBlock("answer", done.text),
-                    prompt,
-                )
-            else:
-                blocks = (TextBlock("reply", done.text), prompt)
-            if done.finish_reason != "stop":
-                blocks = (*blocks, TextBlock("note", f"finish reason: {done.finish_reason}"))
+            question = TextBlock("question", _last_user_message(event.messages))
+            texts = (question, TextBlock("answer", done.text)) if event.purpose == "ask" else ()
+            cut = (TextBlock("note", f"finish reason: {done.finish_reason}"),) if done.finish_reason != "stop" else ()
+            blocks = (*(texts or (TextBlock("reply", done.text),)), prompt, *cut)
+            aside = _cost(done.usage, event.seconds, done.retries)
             return EventView(f"The model was called to {_task(event.purpose)}", "quiet", aside, blocks)
-        case ModelCallFailed():
-            blocks = (TextBlock("failure", event.error), PromptBlock(event.messages, event.prompt))
+        case events.ModelCallFailed():
             title = f"The model was called to {_task(event.purpose)} and did not answer"
-            return EventView(title, "bad", _cost(event.usage, event.seconds), blocks)
-        case TextsEmbedded():
+            failure = (TextBlock("failure", event.error), PromptBlock(event.messages, event.prompt))
+            return EventView(title, "bad", _cost(event.usage, event.seconds), failure)
+        case events.TextsEmbedded():
             title = f"{event.texts} text{'s' * (event.texts != 1)} to the embedding model {event.model}"
             return EventView(title, "quiet", _cost(event.usage, event.seconds))
+        case _:
+            return None
 
 
 def _episode_view(event: Event) -> EventView:
     match event:
-        case EpisodeStarted():
-            facts = {"Goal": event.task.goal, "Method": event.method, "Model": model_label(event.model)}
-            limits = {f"budget: {name}": value for name, value in msgspec.structs.asdict(event.budget).items()}
-            settings = {**event.settings, **event.model_settings, **limits}
-            known = {name: value for name, value in settings.items() if value is not None}
-            pairs = PairsBlock({name: value for name, value in facts.items() if value}, known)
-            return EventView(f"{event.task.env or 'task'} · {event.task.id}", "heading", blocks=(pairs,))
-        case EnvironmentReset():
+        case events.EpisodeStarted():
+            return _episode_started_view(event)
+        case events.EnvironmentReset():
             return EventView(blocks=(TextBlock("start", event.observation.text),))
-        case ActionTaken():
+        case events.ActionTaken():
             seen = event.observation
-            blocks = (TextBlock("action", event.action), TextBlock("observation", seen.text))
+            ended = (TextBlock("note", "The environment says: done"),) if seen.done and not seen.success else ()
+            blocks = (TextBlock("action", event.action), TextBlock("observation", seen.text), *ended)
             return EventView(tone="good" if seen.success else "plain", blocks=blocks)
-        case SpanOpened() | SpanClosed():
-            return EventView(f"{event.kind} {event.name}" if isinstance(event, SpanOpened) else "", "heading")
-        case SkillsChosen():
+        case events.SpanOpened():
+            return EventView(f"{event.kind} {event.name}", "heading")
+        case events.SkillsChosen():
             names = ", ".join(f"{c.name} (version {c.version}, score {c.score:.2f})" for c in event.chosen)
             return EventView(f"Skills for this task: {names or 'none fits'}", "quiet")
-        case PictureSaved():
+        case events.PictureSaved():
             return EventView(blocks=(PictureBlock(event.file),))
-        case WarningIssued():
+        case events.WarningIssued():
             return EventView(f"Warning: {event.message}", "warning")
-        case EpisodeEnded():
+        case events.EpisodeEnded():
             return EventView(blocks=(ResultBlock(event.result, event.broken_off),))
-        case _:
-            raise AssertionError(f"no view for {type(event).__name__}")
+        case _:  # the end of a span shows nothing
+            return EventView()
+
+
+def _episode_started_view(event: events.EpisodeStarted) -> EventView:
+    facts = {"Goal": event.task.goal, "Method": event.method, "Model": model_label(event.model)}
+    limits = {f"budget: {name}": value for name, value in msgspec.structs.asdict(event.budget).items()}
+    settings = {**event.settings, **event.model_settings, **limits}
+    known = {name: value for name, value in settings.items() if value is not None}
+    pairs = PairsBlock({name: value for name, value in facts.items() if value}, known)
+    return EventView(f"{event.task.env or 'task'} · {event.task.id}", "heading", blocks=(pairs,))
 
 
 _ORIGINS = {"check": ", repaired", "refine": ", refined"}

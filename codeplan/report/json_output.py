@@ -65,6 +65,8 @@ def to_plain_data(value: Any) -> Any:
         config = value.__struct_config__
         tag = {config.tag_field: config.tag} if config.tag_field else {}
         return tag | {name: to_plain_data(getattr(value, name)) for name in value.__struct_fields__}
+    if isinstance(value, dict):
+        return {name: to_plain_data(v) for name, v in value.items()}
     if isinstance(value, list | tuple):
         return [to_plain_data(v) for v in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -5,28 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from codeplan.recording.events import (
-    Event,
-    PlanDrafted,
-    PlanFailed,
-    PlanStarted,
-    PlanStopped,
-    SpanClosed,
-    SpanOpened,
-    StepEntered,
-)
-from codeplan.report.event_view import (
-    Block,
-    DiagnosticsBlock,
-    EventViewer,
-    PairsBlock,
-    PictureBlock,
-    PlanBlock,
-    PromptBlock,
-    ResultBlock,
-    TextBlock,
-    VariablesBlock,
-)
+from codeplan.recording import events
+from codeplan.recording.events import Event
+from codeplan.report import event_view
+from codeplan.report.event_view import Block, EventViewer
 from codeplan.report.json_output import to_plain_data
 from codeplan.report.pages.plan_text import diff_rows, plan_layout
 from codeplan.report.pages.trace_index import UnreadableEvent
@@ -74,33 +56,33 @@ class EventRenderer:
             "tone": view.tone,
             "blocks": blocks,
         }
-        if isinstance(event, SpanOpened | SpanClosed):
+        if isinstance(event, events.SpanOpened | events.SpanClosed):
             item["id"] = event.id
         return item | _present(span=event.span, aside=view.aside, state=state)
 
     def _block(self, number: int, block: Block, state: EventItem) -> EventItem:
         match block:
-            case TextBlock():
+            case event_view.TextBlock():
                 return {"type": "text", "role": block.role, "text": self._clip(block.text)}
-            case PlanBlock():
+            case event_view.PlanBlock():
                 state["plan"] = {"plan": block.number, **plan_layout(block.source)}
                 diff = None if block.before is None else diff_rows(block.before, block.source)
                 return {"type": "plan", "diff": diff}
-            case DiagnosticsBlock():
+            case event_view.DiagnosticsBlock():
                 shown = [visible_data(to_plain_data(d)) for d in block.diagnostics[:_MAX_DIAGNOSTICS]]
                 return {"type": "diagnostics", "diagnostics": shown}
-            case VariablesBlock():
+            case event_view.VariablesBlock():
                 state["variables"] = self._render_variables(block.checkpoint)
                 return {"type": "variables"}
-            case PromptBlock():
+            case event_view.PromptBlock():
                 messages = [[label(m["role"], 20), self._clip(m["content"])] for m in block.messages]
                 about = ", ".join(part for part in (block.template, block.model) if part)
                 return {"type": "prompt", "messages": messages, "about": label(about)}
-            case PairsBlock():
+            case event_view.PairsBlock():
                 return {"type": "pairs", "facts": visible_data(block.facts), "settings": visible_data(block.settings)}
-            case PictureBlock():
+            case event_view.PictureBlock():
                 return {"type": "picture", "file": label(block.file), "picture": self._picture(number, block.file)}
-            case ResultBlock():
+            case event_view.ResultBlock():
                 state_name = "success" if block.result.success else "broken" if block.broken_off else "failure"
                 reason = "" if block.result.success else self._clip(block.result.reason)
                 return {"type": "result", "state": state_name, "reason": reason}
@@ -121,13 +103,13 @@ class EventRenderer:
 def _state_after(event: Event) -> EventItem:
     """What the event changes of the plan's state: step, line of a failure, step at which the plan started."""
     match event:
-        case PlanDrafted():
+        case events.PlanDrafted():
             return {"step": None, "line": None, "from": 1}
-        case PlanStarted():
+        case events.PlanStarted():
             return {"step": None, "line": None, "from": event.start_from}
-        case StepEntered():
+        case events.StepEntered():
             return {"step": event.step, "line": None}
-        case PlanFailed() | PlanStopped():
+        case events.PlanFailed() | events.PlanStopped():
             return {"step": event.step, "line": event.line}
         case _:
             return {}
