@@ -61,7 +61,7 @@ def url(server: socket.socket) -> str:
 
 
 @pytest.mark.parametrize(("script", "calls"), [(ONE, 1), (MANY, 20)], ids=["one", "many"])
-def test_a_call_that_is_under_way_ends_at_once(tmp_path: Path, silent: socket.socket, script: str, calls: int) -> None:
+def test_ctrl_c_ends_running_calls_at_once(tmp_path: Path, silent: socket.socket, script: str, calls: int) -> None:
     with contextlib.ExitStack() as open_ones:
 
         def begun() -> None:
@@ -75,7 +75,7 @@ def test_a_call_that_is_under_way_ends_at_once(tmp_path: Path, silent: socket.so
 
 
 @pytest.mark.parametrize(("script", "calls"), [(ONE, 1), (MANY, 20)], ids=["one", "many"])
-def test_a_pause_between_attempts_ends_at_once(tmp_path: Path, serve: Serve, script: str, calls: int) -> None:
+def test_ctrl_c_ends_a_pause_between_attempts_at_once(tmp_path: Path, serve: Serve, script: str, calls: int) -> None:
     served = serve("429=1,retry_after=60")
 
     def begun() -> None:
@@ -88,7 +88,7 @@ def test_a_pause_between_attempts_ends_at_once(tmp_path: Path, serve: Serve, scr
     assert len(served.log) == calls
 
 
-def test_a_bench_ends_at_once_with_all_its_episodes(tmp_path: Path, silent: socket.socket) -> None:
+def test_ctrl_c_ends_a_bench_with_all_its_episodes_at_once(tmp_path: Path, silent: socket.socket) -> None:
     bench = [sys.executable, "-m", "codeplan", "bench", "household", "-j", "4", "--model", "m"]
     with contextlib.ExitStack() as open_ones:
 

@@ -36,15 +36,15 @@ def test_no_trace_no_error_and_no_log_of_any_library_holds_the_key(
         "max_retries": 1,
         "timeout": 0.5 if "slow" in faults else 9.0,
     }
-    told = ""
+    shown = ""
     try:
         codeplan.run("household", "clean/22", out=tmp_path / "run", **given)
     except ModelError as error:
-        told = "".join(traceback.TracebackException.from_exception(error, capture_locals=True).format())
+        shown = "".join(traceback.TracebackException.from_exception(error, capture_locals=True).format())
         assert_everything_hangs_together_without_a_key(error)
-    assert (told != "") == (faults != "")
+    assert (shown != "") == (faults != "")
     assert caplog.text, "the libraries did log"
-    for text in (told, caplog.text, (tmp_path / "run" / "trace.jsonl").read_text()):
+    for text in (shown, caplog.text, (tmp_path / "run" / "trace.jsonl").read_text()):
         assert "CANARY" not in text
 
 

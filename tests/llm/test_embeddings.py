@@ -1,4 +1,4 @@
-"""Embeddings: the client against a real endpoint, and the served endpoint asked by everybody's client."""
+"""Embeddings: our client against the served stand-in, and OpenAI's client against it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def model(url: str, **settings: Any) -> OpenAIModel:
 # ------------------------------------------------------------------ the client
 
 
-def test_each_text_has_its_vector_and_the_tokens_are_those_of_the_endpoint(serve: Serve) -> None:
+def test_each_text_gets_a_vector_and_the_tokens_match_the_endpoints_log(serve: Serve) -> None:
     served = serve()
     asked = model(served.url, extra_body={"top_k": 3}, temperature=0.5)
     assert isinstance(asked, Embeds)
@@ -41,7 +41,7 @@ def test_each_text_has_its_vector_and_the_tokens_are_those_of_the_endpoint(serve
     assert [(e["api"], e["model"]) for e in served.log] == [("embeddings", "small")]
 
 
-def test_failed_attempts_are_made_again_and_what_they_spent_is_counted(serve: Serve) -> None:
+def test_failed_attempts_are_retried_and_their_usage_is_counted(serve: Serve) -> None:
     served = serve("null=0.3,length=0.3,seed=45")
     found = model(served.url, max_retries=9).embed(TEXTS, model="small")
     assert [e["fault"] for e in served.log] == ["null", "length", ""]
@@ -60,33 +60,33 @@ def test_failed_attempts_are_made_again_and_what_they_spent_is_counted(serve: Se
         ("length", "sent no whole embeddings from the model 'small'"),
     ],
 )
-def test_what_is_no_whole_answer_is_an_error_in_a_sentence(serve: Serve, fault: str, said: str) -> None:
+def test_an_incomplete_answer_is_an_error_of_one_sentence(serve: Serve, fault: str, said: str) -> None:
     with pytest.raises(ModelError, match=said):
         model(serve(f"{fault}=1").url).embed(TEXTS, model="small")
 
 
-def test_the_time_that_the_budget_leaves_is_kept_to(serve: Serve) -> None:
+def test_a_call_keeps_within_the_time_left_in_the_budget(serve: Serve) -> None:
     asked = model(serve(latency=30).url)
     meter = Meter(Budget(seconds=0.2))
     with pytest.raises(BudgetExceeded), meter.call("embed"):
         asked.embed(TEXTS, model="small")
 
 
-def test_a_request_that_the_endpoint_refuses_is_not_made_again(serve: Serve) -> None:
+def test_a_refused_request_is_not_retried(serve: Serve) -> None:
     served = serve()
     with pytest.raises(ModelError, match=r"refused the request \(400\): the input is not a text"):
         model(served.url, max_retries=5).embed([""], model="small")
     assert len(served.log) == 1
 
 
-def test_a_price_of_the_embedding_model_makes_money_of_its_tokens(serve: Serve, tmp_path: Any) -> None:
+def test_the_price_of_the_embedding_model_applies_to_its_tokens(serve: Serve, tmp_path: Any) -> None:
     table = tmp_path / "prices.toml"
     table.write_text('[models."small"]\ninput = 1000000.0\noutput = 0.0\n')
     usage = model(serve().url, prices=table).embed(TEXTS, model="small").usage
     assert usage.money == usage.input_tokens
 
 
-def test_of_several_models_the_main_one_embeds(serve: Serve) -> None:
+def test_a_routed_model_embeds_with_its_main_model(serve: Serve) -> None:
     main = model(serve().url)
     assert len(RoutedModel(main, {"ask": Replies()}).embed(TEXTS, model="small").vectors) == 3
     with pytest.raises(UsageError, match="the model replies does not embed texts"):
@@ -105,13 +105,13 @@ def test_of_several_models_the_main_one_embeds(serve: Serve) -> None:
         '[{"index": 0, "embedding": null}, {"index": 1, "embedding": [1]}]',
     ],
 )
-def test_vectors_that_are_not_one_of_the_same_length_for_each_text_are_none(data: str) -> None:
+def test_missing_or_unequal_vectors_are_rejected(data: str) -> None:
     reply = replies.parse_embeddings(f'{{"data": {data}}}'.encode(), 2)
     assert reply is not None
     assert reply.vectors is None
 
 
-def test_vectors_come_in_the_texts_order_whatever_order_the_endpoint_has() -> None:
+def test_vectors_come_in_the_order_of_the_texts() -> None:
     body = b'{"data": [{"index": 1, "embedding": [2]}, {"index": 0, "embedding": [1]}], "usage": {"total_tokens": 7}}'
     reply = replies.parse_embeddings(body, 2)
     assert reply is not None
@@ -119,14 +119,14 @@ def test_vectors_come_in_the_texts_order_whatever_order_the_endpoint_has() -> No
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'{"data": 3}', b'{"data": [{"index": 0, "embedding": "AAAA"}]}', b"{}"])
-def test_a_body_without_vectors_is_no_reply(body: bytes) -> None:
+def test_a_body_without_vectors_is_not_a_reply(body: bytes) -> None:
     assert replies.parse_embeddings(body, 1) is None
 
 
-# ------------------------------------------------------------------ the served endpoint
+# ------------------------------------------------------------------ the served stand-in
 
 
-def test_everybodys_client_gets_vectors_of_length_one_that_are_near_where_words_are_shared(serve: Serve) -> None:
+def test_openais_client_gets_unit_vectors_that_are_near_if_texts_share_words(serve: Serve) -> None:
     with openai.OpenAI(base_url=serve().url, api_key="any", max_retries=0) as client:
         several = client.embeddings.create(model="small", input=["heat the apple", "heat the egg", "sort letters"])
         one = client.embeddings.create(model="small", input="heat the apple")
@@ -144,7 +144,7 @@ def test_any_text_has_a_vector(text: str) -> None:
 
 
 @pytest.mark.parametrize("given", [[], [""], "", 3, None, [3], [[1, 2]]])
-def test_an_input_that_is_no_text_is_a_bad_request(serve: Serve, given: Any) -> None:
+def test_an_input_that_is_not_text_is_a_bad_request(serve: Serve, given: Any) -> None:
     client = openai.OpenAI(base_url=serve().url, api_key="any", max_retries=0)
     with client, pytest.raises(openai.BadRequestError, match="the input is not a text"):
         client.embeddings.create(model="small", input=given, encoding_format="float")

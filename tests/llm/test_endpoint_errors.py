@@ -34,7 +34,7 @@ from codeplan.llm.openai_client import OpenAIModel
         (b"[" * 100_000, "not a reply"),
     ],
 )
-def test_a_reply_that_is_no_whole_answer_is_an_error(endpoint: Endpoint, body: Any, said: str) -> None:
+def test_an_incomplete_reply_is_an_error(endpoint: Endpoint, body: Any, said: str) -> None:
     assert said in endpoint.answer(body).failure()
 
 
@@ -66,7 +66,7 @@ def test_an_endpoint_that_quotes_the_key_does_not_make_us_quote_it(endpoint: End
     assert "bad key ***" in endpoint.failure()
 
 
-def test_a_key_that_comes_back_in_a_reply_goes_into_no_trace(endpoint: Endpoint) -> None:
+def test_a_key_quoted_in_a_reply_does_not_reach_a_trace(endpoint: Endpoint) -> None:
     endpoint.answer(reply(f"You sent {KEY}.", model=f"tiny {KEY}", system_fingerprint=KEY))
     answer = endpoint.model().complete(HELLO, purpose="ask")
     assert (answer.text, answer.model, answer.fingerprint) == ("You sent ***.", "tiny ***", "***")
@@ -83,12 +83,12 @@ def test_a_page_of_html_is_not_quoted(endpoint: Endpoint) -> None:
     assert "html" not in endpoint.answer(b"<html><h1>Bad gateway</h1></html>", 502).failure()
 
 
-def test_a_slow_endpoint_runs_into_the_time_out(endpoint: Endpoint) -> None:
+def test_a_slow_endpoint_times_out(endpoint: Endpoint) -> None:
     endpoint.wait = 0.5
     assert "no answer within 0.1 s" in endpoint.answer(reply()).failure(timeout=0.1)
 
 
-def test_an_endpoint_that_is_not_there_says_where_it_was_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_endpoint_is_named_with_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -97,7 +97,7 @@ def test_an_endpoint_that_is_not_there_says_where_it_was_looked_for(monkeypatch:
         model.complete(HELLO, purpose="ask")
 
 
-def test_a_ping_is_content_with_any_answer_but_a_refusal_of_the_key(endpoint: Endpoint) -> None:
+def test_a_ping_accepts_any_answer_except_a_refused_key(endpoint: Endpoint) -> None:
     endpoint.answer({"data": []}).answer({"error": "no such page"}, 404).answer({"error": "no"}, 401)
     endpoint.model().ping()
     endpoint.model().ping()
@@ -114,7 +114,7 @@ def test_an_endpoint_that_quotes_the_login_does_not_make_us_quote_it(endpoint: E
 
 
 @pytest.mark.parametrize("proxy", ["http://me:hunter2@localhost:9x9", "http://me:hunter2/@localhost:1"])
-def test_a_proxy_whose_address_is_none_is_told_without_its_password(
+def test_the_error_about_an_invalid_proxy_does_not_show_its_password(
     monkeypatch: pytest.MonkeyPatch, proxy: str
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", proxy)

@@ -13,7 +13,7 @@ from codeplan.protocols import LLM
 from codeplan.runner.models import connect
 
 
-def test_without_key_and_address_the_error_names_both_ways_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_key_and_address_the_error_names_both_solutions(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(UsageError, match=r"OPENAI_API_KEY.*--base-url.*--model scripted"):
@@ -21,7 +21,7 @@ def test_without_key_and_address_the_error_names_both_ways_out(monkeypatch: pyte
 
 
 @pytest.mark.parametrize("url", ["localhost:80/v1", "ftp://host/v1", "http://", "http://host:port/v1", "http://a b/v1"])
-def test_an_address_that_is_none_is_refused(url: str) -> None:
+def test_an_invalid_address_is_refused(url: str) -> None:
     with pytest.raises(UsageError, match="base URL"):
         OpenAIModel("tiny", base_url=url)
 
@@ -49,12 +49,12 @@ def test_an_address_that_is_none_is_refused(url: str) -> None:
         {"reasoning_effort": "\udcff"},
     ],
 )
-def test_a_setting_that_makes_no_sense_is_refused(settings: dict[str, Any]) -> None:
+def test_an_invalid_setting_is_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         OpenAIModel("tiny", base_url="http://localhost/v1", **settings)
 
 
-def test_a_setting_that_the_model_does_not_take_is_refused_with_those_that_it_takes() -> None:
+def test_an_unknown_setting_is_refused_with_the_valid_ones() -> None:
     with pytest.raises(
         UsageError,
         match="no setting 'temprature'; did you mean 'temperature'. there are: api, api_key, ask_model, base_url",

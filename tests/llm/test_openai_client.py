@@ -13,7 +13,7 @@ from codeplan.runner.models import connect
 from codeplan.types.model import Usage
 
 
-def test_an_answer_comes_with_its_tokens_and_what_answered(endpoint: Endpoint) -> None:
+def test_an_answer_has_its_tokens_and_the_answering_model(endpoint: Endpoint) -> None:
     endpoint.answer(reply(system_fingerprint="fp_1"))
     answer = endpoint.model().complete(HELLO, purpose="plan")
     assert answer.text == "Hello."
@@ -23,7 +23,7 @@ def test_an_answer_comes_with_its_tokens_and_what_answered(endpoint: Endpoint) -
     assert endpoint.keys == [f"Bearer {KEY}"]
 
 
-def test_settings_and_limits_are_sent_and_what_is_none_is_left_out(endpoint: Endpoint) -> None:
+def test_settings_are_sent_unless_they_are_none(endpoint: Endpoint) -> None:
     endpoint.answer(reply())
     model = endpoint.model(
         temperature=0.0, model_seed=7, max_tokens=50, max_tokens_field="max_completion_tokens", extra_body={"top_k": 3}
@@ -53,28 +53,28 @@ def test_usage_that_is_missing_is_unknown_and_never_guessed(endpoint: Endpoint) 
 @pytest.mark.parametrize(
     "usage", [5, "many", [9, 3], {"prompt_tokens": True, "completion_tokens": -3}, {"prompt_tokens": 10**400}]
 )
-def test_usage_that_is_none_is_unknown_and_the_answer_stands(endpoint: Endpoint, usage: Any) -> None:
+def test_invalid_usage_is_unknown_and_the_answer_counts(endpoint: Endpoint, usage: Any) -> None:
     answer = endpoint.answer(reply(usage=usage)).model().complete(HELLO, purpose="ask")
     assert (answer.text, answer.usage) == ("Hello.", Usage(None, None))
 
 
 @pytest.mark.parametrize("end", ["eos", "eos_token", "end_turn", "STOP", None])
-def test_the_end_of_a_whole_reply_has_one_word_whatever_the_endpoint_calls_it(endpoint: Endpoint, end: Any) -> None:
+def test_finish_reasons_of_whole_replies_are_normalised(endpoint: Endpoint, end: Any) -> None:
     assert endpoint.answer(reply(finish_reason=end)).model().complete(HELLO, purpose="ask").finish_reason == "stop"
 
 
-def test_reasoning_is_no_part_of_the_answer(endpoint: Endpoint) -> None:
+def test_reasoning_is_not_part_of_the_answer(endpoint: Endpoint) -> None:
     endpoint.answer(reply(message={"reasoning": "hm", "reasoning_content": "hm"}))
     assert endpoint.model().complete(HELLO, purpose="ask").text == "Hello."
 
 
-def test_a_bare_reply_of_a_small_server_is_enough(endpoint: Endpoint) -> None:
+def test_a_minimal_reply_is_enough(endpoint: Endpoint) -> None:
     endpoint.answer({"choices": [{"message": {"content": "Hi."}}]})
     answer = endpoint.model().complete(HELLO, purpose="ask")
     assert (answer.text, answer.model, answer.finish_reason) == ("Hi.", "tiny", "stop")
 
 
-def test_a_rate_limit_that_passes_is_retried_and_counted(endpoint: Endpoint) -> None:
+def test_a_rate_limit_is_retried_and_counted(endpoint: Endpoint) -> None:
     endpoint.answer({"error": {"message": "slow down"}}, 429, Retry_After="0.01").answer(reply())
     answer = endpoint.model(max_retries=2).complete(HELLO, purpose="ask")
     assert (answer.text, answer.retries, len(endpoint.asked)) == ("Hello.", 1, 2)
@@ -124,6 +124,6 @@ def test_the_built_in_prices_are_for_openais_own_endpoint() -> None:
     assert "price" not in OpenAIModel("gpt-unheard-of", api_key=KEY).settings
 
 
-def test_openai_is_told_the_limit_in_the_word_that_its_reasoning_models_take() -> None:
+def test_openai_gets_the_token_limit_under_the_name_its_reasoning_models_need() -> None:
     assert OpenAIModel("o3", api_key=KEY, max_tokens=5).settings["max_completion_tokens"] == 5
     assert OpenAIModel("o3", base_url="http://localhost/v1", max_tokens=5).settings["max_tokens"] == 5

@@ -35,7 +35,7 @@ def test_a_call_costs_input_cached_input_and_output() -> None:
     assert cost(Price(1.0, 10.0), Usage(1_000_000, 0, 400_000)) == pytest.approx(1.0)
 
 
-def test_what_is_not_known_costs_nothing_that_is_known() -> None:
+def test_an_unknown_price_or_usage_makes_the_cost_unknown() -> None:
     assert cost(None, Usage(1, 1)) is None
     assert cost(Price(1.0, 1.0), Usage(None, None)) is None
 

@@ -24,24 +24,24 @@ def admitted(limiter: RateLimiter, sizes: list[int]) -> list[float]:
     return asyncio.run(all_at_once())
 
 
-def test_in_no_window_are_more_requests_than_the_limit() -> None:
+def test_no_window_has_more_requests_than_the_limit() -> None:
     times = admitted(RateLimiter(3, None, WINDOW), [1] * 8)
     assert times == sorted(times), "first come, first served"
     assert all(later - earlier >= WINDOW for earlier, later in zip(times, times[3:], strict=False))
     assert times[-1] < 5 * WINDOW
 
 
-def test_in_no_window_are_more_tokens_than_the_limit() -> None:
+def test_no_window_has_more_tokens_than_the_limit() -> None:
     times = admitted(RateLimiter(None, 100, WINDOW), [60, 40, 50, 50])
     assert times[1] < WINDOW <= times[2] < times[3] + 0.01
 
 
-def test_a_request_larger_than_the_limit_waits_for_an_empty_window_and_is_let_through() -> None:
+def test_a_request_above_the_limit_waits_for_an_empty_window() -> None:
     times = admitted(RateLimiter(None, 100, WINDOW), [10, 1000, 10])
     assert WINDOW <= times[1] < 2 * WINDOW <= times[2]
 
 
-def test_what_an_answer_really_took_is_what_counts() -> None:
+def test_the_reported_tokens_replace_the_estimate() -> None:
     async def three() -> float:
         limiter = RateLimiter(None, 100, 5.0)
         first = await limiter.admit(90)

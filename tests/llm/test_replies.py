@@ -10,7 +10,7 @@ from support.reply_server import HELLO, Endpoint, reply, response
 from codeplan.types.model import Usage
 
 
-def test_the_responses_api_is_asked_where_it_is_wanted(endpoint: Endpoint) -> None:
+def test_the_setting_api_selects_the_responses_api(endpoint: Endpoint) -> None:
     endpoint.answer(response())
     model = endpoint.model(api="responses", temperature=0.5, reasoning_effort="low", max_tokens=50)
     answer = model.complete(HELLO, purpose="ask", stop=["END"])
@@ -44,7 +44,7 @@ def test_the_responses_api_is_asked_where_it_is_wanted(endpoint: Endpoint) -> No
         (reply(), "not a reply"),
     ],
 )
-def test_a_response_that_is_no_whole_answer_is_an_error(endpoint: Endpoint, body: Any, said: str) -> None:
+def test_an_incomplete_response_is_an_error(endpoint: Endpoint, body: Any, said: str) -> None:
     assert said in endpoint.answer(body).failure(api="responses")
 
 
@@ -56,9 +56,7 @@ def test_a_response_that_is_no_whole_answer_is_an_error(endpoint: Endpoint, body
         ("Hello. <think> is a tag.", "Hello. <think> is a tag."),
     ],
 )
-def test_reasoning_that_a_server_leaves_in_the_text_is_no_part_of_the_answer(
-    endpoint: Endpoint, content: str, text: str
-) -> None:
+def test_reasoning_within_the_text_is_not_part_of_the_answer(endpoint: Endpoint, content: str, text: str) -> None:
     assert endpoint.answer(reply(content)).model().complete(HELLO, purpose="ask").text == text
 
 
@@ -71,7 +69,7 @@ def test_reasoning_that_a_server_leaves_in_the_text_is_no_part_of_the_answer(
         reply("\n", message={"reasoning": "hm, and hm"}),
     ],
 )
-def test_reasoning_alone_is_no_answer(endpoint: Endpoint, thought: dict[str, Any]) -> None:
+def test_reasoning_alone_is_not_an_answer(endpoint: Endpoint, thought: dict[str, Any]) -> None:
     assert "no text" in endpoint.answer(thought).failure()
 
 
@@ -82,7 +80,7 @@ def test_reasoning_tokens_are_counted_within_the_output(endpoint: Endpoint) -> N
     assert endpoint.asked[0]["reasoning_effort"] == "high"
 
 
-def test_a_servers_deafness_to_stop_does_no_harm(endpoint: Endpoint) -> None:
+def test_replies_are_cut_even_if_the_server_ignores_stop(endpoint: Endpoint) -> None:
     model = endpoint.answer(reply("one\nEND two")).model(stop=["END"])
     assert model.complete(HELLO, purpose="ask", stop=["\n"]).text == "one"
     assert endpoint.asked[0]["stop"] == ["END", "\n"]

@@ -21,7 +21,7 @@ from codeplan.types.model import Usage
 FAIL = ({"error": {"message": "busy"}}, 503)
 
 
-def test_what_may_pass_is_tried_again_and_what_will_not_is_not(endpoint: Endpoint) -> None:
+def test_transient_failures_are_retried_and_lasting_ones_are_not(endpoint: Endpoint) -> None:
     endpoint.answer(*FAIL).answer(b"<html>").answer(reply(content=None)).answer(reply())
     answer = endpoint.model(max_retries=3).complete(HELLO, purpose="ask")
     assert (answer.text, answer.retries) == ("Hello.", 3)
@@ -38,12 +38,12 @@ def test_what_may_pass_is_tried_again_and_what_will_not_is_not(endpoint: Endpoin
         assert len(endpoint.asked) == 1
 
 
-def test_attempts_that_all_fail_are_counted_in_the_error(endpoint: Endpoint) -> None:
+def test_the_error_has_the_number_of_failed_attempts(endpoint: Endpoint) -> None:
     assert endpoint.answer(*FAIL, Retry_After="0").failure(max_retries=2).endswith("; 3 attempts were made")
     assert len(endpoint.asked) == 3
 
 
-def test_attempts_without_number_have_pauses_all_the_same() -> None:
+def test_pauses_stay_bounded_after_many_attempts() -> None:
     faults = [EndpointError("no", is_transient=True)] * 5000
     assert 4.0 <= (RetryPolicy(1.0, 1.0, 10**6).pause_before_retry(faults) or 0.0) <= 8.0
 
@@ -57,7 +57,7 @@ def test_the_endpoint_says_how_long_to_wait(endpoint: Endpoint, header: str) -> 
     assert 0.7 <= time.monotonic() - began < 2
 
 
-def test_a_wait_beyond_the_deadline_is_not_begun(endpoint: Endpoint) -> None:
+def test_a_call_does_not_wait_beyond_its_deadline(endpoint: Endpoint) -> None:
     began = time.monotonic()
     assert "failed (503)" in endpoint.answer(*FAIL, Retry_After="3600").failure(max_retries=3, deadline=5.0)
     assert time.monotonic() - began < 2
@@ -74,11 +74,11 @@ def test_a_wait_beyond_the_deadline_is_not_begun(endpoint: Endpoint) -> None:
         ({}, None),
     ],
 )
-def test_waits_are_read_however_they_are_written(headers: dict[str, str], wait: float | None) -> None:
+def test_every_form_of_retry_after_is_read(headers: dict[str, str], wait: float | None) -> None:
     assert parse_retry_after(headers) == wait
 
 
-def test_the_time_out_is_for_the_whole_attempt_and_not_for_each_byte() -> None:
+def test_the_time_out_covers_the_whole_attempt() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
         thread = threading.Thread(target=drip, args=(server,))
@@ -102,14 +102,14 @@ def drip(server: socket.socket) -> None:
                 time.sleep(0.02)
 
 
-def test_a_call_has_a_deadline_whatever_its_attempts_do(endpoint: Endpoint) -> None:
+def test_the_deadline_ends_a_call_within_an_attempt(endpoint: Endpoint) -> None:
     endpoint.wait = 0.2
     began = time.monotonic()
     assert "that the call had" in endpoint.answer(reply()).failure(timeout=10.0, deadline=0.1)
     assert time.monotonic() - began < 1.5
 
 
-def test_the_seconds_of_an_episode_end_a_call_and_that_is_a_spent_budget(endpoint: Endpoint) -> None:
+def test_the_seconds_of_an_episode_end_a_call_with_a_spent_budget(endpoint: Endpoint) -> None:
     endpoint.wait = 1.0
     model = endpoint.answer(reply()).model()
     meter = Meter(Budget(seconds=0.2))
@@ -118,7 +118,7 @@ def test_the_seconds_of_an_episode_end_a_call_and_that_is_a_spent_budget(endpoin
     assert 0.2 <= meter.seconds < 0.9
 
 
-def test_what_failed_attempts_spent_is_counted(endpoint: Endpoint) -> None:
+def test_the_usage_of_failed_attempts_is_counted(endpoint: Endpoint) -> None:
     endpoint.answer(reply(content=None)).answer(reply())
     assert endpoint.model(max_retries=1).complete(HELLO, purpose="ask").usage == Usage(18, 6, 8)
     endpoint.answers.clear()

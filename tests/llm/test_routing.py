@@ -57,7 +57,7 @@ def test_a_purpose_that_does_not_exist_is_refused() -> None:
         RoutedModel(Replies(), {}).complete([], purpose=unknown)
 
 
-def test_models_are_named_by_settings_and_share_those_that_they_take() -> None:
+def test_other_models_share_the_settings_that_they_take() -> None:
     model = connect("strong", ask_model="cheap", base_url="http://localhost/v1", temperature=0.5)
     assert model.name == "strong (ask: cheap)"
     assert isinstance(model, RoutedModel)
@@ -70,7 +70,7 @@ def test_models_are_named_by_settings_and_share_those_that_they_take() -> None:
     assert unpriced_models(model.name, model.settings) == ("strong", "cheap")
 
 
-def test_without_another_model_there_is_nothing_to_route() -> None:
+def test_without_another_model_there_is_no_routed_model() -> None:
     assert isinstance(connect("strong", base_url="http://localhost/v1"), OpenAIModel)
 
 
@@ -96,13 +96,13 @@ def test_a_model_at_another_endpoint_gets_no_key_but_its_own(monkeypatch: pytest
         ("tiny@http://", "base URL"),
     ],
 )
-def test_another_model_that_cannot_be_is_refused(spec: Any, said: str) -> None:
+def test_an_invalid_other_model_is_refused(spec: Any, said: str) -> None:
     with pytest.raises(UsageError, match=said) as caught:
         connect("strong", ask_model=spec, base_url="http://localhost/v1")
     assert "hunter2" not in str(caught.value)
 
 
-def test_an_episode_asks_both_and_its_trace_names_both(serve: Serve) -> None:
+def test_an_episode_calls_both_models_and_its_trace_names_both(serve: Serve) -> None:
     planner, asker = serve(mistakes="forgotten_walk"), serve()
     events: list[Any] = []
     result = codeplan.run(

@@ -29,12 +29,12 @@ model_calls = 7
 SET = {"ask_model": "cheap", "temperature": 0.0, "stop": ["END"], "extra_body": {"top_k": 3}}
 
 
-def test_settings_stand_in_pyproject_toml(tmp_path: Path) -> None:
+def test_settings_come_from_pyproject_toml(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(FILE)
     assert load_config(tmp_path, {}) == UserConfig("strong", SET, {"money": 1.5, "model_calls": 7})
 
 
-def test_a_file_of_its_own_goes_first_with_its_keys_at_the_top_or_not(tmp_path: Path) -> None:
+def test_codeplan_toml_goes_first_with_or_without_a_tool_table(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.codeplan]\nmodel = 'other'")
     (tmp_path / "codeplan.toml").write_text(FILE)
     assert load_config(tmp_path, {}).model == "strong"
@@ -43,13 +43,13 @@ def test_a_file_of_its_own_goes_first_with_its_keys_at_the_top_or_not(tmp_path: 
 
 
 @pytest.mark.parametrize("text", [None, "", "[project]\nname = 'x'", "[tool.ruff]\nline-length = 120"])
-def test_a_folder_that_says_nothing_sets_nothing(tmp_path: Path, text: str | None) -> None:
+def test_a_folder_without_settings_sets_nothing(tmp_path: Path, text: str | None) -> None:
     if text is not None:
         (tmp_path / "pyproject.toml").write_text(text)
     assert load_config(tmp_path, {}) == UserConfig(None, {}, {})
 
 
-def test_a_variable_goes_before_the_file(tmp_path: Path) -> None:
+def test_a_variable_overrides_the_file(tmp_path: Path) -> None:
     (tmp_path / "codeplan.toml").write_text(FILE + "[tool.codeplan.unused]\n" * 0)
     variables = {
         "CODEPLAN_MODEL": "other",
@@ -66,7 +66,7 @@ def test_a_variable_goes_before_the_file(tmp_path: Path) -> None:
     assert found.budget == {"money": 3.0, "model_calls": 7}
 
 
-def test_openais_own_variable_for_the_address_goes_before_the_file(tmp_path: Path) -> None:
+def test_openais_address_variable_overrides_the_file(tmp_path: Path) -> None:
     (tmp_path / "codeplan.toml").write_text("base_url = 'http://file/v1'")
     assert load_config(tmp_path, {}).settings == {"base_url": "http://file/v1"}
     assert load_config(tmp_path, {"OPENAI_BASE_URL": "http://variable/v1"}).settings == {}
@@ -74,7 +74,7 @@ def test_openais_own_variable_for_the_address_goes_before_the_file(tmp_path: Pat
     assert load_config(tmp_path, both).settings == {"base_url": "http://own/v1"}
 
 
-def test_the_stand_in_takes_what_fits_it_and_asks_nobody_else() -> None:
+def test_the_stand_in_takes_only_its_own_settings() -> None:
     assert settings_for_model("scripted", {"ask_model": "cheap", "temperature": 1.0, "model_seed": 3}) == {
         "model_seed": 3
     }
@@ -105,7 +105,7 @@ def test_the_stand_in_takes_what_fits_it_and_asks_nobody_else() -> None:
         ("base_url = 'localhost:8000/v1'", "codeplan.toml: the base URL is not a URL"),
     ],
 )
-def test_a_mistake_in_the_file_is_one_line_with_the_place(tmp_path: Path, text: str, said: str) -> None:
+def test_a_mistake_in_the_file_is_reported_in_one_line_with_its_place(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "codeplan.toml").write_text(text)
     with pytest.raises(UsageError) as caught:
         load_config(tmp_path, {})
@@ -114,7 +114,7 @@ def test_a_mistake_in_the_file_is_one_line_with_the_place(tmp_path: Path, text: 
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_that_is_no_text_is_one_line(tmp_path: Path) -> None:
+def test_a_file_that_is_not_text_is_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "codeplan.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UsageError, match="UTF-8"):
         load_config(tmp_path, {})
@@ -133,7 +133,9 @@ def test_a_file_that_is_no_text_is_one_line(tmp_path: Path) -> None:
         ("CODEPLAN_BUDGET_SECONDS", "inf"),
     ],
 )
-def test_a_mistake_in_a_variable_is_one_line_with_its_name(tmp_path: Path, variable: str, value: str) -> None:
+def test_a_mistake_in_a_variable_is_reported_in_one_line_with_its_name(
+    tmp_path: Path, variable: str, value: str
+) -> None:
     with pytest.raises(UsageError, match=variable):
         load_config(tmp_path, {variable: value})
 
@@ -147,7 +149,7 @@ def header(folder: str) -> EpisodeStarted:
     return event
 
 
-def test_flags_win_over_variables_and_variables_over_the_file(
+def test_options_override_variables_and_variables_override_the_file(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -157,15 +159,15 @@ def test_flags_win_over_variables_and_variables_over_the_file(
     monkeypatch.setenv("CODEPLAN_TEMPERATURE", "0.2")
     monkeypatch.setenv("CODEPLAN_BUDGET_ACTIONS", "70")
     assert main(["run", "household", "--temperature", "0.3", "--max-money", "2", "--out", "one", "--json"]) == 0
-    told = header("one")
-    assert told.model == "of-the-file"
-    assert told.model_settings["temperature"] == 0.3
-    assert told.model_settings["seed"] == 2
-    assert (told.budget.model_calls, told.budget.actions, told.budget.money) == (9, 70, 2.0)
+    shown = header("one")
+    assert shown.model == "of-the-file"
+    assert shown.model_settings["temperature"] == 0.3
+    assert shown.model_settings["seed"] == 2
+    assert (shown.budget.model_calls, shown.budget.actions, shown.budget.money) == (9, 70, 2.0)
     capsys.readouterr()
 
 
-def test_an_episode_is_resumed_and_forked_where_the_file_says_today_with_what_was_recorded(
+def test_a_recorded_episode_runs_again_at_todays_endpoint_with_its_recorded_settings(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -181,18 +183,20 @@ def test_an_episode_is_resumed_and_forked_where_the_file_says_today_with_what_wa
     assert main(["resume", "one", "--json"]) == 0
     assert main(["fork", "one", "--at", "2", "--out", "two", "--json"]) == 0
     for folder in ("one", "two"):
-        told, *_, end = Trace.read(Path(folder) / "trace.jsonl")
-        assert isinstance(told, EpisodeStarted)
+        shown, *_, end = Trace.read(Path(folder) / "trace.jsonl")
+        assert isinstance(shown, EpisodeStarted)
         assert isinstance(end, EpisodeEnded)
-        assert (told.model, told.budget.model_calls) == ("strong (ask: cheap)", 9)
-        assert told.model_settings["temperature"] == 0.3
+        assert (shown.model, shown.budget.model_calls) == ("strong (ask: cheap)", 9)
+        assert shown.model_settings["temperature"] == 0.3
         assert (end.result.model, end.result.success) == ("strong (ask: cheap)", True)
         assert (end.result.usage.money or 0) > 1
     assert {"strong"} <= {entry["model"] for entry in today.log} <= {"strong", "cheap"}
     capsys.readouterr()
 
 
-def test_a_run_with_the_stand_in_needs_nothing_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_with_the_stand_in_ignores_the_endpoints_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "codeplan.toml").write_text(FILE)
     assert main(["run", "household", "--model", "scripted", "--mistakes", "none", "--out", "one", "--json"]) == 0
@@ -209,7 +213,7 @@ def test_a_run_with_the_stand_in_needs_nothing_of_the_file(tmp_path: Path, monke
         ["fork", "one", "--at", "2", "--out", "two"],
     ],
 )
-def test_a_bad_file_ends_every_command_in_one_line(
+def test_a_bad_file_ends_every_command_with_one_line(
     command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -221,17 +225,17 @@ def test_a_bad_file_ends_every_command_in_one_line(
     assert err.count("\n") == 1
 
 
-def test_a_budget_of_money_that_cannot_hold_is_told(
+def test_a_money_budget_without_a_price_is_reported(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "prices.toml").write_text("[models.tiny]\ninput = 1000.0\noutput = 1000.0\n")
     run = ["run", "household", "--model", "tiny", "--base-url", serve().url, "--max-money", "0.001"]
     assert main([*run, "--out", "one"]) == 0
-    told = capsys.readouterr()
-    assert "no price is known for the model tiny" in told.err
-    assert re.search(r"Money +unknown", told.out)
+    shown = capsys.readouterr()
+    assert "no price is known for the model tiny" in shown.err
+    assert re.search(r"Money +unknown", shown.out)
     assert main([*run, "--prices", "prices.toml", "--set", "code_check=always", "--out", "two"]) == 3
-    told = capsys.readouterr()
-    assert "price" not in told.err
-    assert re.search(r"Money +\$\d", told.out)
+    shown = capsys.readouterr()
+    assert "price" not in shown.err
+    assert re.search(r"Money +\$\d", shown.out)

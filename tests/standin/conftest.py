@@ -1,4 +1,4 @@
-"""The served endpoint, for tests of what asks it."""
+"""Fixtures: the stand-in served on loopback."""
 
 from support.endpoint import no_settings_of_this_machine, serve
 

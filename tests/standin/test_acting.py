@@ -43,20 +43,20 @@ def test_adapt_wins_more_the_deeper_it_may_go(env):
     assert rates[-1] > 0.8
 
 
-def test_the_depth_that_is_needed_is_the_recipe_s():
+def test_adapt_needs_the_depth_of_the_recipe():
     for depth in (2, 3, 4):
         rates = rate("textcraft", "adapt", "span", max_depth=depth)
         assert rates == {f"depth{n}": float(n <= depth) for n in (4, 3, 2)}
 
 
 @pytest.mark.parametrize("env", ["household", "textcraft"])
-def test_reflexion_wins_where_trying_again_does_not(env):
+def test_reflexion_succeeds_more_often_than_trying_again(env):
     again, reflected = rate(env, "try-again", "forgetful"), rate(env, "reflexion", "forgetful")
     assert mean(reflected) > mean(again)
     assert all(reflected[kind] >= again[kind] for kind in again)
 
 
-def test_a_weakness_that_there_is_not_is_refused():
+def test_an_unknown_weakness_is_refused():
     with pytest.raises(UsageError, match="the weakness 'lazy' is not known; give one of none, span, forgetful"):
         ScriptedModel(weakness="lazy")
 

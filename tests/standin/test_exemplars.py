@@ -24,7 +24,7 @@ def planned(kind, seed=2003, skills=(), sample=None, **settings):
 
 
 @pytest.mark.parametrize("kind", TREATED)
-def test_with_gaps_it_leaves_the_treatment_out_where_no_exemplar_shows_it(kind):
+def test_with_gaps_it_omits_a_treatment_that_no_exemplar_shows(kind):
     assert f"agent.{kind}(" in planned(kind)
     lacking = planned(kind, gaps=1.0)
     assert f"agent.{kind}(" not in lacking
@@ -32,13 +32,13 @@ def test_with_gaps_it_leaves_the_treatment_out_where_no_exemplar_shows_it(kind):
 
 
 @pytest.mark.parametrize("kind", [*TREATED, "examine", "pick_two"])
-def test_a_worked_example_of_the_kind_fills_the_gap_and_one_of_another_does_not(kind):
+def test_only_a_worked_example_of_the_same_kind_fills_the_gap(kind):
     prompts = Prompts()
     assert planned(kind, gaps=1.0, sample=prompts.sample("household", kind)) == planned(kind)
     assert planned(kind, gaps=1.0, sample=prompts.sample("household", "pick")) == planned(kind, gaps=1.0)
 
 
-def test_a_skill_is_followed_to_the_letter_but_for_its_parameters():
+def test_a_skill_is_followed_exactly_except_for_its_parameters():
     plan = (
         "def solution(agent, start_from=1):\n"
         "    # Parameters, with their values for the task: heat some egg and put it in fridge.\n"
@@ -59,7 +59,7 @@ def test_a_skill_is_followed_to_the_letter_but_for_its_parameters():
     assert "agent.put(the_item, 'nowhere 7')" in answer
 
 
-def test_a_wrong_skill_makes_it_fail_where_it_would_have_won():
+def test_a_wrong_skill_makes_it_fail():
     plan = (
         "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print(1)\n        assert agent.report()"
     )

@@ -16,7 +16,7 @@ from codeplan.standin.model import ScriptedModel, answer_question
 
 EVERY = [task for split in HotpotQA().splits for task in HotpotQA().tasks(split)]
 GOAL = "In which city was the builder of the Garabit bridge born?"
-SOUND = write_plan(parse_goal(GOAL))
+CORRECT = write_plan(parse_goal(GOAL))
 ASKED = "Text: {} Question: {}? Answer from the text alone, with a Python string, or with None where it does not say."
 
 
@@ -49,7 +49,7 @@ def test_a_question_is_understood_by_its_form():
 
 
 @pytest.mark.parametrize("task", EVERY, ids=lambda t: t.id)
-def test_every_question_that_comes_along_is_understood_and_planned_for(task):
+def test_every_included_question_is_understood_and_planned_for(task):
     plan = write_plan(parse_goal(task.goal))
     ast.parse(plan)
     assert ask_for_plan(goal=task.goal) == plan
@@ -57,13 +57,13 @@ def test_every_question_that_comes_along_is_understood_and_planned_for(task):
 
 
 @pytest.mark.parametrize("goal", ["", "Who?", "In which city was the baker of the bread born?", "put a mug in desk"])
-def test_any_other_question_is_an_error_and_no_made_up_plan(goal):
+def test_any_other_goal_is_an_error(goal):
     with pytest.raises(ModelError, match="does not understand the goal"):
         ask_for_plan(goal=goal)
 
 
 @pytest.mark.parametrize(
-    ("text", "question", "told"),
+    ("text", "question", "shown"),
     [
         ("He was born in Bonn in 1770.", "in which city was Ludwig born", "'Bonn'"),
         ("He was born in Bonn in 1770.", "in what year was Ludwig born", "'1770'"),
@@ -74,11 +74,11 @@ def test_any_other_question_is_an_error_and_no_made_up_plan(goal):
         ("", "in which city did X die", "None"),
     ],
 )
-def test_a_question_about_a_text_is_answered_from_the_text_alone(text, question, told):
-    assert answer_question(ASKED.format(text, question)) == told
+def test_a_question_about_a_text_is_answered_from_the_text_alone(text, question, shown):
+    assert answer_question(ASKED.format(text, question)) == shown
 
 
-def test_a_question_of_another_sort_is_an_error():
+def test_any_other_question_is_an_error():
     with pytest.raises(ModelError, match="cannot answer the question"):
         answer_question(ASKED.format("Some text.", "what colour is it"))
 
@@ -88,24 +88,24 @@ def test_a_question_of_another_sort_is_an_error():
 
 @pytest.mark.parametrize("name", MISTAKE_INSERTERS)
 @pytest.mark.parametrize("seed", range(6))
-def test_a_mistake_that_is_asked_for_by_name_is_made(name, seed):
-    assert ask_for_plan(ScriptedModel(seed, name)) != SOUND
+def test_a_mistake_requested_by_name_is_made(name, seed):
+    assert ask_for_plan(ScriptedModel(seed, name)) != CORRECT
 
 
-def test_a_title_that_there_is_not_is_mended_by_the_first_that_is_similar_in_the_step_that_failed():
-    told = "Error in [Step 1]: this is no title. Could not find Garabit bridge. Similar: [\"Garabit's viaduct\", 'Prague']."
-    mended = refine_plan(SOUND, told, parse_goal(GOAL))
-    assert mended == SOUND.replace("agent.search('Garabit bridge')", 'agent.search("Garabit\'s viaduct")')
+def test_a_missing_title_is_replaced_by_the_first_similar_one():
+    shown = "Error in [Step 1]: this is no title. Could not find Garabit bridge. Similar: [\"Garabit's viaduct\", 'Prague']."
+    mended = refine_plan(CORRECT, shown, parse_goal(GOAL))
+    assert mended == CORRECT.replace("agent.search('Garabit bridge')", 'agent.search("Garabit\'s viaduct")')
 
 
-def test_where_the_feedback_tells_nothing_a_new_plan_is_written():
-    assert refine_plan("def solution(agent, start_from=1):\n    pass\n", "nothing", parse_goal(GOAL)) == SOUND
+def test_feedback_without_a_fix_leads_to_a_new_plan():
+    assert refine_plan("def solution(agent, start_from=1):\n    pass\n", "nothing", parse_goal(GOAL)) == CORRECT
 
 
 # ------------------------------------------------------------------ episodes
 
 
-def test_a_title_that_is_not_quite_right_costs_one_refinement():
+def test_an_inexact_title_costs_one_refinement():
     result, events = episode("bridge/1")
     assert (result.success, result.refinements, result.asks) == (True, 1, 2)
     assert "Similar: ['Garabit viaduct'" in next(e for e in events if isinstance(e, PlanFailed)).message

@@ -58,17 +58,17 @@ def test_a_plan_that_the_check_refuses_is_repaired_without_a_refinement(name):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_plan_that_starts_over_in_a_world_that_has_moved_on_still_wins(kind):
+def test_a_plan_that_starts_over_in_a_changed_environment_succeeds(kind):
     result, _ = episode(f"{kind}/2", "many", seed=1, start_over_from=1)
     assert result.success, result
 
 
-def test_the_procedure_with_a_model_call_for_every_check_and_every_resumption_wins_too():
+def test_model_calls_for_every_check_and_resume_point_succeed_too():
     settings = {"code_check": "always", "resume_by": "model"}
     usual, paper = episode("heat/4", "many"), episode("heat/4", "many", **settings)
     assert paper[0].success
     assert paper[0].model_calls > usual[0].model_calls
 
 
-def test_the_household_has_the_kinds_that_are_planned_for():
+def test_the_rules_cover_every_kind_of_household_task():
     assert envs.make("household").kinds == KINDS

@@ -64,12 +64,12 @@ def test_a_plan_does_what_the_task_s_sentence_says(goal, page, does):
 @pytest.mark.parametrize(
     "text", [observed("Drag the box to the left."), observed("Delete it.", MAILS), "Task: Click.", observed("")]
 )
-def test_a_task_that_it_does_not_know_has_no_made_up_plan(text):
+def test_an_unknown_task_has_no_solution(text):
     assert find_solution("", text) is None
 
 
 @pytest.mark.parametrize(
-    ("goal", "errand"),
+    ("goal", "task"),
     [
         ("Find the email by Cora and click the trash icon to delete it.", ParsedMailTask("trash", "Cora")),
         ("Coras email should be put in the recycling bin", ParsedMailTask("trash", "Cora")),
@@ -85,11 +85,11 @@ def test_a_task_that_it_does_not_know_has_no_made_up_plan(text):
         ("Do nothing.", None),
     ],
 )
-def test_errands_with_mail_are_understood_in_many_words(goal, errand):
-    assert understand_mail(goal, ["Cora", "Evy"]) == errand
+def test_mail_tasks_are_understood_in_many_wordings(goal, task):
+    assert understand_mail(goal, ["Cora", "Evy"]) == task
 
 
-def test_words_that_mean_the_same_are_known():
+def test_synonyms_are_known():
     question = "Which of the words ['stop', 'quiet', 'delectable'] mean much the same as one of the words ['mild', 'delicious']?"
     assert answer_question(question) == "['quiet', 'delectable']"
 
@@ -98,30 +98,32 @@ def test_words_that_mean_the_same_are_known():
 
 
 @pytest.mark.parametrize("text", [LOGIN, GUESS, observed('Click on the "Ok" button.')])
-def test_plans_are_in_the_plan_language_with_and_without_haste(text):
-    job = find_solution("", text)
-    for plan in (write_plan(job), write_hasty_plan(job)):
+def test_careful_and_hasty_plans_pass_the_check(text):
+    solution = find_solution("", text)
+    for plan in (write_plan(solution), write_hasty_plan(solution)):
         assert isinstance(Sandbox().check(plan, agent_api(MiniWobAgent)), Plan)
 
 
-def test_a_method_that_the_agent_has_not_and_a_lost_bracket_are_repaired():
-    job = find_solution("", LOGIN)
-    sound = write_plan(job)
+def test_an_unknown_method_and_a_lost_bracket_are_repaired():
+    solution = find_solution("", LOGIN)
+    correct = write_plan(solution)
     for name in ("unknown_method", "syntax_error"):
         for which in (0.0, 0.3, 0.6, 0.9):
-            broken = mistake_inserters(job)[name](sound, which)
-            assert broken != sound
+            broken = mistake_inserters(solution)[name](correct, which)
+            assert broken != correct
             refused = Sandbox().check(broken, agent_api(MiniWobAgent))
             errors = "\n".join(map(str, refused.diagnostics))
             assert ast.unparse(ast.parse(rules_for(broken).repair_plan(broken, errors))) == ast.unparse(
-                ast.parse(sound)
+                ast.parse(correct)
             )
 
 
-def test_the_step_that_failed_is_done_with_care_and_the_others_stay():
-    job = find_solution("", LOGIN)
-    hasty = write_hasty_plan(job)
-    mended = refine_plan(hasty, "[Step 3], line 9 raised AssertionError: Error in [Step 3]: a window has come up.", job)
+def test_the_failed_step_becomes_careful_and_the_others_stay():
+    solution = find_solution("", LOGIN)
+    hasty = write_hasty_plan(solution)
+    mended = refine_plan(
+        hasty, "[Step 3], line 9 raised AssertionError: Error in [Step 3]: a window has come up.", solution
+    )
     assert mended.count("popup-cancel") == 1
     steps = re.split(r"(?=    if start_from)", mended)
     assert "popup-cancel" in steps[3]
@@ -129,11 +131,11 @@ def test_the_step_that_failed_is_done_with_care_and_the_others_stay():
 
 
 def test_a_guess_is_followed_by_one_that_the_page_allows():
-    job = find_solution("", GUESS)
+    solution = find_solution("", GUESS)
     page = (
         '<div id="lower" class="hide">…<span></span></div><div id="higher" class="">higher than <span>5</span>.</div>'
     )
-    mended = refine_plan(write_hasty_plan(job), f"[Step 1], line 11 raised AssertionError: … {page}", job)
+    mended = refine_plan(write_hasty_plan(solution), f"[Step 1], line 11 raised AssertionError: … {page}", solution)
     assert "possible = [6, 7, 8, 9]" in mended
 
 
@@ -141,7 +143,7 @@ def test_a_guess_is_followed_by_one_that_the_page_allows():
 
 
 @pytest.fixture(scope="module")
-def world():
+def env():
     env = MiniWob()
     yield env
     env.close()
@@ -149,15 +151,15 @@ def world():
 
 @needs_browser
 @pytest.mark.parametrize("kind", PAPER_TASKS)
-def test_a_sound_plan_does_the_task(world, kind):
-    assert run(world, world.task(kind, 0), model=ScriptedModel(mistakes="none")).success
+def test_a_plan_without_mistakes_solves_the_task(env, kind):
+    assert run(env, env.task(kind, 0), model=ScriptedModel(mistakes="none")).success
 
 
 @needs_browser
 @pytest.mark.parametrize("kind", [kind for kind in FEEDBACK_TASKS if kind != "tic-tac-toe"])
-def test_a_hasty_plan_fails_hears_what_the_page_says_and_is_mended(world, kind):
-    seed, heard = {"login-user-popup": 1}.get(kind, 0), []
-    result = run(world, world.task(kind, seed), model=ScriptedModel(mistakes="wrong_guess"), on_event=heard.append)
+def test_a_hasty_plan_fails_and_is_mended_by_the_pages_answer(env, kind):
+    seed, events = {"login-user-popup": 1}.get(kind, 0), []
+    result = run(env, env.task(kind, seed), model=ScriptedModel(mistakes="wrong_guess"), on_event=events.append)
     assert result.success
     assert result.refinements
-    assert any(isinstance(event, PlanFailed) for event in heard)
+    assert any(isinstance(event, PlanFailed) for event in events)

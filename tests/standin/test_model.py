@@ -25,8 +25,8 @@ ROOM = (
     "Your task is to: "
 )
 CLEAN = "put a clean lettuce in diningtable."
-CHORE = parse_goal(CLEAN, ROOM + CLEAN)
-SOUND = write_plan(CHORE)
+PARSED = parse_goal(CLEAN, ROOM + CLEAN)
+CORRECT = write_plan(PARSED)
 
 
 def ask(name, model=None, **values):
@@ -72,20 +72,20 @@ def ask_to_refine(source, feedback, goal=CLEAN):
         ("embed", []),
     ],
 )
-def test_what_it_does_not_understand_is_an_error_and_no_made_up_answer(purpose, messages):
+def test_a_prompt_that_it_does_not_understand_is_an_error(purpose, messages):
     with pytest.raises(
         ModelError, match=r"answers prompts about codeplan's own tasks only: .*use --model NAME with a real endpoint"
     ):
         ScriptedModel().complete(messages, purpose=purpose)
 
 
-def test_the_purpose_and_not_the_words_of_the_prompt_says_what_to_do():
+def test_the_purpose_decides_what_it_does():
     messages = [{"role": "user", "content": f"<observation>\n{ROOM + CLEAN}\n</observation>\n<goal>\n{CLEAN}\n</goal>"}]
-    assert SOUND in ScriptedModel(mistakes="none").complete(messages, purpose="plan").text
+    assert CORRECT in ScriptedModel(mistakes="none").complete(messages, purpose="plan").text
     assert ScriptedModel().complete(messages, purpose="act").text == "go to countertop 1"
 
 
-def test_usage_is_counted_by_the_length_of_the_texts():
+def test_usage_follows_the_length_of_the_texts():
     messages = PROMPTS.messages("adaplanner/ask", question="In which order shall I look for a mug in ['safe 1']?")
     completion = ScriptedModel().complete(messages, purpose="ask")
     assert completion.usage.output_tokens == len(completion.text) // 4
@@ -120,7 +120,7 @@ def test_both_wordings_of_every_kind_of_goal_are_understood(goal, kind, thing, p
     ast.parse(write_plan(chore))
 
 
-def test_a_plan_looks_first_where_such_things_are_kept_in_this_room():
+def test_a_plan_searches_likely_places_first():
     places = ast.literal_eval(re.search(r"places = (\[.*\])", ask_for_plan())[1])
     assert places == ["countertop 1", "diningtable 1", "fridge 1", "sinkbasin 1", "microwave 1"]
 
@@ -145,10 +145,10 @@ def test_questions_are_answered_with_a_python_literal(question, expected):
 
 
 def test_the_step_to_resume_at_is_the_first_that_differs():
-    revised = SOUND.replace("agent.clean(found", "agent.clean('lettuce 1'")
-    assert ask("adaplanner/resume", previous=SOUND, revised=revised) == "3"
-    assert first_difference(SOUND, SOUND.replace("        # Where", "        # There")) == 1
-    assert first_difference(SOUND, SOUND.replace("def find(name,", "def find(what,")) == 1
+    revised = CORRECT.replace("agent.clean(found", "agent.clean('lettuce 1'")
+    assert ask("adaplanner/resume", previous=CORRECT, revised=revised) == "3"
+    assert first_difference(CORRECT, CORRECT.replace("        # Where", "        # There")) == 1
+    assert first_difference(CORRECT, CORRECT.replace("def find(name,", "def find(what,")) == 1
 
 
 # ------------------------------------------------------------------ mistakes
@@ -160,18 +160,18 @@ def test_the_same_seed_mistakes_and_messages_give_the_same_plan():
     assert len(set(plans)) > 2
 
 
-def test_without_mistakes_a_plan_is_sound_whatever_the_seed():
-    assert {ask_for_plan(model=ScriptedModel(seed, "none")) for seed in range(5)} == {SOUND}
+def test_without_mistakes_the_seed_does_not_matter():
+    assert {ask_for_plan(model=ScriptedModel(seed, "none")) for seed in range(5)} == {CORRECT}
 
 
 @pytest.mark.parametrize("name", MISTAKE_NAMES)
-def test_a_mistake_that_is_asked_for_by_name_is_made(name):
-    spoilt = ask_for_plan(model=ScriptedModel(3, name))
-    assert spoilt != SOUND
-    assert ask_for_plan(model=ScriptedModel(3, Mistakes(**{name: 1.0}))) == spoilt
+def test_a_mistake_requested_by_name_is_made(name):
+    broken = ask_for_plan(model=ScriptedModel(3, name))
+    assert broken != CORRECT
+    assert ask_for_plan(model=ScriptedModel(3, Mistakes(**{name: 1.0}))) == broken
 
 
-def test_the_amounts_set_how_often_each_mistake_is_made():
+def test_the_levels_set_how_often_each_mistake_is_made():
     def share(level):
         plans = [ask_for_plan(model=ScriptedModel(seed, level)) for seed in range(300)]
         return sum("visit('sinkbasin 1')" not in p or "visit('diningtable 1')" not in p for p in plans) / 300
@@ -181,16 +181,16 @@ def test_the_amounts_set_how_often_each_mistake_is_made():
     assert 0.8 < share("many") < 1
 
 
-def test_a_wrong_guess_lacks_every_likely_place_and_does_not_ask():
-    spoilt = ask_for_plan(model=ScriptedModel(mistakes="wrong_guess"))
-    places = ast.literal_eval(re.search(r"places = (\[.*\])", spoilt)[1])
+def test_a_wrong_guess_omits_all_likely_places_and_the_question():
+    broken = ask_for_plan(model=ScriptedModel(mistakes="wrong_guess"))
+    places = ast.literal_eval(re.search(r"places = (\[.*\])", broken)[1])
     assert places
-    assert not set(places) & set(likely_places("lettuce", CHORE.room))
-    assert "ask_llm" not in spoilt
+    assert not set(places) & set(likely_places("lettuce", PARSED.room))
+    assert "ask_llm" not in broken
 
 
 @pytest.mark.parametrize("mistakes", ["sum", "some,many", "forgotten_walk,forgetfulness", "", 3])
-def test_unknown_mistakes_are_refused_with_those_there_are(mistakes):
+def test_unknown_mistakes_are_refused_with_the_valid_ones(mistakes):
     with pytest.raises(UsageError, match=r"none, some, many, or some of forgotten_walk, .*syntax_error"):
         ScriptedModel(mistakes=mistakes)
 
@@ -213,48 +213,50 @@ def syntax_error(source):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_lost_bracket_or_colon_is_put_back(seed):
-    spoilt = ask_for_plan(model=ScriptedModel(seed, "syntax_error"))
-    assert syntax_error(spoilt)
-    assert ask("adaplanner/check", source=spoilt, errors=syntax_error(spoilt), asks=True) == SOUND
-    assert ask("adaplanner/check", source=spoilt, errors="", asks=True) == SOUND
+def test_a_lost_bracket_or_colon_is_restored(seed):
+    broken = ask_for_plan(model=ScriptedModel(seed, "syntax_error"))
+    assert syntax_error(broken)
+    assert ask("adaplanner/check", source=broken, errors=syntax_error(broken), asks=True) == CORRECT
+    assert ask("adaplanner/check", source=broken, errors="", asks=True) == CORRECT
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_method_that_the_agent_has_not_becomes_the_one_that_was_meant(seed):
-    spoilt = ask_for_plan(model=ScriptedModel(seed, "unknown_method"))
+def test_an_unknown_method_becomes_the_right_one(seed):
+    broken = ask_for_plan(model=ScriptedModel(seed, "unknown_method"))
     known = set(agent_api(HouseholdAgent).names)
-    calls = [(n, m[1]) for n, line in enumerate(spoilt.split("\n"), 1) for m in re.finditer(r"agent\.(\w+)", line)]
+    calls = [(n, m[1]) for n, line in enumerate(broken.split("\n"), 1) for m in re.finditer(r"agent\.(\w+)", line)]
     errors = [f"line {n}, column 9: the agent has no {name} [agent-method]" for n, name in calls if name not in known]
     assert len(errors) == 1
-    assert ask("adaplanner/check", source=spoilt, errors=errors[0], asks=True) == SOUND
+    assert ask("adaplanner/check", source=broken, errors=errors[0], asks=True) == CORRECT
 
 
-def test_a_plan_without_listed_errors_that_it_can_mend_comes_back_as_it_was():
-    assert rules_for(SOUND).repair_plan(SOUND, "line 3, column 1: this step has no assertion [assertion]") == SOUND
-    assert rules_for(SOUND).repair_plan(SOUND, "line 9999, column 1: invalid syntax [syntax]") == SOUND
+def test_errors_without_a_known_fix_leave_the_plan_unchanged():
+    assert (
+        rules_for(CORRECT).repair_plan(CORRECT, "line 3, column 1: this step has no assertion [assertion]") == CORRECT
+    )
+    assert rules_for(CORRECT).repair_plan(CORRECT, "line 9999, column 1: invalid syntax [syntax]") == CORRECT
 
 
 def feedback(step, message, report):
     return f"[Step {step}], line 40 raised AssertionError: Error in [Step {step}]: {message} {report}"
 
 
-def test_something_used_from_afar_is_walked_to_and_the_steps_before_stay_as_they_were():
-    forgetful = SOUND.replace("        visit('sinkbasin 1')\n", "")
+def test_an_object_used_from_afar_is_walked_to_in_the_failed_step_only():
+    forgetful = CORRECT.replace("        visit('sinkbasin 1')\n", "")
     report = (
         "I am at countertop 1, holding lettuce 1. "
         "Last action: 'clean lettuce 1 with sinkbasin 1'; it answered: 'Nothing happens.'"
     )
-    assert ask_to_refine(forgetful, feedback(3, "I cannot clean lettuce 1.", report)) == SOUND
-    assert first_difference(forgetful, SOUND) == 3
+    assert ask_to_refine(forgetful, feedback(3, "I cannot clean lettuce 1.", report)) == CORRECT
+    assert first_difference(forgetful, CORRECT) == 3
 
 
-def test_places_that_were_searched_in_vain_give_way_to_the_others():
+def test_after_a_failed_search_the_other_places_are_searched():
     guess = ask_for_plan(model=ScriptedModel(mistakes="wrong_guess"))
     searched = re.search(r"places = (\[.*\])", guess)[1]
     mended = ask_to_refine(guess, feedback(1, f"no lettuce found in {searched}.", "I am at safe 1, holding nothing."))
     places = ast.literal_eval(re.search(r"places = (\[.*\])", mended)[1])
-    assert sorted(places + ast.literal_eval(searched)) == sorted(CHORE.room)
+    assert sorted(places + ast.literal_eval(searched)) == sorted(PARSED.room)
     assert places[0] == "countertop 1"
 
 
@@ -270,22 +272,22 @@ def test_full_hands_are_emptied_before_taking():
     report = (
         "I am at fridge 1, holding mug 2. Last action: 'take lettuce 1 from fridge 1'; it answered: 'Nothing happens.'"
     )
-    mended = ask_to_refine(SOUND, feedback(2, "I cannot take lettuce 1.", report))
+    mended = ask_to_refine(CORRECT, feedback(2, "I cannot take lettuce 1.", report))
     ast.parse(mended)
     step_2 = mended.split("if start_from <= 2:")[1].split("if start_from <= 3:")[0]
     assert "agent.put(agent.holding, spot)" in step_2
     assert step_2.rindex("visit(place)") < step_2.index("agent.take(")
-    assert first_difference(SOUND, mended) == 2
+    assert first_difference(CORRECT, mended) == 2
 
 
-def test_an_unknown_method_met_at_run_time_is_replaced():
-    spoilt = SOUND.replace("agent.clean(", "agent.wash(")
-    assert ask_to_refine(spoilt, "[Step 3], line 42 raised AttributeError: the agent has no method wash") == SOUND
+def test_an_unknown_method_at_run_time_is_replaced():
+    broken = CORRECT.replace("agent.clean(", "agent.wash(")
+    assert ask_to_refine(broken, "[Step 3], line 42 raised AttributeError: the agent has no method wash") == CORRECT
 
 
-def test_a_refused_plan_that_is_to_be_refined_is_repaired():
-    spoilt = SOUND.replace("def visit(place):", "def visit(place)")
-    assert ask_to_refine(spoilt, syntax_error(spoilt)) == SOUND
+def test_a_refused_plan_is_repaired_when_refined():
+    broken = CORRECT.replace("def visit(place):", "def visit(place)")
+    assert ask_to_refine(broken, syntax_error(broken)) == CORRECT
 
 
 @pytest.mark.parametrize(
@@ -302,8 +304,8 @@ def test_a_refused_plan_that_is_to_be_refined_is_repaired():
         ),
     ],
 )
-def test_where_the_feedback_tells_no_remedy_a_thorough_plan_starts_over(words):
-    mended = ask_to_refine(SOUND, words)
+def test_feedback_without_a_fix_leads_to_a_thorough_plan(words):
+    mended = ask_to_refine(CORRECT, words)
     places = ast.literal_eval(re.search(r"places = (\[.*\])", mended)[1])
-    assert sorted(places) == sorted(CHORE.room)
-    assert first_difference(SOUND, mended) == 1
+    assert sorted(places) == sorted(PARSED.room)
+    assert first_difference(CORRECT, mended) == 1

@@ -1,4 +1,4 @@
-"""The served endpoint, asked by the package that everybody's clients use."""
+"""The served stand-in, tested with OpenAI's own client."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def ask(served: Served, fault: str = "") -> Any:
         return asked.chat.completions.create(model="tiny", messages=ASK, user="me", extra_headers=headers)
 
 
-def test_a_chat_completion_is_the_scripted_models_answer_and_is_logged_with_its_tokens(serve: Serve) -> None:
+def test_a_chat_completion_has_the_stand_ins_answer_and_is_logged_with_its_tokens(serve: Serve) -> None:
     served = serve()
     answer = ask(served)
     assert "countertop 1" in answer.choices[0].message.content
@@ -39,7 +39,7 @@ def test_a_chat_completion_is_the_scripted_models_answer_and_is_logged_with_its_
     assert (entry["user"], entry["api"], entry["status"], entry["fault"]) == ("me", "chat", 200, "")
 
 
-def test_a_stream_says_the_same_in_pieces_and_its_tokens_at_the_end(serve: Serve) -> None:
+def test_a_stream_has_the_same_text_in_pieces_and_its_tokens_at_the_end(serve: Serve) -> None:
     served = serve()
     whole = ask(served)
     with client(served) as asked:
@@ -53,7 +53,7 @@ def test_a_stream_says_the_same_in_pieces_and_its_tokens_at_the_end(serve: Serve
     assert [e["stream"] for e in served.log] == [False, True]
 
 
-def test_the_responses_api_says_the_same_whole_and_as_a_stream(serve: Serve) -> None:
+def test_the_responses_api_has_the_same_text_whole_and_as_a_stream(serve: Serve) -> None:
     served = serve()
     whole = ask(served)
     with client(served) as asked:
@@ -71,7 +71,7 @@ def test_models_are_listed(serve: Serve) -> None:
         assert [m.id for m in asked.models.list()] == ["scripted"]
 
 
-def test_what_the_scripted_model_does_not_understand_is_a_bad_request(serve: Serve) -> None:
+def test_a_prompt_that_the_stand_in_does_not_understand_is_a_bad_request(serve: Serve) -> None:
     with client(serve()) as asked, pytest.raises(openai.BadRequestError, match="cannot answer the question"):
         asked.chat.completions.create(model="tiny", messages=[{"role": "user", "content": "Hello?"}])
 
@@ -89,7 +89,7 @@ def test_nonsense_is_a_bad_request(serve: Serve, body: bytes) -> None:
 # ------------------------------------------------------------------ faults
 
 
-def test_each_fault_can_be_asked_for_by_a_header(serve: Serve) -> None:
+def test_a_header_requests_any_fault(serve: Serve) -> None:
     served = serve("slow_by=0.2,retry_after=3")
     with pytest.raises(openai.RateLimitError) as limited:
         ask(served, "429")
@@ -106,7 +106,7 @@ def test_each_fault_can_be_asked_for_by_a_header(serve: Serve) -> None:
     assert [e["usage"] is not None for e in served.log] == [False, False, False, True, True, True]
 
 
-def test_garbage_is_no_json(serve: Serve) -> None:
+def test_garbage_is_not_json(serve: Serve) -> None:
     request = urllib.request.Request(
         serve().url + "/chat/completions",
         data=json.dumps({"messages": ASK}).encode(),
@@ -116,7 +116,7 @@ def test_garbage_is_no_json(serve: Serve) -> None:
         json.loads(reply.read())
 
 
-def test_faults_come_as_often_as_asked_for_and_the_same_again_with_the_same_seed() -> None:
+def test_faults_follow_their_rates_and_repeat_with_the_seed() -> None:
     def thrown(seed: int) -> list[str]:
         dice = FaultChooser(FaultSettings.parse(f"all=0.2,seed={seed}"))
         return [dice.choose_fault(str(n % 700).encode()) for n in range(7000)]
@@ -129,7 +129,7 @@ def test_faults_come_as_often_as_asked_for_and_the_same_again_with_the_same_seed
 
 
 @pytest.mark.parametrize("spec", ["429", "500=often", "teapot=0.1", "slow=-1", "429=0.6,500=0.6", "all=nan", "seed=x"])
-def test_a_fault_specification_that_makes_no_sense_is_refused(spec: str) -> None:
+def test_an_invalid_fault_specification_is_refused(spec: str) -> None:
     with pytest.raises(UsageError, match="--faults"):
         FaultSettings.parse(spec)
 
@@ -137,7 +137,7 @@ def test_a_fault_specification_that_makes_no_sense_is_refused(spec: str) -> None
 # ------------------------------------------------------------------ the command
 
 
-def test_the_command_says_where_it_serves_and_keeps_a_log(tmp_path: Path) -> None:
+def test_the_command_prints_its_address_and_keeps_a_log(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "codeplan", "serve-scripted", "--latency", "20", "--log", "log.jsonl"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None

@@ -34,7 +34,7 @@ COMMANDS = (
 )
 GOAL = "craft polished granite slab"
 ORDER = parse_goal(GOAL, COMMANDS)
-SOUND = write_plan(ORDER)
+CORRECT = write_plan(ORDER)
 
 
 def ask(name, model=None, **values):
@@ -66,7 +66,7 @@ def feedback(step, message, held, action, observed):
 # ------------------------------------------------------------------ understanding and planning
 
 
-def test_goal_and_commands_are_read_off_the_prompt():
+def test_goal_and_recipes_are_read_from_the_prompt():
     assert ORDER.item == "polished granite slab"
     assert ORDER.recipes[1] == PromptRecipe("granite", 1, {"diorite": 1, "quartz": 1})
     assert parse_goal("", COMMANDS) == ORDER
@@ -76,15 +76,15 @@ def test_goal_and_commands_are_read_off_the_prompt():
     ("goal", "commands"),
     [(GOAL, ""), ("craft a rocket", COMMANDS), ("put a mug in desk", COMMANDS), ("", "Crafting commands:\n")],
 )
-def test_what_no_command_makes_is_an_error_and_no_made_up_plan(goal, commands):
+def test_a_goal_that_no_recipe_makes_is_an_error(goal, commands):
     with pytest.raises(ModelError, match=r"prompts about codeplan's own tasks only: .*does not understand the goal"):
         ask_for_plan(goal=goal, commands=commands)
 
 
-def test_a_plan_gets_what_nothing_makes_and_then_makes_ingredients_before_products():
-    assert ask_for_plan() == SOUND
-    assert "gather({'quartz': 8, 'cobblestone': 4})" in SOUND
-    assert re.findall(r"made = make\((\d+, '[a-z ]+')", SOUND) == [
+def test_a_plan_gets_basic_items_and_crafts_ingredients_before_products():
+    assert ask_for_plan() == CORRECT
+    assert "gather({'quartz': 8, 'cobblestone': 4})" in CORRECT
+    assert re.findall(r"made = make\((\d+, '[a-z ]+')", CORRECT) == [
         "4, 'diorite'",
         "4, 'granite'",
         "3, 'polished granite'",
@@ -92,12 +92,12 @@ def test_a_plan_gets_what_nothing_makes_and_then_makes_ingredients_before_produc
     ]
 
 
-def test_what_is_held_is_not_reckoned_again():
+def test_held_items_are_not_needed_again():
     work = compute_work(ORDER, {"polished granite": 3}, {"granite": 3, "quartz": 5})
     assert (work.to_get, work.to_craft) == ({"cobblestone": 2}, {"diorite": 1, "granite": 4, "polished granite": 3})
 
 
-def test_of_several_recipes_the_one_that_is_least_deep_is_taken():
+def test_the_recipe_of_least_depth_is_taken():
     two = "craft 4 stick using 2 planks\ncraft 4 oak planks using 1 oak logs\ncraft 1 stick using 2 bamboo\n"
     plan = write_plan(parse_goal("craft stick", two))
     assert "make(1, 'stick', 1, {'bamboo': 2})" in plan
@@ -110,14 +110,14 @@ PLANKS = (
 )
 
 
-def test_which_sort_of_an_ingredient_to_take_is_asked_when_the_plan_runs():
+def test_the_plan_asks_which_variant_to_take():
     plan = write_plan(parse_goal("craft shield", PLANKS))
     ast.parse(plan)
     assert "ask_llm(" in plan
     assert "make(1, 'shield', 1, {planks: 6, 'iron ingot': 1})" in plan
 
 
-def test_a_question_for_a_sort_is_answered_with_its_name():
+def test_a_question_about_variants_is_answered_with_a_name():
     question = (
         "In Minecraft I need 6 planks and can craft ['acacia planks', 'oak planks']. Which sort is easily come by?"
     )
@@ -130,27 +130,27 @@ def test_a_question_for_a_sort_is_answered_with_its_name():
 
 @pytest.mark.parametrize("name", MISTAKE_INSERTERS)
 @pytest.mark.parametrize("seed", range(6))
-def test_a_mistake_that_is_asked_for_by_name_is_made(name, seed):
-    spoilt = ask_for_plan(ScriptedModel(seed, name))
-    assert spoilt != SOUND
-    assert ask_for_plan(ScriptedModel(seed, Mistakes(**{name: 1.0}))) == spoilt
+def test_a_mistake_requested_by_name_is_made(name, seed):
+    broken = ask_for_plan(ScriptedModel(seed, name))
+    assert broken != CORRECT
+    assert ask_for_plan(ScriptedModel(seed, Mistakes(**{name: 1.0}))) == broken
 
 
 @pytest.mark.parametrize("name", ["forgotten_walk", "wrong_guess"])
-def test_mistakes_of_the_household_are_none_here(name):
-    assert ask_for_plan(ScriptedModel(0, name)) == SOUND
+def test_household_mistakes_have_no_effect_here(name):
+    assert ask_for_plan(ScriptedModel(0, name)) == CORRECT
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_a_spoilt_plan_has_its_steps_numbered_from_1_without_a_gap(seed):
-    spoilt = ask_for_plan(ScriptedModel(seed, "wrong_count,forgotten_ingredient,sought_product"))
-    ast.parse(spoilt)
-    numbers = [int(n) for n in re.findall(r"if start_from <= (\d+):", spoilt)]
+def test_mistakes_keep_the_steps_numbered_without_a_gap(seed):
+    broken = ask_for_plan(ScriptedModel(seed, "wrong_count,forgotten_ingredient,sought_product"))
+    ast.parse(broken)
+    numbers = [int(n) for n in re.findall(r"if start_from <= (\d+):", broken)]
     assert numbers == list(range(1, len(numbers) + 1))
-    assert [int(n) for n in re.findall(r"print\('\[Step (\d+)\]", spoilt)] == numbers
+    assert [int(n) for n in re.findall(r"print\('\[Step (\d+)\]", broken)] == numbers
 
 
-def test_where_there_is_nothing_to_get_wrong_the_plan_stays_as_it_was():
+def test_a_mistake_without_a_place_leaves_the_plan_unchanged():
     plan = write_plan(
         ParsedCraftingGoal(
             "stick", (PromptRecipe("stick", 4, {"planks": 2}), *parse_goal("craft shield", PLANKS).recipes)
@@ -179,47 +179,47 @@ def errors_of(source):
 
 @pytest.mark.parametrize("name", ["syntax_error", "unknown_method"])
 @pytest.mark.parametrize("seed", range(12))
-def test_what_the_check_refuses_is_repaired(name, seed):
-    spoilt = ask_for_plan(ScriptedModel(seed, name))
-    assert errors_of(spoilt)
-    assert ask("adaplanner/check", source=spoilt, errors=errors_of(spoilt), asks=True) == SOUND
-    assert ask_to_refine(spoilt, errors_of(spoilt)) == SOUND
+def test_a_refused_plan_is_repaired(name, seed):
+    broken = ask_for_plan(ScriptedModel(seed, name))
+    assert errors_of(broken)
+    assert ask("adaplanner/check", source=broken, errors=errors_of(broken), asks=True) == CORRECT
+    assert ask_to_refine(broken, errors_of(broken)) == CORRECT
 
 
-def test_an_unknown_method_met_at_run_time_is_replaced():
-    spoilt = SOUND.replace("agent.craft(", "agent.combine(")
-    assert ask_to_refine(spoilt, "[Step 2], line 13 raised AttributeError: the agent has no method combine") == SOUND
+def test_an_unknown_method_at_run_time_is_replaced():
+    broken = CORRECT.replace("agent.craft(", "agent.combine(")
+    assert ask_to_refine(broken, "[Step 2], line 13 raised AttributeError: the agent has no method combine") == CORRECT
 
 
-def test_a_wrong_count_is_set_to_the_command_s_own():
-    spoilt = SOUND.replace("{'diorite': 1, 'quartz': 1}", "{'diorite': 1, 'quartz': 2}")
+def test_a_wrong_count_becomes_the_recipes():
+    broken = CORRECT.replace("{'diorite': 1, 'quartz': 1}", "{'diorite': 1, 'quartz': 2}")
     words = feedback(
         *(3, "I have 0 granite and need 4.", "4 diorite, 4 quartz", "craft 1 granite using 1 diorite, 2 quartz"),
         "Could not find a valid recipe for ItemTagWithCount(item_tag=ItemTag(tag=None, item_id='minecraft:granite'), count=1)",
     )
-    assert ask_to_refine(spoilt, words) == SOUND
+    assert ask_to_refine(broken, words) == CORRECT
 
 
-def test_what_lacks_is_got_and_made_in_the_step_that_failed():
+def test_missing_items_are_got_and_crafted_in_the_failed_step():
     tried = "craft 1 granite using 1 diorite, 1 quartz"
     lacking = "Could not find enough items to craft minecraft:granite"
-    mended = ask_to_refine(SOUND, feedback(3, "I have 0 granite and need 4.", "1 quartz, 1 diorite", tried, lacking))
+    mended = ask_to_refine(CORRECT, feedback(3, "I have 0 granite and need 4.", "1 quartz, 1 diorite", tried, lacking))
     step_3 = mended.split("if start_from <= 3:")[1].split("if start_from <= 4:")[0]
     assert "gather({'quartz': 8, 'cobblestone': 4})" in step_3
     assert step_3.index("make(4, 'diorite', 2, ") < step_3.index("made = make(4, 'granite'")
-    assert first_difference(SOUND, mended) == 3
+    assert first_difference(CORRECT, mended) == 3
 
 
-def test_what_cannot_be_got_is_made():
-    spoilt = SOUND.replace("{'quartz': 8, 'cobblestone': 4}", "{'quartz': 4, 'diorite': 4}")
+def test_an_item_that_the_agent_cannot_get_is_crafted():
+    broken = CORRECT.replace("{'quartz': 8, 'cobblestone': 4}", "{'quartz': 4, 'diorite': 4}")
     words = feedback(1, "I cannot get ['diorite'].", "4 quartz", "get 4 diorite", "Could not find diorite")
-    mended = ask_to_refine(spoilt, words)
+    mended = ask_to_refine(broken, words)
     step_1 = mended.split("if start_from <= 1:")[1].split("if start_from <= 2:")[0]
     assert "gather({'quartz': 8, 'cobblestone': 4})" in step_1
     assert "make(4, 'diorite', 2, {'quartz': 2, 'cobblestone': 2})" in step_1
 
 
-def test_a_sort_that_will_not_do_gives_way_to_another():
+def test_a_wrong_variant_is_replaced():
     commands = (
         "craft 1 painting using 8 stick, 1 wool\ncraft 1 stick using 2 bamboo\ncraft 1 white wool using 4 string\n"
         "craft 1 red wool using 1 red dye, 1 white wool\ncraft 1 red dye using 1 poppy\n"
@@ -244,8 +244,8 @@ def test_a_sort_that_will_not_do_gives_way_to_another():
         feedback(2, "I cannot.", "nothing", "get 4 granite", "The episode is over."),
     ],
 )
-def test_where_the_feedback_tells_no_remedy_a_new_plan_starts_over(words):
-    assert ask_to_refine("def solution(agent, start_from=1):\n    pass\n", words) == SOUND
+def test_feedback_without_a_fix_leads_to_a_new_plan(words):
+    assert ask_to_refine("def solution(agent, start_from=1):\n    pass\n", words) == CORRECT
 
 
 # ------------------------------------------------------------------ episodes
@@ -281,19 +281,19 @@ def test_a_plan_that_the_check_refuses_is_repaired_without_a_refinement(name):
     assert (result.refinements, result.model_calls) == (0, 2 + result.asks)
 
 
-def test_a_task_with_planks_asks_for_the_sort():
+def test_a_task_with_planks_asks_for_the_variant():
     task = next(t for t in TextCraft().tasks("test") if t.goal == "craft lectern")
     result, _ = episode(task.id, "none")
     assert (result.success, result.asks, result.refinements) == (True, 1, 0)
 
 
-def test_the_procedure_with_a_model_call_for_every_check_and_every_resumption_wins_too():
+def test_model_calls_for_every_check_and_resume_point_succeed_too():
     result, _ = episode("depth3/70", "many", seed=3, code_check="always", resume_by="model")
     assert result.success
 
 
 @pytest.mark.parametrize("mistakes", ["none", "some", "many"])
-def test_all_200_test_tasks_end_in_success_or_a_reason_with_a_name(mistakes):
+def test_all_200_test_tasks_end_with_a_typed_ending(mistakes):
     tasks = TextCraft().tasks("test")
     tasks = tasks if mistakes == "some" else tasks[::5]
     row = summarise_results(run_tasks("textcraft", tasks, workers=2, mistakes=mistakes))[-1]

@@ -21,7 +21,7 @@ from codeplan.standin.webshop.refinement import AGENT_VOCABULARY, MISTAKE_INSERT
 GOAL = "please find me argan oil curl shampoo bar, size 8 fl oz and scent mint, and price lower than 50.00 dollars"
 FIRST = f"WebShop\nInstruction: \n{GOAL}\n[button] Search [button_]\n"
 ERRAND = parse_goal(GOAL)
-SOUND = write_plan(ERRAND)
+CORRECT = write_plan(ERRAND)
 
 
 def ask_for_plan(model=None, goal=GOAL):
@@ -38,7 +38,7 @@ def ask_for_plan(model=None, goal=GOAL):
 # ------------------------------------------------------------------ understanding and planning
 
 
-def test_an_errand_is_read_off_the_instruction():
+def test_the_goal_is_read_from_the_instruction():
     words = ("argan", "oil", "curl", "shampoo", "bar", "8", "fl", "oz", "mint")
     asked = "argan oil curl shampoo bar, size 8 fl oz and scent mint"
     assert parse_goal(GOAL) == ParsedShoppingGoal(asked, "argan oil curl shampoo bar", words, 50.0)
@@ -46,24 +46,24 @@ def test_an_errand_is_read_off_the_instruction():
     assert parse_goal("i need it, and price lower than 50.00 dollars") is None
 
 
-def test_an_instruction_that_asks_for_nothing_is_an_error_and_no_made_up_plan():
+def test_an_instruction_that_asks_for_nothing_is_an_error():
     with pytest.raises(ModelError, match="does not understand the goal"):
         ask_for_plan(goal="")
 
 
 def test_a_plan_searches_reads_chooses_and_buys():
-    assert ask_for_plan() == SOUND
-    ast.parse(SOUND)
-    assert "agent.search('argan oil curl shampoo bar')" in SOUND
-    assert "offer['price'] < 50.0" in SOUND
+    assert ask_for_plan() == CORRECT
+    ast.parse(CORRECT)
+    assert "agent.search('argan oil curl shampoo bar')" in CORRECT
+    assert "offer['price'] < 50.0" in CORRECT
     assert "offer['price'] <" not in write_plan(parse_goal("i need a mug"))
 
 
-def test_what_it_thinks_that_the_agent_has_the_agent_has():
+def test_the_vocabulary_matches_the_agent():
     assert set(AGENT_VOCABULARY.names) == set(agent_api(WebShopAgent).names)
 
 
-def test_a_question_for_an_option_is_answered_with_the_value_that_shares_most_words():
+def test_a_question_about_an_option_is_answered_with_the_best_matching_value():
     question = (
         "I am to buy: a bar, scent of fresh mint. The scent can be one of ['rose', 'mint leaf']. Which one is meant?"
     )
@@ -76,8 +76,8 @@ def test_a_question_for_an_option_is_answered_with_the_value_that_shares_most_wo
 
 @pytest.mark.parametrize("name", MISTAKE_INSERTERS)
 @pytest.mark.parametrize("seed", range(6))
-def test_a_mistake_that_is_asked_for_by_name_is_made(name, seed):
-    assert ask_for_plan(ScriptedModel(seed, name)) != SOUND
+def test_a_mistake_requested_by_name_is_made(name, seed):
+    assert ask_for_plan(ScriptedModel(seed, name)) != CORRECT
 
 
 @pytest.mark.parametrize("name", ["unknown_method", "syntax_error"])
@@ -88,25 +88,25 @@ def test_a_plan_that_the_check_refuses_is_repaired_without_a_refinement(name, se
     assert (result.success, result.refinements) == (True, 0)
 
 
-def test_a_look_that_was_too_short_goes_on_and_then_settles_for_less():
+def test_a_short_search_reads_more_offers_and_then_settles_for_less():
     said = (
         "[Step 2], line 40 raised AssertionError: Error in [Step 2]: of {} offers the best lacks ['mint', '8']. I am …"
     )
-    short = SOUND.replace("look, tolerated = 4, 0", "look, tolerated = 1, 0")
+    short = CORRECT.replace("look, tolerated = 4, 0", "look, tolerated = 1, 0")
     longer = refine_plan(short, said.format(1), ERRAND)
     assert "look, tolerated = 10, 0" in longer
     assert "look, tolerated = 10, 2" in refine_plan(longer, said.format(10), ERRAND)
 
 
-def test_a_search_that_found_nothing_is_made_in_other_words():
+def test_a_search_without_results_is_reworded():
     said = "[Step 1], line 22 raised AssertionError: Error in [Step 1]: nothing that I can afford was found. I am …"
-    everything = refine_plan(SOUND, said, ERRAND)
+    everything = refine_plan(CORRECT, said, ERRAND)
     assert "agent.search('argan oil curl shampoo bar 8 fl oz mint')" in everything
     assert "agent.search('shampoo bar')" in refine_plan(everything, said, ERRAND)
 
 
-def test_where_the_feedback_tells_no_remedy_a_new_plan_starts_over():
-    assert refine_plan("pass", "[Step 7], line 3 raised ZeroDivisionError: division by zero", ERRAND) == SOUND
+def test_feedback_without_a_fix_leads_to_a_new_plan():
+    assert refine_plan("pass", "[Step 7], line 3 raised ZeroDivisionError: division by zero", ERRAND) == CORRECT
 
 
 # ------------------------------------------------------------------ episodes
@@ -119,7 +119,7 @@ def episode(task, mistakes, seed=0, **settings):
     return result, events
 
 
-def test_an_offer_trusted_by_its_title_fails_an_assertion_and_the_mended_plan_resumes_there():
+def test_an_unread_offer_fails_an_assertion_and_the_mended_plan_resumes_there():
     task = next(t.id for t in make().tasks("test") if episode(t.id, "wrong_guess")[0].refinements)
     result, events = episode(task, "wrong_guess")
     failed = next(e for e in events if isinstance(e, PlanFailed))
@@ -128,7 +128,7 @@ def test_an_offer_trusted_by_its_title_fails_an_assertion_and_the_mended_plan_re
     assert [e.start_from for e in events if isinstance(e, PlanStarted)][:2] == [1, failed.step]
 
 
-def test_an_episode_on_tape_plays_again(tmp_path):
+def test_an_episode_plays_from_its_tape(tmp_path):
     recorder = TapeRecorder(tmp_path / "tape.jsonl")
     recorded = run("webshop", "buy/2", model=ScriptedModel(), record=recorder)
     recorder.close()
@@ -137,7 +137,7 @@ def test_an_episode_on_tape_plays_again(tmp_path):
 
 
 @pytest.mark.parametrize("mistakes", ["none", "some"])
-def test_episodes_end_in_success_or_a_reason_with_a_name(mistakes):
+def test_episodes_end_with_a_typed_ending(mistakes):
     tasks = make().tasks("test")[:40]
     row = summarise_results(run_tasks("webshop", tasks, workers=2, mistakes=mistakes))[-1]
     assert set(row.reasons) <= {"success", "the environment ended the episode", "no success in 6 tries"}
