@@ -31,3 +31,11 @@ def test_links_and_file_names_in_the_pages_exist(page):
     path = next(p for p in (ROOT / page, ROOT / "docs" / page) if p.exists())
     links = [t for t in re.findall(r"\]\(([^)#]+)", path.read_text()) if "://" not in t]
     assert [t for t in links if not (path.parent / t).exists()] == []
+
+
+def test_the_places_that_the_architecture_page_names_exist():
+    places = re.findall(
+        r"`((?:codeplan|sandbox|prompts|envs|tests)/[\w/.]+)`", (ROOT / "docs" / "architecture.md").read_text()
+    )
+    assert len(places) > 20
+    assert [p for p in places if not (ROOT / p).exists()] == []

@@ -103,12 +103,12 @@ def _worked_examples(episode: Episode, prompts: Prompts, kind: str, count: int, 
 
 
 class _Short(reprlib.Repr):
-    """Values as text, shortened; what has no text of its own, as a Counter that holds itself, is told by its type."""
+    """Renders values as text, shortened. A value without a text (a Counter that contains itself) shows its type."""
 
     def repr_int(self, x: int, level: int) -> str:
         try:
             return super().repr_int(x, level)
-        except ValueError:  # Python refuses to write so many decimal digits
+        except ValueError:  # too long for Python to convert to decimal
             return f"<an int of {x.bit_length():,} bits>"
 
     def repr_instance(self, x: object, level: int) -> str:

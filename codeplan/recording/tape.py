@@ -53,13 +53,13 @@ class TapeRecorder:
             number = self._episodes
             self._episodes += 1
 
-        def listen(event: Event) -> None:
+        def write(event: Event) -> None:
             packed = _encoder.encode(event)
             line = _encoder.encode(_Line(number, _digest(number, packed), msgspec.Raw(packed)))
             with self._lock:
                 self._file.write(line + b"\n")
 
-        return listen
+        return write
 
     def close(self) -> None:
         """Close the file. Safe to call twice."""
