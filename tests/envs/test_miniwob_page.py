@@ -37,4 +37,4 @@ def test_the_page_s_figures_are_those_of_the_tasks():
 
 def test_the_page_names_every_setting():
     assert [f"- `{name}`:" in PAGE for name in setting_names(make)] == [True] * len(setting_names(make))
-    assert f"{len(REUSABLE_PAGES)} pages need not be" in PAGE
+    assert f"{len(REUSABLE_PAGES)} pages do not need that" in PAGE
