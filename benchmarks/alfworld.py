@@ -1,10 +1,10 @@
-"""ALFWorld's games in our engine and in its own, TextWorld, side by side; and 1,000 environments in one process.
+"""Compares ALFWorld's games in codeplan's engine and in its own, TextWorld; and runs 1,000 environments in one process.
 
     python benchmarks/alfworld.py FOLDER
 
-FOLDER is ALFWorld's data (default: where it is found by itself). TextWorld comes with the extra ``textworld``, or is in
-the Python that CODEPLAN_TEXTWORLD_PYTHON names; without it only ours is measured. Both begin the same games from their
-files, do the same actions, and list the admissible actions after each, as TextWorld always does.
+FOLDER is ALFWorld's data (default: its usual places). TextWorld comes with the extra ``textworld``, or is in the Python
+that CODEPLAN_TEXTWORLD_PYTHON names; without it, only codeplan's engine is measured. Both engines begin the same games
+from their files, take the same actions, and list the admissible actions after each, as TextWorld always does.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FASTER_RESET, FASTER_STEP, LIMIT_MB = 200, 50, 1000
 
 
 def main() -> None:
-    """Print the median times, how many times faster ours is, and the memory, each beside its limit."""
+    """Print the median times, the speed-up and the memory, each beside its limit."""
     folder = sys.argv[1] if len(sys.argv) > 1 else None
     env = ALFWorld(data=folder, actions=10**6)
     tasks = every_game(env)
@@ -49,7 +49,7 @@ def every_game(env: ALFWorld) -> list[Task]:
 
 
 def official(env: ALFWorld, tasks: list[Task]) -> tuple[float, float] | None:
-    """TextWorld's times, once it has started and imported what it needs; None where it is not installed."""
+    """TextWorld's times, measured after its imports; None if it is not installed."""
     engine = TextWorldProcess()
     try:
         told = [engine.load(env.data.trial_folder(tasks[0].id) / "game.tw-pddl")]
@@ -86,21 +86,21 @@ def measured(
 
 
 def milliseconds(do: Callable[[], object]) -> float:
-    """How long it takes to do something once."""
+    """The duration of one call."""
     started = time.perf_counter()
     do()
     return 1000 * (time.perf_counter() - started)
 
 
 def megabytes(folder: str | None) -> float:
-    """The most memory that a process of its own has while it plays in many environments at once."""
+    """The peak memory of a separate process that runs many environments at once."""
     program = f"import runpy; print(runpy.run_path({__file__!r})['crowd']({folder!r}))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     return float(done.stdout)
 
 
 def crowd(folder: str | None) -> float:
-    """Begin a game in each of many environments, list its tasks, act in it; the process's peak of memory in MB."""
+    """Begin a game in each of many environments and act in it. Returns the process's peak memory in MB."""
     crowd = [ALFWorld(data=folder) for _ in range(ENVIRONMENTS)]
     for number, env in enumerate(crowd):
         tasks = every_game(env)

@@ -1,14 +1,14 @@
-"""What a bench costs beside its episodes, what more workers bring, and whether it survives being killed.
+"""Measures what a bench adds to its episodes, how it scales with workers, and whether it survives kills.
 
 ``python benchmarks/bench.py [overhead] [processes] [endpoint] [kills] [dask] [ray]`` runs the named parts, or the first
-four. It exits 1 where a bench that was killed, or lost a worker, came to another table than one that nobody disturbed.
+four. It exits 1 if a bench that was killed, or that lost a worker, gives a different table than an undisturbed one.
 
-overhead   episodes played by a bench in one thread, beside the same played one by one by ``codeplan.run``
-processes  the rate of two processes beside that of one, without a model's latency
-endpoint   200 episodes, 64 at a time, against an endpoint that takes 100 ms, beside the ideal: nothing is faster than
-           all calls in 64 lanes and the longest chain, nor than the processor time spread over all cores
-kills      a bench that is killed with SIGKILL at 20 random moments, started again each time
-dask, ray  a bench on two workers, one of which is killed with SIGKILL in the middle
+overhead   episodes of a bench in one thread, compared with the same episodes by ``codeplan.run``, one by one
+processes  the rate of two processes, compared with one, without a model's latency
+endpoint   200 episodes, 64 at a time, against an endpoint that takes 100 ms, compared with the ideal: at best, the time
+           of all calls in 64 lanes, of the longest chain, or of the processor time spread over all cores
+kills      a bench killed with SIGKILL at 20 random moments and restarted each time
+dask, ray  a bench on two workers; SIGKILL kills one of them in the middle
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ CORES = os.cpu_count() or 1
 
 
 def main() -> int:
-    """Run the parts that were named."""
+    """Run the named parts."""
     parts: dict[str, Callable[[], bool]] = {
         "overhead": overhead,
         "processes": processes,
@@ -54,7 +54,7 @@ def main() -> int:
 
 
 def overhead(rounds: int = 3) -> bool:
-    """Print a bench's processor and wall time over that of the bare episodes: the least of some rounds each."""
+    """Print a bench's processor and wall time relative to bare episodes: the minimum of several rounds each."""
     plan = asked(n=10)
     tasks = plan.grid.tasks["household"]
     codeplan.run("household", tasks[0])  # the first starts the sandbox
@@ -76,9 +76,9 @@ def overhead(rounds: int = 3) -> bool:
 
 
 def processes(rounds: int = 3) -> bool:
-    """Print the rate of two processes over that of one, the best of some rounds each.
+    """Print the rate of two processes relative to one, the best of several rounds each.
 
-    A plan's workers run beside the process that plays it, so that one such process takes more than one core already;
+    A plan's sandbox workers run beside the episode's process, so one such process already uses more than one core.
     ReAct has no plans.
     """
     for method, n in (("adaplanner", 20), ("react", 150)):
@@ -94,14 +94,14 @@ def processes(rounds: int = 3) -> bool:
 
 
 def steady_rate(plan: ResolvedBench, folder: Path, workers: int) -> float:
-    """Episodes a second, without the time until each worker has ended one."""
+    """Episodes per second, from when each worker has finished one."""
     moments: list[float] = []
     played(plan, folder, "processes", workers, lambda ended: moments.append(time.perf_counter()))
     return (len(moments) - 1 - workers) / (moments[-1] - moments[workers])
 
 
 def endpoint(episodes: int = 200, workers: int = 64, latency: float = 0.1) -> bool:
-    """Print the wall time of episodes against an endpoint beside the ideal."""
+    """Print the wall time of episodes against an endpoint, compared with the ideal."""
     with served(latency) as url, tempfile.TemporaryDirectory() as folder:
         model = {"name": "tiny", "base_url": url, "api_key": "none", "timeout": 60.0, "max_retries": 3}
         plan = asked(n=-(-episodes // 6), models=[model])
@@ -120,7 +120,7 @@ def endpoint(episodes: int = 200, workers: int = 64, latency: float = 0.1) -> bo
 
 
 def kills() -> bool:
-    """Kill a bench at random moments, start it again each time, and compare its table."""
+    """Kill a bench at random moments, restart it each time, and compare its table."""
     with tempfile.TemporaryDirectory() as folder:
         whole, killed = Path(folder, "whole"), Path(folder, "killed")
         subprocess.run(command(whole), check=True, stdout=subprocess.DEVNULL)
@@ -138,7 +138,7 @@ def kills() -> bool:
 
 
 def run_and_kill(folder: Path, ends: int, delay: float) -> bool:
-    """Run the bench until so many episodes have ended, and a little longer, then kill it; False where it ended."""
+    """Kill the bench ``delay`` seconds after ``ends`` episodes have ended; false if it ended before."""
     results = folder / RESULTS_FILE
     child = subprocess.Popen(command(folder), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while child.poll() is None and (results.read_bytes().count(b"\n") if results.exists() else -1) < ends:
@@ -151,7 +151,7 @@ def run_and_kill(folder: Path, ends: int, delay: float) -> bool:
 
 
 def lost(engine: str) -> bool:
-    """Kill one of an engine's two workers in the middle of an episode, and compare the table with that of threads."""
+    """Kill one of an engine's two workers during an episode, and compare the table with that of threads."""
     plan = asked(n=8)
     ended: list[EpisodeOutcome] = []
     killed: list[int] = []
@@ -173,11 +173,11 @@ def lost(engine: str) -> bool:
     return same and len(killed) == 1 and len(ended) == there.total_episodes
 
 
-# ------------------------------------------------------------------ what they share
+# ------------------------------------------------------------------ helpers
 
 
 def asked(**what: Any) -> ResolvedBench:
-    """A bench of the household's tasks."""
+    """A bench of household tasks."""
     return resolve_bench(msgspec.convert({"suites": ["household"], **what}, BenchSpec))
 
 
@@ -188,24 +188,24 @@ def played(
     workers: int = 1,
     hear: Callable[[EpisodeOutcome], None] = lambda ended: None,
 ) -> BenchRecord:
-    """The bench, played in the folder to its end."""
+    """Run the bench in the folder to its end."""
     return run_bench(
         plan, engines.make_engine(engine, workers), folder, observer=lambda bench: contextlib.nullcontext(hear)
     ).bench
 
 
 def bare(bench: BenchRecord) -> list[object]:
-    """What must be the same however a bench came to its end: everything but seconds."""
+    """What must not depend on kills: everything but seconds."""
     return [(e.key, e.broken, msgspec.structs.replace(e.result, seconds=0.0)) for e in bench.outcomes]
 
 
 def command(folder: Path) -> list[str]:
-    """The bench that is killed."""
+    """The command of the bench to kill."""
     return [sys.executable, "-m", "codeplan", "bench", "household", "-n", "20", "-j", "2", "--out", str(folder)]
 
 
 def timed(do: Callable[[Path], object]) -> tuple[float, float]:
-    """Wall time, and the processor time of this process and all beneath it, in seconds."""
+    """Wall time, and the processor time of this process and its descendants, in seconds."""
     with tempfile.TemporaryDirectory() as folder:
         began, cpu = time.perf_counter(), cpu_time()
         do(Path(folder, "out"))
@@ -213,7 +213,7 @@ def timed(do: Callable[[Path], object]) -> tuple[float, float]:
 
 
 def cpu_time() -> float:
-    """Processor seconds of this process and of all beneath it, those that ended included."""
+    """Processor seconds of this process and its descendants, including ended ones."""
     parents, seconds = {}, {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -240,7 +240,7 @@ def writing(folder: str) -> list[int]:
 
 @contextlib.contextmanager
 def served(latency: float) -> Iterator[str]:
-    """The base URL of an endpoint in a process of its own."""
+    """The base URL of an endpoint in a separate process."""
     call = [sys.executable, "-m", "codeplan", "serve-scripted", "--latency", str(1000 * latency)]
     with subprocess.Popen(call, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None

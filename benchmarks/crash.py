@@ -1,9 +1,8 @@
-"""The crash test: episodes whose process is killed with SIGKILL at random points, resumed, and compared event by event.
+"""The crash test: kills episodes with SIGKILL at random points, resumes them, and compares them event by event.
 
-Each round runs a task in a process of its own, kills it when its trace has grown to a random size (and a random
-moment later), resumes the episode here, and demands the trace of the undisturbed run: the same actions,
-asks and checkpoints, each once. It exits 1 when any round differs. A method that is there for what its executor is
-weak in is played with such a weakness.
+Each round runs a task in a separate process, kills it a random moment after its trace reaches a random size, resumes
+the episode here, and compares the trace with that of the undisturbed run: the same actions, asks and checkpoints,
+each once. It exits 1 if any round differs. Methods that compensate for a weak executor run with a weak stand-in.
 """
 
 from __future__ import annotations
@@ -42,21 +41,21 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "reflexion": {"weakness": "forgetful"},
     "try-again": {"weakness": "forgetful"},
 }
-"""What the scripted model has to be weak in for a method to do more than its executor alone would."""
+"""Weaknesses of the scripted model with which a method does more than its executor alone."""
 SOUND = {"resumed, identical", "killed before the first event", "ended before the kill, identical"}
 PLAY = "import json, sys, codeplan; codeplan.run(*sys.argv[1:4], out=sys.argv[4], **json.loads(sys.argv[5]))"
 
 
-class Played(NamedTuple):
-    """What is crashed: an environment, played by a method with settings."""
+class CrashTarget(NamedTuple):
+    """What to crash: an environment with a method and its settings."""
 
     env: str
     method: str
     settings: dict[str, Any]
 
 
-class Whole(NamedTuple):
-    """An episode that nobody disturbed: its task, its events, the size of its trace, how many seconds it took."""
+class UndisturbedRun(NamedTuple):
+    """An undisturbed episode: its task, its events, the size of its trace in bytes, its duration."""
 
     task: str
     events: list[Event]
@@ -65,7 +64,7 @@ class Whole(NamedTuple):
 
 
 def main() -> int:
-    """Run the rounds and print what came of them."""
+    """Run the rounds and print their outcomes."""
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("rounds", type=int, nargs="?", default=ROUNDS)
     options.add_argument(
@@ -74,11 +73,11 @@ def main() -> int:
     given = options.parse_args()
     rounds, played = given.rounds, given.played
     if rounds < 1:
-        options.error(f"there is at least one round, not {rounds}")
+        options.error(f"rounds must be 1 or more (got {rounds})")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        wholes = [undisturbed(one, folder / f"whole-{i}") for i, one in enumerate(played)]
-        jobs = [(played[i % len(played)], i, wholes[i % len(played)], folder / str(i)) for i in range(rounds)]
+        references = [undisturbed(one, folder / f"reference-{i}") for i, one in enumerate(played)]
+        jobs = [(played[i % len(played)], i, references[i % len(played)], folder / str(i)) for i in range(rounds)]
         with ThreadPoolExecutor(2) as pool:
             ends = Counter(pool.map(lambda job: one_round(*job), jobs))
     for end, count in ends.most_common():
@@ -86,45 +85,45 @@ def main() -> int:
     return 0 if set(ends) <= SOUND else 1
 
 
-def named(argument: str) -> Played:
-    """What ENV or ENV:METHOD means."""
+def named(argument: str) -> CrashTarget:
+    """Parse ENV or ENV:METHOD."""
     env, _, method = argument.partition(":")
-    return Played(env, method or METHOD, SETTINGS.get(method, {}))
+    return CrashTarget(env, method or METHOD, SETTINGS.get(method, {}))
 
 
-def undisturbed(played: Played, folder: Path) -> list[Whole]:
-    """The environment's first tasks, each run by itself."""
+def undisturbed(played: CrashTarget, folder: Path) -> list[UndisturbedRun]:
+    """Run the environment's first tasks, one by one."""
     runs = []
     for i, task in enumerate(envs.make(played.env).tasks("test")[:TASKS]):
         run(played.env, task, played.method, out=folder / str(i), **played.settings)
         trace = folder / str(i) / "trace.jsonl"
         events = Trace.read(trace)
-        runs.append(Whole(task.id, events, trace.stat().st_size, events[-1].at - events[0].at))
+        runs.append(UndisturbedRun(task.id, events, trace.stat().st_size, events[-1].at - events[0].at))
     return runs
 
 
-def one_round(played: Played, number: int, wholes: list[Whole], folder: Path) -> str:
-    """Kill and resume one episode; says how it went."""
-    dice = random.Random(f"{SEED} {number}")
-    whole = wholes[dice.randrange(len(wholes))]
-    what = f"{played.env} {played.method} {whole.task}, round {number}"
+def one_round(played: CrashTarget, number: int, references: list[UndisturbedRun], folder: Path) -> str:
+    """Kill and resume one episode. Returns its outcome in words."""
+    draw = random.Random(f"{SEED} {number}")
+    reference = references[draw.randrange(len(references))]
+    what = f"{played.env} {played.method} {reference.task}, round {number}"
     trace = folder / "trace.jsonl"
-    kill(played, whole.task, folder, dice.randrange(whole.size), dice.uniform(0, whole.seconds / 10))
+    kill(played, reference.task, folder, draw.randrange(reference.size), draw.uniform(0, reference.seconds / 10))
     if not trace.exists() or not (before := Trace.read(trace)):
         return "killed before the first event"
     try:
         resume(folder)
     except CodeplanError as e:
         return f"{what}: {e}"
-    for was, now in zip_longest(whole.events, Trace.read(trace)):
+    for was, now in zip_longest(reference.events, Trace.read(trace)):
         differs = describe_difference(was, now) if was and now else "not as many events"
         if differs:
             return f"{what}: {differs}"
     return ("ended before the kill" if isinstance(before[-1], EpisodeEnded) else "resumed") + ", identical"
 
 
-def kill(played: Played, task: str, folder: Path, size: int, delay: float) -> None:
-    """Run a task in a process of its own until its trace has this size, and so many seconds longer; then SIGKILL."""
+def kill(played: CrashTarget, task: str, folder: Path, size: int, delay: float) -> None:
+    """Run a task in a separate process; send SIGKILL ``delay`` seconds after its trace reaches ``size`` bytes."""
     given = [played.env, task, played.method, str(folder), json.dumps(played.settings)]
     child = subprocess.Popen([sys.executable, "-c", PLAY, *given])
     trace = folder / "trace.jsonl"

@@ -1,6 +1,6 @@
-"""Every method on the same tasks, under the scripted stand-in with a fixed weakness: one table a world and weakness.
+"""Runs every method on the same tasks with a weak stand-in and prints one table per environment and weakness.
 
-AutoPlan learns from train tasks first. The rates say what each method is for; they say nothing about language models.
+AutoPlan first learns from train tasks. The rates show what each method is good for, not what language models achieve.
 ``python benchmarks/methods.py [TASKS OF EACH KIND]``
 """
 
@@ -26,7 +26,7 @@ from codeplan.types.task import Task
 PER_KIND = 10
 LEARNT_FROM = 6
 BUDGET = Budget(model_calls=400)
-WORLDS = ("household", "textcraft")
+ENVIRONMENTS = ("household", "textcraft")
 METHODS: dict[str, tuple[tuple[str, str, dict[str, Any]], ...]] = {
     "span": (
         ("react", "react", {}),
@@ -47,33 +47,33 @@ METHODS: dict[str, tuple[tuple[str, str, dict[str, Any]], ...]] = {
 def main() -> None:
     """Print the tables."""
     per_kind = int(sys.argv[1]) if len(sys.argv) > 1 else PER_KIND
-    for world in WORLDS:
-        tasks = chosen(world, per_kind)
+    for env in ENVIRONMENTS:
+        tasks = chosen(env, per_kind)
         for weakness in METHODS:
-            table = headed(f"{world}, stand-in with weakness={weakness}, {len(tasks)} tasks", tasks)
-            for label, method in methods(world, weakness):
-                results = [run(world, t, method, budget=BUDGET, weakness=weakness) for t in tasks]
+            table = headed(f"{env}, stand-in with weakness={weakness}, {len(tasks)} tasks", tasks)
+            for label, method in methods(env, weakness):
+                results = [run(env, t, method, budget=BUDGET, weakness=weakness) for t in tasks]
                 table.add_row(label, *cells(results))
             Console(width=140).print(table)
 
 
-def chosen(world: str, per_kind: int) -> list[Task]:
+def chosen(env: str, per_kind: int) -> list[Task]:
     """The first test tasks of each kind."""
     found: dict[str, list[Task]] = {}
-    for task in envs.make(world).tasks("test"):
+    for task in envs.make(env).tasks("test"):
         if len(found.setdefault(task.kind, [])) < per_kind:
             found[task.kind].append(task)
     return [task for kind in sorted(found) for task in found[kind]]
 
 
-def methods(world: str, weakness: str) -> Iterator[tuple[str, Method]]:
-    """The methods of a table by their labels, AutoPlan with what it learnt last."""
+def methods(env: str, weakness: str) -> Iterator[tuple[str, Method]]:
+    """The methods of a table with their labels; the last one is AutoPlan after learning."""
     for label, name, settings in METHODS[weakness]:
         yield label, make(name, **settings)
     if weakness == "forgetful":
-        train = list(envs.make(world).tasks("train")[:LEARNT_FROM])
+        train = list(envs.make(env).tasks("train")[:LEARNT_FROM])
         with tempfile.TemporaryDirectory() as folder:
-            yield "autoplan, learnt", learn(world, train, "autoplan", out=Path(folder), weakness=weakness)
+            yield "autoplan, learnt", learn(env, train, "autoplan", out=Path(folder), weakness=weakness)
 
 
 def headed(title: str, tasks: list[Task]) -> Table:
@@ -85,7 +85,7 @@ def headed(title: str, tasks: list[Task]) -> Table:
 
 
 def cells(results: list[Result]) -> list[str]:
-    """Success by kind and in all, then means over the episodes."""
+    """Success by kind and overall, then means over the episodes."""
     kinds = dict.fromkeys(r.task.kind for r in results)
     rates = [rate([r for r in results if r.task.kind == kind]) for kind in kinds]
     sums = (r.actions for r in results), (r.model_calls for r in results), (r.usage.total_tokens or 0 for r in results)

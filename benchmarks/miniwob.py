@@ -1,4 +1,4 @@
-"""MiniWoB++ in the browser: start, episodes a second, memory of 16 pages, replay, and what is left behind.
+"""Measures MiniWoB++: start, episodes per second, memory of 16 pages, replay, and leftover processes.
 
 python benchmarks/miniwob.py [EPISODES]
 """
@@ -22,7 +22,7 @@ WANTED = {"episodes a second": 50, "MB": 700}
 
 
 def main(episodes: int) -> None:
-    """Print all the figures; ``episodes`` is how many are played for the speed."""
+    """Print all figures; ``episodes`` is the number of episodes of the speed test."""
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; {browser_path.find_browser()}")
     started = time.perf_counter()
     env = MiniWob()
@@ -35,11 +35,11 @@ def main(episodes: int) -> None:
     memory()
     close_all_browsers()
     time.sleep(0.5)
-    print(f"processes of the browser that are left: {len(processes())}")
+    print(f"processes of the browser that remain: {len(processes())}")
 
 
 def speed(env: MiniWob, episodes: int) -> None:
-    """click-button: reset, one click, the reward; and the processor time of both sides."""
+    """Time click-button: reset, one click, the reward; and the processor time of both sides."""
     before, here, started = browser_seconds(), time.process_time(), time.perf_counter()
     won = sum(click_button(env, seed) for seed in range(episodes))
     wall = time.perf_counter() - started
@@ -52,33 +52,33 @@ def speed(env: MiniWob, episodes: int) -> None:
 
 
 def click_button(env: MiniWob, seed: int) -> bool:
-    """Play one episode of click-button; whether it was won."""
+    """Run one episode of click-button. Returns whether it succeeded."""
     first = env.reset(env.task("click-button", seed))
     name = first.text.split('"')[1]
     return env.step(f'click_xpath (//button[text()="{name}"])[1]').success
 
 
 def repeat(env: MiniWob) -> None:
-    """Episodes of all of the paper's pages, each done twice: what differs."""
+    """Run episodes of all of the paper's pages twice and count differences."""
     differing = sum(once(env, i) != once(env, i) for i in range(200))
     print(f"200 episodes done again: {differing} differ in a state or a reward")
 
 
 def once(env: MiniWob, i: int) -> list[Observation]:
-    """What an episode of one page answers to four actions, the first observation included."""
+    """An episode's first observation and its answers to four actions."""
     kind, seed = env.kinds[i % 53], i // 53
     actions = ("click_xpath //input", "type abc", "click_xpath (//*[@id='area']//*)[3]", "click_xpath //button")
     return [env.reset(env.task(kind, seed)), *map(env.step, actions)]
 
 
 def memory() -> None:
-    """Print what 16 pages at once weigh."""
-    worlds = [MiniWob() for _ in range(PAGES)]
-    for i, world in enumerate(worlds):
-        world.reset(world.task(world.kinds[i * 3], i))
+    """Print the memory of 16 open pages."""
+    environments = [MiniWob() for _ in range(PAGES)]
+    for i, env in enumerate(environments):
+        env.reset(env.task(env.kinds[i * 3], i))
     print(f"{PAGES} pages at once: {sum(map(megabytes, processes())):.0f} MB (wanted: under {WANTED['MB']})")
-    for world in worlds:
-        world.close()
+    for env in environments:
+        env.close()
 
 
 # ------------------------------------------------------------------ the browser's processes
@@ -95,7 +95,7 @@ def remember_browser() -> None:
 
 
 def processes() -> list[int]:
-    """The processes in the browser's session that are not over."""
+    """The running processes in the browser's session."""
     return [int(p.name) for p in Path("/proc").iterdir() if p.name.isdigit() and _is_member(p)]
 
 
@@ -108,7 +108,7 @@ def _is_member(process: Path) -> bool:
 
 
 def browser_seconds() -> float:
-    """The processor time of the browser's processes so far, in seconds."""
+    """Processor seconds of the browser's processes so far."""
     return sum(map(_seconds, processes()))
 
 
@@ -118,7 +118,7 @@ def _seconds(process: int) -> float:
 
 
 def megabytes(process: int) -> float:
-    """Proportional set size: memory that processes share is divided among them."""
+    """Proportional set size: shared memory is divided among the processes."""
     try:
         text = Path(f"/proc/{process}/smaps_rollup").read_text()
     except OSError:

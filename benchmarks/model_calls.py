@@ -1,8 +1,8 @@
-"""How many model calls the loop saves: the same episodes by codeplan's procedure and by the paper's.
+"""Counts the model calls that codeplan's procedure saves compared with the paper's, on the same episodes.
 
-The paper's procedure asks the model to check every first plan, and for the step to resume at after every refinement.
-The replies are the scripted stand-in's, with its mistakes on: the ratio of calls follows from how often plans fail, and
-the success rates say nothing about models.
+The paper's procedure asks the model to check every first plan, and after every refinement for the step to resume at.
+The scripted stand-in replies, with mistakes. The ratio of calls depends on how often plans fail; the success rates say
+nothing about models.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def counts(settings: dict[str, str], tasks) -> KindSummary:
-    """The sums over all tasks under one procedure."""
+    """The sums over all tasks with one procedure."""
     with ThreadPoolExecutor(2) as pool:
         results = list(pool.map(lambda task: codeplan.run("household", task, **settings), tasks))
     return summarise_results(results)[-1]

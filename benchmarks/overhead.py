@@ -1,6 +1,6 @@
-"""codeplan's own time for each plan: wall time of an episode less the model's and the environment's, over its plans.
+"""Measures codeplan's own time per plan: an episode's wall time minus the model's and the environment's.
 
-Check, compile, cage, run, checkpoints and trace are in it. Real episodes, each with its trace on disk.
+It includes checking, compiling, sandbox start, running, checkpoints and the trace on disk, in real episodes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def own_ms(task: codeplan.Task, out: Path) -> list[float]:
-    """An episode's own time, in milliseconds, spread evenly over its plans."""
+    """An episode's own time in milliseconds, divided evenly among its plans."""
     started = time.perf_counter()
     codeplan.run("household", task, out=out)
     wall = time.perf_counter() - started

@@ -1,4 +1,4 @@
-"""How pages bear a very large trace: its index against a plain reading of the file, one page of it, and the memory.
+"""Measures pages of a very large trace: its index compared with plain reading, one page of it, and the memory.
 
 python benchmarks/pages.py [MEGABYTES]
 """
@@ -26,7 +26,7 @@ _T = TypeVar("_T")
 
 
 def main(megabytes: int) -> None:
-    """Write a trace of so many megabytes, and print what its index, a page and the whole report take."""
+    """Write a trace of ``megabytes`` and print the cost of its index, one page and the whole report."""
     with tempfile.TemporaryDirectory() as place:
         path = Path(place, "run", "trace.jsonl")
         write(path, megabytes << 20)
@@ -43,7 +43,7 @@ def main(megabytes: int) -> None:
 
 
 def write(path: Path, size: int) -> None:
-    """A trace of about so many bytes."""
+    """Write a trace of about ``size`` bytes."""
     path.parent.mkdir()
     head = EpisodeStarted(
         task=Task("long"), env="household", method="adaplanner", model="scripted", codeplan_version="0"
@@ -61,7 +61,7 @@ def write(path: Path, size: int) -> None:
 
 
 def cpu(what: str, do: Callable[[], _T]) -> tuple[_T, float]:
-    """What it returns, and the processor time it takes; told."""
+    """Call ``do``, print its processor time, and return its result with that time."""
     started = time.process_time()
     result = do()
     seconds = time.process_time() - started
@@ -70,7 +70,7 @@ def cpu(what: str, do: Callable[[], _T]) -> tuple[_T, float]:
 
 
 def memory() -> int:
-    """The most memory that this process has used so far, in kB."""
+    """The peak memory of this process in kB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 

@@ -1,8 +1,7 @@
-"""What the sandbox costs, beside others that run the same plans: plain ``exec``, smolagents' interpreter, Monty.
+"""Compares the sandbox with plain ``exec``, smolagents' interpreter and Monty on the same plans.
 
-Rivals that are not installed are left out and named (``pip install smolagents pydantic-monty``). Every time is the
-median of several rounds, with the smallest beside it: on a busy machine the smallest says more. Nothing passes or
-fails.
+Alternatives that are not installed are named and skipped (``pip install smolagents pydantic-monty``). Each time is the
+median of several rounds, with the minimum beside it, which says more on a busy machine. Nothing passes or fails.
 """
 
 from __future__ import annotations
@@ -17,7 +16,19 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from sandbox_plans import CALLS, LONG, MANY_CALLS, THREE_STEPS, TRIVIAL, Home, accepted, caged, plainly, plan, runners
+from sandbox_plans import (
+    CALLS,
+    LONG,
+    MANY_CALLS,
+    THREE_STEPS,
+    TRIVIAL,
+    InstantAgent,
+    accepted,
+    caged,
+    plainly,
+    plan,
+    runners,
+)
 from sandbox_use import crowd, leaks, memory
 
 from codeplan.sandbox.host import launcher
@@ -44,7 +55,7 @@ ENDLESS = {
 
 
 def milliseconds(work: Work, rounds: int, pause: float = 0.0) -> list[float]:
-    """Sorted times of ``rounds`` rounds, after a tenth as many that are not counted."""
+    """Sorted times of ``rounds`` rounds, after a tenth as many warm-up rounds."""
     times = []
     for i in range(-max(2, rounds // 10), rounds):
         time.sleep(pause)
@@ -69,7 +80,7 @@ def head(title: str) -> None:
 
 
 def plans(rounds: int) -> None:
-    """Whole plans and single calls, by everyone."""
+    """Whole plans and single calls, by every runner."""
     with runners() as found:
         head("a trivial plan, end to end")
         for name, run in found.items():
@@ -87,22 +98,22 @@ def plans(rounds: int) -> None:
 
 
 def checked_run(source: str) -> Work:
-    """A run of a plan that was checked, and so comes with its code, as in an episode."""
+    """A run of a checked plan, which includes its code, as in an episode."""
     sandbox = Sandbox()
     found = accepted(sandbox, source)
-    return lambda: sandbox.run(found, Home(), str)
+    return lambda: sandbox.run(found, InstantAgent(), str)
 
 
 def call_microseconds(run: Callable[[str], object], rounds: int) -> list[float]:
-    """One call's time: that of many in a plan, less a plan without any, less the agent's own."""
-    home = Home()
+    """The time per call: of a plan with many, minus a plan without any, minus the agent's own."""
+    home = InstantAgent()
     own = milliseconds(lambda: [home.goto("shelf") for _ in range(CALLS)], rounds)[0]
     without = statistics.median(milliseconds(lambda: run(TRIVIAL), rounds))
     return [max(0.0, 1000 * (t - without - own) / CALLS) for t in milliseconds(lambda: run(MANY_CALLS), rounds)]
 
 
 def round_trips(rounds: int) -> list[float]:
-    """What it takes two processes to exchange a message and its answer over a socket pair, and nothing else."""
+    """The time for two processes to exchange a message and its answer over a socket pair."""
     ours, theirs = socket.socketpair()
     code = f"import socket; s = socket.socket(fileno={theirs.fileno()})\nwhile d := s.recv(100): s.send(d)"
     with ours, subprocess.Popen([sys.executable, "-c", code], pass_fds=(theirs.fileno(),)):
@@ -121,14 +132,17 @@ def round_trips(rounds: int) -> list[float]:
 
 def checks(rounds: int) -> None:
     """A plan's check."""
-    assert isinstance(Sandbox().check(LONG, Home), Plan)
+    assert isinstance(Sandbox().check(LONG, InstantAgent), Plan)
     head("a check")
-    show(f"{LONG.count(chr(10))}-line plan", milliseconds(lambda: Sandbox().check(LONG, Home), max(1, rounds // 4)))
-    show("three steps", milliseconds(lambda: Sandbox().check(THREE_STEPS, Home), max(1, rounds // 4)))
+    show(
+        f"{LONG.count(chr(10))}-line plan",
+        milliseconds(lambda: Sandbox().check(LONG, InstantAgent), max(1, rounds // 4)),
+    )
+    show("three steps", milliseconds(lambda: Sandbox().check(THREE_STEPS, InstantAgent), max(1, rounds // 4)))
 
 
 def loops(rounds: int) -> None:
-    """How much slower loops turn than in plain Python; a plan's start and end are not counted."""
+    """Slow-down of loops compared with plain Python, without a plan's start and end."""
     head(f"a loop of {TURNS:,} turns, times plain Python")
     start = statistics.median(milliseconds(lambda: caged(TRIVIAL), rounds))
     for name, source in {"for, total += i % 7": LOOP, "while, i += 1": WHILE}.items():
@@ -138,13 +152,13 @@ def loops(rounds: int) -> None:
 
 
 def stops(rounds: int) -> None:
-    """How late a stop by the wall limit comes."""
+    """The delay of a stop by the wall limit."""
     head(f"a stop by a wall limit of {WALL_SECONDS} s, later than that")
     limits = Limits(wall=WALL_SECONDS, turns=10**12)
     for name, source in ENDLESS.items():
 
         def stopped(source: str = source) -> None:
-            outcome = Sandbox(limits).run(source, Home(), str)
+            outcome = Sandbox(limits).run(source, InstantAgent(), str)
             assert isinstance(outcome, Stopped), outcome
             assert outcome.limit == "wall", outcome
 
@@ -156,7 +170,7 @@ def starts() -> None:
     """The first check and the first run of a process, which start the zygotes."""
     head("the first of a process, with its zygote")
     for name, work, zygotes in (
-        ("check", lambda: Sandbox().check(TRIVIAL, Home), launcher.check_workers),
+        ("check", lambda: Sandbox().check(TRIVIAL, InstantAgent), launcher.check_workers),
         ("run", lambda: caged(TRIVIAL), launcher.run_workers),
     ):
         times = []

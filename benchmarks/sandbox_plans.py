@@ -1,4 +1,4 @@
-"""The benchmark's plans, and who runs them: the sandbox, plain Python, and whatever rival is installed."""
+"""The benchmark's plans and runners: the sandbox, plain Python, and installed alternatives."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ CALLS = 400
 """The agent calls of MANY_CALLS."""
 
 
-class Home:
-    """An agent that answers at once. ``during`` is done within each call."""
+class InstantAgent:
+    """An agent that answers at once. Each call calls ``during``."""
 
     def __init__(self, during: Callable[[], object] = lambda: None) -> None:
         self.during = during
 
     def goto(self, receptacle: str) -> str:
-        """Walk there."""
+        """Walk to a receptacle."""
         self.during()
         return f"You are at {receptacle}."
 
@@ -41,7 +41,7 @@ def step(number: int, *lines: str) -> list[str]:
 
 
 def walk(number: int) -> list[str]:
-    """A step that goes somewhere and asserts that it is there."""
+    """A step that goes to a shelf and asserts its arrival."""
     failure = f"f'Error in [Step {number}]: {{agent.report()}}'"
     return step(number, f"seen = agent.goto('shelf {number}')", f"assert 'shelf {number}' in seen, {failure}")
 
@@ -67,26 +67,26 @@ def plainly(source: str) -> None:
     """Run a plan in this process, as Python."""
     space: dict[str, object] = {"print": lambda *words: None}
     exec(source, space)
-    space["solution"](Home())  # type: ignore[operator]  # the plan's function
+    space["solution"](InstantAgent())  # type: ignore[operator]  # the plan's function
 
 
-def caged(source: str, home: Home | None = None) -> Finished:
+def caged(source: str, home: InstantAgent | None = None) -> Finished:
     """Run a plan in the sandbox."""
-    outcome = Sandbox().run(source, home or Home(), str)
+    outcome = Sandbox().run(source, home or InstantAgent(), str)
     assert isinstance(outcome, Finished), outcome
     return outcome
 
 
 def accepted(sandbox: Sandbox, source: str) -> Plan:
     """The plan, checked."""
-    found = sandbox.check(source, Home)
+    found = sandbox.check(source, InstantAgent)
     assert isinstance(found, Plan), found
     return found
 
 
 @contextlib.contextmanager
 def runners() -> Iterator[dict[str, Callable[[str], object]]]:
-    """All that can run a plan here, by name."""
+    """The installed runners by name."""
     found: dict[str, Callable[[str], object]] = {"plain exec (no sandbox)": plainly, "codeplan": caged}
     with contextlib.ExitStack() as stack:
         if _has("smolagents"):
@@ -98,7 +98,7 @@ def runners() -> Iterator[dict[str, Callable[[str], object]]]:
 
 def _has(module: str) -> bool:
     if find_spec(module) is None:
-        print(f"{module} is not installed and is left out")
+        print(f"{module} is not installed; skipped")
         return False
     return True
 
@@ -109,18 +109,18 @@ def _smolagents() -> Callable[[str], object]:
     def run(source: str) -> object:
         executor = LocalPythonExecutor([])
         executor.send_tools({})
-        executor.send_variables({"agent": Home()})
+        executor.send_variables({"agent": InstantAgent()})
         return executor(f"{source}\nsolution(agent)")
 
     return run
 
 
 def _monty(stack: contextlib.ExitStack) -> Callable[[str], object]:
-    """Monty has no host objects, so the agent's methods stand as functions. A session is fresh; its process is not."""
+    """Monty has no host objects, so plans call the agent's methods as functions. Only the session is new."""
     from pydantic_monty import CollectString, Monty
 
     pool = stack.enter_context(Monty())
-    home = Home()
+    home = InstantAgent()
     lookup = {"goto": home.goto, "report": home.report}
 
     def run(source: str) -> object:

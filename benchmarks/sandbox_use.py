@@ -1,4 +1,4 @@
-"""What the sandbox holds and leaves behind: memory, processes, descriptors; and many sandboxes at once."""
+"""Measures the sandbox's memory, its leftover processes and descriptors, and many sandboxes at once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import threading
 import time
 from pathlib import Path
 
-from sandbox_plans import THREE_STEPS, Home, accepted, caged, plan
+from sandbox_plans import THREE_STEPS, InstantAgent, accepted, caged, plan
 
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
@@ -22,20 +22,20 @@ def below(pid: int) -> list[int]:
 
 
 def private_kilobytes(pid: int) -> int:
-    """Memory that the process shares with nobody, in kB. Raises OSError where it may not be read."""
+    """The process's private memory in kB. Raises: OSError if it is not readable."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("Private_Dirty:"))
 
 
 def resident_kilobytes(pid: int) -> int:
-    """Memory that the process has, in kB."""
+    """The process's resident memory in kB."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
 
 
 def memory() -> None:
-    """A worker's own memory while it waits in an agent call. Workers cannot be looked into but by root.
+    """Print a worker's private memory while it waits for an agent call. Only root can read it.
 
-    A plan that was checked, as plans are, comes with its code; a text is compiled in the worker.
+    A checked plan, the usual case, includes its code; the worker compiles plain text.
     """
     print("\nprivate memory of a worker that waits in an agent call      limit 3.00 MB")
     sandbox = Sandbox()
@@ -45,11 +45,11 @@ def memory() -> None:
         found: list[int] = []
 
         def look(found: list[int] = found) -> None:
-            time.sleep(0.05)  # the next worker is forked ahead meanwhile, and is the younger of the two
+            time.sleep(0.05)  # meanwhile the next worker is forked; it is the younger of the two
             found.append(private_kilobytes(min(below(_zygote()), key=_age)))
 
         try:
-            (sandbox if isinstance(source, Plan) else Sandbox()).run(source, Home(look), str)
+            (sandbox if isinstance(source, Plan) else Sandbox()).run(source, InstantAgent(look), str)
             print(f"  {name:44} {found[0] / 1024:9.2f} MB")
         except IndexError:
             print(f"  {name:44}   cannot be read: the benchmark must be root")
@@ -65,7 +65,7 @@ def _age(pid: int) -> int:
 
 
 def leaks(runs: int) -> None:
-    """What many runs leave behind, in this process and in its zygotes."""
+    """Print what many runs leave behind in this process and its zygotes."""
     for _ in range(50):
         caged(THREE_STEPS)
     before = _holdings()
@@ -89,12 +89,12 @@ def _holdings() -> tuple[int, int, int]:
 
 
 def crowd(count: int) -> None:
-    """Many sandboxes at once."""
+    """Run many sandboxes at once."""
     ended: list[Finished] = []
-    patient = Sandbox(Limits(wall=60.0))
+    sandbox = Sandbox(Limits(wall=60.0))
 
     def one() -> None:
-        outcome = patient.run(THREE_STEPS, Home(), str)
+        outcome = sandbox.run(THREE_STEPS, InstantAgent(), str)
         assert isinstance(outcome, Finished), outcome
         ended.append(outcome)
 
@@ -105,6 +105,4 @@ def crowd(count: int) -> None:
     for thread in threads:
         thread.join()
     seconds = time.perf_counter() - began
-    print(
-        f"\n{count} at once: {len(ended)} came to their end in {seconds:.2f} s ({count / seconds:.0f} plans a second)"
-    )
+    print(f"\n{count} at once: {len(ended)} finished in {seconds:.2f} s ({count / seconds:.0f} plans a second)")

@@ -1,11 +1,11 @@
-"""The skill library: how quick it is with 10,000 skills, what it is worth, what it withstands.
+"""Measures the skill library: speed with 10,000 skills, benefit, and resistance to poisoning and crashes.
 
     python benchmarks/skills.py speed        retrieval, rebuild, listing, each beside its limit
-    python benchmarks/skills.py worth        discovery from one sample, and the library on tasks it has not seen
-    python benchmarks/skills.py poison       poisoned candidates beside sound ones, in 100 filterings
-    python benchmarks/skills.py crash        16 processes that record at once; 200 writers killed
+    python benchmarks/skills.py worth        discovery from one sample, then the library on new tasks
+    python benchmarks/skills.py poison       poisoned and sound candidates in 100 filterings
+    python benchmarks/skills.py crash        16 concurrent writers; 200 killed writers
 
-The model is the scripted stand-in with gaps: what it solves says nothing about models.
+The model is the scripted stand-in with gaps; its success rates say nothing about models.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ PLACES = ("fridge", "shelf", "desk", "drawer", "cabinet", "countertop", "safe", 
 
 
 def fill(root: Path) -> None:
-    """Write the folders of so many skills, as long as real ones, each with eight trials."""
+    """Write ``SKILLS`` skills of realistic length, each with eight trials."""
     tail = "    # more\n" * 250
     for i in range(SKILLS):
         kind = KINDS[i % len(KINDS)]
@@ -66,7 +66,7 @@ def fill(root: Path) -> None:
 
 
 def milliseconds(work: Callable[[], object], rounds: int) -> list[float]:
-    """The times of so many rounds, sorted."""
+    """The sorted times of the rounds."""
     times = []
     for _ in range(rounds):
         began = time.perf_counter()
@@ -107,7 +107,7 @@ def speed(rounds: int) -> None:
 
 
 def worth(rounds: int) -> None:
-    """From one sample to skills for the other kinds, by one command."""
+    """Discover skills for all kinds from one sample with one command."""
     command = [sys.executable, "-m", "codeplan", "skills", "discover", "household", "-n", str(rounds), "--pairs", "24"]
     with tempfile.TemporaryDirectory() as folder:
         settings = ["--set", "gaps=0.8", "--set", "sample_kinds=pick"]
@@ -117,7 +117,7 @@ def worth(rounds: int) -> None:
 
 
 def alone(library: SkillLibrary) -> None:
-    """Every promoted skill's own plan, from step 1, on ten tasks of its kind that no step before has seen."""
+    """Run every promoted skill's own plan, from step 1, on ten new tasks of its kind."""
     lab = CurationRunner("household", gaps=0.8, sample_kinds="pick")
     print("\nthe promoted skills' own plans, bound by one question, on ten other tasks")
     for entry in library.entries(status="active"):
@@ -127,7 +127,7 @@ def alone(library: SkillLibrary) -> None:
 
 
 def poison(rounds: int) -> None:
-    """How many poisoned candidates are promoted, by the paired test alone; sound ones stand beside them."""
+    """Count the poisoned and sound candidates that the paired test promotes."""
     world = envs.make("household")
     kinds = ("heat", "clean", "cool", "pick_two")
     lab = CurationRunner("household", gaps=0.8, sample_kinds="pick")
@@ -157,8 +157,8 @@ def poison(rounds: int) -> None:
 
 
 def crash(rounds: int) -> None:
-    """Sixteen processes at once, and writers that are killed."""
-    script = TESTS / "skills" / "writers.py"
+    """Run sixteen writers at once, then kill writers."""
+    script = TESTS / "support" / "skill_writers.py"
     with tempfile.TemporaryDirectory() as folder:
         library = SkillLibrary(Path(folder) / "skills")
         library.add(shelf.skill())
@@ -172,7 +172,7 @@ def crash(rounds: int) -> None:
 
 
 def main() -> None:
-    """Run what is asked for, or all."""
+    """Run the named parts, or all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts = {"speed": (speed, 50), "worth": (worth, 16), "poison": (poison, 100), "crash": (crash, 200)}
     parser.add_argument("parts", nargs="*", choices=[*parts, []], help="what to run (all)")

@@ -1,4 +1,4 @@
-"""How soon ``codeplan --help`` answers, and what the core install weighs. Run it where codeplan is installed."""
+"""Measures the time of ``codeplan --help`` and the size of the core install. codeplan must be installed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def median_ms(command: list[str]) -> float:
-    """The median wall time of a command in milliseconds; its first run is not counted."""
+    """The median wall time of a command in milliseconds, after one warm-up run."""
     times = []
     for _ in range(RUNS + 1):
         started = time.perf_counter()

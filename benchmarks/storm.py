@@ -1,13 +1,12 @@
-"""Two hundred episodes at once, in one process, against an endpoint that is slow and makes faults of all kinds.
+"""Runs two hundred episodes at once, in one process, against a slow endpoint that makes faults of all kinds.
 
-The endpoint is ``codeplan serve-scripted`` in a process of its own, reached over HTTP. Printed are: how the episodes
-ended; whether the tokens that they counted are those that the endpoint logged; the wall time beside the ideal; memory.
+The endpoint is ``codeplan serve-scripted`` in a separate process, reached over HTTP. The benchmark prints the endings,
+the token counts of the episodes and of the endpoint's log, the wall time compared with the ideal, and memory.
 
-The ideal is the longest chain of calls that one episode makes: the time that the endpoint took for each of its
-requests, and the least pause before each further attempt. No machine is faster than that. Episodes need a processor,
-too, for their sandboxes and environments: so the same episodes are run first with the scripted model in the process,
-without any endpoint, and the time of that is printed beside the ideal. On few cores that floor is what counts: the
-processor's time is printed as well, which says what an episode costs on a machine that others use, too.
+The ideal is the longest chain of calls of one episode: the endpoint's time for each request, and the minimum pause
+before each retry. Episodes also need a processor for sandboxes and environments. Therefore the same episodes first run
+with the scripted model in this process, without an endpoint. On few cores, the time of that run is the lower bound. The
+processor time shows what an episode costs on a shared machine.
 """
 
 from __future__ import annotations
@@ -40,11 +39,11 @@ from codeplan.types.result import Result
 from codeplan.types.task import Task
 
 RETRY_AFTER = 1.0
-LEAST_PAUSE = 0.25
+MIN_PAUSE = 0.25
 
 
-class Played(msgspec.Struct):
-    """One episode: how it ended, and what its answered and failed calls say that they spent."""
+class StormEpisode(msgspec.Struct):
+    """One episode: its result, and the usage that its answered and failed calls report."""
 
     result: Result
     usage: Usage
@@ -52,7 +51,7 @@ class Played(msgspec.Struct):
 
 
 class Cpu(msgspec.Struct):
-    """Seconds of processor time: of this process, of all its sandboxes, of the endpoint."""
+    """Processor seconds of this process, its sandboxes and the endpoint."""
 
     host: float
     sandboxes: float
@@ -60,11 +59,12 @@ class Cpu(msgspec.Struct):
 
 
 class Storm(msgspec.Struct):
-    """What came of it. ``chain`` is the ideal in seconds, ``floor`` the wall time without an endpoint; memory in MB.
-    ``alone`` is the processor's time without an endpoint, ``cpu`` that with it.
+    """The figures. ``chain`` is the ideal in seconds, ``floor`` the wall time without an endpoint; memory is in MB.
+
+    ``alone`` is the processor time without an endpoint, ``cpu`` that with it.
     """
 
-    played: list[Played]
+    played: list[StormEpisode]
     log: list[dict[str, object]]
     wall: float
     floor: float
@@ -90,7 +90,7 @@ class Storm(msgspec.Struct):
 
 
 class Chain:
-    """A method that plans nothing: it asks the same small question again and again. What is left is the calls."""
+    """A method that only asks the same short question repeatedly, to measure nothing but calls."""
 
     name = "chain"
 
@@ -105,18 +105,21 @@ class Chain:
 
 
 def storm(episodes: int, latency: float, faults: str, mistakes: str = "some", calls: int = 0) -> Storm:
-    """Play so many episodes at once. Where ``calls`` is not 0, each only makes so many calls.
+    """Run ``episodes`` episodes at once. If ``calls`` is not 0, each only makes that number of calls.
 
-    ``latency`` is in seconds; ``faults`` and ``mistakes`` are as ``codeplan serve-scripted`` takes them.
+    ``latency`` is in seconds; ``faults`` and ``mistakes`` are those of ``codeplan serve-scripted``.
     """
     method = {"method": Chain(calls)} if calls else {}
-    import openai  # noqa: F401  # its import takes a second, once in a process: no part of the storm
+    import openai  # noqa: F401  # the import takes a second and is not part of the storm
 
     tasks = list(envs.make("household").tasks("test"))[:episodes]
     alone = {"model": "scripted", "mistakes": mistakes, **method}
     at_once(tasks[:2], lambda task: play(task, **alone))
     _, floor, alone_cpu = measured(lambda: at_once(tasks, lambda task: play(task, **alone)))
-    with endpoint(latency, f"{faults},retry_after={RETRY_AFTER}", mistakes) as (server, url, log), Memory() as memory:
+    with (
+        endpoint(latency, f"{faults},retry_after={RETRY_AFTER}", mistakes) as (server, url, log),
+        MemoryMonitor() as memory,
+    ):
         ask = {"model": "tiny", "base_url": url, "timeout": 30.0, "max_retries": 6, **method}
         played, wall, cpu = measured(
             lambda: at_once(tasks, lambda task: play(task, **ask, extra_body={"user": task.id}))
@@ -127,8 +130,8 @@ def storm(episodes: int, latency: float, faults: str, mistakes: str = "some", ca
     return Storm(played, entries, wall, floor, alone_cpu, cpu, longest(entries), own, memory.peak)
 
 
-def play(task: Task, **settings: object) -> Played:
-    """One episode, with what it spent even where a failure of the endpoint ended it."""
+def play(task: Task, **settings: object) -> StormEpisode:
+    """Run one episode and count its usage, even if a failure of the endpoint ends it."""
     events: list[Event] = []
     failed, error = NO_USAGE, ""
     try:
@@ -139,17 +142,17 @@ def play(task: Task, **settings: object) -> Played:
     end = events[-1]
     assert isinstance(end, EpisodeEnded), "every episode ends"
     asked = [e.completion.usage for e in events if isinstance(e, ModelCalled)]
-    return Played(end.result, sum([*asked, failed], NO_USAGE), error)
+    return StormEpisode(end.result, sum([*asked, failed], NO_USAGE), error)
 
 
-def at_once(tasks: list[Task], do: Callable[[Task], Played]) -> list[Played]:
-    """All episodes together, each in a thread."""
+def at_once(tasks: list[Task], do: Callable[[Task], StormEpisode]) -> list[StormEpisode]:
+    """Run all episodes concurrently, each in a thread."""
     with ThreadPoolExecutor(len(tasks)) as pool:
         return list(pool.map(do, tasks))
 
 
-def measured(do: Callable[[], list[Played]]) -> tuple[list[Played], float, Cpu]:
-    """What was played, the seconds that it took by the clock, and those of the processor."""
+def measured(do: Callable[[], list[StormEpisode]]) -> tuple[list[StormEpisode], float, Cpu]:
+    """The episodes, their wall time and their processor time in seconds."""
     for zygotes in (launcher.check_workers, launcher.run_workers):
         zygotes.close()
     own, below = _processor(resource.RUSAGE_SELF), _processor(resource.RUSAGE_CHILDREN)
@@ -157,7 +160,7 @@ def measured(do: Callable[[], list[Played]]) -> tuple[list[Played], float, Cpu]:
     done = do()
     wall, host = time.perf_counter() - began, _processor(resource.RUSAGE_SELF) - own
     for zygotes in (launcher.check_workers, launcher.run_workers):
-        zygotes.close()  # the system counts a child, and all below it, when it has ended
+        zygotes.close()  # a child and its descendants count only after they have exited
     return done, wall, Cpu(host, _processor(resource.RUSAGE_CHILDREN) - below)
 
 
@@ -167,15 +170,15 @@ def _processor(whose: int) -> float:
 
 
 def processor_of(pid: int) -> float:
-    """Seconds that a process has used so far, its children left out."""
+    """Processor seconds of a process so far, without its children."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def longest(log: list[dict[str, object]]) -> float:
-    """The longest chain: for one episode, the endpoint's time for all its requests and the least pauses between.
+    """The longest chain: the endpoint's time for all requests of one episode, plus the minimum pauses between them.
 
-    The k-th failure in a row is followed by a pause of at least 0.25 · 2^(k-1) s, or by what the endpoint asks for.
+    The k-th failure in a row is followed by a pause of at least 0.25 · 2^(k-1) s, or of the time the endpoint asks for.
     """
     chains: dict[object, float] = {}
     rows: dict[object, int] = {}
@@ -183,7 +186,7 @@ def longest(log: list[dict[str, object]]) -> float:
         user = entry["user"]
         failed = entry["fault"] not in ("", "slow", "length")
         rows[user] = rows.get(user, 0) + 1 if failed else 0
-        pause = LEAST_PAUSE * 2 ** (rows[user] - 1) if failed else 0.0
+        pause = MIN_PAUSE * 2 ** (rows[user] - 1) if failed else 0.0
         pause = RETRY_AFTER if entry["status"] == 429 else pause
         chains[user] = chains.get(user, 0.0) + float(str(entry["seconds"])) + pause
     return max(chains.values())
@@ -191,7 +194,7 @@ def longest(log: list[dict[str, object]]) -> float:
 
 @contextlib.contextmanager
 def endpoint(latency: float, faults: str, mistakes: str) -> Iterator[tuple[int, str, Path]]:
-    """The endpoint's process, its base URL and its log, while it runs."""
+    """A running endpoint: its process id, base URL and log file."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "requests.jsonl"
         command = [sys.executable, "-m", "codeplan", "serve-scripted", "--latency", str(latency * 1000)]
@@ -204,15 +207,15 @@ def endpoint(latency: float, faults: str, mistakes: str) -> Iterator[tuple[int, 
                 server.terminate()
 
 
-class Memory:
-    """Looks twice a second how much memory this process and all beneath it hold; shared pages are counted often."""
+class MemoryMonitor:
+    """Samples the memory of this process and its descendants twice a second; shared pages count more than once."""
 
     def __init__(self) -> None:
         self.peak = 0.0
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch)
 
-    def __enter__(self) -> Memory:
+    def __enter__(self) -> MemoryMonitor:
         self._thread.start()
         return self
 
@@ -243,7 +246,7 @@ def _resident(pid: int) -> float:
 
 
 def main() -> int:
-    """Run the storm, print its figures, and return 1 where the counts differ or an episode did not end."""
+    """Run the storm and print its figures. Returns 1 if the counts differ or an episode did not end."""
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("--episodes", type=int, default=200)
     options.add_argument("--latency", type=float, default=0.1, help="seconds")
@@ -276,7 +279,7 @@ def report(done: Storm) -> None:
         shares = ", ".join(f"{part} {ms:.1f}" for part, ms in each.items())
         print(f"processor {name}: {sum(each.values()):.1f} ms an episode ({shares})")
     print(f"memory    {done.memory:.0f} MB, with all sandboxes and the endpoint {done.memory_of_all:.0f} MB")
-    for reason in sorted({p.error.partition(";")[0] for p in broken}):
+    for reason in sorted({p.error for p in broken}):
         print(f"  broken off: {reason}")
 
 

@@ -1,6 +1,6 @@
-"""TextCraft's speed: a reset, a step, and what a thousand environments in one process take.
+"""Measures TextCraft: a reset, a step, and a thousand environments in one process.
 
-Times are medians over all test tasks, each played by its walkthrough.
+Times are medians over all test tasks, each solved by its walkthrough.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from codeplan.envs.textcraft.environment import TextCraft
 
-WORLDS = 1000
+ENVIRONMENTS = 1000
 
 
 def main() -> None:
@@ -30,20 +30,18 @@ def main() -> None:
     print(f"step              {statistics.median(steps):8.1f} µs   median; {max(steps):.0f} at most")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     started = time.perf_counter()
-    worlds = [TextCraft() for _ in range(WORLDS)]
-    for i, world in enumerate(worlds):
-        world.reset(tasks[i % len(tasks)])
-        world.step("get 1 string")
+    environments = [TextCraft() for _ in range(ENVIRONMENTS)]
+    for i, env in enumerate(environments):
+        env.reset(tasks[i % len(tasks)])
+        env.step("get 1 string")
     seconds = time.perf_counter() - started
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(
-        f"{WORLDS} worlds       {seconds * 1e3:8.1f} ms   begun, one step each; {(after - before) / 1024:.1f} MB more"
-    )
+    print(f"{ENVIRONMENTS} environments {seconds * 1e3:8.1f} ms   one step each; {(after - before) / 1024:.1f} MB more")
     print(f"the process       {after / 1024:8.1f} MB   resident at most")
 
 
 def timed(do: Callable[[], object]) -> float:
-    """Microseconds that a call takes."""
+    """The duration of a call in microseconds."""
     started = time.perf_counter()
     do()
     return (time.perf_counter() - started) * 1e6

@@ -1,10 +1,10 @@
-"""WebShop's speed: opening a shop, and answering a query with its page of results.
+"""Measures WebShop: opening a shop, and answering a query with its page of results.
 
     python benchmarks/webshop.py            # 1,000 products, SQLite's index
     python benchmarks/webshop.py --full     # and 1,181,430 products, tantivy's: minutes, and 2 GB of disk for a while
 
-The products are made up: words drawn by Zipf's law, as many in a record as WebShop's have on average for 1,000, fewer
-for the full set. Queries are words of a product's title, three to eight, as an instruction has them.
+The products are generated: words drawn by Zipf's law, with WebShop's average record length for 1,000 products and less
+for the full set. Queries are three to eight words of a product's title, like those of an instruction.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from codeplan.envs.webshop.products import Product
 FULL = 1_181_430
 QUERIES = 2000
 LIMIT_1000, LIMIT_FULL = 2.0, 15.0
-"""What the median query may take, in milliseconds."""
+"""Limits of the median query, in milliseconds."""
 
 _OPEN = (
     "import time; t = time.perf_counter(); from codeplan import envs; e = envs.make('webshop', {}); "
@@ -42,7 +42,7 @@ _OPEN = (
 
 
 class Words:
-    """Made-up words, the commonest first, drawn by Zipf's law."""
+    """Random words, most common first, drawn by Zipf's law."""
 
     def __init__(self, count: int, seed: str) -> None:
         draw = random.Random(seed)
@@ -51,15 +51,15 @@ class Words:
         self._draw = draw
 
     def some(self, count: int) -> list[str]:
-        """So many words."""
+        """Draw ``count`` words."""
         return self._draw.choices(self._words, cum_weights=self._weights, k=count)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--full", action="store_true", help="measure the full set's size, too")
-    parser.add_argument("--products", type=int, default=FULL, help="how many that is")
+    parser.add_argument("--full", action="store_true", help="also measure the size of the full set")
+    parser.add_argument("--products", type=int, default=FULL, help="products of the full set")
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="webshop-") as folder:
         small(Path(folder))
@@ -72,21 +72,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def small(folder: Path) -> None:
-    """The user's files, a thousand products of 4 kB each."""
+    """Measure user files with a thousand products of 4 kB each."""
     words = Words(30_000, "small")
     records = [_record(words, n) for n in range(1000)]
     asked = {
         r["asin"]: [{"instruction": "a thing", "instruction_attributes": ["x"], "instruction_options": []}]
         for r in records
     }
-    for name, told in (("items_shuffle_1000", records), ("items_ins_v2_1000", {}), ("items_human_ins", asked)):
-        (folder / f"{name}.json").write_text(json.dumps(told))
+    for name, content in (("items_shuffle_1000", records), ("items_ins_v2_1000", {}), ("items_human_ins", asked)):
+        (folder / f"{name}.json").write_text(json.dumps(content))
     opening = _OPEN.format(f"data={str(folder)!r}")
     for what in ("first", "again"):
         seconds = float(
             subprocess.run([sys.executable, "-c", opening], capture_output=True, text=True, check=True).stdout
         )
-        print(f"1,000 products, opened {what}       {seconds * 1e3:8.1f} ms   imports and a reset included")
+        print(f"1,000 products, opened {what}       {seconds * 1e3:8.1f} ms   including imports and a reset")
     shop = open_shop(str(folder))
     _measure(shop, "1,000 products, FTS5", LIMIT_1000)
 
@@ -110,13 +110,13 @@ def _record(words: Words, n: int) -> dict[str, Any]:
 
 
 def full(folder: Path, count: int) -> None:
-    """A database and an index of tantivy's, made straight from products."""
+    """Measure a database and a tantivy index built directly from products."""
     began = time.perf_counter()
     with closing(sqlite3.connect(folder / "catalogue.sqlite")) as database:
         database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
         catalogue.build_catalogue(database, _listed(count), with_text_index=False)
     goods = Catalogue.open(folder / "catalogue.sqlite")
-    print(f"{count:,} products, database   {time.perf_counter() - began:8.1f} s    making the products included")
+    print(f"{count:,} products, database   {time.perf_counter() - began:8.1f} s    including generating the products")
     began = time.perf_counter()
     (folder / "texts").mkdir()
     tantivy_index.build_tantivy_index(folder / "texts", goods.index_texts())
@@ -152,7 +152,7 @@ def _listed(count: int) -> Iterator[CatalogueEntry]:
 
 
 def _measure(shop: ShopData, what: str, limit: float) -> None:
-    """Wall and processor time of searches, each with the page that it leads to."""
+    """Measure wall and processor time of searches, each with its page of results."""
     draw = random.Random("queries")
     env = WebShop(shop, WebShopSettings(actions=10 * QUERIES))
     env.reset(env.tasks("test")[0])
