@@ -8,6 +8,7 @@ from codeplan.errors import UsageError
 from codeplan.planning.refinement import find_resume_point
 from codeplan.recording.events import PlanDrafted, PlanFailed, PlanRejected, PlanStarted, StepEntered
 from codeplan.runner.live import run
+from codeplan.types.ending import NotSolved
 from codeplan.types.plan import Checkpoint, Plan, Step
 
 LOOK = """
@@ -95,6 +96,27 @@ def test_a_plan_that_cannot_be_repaired_counts_as_a_try():
     result, model, _ = play("no code at all", "nor here", "nor here", plan(first=2))
     assert result.success
     assert model.purposes == ["plan", "check", "check", "refine"]
+
+
+def test_a_plan_that_the_second_repair_mends_is_the_same_try():
+    result, model, _ = play("no code at all", "nor here", plan(first=2), tries=1)
+    assert result.success
+    assert model.purposes == ["plan", "check", "check"]
+
+
+@pytest.mark.parametrize("tries", [1, 2, 3])
+def test_a_plan_runs_as_often_as_there_are_tries(tries):
+    result, model, events = play(*[plan()] * 3, task="ball/3", tries=tries)
+    assert (len(starts(events)), result.refinements) == (tries, tries - 1)
+    assert result.ending == NotSolved(f"no success in {tries} tries")
+    assert model.purposes == ["plan", *["refine"] * (tries - 1)]
+
+
+@pytest.mark.parametrize(("start_over_from", "begun"), [(1, [1, 1, 1]), (2, [1, 1, 1]), (3, [1, 2, 1]), (4, [1, 2, 2])])
+def test_plans_start_over_from_the_try_that_is_set(start_over_from, begun):
+    wrong = [plan(), *[plan(box=f"first + {n} - {n}") for n in range(1, 3)]]
+    _, _, events = play(*wrong, task="ball/3", tries=3, start_over_from=start_over_from)
+    assert starts(events) == begun
 
 
 def test_a_model_that_never_writes_a_plan_ends_in_a_reason():

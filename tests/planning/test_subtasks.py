@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplan.planning.subtasks import (
+    MAX_STEPS,
     DecompositionError,
     ExpressionNode,
     evaluate,
@@ -125,6 +126,27 @@ def test_an_expression_comes_to_its_logical_value(tree, truth):
     assert evaluate(tree, achieve) == value(tree, truth)
     every = list(step_numbers(tree))
     assert tried == [n for n in every if n in tried][: len(tried)] or len(tried) <= len(every)
+
+
+def steps(count):
+    lines = [f"Step {n}: do {n}" for n in range(1, count + 1)]
+    return "\n".join([*lines, "Execution order: " + " AND ".join(f"Step {n}" for n in range(1, count + 1))])
+
+
+def test_a_plan_has_fifty_steps_at_most():
+    assert len(parse_decomposition(steps(MAX_STEPS)).steps) == MAX_STEPS == 50
+    with pytest.raises(DecompositionError, match="it has 51 steps, and 50 are allowed"):
+        parse_decomposition(steps(MAX_STEPS + 1))
+
+
+def test_an_expression_nests_fifty_brackets_at_most():
+    assert parse_expression("(" * 50 + "1" + ")" * 50) == 1
+    with pytest.raises(DecompositionError, match="nests more than 50 brackets"):
+        parse_expression("(" * 51 + "1" + ")" * 51)
+
+
+def test_brackets_side_by_side_do_not_nest():
+    assert parse_expression(" AND ".join(["(1)"] * 60)) == AND(*[1] * 60)
 
 
 def test_nothing_is_tried_once_the_value_is_decided():

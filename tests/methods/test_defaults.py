@@ -1,0 +1,126 @@
+"""The defaults that papers set, and both sides of the limits that methods check."""
+
+import pytest
+from support.boxes import Boxes, Replies
+
+from codeplan import methods
+from codeplan.budget import Budget
+from codeplan.envs.household.environment import Household
+from codeplan.envs.textcraft.environment import TextCraft
+from codeplan.errors import UsageError
+from codeplan.methods.adapt import Adapt
+from codeplan.planning.refinement import MAX_REPAIRS, LoopSettings
+from codeplan.plugins import load_factory, setting_specs
+from codeplan.recording.events import SpanOpened
+from codeplan.runner.live import run
+from codeplan.types.task import ActionSpace
+
+DEFAULTS = {
+    # AdaPlanner (Sun et al., 2023): six tries, the last ones from step 1; one worked example; our savings on top
+    "adaplanner": {
+        "tries": 6,
+        "start_over_from": 4,
+        "resume_by": "syntax",
+        "code_check": "on-error",
+        "resume_state": "failure",
+        "after_failure": "resume",
+        "samples": 1,
+        "asks": True,
+        "sample_kinds": "",
+        "library": None,
+        "skills": 2,
+        "skill": None,
+        "skill_chars": 12_000,
+        "reuse": False,
+        "embeddings": None,
+        "prompts": None,
+        "limits": None,
+        "allow_weak_sandbox": False,
+    },
+    "text-planner": {"executor": "react", "tries": 6, "prompts": None},
+    # ReAct (Yao et al., 2023): few-shot; turns and idle turns are the environment's, as in ADaPT's executors
+    "react": {"calls": None, "max_idle_turns": None, "example": True, "formalise": False, "prompts": None},
+    # ADaPT (Prasad et al., 2024): depth 3 in ALFWorld; the executor's claim counts
+    "adapt": {
+        "executor": "react",
+        "max_depth": 3,
+        "first": "execute",
+        "success": "claim",
+        "rollback": None,
+        "prompts": None,
+    },
+    "plan-and-execute": {"executor": "react", "prompts": None},
+    "try-again": {"executor": "react", "trials": 3},
+    # Reflexion (Shinn et al., 2023): the last three reflections
+    "reflexion": {"executor": "react", "trials": 3, "memory": 3, "prompts": None},
+    # AutoPlan (Ouyang & Li, 2023)
+    "autoplan": {"plan": None, "executor": "react", "batch": 2, "epochs": 1, "folder": None, "prompts": None},
+}
+
+
+@pytest.mark.parametrize("name", methods.names())
+def test_a_method_has_the_defaults_of_its_paper(name):
+    specs = setting_specs(load_factory("codeplan.methods", name))
+    assert {s.name: s.default for s in specs} == DEFAULTS[name]
+    assert all(s.help and not s.required for s in specs)
+
+
+def test_the_loop_has_the_defaults_of_adaplanner():
+    loop = LoopSettings()
+    assert {n: getattr(loop, n) for n in loop.__struct_fields__}.items() <= DEFAULTS["adaplanner"].items()
+    assert MAX_REPAIRS == 2
+
+
+def test_executors_get_the_turns_of_adapt():
+    assert (Household.space.calls, Household.space.max_idle_turns, Household.space.rollback) == (19, 5, True)
+    assert (TextCraft.space.calls, TextCraft.space.max_idle_turns, TextCraft.space.rollback) == (39, 8, False)
+    assert (ActionSpace(("look",)).calls, ActionSpace(("look",)).max_idle_turns) == (30, 5)
+
+
+def test_a_budget_limits_only_model_calls_by_default():
+    assert Budget() == Budget(model_calls=100, tokens=None, money=None, actions=None, refinements=None, seconds=None)
+
+
+@pytest.mark.parametrize(
+    ("method", "setting"),
+    [
+        ("adaplanner", "tries"),
+        ("adaplanner", "start_over_from"),
+        ("text-planner", "tries"),
+        ("react", "calls"),
+        ("react", "max_idle_turns"),
+        ("adapt", "max_depth"),
+        ("try-again", "trials"),
+        ("reflexion", "trials"),
+        ("reflexion", "memory"),
+        ("autoplan", "batch"),
+        ("autoplan", "epochs"),
+    ],
+)
+def test_a_count_begins_at_one(method, setting):
+    methods.make(method, **{setting: 1})
+    with pytest.raises(UsageError, match=rf"{setting}.* 0"):
+        methods.make(method, **{setting: 0})
+
+
+def test_samples_begin_at_zero():
+    methods.make("adaplanner", samples=0)
+    with pytest.raises(UsageError, match="samples .* -1"):
+        methods.make("adaplanner", samples=-1)
+
+
+class BoxesInWords(Boxes):
+    space = ActionSpace(forms=("open NUMBER",), no_effect_prefixes=("It is empty",), calls=6, max_idle_turns=3)
+
+
+PLAN = "Step 1: look again\nExecution order: Step 1"
+
+
+@pytest.mark.parametrize("max_depth", [1, 2, 3])
+def test_adapt_decomposes_down_to_its_depth_and_no_further(max_depth):
+    replies = ["think: task failed"] + [PLAN, "think: task failed"] * (max_depth - 1)
+    events, model = [], Replies(*replies)
+    result = run(BoxesInWords(), "ball/2", Adapt(max_depth=max_depth), model, on_event=events.append)
+    depths = [e.name for e in events if isinstance(e, SpanOpened) and e.kind == "sub-task"]
+    assert [name.rsplit(" ", 1)[1] for name in depths] == [f"{d})" for d in range(1, max_depth + 1)]
+    assert not result.claim and model.replies == []
