@@ -15,7 +15,7 @@ FRAMES ?= 100000
 SECONDS ?= 600
 DEMO ?= --task clean/22 --mistakes forgotten_walk
 
-.PHONY: run test test-openai-2 test-engines crosscheck fuzz check format bench crash clean
+.PHONY: run test test-openai-2 test-engines crosscheck fuzz check check-style check-mypy check-pyright format bench crash clean
 
 run: $(VENV)/installed
 	$(BIN)/python -m codeplan run household $(DEMO)
@@ -28,20 +28,29 @@ crosscheck: $(VENV)/installed-crosscheck
 	  tests/envs/test_alfworld_crosscheck.py tests/envs/test_household_laws.py tests/envs/test_webshop_laws.py
 	$(BIN)/python -m pytest -q -n 2 tests/plans --plan-mutants --plan-cov --plan-cov-fail-under 80
 
+# A second environment that holds the older openai alone and sees the first one behind it.
 test-openai-2: $(VENV)/installed-test
 	$(PYTHON) -m venv $(VENV)-openai-2
-	$(VENV)-openai-2/bin/python -m pip install -q --disable-pip-version-check -e '.[test]' 'openai>=2,<3'
+	$(BIN)/python -c 'import site; print("import site; site.addsitedir(%r)" % site.getsitepackages()[0])' \
+	  > $$($(VENV)-openai-2/bin/python -c 'import site; print(site.getsitepackages()[0])')/codeplan-tests.pth
+	$(VENV)-openai-2/bin/python -m pip install -q --disable-pip-version-check --ignore-installed 'openai>=2,<3'
 	$(VENV)-openai-2/bin/python -m pytest -q -n 2 tests/llm
 
 test-engines: $(VENV)/installed-engines
-	$(BIN)/python -m pytest -q tests/bench
+	$(BIN)/python -m pytest -q tests/bench/test_bench_engines.py
 
-check: $(VENV)/installed-dev
+check: check-style check-mypy check-pyright
+
+check-style: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
+
+check-mypy: $(VENV)/installed-dev
+	$(BIN)/mypy
+
+check-pyright: $(VENV)/installed-dev
+	$(BIN)/pyright --pythonpath $(BIN)/python
 
 format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix .
