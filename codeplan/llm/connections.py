@@ -103,7 +103,7 @@ def _make_client(url: str, key: Secret, errors: ErrorFactory) -> openai.AsyncOpe
     except (openai.OpenAIError, ImportError, ValueError) as error:
         why = errors.sanitise(str(error))
     except _http_library().InvalidURL:  # its message may quote a password
-        why = "the address of a proxy in the environment (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY) is not one"
+        why = "the address of a proxy in the environment (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY) is invalid"
     raise ModelError(str(errors.error(f"cannot be used, since no client for it can be made: {why}")))
 
 

@@ -32,12 +32,7 @@ class EndpointError(ModelError):
     """
 
     def __init__(
-        self,
-        message: str,
-        *,
-        is_transient: bool = False,
-        retry_after: float | None = None,
-        usage: Usage = NO_USAGE,
+        self, message: str, *, is_transient: bool = False, retry_after: float | None = None, usage: Usage = NO_USAGE
     ) -> None:
         super().__init__(message)
         self.is_transient, self.retry_after, self.usage = is_transient, retry_after, usage

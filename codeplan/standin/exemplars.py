@@ -42,8 +42,8 @@ def draft_plan(system: str, goal: str, observation: str, own_plan: str, gaps: fl
 
 def refine_plan(system: str, goal: str, observation: str, own_plan: str, gaps: float, seed: int) -> str:
     """A better plan. Where the stand-in would start over, it follows the prompt's skill instead, if there is one."""
-    chore = parse_goal(goal, observation)
-    if chore and own_plan == write_plan(chore, thorough=True):
+    parsed = parse_goal(goal, observation)
+    if parsed and own_plan == write_plan(parsed, thorough=True):
         return draft_plan(system, goal, observation, own_plan, gaps, seed)
     return _with_gap(system, goal, observation, own_plan, gaps, seed)
 
@@ -59,16 +59,18 @@ def bind_parameters(earlier_goal: str, parameters: str, goal: str, observation: 
 
 def _follow_skill(system: str, goal: str, observation: str) -> str | None:
     """The plan of the prompt's first skill with its parameters set for the task; None without a skill."""
-    shown = _SKILL.search(system)
-    if not shown:
+    found = _SKILL.search(system)
+    if not found:
         return None
-    plan = shown[1]
+    plan = found[1]
     head = _HEAD.search(plan)
     if not head:
         return plan
     abouts = dict(re.findall(r"^ *# (\w+): (.*)$", head["lines"], re.MULTILINE))
-    found = [(p["name"], json.loads(p["value"]), abouts.get(p["name"], "")) for p in _PARAMETER.finditer(head["lines"])]
-    values = _bind_values(found, head["goal"], goal, observation)
+    parameters = [
+        (p["name"], json.loads(p["value"]), abouts.get(p["name"], "")) for p in _PARAMETER.finditer(head["lines"])
+    ]
+    values = _bind_values(parameters, head["goal"], goal, observation)
     lines = _PARAMETER.sub(lambda p: f"{p['margin']}{p['name']} = {json.dumps(values[p['name']])}", head["lines"])
     start, end = head.span("lines")
     return plan[: head.start("goal")] + goal + plan[head.end("goal") : start] + lines + plan[end:]
@@ -103,10 +105,10 @@ def _imagined_room(values: Iterable[Any], goal: str) -> str:
 
 
 def _with_gap(system: str, goal: str, observation: str, own_plan: str, gaps: float, seed: int) -> str:
-    chore = parse_goal(goal, observation)
-    if chore is None or _has_exemplar(system, chore.kind) or hashed_fraction(seed, observation + goal, "gap") >= gaps:
+    parsed = parse_goal(goal, observation)
+    if parsed is None or _has_exemplar(system, parsed.kind) or hashed_fraction(seed, observation + goal, "gap") >= gaps:
         return own_plan
-    return _leave_out(own_plan, chore)
+    return _leave_out(own_plan, parsed)
 
 
 def _has_exemplar(system: str, kind: str) -> bool:
@@ -117,11 +119,11 @@ def _has_exemplar(system: str, kind: str) -> bool:
     return kind == "pick" or any(_KIND_CALLS[kind] in e for e in exemplars)
 
 
-def _leave_out(plan: str, chore: ParsedHouseholdGoal) -> str:
+def _leave_out(plan: str, parsed: ParsedHouseholdGoal) -> str:
     """The plan without what defines its kind."""
-    if chore.kind in ("examine", "pick_two"):
+    if parsed.kind in ("examine", "pick_two"):
         return "".join(text for number, text in split_steps(plan).items() if number <= 2)  # finding and taking
     step = next(
-        (number for number, text in split_steps(plan).items() if number and _KIND_CALLS[chore.kind] in text), None
+        (number for number, text in split_steps(plan).items() if number and _KIND_CALLS[parsed.kind] in text), None
     )
     return plan if step is None else remove_step(plan, step)

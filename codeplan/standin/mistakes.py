@@ -72,6 +72,26 @@ MistakeInserter = Callable[[str, float], str]
 """Inserts a mistake into a plan; the number, from 0 up to 1, chooses where or how."""
 
 
+def replace_call(*names: tuple[str, str]) -> MistakeInserter:
+    """An inserter that replaces the calls of one method by a wrong name, out of pairs of right and wrong names."""
+
+    def insert(plan: str, which: float) -> str:
+        right, wrong = names[int(which * len(names))]
+        return plan.replace(f"agent.{right}(", f"agent.{wrong}(")
+
+    return insert
+
+
+def replace_text(*texts: tuple[str, str]) -> MistakeInserter:
+    """An inserter that replaces the first occurrence of a text, out of pairs of right and wrong texts."""
+
+    def insert(plan: str, which: float) -> str:
+        right, wrong = texts[int(which * len(texts))]
+        return plan.replace(right, wrong, 1)
+
+    return insert
+
+
 def insert_mistakes(
     plan: str, inserters: Mapping[str, MistakeInserter], mistakes: Mistakes, seed: int, task: str
 ) -> str:

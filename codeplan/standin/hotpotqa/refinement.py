@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from codeplan.standin.hotpotqa.planning import ParsedQuestion, write_plan
-from codeplan.standin.mistakes import MistakeInserter
+from codeplan.standin.mistakes import MistakeInserter, replace_call, replace_text
 from codeplan.standin.plan_edits import AgentVocabulary, edit_step, failed_step, first_fix
 
 AGENT_VOCABULARY = AgentVocabulary(
@@ -18,23 +18,13 @@ AGENT_VOCABULARY = AgentVocabulary(
 )
 
 
-def _insert_unknown_method(plan: str, which: float) -> str:
-    right, wrong = (("search", "open_page"), ("lookup", "look_up"), ("finish", "submit"))[int(which * 3)]
-    return plan.replace(f"agent.{right}(", f"agent.{wrong}(")
-
-
-def _insert_syntax_error(plan: str, which: float) -> str:
-    right, wrong = (
+MISTAKE_INSERTERS: dict[str, MistakeInserter] = {
+    "unknown_method": replace_call(("search", "open_page"), ("lookup", "look_up"), ("finish", "submit")),
+    "syntax_error": replace_text(
         ("def lines(word):", "def lines(word)"),
         ("agent.finish(answer)\n", "agent.finish(answer\n"),
         ("while line.startswith('(Result'):", "while line.startswith('(Result')"),
-    )[int(which * 3)]
-    return plan.replace(right, wrong, 1)
-
-
-MISTAKE_INSERTERS: dict[str, MistakeInserter] = {
-    "unknown_method": _insert_unknown_method,
-    "syntax_error": _insert_syntax_error,
+    ),
 }
 
 

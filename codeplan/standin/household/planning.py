@@ -171,11 +171,7 @@ def _steps(goal: ParsedHouseholdGoal, thorough: bool) -> list[str]:
     first = [_find(goal, thorough, 1), _take(goal, 2)]
     match goal.kind:
         case "examine":
-            return [
-                *first,
-                _find_lamp(goal, thorough, 3),
-                _SWITCH.substitute(step=4, lamp=goal.lamp, name=goal.thing),
-            ]
+            return [*first, _find_lamp(goal, thorough, 3), _SWITCH.substitute(step=4, lamp=goal.lamp, name=goal.thing)]
         case "pick_two":
             second = [_find(goal, thorough, 4, "second"), _take(goal, 5, "second"), _put(goal, 6, "second")]
             return [*first, _put(goal, 3), *second]

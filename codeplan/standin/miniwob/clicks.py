@@ -71,10 +71,7 @@ def tick_boxes(names: list[str]) -> list[StepSource]:
     """Tick boxes by their labels, and submit."""
     lines = f"for name in {names!r}:\n    state = agent.click_xpath(f'//label[text()=\"{{name}}\"]')"
     ticked = StepSource(
-        f"tick {', '.join(names)}",
-        lines,
-        f"state.count('checked=\"\"') == {len(names)}",
-        "not all boxes are ticked",
+        f"tick {', '.join(names)}", lines, f"state.count('checked=\"\"') == {len(names)}", "not all boxes are ticked"
     )
     return [ticked, submit_step()] if names else [submit_step()]
 

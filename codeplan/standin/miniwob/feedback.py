@@ -127,7 +127,7 @@ def guess_until_found() -> list[StepSource]:
 
 def remaining_numbers(possible: list[int], page: str) -> list[int]:
     """The numbers that are still possible after the page's answer."""
-    told = re.search(r'id="(lower|higher)" class="">[^<]*<span>(\d)</span>', page)
-    if not told:
+    answer = re.search(r'id="(lower|higher)" class="">[^<]*<span>(\d)</span>', page)
+    if not answer:
         return possible
-    return [n for n in possible if (n > int(told[2]) if told[1] == "higher" else n < int(told[2]))]
+    return [n for n in possible if (n > int(answer[2]) if answer[1] == "higher" else n < int(answer[2]))]

@@ -36,32 +36,32 @@ _SENDER_PATTERNS = (
 
 def parse_mail_task(goal: str, senders: list[str]) -> ParsedMailTask | None:
     """The goal's task, given the senders in the inbox; None if the goal names none of them."""
-    said = re.search(r'"(.*)"', goal)
-    told = goal.replace(said[0], "") if said else goal
-    named = sorted((n for n in set(senders) if re.search(rf"\b{re.escape(n)}", told)), key=told.find)
+    quoted = re.search(r'"(.*)"', goal)
+    text = goal.replace(quoted[0], "") if quoted else goal
+    named = sorted((n for n in set(senders) if re.search(rf"\b{re.escape(n)}", text)), key=text.find)
     if not named:
         return None
-    act = next((act for act, pattern in _OPERATION_PATTERNS if re.search(pattern, told, re.IGNORECASE)), "")
-    if said and not act:
-        return ParsedMailTask("reply", named[0], said[1])
-    if act:
-        return ParsedMailTask(act, named[0])
-    sender = _find_sender(told, named)
-    return ParsedMailTask("forward", sender, _find_recipient(told, sender, senders))
+    operation = next((name for name, words in _OPERATION_PATTERNS if re.search(words, text, re.IGNORECASE)), "")
+    if quoted and not operation:
+        return ParsedMailTask("reply", named[0], quoted[1])
+    if operation:
+        return ParsedMailTask(operation, named[0])
+    sender = _find_sender(text, named)
+    return ParsedMailTask("forward", sender, _find_recipient(text, sender, senders))
 
 
-def _find_sender(told: str, named: list[str]) -> str:
+def _find_sender(text: str, named: list[str]) -> str:
     for pattern in _SENDER_PATTERNS:
         for name in named:
-            if re.search(pattern.format(re.escape(name)), told):
+            if re.search(pattern.format(re.escape(name)), text):
                 return name
     return named[0]
 
 
-def _find_recipient(told: str, sender: str, senders: list[str]) -> str:
+def _find_recipient(text: str, sender: str, senders: list[str]) -> str:
     """The other name: another sender, or a name after \"to\"."""
-    others = [n for n in senders if n != sender and re.search(rf"\b{re.escape(n)}\b", told)]
-    after = re.search(r"\bto ([A-Z][\w-]*)", told)
+    others = [n for n in senders if n != sender and re.search(rf"\b{re.escape(n)}\b", text)]
+    after = re.search(r"\bto ([A-Z][\w-]*)", text)
     return others[0] if others else after[1] if after else ""
 
 

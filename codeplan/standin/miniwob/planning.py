@@ -47,9 +47,9 @@ def write_hasty_plan(solution: WebTaskSolution) -> str:
 # ------------------------------------------------------------------ by the task's sentence
 
 
-def _from_words(moves: Callable[..., list[StepSource]]) -> Callable[[re.Match[str], str], WebTaskSolution]:
+def _from_words(write: Callable[..., list[StepSource]]) -> Callable[[re.Match[str], str], WebTaskSolution]:
     """A solution that depends only on the words of the sentence."""
-    return lambda words, page: WebTaskSolution(tuple(moves(*words.groups())))
+    return lambda words, page: WebTaskSolution(tuple(write(*words.groups())))
 
 
 def _solve_labels(words: re.Match[str], page: str) -> WebTaskSolution:

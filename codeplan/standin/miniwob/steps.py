@@ -20,9 +20,9 @@ class StepSource(Value, frozen=True):
 
 def write_steps(steps: list[StepSource], helpers: str = "") -> str:
     """The plan with these steps."""
-    outline = ", then ".join(move.title for move in steps)
+    outline = ", then ".join(step.title for step in steps)
     head = f"def solution(agent, start_from=1):\n    # General plan: {outline}.\n{indent(helpers, '    ')}"
-    return head + "".join(write_step(number, move) for number, move in enumerate(steps, 1))
+    return head + "".join(write_step(number, step) for number, step in enumerate(steps, 1))
 
 
 def write_step(number: int, source: StepSource) -> str:
@@ -59,8 +59,8 @@ def fill_step(what: str, xpath: str, text: str) -> StepSource:
 
 def value_assertion(value: str) -> str:
     """The assertion that a field has this value."""
-    told = f'value="{value}"'
-    return f"{told!r} in state"
+    attribute = f'value="{value}"'
+    return f"{attribute!r} in state"
 
 
 def xpath_string(text: str) -> str:

@@ -7,7 +7,7 @@ from ast import literal_eval
 from collections.abc import Sequence
 from typing import TypeVar
 
-from codeplan.standin.mistakes import MistakeInserter
+from codeplan.standin.mistakes import MistakeInserter, replace_call, replace_text
 from codeplan.standin.plan_edits import remove_step, split_steps
 
 T = TypeVar("T")
@@ -44,30 +44,17 @@ def _get_product(plan: str, which: float) -> str:
     return _replace_needs(remove_step(plan, step), {**_parse_needs(plan), name: count})
 
 
-def _insert_unknown_method(plan: str, which: float) -> str:
-    right, wrong = _choose([("get", "fetch"), ("craft", "combine"), ("inventory", "check_inventory")], which)
-    return plan.replace(f"agent.{right}(", f"agent.{wrong}(")
-
-
-def _insert_syntax_error(plan: str, which: float) -> str:
-    right, wrong = _choose(
-        [
-            ("def gather(needs):", "def gather(needs)"),
-            ("agent.inventory()\n", "agent.inventory(\n"),
-            ("agent.inventory().get(item, 0)\n", "agent.inventory().get(item, 0\n"),
-            ("agent.craft(each, item, ingredients):", "agent.craft(each, item, ingredients)"),
-        ],
-        which,
-    )
-    return plan.replace(right, wrong, 1)
-
-
 MISTAKE_INSERTERS: dict[str, MistakeInserter] = {
     "wrong_count": _change_count,
     "forgotten_ingredient": _remove_ingredient,
     "sought_product": _get_product,
-    "unknown_method": _insert_unknown_method,
-    "syntax_error": _insert_syntax_error,
+    "unknown_method": replace_call(("get", "fetch"), ("craft", "combine"), ("inventory", "check_inventory")),
+    "syntax_error": replace_text(
+        ("def gather(needs):", "def gather(needs)"),
+        ("agent.inventory()\n", "agent.inventory(\n"),
+        ("agent.inventory().get(item, 0)\n", "agent.inventory().get(item, 0\n"),
+        ("agent.craft(each, item, ingredients):", "agent.craft(each, item, ingredients)"),
+    ),
 }
 """In the order of insertion."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from codeplan.standin.mistakes import MistakeInserter
+from codeplan.standin.mistakes import MistakeInserter, replace_call, replace_text
 from codeplan.standin.plan_edits import AgentVocabulary, edit_step, failed_step, first_fix, first_match
 from codeplan.standin.webshop.planning import ParsedShoppingGoal, write_plan
 
@@ -28,26 +28,14 @@ def _read_first_offer_only(plan: str, which: float) -> str:
     return re.sub(_LOOK, "1, 0", plan, flags=re.MULTILINE)
 
 
-def _insert_unknown_method(plan: str, which: float) -> str:
-    pairs = [("search", "search_for"), ("click", "press"), ("results", "get_results")]
-    right, wrong = pairs[int(which * len(pairs))]
-    return plan.replace(f"agent.{right}(", f"agent.{wrong}(")
-
-
-def _insert_syntax_error(plan: str, which: float) -> str:
-    pairs = [
+MISTAKE_INSERTERS: dict[str, MistakeInserter] = {
+    "wrong_guess": _read_first_offer_only,
+    "unknown_method": replace_call(("search", "search_for"), ("click", "press"), ("results", "get_results")),
+    "syntax_error": replace_text(
         ("def lacking(text):", "def lacking(text)"),
         ("for offer in offers[:look]:", "for offer in offers[:look]"),
         ("agent.click(best)\n", "agent.click(best\n"),
-    ]
-    right, wrong = pairs[int(which * len(pairs))]
-    return plan.replace(right, wrong, 1)
-
-
-MISTAKE_INSERTERS: dict[str, MistakeInserter] = {
-    "wrong_guess": _read_first_offer_only,
-    "unknown_method": _insert_unknown_method,
-    "syntax_error": _insert_syntax_error,
+    ),
 }
 
 
@@ -76,7 +64,4 @@ def _read_all_offers(source: str, feedback: str, goal: ParsedShoppingGoal) -> st
     return edit_step(source, failed_step(feedback), _LOOK, further) if lacking else None
 
 
-_FIXES: tuple[Callable[[str, str, ParsedShoppingGoal], str | None], ...] = (
-    _widen_search,
-    _read_all_offers,
-)
+_FIXES: tuple[Callable[[str, str, ParsedShoppingGoal], str | None], ...] = (_widen_search, _read_all_offers)
