@@ -1,13 +1,12 @@
-"""Makes TextCraft's table of recipes, ``envs/textcraft/recipes.txt``, from the npm package ``minecraft-data`` (MIT).
+"""Generates TextCraft's recipes, ``envs/textcraft/recipes.txt``, from the npm package ``minecraft-data`` (MIT).
 
-    python scripts/make_textcraft_recipes.py                    # asks npm for the package
-    python scripts/make_textcraft_recipes.py FILE.tgz --check   # takes a file of it; says whether the table is the same
+    python scripts/make_textcraft_recipes.py                    # gets the package from npm
+    python scripts/make_textcraft_recipes.py FILE.tgz --check   # uses a file of it; checks that the table is the same
 
-The package has what goes into a recipe and what comes out, for Minecraft 1.16.5, by the numbers of the items. What the
-game's own recipe files (``data/minecraft/recipes/*.json``) say besides is not in it, and TextCraft depends on it: a
-recipe's group; the tag of items that may stand in a place (the package lists one recipe for each item of it); and the
-order, that of the files' names among recipes, that of the key among inputs. These are facts of the game, and stand
-below as rules.
+The package lists the inputs and outputs of recipes for Minecraft 1.16.5, by item numbers. TextCraft also depends on
+facts that only the game's own recipe files (``data/minecraft/recipes/*.json``) contain: a recipe's group; item tags
+(the package lists one recipe for each item of a tag); the order of recipes, by file name; and the order of inputs, by
+the pattern's key. This script states these facts as rules.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ VERSION = "1.16.5"
 DATA = "package/minecraft-data/data"
 TABLE = Path(__file__).parent.parent / "envs" / "textcraft" / "recipes.txt"
 
-# ------------------------------------------------------------------ what the package does not say
+# ------------------------------------------------------------------ facts that the package lacks
 
 WOODS = ("oak", "spruce", "birch", "jungle", "acacia", "dark_oak", "crimson", "warped")
 WOODEN = ("button", "door", "fence", "fence_gate", "pressure_plate", "slab", "stairs", "trapdoor")
@@ -53,13 +52,13 @@ TAGS: tuple[tuple[str, list[str], str], ...] = (
     ("stone_tool_materials", HARD_STONES, "stone_*"),
     ("stone_crafting_materials", HARD_STONES, "*"),
 )
-"""Tags of items, what is in each, and the outputs whose recipes name it. Taken in this order."""
+"""Item tags, their items, and the outputs whose recipes use them. Applied in this order."""
 
 CHOICES = (
     *("torch", "soul_torch", "fire_charge", "tnt", "sandstone_slab", "sandstone_stairs", "red_sandstone_slab"),
     *("red_sandstone_stairs", "quartz_slab", "quartz_stairs", "purpur_slab", "purpur_stairs"),
 )
-"""Outputs whose recipe lists alternatives for an input without a tag: TextCraft knows the first alternative only."""
+"""Outputs whose recipe lists alternatives for an input without a tag: TextCraft uses only the first."""
 
 GROUPS: tuple[tuple[str, str, str], ...] = (
     ("bark", "*_wood *_hyphae", ""),
@@ -83,7 +82,7 @@ GROUPS: tuple[tuple[str, str, str], ...] = (
     ("wool", "*_wool", "white_wool"),
     *((f"{c}_dye", f"{c}_dye", "") for c in COLOURS if c not in ("cyan", "gray", "green", "lime", "purple")),
 )
-"""The field ``group`` of the game's files: its value, the outputs that have it, and an input that they must have."""
+"""The field ``group`` of the game's files: its value, the outputs that have it, and an input they must have."""
 
 FIRST = (
     ("stick", "*_sword *_shovel *_pickaxe *_axe *_hoe *_fence torch redstone_torch rail"),
@@ -116,7 +115,7 @@ FIRST = (
     ("popped_chorus_fruit", "end_rod"),
     ("iron_ingot", "chain"),
 )
-"""Inputs that the game's files name first, in which outputs' recipes; others are named as the pattern is read."""
+"""Inputs that the game's files name first, and in which outputs' recipes. Others follow the pattern's order."""
 
 OWN_FILE = (
     ("carpet", "_wool"),
@@ -127,19 +126,19 @@ OWN_FILE = (
     ("black_dye", "ink_sac"),
     ("white_dye", "bone_meal"),
 )
-"""Of several recipes, the one in the file of the output's own name; another's file is called ``X_from_INPUTS``."""
+"""Outputs with several recipes, and an input of the recipe whose file has the output's own name."""
 
 FILE_NAMES = {"red_tulip": "tulip"}
-"""Inputs that go by another name in the names of those files."""
+"""Inputs with a different name in the other recipes' files, ``X_from_INPUTS``."""
 
 TWICE = ("sugar",)
-"""Outputs whose last file repeats the first file's recipe, without its group."""
+"""Outputs whose last file repeats the first file's recipe without its group."""
 
-# ------------------------------------------------------------------ the recipes of the package
+# ------------------------------------------------------------------ the package's recipes
 
 
-class Recipe(NamedTuple):
-    """``inputs`` are names with their counts, in order; a name with ``#`` before it is a tag."""
+class RecipeRow(NamedTuple):
+    """``inputs`` are names and counts in order; a name with ``#`` in front is a tag."""
 
     output: str
     makes: int
@@ -151,8 +150,8 @@ class Recipe(NamedTuple):
         return f"{self.output}*{self.makes}{group}={','.join(f'{n} {name}' for name, n in self.inputs)}"
 
 
-def recipes_of(package: Path) -> list[Recipe]:
-    """All recipes of the package, its items' names for their numbers."""
+def read_recipes(package: Path) -> list[RecipeRow]:
+    """Read all recipes of the package, with item names instead of numbers."""
     with tarfile.open(package) as tar:
         paths = _load(tar, "dataPaths")["pc"][VERSION]
         names = {item["id"]: item["name"] for item in _load(tar, f"{paths['items']}/items")}
@@ -168,37 +167,37 @@ def _load(tar: tarfile.TarFile, name: str) -> Any:
     return json.load(file) if file else sys.exit(f"the package has no {DATA}/{name}.json; give {PACKAGE}")
 
 
-def _recipe(data: dict[str, Any], names: dict[int, str]) -> Recipe:
+def _recipe(data: dict[str, Any], names: dict[int, str]) -> RecipeRow:
     rows = data.get("inShape") or [data["ingredients"]]
     inputs = Counter(names[cell] for row in rows for cell in row if cell is not None)
-    return Recipe(names[data["result"]["id"]], data["result"]["count"], tuple(inputs.items()))
+    return RecipeRow(names[data["result"]["id"]], data["result"]["count"], tuple(inputs.items()))
 
 
-# ------------------------------------------------------------------ what TextCraft makes of them
+# ------------------------------------------------------------------ TextCraft's recipes
 
 
-def table(recipes: Iterable[Recipe]) -> list[Recipe]:
-    """The recipes of TextCraft in the order in which they are listed."""
-    by_output: dict[str, list[Recipe]] = {}
+def build_table(recipes: Iterable[RecipeRow]) -> list[RecipeRow]:
+    """TextCraft's recipes in its own order."""
+    by_output: dict[str, list[RecipeRow]] = {}
     for recipe in recipes:
         by_output.setdefault(recipe.output, []).append(recipe)
-    listed = [r for output in sorted(by_output, reverse=True) for r in _files(by_output[output])]
-    return _plain_where_uncrafted(_acyclic([r for r in listed if not _from_a_block(r)]))
+    listed = [r for output in sorted(by_output, reverse=True) for r in _order_files(by_output[output])]
+    return _replace_unused_tags(_drop_cycles([r for r in listed if not _has_only_block_input(r)]))
 
 
-def _files(recipes: list[Recipe]) -> list[Recipe]:
-    """One output's recipes as the game's files have them, in the order of the files' names, last name first."""
+def _order_files(recipes: list[RecipeRow]) -> list[RecipeRow]:
+    """One output's recipes as in the game's files, in reverse order of the file names."""
     output = recipes[0].output
     for tag, items, outputs in TAGS:
         if fnmatchcase(output, outputs):
-            recipes = _with_tag(recipes, tag, items)
+            recipes = _merge_by_tag(recipes, tag, items)
     recipes = recipes[:1] if output in CHOICES else recipes
-    files = [_in_order(_grouped(r)) for r in sorted(recipes, key=_file_name, reverse=True)]
+    files = [_sort_inputs(_set_group(r)) for r in sorted(recipes, key=_file_name, reverse=True)]
     return files + [r._replace(group="") for r in files[:1] if output in TWICE]
 
 
-def _with_tag(recipes: list[Recipe], tag: str, items: list[str]) -> list[Recipe]:
-    """The recipes with every set of them that differ in just this tag's items made one."""
+def _merge_by_tag(recipes: list[RecipeRow], tag: str, items: list[str]) -> list[RecipeRow]:
+    """Merge the recipes that differ only in the items of a tag."""
     made = [r._replace(inputs=tuple((f"#{tag}" if n in items else n, k) for n, k in r.inputs)) for r in recipes]
     keys = [(r.makes, frozenset(r.inputs)) for r in made]
     whole = {key for key, times in Counter(keys).items() if times == len(items)}
@@ -207,8 +206,8 @@ def _with_tag(recipes: list[Recipe], tag: str, items: list[str]) -> list[Recipe]
     return [recipe for i, recipe in enumerate(merged) if keys[i] not in whole or first[keys[i]] == i]
 
 
-def _file_name(recipe: Recipe) -> str:
-    """What follows the output's name in the file's name; empty for the file of its own name."""
+def _file_name(recipe: RecipeRow) -> str:
+    """The part of the file's name after the output's name; empty for the file with just that name."""
     names = [name.lstrip("#") for name, _ in recipe.inputs]
     for output, own in OWN_FILE:
         if recipe.output.endswith(output) and any(name.endswith(own) for name in names):
@@ -216,7 +215,7 @@ def _file_name(recipe: Recipe) -> str:
     return "_".join(FILE_NAMES.get(name, name).removesuffix("_dye") for name in names)
 
 
-def _grouped(recipe: Recipe) -> Recipe:
+def _set_group(recipe: RecipeRow) -> RecipeRow:
     names = {name for name, _ in recipe.inputs}
     for group, outputs, needed in GROUPS:
         if any(fnmatchcase(recipe.output, o) for o in outputs.split()) and (not needed or needed in names):
@@ -224,7 +223,7 @@ def _grouped(recipe: Recipe) -> Recipe:
     return recipe
 
 
-def _in_order(recipe: Recipe) -> Recipe:
+def _sort_inputs(recipe: RecipeRow) -> RecipeRow:
     for names, outputs in FIRST:
         if any(fnmatchcase(recipe.output, o) for o in outputs.split()):
             first = names.split()
@@ -234,24 +233,24 @@ def _in_order(recipe: Recipe) -> Recipe:
     return recipe
 
 
-def _from_a_block(recipe: Recipe) -> bool:
-    """Whether a block is all that goes in: TextCraft drops such recipes, and lets their output be found."""
+def _has_only_block_input(recipe: RecipeRow) -> bool:
+    """Whether the only input is a block. TextCraft drops such recipes, so their outputs can be found."""
     return len(recipe.inputs) == 1 and recipe.inputs[0][0].endswith("_block")
 
 
-def _acyclic(recipes: list[Recipe]) -> list[Recipe]:
-    """The recipes without those whose output is needed, by those before them, for one of their inputs."""
-    kept: list[Recipe] = []
+def _drop_cycles(recipes: list[RecipeRow]) -> list[RecipeRow]:
+    """Drop each recipe whose output the recipes before it need for one of its inputs."""
+    kept: list[RecipeRow] = []
     needs: dict[str, set[str]] = {}
     for recipe in recipes:
         names = {name for name, _ in recipe.inputs}
-        if not any(recipe.output in _all_needed(name, needs) for name in names):
+        if not any(recipe.output in _find_all_needed(name, needs) for name in names):
             kept.append(recipe)
             needs.setdefault(recipe.output, set()).update(names)
     return kept
 
 
-def _all_needed(name: str, needs: dict[str, set[str]]) -> set[str]:
+def _find_all_needed(name: str, needs: dict[str, set[str]]) -> set[str]:
     found, left = set[str](), [name]
     while left:
         for each in needs.get(left.pop(), set()) - found:
@@ -260,8 +259,8 @@ def _all_needed(name: str, needs: dict[str, set[str]]) -> set[str]:
     return found
 
 
-def _plain_where_uncrafted(recipes: list[Recipe]) -> list[Recipe]:
-    """The recipes with each tag that is no group of theirs made an item of that name."""
+def _replace_unused_tags(recipes: list[RecipeRow]) -> list[RecipeRow]:
+    """Turn each tag that is not a recipe group into an item of that name."""
     groups = {r.group for r in recipes}
 
     def plain(name: str) -> str:
@@ -274,23 +273,23 @@ def _plain_where_uncrafted(recipes: list[Recipe]) -> list[Recipe]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the table, or compare it; 0 where it is as it should be."""
+    """Write the table, or with ``--check`` compare it. Returns 0 on success."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("package", nargs="?", type=Path, help=f"the file that `npm pack {PACKAGE}` makes")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 where the table differs")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the table differs")
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        text = "".join(f"{r}\n" for r in table(recipes_of(given.package or _packed(Path(folder)))))
+        text = "".join(f"{r}\n" for r in build_table(read_recipes(given.package or _download(Path(folder)))))
     if given.check:
         same = TABLE.read_text() == text
-        print(f"{TABLE} is {'as this script makes it' if same else 'not what this script makes'}")
+        print(f"{TABLE} is {'up to date' if same else 'out of date'}")
         return 0 if same else 1
     TABLE.write_text(text)
     print(f"{TABLE}: {text.count(chr(10))} recipes, {len(text.encode()):,} bytes")
     return 0
 
 
-def _packed(folder: Path) -> Path:
+def _download(folder: Path) -> Path:
     subprocess.run(["npm", "pack", "--silent", PACKAGE], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     return next(folder.glob("*.tgz"))
 

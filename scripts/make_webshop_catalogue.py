@@ -1,11 +1,11 @@
-"""Makes the catalogue that comes with codeplan, ``envs/webshop/catalogue.jsonl``: invented products of invented brands.
+"""Generates codeplan's own catalogue, ``envs/webshop/catalogue.jsonl``: invented products of invented brands.
 
     python scripts/make_webshop_catalogue.py            # writes it
-    python scripts/make_webshop_catalogue.py --check    # says whether it is as this script makes it
+    python scripts/make_webshop_catalogue.py --check    # checks that it is up to date
 
-Each family of products has sorts, features that a product has or lacks, and options, all of them in
-``webshop_families.toml``; what is drawn depends on nothing but that file and this one. A line of the catalogue is a
-product with two instructions, which name some of its features and options.
+``webshop_families.toml`` lists the names, features and options of each family of products. The result depends only on
+that file and this script. A line of the catalogue is a product with two instructions, which name some of its features
+and options.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ T = TypeVar("T")
 
 
 class Family(Value, frozen=True):
-    """Products that are filed under one query.
+    """Products with the same query.
 
-    ``sorts`` are what they are called; ``features`` are attributes, each with the sentence that a product which has it
-    says of itself; ``options`` are names with all their values; ``dollars`` are the least and the highest price.
+    ``sorts`` are their names; ``features`` maps attributes to a sentence of the product's text; ``options`` maps names
+    to values; ``dollars`` are the lowest and the highest price.
     """
 
     query: str
@@ -52,7 +52,7 @@ _BRANDS = (
     *("Ravensford", "Sunderly", "Tamsin Grey", "Umberton", "Vantry", "Westerling", "Yarrow Hill", "Zephyrine"),
 )
 _PROMISE = "Comes with a promise: send it back if you do not like it."
-_ASKS = (
+_INSTRUCTION_FORMS = (
     "i am looking for {what}",
     "i need {what}",
     "i want to buy {what}",
@@ -63,95 +63,95 @@ _ASKS = (
 )
 
 
-class Dice:
-    """Draws by ``random.Random.random`` alone, whose stream Python's documentation fixes."""
+class SeededChooser:
+    """Draws with ``random.Random.random`` only, because Python guarantees that its sequence never changes."""
 
     def __init__(self, seed: str) -> None:
         self._draw = random.Random(seed).random
 
     def below(self, count: int) -> int:
-        """A number from 0 to below ``count``."""
+        """Draw a number from 0 to ``count`` - 1."""
         return int(self._draw() * count)
 
     def one(self, values: Sequence[T]) -> T:
-        """One of the values."""
+        """Draw one of the values."""
         return values[self.below(len(values))]
 
     def some(self, values: Sequence[T], count: int) -> list[T]:
-        """So many of the values, in their own order."""
+        """Draw ``count`` of the values, in their own order."""
         left = list(range(len(values)))
         taken = sorted(left.pop(self.below(len(left))) for _ in range(min(count, len(values))))
         return [values[i] for i in taken]
 
 
 def catalogue() -> Iterator[CatalogueEntry]:
-    """All products, the families mixed."""
+    """All products; the families alternate."""
     families = msgspec.toml.decode(FAMILIES.read_bytes(), type=dict[str, list[Family]])["families"]
     for nth in range(PER_FAMILY):
         for number, family in enumerate(families):
-            yield listed(
+            yield make_entry(
                 family,
-                Dice(f"product {family.query} {nth}"),
+                SeededChooser(f"product {family.query} {nth}"),
                 f"B0{number:02}{nth:03}{'KQXZWVJP'[nth % 8]}{number % 7}C",
             )
 
 
-def listed(family: Family, dice: Dice, asin: str) -> CatalogueEntry:
-    """A product of a family, with two instructions for it."""
-    brand, sort = dice.one(_BRANDS), dice.one(family.sorts)
-    features = dice.some(list(family.features), 3 + dice.below(2))
-    options = {name: _offered(dice, values) for name, values in family.options.items()}
+def make_entry(family: Family, chooser: SeededChooser, asin: str) -> CatalogueEntry:
+    """A product of a family with two instructions."""
+    brand, sort = chooser.one(_BRANDS), chooser.one(family.sorts)
+    features = chooser.some(list(family.features), 3 + chooser.below(2))
+    options = {name: _draw_options(chooser, values) for name, values in family.options.items()}
     product = Product(
         asin=asin,
-        title=f"{brand} {sort}, {', '.join(f.title() for f in dice.some(features, 2))}",
+        title=f"{brand} {sort}, {', '.join(f.title() for f in chooser.some(features, 2))}",
         description=f"The {sort.lower()} by {brand}. {family.features[features[0]]}. {_PROMISE}",
         bullets=tuple(family.features[f] for f in features),
-        prices=_prices(dice, *family.dollars),
+        prices=_draw_prices(chooser, *family.dollars),
         category=family.category,
         query=family.query,
         product_category=family.path,
         options=options,
         attributes=tuple(features),
     )
-    asked = [instruction(dice, sort, features, options) for _ in range(2)]
-    return CatalogueEntry(product=product, instructions=tuple(asked), synthetic=_plain(sort, features))
+    instructions = [make_instruction(chooser, sort, features, options) for _ in range(2)]
+    return CatalogueEntry(product, tuple(instructions), _synthetic_instruction(sort, features))
 
 
-def instruction(
-    dice: Dice, sort: str, features: Sequence[str], options: dict[str, tuple[str, ...]]
+def make_instruction(
+    chooser: SeededChooser, sort: str, features: Sequence[str], options: dict[str, tuple[str, ...]]
 ) -> ShoppingInstruction:
-    """What a person might ask for who wants this product."""
-    wanted = dice.some(features, 1 + dice.below(2))
-    chosen = {name: dice.one(options[name]) for name in dice.some(list(options), dice.below(len(options) + 1))}
-    said = f"{sort.lower()} with the features {' and '.join(wanted)}" if wanted[1:] else f"{wanted[0]} {sort.lower()}"
+    """An instruction that a person who wants this product might write."""
+    wanted = chooser.some(features, 1 + chooser.below(2))
+    chosen = {name: chooser.one(options[name]) for name in chooser.some(list(options), chooser.below(len(options) + 1))}
+    what = f"{sort.lower()} with the features {' and '.join(wanted)}" if wanted[1:] else f"{wanted[0]} {sort.lower()}"
     named = " and ".join(f"{name} {value}" for name, value in chosen.items())
-    text = dice.one(_ASKS).format(what=f"{said}, {named}" if named else said)
+    text = chooser.one(_INSTRUCTION_FORMS).format(what=f"{what}, {named}" if named else what)
     return ShoppingInstruction(text, tuple(wanted), tuple(chosen.values()))
 
 
-def _plain(sort: str, features: Sequence[str]) -> ShoppingInstruction:
+def _synthetic_instruction(sort: str, features: Sequence[str]) -> ShoppingInstruction:
     return ShoppingInstruction(f"Find me {', '.join(features[:2])} {sort.lower()}", tuple(features[:2]))
 
 
-def _offered(dice: Dice, values: Sequence[str]) -> tuple[str, ...]:
-    count = 2 + dice.below(len(values) - 1)
-    return tuple(normalise_option(value) for value in dice.some(values, count))
+def _draw_options(chooser: SeededChooser, values: Sequence[str]) -> tuple[str, ...]:
+    count = 2 + chooser.below(len(values) - 1)
+    return tuple(normalise_option(value) for value in chooser.some(values, count))
 
 
-def _prices(dice: Dice, low: int, high: int) -> tuple[float, ...]:
-    price = low + dice.below(high - low) + dice.one((0.0, 0.49, 0.5, 0.95, 0.99))
-    return (price, price + 1 + dice.below(8)) if dice.below(5) == 0 else (price,)
+def _draw_prices(chooser: SeededChooser, low: int, high: int) -> tuple[float, ...]:
+    price = low + chooser.below(high - low) + chooser.one((0.0, 0.49, 0.5, 0.95, 0.99))
+    return (price, price + 1 + chooser.below(8)) if chooser.below(5) == 0 else (price,)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the catalogue, or compare it; 0 where it is as it should be."""
+    """Write the catalogue, or with ``--check`` compare it. Returns 0 on success."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 where the catalogue differs")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the catalogue differs")
     given = parser.parse_args(arguments)
     data = b"".join(msgspec.json.encode(each) + b"\n" for each in catalogue())
     if given.check:
         same = CATALOGUE.read_bytes() == data
-        print(f"{CATALOGUE} is {'as this script makes it' if same else 'not what this script makes'}")
+        print(f"{CATALOGUE} is {'up to date' if same else 'out of date'}")
         return 0 if same else 1
     CATALOGUE.write_bytes(data)
     print(f"{CATALOGUE}: {data.count(bytes([10]))} products, {len(data):,} bytes")

@@ -44,7 +44,7 @@ def flat(inputs):
 
 
 def made(folder, *recipes):
-    return [str(r) for r in script.table(script.recipes_of(package(folder, recipes)))]
+    return [str(r) for r in script.build_table(script.read_recipes(package(folder, recipes)))]
 
 
 def test_counts_are_those_of_the_pattern_and_names_come_last_first(tmp_path):
@@ -83,7 +83,7 @@ def test_the_whole_table_is_what_the_script_makes_of_the_package(capsys):
     assert script.main([file, "--check"]) == 0
     from codeplan.envs.textcraft.recipes import UNCRAFTABLE_ITEMS, recipe_book
 
-    outputs = {r.output for r in script.recipes_of(Path(file))}
+    outputs = {r.output for r in script.read_recipes(Path(file))}
     assert outputs - set(recipe_book().recipes_by_output) == set(UNCRAFTABLE_ITEMS)
 
 
@@ -91,4 +91,4 @@ def test_a_package_of_another_kind_is_one_sentence(tmp_path):
     with tarfile.open(tmp_path / "other.tgz", "w:gz"):
         pass
     with pytest.raises(SystemExit, match=r"the package has no .*give minecraft-data@"):
-        script.recipes_of(tmp_path / "other.tgz")
+        script.read_recipes(tmp_path / "other.tgz")
