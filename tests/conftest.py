@@ -1,4 +1,4 @@
-"""What all tests share: the small world on the import path; the contracts' assertions are explained."""
+"""What all tests share: assertions of the contract suites explain themselves."""
 
 from __future__ import annotations
 

@@ -62,39 +62,39 @@ def test_a_text_that_does_not_fit_is_refused_with_the_type():
         ({"data": 3}, "pathlib.Path | None"),
     ],
 )
-def test_a_setting_that_does_not_fit_is_told_what_it_takes(settings, takes):
-    with pytest.raises(UsageError) as told:
-        plugins.build(Boxes, settings, "the environment world")
-    assert str(told.value).endswith(f"; it takes {takes}")
+def test_a_setting_that_does_not_fit_is_refused_with_its_type(settings, takes):
+    with pytest.raises(UsageError) as error:
+        plugins.build(Boxes, settings, "the environment boxes")
+    assert str(error.value).endswith(f"; it takes {takes}")
 
 
 @pytest.mark.parametrize("play", [lambda **s: run("household", **s), AdaPlanner], ids=["by name", "as an object"])
-def test_so_is_a_setting_of_the_loop(play):
+def test_a_setting_of_the_loop_is_refused_likewise(play):
     with pytest.raises(UsageError, match=r"resume_by='luck' .* it takes Literal\['syntax', 'model'\]"):
         play(resume_by="luck")
 
 
 def test_a_setting_without_a_default_is_asked_for():
-    def world(size: int) -> int:
+    def boxes(size: int) -> int:
         return size
 
-    assert plugins.build(world, {"size": 3}, "the environment world") == 3
-    with pytest.raises(UsageError, match="the environment world needs a value for its setting size"):
-        plugins.build(world, {}, "the environment world")
+    assert plugins.build(boxes, {"size": 3}, "the environment boxes") == 3
+    with pytest.raises(UsageError, match="the environment boxes needs a value for its setting size"):
+        plugins.build(boxes, {}, "the environment boxes")
 
 
 def test_packages_that_register_wrongly_do_not_hide_the_others(tmp_path, monkeypatch, capsys):
     (tmp_path / "wrong-1.dist-info").mkdir()
     (tmp_path / "wrong-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: wrong\nVersion: 1\n")
-    registered = "[codeplan.envs]\nlost = wrong_package:World\n[codeplan.methods]\nnone = codeplan.errors:Nothing\n"
+    registered = "[codeplan.envs]\nlost = wrong_package:Boxes\n[codeplan.methods]\nnone = codeplan.errors:Nothing\n"
     (tmp_path / "wrong-1.dist-info" / "entry_points.txt").write_text(registered)
     monkeypatch.syspath_prepend(str(tmp_path))
     plugins._registered.cache_clear()
     try:
         assert main(["envs"]) == 0
-        told = capsys.readouterr().out
-        assert "the environment 'lost' cannot be loaded" in told
-        assert "codeplan run household" in told
+        shown = capsys.readouterr().out
+        assert "the environment 'lost' cannot be loaded" in shown
+        assert "codeplan run household" in shown
         assert main(["methods"]) == 0
         assert "the method 'none' cannot be loaded" in capsys.readouterr().out
         assert main(["run", "household", "--method", "none"]) == 2

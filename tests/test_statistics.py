@@ -23,8 +23,8 @@ Z = 1.959963984540054
 
 
 def random_counts(parts, limit=150):
-    dice = random.Random(9)
-    return [tuple(dice.randrange(limit) for _ in range(parts)) for _ in range(TABLES)]
+    rng = random.Random(9)
+    return [tuple(rng.randrange(limit) for _ in range(parts)) for _ in range(TABLES)]
 
 
 # ------------------------------------------------------------------ beside scipy and statsmodels
@@ -72,8 +72,8 @@ def test_the_difference_is_that_of_which_scipy_s_likelihood_makes_the_score_test
 
 def test_a_bootstrap_agrees_with_scipy_s():
     stats = pytest.importorskip("scipy.stats", reason="scipy is not installed")
-    dice = random.Random(4)
-    values = [dice.expovariate(0.1) for _ in range(80)]
+    rng = random.Random(4)
+    values = [rng.expovariate(0.1) for _ in range(80)]
     theirs = stats.bootstrap([values], statistic=lambda x, axis: x.mean(axis), method="percentile", random_state=1)
     width = theirs.confidence_interval.high - theirs.confidence_interval.low
     assert bootstrap_mean(values) == pytest.approx(tuple(theirs.confidence_interval), abs=0.1 * width)
@@ -116,10 +116,10 @@ def test_pass_at_k_is_the_share_of_the_draws_that_hold_a_success(n, data):
 def test_the_number_of_tasks_gives_the_power_that_was_asked_for():
     b, c, n = 6, 14, 60
     more = tasks_needed(b, c, n, power=0.8)
-    whole, dice = n + more, random.Random(5)
+    whole, rng = n + more, random.Random(5)
     found = 0
     for _ in range(1500):
-        draws = dice.choices([-1, 1, 0], [b, c, n - b - c], k=whole)
+        draws = rng.choices([-1, 1, 0], [b, c, n - b - c], k=whole)
         first, second = draws.count(-1), draws.count(1)
         found += (second - first) ** 2 / max(first + second, 1) > Z**2
     assert found / 1500 == pytest.approx(0.8, abs=0.04)

@@ -131,7 +131,7 @@ def test_a_call_that_fails_in_time_is_that_failure_and_one_that_fails_too_late_a
         call.__exit__(ModelError, ModelError("no"), None)
 
 
-def test_a_call_beyond_the_budget_is_not_begun():
+def test_a_call_beyond_the_budget_does_not_begin():
     meter = Meter(Budget(model_calls=0))
     with pytest.raises(BudgetExceeded), meter.call("ask"):
         pytest.fail("the call was begun")

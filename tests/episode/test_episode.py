@@ -30,7 +30,7 @@ def test_each_act_is_charged_and_recorded():
     assert not e.success
 
 
-def test_success_is_the_environments_word_and_nothing_counts_after_it():
+def test_the_environment_decides_success_and_nothing_counts_after_it():
     e = episode()
     e.act("open 2")
     assert (e.success, e.reward) == (True, 1.0)
@@ -71,7 +71,7 @@ def test_an_environment_that_breaks_is_a_failure_of_infrastructure_that_names_th
         episode(env=Broken()).act("open 9")
 
 
-def test_an_environment_that_answers_something_else_is_told_what_to_return():
+def test_an_environment_that_returns_another_type_gets_a_clear_error():
     class Wrong(Boxes):
         def step(self, action):
             return "just text"
@@ -111,10 +111,10 @@ def test_an_agent_that_wants_it_gets_the_first_observation():
         def __init__(self, act, observation):
             self.room = observation.text
 
-    class World(Boxes):
+    class CuriousBoxes(Boxes):
         agent = Curious
 
-    assert episode(env=World()).agent().room.startswith("There are the boxes")
+    assert episode(env=CuriousBoxes()).agent().room.startswith("There are the boxes")
 
 
 def test_the_result_counts_what_was_spent():

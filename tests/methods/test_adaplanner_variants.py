@@ -30,7 +30,7 @@ def test_it_resumes_where_the_plan_failed():
     assert env.actions == ["open 1", "open 3", "open 2"]
 
 
-def test_without_resumption_the_world_and_the_plan_begin_anew():
+def test_without_resumption_the_environment_and_the_plan_restart():
     result, _, env, events = play(AdaPlanner(after_failure="restart"), TWO.format(3), TWO.format(2))
     assert result.success
     assert starts(events) == [1, 1]

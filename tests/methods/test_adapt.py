@@ -4,7 +4,7 @@ import random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.boxes import Boxes, Replies
+from support.boxes import Boxes, BoxesInWords, Replies
 
 from codeplan.methods.adapt import Adapt
 from codeplan.recording.events import SpanOpened, WarningIssued
@@ -15,7 +15,7 @@ from codeplan.types.task import ActionSpace, Observation, Task
 SPACE = ActionSpace(forms=("open NUMBER",), no_effect_prefixes=("It is empty",))
 
 
-class World(Boxes):
+class AlwaysUnsolved(Boxes):
     """Boxes to open without end; none has the ball."""
 
     space = SPACE
@@ -25,10 +25,10 @@ class World(Boxes):
         return Observation(f"Box {action.removeprefix('open ')} is open.")
 
 
-class Dice:
+class LuckyExecutor:
     """An executor that succeeds or fails by the goal alone, and opens a box of its own each time."""
 
-    name = "dice"
+    name = "luck"
 
     def __init__(self, seed, chance):
         self.seed, self.chance = seed, chance
@@ -41,7 +41,7 @@ class Dice:
         number = len(self.attempts)
         episode.act(f"open {number}")
         self.attempts.append((task.goal, task.notes))
-        return episode.result("by the dice", self.name, self.luck(task.goal))
+        return episode.result("by luck", self.name, self.luck(task.goal))
 
 
 class Planner:
@@ -53,11 +53,11 @@ class Planner:
         self.seed = seed
 
     def parts(self, goal):
-        dice = random.Random(f"{self.seed} parts of {goal}")
-        count = dice.randint(1, 4)
+        rng = random.Random(f"{self.seed} parts of {goal}")
+        count = rng.randint(1, 4)
         order = "Step 1"
         for number in range(2, count + 1):
-            order = f"({order} {dice.choice(['AND', 'OR'])} Step {number})"
+            order = f"({order} {rng.choice(['AND', 'OR'])} Step {number})"
         return [f"{goal}.{n}" for n in range(1, count + 1)], order
 
     def complete(self, messages, *, purpose, stop=(), max_tokens=None):
@@ -67,10 +67,10 @@ class Planner:
         return Completion(f"{steps}\nExecution order: {order}")
 
 
-def expected(goal, depth, max_depth, dice, planner, tried):
+def expected(goal, depth, max_depth, executor, planner, tried):
     """What the controller must come to, and the goals that it must try, by the paper's words."""
     tried.append((goal, depth))
-    if dice.luck(goal):
+    if executor.luck(goal):
         return True
     if depth >= max_depth:
         return False
@@ -80,7 +80,7 @@ def expected(goal, depth, max_depth, dice, planner, tried):
 
     def value(text):
         if text in names:
-            return expected(names[text], depth + 1, max_depth, dice, planner, tried)
+            return expected(names[text], depth + 1, max_depth, executor, planner, tried)
         left, operator, right = split(text)
         return env[operator](value(part) for part in (left, right))
 
@@ -100,28 +100,28 @@ def split(text):
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 4), st.sampled_from([0.2, 0.5, 0.8]), st.booleans())
 def test_the_controller_does_what_the_logic_says_and_nothing_more(seed, max_depth, chance, rollback):
-    dice, planner, env, spans = Dice(seed, chance), Planner(seed), World(), []
+    executor, planner, env, spans = LuckyExecutor(seed, chance), Planner(seed), AlwaysUnsolved(), []
 
-    def hear(event):
+    def on_event(event):
         if isinstance(event, SpanOpened) and event.kind == "sub-task":
             spans.append(int(event.name.rsplit("(depth ", 1)[1].rstrip(")")))
 
     task = Task("t", "boxes", "find", "goal", 7)
-    method = Adapt(executor=dice, max_depth=max_depth, rollback=rollback)
-    result = run(env, task, method, planner, on_event=hear)
+    method = Adapt(executor=executor, max_depth=max_depth, rollback=rollback)
+    result = run(env, task, method, planner, on_event=on_event)
     tried = []
-    assert result.claim == expected("goal", 1, max_depth, dice, planner, tried)
-    assert [goal for goal, _ in dice.attempts] == [goal for goal, _ in tried]
+    assert result.claim == expected("goal", 1, max_depth, executor, planner, tried)
+    assert [goal for goal, _ in executor.attempts] == [goal for goal, _ in tried]
     assert spans == [depth for _, depth in tried]
     assert max(spans) <= max_depth
     assert result.success is False
 
-    won = [n for n, (goal, _) in enumerate(dice.attempts) if dice.luck(goal)]
-    for number, (_, notes) in enumerate(dice.attempts):
+    won = [n for n, (goal, _) in enumerate(executor.attempts) if executor.luck(goal)]
+    for number, (_, notes) in enumerate(executor.attempts):
         before = [n for n in won if n < number]
         assert list(notes) == ([f"> open {before[-1]}\nBox {before[-1]} is open."] if before else [])
     if rollback:
-        last = len(dice.attempts) - 1
+        last = len(executor.attempts) - 1
         assert env.actions == [f"open {n}" for n in won] + ([] if last in won else [f"open {last}"])
 
 
@@ -131,34 +131,30 @@ def play(env, method, model, task="ball/2"):
     return result, events
 
 
-class Told(Boxes):
-    space = SPACE
-
-
-def test_success_is_the_environment_s_word_and_the_claim_stands_beside_it():
-    result, _ = play(Told(), Adapt(), Replies("open 1", "think: Task completed!"))
+def test_the_environment_decides_success_and_the_claim_is_separate():
+    result, _ = play(BoxesInWords(), Adapt(), Replies("open 1", "think: Task completed!"))
     assert (result.success, result.claim, result.actions) == (False, True, 1)
 
 
 def test_where_the_environment_is_believed_a_false_claim_is_taken_apart():
     plan = "Step 1: open box 2\nExecution order: Step 1"
     model = Replies("open 1", "think: Task completed!", plan, "open 2")
-    result, _ = play(Told(), Adapt(success="environment"), model)
+    result, _ = play(BoxesInWords(), Adapt(success="environment"), model)
     assert result.success
     assert model.purposes == ["act", "act", "decompose", "act"]
 
 
-def test_nothing_is_begun_after_the_environment_has_said_success():
+def test_nothing_begins_after_the_environment_reports_success():
     plan = "Step 1: open box 2\nStep 2: dance\nExecution order: Step 1 AND Step 2"
     model = Replies("think: Task failed!", plan, "open 2")
-    result, events = play(Told(), Adapt(), model)
+    result, events = play(BoxesInWords(), Adapt(), model)
     assert (result.success, result.claim) == (True, True)
     assert [e.name for e in events if isinstance(e, SpanOpened)] == ["find the ball (depth 1)", "open box 2 (depth 2)"]
 
 
 def test_a_plan_that_cannot_be_read_goes_back_once_and_is_then_refused():
     model = Replies("think: Task failed!", "just open them all", "Step 1: open them, all of them")
-    result, events = play(Told(), Adapt(), model)
+    result, events = play(BoxesInWords(), Adapt(), model)
     assert not result.success
     assert model.purposes == ["act", "decompose", "decompose"]
     assert "no line of the form 'Step 1: ...'" in model.asked[2][1][-1]["content"]
@@ -170,7 +166,7 @@ def test_a_plan_that_cannot_be_read_goes_back_once_and_is_then_refused():
 
 def test_a_task_may_be_planned_for_before_it_is_tried():
     model = Replies("Step 1: open box 2\nExecution order: Step 1", "open 2")
-    assert play(Told(), Adapt(first="plan"), model)[0].success
+    assert play(BoxesInWords(), Adapt(first="plan"), model)[0].success
     assert model.purposes == ["decompose", "act"]
 
 
@@ -178,6 +174,6 @@ def test_code_plans_serve_as_the_executor():
     code = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] look')\n        seen = agent.open({})\n        assert {}, 'no'\n"
     parts = "Step 1: open box 1\nStep 2: open box 2\nExecution order: Step 1 AND Step 2"
     model = Replies(code.format(3, "'ball' in seen"), parts, code.format(1, "seen"), code.format(2, "seen"))
-    result, _ = play(Told(), Adapt(executor={"name": "adaplanner", "tries": 1}), model)
+    result, _ = play(BoxesInWords(), Adapt(executor={"name": "adaplanner", "tries": 1}), model)
     assert (result.success, result.actions) == (True, 3)
     assert model.purposes == ["plan", "decompose", "plan", "plan"]

@@ -1,7 +1,7 @@
 """The defaults that papers set, and both sides of the limits that methods check."""
 
 import pytest
-from support.boxes import Boxes, Replies
+from support.boxes import BoxesInWords, Replies
 
 from codeplan import methods
 from codeplan.budget import Budget
@@ -107,10 +107,6 @@ def test_samples_begin_at_zero():
     methods.make("adaplanner", samples=0)
     with pytest.raises(UsageError, match="samples .* -1"):
         methods.make("adaplanner", samples=-1)
-
-
-class BoxesInWords(Boxes):
-    space = ActionSpace(forms=("open NUMBER",), no_effect_prefixes=("It is empty",), calls=6, max_idle_turns=3)
 
 
 PLAN = "Step 1: look again\nExecution order: Step 1"

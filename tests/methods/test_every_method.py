@@ -30,34 +30,34 @@ PARTS = {
     "autoplan": "trial",
     "text-planner": "plan",
 }
-WORLDS = {"household": "heat/3", "textcraft": "depth3/17"}
+TASKS = {"household": "heat/3", "textcraft": "depth3/17"}
 
 
 def test_they_are_all_there():
     assert set(methods.names()) == set(EVERY)
 
 
-@pytest.fixture(params=WORLDS)
-def world(request):
+@pytest.fixture(params=TASKS)
+def env(request):
     return request.param
 
 
-def play(world, name, out=None, **more):
-    return run(world, WORLDS[world], name, out=out, **EVERY[name], **more)
+def play(env, name, out=None, **more):
+    return run(env, TASKS[env], name, out=out, **EVERY[name], **more)
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_its_replay_is_identical(world, name, tmp_path):
-    result = play(world, name, tmp_path / "run")
+def test_its_replay_is_identical(env, name, tmp_path):
+    result = play(env, name, tmp_path / "run")
     assert replay(tmp_path / "run") == result
     assert result.method == name
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_an_episode_that_died_goes_on_to_the_same_end(world, name, tmp_path):
-    play(world, name, tmp_path / "whole")
+def test_an_episode_that_died_goes_on_to_the_same_end(env, name, tmp_path):
+    play(env, name, tmp_path / "whole")
     whole = (tmp_path / "whole" / "trace.jsonl").read_bytes().splitlines(keepends=True)
-    for number in random.Random(f"{world} {name}").sample(range(1, len(whole)), 4):
+    for number in random.Random(f"{env} {name}").sample(range(1, len(whole)), 4):
         trace = tmp_path / str(number) / "trace.jsonl"
         trace.parent.mkdir()
         trace.write_bytes(b"".join(whole[:number]) + b'{"event":"act')
@@ -68,11 +68,11 @@ def test_an_episode_that_died_goes_on_to_the_same_end(world, name, tmp_path):
 
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("limit", ["model_calls", "actions", "tokens"])
-def test_it_keeps_every_budget(world, name, limit):
-    whole = play(world, name)
+def test_it_keeps_every_budget(env, name, limit):
+    whole = play(env, name)
     allowed = {"model_calls": whole.model_calls // 2, "actions": whole.actions // 2, "tokens": 1}[limit]
     events = []
-    result = play(world, name, budget=Budget(**{limit: allowed}), on_event=events.append)
+    result = play(env, name, budget=Budget(**{limit: allowed}), on_event=events.append)
     assert not result.success
     assert result.reason.startswith("budget: ")
     calls, actions = (sum(isinstance(e, kind) for e in events) for kind in (ModelCalled, ActionTaken))
@@ -81,8 +81,8 @@ def test_it_keeps_every_budget(world, name, limit):
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_its_trace_tells_which_part_each_event_belongs_to(world, name, tmp_path):
-    play(world, name, tmp_path / "run")
+def test_its_trace_tells_which_part_each_event_belongs_to(env, name, tmp_path):
+    play(env, name, tmp_path / "run")
     events = Trace.read(tmp_path / "run" / "trace.jsonl")
     opened = {e.id: e for e in events if isinstance(e, SpanOpened)}
     assert PARTS[name] in {e.kind for e in opened.values()}

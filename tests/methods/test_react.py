@@ -1,25 +1,20 @@
 """ReAct: turns of thoughts and actions, and what ends them."""
 
 import pytest
-from support.boxes import Boxes, Replies
+from support.boxes import Boxes, BoxesInWords, Replies
 
 from codeplan.errors import UsageError
 from codeplan.methods.react import ReAct
 from codeplan.planning.turns import first_line, is_thought, normalise_action, parse_claim
 from codeplan.runner.live import run
-from codeplan.types.task import ActionSpace
-
-
-class Told(Boxes):
-    space = ActionSpace(forms=("open NUMBER",), no_effect_prefixes=("It is empty",), calls=6, max_idle_turns=3)
 
 
 def play(*replies, env=None, **settings):
     model = Replies(*replies)
-    return run(env or Told(), "ball/2", ReAct(**settings), model), model
+    return run(env or BoxesInWords(), "ball/2", ReAct(**settings), model), model
 
 
-def test_thoughts_are_heard_and_actions_done():
+def test_thoughts_are_acknowledged_and_actions_done():
     result, model = play("think: I open box 1 first.", "open 1", "open 2")
     assert (result.success, result.actions, result.model_calls) == (True, 2, 3)
     shown = model.asked[-1][1][-1]["content"]
@@ -47,8 +42,8 @@ def test_its_calls_are_limited():
     assert (result.reason, result.model_calls) == ("no end in 4 turns", 4)
 
 
-def test_the_end_of_the_world_ends_it():
-    result, _ = play("open 1", "open 3", "open 1", env=Told(max_actions=2), max_idle_turns=9)
+def test_the_end_of_the_episode_ends_it():
+    result, _ = play("open 1", "open 3", "open 1", env=BoxesInWords(max_actions=2), max_idle_turns=9)
     assert (result.reason, result.actions) == ("the environment ended the episode", 2)
 
 
@@ -72,7 +67,7 @@ def test_a_reply_says_its_first_line(reply, line):
     assert first_line(reply) == line
 
 
-def test_thoughts_and_claims_are_told_by_their_words():
+def test_thoughts_and_claims_are_recognised_by_their_words():
     assert is_thought("Thought 3: so")
     assert not is_thought("I think: so")
     assert parse_claim("think: now the TASK COMPLETED.") is True

@@ -59,11 +59,11 @@ def test_a_recorded_run_takes_the_same_actions_to_the_same_end(record, method, t
     task = envs.select(env, seed=record["seed"])
     acted = []
 
-    def hear(event):
+    def on_event(event):
         if isinstance(event, ActionTaken):
             acted.append((event.action, event.observation.text.strip()))
 
-    result = run(env, task, method, model, budget=Budget(model_calls=None), on_event=hear)
+    result = run(env, task, method, model, budget=Budget(model_calls=None), on_event=on_event)
     expected = [(said, answer.strip()) for said, answer in record["steps"] if not said.startswith("think:")]
     assert acted == expected
     assert result.success == record["success"]

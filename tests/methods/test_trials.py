@@ -1,7 +1,7 @@
 """Try-Again and Reflexion: trials from the start, and what is kept of them. Plan-and-Execute: one plan, step by step."""
 
 import pytest
-from support.boxes import Boxes, Replies
+from support.boxes import BoxesInWords, Replies
 
 from codeplan.errors import UsageError
 from codeplan.methods.adapt import Adapt
@@ -11,25 +11,19 @@ from codeplan.methods.registry import make
 from codeplan.methods.try_again import TryAgain
 from codeplan.recording.events import SpanOpened
 from codeplan.runner.live import run
-from codeplan.types.task import ActionSpace
-
-
-class Told(Boxes):
-    space = ActionSpace(forms=("open NUMBER",), no_effect_prefixes=("It is empty",), calls=6, max_idle_turns=3)
-
 
 GIVE_UP = "think: Task failed!"
 
 
 def play(method, *replies, env=None):
     model, events = Replies(*replies), []
-    result = run(env or Told(), "ball/2", method, model, on_event=events.append)
+    result = run(env or BoxesInWords(), "ball/2", method, model, on_event=events.append)
     spans = [(e.kind, e.name) for e in events if isinstance(e, SpanOpened)]
     return result, model, spans
 
 
 def test_it_tries_again_from_the_start():
-    env = Told()
+    env = BoxesInWords()
     result, _, spans = play(TryAgain(trials=3), "open 1", GIVE_UP, "open 2", env=env)
     assert (result.success, result.actions) == (True, 2)
     assert env.actions == ["open 2"]
@@ -64,7 +58,7 @@ def test_only_the_last_reflections_are_kept():
 
 def test_a_part_of_a_task_is_tried_again_from_where_it_began():
     plan = "Step 1: open box 1\nStep 2: open box 2\nExecution order: Step 1 AND Step 2"
-    env = Told()
+    env = BoxesInWords()
     method = Adapt(executor=Reflexion(trials=2), rollback=False)
     replies = [GIVE_UP, "hm", GIVE_UP, plan, "open 1", "think: Task completed!", "open 3", GIVE_UP, "not 3", "open 2"]
     result, _, spans = play(method, *replies, env=env)

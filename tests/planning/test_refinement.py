@@ -1,4 +1,4 @@
-"""The loop on a small world: every plan runs in the real sandbox, the model's replies are given."""
+"""The refinement loop in a small environment: plans run in the real sandbox, the model's replies are given."""
 
 import pytest
 from support.boxes import Boxes, Replies
@@ -113,7 +113,7 @@ def test_a_plan_runs_as_often_as_there_are_tries(tries):
 
 
 @pytest.mark.parametrize(("start_over_from", "begun"), [(1, [1, 1, 1]), (2, [1, 1, 1]), (3, [1, 2, 1]), (4, [1, 2, 2])])
-def test_plans_start_over_from_the_try_that_is_set(start_over_from, begun):
+def test_plans_start_over_from_the_configured_try(start_over_from, begun):
     wrong = [plan(), *[plan(box=f"first + {n} - {n}") for n in range(1, 3)]]
     _, _, events = play(*wrong, task="ball/3", tries=3, start_over_from=start_over_from)
     assert starts(events) == begun
@@ -256,7 +256,7 @@ def test_a_plan_without_steps_starts_at_one():
     assert find_resume_point(steps("a"), Plan(""), 1, saved(1)) == 1
 
 
-def test_a_counter_that_holds_itself_is_told_to_the_model_without_an_address():
+def test_the_model_sees_a_counter_that_contains_itself_without_an_address():
     plan = (
         "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] count')\n"
         "        mine = Counter()\n        mine['a'] = mine\n        assert agent.open(1) == 'x', 'no'\n"
@@ -267,7 +267,7 @@ def test_a_counter_that_holds_itself_is_told_to_the_model_without_an_address():
     assert "mine = <a Counter that cannot be shown>" in shown
 
 
-def test_a_number_too_long_to_be_written_is_told_to_the_model_by_its_size():
+def test_the_model_sees_the_size_of_a_number_too_long_to_write():
     plan = (
         "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] count')\n"
         "        huge = [10 ** 5000]\n        assert agent.open(1) == 'x', 'no'\n"

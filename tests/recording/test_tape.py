@@ -14,7 +14,7 @@ OPEN = "def solution(agent, start_from=1):\n    print(agent.open({}))\n"
 
 class Untouchable(Boxes):
     def reset(self, task):
-        raise AssertionError("the world is not to be touched")
+        raise AssertionError("a replay does not touch the environment")
 
 
 def recorded(path, *plans, task="ball/2"):
@@ -24,7 +24,7 @@ def recorded(path, *plans, task="ball/2"):
     return results
 
 
-def test_an_episode_plays_from_the_tape_without_world_or_model(tmp_path):
+def test_an_episode_plays_from_the_tape_without_environment_or_model(tmp_path):
     (first,) = recorded(tmp_path / "tape", [OPEN.format(1), OPEN.format(2)])
     again = run(Untouchable(), "ball/2", model=Replies(), tape=Tape(tmp_path / "tape"), tries=2)
     assert again == first

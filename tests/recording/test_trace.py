@@ -65,8 +65,8 @@ def test_a_trace_that_cannot_be_written_says_why(tmp_path):
         Trace(tmp_path / "file" / "t.jsonl")
 
 
-def test_a_listener_hears_each_event_as_it_happens():
-    heard = []
-    trace = Trace(on_event=heard.append)
+def test_on_event_sees_each_event_as_it_happens():
+    seen = []
+    trace = Trace(on_event=seen.append)
     trace.append(EVENTS[0])
-    assert heard == trace.events
+    assert seen == trace.events

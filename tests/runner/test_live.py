@@ -113,17 +113,17 @@ def test_results_travel_as_json(tmp_path):
         ({"budget": {"actions": 3}}, "codeplan.Budget, not a dict"),
     ],
 )
-def test_an_argument_of_another_kind_is_told_what_is_wanted(given, wanted):
+def test_an_argument_of_another_type_is_refused_with_the_right_type(given, wanted):
     with pytest.raises(UsageError, match=f"^give a {wanted}$"):
         run(**({"env": "household"} | given))
 
 
-def test_a_method_that_returns_no_result_is_told_so():
-    class Silent:
-        name = "silent"
+def test_a_method_that_returns_no_result_is_refused():
+    class NoResult:
+        name = "no-result"
 
         def solve(self, task, episode):
             return None
 
-    with pytest.raises(UsageError, match="the method silent returned a NoneType, not a Result"):
-        run("household", "clean/3", Silent())
+    with pytest.raises(UsageError, match="the method no-result returned a NoneType, not a Result"):
+        run("household", "clean/3", NoResult())

@@ -51,7 +51,7 @@ def same(events, others):
     assert [describe_difference(a, b) for a, b in zip(events, others, strict=True)] == [""] * len(events)
 
 
-def test_an_episode_that_died_anywhere_ends_with_the_trace_of_the_undisturbed_one(tmp_path):
+def test_an_episode_killed_anywhere_ends_with_the_same_trace(tmp_path):
     whole = recorded(tmp_path / "whole")
     for lines in range(1, len(whole)):
         folder = tmp_path / str(lines)
@@ -71,10 +71,10 @@ def test_an_episode_that_died_anywhere_ends_with_the_trace_of_the_undisturbed_on
 
 def test_an_episode_that_ended_is_not_run_again(tmp_path):
     whole = recorded(tmp_path / "run")
-    heard = []
-    result = resume(tmp_path / "run", env=Boxes(), model=Replies(), on_event=heard.append)
+    seen = []
+    result = resume(tmp_path / "run", env=Boxes(), model=Replies(), on_event=seen.append)
     assert result == whole[-1].result
-    assert heard == [whole[-1]]
+    assert seen == [whole[-1]]
     assert Trace.read(tmp_path / "run" / "trace.jsonl") == whole
 
 
@@ -133,7 +133,7 @@ def test_a_trace_cannot_be_written_by_two_at_once(tmp_path):
     one.close()
 
 
-def test_a_world_that_answers_differently_now_is_told(tmp_path):
+def test_an_environment_that_now_answers_differently_diverges(tmp_path):
     recorded(tmp_path / "run")
     cut(tmp_path / "run", 9)
 
@@ -145,19 +145,19 @@ def test_a_world_that_answers_differently_now_is_told(tmp_path):
         resume(tmp_path / "run", env=Other(), model=Replies(*[OPEN.format(2)] * 3))
 
 
-def test_a_replay_is_identical_and_touches_neither_world_nor_model(tmp_path):
+def test_a_replay_is_identical_and_uses_neither_environment_nor_model(tmp_path):
     whole = recorded(tmp_path / "run")
 
     class Untouchable(Boxes):
         def reset(self, task):
-            raise AssertionError("the world is not to be touched")
+            raise AssertionError("a replay does not touch the environment")
 
         step = reset
 
-    heard = []
-    result = replay(tmp_path / "run", env=Untouchable(), on_event=heard.append)
+    seen = []
+    result = replay(tmp_path / "run", env=Untouchable(), on_event=seen.append)
     assert result == whole[-1].result
-    assert heard == whole
+    assert seen == whole
 
 
 def test_a_replay_makes_no_connection(tmp_path):
@@ -186,10 +186,10 @@ def test_a_replay_by_names_needs_nothing_but_the_folder(tmp_path):
 def test_an_episode_goes_on_at_the_address_of_today_with_what_was_recorded(tmp_path):
     """The model's name, its settings and the budget are the recorded ones; how it is reached is not."""
     folder = broken_off(tmp_path / "run")
-    heard, today = {}, {"base_url": "http://127.0.0.1:9/v1", "timeout": 9.0}
+    seen, today = {}, {"base_url": "http://127.0.0.1:9/v1", "timeout": 9.0}
     with pytest.raises(ModelError, match="127.0.0.1:9/v1 cannot be reached"):
-        resume(folder, model_overrides=today | {"no_such_setting": 1}, on_event=lambda e: heard.update({type(e): e}))
-    started = heard[EpisodeStarted]
+        resume(folder, model_overrides=today | {"no_such_setting": 1}, on_event=lambda e: seen.update({type(e): e}))
+    started = seen[EpisodeStarted]
     assert (started.model, started.model_settings["temperature"]) == ("strong (ask: cheap)", 0.5)
     assert started.budget == Budget(model_calls=7)
     with pytest.raises(ModelError, match="localhost:1/v1 cannot be reached"):
@@ -227,7 +227,7 @@ def broken_off(folder):
 
 
 @pytest.mark.parametrize(
-    ("kind", "change", "told"),
+    ("kind", "change", "message"),
     [
         (ActionTaken, {"action": "open 2"}, "open 2"),
         (TextPrinted, {"text": "[Step 1] something else"}, "something else"),
@@ -235,7 +235,7 @@ def broken_off(folder):
         (ModelCalled, {"messages": [{"role": "user", "content": "another prompt"}]}, "another prompt"),
     ],
 )
-def test_a_tampered_trace_is_caught_at_the_event(tmp_path, kind, change, told):
+def test_a_tampered_trace_is_caught_at_the_event(tmp_path, kind, change, message):
     events = recorded(tmp_path / "run")
     at = next(i for i, e in enumerate(events) if isinstance(e, kind))
     events[at] = msgspec.structs.replace(events[at], **change)
@@ -243,7 +243,7 @@ def test_a_tampered_trace_is_caught_at_the_event(tmp_path, kind, change, told):
     path.write_bytes(b"".join(msgspec.json.encode(e) + b"\n" for e in events))
     with pytest.raises(Diverged, match=f"event {at} ") as caught:
         replay(tmp_path / "run", env=Boxes())
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_line_that_is_missing_from_a_trace_is_named(tmp_path):
@@ -348,11 +348,11 @@ def test_a_host_killed_at_random_points_resumes_to_the_same_trace(tmp_path):
     run("household", "clean/22", mistakes="forgotten_walk", out=whole)
     events = Trace.read(whole / "trace.jsonl")
     size = (whole / "trace.jsonl").stat().st_size
-    dice = random.Random(7)
+    rng = random.Random(7)
     resumed = 0
     for i in range(4):
         folder = tmp_path / str(i)
-        killed_at(folder, dice.randrange(size))
+        killed_at(folder, rng.randrange(size))
         if (folder / "trace.jsonl").exists() and Trace.read(folder / "trace.jsonl"):
             resume(folder)
             same(events, Trace.read(folder / "trace.jsonl"))
@@ -396,5 +396,5 @@ def test_what_guards_this_machine_is_never_taken_from_a_trace(tmp_path):
     recording = Trace.read(trace)
     header = _header(recording, tmp_path)
     for given in ({}, {"allow_weak_sandbox": True}):
-        with _recorded_setup(header, recording, None, None, None, given, {}) as cast:
-            assert cast.method.sandbox._allow_weak is bool(given)
+        with _recorded_setup(header, recording, None, None, None, given, {}) as setup:
+            assert setup.method.sandbox._allow_weak is bool(given)

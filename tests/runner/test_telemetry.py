@@ -67,7 +67,7 @@ def test_an_episode_is_an_agent_with_its_model_calls_and_actions_beneath_it(span
         assert agent.start_time <= span.start_time <= span.end_time <= agent.end_time
 
 
-def test_a_model_call_says_what_was_asked_and_answered_in_the_conventions_words(spans: InMemorySpanExporter) -> None:
+def test_a_model_call_has_the_attributes_of_the_conventions(spans: InMemorySpanExporter) -> None:
     run(Boxes(), "ball/2", model=Replies(OPEN.format(2)))
     (chat,) = by_operation(spans)["chat"]
     assert (chat.name, chat.kind) == ("chat replies", SpanKind.CLIENT)
@@ -164,10 +164,10 @@ def test_episodes_in_one_thread_and_what_else_is_traced_do_not_mix(spans: InMemo
     assert not trace.get_current_span().get_span_context().is_valid
 
 
-def test_the_listener_that_is_given_hears_everything(spans: InMemorySpanExporter) -> None:
-    heard: list[object] = []
-    run(Boxes(), "ball/2", model=Replies(OPEN.format(2)), on_event=heard.append)
-    assert len(heard) > 5
+def test_the_given_event_handler_sees_everything(spans: InMemorySpanExporter) -> None:
+    seen: list[object] = []
+    run(Boxes(), "ball/2", model=Replies(OPEN.format(2)), on_event=seen.append)
+    assert len(seen) > 5
 
 
 def test_nothing_is_loaded_and_nothing_listens_where_nobody_traces() -> None:
@@ -180,12 +180,12 @@ def test_nothing_is_loaded_and_nothing_listens_where_nobody_traces() -> None:
 
 
 def test_a_call_for_embeddings_is_a_span_of_its_own_sort(spans: InMemorySpanExporter) -> None:
-    listen = EpisodeSpans()
-    listen(
+    on_event = EpisodeSpans()
+    on_event(
         EpisodeStarted(env="boxes", task=Task("ball/2"), method="react", model="strong", codeplan_version="0", at=10.0)
     )
-    listen(TextsEmbedded(model="small", texts=3, digest="", seconds=0.5, usage=Usage(12, None), at=12.0))
-    listen(EpisodeEnded(result=Result(Task("ball/2"), Success())))
+    on_event(TextsEmbedded(model="small", texts=3, digest="", seconds=0.5, usage=Usage(12, None), at=12.0))
+    on_event(EpisodeEnded(result=Result(Task("ball/2"), Success())))
     (span,) = by_operation(spans)["embeddings"]
     assert (span.name, span.kind) == ("embeddings small", SpanKind.CLIENT)
     assert span.attributes is not None

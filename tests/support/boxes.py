@@ -1,4 +1,4 @@
-"""A world small enough to see through, for tests: three boxes, a ball in the one whose number is the task's seed."""
+"""A small environment for tests: three boxes, and a ball in the one whose number is the task's seed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from codeplan.errors import ModelError
 from codeplan.types.model import Completion, Message
-from codeplan.types.task import Observation, Task
+from codeplan.types.task import ActionSpace, Observation, Task
 
 
 class BoxAgent:
@@ -53,6 +53,12 @@ class Boxes:
 
     def close(self) -> None:
         pass
+
+
+class BoxesInWords(Boxes):
+    """The boxes for models that write actions themselves."""
+
+    space = ActionSpace(forms=("open NUMBER",), no_effect_prefixes=("It is empty",), calls=6, max_idle_turns=3)
 
 
 class Replies:
