@@ -104,7 +104,7 @@ def test_every_command_has_help_with_an_example(cli: Cli, command: str) -> None:
     assert f"Example: codeplan {command}" in ran.out
 
 
-def test_the_version_is_told(cli: Cli) -> None:
+def test_the_version_is_printed(cli: Cli) -> None:
     assert cli("--version") == Ran(0, f"codeplan {VERSION}\n", "")
 
 
@@ -286,7 +286,7 @@ def test_an_interrupted_run_says_where_its_trace_is_and_exits_130(tmp_path: Path
     assert "household" in out
 
 
-def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
+def test_a_closed_pipe_is_not_an_error(tmp_path: Path) -> None:
     command = f"{shlex.quote(sys.executable)} -m codeplan run household --mistakes none | head -n 1"
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     done = subprocess.run(
@@ -315,7 +315,7 @@ def test_a_sound_plan_is_accepted(cli: Cli, plan: Callable[[str], str]) -> None:
     assert cli("check", plan(IDLE), "--env", "household", "--json").json == []
 
 
-def test_a_refused_plan_is_told_with_line_column_rule_and_a_caret(cli: Cli, plan: Callable[[str], str]) -> None:
+def test_a_refused_plan_is_shown_with_line_column_rule_and_a_caret(cli: Cli, plan: Callable[[str], str]) -> None:
     ran = cli("check", plan(GRABBING), "--env", "household")
     assert (ran.code, ran.err) == (1, "")
     first, source, caret = ran.out.splitlines()[:3]
@@ -353,7 +353,7 @@ def test_a_plan_comes_from_standard_input_too(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("command", ["check", "exec"])
-def test_a_file_that_is_no_plan_is_one_clear_line_and_exit_2(cli: Cli, command: str, data: bytes, said: str) -> None:
+def test_a_file_that_is_not_a_plan_is_one_clear_line_and_exit_2(cli: Cli, command: str, data: bytes, said: str) -> None:
     Path("plan.py").write_bytes(data)
     ran = cli(command, "plan.py", "--env", "household", "--json")
     assert ran.code == 2
@@ -361,7 +361,7 @@ def test_a_file_that_is_no_plan_is_one_clear_line_and_exit_2(cli: Cli, command: 
     assert said in ran.err
 
 
-def test_a_folder_is_no_plan(cli: Cli) -> None:
+def test_a_folder_is_not_a_plan(cli: Cli) -> None:
     ran = cli("check", ".", "--env", "household")
     assert ran.code == 2
     assert is_one_clear_line(ran)
@@ -380,7 +380,7 @@ def test_a_plan_that_runs_to_its_end_without_success_exits_1(cli: Cli, plan: Cal
     assert ran.json["checkpoint"]["n"] > 0
 
 
-def test_a_plan_that_wins_exits_0(cli: Cli, plan: Callable[[str], str]) -> None:
+def test_a_plan_that_succeeds_exits_0(cli: Cli, plan: Callable[[str], str]) -> None:
     task = ("--task", "clean/3")
     source = cli("run", "household", *task, "--mistakes", "none", "--json").json["plan"]
     ran = cli("exec", plan(source), "--env", "household", *task, "--json", "--out", "here")
@@ -399,7 +399,7 @@ def test_a_plan_that_wins_exits_0(cli: Cli, plan: Callable[[str], str]) -> None:
         (GRABBING, "rejected", None, "grab"),
     ],
 )
-def test_how_a_plan_ended_is_told_in_json(
+def test_the_outcome_of_a_plan_is_printed_as_json(
     cli: Cli, plan: Callable[[str], str], source: str, status: str, step: int | None, said: str
 ) -> None:
     ran = cli("exec", plan(source), "--env", "household", "--json")
@@ -444,7 +444,7 @@ def test_methods_are_listed(cli: Cli) -> None:
         (ZeroDivisionError("division by zero"), 4, "(ZeroDivisionError: division by zero); run the command again with"),
     ],
 )
-def test_whatever_goes_wrong_is_one_line(
+def test_every_error_is_one_line(
     capsys: pytest.CaptureFixture[str], error: BaseException, code: int, said: str
 ) -> None:
     assert report_error(error) == code
@@ -453,7 +453,7 @@ def test_whatever_goes_wrong_is_one_line(
     assert err.count("\n") == 1
 
 
-def test_the_traceback_is_there_for_who_asks(
+def test_codeplan_debug_prints_the_traceback(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CODEPLAN_DEBUG", "1")

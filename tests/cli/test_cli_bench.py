@@ -20,20 +20,22 @@ def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_bench_prints_a_table_and_says_where_its_traces_are(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*ONE, "--out", "first"]) == 0
-    told = capsys.readouterr()
-    assert "household: adaplanner with scripted" in told.out
-    assert "21–100" in told.out
-    assert "say nothing about language models" in told.out
-    assert "Traces and results: first" in told.out
-    assert told.err == ""
+    message = capsys.readouterr()
+    assert "household: adaplanner with scripted" in message.out
+    assert "21–100" in message.out
+    assert "say nothing about language models" in message.out
+    assert "Traces and results: first" in message.out
+    assert message.err == ""
 
 
-def test_a_narrow_terminal_cuts_no_figure(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_narrow_terminal_does_not_cut_figures(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     assert main([*ONE, "--out", "first"]) == 0
-    told = capsys.readouterr().out
-    assert "21–100" in told
-    assert "…" not in told
+    message = capsys.readouterr().out
+    assert "21–100" in message
+    assert "…" not in message
 
 
 def test_without_a_folder_it_makes_one(capsys: pytest.CaptureFixture[str]) -> None:
@@ -45,7 +47,7 @@ def test_without_a_folder_it_makes_one(capsys: pytest.CaptureFixture[str]) -> No
     assert read_bench(folder).outcomes[0].result.success
 
 
-def test_a_file_is_a_grid_and_flags_that_say_the_same_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_that_repeat_a_grid_file_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     Path("grid.toml").write_text(
         'suites = ["household"]\nkind = "clean"\nn = 1\nsettings = [{tries = 1}, {tries = 2}]\n'
     )
@@ -80,18 +82,18 @@ def test_a_tape_is_recorded_and_played_without_a_folder(capsys: pytest.CaptureFi
         assert main([*ONE, *wrong]) == 2
 
 
-def test_attempts_that_broke_off_are_played_again_from_the_tape(capsys: pytest.CaptureFixture[str]) -> None:
+def test_broken_off_attempts_replay_from_the_tape(capsys: pytest.CaptureFixture[str]) -> None:
     dead = ["--model", "tiny", "--base-url", "http://127.0.0.1:9/v1", "--set", "max_retries=0", "--retries", "1"]
     assert main([*ONE, *dead, "--record", "tape", "--out", "dead"]) == 4
-    told = capsys.readouterr().err
+    message = capsys.readouterr().err
     assert Path("tape").read_text().count('"broken_off":true') == 2
     assert main([*ONE, *dead, "--replay", "tape"]) == 4
-    assert "0 of 1 episodes ended" in told
+    assert "0 of 1 episodes ended" in message
     assert "0 of 1 episodes ended" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["bench", "houshold"], "did you mean 'household'"),
         (["bench", "household", "--engine", "thread"], "did you mean 'threads'"),
@@ -102,10 +104,10 @@ def test_attempts_that_broke_off_are_played_again_from_the_tape(capsys: pytest.C
         (["compare", "nowhere", "--format", "word"], "there is no format"),
     ],
 )
-def test_bad_input_is_told_in_one_line(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_one_line(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
     err = capsys.readouterr().err
-    assert told in err and err.count("\n") == 1
+    assert message in err and err.count("\n") == 1
     assert not Path("runs").exists() or not list(Path("runs").iterdir())
 
 

@@ -5,7 +5,7 @@ import pytest
 from codeplan.cli import main
 
 
-def test_what_was_learnt_is_a_file_that_the_method_goes_by(tmp_path, monkeypatch, capsys):
+def test_the_learnt_plan_is_a_file_that_the_method_uses(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["learn", "textcraft", "-n", "2", "--out", "learnt", "--set", "weakness=forgetful"]) == 0
     plan = (tmp_path / "learnt" / "plan.txt").read_text()
@@ -17,7 +17,7 @@ def test_what_was_learnt_is_a_file_that_the_method_goes_by(tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["household", "--method", "react"], "the method react does not learn; autoplan does"),
         (["household", "--split", "test"], "autoplan learns from train only"),
@@ -25,15 +25,15 @@ def test_what_was_learnt_is_a_file_that_the_method_goes_by(tmp_path, monkeypatch
         (["nowhere"], "there is no environment 'nowhere'"),
     ],
 )
-def test_what_cannot_be_learnt_is_told_in_one_line(tmp_path, monkeypatch, capsys, words, told):
+def test_an_impossible_training_is_one_line(tmp_path, monkeypatch, capsys, words, message):
     monkeypatch.chdir(tmp_path)
     assert main(["learn", *words, "--out", "learnt"]) == 2
     said = capsys.readouterr().err
-    assert told in said
+    assert message in said
     assert len(said.strip().splitlines()) == 1
 
 
-def test_a_training_is_played_again_from_its_tape_into_another_folder(tmp_path, monkeypatch, capsys):
+def test_a_training_replays_from_its_tape_into_another_folder(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     training = ["learn", "textcraft", "-n", "2", "--set", "weakness=forgetful"]
     assert main([*training, "--out", "learnt", "--record", "tape"]) == 0

@@ -66,12 +66,12 @@ def test_a_key_is_found_and_never_shown(monkeypatch: pytest.MonkeyPatch) -> None
     assert Found(findings)["endpoint"].detail == "http://localhost:8000/v1 (from OPENAI_BASE_URL)"
 
 
-def test_an_address_that_is_none_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_address_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "localhost:8000")
     assert Found(examine())["endpoint"].status == "missing"
 
 
-def test_the_endpoint_is_asked_only_when_that_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_endpoint_is_called_only_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{closed.getsockname()[1]}/v1")
     assert not [f for f in examine() if f.name == "answer"]
@@ -90,6 +90,6 @@ def test_the_command_prints_a_mark_per_finding_and_exits_by_the_sandbox(capsys: 
 
 def test_the_command_prints_json_for_scripts(capsys: pytest.CaptureFixture[str]) -> None:
     code = main(["doctor", "--json"])
-    told = json.loads(capsys.readouterr().out)
-    assert told["ok"] == (code == 0)
-    assert {"group", "name", "status"} <= set(told["findings"][0])
+    output = json.loads(capsys.readouterr().out)
+    assert output["ok"] == (code == 0)
+    assert {"group", "name", "status"} <= set(output["findings"][0])

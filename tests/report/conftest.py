@@ -1,4 +1,4 @@
-"""What the tests of pages share: a bench that was really played, and a real browser to look at its page with."""
+"""Fixtures for the tests of pages: a real bench and a real browser."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ mistakes = "many"
 
 @pytest.fixture(scope="session")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a bench of two columns, of which one solves everything and the other hardly anything."""
+    """The folder of a bench of two columns, one that solves everything and one that solves little."""
     place = tmp_path_factory.mktemp("page")
     (place / "grid.toml").write_text(GRID)
     assert main(["bench", str(place / "grid.toml"), "--out", str(place / "bench")]) == 0
@@ -56,5 +56,5 @@ def axe() -> str:
     except ImportError:
         if REQUIRED:
             raise
-        pytest.skip("axe-core is not there: pip install axe-core-python, or name axe.min.js by AXE")
+        pytest.skip("axe-core is missing: pip install axe-core-python, or set AXE to the path of axe.min.js")
     return Path(axe_core_python.__file__ or "").with_name("axe.min.js").read_text("utf-8")

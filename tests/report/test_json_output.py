@@ -26,7 +26,7 @@ def failed(error: str) -> Failed:
     "value",
     [None, True, 3, -1.5, "text", [1, [2]], {"a": {"b": []}}, 2**64],
 )
-def test_what_json_has_stays_as_it_is(value: Any) -> None:
+def test_json_values_stay_unchanged(value: Any) -> None:
     assert json.loads(json.dumps(to_json_value(value))) == value
 
 
@@ -42,38 +42,38 @@ def test_what_json_has_stays_as_it_is(value: Any) -> None:
         (range(3), "range(0, 3)"),
     ],
 )
-def test_what_json_lacks_is_shown_as_python_writes_it(value: object, shown: Any) -> None:
+def test_other_values_appear_in_python_notation(value: object, shown: Any) -> None:
     assert to_json_value(value) == shown
 
 
-def test_a_value_s_fields_have_none_for_a_number_that_is_none() -> None:
+def test_nan_and_infinity_become_none() -> None:
     shown = to_plain_data([ResourceUsage(float("nan"), float("-inf"))])
     assert (shown[0]["wall"], shown[0]["cpu"]) == (None, None)
 
 
-def test_a_number_too_long_for_decimal_digits_is_shown_all_the_same() -> None:
+def test_a_number_with_too_many_digits_is_shown_in_hexadecimal() -> None:
     assert to_json_value([2**20_000]) == [hex(2**20_000)]
     assert to_json_value({2**20_000}) == "{" + hex(2**20_000)[:199] + "…"
 
 
-def test_a_cycle_ends() -> None:
+def test_a_cycle_ends_in_an_ellipsis() -> None:
     cycle: list[object] = []
     cycle.append(cycle)
     assert json.dumps(to_json_value(cycle)).count("[") < 100
 
 
-def test_a_few_lists_that_hold_one_another_a_trillion_times_end() -> None:
+def test_nested_aliases_of_a_few_lists_have_a_bounded_text() -> None:
     value: list[object] = []
     for _ in range(40):
         value = [value, value]
     assert len(json.dumps(to_json_value(value))) < 10_000_000
 
 
-def test_a_value_keeps_the_fields_that_are_at_their_defaults() -> None:
-    told = to_plain_data(Result(Task("pick/0"), NotSolved("no success")))
-    assert told["refinements"] == 0
-    assert told["task"]["split"] == "test"
-    assert told["usage"]["output_tokens"] == 0
+def test_fields_with_defaults_are_kept() -> None:
+    output = to_plain_data(Result(Task("pick/0"), NotSolved("no success")))
+    assert output["refinements"] == 0
+    assert output["task"]["split"] == "test"
+    assert output["usage"]["output_tokens"] == 0
     assert to_plain_data((Task("a"),))[0]["id"] == "a"
 
 
@@ -89,20 +89,20 @@ def test_a_failed_assertion_keeps_its_message_and_another_exception_is_named() -
 
 
 def test_a_finished_plan_has_the_episodes_reason() -> None:
-    told = outcome_as_json(Finished("", 3, STATE, {}, ResourceUsage()), "success")
-    assert (told["status"], told["step"], told["message"]) == ("finished", 3, "success")
+    output = outcome_as_json(Finished("", 3, STATE, {}, ResourceUsage()), "success")
+    assert (output["status"], output["step"], output["message"]) == ("finished", 3, "success")
 
 
 def test_a_stopped_plan_may_have_no_variables() -> None:
-    told = outcome_as_json(Stopped("wall", 6, 5, 1, 4, "it ran too long", "", None, {}, ResourceUsage()), "")
-    assert (told["status"], told["message"], told["checkpoint"]) == ("stopped", "it ran too long", None)
+    output = outcome_as_json(Stopped("wall", 6, 5, 1, 4, "it ran too long", "", None, {}, ResourceUsage()), "")
+    assert (output["status"], output["message"], output["checkpoint"]) == ("stopped", "it ran too long", None)
 
 
 def test_a_refused_plan_lists_every_reason() -> None:
     rejected = Rejected("", (Diagnostic(1, 1, "a", "first"), Diagnostic(2, 1, "b", "second")))
-    told = outcome_as_json(rejected, "")
-    assert (told["status"], told["step"], told["checkpoint"]) == ("rejected", None, None)
-    assert told["message"].splitlines() == ["line 1, column 1: first [a]", "line 2, column 1: second [b]"]
+    output = outcome_as_json(rejected, "")
+    assert (output["status"], output["step"], output["checkpoint"]) == ("rejected", None, None)
+    assert output["message"].splitlines() == ["line 1, column 1: first [a]", "line 2, column 1: second [b]"]
 
 
 def test_a_plan_that_a_budget_cut_off_is_stopped() -> None:

@@ -75,16 +75,16 @@ def ended(success: bool = True, reason: str = "success", **more: object) -> Epis
     return EpisodeEnded(result=result)
 
 
-# ------------------------------------------------------------------ what is told
+# ------------------------------------------------------------------ what is output
 
 
-def test_the_head_tells_task_goal_method_and_model() -> None:
+def test_the_heading_has_task_goal_method_and_model() -> None:
     text = shown(started("gpt-4.1-mini"))
     assert all(part in text for part in ("household · clean/3", TASK.goal, "adaplanner", "gpt-4.1-mini"))
     assert "stand-in" not in text
 
 
-def test_the_scripted_model_is_called_what_it_is_at_the_head_and_at_the_end() -> None:
+def test_the_scripted_model_is_labelled_at_the_start_and_at_the_end() -> None:
     words = "scripted stand-in, not a language model"
     assert words in shown(started())
     assert words in shown(ended())
@@ -134,7 +134,7 @@ def test_steps_actions_observations_and_prints_appear_in_order() -> None:
     assert [text.index(p) for p in parts] == sorted(text.index(p) for p in parts)
 
 
-def test_the_title_that_a_step_prints_is_not_told_twice() -> None:
+def test_a_step_title_that_the_plan_prints_is_shown_once() -> None:
     entered = StepEntered(step=1, title="Look around", checkpoint=Checkpoint())
     text = shown(entered, TextPrinted(text="[Step 1] Look around\n"), TextPrinted(text="[Step 1] again\n"))
     assert text.count("Look around") == 1
@@ -150,7 +150,7 @@ def test_a_question_of_the_plan_is_shown_with_its_answer() -> None:
 @pytest.mark.parametrize(
     ("usage", "said"), [(Usage(700, 20), "700 in + 20 out"), (Usage(None, None), "tokens unknown")]
 )
-def test_other_calls_of_the_model_are_one_line_with_what_they_cost(usage: Usage, said: str) -> None:
+def test_other_model_calls_are_one_line_with_their_cost(usage: Usage, said: str) -> None:
     text = shown(asked("refine", "a long prompt", "a long plan", usage, retries=1))
     assert f"The model was called to refine the plan ({said}, 1.5 s, retries: 1)" in text
     assert "a long" not in text
@@ -170,12 +170,12 @@ def test_a_failed_assertion_is_red_with_step_line_and_message() -> None:
     assert "\x1b[31m" in shown(failed, terminal=True)
 
 
-def test_another_exception_is_named_and_so_is_a_place_outside_the_steps() -> None:
+def test_other_exceptions_and_places_outside_the_steps_are_named() -> None:
     failed = PlanFailed(step=None, line=2, error="ValueError", message="no", checkpoint=Checkpoint())
     assert "The plan raised ValueError outside all steps, line 2:" in shown(failed)
 
 
-def test_a_stop_by_a_limit_and_a_warning_are_told() -> None:
+def test_an_exceeded_limit_and_a_warning_are_shown() -> None:
     stopped = PlanStopped(limit="wall", value=6, allowed=5, step=1, line=4, message="the plan ran longer than 5 s")
     text = shown(stopped)
     assert "The plan exceeded its limit 'wall' in step 1, line 4:" in text
@@ -210,7 +210,7 @@ def test_a_failure_has_its_reason_and_unknown_tokens_stay_unknown() -> None:
     assert "unknown" in text
 
 
-def test_the_quiet_display_tells_the_end_and_warnings_alone() -> None:
+def test_the_quiet_display_shows_only_warnings_and_the_end() -> None:
     file = io.StringIO()
     summary = SummaryDisplay(Console(file=file))
     for event in (started(), drafted(FIRST), WarningIssued(message="no landlock"), ended()):
@@ -221,7 +221,7 @@ def test_the_quiet_display_tells_the_end_and_warnings_alone() -> None:
     assert "goto" not in text
 
 
-# ------------------------------------------------------------------ how it is told
+# ------------------------------------------------------------------ how it is output
 
 
 def everything(text: str) -> list[Event]:
@@ -263,7 +263,7 @@ def test_hostile_text_steers_neither_the_terminal_nor_the_markup(terminal: bool)
     assert ":smile:" in text
 
 
-def test_off_a_terminal_there_are_no_escape_codes_and_lines_are_not_broken() -> None:
+def test_without_a_terminal_there_are_no_escape_codes_and_no_wrapping() -> None:
     long = "word " * 60
     text = shown(*everything(long.strip()), width=40)
     assert "\x1b" not in text
@@ -282,7 +282,7 @@ def test_a_flood_is_cut_and_says_how_much_there_was() -> None:
     assert "500,000 characters in all" in text
 
 
-def test_a_call_for_embeddings_is_told_in_a_line() -> None:
+def test_an_embedding_call_is_one_line() -> None:
     assert "3 texts to the embedding model small" in shown(
         TextsEmbedded(model="small", texts=3, digest="", seconds=0.1)
     )

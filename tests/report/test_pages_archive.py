@@ -43,7 +43,7 @@ def block(page: str, name: str) -> Any:
     return json.loads(gzip.decompress(base64.b64decode(packed[1])))
 
 
-def test_the_file_asks_for_nothing_else(bench: Path, tmp_path: Path) -> None:
+def test_the_file_loads_nothing_else(bench: Path, tmp_path: Path) -> None:
     page = Elements(written(bench, tmp_path / "page.html"))
     assert not [a for tag, a in page.tags if "src" in a or tag in ("link", "iframe", "object", "embed", "base")]
     assert all(a["href"] and a["href"].startswith("#") for tag, a in page.tags if "href" in a)
@@ -111,7 +111,7 @@ def test_pictures_are_in_the_file_and_others_files_are_not(tmp_path: Path) -> No
     assert [items[n]["blocks"][0]["picture"] for n in (2, 3)] == [None, None]
 
 
-def test_another_file_is_not_written_over_and_an_older_page_is(bench: Path, tmp_path: Path) -> None:
+def test_a_page_replaces_an_older_page_but_no_other_file(bench: Path, tmp_path: Path) -> None:
     out = tmp_path / "page.html"
     out.write_text("my thesis")
     with pytest.raises(UsageError, match="not overwritten"):
@@ -145,6 +145,6 @@ def test_a_trace_whose_beginning_cannot_be_read_is_named(tmp_path: Path, capsys:
     damaged = tmp_path / "runs" / "damaged" / "trace.jsonl"
     damaged.write_bytes(b"\x00\xff\n")
     assert main(["report", str(tmp_path / "runs"), "-o", str(tmp_path / "page.html")]) == 0
-    told = capsys.readouterr()
-    assert "1 episodes" in told.out
-    assert told.err == f"codeplan: left out: the beginning of {damaged} cannot be read\n"
+    output = capsys.readouterr()
+    assert "1 episodes" in output.out
+    assert output.err == f"codeplan: left out: the beginning of {damaged} cannot be read\n"

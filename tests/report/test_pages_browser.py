@@ -177,7 +177,7 @@ def test_a_checkpoint_names_the_variables_and_marks_what_changed(episode: Tab) -
     assert "'a desk'" in episode.text("[data-n='6'] .variables")
 
 
-def test_a_part_of_the_episode_stands_within_it(episode: Tab) -> None:
+def test_a_span_is_nested_in_the_timeline(episode: Tab) -> None:
     assert episode.count("[data-n='10'] .timeline [data-n='11']") == 1
     assert episode.count("[data-n='10'] [data-n='13']") == 0
 
@@ -230,7 +230,7 @@ def test_a_picture_is_shown_where_it_was_recorded(chromium: Chromium, tmp_path: 
 
 
 @pytest.mark.parametrize("place", ["", "#/episode/0"])
-def test_hostile_texts_stay_texts(chromium: Chromium, tmp_path: Path, place: str) -> None:
+def test_hostile_texts_remain_text(chromium: Chromium, tmp_path: Path, place: str) -> None:
     hostile(tmp_path / "run")
     tab = chromium.open(paged(tmp_path / "run", tmp_path) + place)
     tab.run("document.querySelectorAll('details').forEach(d => d.open = true)")
@@ -244,7 +244,7 @@ def test_hostile_texts_stay_texts(chromium: Chromium, tmp_path: Path, place: str
     assert tab.complaints == []
 
 
-def test_even_markup_that_got_in_could_run_nothing(tab: Tab) -> None:
+def test_the_policy_stops_injected_markup(tab: Tab) -> None:
     with pytest.raises(AssertionError, match="TrustedHTML"):
         tab.run("document.body.innerHTML = '<img src=x onerror=\"window.harmed=1\">'")
     with pytest.raises(AssertionError, match="TrustedScript"):
@@ -326,7 +326,9 @@ def test_a_long_trace_is_turned_page_by_page(chromium: Chromium, tmp_path: Path)
     assert tab.complaints == []
 
 
-def test_what_the_file_leaves_out_is_told(chromium: Chromium, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_says_what_the_file_leaves_out(
+    chromium: Chromium, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(tmp_path / "run", started(), *(acted(text=f"{n * n}") for n in range(1000)), ended(started()))
     monkeypatch.setattr(archive, "_MAX_PAGES", 2)
     tab = chromium.open(paged(tmp_path / "run", tmp_path) + "#/episode/0?event=500")

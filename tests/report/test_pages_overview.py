@@ -81,15 +81,15 @@ def test_a_bench_that_runs_shows_what_ended_and_what_has_begun(tmp_path: Path) -
     assert [(r.task.id, r.state) for r in found.episodes] == [("t/0", "success"), ("t/1", "open")]
     assert found.total == 3
     assert found.columns[0].name == "mine"
-    told = build_overview(found)
-    assert told["total"] == 3
-    assert [e[4] for e in told["episodes"]] == ["success", "open"]
+    shown = build_overview(found)
+    assert shown["total"] == 3
+    assert [e[4] for e in shown["episodes"]] == ["success", "open"]
 
 
-def test_the_figures_are_the_bench_s_own(bench: Path) -> None:
+def test_the_figures_agree_with_the_bench(bench: Path) -> None:
     read = store.read_bench(bench)
-    told = build_overview(ReportSource(bench).read())
-    for cell, column in zip(read.cells, told["columns"], strict=True):
+    shown = build_overview(ReportSource(bench).read())
+    for cell, column in zip(read.cells, shown["columns"], strict=True):
         ended_ones = read.outcomes_of(cell.name)
         solved = sum(e.result.success for e in ended_ones)
         assert column["rate"] == [
@@ -100,9 +100,9 @@ def test_the_figures_are_the_bench_s_own(bench: Path) -> None:
         actions = sum(e.result.actions for e in ended_ones) / len(ended_ones)
         assert column["means"]["actions"] == pytest.approx(actions)
         assert column["scripted"]
-    by_kind = [rates[0] for rates in told["byKind"]]
-    assert sum(rate[0] for rate in by_kind) == told["columns"][0]["rate"][0]
-    assert sum(rate[1] for rate in by_kind) == told["columns"][0]["rate"][1]
+    by_kind = [rates[0] for rates in shown["byKind"]]
+    assert sum(rate[0] for rate in by_kind) == shown["columns"][0]["rate"][0]
+    assert sum(rate[1] for rate in by_kind) == shown["columns"][0]["rate"][1]
 
 
 def test_broken_episodes_count_apart(tmp_path: Path) -> None:
@@ -135,22 +135,22 @@ def test_cost_is_money_where_it_is_known_of_all_else_tokens_else_calls() -> None
 
 def test_hostile_texts_are_shown_and_harmless_in_the_overview(tmp_path: Path) -> None:
     hostile(tmp_path / "run")
-    told = str(build_overview(ReportSource(tmp_path).read()))
-    assert "\u202e" not in told
-    assert "\x1b" not in told
-    assert "⟨U+202E⟩" in told
+    shown = str(build_overview(ReportSource(tmp_path).read()))
+    assert "\u202e" not in shown
+    assert "\x1b" not in shown
+    assert "⟨U+202E⟩" in shown
 
 
-def test_others_figures_stand_apart_from_ours_with_their_model_and_source(tmp_path: Path) -> None:
+def test_published_results_are_apart_from_ours_with_model_and_source(tmp_path: Path) -> None:
     tasks = (Task("t/0", "alfworld", "pick"),)
     cell = store.BenchCell("c", "alfworld-unseen", "alfworld", "adaplanner", "scripted")
     with store.BenchStore(tmp_path, store.BenchGrid((cell,), {"alfworld-unseen": tasks})) as kept:
         kept.append(store.EpisodeOutcome("c", tasks[0], 0, "runs/c/0", Result(tasks[0], Success())))
-    told = build_overview(ReportSource(tmp_path).read())
-    assert len(told["published"]) == len(published_results("alfworld-unseen")) > 0
-    assert all(p["model"] and p["source"] for p in told["published"])
-    assert not any(p["model"] == "scripted" for p in told["published"])
-    assert len(told["columns"]) == 1
+    shown = build_overview(ReportSource(tmp_path).read())
+    assert len(shown["published"]) == len(published_results("alfworld-unseen")) > 0
+    assert all(p["model"] and p["source"] for p in shown["published"])
+    assert not any(p["model"] == "scripted" for p in shown["published"])
+    assert len(shown["columns"]) == 1
 
 
 def test_a_line_of_results_cannot_lead_to_another_folder(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def test_a_step_ranges_from_its_guard_to_the_last_line_within() -> None:
     assert plan_layout(inner)["steps"] == [[1, 2, 5]]
 
 
-def test_text_that_is_no_plan_has_no_steps() -> None:
+def test_text_that_is_not_a_plan_has_no_steps() -> None:
     assert plan_layout("I cannot do that.")["steps"] == []
 
 
@@ -52,13 +52,13 @@ def test_a_diff_holds_both_plans_line_by_line(before: list[str], after: list[str
     assert [old for mark, old, _, _ in rows if mark != "+"] == list(range(1, len("\n".join(before).split("\n")) + 1))
 
 
-def test_plans_made_to_be_slow_to_compare_are_compared_in_time() -> None:
+def test_adversarial_plans_are_compared_in_time() -> None:
     started = time.process_time()
     diff_rows("a\nb\n" * 4000, "b\na\n" * 4000)
     assert time.process_time() - started < 10
 
 
-def test_the_course_tells_each_run_its_steps_its_end_and_where_the_next_resumed(tmp_path: Path) -> None:
+def test_the_course_has_each_run_with_steps_end_and_resume_point(tmp_path: Path) -> None:
     index = TraceIndex(
         write(
             tmp_path,

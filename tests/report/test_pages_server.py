@@ -1,4 +1,4 @@
-"""The page served: to itself, and to nobody else."""
+"""The served page: answers to its own requests, and to no other."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def ask(port: int, path: str, method: str = "GET", **headers: str) -> tuple[int,
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
     connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
     answer = connection.getresponse()
-    told = answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
+    output = answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
     connection.close()
-    return told
+    return output
 
 
 def data(port: int, path: str) -> Any:
@@ -77,7 +77,7 @@ def test_the_page_and_its_data_are_served(port: int) -> None:
     assert len(data(port, "/api/overview")["episodes"]) == 3
 
 
-def test_every_answer_forbids_what_the_page_does_not_need(port: int) -> None:
+def test_every_answer_has_the_security_headers(port: int) -> None:
     for path in ("/", "/api/overview", "/none"):
         _, headers, _ = ask(port, path)
         assert headers["content-security-policy"].startswith("default-src 'none'; script-src 'sha256-")
@@ -105,7 +105,7 @@ def test_another_origin_is_refused(port: int, origin: str) -> None:
     assert "access-control-allow-origin" not in headers
 
 
-def test_what_a_browser_says_comes_from_another_site_is_refused(port: int) -> None:
+def test_cross_site_requests_are_refused(port: int) -> None:
     assert ask(port, "/", Sec_Fetch_Site="cross-site")[0] == 403
     assert ask(port, "/", Sec_Fetch_Site="same-origin")[0] == 200
 
@@ -129,22 +129,22 @@ def test_nothing_can_be_written(port: int) -> None:
         "/api/skills/household/any",
     ],
 )
-def test_what_is_not_there_is_not_there(port: int, path: str) -> None:
+def test_unknown_addresses_answer_404(port: int, path: str) -> None:
     assert ask(port, path)[0] == 404
 
 
-def test_who_has_the_data_already_is_not_sent_them_again(port: int) -> None:
+def test_unchanged_data_is_not_sent_again(port: int) -> None:
     _, headers, _ = ask(port, "/api/episodes/1")
     assert ask(port, "/api/episodes/1", If_None_Match=headers["etag"])[0] == 304
 
 
-def test_a_long_text_comes_cut_and_whole_when_it_is_asked_for(port: int) -> None:
+def test_a_long_text_is_cut_and_sent_whole_on_request(port: int) -> None:
     first = data(port, "/api/episodes/1/pages/0")["items"][1]
     assert first["blocks"][1]["text"]["whole"] == MAX_TEXT_CHARACTERS + 1
     assert data(port, "/api/episodes/1/events/1")["blocks"][1]["text"] == "x" * (MAX_TEXT_CHARACTERS + 1)
 
 
-def test_a_long_trace_comes_in_pages(port: int) -> None:
+def test_a_long_trace_is_sent_in_pages(port: int) -> None:
     head = data(port, "/api/episodes/1")
     assert (head["events"], head["pages"]) == (402, [0, 200, 400])
     assert [i["n"] for i in data(port, "/api/episodes/1/pages/2")["items"]] == [400, 401]
@@ -157,7 +157,7 @@ def test_only_pictures_of_the_run_are_served(port: int) -> None:
     assert ask(port, "/api/episodes/0/pictures/13")[0] == 404
 
 
-def test_what_is_new_is_seen_and_numbers_stay(tmp_path: Path) -> None:
+def test_new_episodes_appear_and_numbers_stay(tmp_path: Path) -> None:
     write(tmp_path / "b", started("b"))
     with served(tmp_path) as port:
         assert [e[2] for e in data(port, "/api/overview")["episodes"]] == ["b"]

@@ -44,7 +44,7 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_glance_has_each_skill_with_its_figures(place: Path) -> None:
+def test_the_overview_has_each_skill_with_its_figures(place: Path) -> None:
     library = SkillLibrary(place / "library")
     library.change(library.get("household", "put-clean"), plan=PLAN)  # another version: its figures begin anew
     rows = {row["name"]: row for row in skills.skills_overview(library)["skills"]}
@@ -56,39 +56,39 @@ def test_the_glance_has_each_skill_with_its_figures(place: Path) -> None:
 
 def test_a_skill_has_its_evidence_by_version_its_changes_and_the_way_to_its_episodes(place: Path) -> None:
     library = SkillLibrary(place / "library")
-    told = skills.skill_details(library, "household", "put-clean", {(place / "runs" / "one").resolve(): 0})
-    assert told is not None
-    now, before = told["history"]
+    shown = skills.skill_details(library, "household", "put-clean", {(place / "runs" / "one").resolve(): 0})
+    assert shown is not None
+    now, before = shown["history"]
     assert before["with"] == [6, 6, *wilson_interval(6, 6)]
     assert before["without"] == [1, 6, *wilson_interval(1, 6)]
     assert (before["wins"], before["losses"], before["p"]) == (5, 0, mcnemar_exact(0, 5))
     assert [row[0] for row in now["diff"] if row[0] != " "] == ["-", "+"]
-    assert told["origins"][0]["episode"] == 0
-    assert len(told["trials"]) == told["all"] == 12
+    assert shown["origins"][0]["episode"] == 0
+    assert len(shown["trials"]) == shown["all"] == 12
     assert skills.skill_details(library, "household", "none", {}) is None
 
 
-def test_evidence_of_a_run_that_no_folder_can_be_leads_nowhere(place: Path) -> None:
+def test_an_impossible_run_path_in_the_evidence_has_no_link(place: Path) -> None:
     library = SkillLibrary(place / "library")
     skill = library.get("household", "odd")
     for run in ("a\0b", "x" * 10_000):
         library.record(skill, EvidenceRecord("clean/1", 1, "m", True, True, run=run))
-    told = skills.skill_details(library, "household", "odd", {})
-    assert told is not None
-    assert [trial[-1] for trial in told["trials"]] == [None, None]
+    shown = skills.skill_details(library, "household", "odd", {})
+    assert shown is not None
+    assert [trial[-1] for trial in shown["trials"]] == [None, None]
 
 
 def test_the_viewer_has_the_library_too(place: Path) -> None:
-    shelf = EpisodeCatalog(ReportSource(place / "runs"), SkillLibrary(place / "library"))
-    assert shelf.overview()["skills"]
-    assert [row["name"] for row in (shelf.skills() or {})["skills"]] == ["odd", "put-clean"]
-    found = shelf.skill("household", "put-clean")
+    catalog = EpisodeCatalog(ReportSource(place / "runs"), SkillLibrary(place / "library"))
+    assert catalog.overview()["skills"]
+    assert [row["name"] for row in (catalog.skills() or {})["skills"]] == ["odd", "put-clean"]
+    found = catalog.skill("household", "put-clean")
     assert found is not None
     assert found["trials"][0][-1] == 0
-    assert shelf.skill("..", "..") is None
+    assert catalog.skill("..", "..") is None
 
 
-def test_the_command_wants_a_library_that_is_there(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_needs_an_existing_library(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = ["-o", str(place / "page.html")]
     assert main(["report", str(place / "runs"), "--library", str(place / "none"), *out]) == 2
     assert "there is no folder" in capsys.readouterr().err
@@ -96,7 +96,7 @@ def test_the_command_wants_a_library_that_is_there(place: Path, capsys: pytest.C
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_library_s_pages_are_clicked_through(chromium: Chromium, axe: str, place: Path, scheme: str) -> None:
+def test_the_library_pages_work_in_a_browser(chromium: Chromium, axe: str, place: Path, scheme: str) -> None:
     archive.write_archive(ReportSource(place / "runs"), place / "page.html", SkillLibrary(place / "library"))
     tab = chromium.open((place / "page.html").as_uri(), scheme=scheme)
     tab.click("#nav-skills")
@@ -118,7 +118,7 @@ def test_the_library_s_pages_are_clicked_through(chromium: Chromium, axe: str, p
     assert tab.complaints == []
 
 
-def test_trials_of_no_time_that_there_is_are_shown_without_one(chromium: Chromium, place: Path) -> None:
+def test_trials_with_an_impossible_time_are_shown_without_one(chromium: Chromium, place: Path) -> None:
     library = SkillLibrary(place / "library")
     for at in (1e308, -1e300, 1e9):
         library.record(library.get("household", "odd"), EvidenceRecord("clean/1", 1, "m", True, True, at=at))

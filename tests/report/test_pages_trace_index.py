@@ -43,7 +43,7 @@ def test_an_event_that_is_too_large_is_named_and_not_read(tmp_path: Path) -> Non
     assert events[2] == Trace.read(index.path)[2]
 
 
-def test_a_damaged_line_is_named_and_the_others_are_read(tmp_path: Path) -> None:
+def test_a_damaged_line_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
     path = write(tmp_path, started(), acted(), acted())
     lines = path.read_bytes().split(b"\n")
     path.write_bytes(b"\n".join([lines[0], b'{"event": "action_taken", "seq": [[[', b'{"event": "\xff', *lines[2:]]))
@@ -54,7 +54,7 @@ def test_a_damaged_line_is_named_and_the_others_are_read(tmp_path: Path) -> None
     assert isinstance(events[3], ActionTaken)
 
 
-def test_a_torn_last_line_waits_until_it_is_whole(tmp_path: Path) -> None:
+def test_an_incomplete_last_line_is_read_once_it_is_complete(tmp_path: Path) -> None:
     path = write(tmp_path, started(), acted("one"), acted("two"))
     whole = path.read_bytes()
     path.write_bytes(whole[:-20])
@@ -65,7 +65,7 @@ def test_a_torn_last_line_waits_until_it_is_whole(tmp_path: Path) -> None:
     assert index.read(0) == Trace.read(path)
 
 
-def test_a_page_knows_the_plan_the_step_and_the_parts_that_hold_where_it_begins(tmp_path: Path) -> None:
+def test_a_page_knows_the_plan_the_step_and_the_spans_at_its_start(tmp_path: Path) -> None:
     begin = [started(), SpanOpened(id=1, kind="trial", name="1"), SpanOpened(id=2, kind="task", name="2")]
     begin += [SpanClosed(id=2), PlanDrafted(number=1, origin="plan", source=PLAN), PlanStarted(number=1, start_from=1)]
     begin += [StepEntered(step=2, title="take", checkpoint=state())]
@@ -78,6 +78,6 @@ def test_a_page_knows_the_plan_the_step_and_the_parts_that_hold_where_it_begins(
     assert index.plan_at(3) is None
 
 
-def test_a_trace_that_is_not_there_is_an_error_with_its_name(tmp_path: Path) -> None:
+def test_a_missing_trace_is_an_error_with_its_name(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"trace.jsonl cannot be read"):
         TraceIndex(tmp_path / "trace.jsonl").refresh()

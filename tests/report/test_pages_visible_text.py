@@ -28,7 +28,7 @@ def test_plain_text_stays_as_it_is_but_for_tabs_and_line_ends() -> None:
 
 
 @given(st.text())
-def test_whatever_the_text_what_is_shown_can_be_seen(text: str) -> None:
+def test_every_character_of_any_text_is_visible(text: str) -> None:
     assert make_visible(text).replace("\n", "").isprintable()
     assert "\n" not in label(text)
 
@@ -46,7 +46,7 @@ def test_a_small_value_is_written_as_python_writes_it(value: object) -> None:
     assert value_text(value, 1000) == repr(value)
 
 
-def test_other_containers_bear_their_names() -> None:
+def test_other_containers_are_named() -> None:
     assert value_text(deque([1]), 100) == "deque([1])"
     assert value_text(Counter("a"), 100) == "Counter({'a': 1})"
     assert value_text(OrderedDict(a=1), 100) == "OrderedDict({'a': 1})"
@@ -57,13 +57,13 @@ def test_a_huge_integer_is_written_without_its_decimal_digits() -> None:
     assert value_text(1 << 50_000, 10**6).startswith("0x1000")
 
 
-def test_a_value_that_contains_itself_ends() -> None:
+def test_a_cyclic_value_has_a_bounded_text() -> None:
     loop: list[object] = []
     loop.append(loop)
     assert value_text(loop, 500).endswith("…]" + "]" * 30)
 
 
-def test_a_small_checkpoint_that_stands_for_an_endless_value_is_written_in_bounds() -> None:
+def test_an_endless_value_in_a_small_checkpoint_has_a_bounded_text() -> None:
     value: object = "x" * 1000
     for _ in range(200):
         value = [value, value]
@@ -80,7 +80,7 @@ def test_a_damaged_checkpoint_has_no_variables_and_says_why() -> None:
     assert "damaged" in dropped_variables(damaged)[""]
 
 
-def test_what_was_not_saved_is_told_with_the_reason() -> None:
+def test_dropped_variables_have_reasons() -> None:
     assert dropped_variables(Checkpoint(dropped={"f": "a function cannot be saved"})) == {
         "f": "a function cannot be saved"
     }

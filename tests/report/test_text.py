@@ -25,12 +25,12 @@ def test_every_kind_of_line_end_is_one(end: str) -> None:
     assert clean(f"a{end}\tb") == "a\n    b"
 
 
-def test_one_line_is_one_line_of_the_width_that_is_asked_for() -> None:
+def test_one_line_has_at_most_the_given_width() -> None:
     assert one_line(" a\n b\t c ") == "a b c"
     assert one_line("x" * 500, 10) == "x" * 9 + "…"
 
 
-def test_clipped_text_says_how_much_there_was() -> None:
+def test_a_clipped_text_says_how_long_it_was() -> None:
     assert clip_lines("a\nb\n") == ["a", "b"]
     assert clip_lines("a\n" * 50, 2) == ["a", "a", "… (100 characters in all; the trace has them)"]
 
