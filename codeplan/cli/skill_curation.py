@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codeplan.cli import options
-from codeplan.cli.skills import DEFAULT_FOLDER, LibraryFolder, find_skill, open_library
+from codeplan.cli.skill_library import DEFAULT_FOLDER, LibraryFolder, find_skill, open_library
 
 if TYPE_CHECKING:
     from codeplan.curation.curation_runner import CurationRunner

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from codeplan.cli import options
+from codeplan.cli.skill_library import (
+    DEFAULT_FOLDER,
+    LibraryFolder,
+    find_skill,
+    open_library,
+    parse_status,
+    print_faults,
+    skill_figures,
+)
 
-if TYPE_CHECKING:
-    from codeplan.skills.library import SkillLibrary
-    from codeplan.skills.skill import Skill
-    from codeplan.skills.skill import SkillStatus as SkillStatus
-    from codeplan.skills.skill_statistics import SkillStatistics
-
-LibraryFolder = Annotated[Path, typer.Option("--library", metavar="DIR", help="The library's folder. [skills]")]
 Name = Annotated[str, typer.Argument(metavar="SKILL", help="The skill's name, or environment/name.")]
 EnvFilter = Annotated[str | None, typer.Option("--env", metavar="ENV", help="Only skills for this environment.")]
 Status = Annotated[str | None, typer.Option(metavar="S", help="Only candidate, active or retired skills.")]
-
-DEFAULT_FOLDER = Path("skills")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -229,63 +229,6 @@ def import_skills(
                 one_line(f"{row.source}: {f'candidate {row.name}' if row.name else f'left out: {row.reason}'}", 300)
             )
     raise typer.Exit(0 if all(row.name for row in rows) else 1)
-
-
-def open_library(folder: Path) -> SkillLibrary:
-    """The library.
-
-    Raises:
-        UsageError: the folder does not exist.
-    """
-    from codeplan.errors import UsageError
-    from codeplan.skills.library import SkillLibrary
-
-    if not folder.is_dir():
-        raise UsageError(f"there is no skill library at {folder}; name one with --library, or create one with discover")
-    return SkillLibrary(folder)
-
-
-def find_skill(library: SkillLibrary, name: str) -> Skill:
-    """The skill of a name such as ``heat-1`` or ``heat-1@2``.
-
-    Raises:
-        UsageError: there is no such skill or version.
-    """
-    from codeplan.errors import UsageError
-
-    name, at, version = name.partition("@")
-    if at and not (version.isascii() and version.isdigit()):
-        raise UsageError(f"{version!r} is not a version of {name}; give a number, as in {name}@1")
-    return library.get_by_name(name, int(version) if at else None)
-
-
-def skill_figures(library: SkillLibrary, skill: Skill) -> SkillStatistics:
-    """The evidence of a skill's trials."""
-    from codeplan.skills.skill_statistics import skill_statistics as of
-
-    return of(skill, library.read_evidence(skill))
-
-
-def print_faults(library: SkillLibrary) -> None:
-    """Print the library's faults on stderr."""
-    from codeplan.report.text import one_line
-
-    for fault in library.faults():
-        typer.echo(f"codeplan: left out: {one_line(fault, 400)}", err=True)
-
-
-def parse_status(status: str | None) -> SkillStatus | None:
-    """The status, checked.
-
-    Raises:
-        UsageError: it is not a status.
-    """
-    from codeplan.errors import UsageError
-
-    match status:
-        case None | "candidate" | "active" | "retired":
-            return status
-    raise UsageError(f"there is no status {status!r}; give candidate, active or retired")
 
 
 def _set_status(folder: Path, name: str, status: str) -> None:

@@ -1,0 +1,143 @@
+"""The command line. Commands import what they need when they run, so that ``codeplan --help`` is fast."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from codeplan.cli import (
+    bench,
+    compare,
+    episode,
+    learn,
+    listings,
+    plan,
+    recordings,
+    report,
+    sandbox,
+    serve,
+    skills,
+    testing,
+)
+from codeplan.version import VERSION
+
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="codeplan",
+    help="Check, run, refine and resume Python plans written by a language model, in a locked sandbox.",
+    epilog="Example: codeplan run household",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain text: half the start-up time and half the lines
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"codeplan {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Options before the command."""
+
+
+for commands in (
+    episode,
+    learn,
+    plan,
+    recordings,
+    testing,
+    bench,
+    compare,
+    report,
+    sandbox,
+    serve,
+    skills,
+    listings,
+):
+    commands.add_to(app)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    0 success; 1 not solved, or refused; 2 usage; 3 budget; 4 infrastructure; 130 interrupted.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # replace characters that the terminal cannot encode
+    try:
+        given = list(sys.argv[1:] if arguments is None else arguments)
+        code = app(args=given or ["--help"], standalone_mode=False)
+        sys.stdout.flush()
+    except SystemExit as exit:  # the reader of our output closed it
+        code = exit.code
+    except BaseException as error:
+        code = report_error(error)
+        _discard_output()
+        return code
+    if code == INTERRUPTED:  # typer returns this code for every interrupt and prints nothing
+        return _print_error("interrupted", INTERRUPTED)
+    return code if isinstance(code, int) else 0
+
+
+def report_error(error: BaseException) -> int:
+    """Print the error as one line on stderr and return its exit code."""
+    from codeplan.errors import CodeplanError
+
+    if os.environ.get("CODEPLAN_DEBUG"):
+        import traceback
+
+        traceback.print_exception(error)
+    if isinstance(error, BrokenPipeError):
+        return 0  # the reader closed the output
+    if isinstance(error, KeyboardInterrupt | typer.Abort):
+        return _print_error("interrupted", INTERRUPTED)
+    if isinstance(error, CodeplanError):
+        return _print_error("; ".join([str(error), *getattr(error, "__notes__", ())]), error.exit_code)
+    if (usage := _usage(error)) is not None:
+        return _print_error(usage, 2)
+    if isinstance(error, OSError):
+        return _print_error(f"the operating system reports: {error}", 4)
+    return _print_error(
+        f"internal error in codeplan ({type(error).__name__}: {error}); "
+        "run the command again with CODEPLAN_DEBUG=1 for a traceback, and please report it",
+        4,
+    )
+
+
+def _discard_output() -> None:
+    """Discard buffered output that cannot be written, or Python would report it at exit."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _usage(error: BaseException) -> str | None:
+    """The usage error of the command line's parser in one line; None for any other error."""
+    tell = getattr(error, "format_message", None)
+    if tell is None:
+        return None
+    path = getattr(getattr(error, "ctx", None), "command_path", None) or "codeplan"
+    return f"{tell().rstrip('.')}; see '{path} --help'"
+
+
+def _print_error(sentence: str, code: int) -> int:
+    from codeplan.report.text import one_line
+
+    print(f"codeplan: {one_line(sentence, 1000)}", file=sys.stderr)
+    return code
