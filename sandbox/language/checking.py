@@ -40,15 +40,15 @@ def check_and_compile(source: str, api: AgentApi) -> tuple[Plan, Program] | Reje
     except RejectedPlanError as refused:
         return Rejected(source, refused.diagnostics)
     problems = DiagnosticCollector(source)
-    parts, nodes = outline_plan(tree), walk(tree)
+    outline, nodes = outline_plan(tree), walk(tree)
     check_structure(tree, nodes, source.split("\n"), problems)
     check_agent_calls(nodes, api, problems)
-    flows = [analyse_flow(p.body) for p in parts.parts]
+    flows = [analyse_flow(p.body) for p in outline.parts]
     imported = find_imports(nodes)
-    names = PlanNames(imported, parts, flows)
+    names = PlanNames(imported, outline, flows)
     names.check(problems)
-    plan = Plan(source, _make_steps(parts, flows, names), names.provides)
-    program = build_program(imported, parts, flows, problems)
+    plan = Plan(source, _make_steps(outline, flows, names), names.provides)
+    program = build_program(imported, outline, flows, problems)
     return Rejected(source, problems.sorted()) if problems else (plan, program)
 
 
@@ -67,8 +67,8 @@ def _parse_or_repair(source: str) -> tuple[str, ast.Module]:
         raise
 
 
-def _make_steps(parts: PlanOutline, flows: list[NameFlow], names: PlanNames) -> tuple[Step, ...]:
-    digests = step_digests(parts, flows)
+def _make_steps(outline: PlanOutline, flows: list[NameFlow], names: PlanNames) -> tuple[Step, ...]:
+    digests = step_digests(outline, flows)
     return tuple(
         Step(
             number=p.step,
@@ -79,6 +79,6 @@ def _make_steps(parts: PlanOutline, flows: list[NameFlow], names: PlanNames) -> 
             needs=names.needs(p, f),
             sets=tuple(sorted(f.sets)),
         )
-        for p, f in zip(parts.parts, flows, strict=True)
+        for p, f in zip(outline.parts, flows, strict=True)
         if p.step is not None
     )

@@ -34,20 +34,22 @@ def _bool_op(visitor: Visitor, node: ast.BoolOp) -> None:
 
 def _if_exp(visitor: Visitor, node: ast.IfExp) -> None:
     visitor.visit(node.test)
-    start = visitor.state
-    visitor.visit(node.body)
-    then, visitor.state = visitor.state, start
-    visitor.visit(node.orelse)
-    visitor.state = _join_states([then, visitor.state])
+    _fork(visitor, [node.body], [node.orelse])
 
 
 def _if(visitor: Visitor, node: ast.If) -> None:
     visitor.visit(node.test)
+    _fork(visitor, node.body, node.orelse, _set_when_true(node.test))
+
+
+def _fork(
+    visitor: Visitor, body: Iterable[ast.AST], orelse: Iterable[ast.AST], set_in_body: frozenset[str] = frozenset()
+) -> None:
     start = visitor.state
-    visitor.bind(*_set_when_true(node.test))
-    visitor.visit_all(node.body)
+    visitor.bind(*set_in_body)
+    visitor.visit_all(body)
     then, visitor.state = visitor.state, start
-    visitor.visit_all(node.orelse)
+    visitor.visit_all(orelse)
     visitor.state = _join_states([then, visitor.state])
 
 

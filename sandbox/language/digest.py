@@ -15,15 +15,15 @@ _DIGITS = 16
 _PREFIX = re.compile(r"^\s*\[\s*[Ss]tep\s*\d+\s*\]\s*:?\s*")
 
 
-def step_digests(parts: PlanOutline, flows: list[NameFlow]) -> dict[int, str]:
+def step_digests(outline: PlanOutline, flows: list[NameFlow]) -> dict[int, str]:
     """Return the digest of each step by number. It covers the step and the code outside that it uses.
 
     Layout, comments, quote style and standalone strings do not count.
     """
-    outside = _SharedCode(parts, flows)
+    outside = _SharedCode(outline, flows)
     return {
         part.step: _hash([_normal_form(part.body), *outside.code_used_by({*f.reads, *f.deferred_reads})])
-        for part, f in zip(parts.parts, flows, strict=True)
+        for part, f in zip(outline.parts, flows, strict=True)
         if part.step is not None
     }
 
@@ -51,10 +51,10 @@ def _printed_text(statement: ast.stmt) -> str | None:
 class _SharedCode:
     """The statements outside the steps, by the names that they bind."""
 
-    def __init__(self, parts: PlanOutline, flows: list[NameFlow]) -> None:
+    def __init__(self, outline: PlanOutline, flows: list[NameFlow]) -> None:
         self._statements: dict[str, list[ast.stmt]] = {}
         self._known: dict[ast.stmt, tuple[str, set[str]]] = {}
-        for part in parts.parts:
+        for part in outline.parts:
             for statement in part.body if part.step is None else []:
                 for name in bound_names([statement]):
                     self._statements.setdefault(name, []).append(statement)

@@ -18,8 +18,8 @@ class PlanNames:
     ``flows`` belong to the outline's parts, in their order; ``imported`` are the plan's import statements.
     """
 
-    def __init__(self, imported: list[ImportStatement], parts: PlanOutline, flows: list[NameFlow]) -> None:
-        self._parts = list(zip(parts.parts, flows, strict=True))
+    def __init__(self, imported: list[ImportStatement], outline: PlanOutline, flows: list[NameFlow]) -> None:
+        self._parts = list(zip(outline.parts, flows, strict=True))
         self._given = PREDEFINED_NAMES | _imported_names(imported)
         self._outside = frozenset().union(*(f.binds for p, f in self._parts if p.step is None))
         self._anywhere = frozenset().union(*(f.binds for _, f in self._parts))

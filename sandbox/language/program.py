@@ -69,46 +69,46 @@ def compile_plan(source: str) -> Program:
     """Compile a plan for the guarded namespace. Raises RejectedPlanError with every problem found."""
     tree = parse_plan(source)
     problems = DiagnosticCollector(source)
-    parts = outline_plan(tree)
-    if parts.solution is None:
+    outline = outline_plan(tree)
+    if outline.solution is None:
         problems.add(None, "solution-missing", f"there is no function `solution`; write `{SOLUTION_HEADER}`")
-    program = build_program(find_imports(walk(tree)), parts, [analyse_flow(p.body) for p in parts.parts], problems)
+    program = build_program(find_imports(walk(tree)), outline, [analyse_flow(p.body) for p in outline.parts], problems)
     problems.raise_if_any()
     return program
 
 
 def build_program(
-    imported: list[ImportStatement], parts: PlanOutline, flows: list[NameFlow], problems: DiagnosticCollector
+    imported: list[ImportStatement], outline: PlanOutline, flows: list[NameFlow], problems: DiagnosticCollector
 ) -> Program:
     """Compile an outline, changing its nodes in place.
 
-    ``imported`` are all its import statements, ``flows`` belong to its parts. If problems are reported to ``problems``,
-    the program is empty.
+    ``imported`` are all its import statements, ``flows`` those of its parts. If ``problems`` receives any, the program
+    is empty.
     """
     given = tuple(import_bindings(imported))
     rebound = frozenset().union(*(f.binds for f in flows))
     transformer = PlanTransformer(problems, rebound)
-    _check_solution(parts, problems)
+    _check_solution(outline, problems)
     shared = frozenset().union(*(f.deferred_reads.keys() | f.generator_names for f in flows))
-    bodies = [(p, _transform_part(p, transformer, f, shared)) for p, f in zip(parts.parts, flows, strict=True)]
+    bodies = [(p, _transform_part(p, transformer, f, shared)) for p, f in zip(outline.parts, flows, strict=True)]
     if problems:
         return Program(())
     segments = [_import_segment(given)] if given else []
     try:
         for p, body in bodies:
             if body:
-                code = set_qualnames(_compile_segment(body, p.node), parts.solution)
+                code = set_qualnames(_compile_segment(body, p.node), outline.solution)
                 segments.append(Segment(p.step, p.node.lineno, code))
     except SyntaxError as error:
         problems.add_at(error.lineno or 0, 0, "syntax", str(error.msg))
     return Program(tuple(segments), rebound)
 
 
-def _check_solution(parts: PlanOutline, problems: DiagnosticCollector) -> None:
-    if parts.solution is not None and parts.solution.decorator_list:
-        problems.add(parts.solution, "language", "decorators are not part of the plan language; leave it out")
-    inside = {id(s) for s in parts.solution.body} if parts.solution else set()
-    for part in parts.parts:
+def _check_solution(outline: PlanOutline, problems: DiagnosticCollector) -> None:
+    if outline.solution is not None and outline.solution.decorator_list:
+        problems.add(outline.solution, "language", "decorators are not part of the plan language; leave it out")
+    inside = {id(s) for s in outline.solution.body} if outline.solution else set()
+    for part in outline.parts:
         for s in part.body if part.step is None else []:
             if id(s) not in inside:
                 _check_no_return(s, problems)
