@@ -18,7 +18,7 @@ STAND_IN_MARK = " †"
 
 _COLUMN_NOTE = (
     "Means over the episodes. Trajectory: actions since the last reset. In-plan: asks. Out-of-plan: new plans after a "
-    "failure. Inadmissible: the share of actions of which the environment says that they did nothing."
+    "failure. Inadmissible: the share of actions without effect."
 )
 
 
@@ -105,7 +105,7 @@ def _statistics_table(of: BenchOverview) -> BenchTable:
         _COLUMN_NOTE,
         f"{STAND_IN_MARK.strip()} The model is the {STAND_IN_LABEL}: its rates say nothing about language models.",
     )
-    return BenchTable("Figures", columns, rows, notes if scripted else notes[:1])
+    return BenchTable("Statistics", columns, rows, notes if scripted else notes[:1])
 
 
 def _row(f: CellStatistics, repeated: int) -> tuple[str, ...]:
@@ -130,14 +130,14 @@ def _comparison_table(c: CellComparison) -> BenchTable:
     ]
     return BenchTable(
         f"{c.first} and {c.second} on {c.suite}, {n} pairs",
-        ("", "first", "second", "second less first", "95 %"),
+        ("", "first", "second", "second minus first", "95 %"),
         (success, *means),
         tuple(_comparison_notes(c)),
     )
 
 
 def _comparison_notes(c: CellComparison) -> list[str]:
-    more = {None: "No difference is seen, so no number of tasks would show it.", 0: ""}
+    more = {None: "There is no difference that more tasks could show.", 0: ""}
     needed = more.get(
         c.more_pairs, f"To find a difference as large as this with a power of 80 %, {c.more_pairs} more pairs."
     )
@@ -154,7 +154,7 @@ def _published_table(found: Sequence[PublishedResult]) -> BenchTable:
         (f"{p.suite}: {p.method}", p.model, *(format_number(p.rates.get(k), 2) for k in ("all", *kinds)), p.source)
         for p in found
     )
-    note = "Theirs, with their models, prompts and versions of the environments: none was measured with codeplan."
+    note = "Published by others, with their models, prompts and environments; none was measured with codeplan."
     return BenchTable("Published success rates, %", ("", "model", "all", *kinds, "source"), rows, (note,))
 
 

@@ -38,7 +38,7 @@ def bench(folder: Path, cells: dict[str, str], repeats: int = 1, model: str = "s
     return folder
 
 
-def test_two_cells_are_compared_over_what_both_have_played(tmp_path: Path) -> None:
+def test_two_cells_are_compared_over_their_common_episodes(tmp_path: Path) -> None:
     folder = bench(tmp_path, {"a": "1" * 8 + "0" * 10 + "x", "b": "1" * 6 + "0" * 2 + "1" * 8 + "0" * 4})
     (found,) = build_overview(str(folder)).comparisons
     assert (found.first, found.second, found.pairs, found.left_out) == ("a", "b", 18, 3)
@@ -51,7 +51,7 @@ def test_two_cells_are_compared_over_what_both_have_played(tmp_path: Path) -> No
     assert means["money"].first == 0.5
 
 
-def test_repeats_are_paired_with_their_like_and_counted_as_one_task_in_means(tmp_path: Path) -> None:
+def test_repeats_are_paired_by_number_and_averaged_by_task(tmp_path: Path) -> None:
     folder = bench(tmp_path, {"a": "1" * 20 + "0" * 20, "b": "1" * 40}, repeats=2)
     found = build_overview(str(folder))
     assert found.comparisons[0].pairs == 40
@@ -59,7 +59,7 @@ def test_repeats_are_paired_with_their_like_and_counted_as_one_task_in_means(tmp
     assert kinds[-1].pass_at_k == (0.5, 1.0)
 
 
-def test_sides_are_named_by_folder_and_by_part_of_a_cell(tmp_path: Path) -> None:
+def test_cells_are_named_by_folder_and_part_of_their_name(tmp_path: Path) -> None:
     one = bench(tmp_path / "one", {"alpha": "1" * 20, "beta": "0" * 20})
     two = bench(tmp_path / "two", {"alpha": "0" * 20, "beta": "0" * 20})
     (found,) = build_overview(f"{one}:alp", f"{two}:beta").comparisons
@@ -83,7 +83,7 @@ def test_benches_without_a_common_task_are_not_compared(tmp_path: Path) -> None:
         build_overview(str(folder))
 
 
-def test_what_is_not_known_stays_open(tmp_path: Path) -> None:
+def test_unknown_values_stay_unknown(tmp_path: Path) -> None:
     result = Result(TASKS[0], Success(), actions=4, usage=Usage(None, None))
     one = measure_episode(EpisodeOutcome("a", TASKS[0], 0, "", result), tmp_path, ("Nothing",))
     assert (one.trajectory, one.inadmissible, one.tokens, one.money) == (4, None, None, None)
@@ -107,7 +107,7 @@ def test_trajectory_and_inadmissible_actions_are_counted_in_the_trace(tmp_path: 
     assert (told.trajectory, told.inadmissible, untold.inadmissible) == (2, 2, None)
 
 
-def test_a_real_bench_has_figures_that_agree_with_its_results(play: Play) -> None:
+def test_a_real_benchs_statistics_agree_with_its_results(play: Play) -> None:
     done: BenchRecord = play(plan(kind=None, models=[{"name": "scripted", "mistakes": "many"}])).bench
     for ended, measures in measure_cell(done, done.cells[0]).values():
         assert measures.actions == ended.result.actions >= measures.trajectory > 0
@@ -115,12 +115,12 @@ def test_a_real_bench_has_figures_that_agree_with_its_results(play: Play) -> Non
 
 
 @pytest.mark.parametrize("form", TABLE_FORMATS)
-def test_tables_are_written_in_every_form(tmp_path: Path, form: str) -> None:
+def test_tables_have_every_format(tmp_path: Path, form: str) -> None:
     text = format_tables(build_tables(build_overview(str(bench(tmp_path, {"a": "1" * 20, "b": "01" * 10})))), form)
     assert "50.0" in text and "even" in text
 
 
-def test_special_characters_are_written_as_each_form_wants_them() -> None:
+def test_special_characters_are_escaped_in_each_format() -> None:
     table = BenchTable("50 %_", ("a|b", "n"), (("x&y\\~^{}#$|\n", "1"),))
     assert "| x&y\\~^{}#$\\| | 1 |" in format_markdown(table)
     assert r"x\&y\textbackslash{}\textasciitilde{}\textasciicircum{}\{\}\#\$|" in format_latex(table)
@@ -128,7 +128,7 @@ def test_special_characters_are_written_as_each_form_wants_them() -> None:
     assert list(csv.reader(io.StringIO(TABLE_FORMATS["csv"](table))))[1] == ["x&y\\~^{}#$|\n", "1"]
 
 
-def test_scripted_figures_are_marked_and_published_ones_stand_apart(tmp_path: Path) -> None:
+def test_scripted_cells_are_marked_and_published_results_are_separate(tmp_path: Path) -> None:
     cells = tuple(
         BenchCell(n, "textcraft", "textcraft", "adapt", m) for n, m in (("ours", "scripted"), ("real", "gpt"))
     )
@@ -144,7 +144,7 @@ def test_scripted_figures_are_marked_and_published_ones_stand_apart(tmp_path: Pa
     assert not any("†" in cell for row in theirs.rows for cell in row)
 
 
-def test_what_was_published_names_model_and_source_and_adds_up() -> None:
+def test_published_results_name_model_and_source_and_add_up() -> None:
     counts = {"pick": 24, "clean": 31, "heat": 23, "cool": 21, "examine": 18, "pick_two": 17}
     for suite in ("alfworld-unseen", "textcraft", "webshop-100", "hotpotqa-500"):
         for line in published_results(suite):

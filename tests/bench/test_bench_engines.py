@@ -78,7 +78,7 @@ class Cores(msgspec.Struct, frozen=True):
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system does not tell cores")
-def test_processes_keep_to_their_share_of_the_cores_and_so_do_their_successors(tmp_path: Path) -> None:
+def test_processes_and_their_replacements_keep_to_their_cores(tmp_path: Path) -> None:
     mine = frozenset(os.sched_getaffinity(0))
     found = dict(engines.make_engine("processes", 2).run(range(8), Cores(str(tmp_path))))
     if len(mine) >= 2:
@@ -88,7 +88,7 @@ def test_processes_keep_to_their_share_of_the_cores_and_so_do_their_successors(t
 
 
 @pytest.mark.parametrize("name", ["threads", "processes"])
-def test_jobs_are_drawn_when_there_is_room_and_come_as_they_end(name: str, tmp_path: Path) -> None:
+def test_jobs_start_when_a_worker_is_free_and_results_come_as_they_end(name: str, tmp_path: Path) -> None:
     drawn = []
 
     def jobs() -> Iterator[int]:
@@ -102,7 +102,7 @@ def test_jobs_are_drawn_when_there_is_room_and_come_as_they_end(name: str, tmp_p
         assert sorted([first, *run]) == [n * n for n in range(7)]
 
 
-def test_a_process_that_dies_is_replaced_and_its_job_begun_again(tmp_path: Path) -> None:
+def test_a_process_that_dies_is_replaced_and_its_job_restarted(tmp_path: Path) -> None:
     run = engines.make_engine("processes", 2).run(range(5), Square(str(tmp_path), 3, 1))
     assert sorted(run) == [0, 1, 4, 9, 16]
     (tmp_path / "tries").unlink()
@@ -111,7 +111,7 @@ def test_a_process_that_dies_is_replaced_and_its_job_begun_again(tmp_path: Path)
     assert int((tmp_path / "tries").read_text()) == 1 + engines.MAX_RESTARTS
 
 
-def test_closing_ends_processes_at_once() -> None:
+def test_closing_stops_processes_at_once() -> None:
     began = time.monotonic()
     with closing(engines.make_engine("processes", 2).run(range(5), Sleep())) as run:
         assert next(run) == 0
@@ -119,7 +119,7 @@ def test_closing_ends_processes_at_once() -> None:
 
 
 @pytest.mark.parametrize("name", ["threads", "processes"])
-def test_bad_input_ends_the_run_in_its_own_words(name: str) -> None:
+def test_a_handlers_error_ends_the_run_with_its_message(name: str) -> None:
     with pytest.raises(UsageError, match="no such setting"):
         list(engines.make_engine(name, 2).run(range(3), Refuse()))
 
@@ -155,7 +155,7 @@ def refusing() -> type:
 
 @pytest.mark.parametrize("name", ["dask", "ray"])
 @pytest.mark.filterwarnings("ignore")
-def test_a_cluster_plays_as_threads_do_though_a_worker_is_killed(name: str, play: Play, tmp_path: Path) -> None:
+def test_a_cluster_gives_the_threads_results_even_if_a_worker_is_killed(name: str, play: Play, tmp_path: Path) -> None:
     pytest.importorskip({"dask": "distributed"}.get(name, name), reason=f"{name} is not installed")
     asked = plan(kind=None)
     expected = play(asked).bench
@@ -169,7 +169,7 @@ def test_a_cluster_plays_as_threads_do_though_a_worker_is_killed(name: str, play
         list(engines.make_engine(name, 1).run(range(1), refusing()()))
 
 
-def test_what_cannot_be_is_told() -> None:
+def test_invalid_engines_and_addresses_are_refused() -> None:
     with pytest.raises(UsageError, match="did you mean 'threads'"):
         engines.make_engine("thread", 1)
     with pytest.raises(UsageError, match="leave --address out"):
@@ -177,7 +177,7 @@ def test_what_cannot_be_is_told() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_cluster_that_is_not_there_is_told() -> None:
+def test_an_unreachable_cluster_is_named() -> None:
     pytest.importorskip("distributed", reason="dask is not installed")
     import dask
 

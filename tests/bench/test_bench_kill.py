@@ -28,7 +28,7 @@ def killed(command: list[str], folder: Path, lines: int) -> None:
 
 
 @pytest.mark.parametrize("engine", ["threads", "processes"])
-def test_a_bench_that_is_killed_goes_on_and_plays_nothing_twice(engine: str, tmp_path: Path, play: Play) -> None:
+def test_a_killed_bench_continues_and_runs_nothing_twice(engine: str, tmp_path: Path, play: Play) -> None:
     command = [*COMMAND, "--engine", engine]
     for lines in (1, 5):
         killed(command, tmp_path / "killed", lines)

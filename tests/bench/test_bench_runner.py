@@ -41,7 +41,7 @@ def tiny(url: str) -> dict[str, object]:
     return {"name": "tiny", "base_url": url, "max_retries": 0, "api_key": "none"}
 
 
-def test_every_cell_plays_every_task_of_its_suite_and_leaves_a_trace(play: Play, tmp_path: Path) -> None:
+def test_every_cell_runs_every_task_of_its_suite_and_leaves_a_trace(play: Play, tmp_path: Path) -> None:
     done = play(plan(suites=["household", "textcraft"], kind=None, n=1)).bench
     assert len(done.outcomes) == done.total_episodes == 9
     for one in done.outcomes:
@@ -50,7 +50,7 @@ def test_every_cell_plays_every_task_of_its_suite_and_leaves_a_trace(play: Play,
     assert read_bench(tmp_path / "out") == done
 
 
-def test_what_ended_is_not_played_again(play: Play, tmp_path: Path) -> None:
+def test_finished_episodes_do_not_run_again(play: Play, tmp_path: Path) -> None:
     asked = plan(kind=None)
     first = play(asked).bench
     lines = (tmp_path / "out" / "results.jsonl").read_bytes()
@@ -70,7 +70,7 @@ def test_a_repeat_has_the_next_seed_the_same_for_all_cells(play: Play, tmp_path:
     assert [seeds[cell.name, 1] for cell in done.bench.cells] == [6, 6]
 
 
-def test_an_episode_that_died_goes_on_from_its_trace(play: Play, tmp_path: Path) -> None:
+def test_an_unfinished_episode_resumes_from_its_trace(play: Play, tmp_path: Path) -> None:
     asked = plan()
     whole = play(asked).bench
     trace = tmp_path / "out" / whole.outcomes[0].run / "trace.jsonl"
@@ -82,7 +82,7 @@ def test_an_episode_that_died_goes_on_from_its_trace(play: Play, tmp_path: Path)
 
 
 @pytest.mark.parametrize("left", [b"", b"not a trace\n", b'{"event":"warning_issued","message":"x"}\n'])
-def test_an_episode_that_cannot_go_on_starts_anew_and_what_it_left_is_kept(
+def test_an_episode_that_cannot_resume_starts_over_and_its_trace_is_kept(
     play: Play, tmp_path: Path, left: bytes
 ) -> None:
     asked = plan()
@@ -94,7 +94,7 @@ def test_an_episode_that_cannot_go_on_starts_anew_and_what_it_left_is_kept(
     assert (trace.parent / "died-1.jsonl").read_bytes() == left
 
 
-def test_infrastructure_that_fails_is_tried_again_counted_apart_and_again_at_the_next_start(play: Play) -> None:
+def test_infrastructure_failures_are_retried_counted_separately_and_run_again_later(play: Play) -> None:
     broken = play(plan(models=[tiny(DEAD)]), retries=1).bench
     (only,) = broken.outcomes
     assert (only.broken, only.failures, only.result.success) == (True, 2, False)
@@ -104,7 +104,7 @@ def test_infrastructure_that_fails_is_tried_again_counted_apart_and_again_at_the
     assert (only.broken, only.result.success) == (False, True)
 
 
-def test_a_spent_budget_stops_the_bench_and_more_of_it_lets_it_go_on(play: Play) -> None:
+def test_a_spent_budget_stops_the_bench_and_a_larger_one_continues_it(play: Play) -> None:
     asked = plan(kind=None)
     done = play(asked, workers=1, budget=BenchBudget(tokens=1))
     assert done.stopped_by is not None and done.stopped_by.kind == "tokens"
@@ -115,21 +115,21 @@ def test_a_spent_budget_stops_the_bench_and_more_of_it_lets_it_go_on(play: Play)
     assert (whole.stopped_by, len(whole.bench.outcomes)) == (None, 6)
 
 
-def test_a_budget_that_is_negative_is_refused() -> None:
+def test_a_negative_budget_is_refused() -> None:
     with pytest.raises(UsageError, match="budget of money"):
         BenchBudget(money=-1)
 
 
-def test_each_end_is_told_as_it_comes_and_without_a_folder_nothing_is_written(play: Play, tmp_path: Path) -> None:
+def test_the_observer_sees_each_outcome_and_no_folder_means_no_files(play: Play, tmp_path: Path) -> None:
     from contextlib import nullcontext
 
-    heard = []
-    done = play(plan(kind=None), folder=None, observer=lambda bench: nullcontext(heard.append)).bench
-    assert sorted(e.key for e in heard) == sorted(e.key for e in done.outcomes)
+    received = []
+    done = play(plan(kind=None), folder=None, observer=lambda bench: nullcontext(received.append)).bench
+    assert sorted(e.key for e in received) == sorted(e.key for e in done.outcomes)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_traces_come_back_through_a_storage(play: Play, tmp_path: Path) -> None:
+def test_traces_are_downloaded_from_the_storage(play: Play, tmp_path: Path) -> None:
     pytest.importorskip("fsspec", reason="fsspec is not installed")
     done = play(plan(), storage=f"file://{tmp_path}/far").bench
     run = done.outcomes[0].run
@@ -137,9 +137,7 @@ def test_traces_come_back_through_a_storage(play: Play, tmp_path: Path) -> None:
     assert near.read_bytes() == far.read_bytes() and Trace.read(near)
 
 
-def test_an_episode_of_an_endpoint_that_died_goes_on_with_the_key_and_address_that_are_given(
-    play: Play, tmp_path: Path
-) -> None:
+def test_an_unfinished_endpoint_episode_resumes_with_the_given_key_and_address(play: Play, tmp_path: Path) -> None:
     with endpoint() as url:
         asked = plan(models=[tiny(url)])
         whole = play(asked).bench

@@ -24,7 +24,7 @@ actions = 9
 """
 
 
-def test_a_file_is_every_combination_of_what_it_names(tmp_path: Path) -> None:
+def test_a_file_describes_every_combination(tmp_path: Path) -> None:
     (tmp_path / "grid.toml").write_text(FILE)
     made = resolve_bench(read_spec(tmp_path / "grid.toml"))
     names = [c.name for c in made.grid.cells]
@@ -37,14 +37,14 @@ def test_a_file_is_every_combination_of_what_it_names(tmp_path: Path) -> None:
     assert made.grid.repeats == 2
 
 
-def test_secrets_are_given_to_the_episodes_and_kept_out_of_the_grid(tmp_path: Path) -> None:
+def test_secrets_reach_the_episodes_but_not_the_grid(tmp_path: Path) -> None:
     (tmp_path / "grid.toml").write_text(FILE)
     made = resolve_bench(read_spec(tmp_path / "grid.toml"))
     assert made.settings["household.adaplanner.tiny"]["api_key"] == "hush"
     assert "hush" not in str(made.grid) and "127.0.0.1" not in str(made.grid)
 
 
-def test_settings_that_were_found_go_behind_all_others() -> None:
+def test_configured_settings_yield_to_all_others() -> None:
     asked = read_from(common={"tries": 2})
     made = resolve_bench(asked, lambda model: {"tries": 9, "mistakes": "many"} if model == "scripted" else {})
     assert made.settings == {"household.adaplanner.scripted": {"tries": 2, "mistakes": "many"}}
@@ -58,7 +58,7 @@ def read_from(**more):
     return msgspec.convert({"suites": ["household"], "n": 1, **more}, BenchSpec)
 
 
-def test_the_grid_says_how_the_environment_tells_futile_actions() -> None:
+def test_the_grid_holds_the_environments_no_effect_prefixes() -> None:
     assert plan().grid.cells[0].no_effect_prefixes == ("Nothing happens.",)
 
 
@@ -76,7 +76,7 @@ def test_the_grid_says_how_the_environment_tells_futile_actions() -> None:
         ({"methods": ["adaplanner", "adaplanner"]}, "are called"),
     ],
 )
-def test_what_there_is_not_is_told_before_anything_begins(asked: dict[str, object], told: str) -> None:
+def test_unknown_names_are_refused_before_anything_starts(asked: dict[str, object], told: str) -> None:
     with pytest.raises(UsageError, match=told):
         plan(**asked)
 
@@ -89,7 +89,7 @@ def test_what_there_is_not_is_told_before_anything_begins(asked: dict[str, objec
         ("suites = 'x'", "does not describe a bench"),
     ],
 )
-def test_a_file_that_is_no_bench_is_told(tmp_path: Path, text: str, told: str) -> None:
+def test_an_invalid_file_is_refused(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "grid.toml").write_text(text)
     with pytest.raises(UsageError, match=told):
         read_spec(tmp_path / "grid.toml")
@@ -97,7 +97,7 @@ def test_a_file_that_is_no_bench_is_told(tmp_path: Path, text: str, told: str) -
         read_spec(tmp_path / "none.toml")
 
 
-def test_a_suite_is_always_the_same_tasks() -> None:
+def test_a_suite_always_has_the_same_tasks() -> None:
     env = make("textcraft")
     tasks = select_tasks("textcraft", env)
     assert len(tasks) == 200
@@ -115,7 +115,7 @@ def test_a_named_suite_has_its_split() -> None:
     assert NAMED_SUITES["alfworld-seen"].split == "valid_seen"
 
 
-def test_no_secret_is_in_a_name_or_in_the_grid_however_deep_it_stands() -> None:
+def test_no_nested_secret_is_in_a_name_or_in_the_grid() -> None:
     made = plan(
         methods=[{"name": "adaplanner", "tries": 1}], models=[{"name": "tiny", "api_key": "hush", "timeout": 9}]
     )

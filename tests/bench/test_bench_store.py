@@ -27,7 +27,7 @@ def ended(task: Task, repeat: int = 0, success: bool = True, broken: bool = Fals
     )
 
 
-def test_what_was_kept_is_read_in_the_order_of_the_grid(tmp_path: Path) -> None:
+def test_outcomes_are_read_in_the_order_of_the_grid(tmp_path: Path) -> None:
     with BenchStore(tmp_path, GRID) as store:
         for one in (ended(TASKS[1], 1), ended(TASKS[0]), ended(TASKS[1])):
             store.append(one)
@@ -40,7 +40,7 @@ def test_what_was_kept_is_read_in_the_order_of_the_grid(tmp_path: Path) -> None:
     assert (bench.grid, bench.total_episodes, len(bench.outcomes_of("a"))) == (GRID, 4, 3)
 
 
-def test_a_torn_last_line_is_left_out_and_then_written_over(tmp_path: Path) -> None:
+def test_a_torn_last_line_is_ignored_and_then_overwritten(tmp_path: Path) -> None:
     with BenchStore(tmp_path, GRID) as store:
         store.append(ended(TASKS[0]))
     with (tmp_path / "results.jsonl").open("ab") as file:
@@ -51,7 +51,7 @@ def test_a_torn_last_line_is_left_out_and_then_written_over(tmp_path: Path) -> N
     assert [e.task for e in read_bench(tmp_path).outcomes] == list(TASKS)
 
 
-def test_the_last_word_on_an_episode_counts(tmp_path: Path) -> None:
+def test_the_latest_outcome_of_an_episode_counts(tmp_path: Path) -> None:
     with BenchStore(tmp_path, GRID) as store:
         store.append(ended(TASKS[0], success=False, broken=True))
         store.append(ended(TASKS[0]))
@@ -78,7 +78,7 @@ def test_a_bench_may_grow_and_is_not_mixed_with_another(tmp_path: Path) -> None:
         BenchStore(tmp_path, BenchGrid(more.cells, more.tasks, 1))
 
 
-def test_a_folder_that_holds_no_bench_or_a_damaged_one_is_told(tmp_path: Path) -> None:
+def test_a_missing_or_damaged_bench_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no bench in"):
         read_bench(tmp_path)
     BenchStore(tmp_path, GRID).close()
@@ -92,7 +92,7 @@ def test_a_folder_that_holds_no_bench_or_a_damaged_one_is_told(tmp_path: Path) -
             read_bench(tmp_path)
 
 
-def test_every_episode_has_a_folder_of_its_own_inside_the_bench_s() -> None:
+def test_every_episode_has_its_own_folder_inside_the_benchs() -> None:
     names = ["a/b", "a-b", "a:b", "..", "../x", "", "a-b-r1", "é", "x" * 300, "x" * 301, "clean/1"]
     folders = [episode_folder(cell, task, repeat) for cell in names for task in names for repeat in (0, 1)]
     assert len(set(folders)) == len(folders)

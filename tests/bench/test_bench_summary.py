@@ -18,7 +18,7 @@ def test_rows_come_by_kind_and_then_all():
     assert rows[-1].reasons == {"success": 1, "budget": 2}
 
 
-def test_an_unreachable_endpoint_is_a_reason_and_not_a_traceback():
+def test_an_unreachable_endpoint_is_an_ending_and_not_a_traceback():
     tasks = envs.make("household").tasks("test")[:1]
     settings = {"base_url": "http://127.0.0.1:9", "max_retries": 0}
     (only,) = run_tasks("household", tasks, model="some-model", **settings)

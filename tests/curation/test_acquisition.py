@@ -17,9 +17,9 @@ def library(tmp_path):
 
 
 def household(task_id, tmp_path, **settings):
-    lab = CurationRunner("household", folder=tmp_path / "runs", **settings)
-    task = next(t for t in lab.tasks("train") if t.id == task_id)
-    return lab, lab.run_planner(task, "first")
+    runner = CurationRunner("household", folder=tmp_path / "runs", **settings)
+    task = next(t for t in runner.tasks("train") if t.id == task_id)
+    return runner, runner.run_planner(task, "first")
 
 
 class LockAgent:
@@ -72,28 +72,28 @@ def steps(*actions):
 
 @pytest.mark.parametrize("kind", ["clean", "examine", "pick_two"])
 def test_a_success_becomes_a_candidate_with_parameters_and_a_proof(library, tmp_path, kind):
-    lab, ran = household(f"{kind}/2003", tmp_path)
-    skill = acquire_skill(lab, library, ran)
+    runner, ran = household(f"{kind}/2003", tmp_path)
+    skill = acquire_skill(runner, library, ran)
     assert (skill.status, skill.kind, skill.env) == ("candidate", kind, "household")
     assert {"the_item", "the_places"} <= set(skill.parameters)
     assert skill.origins[0].run == ran.run
     (trial,) = library.read_evidence(skill)
     assert (trial.phase, trial.success, trial.task) == ("acquire", True, f"{kind}/2003")
-    assert isinstance(Sandbox().check(skill.plan, lab.api()), Plan)
+    assert isinstance(Sandbox().check(skill.plan, runner.api()), Plan)
 
 
-def test_a_failure_becomes_nothing(library, tmp_path):
-    lab, ran = household("heat/2003", tmp_path, gaps=1.0, sample_kinds="pick")
+def test_a_failure_yields_no_skill(library, tmp_path):
+    runner, ran = household("heat/2003", tmp_path, gaps=1.0, sample_kinds="pick")
     assert not ran.result.success
-    assert acquire_skill(lab, library, ran) is None
+    assert acquire_skill(runner, library, ran) is None
     assert library.entries() == []
 
 
-def test_one_shape_is_one_skill_with_all_the_episodes_it_came_from(library, tmp_path):
+def test_plans_of_one_shape_are_one_skill_with_all_origins(library, tmp_path):
     settings = {"mistakes": "none"}
     for task in ("heat/2003", "heat/2004"):
-        lab, ran = household(task, tmp_path / task[-4:], **settings)
-        skill = acquire_skill(lab, library, ran)
+        runner, ran = household(task, tmp_path / task[-4:], **settings)
+        skill = acquire_skill(runner, library, ran)
     assert len(library.entries()) == 1
     assert [o.task for o in skill.origins] == ["heat/2003", "heat/2004"]
 
@@ -104,62 +104,62 @@ def test_a_kind_in_any_script_makes_a_skill_with_a_name(library, kind):
         def tasks(self, split):
             return [Task("door/1", "lock", kind, "open the door")]
 
-    lab = CurationRunner(Doors(), Replies(steps("turn", "open")))
-    skill = acquire_skill(lab, library, lab.run_planner(lab.tasks("test")[0], "first"))
+    runner = CurationRunner(Doors(), Replies(steps("turn", "open")))
+    skill = acquire_skill(runner, library, runner.run_planner(runner.tasks("test")[0], "first"))
     assert skill.kind == kind
     assert library.get("lock", skill.name) == skill
 
 
 def test_a_skill_whose_plan_became_another_gets_no_evidence_from_the_old_one(library):
-    lab = CurationRunner(Lock(), Replies(*[steps("turn", "open")] * 3))
-    task = lab.tasks("test")[0]
-    first = acquire_skill(lab, library, lab.run_planner(task, "first"))
+    runner = CurationRunner(Lock(), Replies(*[steps("turn", "open")] * 3))
+    task = runner.tasks("test")[0]
+    first = acquire_skill(runner, library, runner.run_planner(task, "first"))
     edited = library.change(first, plan=first.plan.replace("'turn'", "'push'"))
-    second = acquire_skill(lab, library, lab.run_planner(task, "second"))
+    second = acquire_skill(runner, library, runner.run_planner(task, "second"))
     assert second.name == f"{first.name}-2"
-    assert acquire_skill(lab, library, lab.run_planner(task, "third")).name == second.name
+    assert acquire_skill(runner, library, runner.run_planner(task, "third")).name == second.name
     assert [t.version for t in library.read_evidence(edited)] == [1]
 
 
-def test_a_damaged_skill_of_the_same_name_is_no_hindrance(library):
-    lab = CurationRunner(Lock(), Replies(*[steps("turn", "open")] * 2))
-    task = lab.tasks("test")[0]
-    first = acquire_skill(lab, library, lab.run_planner(task, "first"))
+def test_a_damaged_skill_of_the_same_name_does_not_prevent_a_new_one(library):
+    runner = CurationRunner(Lock(), Replies(*[steps("turn", "open")] * 2))
+    task = runner.tasks("test")[0]
+    first = acquire_skill(runner, library, runner.run_planner(task, "first"))
     (library.path / "lock" / first.name / "plan.py").write_bytes(b"\xff")
-    assert acquire_skill(lab, library, lab.run_planner(task, "second")).name == f"{first.name}-2"
+    assert acquire_skill(runner, library, runner.run_planner(task, "second")).name == f"{first.name}-2"
 
 
 def test_a_retired_skill_stays_retired_when_it_is_found_again(library, tmp_path):
-    lab, ran = household("heat/2003", tmp_path)
-    library.change(acquire_skill(lab, library, ran), status="retired")
-    assert acquire_skill(lab, library, ran).status == "retired"
+    runner, ran = household("heat/2003", tmp_path)
+    library.change(acquire_skill(runner, library, ran), status="retired")
+    assert acquire_skill(runner, library, ran).status == "retired"
 
 
 # ------------------------------------------------------------------ whole
 
 
-def test_a_plan_that_was_resumed_with_all_its_steps_is_whole_as_it_is(library):
-    lab = CurationRunner(Lock(), Replies(steps("turn", "push"), steps("turn", "open")))
-    skill = acquire_skill(lab, library, lab.run_planner(lab.tasks("test")[0], "first"))
+def test_a_resumed_plan_with_all_steps_is_complete(library):
+    runner = CurationRunner(Lock(), Replies(steps("turn", "push"), steps("turn", "open")))
+    skill = acquire_skill(runner, library, runner.run_planner(runner.tasks("test")[0], "first"))
     assert [line.strip() for line in skill.plan.split("\n") if "agent.do" in line] == [
         "seen = agent.do('turn')",
         "seen = agent.do(the_item)",
     ]
 
 
-def test_a_plan_that_goes_on_from_what_others_did_is_merged_with_them(library):
+def test_a_plan_that_continues_earlier_plans_is_merged_with_them(library):
     """The last plan alone does not open the door: the key was turned by the one before it."""
-    lab = CurationRunner(Lock(), Replies(steps("turn", "push"), steps("open")))
-    task = lab.tasks("test")[0]
-    ran = lab.run_planner(task, "first")
+    runner = CurationRunner(Lock(), Replies(steps("turn", "push"), steps("open")))
+    task = runner.tasks("test")[0]
+    ran = runner.run_planner(task, "first")
     assert ran.result.success
-    assert not lab.run_plan(steps("open"), task, "alone").result.success
-    skill = acquire_skill(lab, library, ran)
-    assert lab.run_plan(skill.plan, task, "again").result.success
+    assert not runner.run_plan(steps("open"), task, "alone").result.success
+    skill = acquire_skill(runner, library, ran)
+    assert runner.run_plan(skill.plan, task, "again").result.success
     assert skill.plan.count("if start_from") == 2
 
 
-def test_a_plan_that_cannot_win_again_from_step_1_is_no_candidate(library):
+def test_a_plan_that_fails_from_step_1_is_not_a_candidate(library):
     class Once(Boxes):
         """The ball is gone when it was found once."""
 
@@ -176,8 +176,8 @@ def test_a_plan_that_cannot_win_again_from_step_1_is_no_candidate(library):
             return observation
 
     plan = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] look')\n        assert agent.open(2)\n"
-    lab = CurationRunner(Once(), Replies(plan))
-    ran = lab.run_planner(lab.tasks("test")[1], "first")
+    runner = CurationRunner(Once(), Replies(plan))
+    ran = runner.run_planner(runner.tasks("test")[1], "first")
     assert ran.result.success
-    assert acquire_skill(lab, library, ran) is None
+    assert acquire_skill(runner, library, ran) is None
     assert library.entries() == []

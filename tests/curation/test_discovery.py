@@ -19,10 +19,10 @@ def found(tmp_path_factory):
     """The library that was discovered for two kinds, what happened, and where."""
     folder = tmp_path_factory.mktemp("discovery")
     library = SkillLibrary(folder / "skills")
-    lab = CurationRunner("household", folder=folder / "runs", gaps=0.8, sample_kinds="pick")
-    tasks = [t for t in lab.tasks("train") if t.kind in KINDS]
-    rounds = discover_skills(lab, library, tasks, per_kind=8, max_candidates=1, rule=FilterRule(pairs=24))
-    return lab, library, rounds
+    runner = CurationRunner("household", folder=folder / "runs", gaps=0.8, sample_kinds="pick")
+    tasks = [t for t in runner.tasks("train") if t.kind in KINDS]
+    rounds = discover_skills(runner, library, tasks, per_kind=8, max_candidates=1, rule=FilterRule(pairs=24))
+    return runner, library, rounds
 
 
 def test_a_round_acquires_from_successes_and_filters(found):
@@ -34,25 +34,25 @@ def test_a_round_acquires_from_successes_and_filters(found):
 
 
 def test_every_promoted_skill_runs_from_step_1_on_ten_other_tasks_of_its_kind(found):
-    lab, library, _ = found
+    runner, library, _ = found
     for entry in library.entries(status="active"):
         skill = library.get(entry.env, entry.name)
         known = {o.task for o in skill.origins} | {t.task for t in library.read_evidence(skill)}
-        others = [t for t in lab.tasks("test") if t.kind == skill.kind and t.id not in known][:10]
-        assert run_skill_alone(lab, library, skill, others) == [True] * 10
+        others = [t for t in runner.tasks("test") if t.kind == skill.kind and t.id not in known][:10]
+        assert run_skill_alone(runner, library, skill, others) == [True] * 10
 
 
-def test_success_rises_on_tasks_that_it_has_not_seen(found):
-    lab, library, _ = found
-    unseen = take_of_each_kind([t for t in lab.tasks("dev") if t.kind in KINDS], SHOWN)
-    *kinds, total = compare_library(lab, library, unseen)
+def test_success_rises_on_unseen_tasks(found):
+    runner, library, _ = found
+    unseen = take_of_each_kind([t for t in runner.tasks("dev") if t.kind in KINDS], SHOWN)
+    *kinds, total = compare_library(runner, library, unseen)
     assert [r.kind for r in kinds] == list(KINDS)
     assert total.pairs == 2 * SHOWN
     assert total.solved > total.baseline_solved
     assert total.losses == 0
 
 
-def test_a_skill_leads_to_the_episodes_that_made_and_tried_it_and_they_lead_back(found):
+def test_skills_and_their_episodes_link_to_each_other(found):
     _, library, _ = found
     entry = library.entries(status="active")[0]
     skill = library.get(entry.env, entry.name)
@@ -62,8 +62,8 @@ def test_a_skill_leads_to_the_episodes_that_made_and_tried_it_and_they_lead_back
         assert entry.name in [e.name for e in library.entries_of_run(run)]
 
 
-def test_comparing_leaves_no_evidence(found):
-    lab, library, _ = found
+def test_comparing_records_no_evidence(found):
+    runner, library, _ = found
     before = {e.name: e.evidence.shown for e in library.entries()}
-    compare_library(lab, library, take_of_each_kind([t for t in lab.tasks("dev") if t.kind == "heat"], 1))
+    compare_library(runner, library, take_of_each_kind([t for t in runner.tasks("dev") if t.kind == "heat"], 1))
     assert {e.name: e.evidence.shown for e in library.entries()} == before

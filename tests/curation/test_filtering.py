@@ -21,18 +21,18 @@ def library(tmp_path):
 
 
 @pytest.fixture
-def lab():
+def runner():
     return CurationRunner("household", **GAPS)
 
 
-def tried(lab, library, *skills, **rule):
+def tried(runner, library, *skills, **rule):
     for skill in skills:
         library.add(skill)
-    return filter_candidates(lab, library, lab.tasks("train"), skills, FilterRule(**rule))
+    return filter_candidates(runner, library, runner.tasks("train"), skills, FilterRule(**rule))
 
 
-def test_a_skill_that_raises_success_is_promoted_with_its_figures(lab, library):
-    (row,) = tried(lab, library, made("heat"))
+def test_a_skill_that_raises_success_is_promoted_with_its_statistics(runner, library):
+    (row,) = tried(runner, library, made("heat"))
     assert (row.verdict, row.status) == ("helps", "active")
     assert library.get_by_name("heat-good").status == "active"
     assert row.wins > row.losses == 0
@@ -42,9 +42,9 @@ def test_a_skill_that_raises_success_is_promoted_with_its_figures(lab, library):
     assert (row.alone, row.alone_solved) == (5, 5)
 
 
-def test_each_episode_can_be_done_again_offline_though_its_library_is_not_there(library, tmp_path):
-    lab = CurationRunner("household", folder=tmp_path / "runs", **GAPS)
-    tried(lab, library, made("heat"), pairs=8, alone=1)
+def test_episodes_replay_offline_without_their_library(library, tmp_path):
+    runner = CurationRunner("household", folder=tmp_path / "runs", **GAPS)
+    tried(runner, library, made("heat"), pairs=8, alone=1)
     (tmp_path / "skills").rename(tmp_path / "elsewhere")
     runs = sorted((tmp_path / "runs").iterdir())
     assert {r.name.split("-")[-3] for r in runs} >= {"with", "alone"}
@@ -56,8 +56,8 @@ def test_each_episode_can_be_done_again_offline_though_its_library_is_not_there(
         resume(runs[0])
 
 
-def test_every_episode_is_evidence_and_none_is_on_the_task_it_came_from(lab, library):
-    (row,) = tried(lab, library, made("heat", 2000))
+def test_every_episode_is_evidence_and_none_is_on_the_task_it_came_from(runner, library):
+    (row,) = tried(runner, library, made("heat", 2000))
     trials = library.read_evidence(library.get_by_name("heat-good"))
     pairs = [t for t in trials if t.phase == "filter"]
     assert len(pairs) == 2 * row.pairs
@@ -66,52 +66,52 @@ def test_every_episode_is_evidence_and_none_is_on_the_task_it_came_from(lab, lib
 
 
 @pytest.mark.parametrize("alone", [0, 5])
-def test_a_poisoned_skill_is_not_promoted(lab, library, alone):
+def test_a_poisoned_skill_is_not_promoted(runner, library, alone):
     bad = poisoned("heat")
-    assert lab.run_plan(bad.plan, lab.tasks("train")[20], "own").result.task.id == "heat/2003"
-    assert lab.run_plan(bad.plan, lab.tasks("train")[20], "own").result.success
-    good, row = tried(lab, library, made("heat"), bad, alone=alone)
+    assert runner.run_plan(bad.plan, runner.tasks("train")[20], "own").result.task.id == "heat/2003"
+    assert runner.run_plan(bad.plan, runner.tasks("train")[20], "own").result.success
+    good, row = tried(runner, library, made("heat"), bad, alone=alone)
     assert good.status == "active"
     assert row.status != "active"
     assert row.solved < row.pairs or row.pairs == 0
 
 
 def test_a_skill_that_harms_is_retired_with_its_evidence(library):
-    lab = CurationRunner("household")  # no gaps: it solves these tasks by itself
-    (row,) = tried(lab, library, poisoned("heat"), alone=0)
+    runner = CurationRunner("household")  # no gaps: it solves these tasks by itself
+    (row,) = tried(runner, library, poisoned("heat"), alone=0)
     assert (row.verdict, row.status) == ("harms", "retired")
     assert library.get_by_name("heat-poisoned").status == "retired"
     assert len(library.read_evidence(library.get_by_name("heat-poisoned"))) == 2 * row.pairs
 
 
-def test_a_skill_that_changes_nothing_stays_a_candidate(library):
+def test_a_skill_without_effect_stays_a_candidate(library):
     (row,) = tried(CurationRunner("household"), library, made("heat"), pairs=6)
     assert (row.verdict, row.status) == ("open", "candidate")
 
 
-def test_a_pinned_skill_stays_what_it_is(lab, library):
+def test_a_pinned_skill_keeps_its_status(runner, library):
     library.add(made("heat"))
     pinned = library.change(library.get_by_name("heat-good"), pinned=True)
-    (row,) = filter_candidates(lab, library, lab.tasks("train"), [pinned])
+    (row,) = filter_candidates(runner, library, runner.tasks("train"), [pinned])
     assert (row.verdict, row.status) == ("helps", "candidate")
 
 
-def test_with_a_fixed_number_of_pairs_mcnemars_test_decides_after_all_of_them(lab, library):
-    (row,) = tried(lab, library, made("heat"), test="fixed", pairs=16)
+def test_with_a_fixed_number_of_pairs_mcnemars_test_decides_after_all_of_them(runner, library):
+    (row,) = tried(runner, library, made("heat"), test="fixed", pairs=16)
     assert row.pairs == 16
     assert row.p_value <= row.level
     assert row.status == "active"
 
 
-def test_each_of_many_candidates_is_held_against_its_share_of_the_level(lab, library):
-    rows = tried(lab, library, made("heat"), made("cool", name="cool-good"), pairs=2, alone=0)
+def test_each_candidate_is_tested_at_its_share_of_the_level(runner, library):
+    rows = tried(runner, library, made("heat"), made("cool", name="cool-good"), pairs=2, alone=0)
     assert [r.level for r in rows] == [0.025, 0.025]
 
 
-def test_what_was_played_before_counts_and_no_task_is_played_twice(lab, library):
-    (first,) = tried(lab, library, made("heat"), pairs=4, alone=0, level=0.6)
+def test_earlier_pairs_count_and_no_task_runs_twice(runner, library):
+    (first,) = tried(runner, library, made("heat"), pairs=4, alone=0, level=0.6)
     skill = library.change(library.get_by_name("heat-good"), status="candidate")
-    (second,) = filter_candidates(lab, library, lab.tasks("train"), [skill], FilterRule(alone=0, pairs=20))
+    (second,) = filter_candidates(runner, library, runner.tasks("train"), [skill], FilterRule(alone=0, pairs=20))
     played = [t.task for t in library.read_evidence(skill) if t.shown]
     assert second.pairs == len(played) == len(set(played)) > first.pairs
     assert second.status == "active"
@@ -124,26 +124,26 @@ def test_the_candidates_that_came_from_most_episodes_are_tried_first(library):
     assert [s.name for s in list_candidates(library, "household", 1)] == ["heat-2"]
 
 
-def test_a_check_runs_each_skill_again_on_its_tasks_and_plans_nothing(lab, library, tmp_path):
+def test_a_check_runs_each_skill_again_on_its_tasks_and_plans_nothing(runner, library, tmp_path):
     for skill in (made("heat"), poisoned("clean")):
         library.add(skill)
         library.change(skill, status="active", origins=(*made(skill.kind).origins, *made(skill.kind, 2005).origins))
-    good, bad = check_skills(lab, library, [library.get_by_name("heat-good"), library.get_by_name("clean-poisoned")])
+    good, bad = check_skills(runner, library, [library.get_by_name("heat-good"), library.get_by_name("clean-poisoned")])
     assert (good.tasks, good.solved, good.unsolved) == (2, 2, ())
     assert bad.unsolved == ("clean/2005",)
     assert {t.phase for t in library.read_evidence(library.get_by_name("heat-good"))} == {"check"}
 
 
 @pytest.mark.parametrize("rule", [{"pairs": 0}, {"level": 0.0}, {"level": 1.5}, {"test": "t"}, {"alone": -1}])
-def test_rules_that_make_no_sense_are_refused(rule):
+def test_invalid_rules_are_refused(rule):
     with pytest.raises(UsageError):
         FilterRule(**rule)
 
 
-def test_an_episode_that_broke_is_no_evidence(library):
-    lab = CurationRunner(Boxes(), Replies())  # a model that has no reply left
+def test_an_episode_that_broke_off_is_not_evidence(library):
+    runner = CurationRunner(Boxes(), Replies())  # a model that has no reply left
     skill = library.add(Skill("look-1", "boxes", "def solution(agent, start_from=1):\n    agent.open(2)\n", "find"))
-    (row,) = filter_candidates(lab, library, lab.tasks("train"), [skill], FilterRule(alone=0, level=0.6))
+    (row,) = filter_candidates(runner, library, runner.tasks("train"), [skill], FilterRule(alone=0, level=0.6))
     assert (row.pairs, row.status) == (0, "candidate")
     assert library.read_evidence(skill) == []
-    assert "no reply is left" in lab.failures[0]
+    assert "no reply is left" in runner.failures[0]

@@ -10,7 +10,7 @@ from support.skill_samples import PLAN
 from codeplan.skills.binding import BindingError, SkillParameter, bind_parameters, parse_values, read_parameters
 
 
-def test_the_head_tells_names_values_and_what_they_are_for():
+def test_the_block_holds_names_values_and_descriptions():
     found = read_parameters(PLAN)
     assert found.goal == "heat some apple and put it in fridge."
     assert found.parameters == (
@@ -19,7 +19,7 @@ def test_the_head_tells_names_values_and_what_they_are_for():
     )
 
 
-def test_a_plan_without_a_head_has_no_parameters():
+def test_a_plan_without_a_block_has_no_parameters():
     assert read_parameters("def solution(agent, start_from=1):\n    x = 'apple'\n").parameters == ()
 
 
@@ -35,11 +35,11 @@ def test_any_text_is_bound_as_data_and_reads_back(item, places):
         assert values["the_item"] == item
 
 
-def test_only_parameters_of_the_head_are_set():
+def test_only_parameters_in_the_block_are_set():
     assert bind_parameters(PLAN, "heat some apple and put it in fridge.", {"start_from": "9", "print": "x"}) == PLAN
 
 
-def test_a_reply_gives_every_parameter_a_value_of_its_sort():
+def test_a_reply_gives_every_parameter_a_value_of_its_type():
     reply = 'Here: {"the_item": "egg", "the_places": ["fridge 1"], "more": "x"} as asked.'
     assert parse_values(reply, read_parameters(PLAN).parameters) == {"the_item": "egg", "the_places": ["fridge 1"]}
 

@@ -1,4 +1,4 @@
-"""The sequential test: exact, and honest however often one looks."""
+"""The e-process is exact, and keeps its error rate however often it is evaluated."""
 
 import itertools
 import random
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from codeplan.skills.e_process import can_reach, e_value, sequential_verdict
 
 
-def test_it_is_the_integral_that_it_says_it_is():
+def test_the_e_value_is_the_documented_integral():
     def integral(wins, losses, steps=4_000):
         n = wins + losses
         middles = (0.5 + (i + 0.5) / (2 * steps) for i in range(steps))
@@ -23,20 +23,20 @@ def test_it_is_the_integral_that_it_says_it_is():
         assert isclose(e_value(wins, losses), integral(wins, losses), rel_tol=1e-5)
 
 
-def test_no_number_of_wins_is_too_much_for_it():
+def test_the_e_value_is_finite_for_any_number_of_wins():
     assert 1e300 < e_value(1_015, 0) < e_value(1_200, 0) == e_value(2_000, 0) == sys.float_info.max
     assert sequential_verdict(2_000, 5) == "helps"
     assert can_reach(0, 0, 2_000)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 12])
-def test_where_wins_and_losses_are_equally_likely_it_is_one_on_average(n):
+def test_the_expected_e_value_of_a_fair_coin_is_one(n):
     total = sum(Fraction(e_value(w, n - w)) * comb(n, w) for w in range(n + 1))
     assert isclose(total / 2**n, 1)
 
 
 @given(st.integers(0, 60), st.integers(0, 60))
-def test_a_win_raises_it_and_a_loss_lowers_it(wins, losses):
+def test_a_win_raises_the_e_value_and_a_loss_lowers_it(wins, losses):
     assert e_value(wins, losses + 1) < e_value(wins, losses) < e_value(wins + 1, losses)
 
 
@@ -48,14 +48,14 @@ def test_seven_wins_in_a_row_show_at_five_percent_that_it_helps():
 
 
 def false_promotions(level, rate, pairs=60, runs=4_000, discordant=0.6):
-    """The share of useless skills that are promoted by somebody who looks after every pair."""
-    dice = random.Random(11)
+    """The share of useless skills that are promoted if the test is evaluated after every pair."""
+    rng = random.Random(11)
     promoted = 0
     for _ in range(runs):
         wins = losses = 0
         for _ in range(pairs):
-            if dice.random() < discordant:
-                win = dice.random() < rate
+            if rng.random() < discordant:
+                win = rng.random() < rate
                 wins, losses = wins + win, losses + (not win)
                 if sequential_verdict(wins, losses, level) == "helps":
                     promoted += 1
@@ -64,10 +64,31 @@ def false_promotions(level, rate, pairs=60, runs=4_000, discordant=0.6):
 
 
 @pytest.mark.parametrize("level", [0.05, 0.2])
-def test_looking_after_every_pair_promotes_no_more_useless_skills_than_the_level_says(level):
+def test_looking_after_every_pair_keeps_the_error_rate_below_the_level(level):
     assert 0 < false_promotions(level, 0.5) <= level
     assert false_promotions(level, 0.3) <= level / 4
 
 
 def test_a_skill_that_helps_is_promoted():
     assert false_promotions(0.05, 0.95) > 0.99
+
+
+@pytest.mark.parametrize(("losses", "wins"), [(0, 7), (1, 10), (2, 12), (3, 14)])
+def test_the_verdict_changes_with_the_win_that_reaches_the_level(losses, wins):
+    assert e_value(wins - 1, losses) < 20 <= e_value(wins, losses)
+    assert [sequential_verdict(n, losses) for n in (wins - 1, wins)] == ["open", "helps"]
+    assert [sequential_verdict(losses, n) for n in (wins - 1, wins)] == ["open", "harms"]
+    assert [can_reach(2, losses, left) for left in (wins - 3, wins - 2)] == [False, True]
+
+
+@pytest.mark.parametrize(("level", "verdict"), [(0.5 + 1e-9, "helps"), (0.5, "helps"), (0.5 - 1e-9, "open")])
+def test_evidence_equal_to_the_level_is_enough(level, verdict):
+    assert e_value(1, 0) == 1.5
+    assert e_value(0, 0) == 1
+    assert sequential_verdict(1, 0, level * 4 / 3) == verdict
+
+
+@pytest.mark.parametrize("counts", [(-1, 0), (0, -1)])
+def test_negative_counts_are_refused(counts):
+    with pytest.raises(ValueError, match="negative"):
+        e_value(*counts)

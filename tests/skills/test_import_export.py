@@ -29,7 +29,7 @@ def foreign(path, plan=PLAN, **more):
     return archive(path, **{"household/heat-1/SKILL.md": format_manifest(made), "household/heat-1/plan.py": plan})
 
 
-def test_what_is_exported_comes_in_elsewhere_as_a_candidate_without_evidence(library, tmp_path):
+def test_an_exported_skill_is_imported_as_a_candidate_without_evidence(library, tmp_path):
     library.record(library.add(skill(pinned=True, version=4)), EvidenceRecord("heat/7", 7, "m", True, True, 4))
     assert export_skills(library, tmp_path / "a.zip", [library.get_by_name("heat-1")]) == 1
     other = SkillLibrary(tmp_path / "other")
@@ -41,7 +41,7 @@ def test_what_is_exported_comes_in_elsewhere_as_a_candidate_without_evidence(lib
     assert "imported from" in came.origins[0].model
 
 
-def test_the_same_skills_make_the_same_file_and_no_file_is_overwritten(library, tmp_path):
+def test_equal_skills_make_equal_files_and_no_file_is_overwritten(library, tmp_path):
     library.add(skill())
     for name in ("a", "b"):
         export_skills(library, tmp_path / f"{name}.zip", [skill()])
@@ -59,7 +59,7 @@ def test_the_same_skills_make_the_same_file_and_no_file_is_overwritten(library, 
         "(" * 50_000,
     ],
 )
-def test_a_plan_that_the_check_refuses_stays_out(library, tmp_path, plan):
+def test_a_plan_that_fails_the_check_is_refused(library, tmp_path, plan):
     (row,) = import_skills(library, foreign(tmp_path / "a.zip", plan))
     assert row.name == ""
     assert "refused" in row.reason
@@ -74,7 +74,7 @@ def test_a_name_that_is_taken_is_not_overwritten(library, tmp_path):
     assert library.get_by_name("heat-1").status == "active"
 
 
-def test_no_name_that_is_taken_in_any_way_keeps_a_skill_out(library, tmp_path):
+def test_a_skill_whose_names_are_all_taken_gets_a_new_one(library, tmp_path):
     library.add(skill())
     path = foreign(tmp_path / "a.zip", PLAN.replace("apple", "egg"))
     (row,) = import_skills(library, path)
@@ -87,7 +87,7 @@ def test_no_name_that_is_taken_in_any_way_keeps_a_skill_out(library, tmp_path):
     assert import_skills(library, path)[0].name == f"{row.name}-3"
 
 
-def test_a_plan_that_is_here_already_stays_out(library, tmp_path):
+def test_a_plan_that_the_library_has_is_refused(library, tmp_path):
     library.add(skill("other-name"))
     (row,) = import_skills(library, foreign(tmp_path / "a.zip"))
     assert row.reason == "the library has a skill with this plan already"
@@ -103,7 +103,7 @@ def test_a_plan_that_is_here_already_stays_out(library, tmp_path):
         "a\\b/c/plan.py",
     ],
 )
-def test_members_of_another_form_are_left_alone(library, tmp_path, name):
+def test_other_members_of_the_archive_are_ignored(library, tmp_path, name):
     assert import_skills(library, archive(tmp_path / "a.zip", **{name: "x"})) == []
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.zip"]
 
@@ -119,7 +119,7 @@ def test_a_bomb_is_not_unpacked(library, tmp_path):
 
 
 @pytest.mark.parametrize("packed", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_a_skill_that_cannot_be_unpacked_stays_out_and_the_others_come_in(library, tmp_path, packed):
+def test_a_skill_that_cannot_be_unpacked_is_refused_and_the_others_are_imported(library, tmp_path, packed):
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w", packed) as file:
         for name in ("heat-1", "heat-2"):
@@ -135,13 +135,13 @@ def test_a_skill_that_cannot_be_unpacked_stays_out_and_the_others_come_in(librar
 
 
 @pytest.mark.parametrize("content", [b"", b"no zip", b"PK\x03\x04" + b"\0" * 40])
-def test_a_file_that_is_no_zip_is_said_to_be_none(library, tmp_path, content):
+def test_a_file_that_is_not_a_zip_file_is_refused(library, tmp_path, content):
     (tmp_path / "a.zip").write_bytes(content)
     with pytest.raises(UsageError, match=r"cannot be read as a zip file of skills"):
         import_skills(library, tmp_path / "a.zip")
 
 
-def test_an_environment_that_is_not_here_keeps_its_skills_out(library, tmp_path):
+def test_skills_of_an_unknown_environment_are_refused(library, tmp_path):
     made = skill(env="moonbase")
     path = archive(
         tmp_path / "a.zip", **{"moonbase/heat-1/SKILL.md": format_manifest(made), "moonbase/heat-1/plan.py": PLAN}

@@ -40,7 +40,7 @@ def test_a_skill_is_a_folder_of_three_texts(library):
     assert (folder / "SKILL.md").read_text().startswith('+++\nname = "heat-1"\n')
 
 
-def test_what_is_added_is_read_as_it_was(library):
+def test_an_added_skill_is_read_back_unchanged(library):
     assert library.get("household", library.add(skill()).name) == skill()
 
 
@@ -55,7 +55,7 @@ def test_every_text_survives_the_front_matter(description, kind, parameters, goa
     assert parse_manifest(format_manifest(made)).to_skill("x") == made
 
 
-def test_a_name_that_is_no_folders_name_is_refused(library):
+def test_an_invalid_name_is_refused(library):
     for name in ("../up", "A", "", ".hidden", "a/b", "x" * 81):
         with pytest.raises(UsageError, match="is not a valid name for a skill"):
             library.add(skill(name))
@@ -70,7 +70,7 @@ def test_another_plan_is_another_version_and_a_candidate_again(library):
     assert library.get("household", "heat-1") == new
 
 
-def test_evidence_counts_for_the_version_that_it_was_found_with(library):
+def test_evidence_counts_for_one_version(library):
     library.record(library.add(skill()), WITH)
     library.change(skill(), plan=PLAN + "# better\n")
     assert library.entries()[0].evidence.shown == 0
@@ -80,7 +80,7 @@ def test_evidence_counts_for_the_version_that_it_was_found_with(library):
 # ------------------------------------------------------------------ what is damaged
 
 
-def test_a_folder_with_a_name_that_steers_a_terminal_is_left_out(library):
+def test_a_folder_with_control_characters_in_its_name_is_left_out(library):
     library.add(skill())
     folder = library.path / "household" / "heat-\x1b[2J"
     shutil.copytree(library.path / "household" / "heat-1", folder)
@@ -118,7 +118,7 @@ def test_a_damaged_skill_is_named_and_skipped_and_stays(library, file, content, 
 
 
 @pytest.mark.parametrize("file", ["SKILL.md", "plan.py", "evidence.jsonl"])
-def test_a_pipe_in_place_of_a_file_is_named_and_nobody_waits_for_it(library, file):
+def test_a_pipe_in_place_of_a_file_is_named_and_does_not_block(library, file):
     library.add(skill())
     path = library.path / "household" / "heat-1" / file
     path.unlink(missing_ok=True)
@@ -127,7 +127,7 @@ def test_a_pipe_in_place_of_a_file_is_named_and_nobody_waits_for_it(library, fil
     assert library.faults() == [f"{path}: it is a pipe or a device, not a file"]
 
 
-def test_a_folder_whose_name_is_no_text_is_left_out(library):
+def test_a_folder_whose_name_is_not_utf8_is_left_out(library):
     library.add(skill())
     os.mkdir(os.fsencode(library.path / "household") + b"/\xff")
     assert names(SkillLibrary(library.path).entries()) == ["heat-1"]
@@ -137,7 +137,7 @@ def test_a_folder_whose_name_is_no_text_is_left_out(library):
 @pytest.mark.parametrize(
     "edit", [lambda t: t.replace("\n", "\r\n"), lambda t: "\ufeff" + t, lambda t: t[: t.rindex("+++") + 3]]
 )
-def test_what_an_editor_does_to_the_ends_of_lines_damages_no_front_matter(edit):
+def test_changed_line_ends_do_not_damage_front_matter(edit):
     assert parse_manifest(edit(format_manifest(skill()))) == parse_manifest(format_manifest(skill()))
 
 
@@ -171,7 +171,7 @@ def test_changes_by_others_are_seen_on_opening(library):
     assert names(SkillLibrary(library.path).entries()) == ["heat-1"]
 
 
-def test_a_missing_or_damaged_index_is_made_anew(library):
+def test_a_missing_or_damaged_index_is_rebuilt(library):
     library.add(skill())
     library.close()
     for content in (None, b"not a database", b""):
@@ -184,7 +184,7 @@ def test_a_missing_or_damaged_index_is_made_anew(library):
         opened.close()
 
 
-def test_an_index_that_leads_to_another_database_leaves_that_alone(library):
+def test_an_index_that_links_to_another_database_leaves_it_alone(library):
     library.add(skill())
     library.close()
     precious, index = library.path.parent / "precious.db", library.path / ".index.sqlite"
@@ -199,7 +199,7 @@ def test_an_index_that_leads_to_another_database_leaves_that_alone(library):
     assert precious.read_bytes() == before
 
 
-def test_an_index_that_is_damaged_meanwhile_is_made_anew(library):
+def test_an_index_damaged_while_open_is_rebuilt(library):
     library.add(skill())
     db = sqlite3.connect(library.path / ".index.sqlite")
     db.execute("drop table skills")
@@ -207,7 +207,7 @@ def test_an_index_that_is_damaged_meanwhile_is_made_anew(library):
     assert names(library.find(task(), 3)) == ["heat-1"]
 
 
-def test_two_openings_see_what_the_other_wrote(library):
+def test_two_open_libraries_see_each_others_writes(library):
     other = SkillLibrary(library.path)
     library.add(skill())
     assert names(other.find(task(), 3)) == ["heat-1"]
@@ -252,7 +252,7 @@ def test_words_of_a_goal_cannot_steer_the_search(library):
         library.search(goal)
 
 
-def test_what_no_text_and_no_number_can_be_finds_nothing_more(library):
+def test_odd_texts_and_numbers_find_nothing(library):
     library.add(skill())
     odd, endless = "heat \udcff", 10**30
     assert library.entries(odd) == library.entries(None, odd) == library.entries_of_run(odd) == []
@@ -260,7 +260,7 @@ def test_what_no_text_and_no_number_can_be_finds_nothing_more(library):
     assert names(library.search("heat", endless)) == names(library.find(task(), endless)) == ["heat-1"]
 
 
-def test_a_skill_that_fails_of_late_is_not_found(library):
+def test_a_skill_that_failed_lately_is_not_found(library):
     library.add(skill())
     for _ in range(3):
         library.record(skill(), EvidenceRecord("heat/7", 7, "m", True, False))
@@ -278,7 +278,7 @@ def test_a_retired_skill_is_never_found_whatever_the_index_says(library):
     assert library.find(task(), 3) == []
 
 
-def test_search_goes_by_words_in_any_form_and_over_every_status(library):
+def test_search_matches_inflected_words_and_every_status(library):
     library.add(skill("heat-1", "retired", description="Heats things in the microwave."))
     library.add(skill("cool-1", kind="cool", description="Cools things in the fridge.", origins=()))
     assert names(library.search("heating")) == ["heat-1"]
@@ -295,7 +295,7 @@ def test_an_episode_leads_back_to_its_skills(library):
     assert names(library.entries_of_run("runs/9")) == ["heat-2"]
 
 
-def test_the_folder_of_an_episode_may_be_written_in_any_way(library, tmp_path, monkeypatch):
+def test_an_episodes_folder_may_be_spelled_in_any_way(library, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     library.record(library.add(skill()), EvidenceRecord("heat/7", 7, "m", True, True, run="runs/7"))
     library.record(
@@ -318,7 +318,7 @@ def test_merging_keeps_origins_and_history_and_retires_the_other(library):
     assert library.entries()[0].evidence.shown == 0  # of another plan: history, no evidence
 
 
-def test_merging_counts_a_trial_once_and_only_for_the_plan_it_was_made_with(library):
+def test_merging_counts_a_record_once_and_only_for_its_plan(library):
     into, other = library.add(skill("heat-1")), library.add(skill("heat-2", plan="# worse\n"))
     library.record(other, EvidenceRecord("heat/1", 1, "m", True, False, 1))
     other = library.change(other, plan=PLAN)
@@ -328,7 +328,7 @@ def test_merging_counts_a_trial_once_and_only_for_the_plan_it_was_made_with(libr
         assert [(t.version, t.success) for t in library.read_evidence(into)] == [(0, False), (1, True)]
 
 
-def test_a_name_in_two_environments_has_to_be_said_in_full(library):
+def test_a_name_in_two_environments_needs_the_environment(library):
     library.add(skill("heat-1"))
     library.add(skill("heat-1", env="alfworld"))
     with pytest.raises(UsageError, match="alfworld/heat-1"):

@@ -60,7 +60,7 @@ def test_the_refinement_sees_it_too(library):
     assert '<skill name="look-1">' in model.asked[1][1][0]["content"]
 
 
-def test_what_came_of_it_is_evidence_with_the_run(library, tmp_path):
+def test_the_outcome_is_evidence_with_the_run(library, tmp_path):
     run(Boxes(), "ball/2", model=Replies(PLAN), library=library, out=tmp_path / "run")
     (trial,) = library.read_evidence(library.get_by_name("look-1"))
     assert (trial.task, trial.shown, trial.success, trial.phase) == ("ball/2", True, True, "use")
@@ -96,7 +96,7 @@ def test_a_replay_shows_the_version_that_was_recorded_and_leaves_no_evidence(lib
 
 
 @pytest.mark.parametrize("status", ["candidate", "retired"])
-def test_what_is_not_active_is_not_shown_unless_it_is_named(library, status):
+def test_an_inactive_skill_is_shown_only_if_it_is_named(library, status):
     library.change(library.get_by_name("look-1"), status=status)
     model = Replies(PLAN)
     run(Boxes(), "ball/2", model=model, library=str(library.path))
@@ -106,7 +106,7 @@ def test_what_is_not_active_is_not_shown_unless_it_is_named(library, status):
     assert "<skill" in named.asked[0][1][0]["content"]
 
 
-def test_no_more_are_shown_than_the_prompt_has_room_for(library):
+def test_the_selection_fits_into_the_prompt(library):
     for number in range(2, 6):
         library.add(Skill(f"look-{number}", "boxes", LOOK + f"# {number}\n", "find", status="active"))
     shown = Replies(PLAN)
@@ -128,7 +128,7 @@ def test_reuse_binds_the_parameters_by_one_ask_and_plans_nothing(library, tmp_pa
     ]
 
 
-def test_a_reused_plan_that_fails_gives_way_to_planning(library):
+def test_planning_follows_a_reused_plan_that_fails(library):
     model = Replies('{"the_box": "1"}', LOOK.replace('"1"', '"3"'))
     result = run(Boxes(), "ball/3", model=model, library=library, reuse=True)
     assert result.success
@@ -137,19 +137,19 @@ def test_a_reused_plan_that_fails_gives_way_to_planning(library):
 
 
 @pytest.mark.parametrize("reply", ["I cannot", '{"the_box": ["3"]}', '{"the_box": "\\"); agent.steal(\\""}'])
-def test_an_answer_that_binds_nothing_or_badly_gives_way_to_planning(library, reply):
+def test_planning_follows_a_reply_that_cannot_be_bound(library, reply):
     model = Replies(reply, LOOK.replace('"1"', '"3"'))
     assert run(Boxes(), "ball/3", model=model, library=library, reuse=True).success
     assert model.purposes[-1] == "plan"
 
 
-def test_without_a_fitting_skill_reuse_plans(tmp_path):
+def test_reuse_without_a_fitting_skill_plans(tmp_path):
     model = Replies(PLAN)
     assert run(Boxes(), "ball/2", model=model, library=SkillLibrary(tmp_path / "empty"), reuse=True).success
     assert model.purposes == ["plan"]
 
 
-def test_settings_that_make_no_sense_are_refused(library, tmp_path):
+def test_invalid_settings_are_refused(library, tmp_path):
     for settings, why in (
         ({"library": str(tmp_path / "none")}, "there is no skill library"),
         ({"library": str(library.path), "skill": "nobody"}, "there is no skill 'nobody'"),

@@ -145,13 +145,13 @@ def test_a_skill_retired_behind_the_indexs_back_is_not_found(library):
     assert [s.name for s in library.nearest(Boxes().tasks("test")[0], 9, by_hand([]))] == ["far-1"]
 
 
-def test_a_library_that_is_only_read_and_one_skill_alone_can_be_asked_too(library):
+def test_read_only_and_fixed_stores_rank_by_embeddings_too(library):
     first = Boxes().tasks("test")[0]
     assert ReadOnlyStore(library).nearest(first, 1, by_hand([]))[0].name == "near-1"
     assert FixedStore(library.get_by_name("far-1")).nearest(first, 1, by_hand([]))[0].name == "far-1"
 
 
-def test_a_goal_that_only_the_world_tells_is_taken_from_its_first_words(url, library):
+def test_without_a_goal_the_first_observation_is_embedded(url, library):
     class Quiet(Boxes):
         def tasks(self, split):
             return [replace(t, goal="") for t in super().tasks(split)]
@@ -193,7 +193,7 @@ def test_a_call_for_vectors_is_on_the_trace_and_is_charged(url, library, tmp_pat
     assert result.usage.input_tokens == tokens
 
 
-def test_where_no_call_is_left_nothing_is_embedded(url, library):
+def test_a_spent_call_budget_embeds_nothing(url, library):
     result, embedded = play(url, library, budget=Budget(model_calls=0))
     assert (result.reason, embedded) == ("budget: the budget of 0 model calls is spent", [])
 
@@ -214,7 +214,7 @@ def test_long_texts_are_cut_and_many_are_embedded_in_parts(library):
     assert max(len(text) for texts in parts for text in texts) == MAX_CHARACTERS
 
 
-def test_vectors_of_another_length_or_that_are_none_are_asked_for_again(library):
+def test_malformed_vectors_and_other_lengths_are_embedded_again(library):
     first = Boxes().tasks("test")[0]
     asked = []
     library.nearest(first, 2, by_hand([]))
@@ -246,7 +246,7 @@ def test_a_replay_is_identical_without_any_endpoint_whatever_became_of_the_libra
     assert replay(tmp_path / "run", env=Boxes()) == result
 
 
-def test_an_episode_that_died_anywhere_ends_alike_and_asks_only_for_what_was_not_recorded(url, library, tmp_path):
+def test_a_resumed_episode_ends_alike_and_repeats_no_recorded_call(url, library, tmp_path):
     whole, _ = play(url, library, tmp_path / "whole")
     recorded = events(tmp_path / "whole", object)
     between = next(i for i, e in enumerate(recorded) if isinstance(e, SkillsChosen))
@@ -281,7 +281,7 @@ def test_an_endpoint_that_fails_breaks_the_episode_off_before_anything_is_planne
     assert not events(tmp_path / "run", ModelCallFailed)
 
 
-def test_a_budget_of_time_that_vectors_outlast_is_an_end_that_replays(library, tmp_path):
+def test_a_time_budget_spent_on_embedding_replays(library, tmp_path):
     with served("slow=1,slow_by=5") as (_, url):
         result, _ = play(url, library, tmp_path / "run", budget=Budget(seconds=1))
     assert result.reason == "budget: the budget of 1 seconds is spent"
@@ -293,14 +293,14 @@ def test_a_budget_of_time_that_vectors_outlast_is_an_end_that_replays(library, t
 
 
 @pytest.mark.parametrize("model", [Replies(PLAN), RoutedModel(Replies(PLAN), {"ask": Replies()})])
-def test_a_model_that_does_not_embed_is_told_before_anything_is_asked(library, model):
+def test_a_model_without_embeddings_is_refused_before_any_call(library, model):
     with pytest.raises(UsageError, match=r"the model replies does not embed texts; leave the setting embeddings out"):
         run(Boxes(), "ball/2", model=model, library=library, embeddings="small")
     with pytest.raises(UsageError, match="the model scripted does not embed"):
         run("household", "heat/7", library=library, embeddings="small")
 
 
-def test_settings_that_make_no_sense_are_refused(library):
+def test_invalid_settings_are_refused(library):
     class Store:
         def find(self, task, limit):
             return []

@@ -37,7 +37,7 @@ def as_json(library, *arguments):
     return code, json.loads(out)
 
 
-def test_list_shows_status_version_and_trials(library):
+def test_list_shows_status_version_and_evidence(library):
     code, out, err = codeplan(library, "list")
     assert (code, err) == (0, "")
     assert out.split("\n")[1].split() == ["household/heat-1", "heat", "active", "1", "8/8", "0/8"]
@@ -56,7 +56,7 @@ def test_list_names_what_is_damaged_and_shows_the_rest(library):
     assert "\x1b" not in err
 
 
-def test_show_has_origins_trials_figures_and_plan(library):
+def test_show_has_origins_evidence_statistics_and_plan(library):
     code, out, _ = codeplan(library, "show", "heat-1")
     assert code == 0
     for words in ("parameters  ", "from        heat/2000", "runs/3", "0.0078", "def solution(agent, start_from=1):"):
@@ -131,20 +131,20 @@ def test_bad_input_is_one_sentence(library, arguments, why):
     assert err.count("\n") == 1
 
 
-def test_without_a_library_looking_says_so(tmp_path):
+def test_a_missing_library_is_named(tmp_path):
     code, _, err = codeplan(SkillLibrary(tmp_path / "none"), "list")
     assert code == 2
     assert "there is no skill library" in err
 
 
-def test_a_candidate_that_was_tried_on_no_pair_is_told_in_json(library):
+def test_a_candidate_without_pairs_is_in_the_json(library):
     library.add(skill("bad-1", "candidate", plan="def solution(agent, start_from=1):\n    agent.goto('x')\n"))
     code, out, _ = codeplan(library, "filter", "household", "--skill", "bad-1", "--alone", "1", "--json")
     assert "NaN" not in out
     assert (code, json.loads(out)["filtered"][0]["difference"]["value"]) == (0, None)
 
 
-def test_filter_and_check_run_episodes_and_tell_by_their_exit_code(library):
+def test_filter_and_check_run_episodes_and_set_the_exit_code(library):
     library.rebuild()
     library.add(made("heat", name="heat-good"))
     flags = ["--set", "gaps=1.0", "--set", "sample_kinds=pick"]
@@ -158,7 +158,7 @@ def test_filter_and_check_run_episodes_and_tell_by_their_exit_code(library):
     assert (code, found["checked"][0]["solved"]) == (0, 2)
 
 
-def test_filter_and_check_are_played_again_from_tapes_with_the_library_as_it_was(library, tmp_path):
+def test_filter_and_check_replay_from_tapes(library, tmp_path):
     library.add(made("heat", name="heat-good"))
     shutil.copytree(library.path, tmp_path / "later" / "skills")
     later = SkillLibrary(tmp_path / "later" / "skills")
