@@ -28,7 +28,7 @@ class HostSecret:
         self.secret = secret
 
     def __repr__(self) -> str:
-        return f"<World {self.secret}>"
+        return f"<HostSecret {self.secret}>"
 
 
 class DecoyAgent:

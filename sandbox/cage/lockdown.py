@@ -57,10 +57,7 @@ class Cage:
         return tuple(map(_apply_layer, LAYER_NAMES[-len(steps) :], steps))
 
     def _prctl(self, option: int, value: int, detail: str) -> str:
-        if (
-            self._libc.prctl(option, ctypes.c_ulong(value), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0))
-            != 0
-        ):
+        if self._libc.prctl(option, *map(ctypes.c_ulong, (value, 0, 0, 0))) != 0:
             raise OSError(ctypes.get_errno(), f"prctl({option}) failed")
         return detail
 

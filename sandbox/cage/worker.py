@@ -18,8 +18,7 @@ WorkerJob: TypeAlias = frames.CheckJob | frames.AnalysisJob | frames.RunJob
 
 
 class WorkerRole(NamedTuple):
-    """What one zygote's workers do: ``serve`` answers a job over the link. ``sample_job`` is a typical job for warming
-    up.
+    """What one zygote's workers do: ``serve`` answers a job over the link; ``sample_job`` is a typical job.
 
     If ``prewarmed`` is true, an idle worker runs the sample job once before it takes a real one. The real job is then
     faster, at the cost of more total work.
@@ -47,21 +46,21 @@ def serve_job(job_fd: int, cage: Cage, role: WorkerRole) -> None:
     os.dup2(job_fd, SOCKET_FD)
     os.closerange(0, SOCKET_FD)
     os.closerange(SOCKET_FD + 1, _HIGHEST_FD)
-    channel = SocketLink(SOCKET_FD)
-    clock = PlanTimer()
-    clock.install_handlers()
-    inner = cage.apply_common_layers()
-    if role.prewarmed and not channel.has_input():
+    link = SocketLink(SOCKET_FD)
+    timer = PlanTimer()
+    timer.install_handlers()
+    common = cage.apply_common_layers()
+    if role.prewarmed and not link.has_input():
         warm_up(role)
-    setup = channel.receive()
+    setup = link.receive()
     if not isinstance(setup, frames.SetupFrame):
         return
-    clock.set_timers(setup.wall, setup.cpu)
-    channel.send(frames.ReadyFrame([*inner, *cage.apply_limit_layers(setup.memory, setup.cpu)]))
-    job = channel.receive()
-    clock.restart()
+    timer.set_timers(setup.wall, setup.cpu)
+    link.send(frames.ReadyFrame([*common, *cage.apply_limit_layers(setup.memory, setup.cpu)]))
+    job = link.receive()
+    timer.restart()
     if isinstance(job, WorkerJob):
-        role.serve(channel, job, clock)
+        role.serve(link, job, timer)
 
 
 class _SampleLink:

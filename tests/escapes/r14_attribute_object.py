@@ -4,7 +4,7 @@
 # a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     try:
-        print(agent.world)
+        print(agent.host_secret)
     except Exception as e:
         print(e)
-    print(agent.world.secret)
+    print(agent.host_secret.secret)
