@@ -84,7 +84,7 @@ def test_there_are_25_questions_over_32_articles():
 
 
 @pytest.mark.parametrize("split", OWN.splits)
-def test_the_seeds_of_a_split_number_its_questions(split):
+def test_seeds_number_the_questions_of_a_split(split):
     assert [t.seed for t in OWN.tasks(split)] == list(range(len(OWN.tasks(split))))
     assert envs.select(envs.make("hotpotqa"), seed=2, split=split) == OWN.tasks(split)[2]
 
@@ -97,7 +97,7 @@ def test_every_answer_is_right_and_can_be_found(task):
     assert question.answer in where or question.answer in ("yes", "no")
 
 
-def test_no_sentence_of_an_article_is_cut_within():
+def test_sentences_of_articles_are_split_correctly():
     for title, text in OWN._questions.question("bridge/1").pages.items():
         assert title.split(" (")[0] in text
         assert all(s.removesuffix(".").count(". ") == 0 and len(s.split()) > 3 for s in split_sentences(text))
@@ -126,7 +126,7 @@ def test_an_answer_is_matched_without_case_articles_and_punctuation():
     assert begun(answer="The Black Sea").step("finish[black  sea.]").success
 
 
-def test_thoughts_are_nice_and_anything_else_is_invalid():
+def test_thoughts_are_acknowledged_and_anything_else_is_invalid():
     env = begun()
     assert env.step("think[I wonder]").text == "Nice thought."
     for action in ("Search[A]", "search[A", "search", "search [A]", "buy[A]", "searching[A]"):
@@ -134,7 +134,7 @@ def test_thoughts_are_nice_and_anything_else_is_invalid():
     assert env.step("  lookup[x]\n").text == "No more results.\n"
 
 
-def test_brackets_within_an_action_belong_to_what_is_searched():
+def test_brackets_within_an_action_belong_to_its_argument():
     assert begun().step("search[a[1] ]").text == "Could not find a[1] . Similar: []."
 
 
@@ -144,7 +144,7 @@ def test_a_page_shows_five_sentences_and_the_last_of_a_paragraph_ends_with_two_s
     assert env.step("search[B]").text == "One. Two.."
 
 
-def test_lookup_walks_through_the_sentences_and_starts_anew_for_another_word_or_page():
+def test_lookup_iterates_over_sentences_and_restarts_for_another_word_or_page():
     env = begun({"A": "A cat. A dog. The CAT again. A cow.", "B": "No pets."})
     assert env.step("lookup[cat]").text == "No more results.\n"
     env.step("search[A]")
@@ -160,7 +160,7 @@ def test_lookup_walks_through_the_sentences_and_starts_anew_for_another_word_or_
     assert env.step("lookup[cat]").text == "No more results.\n"
 
 
-def test_a_search_that_finds_nothing_leaves_the_page_and_the_place_in_it():
+def test_a_search_without_a_result_keeps_the_page_and_position():
     env = begun({"A": "A cat. Another cat."})
     env.step("search[A]")
     env.step("lookup[cat]")
@@ -168,7 +168,7 @@ def test_a_search_that_finds_nothing_leaves_the_page_and_the_place_in_it():
     assert env.step("lookup[cat]").text == "(Result 2 / 2) Another cat.."
 
 
-def test_a_page_of_several_meanings_is_searched_for_again_in_brackets():
+def test_a_disambiguation_page_is_searched_again_in_brackets():
     pages = {
         "Mercury": "Mercury may refer to:\nMercury (planet), a planet",
         "Mercury (planet)": "A planet called Mercury.",
@@ -188,7 +188,7 @@ def test_the_last_action_allowed_ends_the_episode_and_may_be_the_answer():
     assert env.step("finish[this]").success
 
 
-def test_a_snapshot_brings_back_the_open_page_and_the_place_in_it():
+def test_a_snapshot_restores_the_open_page_and_position():
     env = begun({"A": "A cat. Another cat."})
     env.step("search[A]")
     kept = env.snapshot()
@@ -197,13 +197,13 @@ def test_a_snapshot_brings_back_the_open_page_and_the_place_in_it():
     assert [env.step(a) for a in ("lookup[cat]", "lookup[cat]", "finish[this]")] == once
 
 
-def test_without_a_task_nothing_can_be_asked():
+def test_every_call_before_reset_is_refused():
     for ask in (HotpotQA().snapshot, lambda: HotpotQA().step("think[x]"), lambda: HotpotQA().restore(None)):
         with pytest.raises(UsageError, match="call reset"):
             ask()
 
 
-def test_the_reward_may_be_f1_and_success_stays_an_exact_match():
+def test_with_reward_f1_success_is_still_an_exact_match():
     env = begun(answer="the North Sea", reward="f1")
     assert env.step("finish[sea]") == Observation(
         "Episode finished, reward = 0.666667\n", pytest.approx(2 / 3), done=True
@@ -213,13 +213,13 @@ def test_the_reward_may_be_f1_and_success_stays_an_exact_match():
 # ------------------------------------------------------------------ the offline encyclopedia
 
 
-def test_a_title_is_found_in_other_capitals_and_exactly_where_there_are_two():
+def test_titles_are_found_regardless_of_case_but_exact_matches_come_first():
     wiki = OfflineWiki({"Band": "a", "BAND": "b"})
     assert wiki.search("BAND") == WikiPage("BAND", "b")
     assert wiki.search(" band ") == WikiPage("Band", "a")
 
 
-def test_similar_titles_are_ranked_by_words_first_in_the_title_and_then_in_the_text():
+def test_similar_titles_are_ranked_by_title_words_then_text_words():
     pages = {f"Page {n}": "A band." for n in range(9)}
     wiki = OfflineWiki({**pages, "Scatman": "x", "Other": "All of the scatman band there is"})
     assert wiki.search("the scatman's band").titles[:2] == ("Scatman", "Other")
@@ -229,11 +229,11 @@ def test_similar_titles_are_ranked_by_words_first_in_the_title_and_then_in_the_t
 @pytest.mark.parametrize(
     "words", ['"', "* ^ :", "NEAR(", "a OR", "title:x", "-", "'; DROP TABLE pages", "\0", "\ud800", "w " * 9999]
 )
-def test_a_search_is_words_and_never_a_query_language(words):
+def test_a_search_never_uses_sqlite_s_query_syntax(words):
     assert isinstance(OfflineWiki({"A": "text"}).search(words), SimilarTitles)
 
 
-def test_reading_is_a_value():
+def test_the_reader_s_state_is_immutable():
     wiki = OfflineWiki({"A": "x y. z."})
     first, _ = search(wiki, ReaderState(), "A")
     assert lookup(first, "z") == lookup(first, "z")
@@ -242,7 +242,7 @@ def test_reading_is_a_value():
 # ------------------------------------------------------------------ the user's files
 
 
-def test_a_file_s_questions_are_tasks_over_their_own_pages(tmp_path):
+def test_questions_of_a_file_use_their_own_pages(tmp_path):
     mine = (("A page", ["One.", " Two."]), ("Another", []))
     env = make(
         data=written(tmp_path / "hotpot_dev_distractor_v1.json", item("x1", " Which? ", context=mine), item("x2"))
@@ -256,7 +256,7 @@ def test_a_file_s_questions_are_tasks_over_their_own_pages(tmp_path):
     assert env.step("search[Another]").text.startswith("Could not find Another. Similar: []")
 
 
-def test_a_folder_s_files_are_splits_by_their_names(tmp_path):
+def test_files_of_a_folder_become_splits_by_name(tmp_path):
     for name, id in (("hotpot_train_v1.1.json", "a"), ("hotpot_dev_distractor_v1.json", "b"), ("mine.json", "c")):
         written(tmp_path / name, item(id))
     env = make(data=str(tmp_path))
@@ -264,7 +264,7 @@ def test_a_folder_s_files_are_splits_by_their_names(tmp_path):
     assert [env.tasks(s)[0].id for s in env.splits] == ["c", "b", "a"]
 
 
-def test_the_whole_development_set_has_the_500_questions_of_react_besides(tmp_path):
+def test_the_complete_development_set_has_react_s_500_questions(tmp_path):
     env = make(data=written(tmp_path / "dev.json", *(item(f"q{n}") for n in range(7405))))
     chosen = env.tasks("react-500")
     assert env.splits == ("dev", "react-500")
@@ -293,7 +293,7 @@ def test_the_whole_development_set_has_the_500_questions_of_react_besides(tmp_pa
         ('[{"_id":"a","question":"q","answer":"a","type":"bridge","context":%s}]' % ("[" * 9999 + "]" * 9999), "not "),
     ],
 )
-def test_a_file_that_cannot_be_used_is_refused_by_name_and_reason(tmp_path, text, told):
+def test_an_invalid_file_is_refused_with_its_name_and_the_reason(tmp_path, text, told):
     (tmp_path / "mine.json").write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(UsageError, match="mine.json") as refused:
         make(data=str(tmp_path / "mine.json")).reset(Task("a"))
@@ -302,12 +302,12 @@ def test_a_file_that_cannot_be_used_is_refused_by_name_and_reason(tmp_path, text
 
 
 @pytest.mark.parametrize("name", ["nothing.json", ".", "\0"])
-def test_where_there_is_no_file_the_error_says_what_to_name(tmp_path, name):
+def test_a_missing_file_is_reported_with_advice(tmp_path, name):
     with pytest.raises(UsageError, match="distractor"):
         make(data=f"{tmp_path}/{name}").tasks("test")
 
 
-def test_an_unknown_question_is_refused_with_what_an_id_looks_like():
+def test_an_unknown_question_is_refused_with_an_example_id():
     with pytest.raises(UsageError, match=r"no question 'x{80}' here; an id looks like 'bridge/1'"):
         HotpotQA().reset(Task("x" * 1000))
 
@@ -332,7 +332,7 @@ def test_an_unknown_question_is_refused_with_what_an_id_looks_like():
         ({"live": True, "contact": "me@example.org", "interval": -1.0}, "interval"),
     ],
 )
-def test_a_setting_that_does_not_fit_is_refused(settings, told):
+def test_an_invalid_setting_is_refused(settings, told):
     with pytest.raises(UsageError) as refused:
         envs.make("hotpotqa", **settings)
     assert told in str(refused.value)

@@ -25,17 +25,17 @@ def answering(*texts):
     return HotpotQAAgent(act, Observation("Question: Where was Ada born?")), done
 
 
-def test_it_offers_these_names_and_no_others():
+def test_its_api_has_only_these_names():
     assert agent_api(HotpotQAAgent).names == ("search", "lookup", "finish", "report", "question", "answer")
     assert isinstance(HotpotQAAgent(lambda action: Observation("")), Agent)
     assert "def lookup(self, string: str) -> str:" in describe_api(agent_api(HotpotQAAgent))
 
 
-def test_every_method_says_what_it_returns_by_an_example():
+def test_every_method_documents_an_example():
     assert all("Example: " in method.doc for method in agent_api(HotpotQAAgent).methods)
 
 
-def test_its_methods_are_the_actions_of_the_world_and_return_what_is_answered():
+def test_its_methods_take_the_environment_s_actions_and_return_their_observations():
     agent, done = answering("a page", "(Result 1 / 1) x.", "Episode finished, reward = 1\n")
     assert (agent.search("Ada"), agent.lookup("born"), agent.answer) == ("a page", "(Result 1 / 1) x.", None)
     assert agent.finish("London") == "Episode finished, reward = 1\n"
@@ -43,7 +43,7 @@ def test_its_methods_are_the_actions_of_the_world_and_return_what_is_answered():
     assert agent.answer == "London"
 
 
-def test_it_reports_the_question_and_the_last_answer_cut_short():
+def test_it_reports_the_question_and_the_shortened_last_observation():
     agent, _ = answering("No more results.\n", "x" * 1000)
     assert agent.report() == "My question is: Where was Ada born? I have not acted yet."
     agent.lookup("born")
@@ -56,7 +56,7 @@ def test_it_reports_the_question_and_the_last_answer_cut_short():
 
 
 @pytest.mark.parametrize(("kind", "id"), EXAMPLES.items())
-def test_a_worked_example_answers_a_question_of_the_split_train(kind, id):
+def test_a_worked_example_answers_a_question_of_train(kind, id):
     sample = Prompts().sample("hotpotqa", kind)
     task = next(t for t in HotpotQA().tasks("train") if t.id == id)
     assert sample.startswith(f"# Question: {task.goal}\n")
@@ -67,7 +67,7 @@ def test_a_worked_example_answers_a_question_of_the_split_train(kind, id):
 
 
 @pytest.mark.parametrize("kind", EXAMPLES)
-def test_a_worked_example_fails_with_what_is_similar_where_a_page_is_missing(kind):
+def test_a_worked_example_fails_with_similar_titles_if_a_page_is_missing(kind):
     sample = Prompts().sample("hotpotqa", kind).replace("search('Budapest')", "search('Buda Pest')")
     done = execute(sample.replace("search('Po')", "search('Po river')"), "hotpotqa", EXAMPLES[kind])
     assert not isinstance(done.outcome, Finished | Stopped)

@@ -1,4 +1,4 @@
-"""What the page on HotpotQA says is so."""
+"""The statements of docs/envs/hotpotqa.md."""
 
 import re
 import shlex
@@ -23,13 +23,13 @@ def test_the_page_starts_with_a_command_that_wins(tmp_path):
     assert re.search(r"Refinements +1", ran.stdout)
 
 
-def test_an_episode_is_recorded_on_a_tape_and_played_again(tmp_path):
+def test_an_episode_replays_from_a_tape(tmp_path):
     for option in ("--record", "--replay"):
         ran = codeplan("run", "hotpotqa", "--task", "comparison/2", option, "tape", cwd=tmp_path)
         assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-def test_live_wikipedia_without_a_contact_is_refused_with_what_to_do(tmp_path):
+def test_live_wikipedia_without_a_contact_is_refused_with_advice(tmp_path):
     assert "--set live=true --set contact=me@example.org" in PAGE
     ran = codeplan("run", "hotpotqa", "--set", "live=true", cwd=tmp_path)
     assert ran.returncode == 2
@@ -43,7 +43,7 @@ def test_the_page_s_figures_are_those_of_the_questions():
     assert f"{sum(sizes.values())} over 32 short articles" in PAGE
 
 
-def test_the_page_s_lines_of_python_run(tmp_path):
+def test_the_page_s_python_example_runs(tmp_path):
     (lines,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     ran = subprocess.run([sys.executable, "-c", lines], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ran.stdout == "AnswerScore(em=True, f1=1.0, precision=1.0, recall=1.0)\n", ran.stderr

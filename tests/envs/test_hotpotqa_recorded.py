@@ -34,7 +34,7 @@ def test_there_are_100_questions_with_their_ids_kinds_and_words(env):
     assert Counter(t.kind for t in tasks) == {"bridge": 85, "comparison": 15}
 
 
-def test_every_search_of_a_page_and_every_lookup_in_it_says_what_react_s_rules_say(env):
+def test_searches_and_lookups_answer_by_react_s_rules(env):
     searched = looked_up = 0
     for task, question in zip(env.tasks("test"), questions(), strict=True):
         assert env.reset(task).text == f"Question: {question['question'].strip()}"
@@ -56,7 +56,7 @@ def words(question, title):
     return dict.fromkeys((question["answer"], title, title.split()[0].upper(), "the", "was", "qqq"))
 
 
-def test_every_page_that_an_answer_needs_is_found_in_any_capitals(env):
+def test_every_needed_page_is_found_regardless_of_case(env):
     for task, question in zip(env.tasks("test"), questions(), strict=True):
         env.reset(task)
         for title in {title for title, _ in question["supporting_facts"]}:
@@ -64,7 +64,7 @@ def test_every_page_that_an_answer_needs_is_found_in_any_capitals(env):
                 assert not env.step(f"search[{asked}]").text.startswith("Could not find")
 
 
-def test_where_a_title_is_not_quite_right_the_right_one_is_offered(env):
+def test_a_misspelt_title_offers_the_right_one(env):
     for task, question in zip(env.tasks("test"), questions(), strict=True):
         env.reset(task)
         for title in {title for title, _ in question["supporting_facts"]}:
@@ -76,7 +76,7 @@ def test_where_a_title_is_not_quite_right_the_right_one_is_offered(env):
             assert len(offered) == len(set(offered)) <= 5
 
 
-def test_every_answer_wins_its_question_and_no_other_answer_does(env):
+def test_only_the_right_answer_wins_a_question(env):
     tasks, answers = env.tasks("test"), [q["answer"] for q in questions()]
     for task, answer, wrong in zip(tasks, answers, ["qqq", *answers], strict=False):
         env.reset(task)
@@ -131,14 +131,14 @@ def test_of_239_recorded_searches_183_find_or_miss_alike_and_the_others_are_for_
     }
 
 
-def test_what_was_found_then_and_now_is_about_the_same(replayed):
+def test_pages_are_similar_to_the_recorded_ones(replayed):
     pairs = [(then, now.text) for then, now, _ in replayed.of("Search") if not (missed(then) or missed(now.text))]
     shared = [len(nouns(then) & nouns(now)) / len(nouns(now)) for then, now in pairs]
     assert min(shared) > 0.2
     assert sum(shared) / len(shared) > 0.6
 
 
-def test_all_11_recorded_lookups_find_something_or_nothing_as_they_did(replayed):
+def test_all_11_recorded_lookups_hit_or_miss_alike(replayed):
     looked_up = replayed.of("Lookup")
     assert len(looked_up) == 11
     assert all((then == "No Results") == now.text.startswith("No more results") for then, now, _ in looked_up)

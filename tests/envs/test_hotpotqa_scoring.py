@@ -1,4 +1,4 @@
-"""Answers are scored as by the official evaluation of HotpotQA."""
+"""Answers get the scores of HotpotQA's official evaluation."""
 
 import re
 import string
@@ -70,7 +70,7 @@ def test_exact_match_and_f1_are_the_official_ones(answer, gold):
     assert (made.f1, made.precision, made.recall) == pytest.approx(official_f1(answer, gold))
 
 
-def test_they_are_on_1000_pairs_of_answers_to_real_questions():
+def test_scores_agree_on_1000_pairs_of_real_answers():
     answers = [q["answer"] for q in questions()]
     near = [variant for a in answers[:10] for variant in (a, f"The {a}.", a.upper(), a.split()[0], f"{a} or {a}")]
     pairs = [(given, gold) for given in [*answers[10:17], *near[:3]] for gold in answers]
@@ -96,9 +96,9 @@ def test_they_are_on_1000_pairs_of_answers_to_real_questions():
         ("", "the", True, 0.0),
     ],
 )
-def test_some_answers_and_what_they_are_worth(answer, gold, em, f1):
+def test_answers_get_these_scores(answer, gold, em, f1):
     assert (score_answer(answer, gold).em, score_answer(answer, gold).f1) == (em, pytest.approx(f1))
 
 
-def test_an_answer_is_normalized():
+def test_an_answer_is_normalised():
     assert normalise_answer("  An  Apple, a\tDay—the 'end'! ") == "apple day— end"

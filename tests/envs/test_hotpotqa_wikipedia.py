@@ -1,4 +1,4 @@
-"""Live Wikipedia, asked with good manners: against a server on loopback that plays a MediaWiki."""
+"""Live Wikipedia and its polite client, against a fake MediaWiki server on loopback."""
 
 import email.utils
 import sqlite3
@@ -40,10 +40,10 @@ def wikipedia(server, folder, **settings):
     return Wikipedia(**{"contact": CONTACT, "cache": file, "url": server.url, "interval": 0.0, **settings})
 
 
-# ------------------------------------------------------------------ what is found
+# ------------------------------------------------------------------ searching
 
 
-def test_a_page_is_its_paragraphs_and_then_its_lists_without_references_and_navigation(server, tmp_path):
+def test_a_page_has_its_paragraphs_then_its_lists_without_references_and_navigation(server, tmp_path):
     with closing(wikipedia(server, tmp_path, before="2017-10-01")) as wiki:
         assert wiki.search("Ada Lovelace") == WikiPage(
             "Ada Lovelace",
@@ -54,7 +54,7 @@ def test_a_page_is_its_paragraphs_and_then_its_lists_without_references_and_navi
         )
 
 
-def test_without_a_date_it_is_the_page_as_it_is_now(wiki):
+def test_without_a_date_the_current_revision_is_read(wiki):
     assert wiki.search("Ada Lovelace").text.startswith("Ada Lovelace is known to all.")
 
 
@@ -67,7 +67,7 @@ def test_a_date_asks_for_the_last_revision_before_its_end(server, tmp_path, befo
     assert [a.get("rvstart") for a in server.asked] == [f"{before}T23:59:59Z", None]
 
 
-def test_a_page_that_was_not_there_yet_is_missed(server, tmp_path):
+def test_a_page_created_later_is_not_found(server, tmp_path):
     with closing(wikipedia(server, tmp_path, before="2017-10-01")) as wiki:
         assert wiki.search("Young page") == SimilarTitles(("Young page",))
 
@@ -76,7 +76,7 @@ def test_redirects_are_followed(wiki):
     assert wiki.search("Countess of Lovelace").title == "Ada Lovelace"
 
 
-def test_a_title_is_found_in_other_capitals_and_spaces(wiki):
+def test_titles_are_found_regardless_of_case_and_spaces(wiki):
     assert wiki.search("  ada\n lovelace ").title == "Ada Lovelace"
 
 
@@ -85,7 +85,7 @@ def test_a_missing_page_offers_what_a_search_finds(wiki):
     assert wiki.search("qqq") == SimilarTitles(())
 
 
-def test_a_page_of_several_meanings_is_searched_for_in_brackets(server, tmp_path):
+def test_a_disambiguation_page_is_searched_in_brackets(server, tmp_path):
     env = make(live=True, contact=CONTACT, url=server.url, cache=str(tmp_path / "c"), interval=0.0)
     with closing(env):
         env.reset(Task("bridge/1"))
@@ -112,7 +112,7 @@ def test_a_page_without_text_is_empty(wiki):
 # ------------------------------------------------------------------ the cache
 
 
-def test_what_was_read_is_never_asked_for_again_by_whoever_shares_the_file(server, tmp_path):
+def test_pages_in_the_cache_are_never_requested_again(server, tmp_path):
     def read():
         with closing(wikipedia(server, tmp_path)) as wiki:
             return [wiki.search(e) for e in ("Ada Lovelace", "Countess of Lovelace", "The planet", "Mercury (planet)")]
@@ -133,7 +133,7 @@ def test_pages_are_kept_by_title_and_revision(server, tmp_path):
     assert len([a for a in server.asked if a["action"] == "parse"]) == 2
 
 
-def test_nothing_is_written_or_asked_before_the_first_search(server, tmp_path):
+def test_nothing_is_written_or_requested_before_the_first_search(server, tmp_path):
     with closing(wikipedia(server, tmp_path)):
         assert list(tmp_path.iterdir()) == server.asked == []
 
@@ -157,7 +157,7 @@ DAMAGE = (
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_what_a_damaged_cache_holds_is_not_believed(server, tmp_path, damage):
+def test_a_damaged_cache_is_refused(server, tmp_path, damage):
     with closing(wikipedia(server, tmp_path)) as wiki:
         wiki.search("Ada Lovelace")
     with closing(sqlite3.connect(tmp_path / "sub" / "pages.sqlite3")) as file:
@@ -167,28 +167,28 @@ def test_what_a_damaged_cache_holds_is_not_believed(server, tmp_path, damage):
         wiki.search("Ada Lovelace")
 
 
-# ------------------------------------------------------------------ manners
+# ------------------------------------------------------------------ politeness
 
 
-def test_it_says_who_asks(wiki, server):
+def test_the_user_agent_names_the_contact(wiki, server):
     wiki.search("Ada Lovelace")
     assert all(agent.startswith("codeplan/") and f"({CONTACT}) httpx" in agent for agent in server.agents)
 
 
-def test_a_server_that_refuses_the_user_agent_is_told_of_with_what_to_do(server, tmp_path):
+def test_a_refused_user_agent_is_reported_with_advice(server, tmp_path):
     with closing(wikipedia(server, tmp_path, contact="example.org")) as wiki:
         with pytest.raises(EnvironmentFailure, match=r"\(403\) the User-Agent 'codeplan/.*; give a contact"):
             wiki.search("Ada Lovelace")
         assert len(server.asked) == 1
 
 
-def test_it_waits_as_long_as_it_is_asked_to(wiki, server):
+def test_it_waits_as_long_as_the_server_asks(wiki, server):
     server.will_answer(429, Retry_After="1")
     assert wiki.search("Ada Lovelace").title == "Ada Lovelace"
     assert 1.0 <= server.at[1] - server.at[0] < 5
 
 
-def test_a_server_that_lags_is_waited_for(wiki, server):
+def test_it_waits_for_a_lagging_server(wiki, server):
     server.will_answer(
         200, {"error": {"code": "maxlag", "info": "Waiting for 10.64.0.1: 7 seconds lagged"}}, Retry_After="0"
     )
@@ -197,7 +197,7 @@ def test_a_server_that_lags_is_waited_for(wiki, server):
     assert server.asked[0]["maxlag"] == "5"
 
 
-def test_a_server_that_stays_busy_is_given_up_after_five_requests(wiki, server):
+def test_it_gives_up_on_a_busy_server_after_five_requests(wiki, server):
     for _ in range(5):
         server.will_answer(429, Retry_After="0")
     with pytest.raises(EnvironmentFailure, match="still busy after 5 requests"):
@@ -212,21 +212,21 @@ def test_a_server_that_asks_for_a_long_pause_is_not_asked_again(wiki, server):
     assert len(server.asked) == 1
 
 
-def test_what_failed_is_not_kept(wiki, server):
+def test_failures_are_not_cached(wiki, server):
     server.will_answer(500)
     with pytest.raises(EnvironmentFailure, match="status 500"):
         wiki.search("Ada Lovelace")
     assert wiki.search("Ada Lovelace").title == "Ada Lovelace"
 
 
-def test_there_is_a_pause_between_two_requests(server, tmp_path):
+def test_requests_are_separated_by_the_interval(server, tmp_path):
     with closing(wikipedia(server, tmp_path, interval=0.2)) as wiki:
         wiki.search("qqq")
     assert len(server.at) == 3
     assert all(b - a >= 0.19 for a, b in zip(server.at, server.at[1:], strict=False))
 
 
-def test_many_episodes_ask_one_at_a_time(server, tmp_path):
+def test_concurrent_episodes_send_one_request_at_a_time(server, tmp_path):
     def read(number):
         with closing(wikipedia(server, tmp_path, cache=str(tmp_path / f"{number}"))) as wiki:
             found.append(wiki.search("ada lovelace"))
@@ -241,7 +241,7 @@ def test_many_episodes_ask_one_at_a_time(server, tmp_path):
     assert server.most_at_once == 1
 
 
-# ------------------------------------------------------------------ replies are foreign
+# ------------------------------------------------------------------ untrusted replies
 
 
 @pytest.mark.parametrize(
@@ -266,27 +266,27 @@ def test_an_invalid_reply_is_an_error_and_never_a_page(wiki, server, body):
         wiki.search("Ada Lovelace")
 
 
-def test_an_error_of_the_api_is_told(wiki, server):
+def test_an_api_error_is_reported(wiki, server):
     server.will_answer(200, {"error": {"code": "badvalue", "info": "Unrecognized value"}})
     with pytest.raises(EnvironmentFailure, match="badvalue, Unrecognized value"):
         wiki.search("Ada Lovelace")
 
 
 @pytest.mark.parametrize(("status", "told"), [(301, "status 301"), (404, "status 404; is this the address")])
-def test_any_other_status_is_an_error_and_redirects_elsewhere_are_not_followed(wiki, server, status, told):
+def test_any_other_status_is_an_error_and_redirects_are_not_followed(wiki, server, status, told):
     server.will_answer(status, Location=server.url)
     with pytest.raises(EnvironmentFailure, match=told):
         wiki.search("Ada Lovelace")
     assert len(server.asked) == 1
 
 
-def test_a_reply_without_end_is_cut_off(wiki, server):
+def test_an_oversized_reply_is_refused(wiki, server):
     server.will_answer(200, b" " * 17_000_000)
     with pytest.raises(EnvironmentFailure, match="more than 16,000,000 bytes"):
         wiki.search("Ada Lovelace")
 
 
-def test_a_server_that_is_not_there_is_told_of(tmp_path):
+def test_an_unreachable_server_is_reported(tmp_path):
     api = MediaWiki("http://127.0.0.1:9/w/api.php", CONTACT, 0.0)
     with closing(api), pytest.raises(EnvironmentFailure, match="cannot be reached: .*check the network"):
         api.request(action="query")
@@ -311,7 +311,7 @@ def test_html_of_any_shape_becomes_lines(html, text):
     assert extract_paragraphs(html) == text
 
 
-def test_deep_and_broken_html_takes_no_long_time():
+def test_deep_and_broken_html_is_parsed_quickly():
     started = time.process_time()
     extract_paragraphs("<div>" * 100_000 + "</p>" * 100_000 + "<p>" * 50_000)
     for begun in ("<!--", "<![CDATA[", "<?", "<!", "</", "<a b='"):
@@ -346,6 +346,6 @@ def test_an_episode_reads_live_and_is_resumed_from_the_cache(server, tmp_path):
     assert (first.success, first.actions) == (again.success, again.actions)
 
 
-def test_the_library_that_asks_is_not_loaded_before_it_is_needed():
+def test_httpx_is_not_loaded_before_it_is_needed():
     code = "import sys; from codeplan import envs; envs.make('hotpotqa', live=True, contact='a@b'); sys.exit(any(n.startswith('httpx') for n in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

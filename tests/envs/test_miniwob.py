@@ -31,7 +31,7 @@ class TestMiniWobOfOneActionIsAnEnvironment(EnvironmentContract):
 
 
 @pytest.fixture(scope="module")
-def world():
+def env():
     env = MiniWob()
     yield env
     env.close()
@@ -54,9 +54,9 @@ def own(tmp_path):
 # ------------------------------------------------------------------ tasks
 
 
-def test_kinds_are_all_pages_the_paper_s_53_first(world):
-    assert world.kinds[:53] == PAPER_TASKS
-    assert len(set(world.kinds)) == len(world.kinds) == 130
+def test_kinds_are_all_pages_with_the_paper_s_53_first(env):
+    assert env.kinds[:53] == PAPER_TASKS
+    assert len(set(env.kinds)) == len(env.kinds) == 130
     assert PAPER_TASKS[:9] == FEEDBACK_TASKS
 
 
@@ -69,96 +69,94 @@ def test_kinds_are_all_pages_the_paper_s_53_first(world):
         ("feedback", FEEDBACK_TASKS, range(100)),
     ],
 )
-def test_a_split_has_its_pages_under_its_seeds(world, split, kinds, seeds):
-    tasks = world.tasks(split)
+def test_a_split_has_its_pages_and_seeds(env, split, kinds, seeds):
+    tasks = env.tasks(split)
     assert len(tasks) == len(kinds) * len(seeds)
     assert tuple(t.kind for t in tasks[: len(kinds)]) == kinds
     assert {t.seed for t in tasks} == set(seeds)
 
 
-def test_the_other_pages_are_in_a_split_of_their_own(world):
-    assert {t.kind for t in world.tasks("other")} == set(world.kinds[53:])
+def test_all_other_pages_are_in_the_split_other(env):
+    assert {t.kind for t in env.tasks("other")} == set(env.kinds[53:])
 
 
-def test_any_seed_may_be_asked_for(world):
-    assert envs.select(world, kind="click-button", seed=17) == Task(
-        "click-button/17", "miniwob", "click-button", "", 17
-    )
-    assert world.task("click-button", 2**53 - 1).split == "train"
-    assert world.task("drag-box", 1).split == "other"
+def test_every_seed_makes_a_task(env):
+    assert envs.select(env, kind="click-button", seed=17) == Task("click-button/17", "miniwob", "click-button", "", 17)
+    assert env.task("click-button", 2**53 - 1).split == "train"
+    assert env.task("drag-box", 1).split == "other"
     for seed in (-1, 2**53, True, "3"):
         with pytest.raises(UsageError, match="must be a whole number from 0"):
-            world.task("click-button", seed)
+            env.task("click-button", seed)
 
 
 @pytest.mark.parametrize("task", [Task("click-test/7"), Task("x", kind="click-test", seed=7)])
-def test_a_task_made_by_hand_is_known_by_its_id_or_its_kind_and_seed(world, task):
-    assert world.reset(task) == world.reset(world.task("click-test", 7))
+def test_a_task_is_found_by_its_id_or_by_its_kind_and_seed(env, task):
+    assert env.reset(task) == env.reset(env.task("click-test", 7))
 
 
 @pytest.mark.parametrize(
     "task", [Task(""), Task("click-test"), Task("click-tset/7"), Task("x", kind="../core", seed=1)]
 )
-def test_an_unknown_task_is_refused(world, task):
+def test_an_unknown_task_is_refused(env, task):
     with pytest.raises(UsageError, match=r"has no task .*(click-button/17|click-test)"):
-        world.reset(task)
+        env.reset(task)
 
 
 # ------------------------------------------------------------------ episodes
 
 
-def test_the_first_observation_has_the_task_apart_from_the_page(world):
-    text = world.reset(world.task("enter-text", 0)).text
+def test_the_first_observation_separates_goal_and_page(env):
+    text = env.reset(env.task("enter-text", 0)).text
     assert text.startswith('Task: Enter "Agustina" into the text field and press Submit.\n\nPage:\n<div id="wrap">')
     assert "Agustina" not in text.partition("Page:")[2]
 
 
-def test_what_is_typed_ticked_chosen_and_focused_is_told(world):
-    world.reset(world.task("enter-text", 0))
-    world.step("click_xpath //input")
-    assert 'value="Agu" focused=""' in world.step("type Agu").text
-    assert 'value="Ag" focused=""' in world.step("press_key backspace").text
-    world.reset(world.task("click-checkboxes", 0))
-    assert 'id="ch1" focused="" checked=""' in world.step('click_xpath //label[text()="HF2"]').text.replace(
+def test_the_state_shows_live_values(env):
+    env.reset(env.task("enter-text", 0))
+    env.step("click_xpath //input")
+    assert 'value="Agu" focused=""' in env.step("type Agu").text
+    assert 'value="Ag" focused=""' in env.step("press_key backspace").text
+    env.reset(env.task("click-checkboxes", 0))
+    assert 'id="ch1" focused="" checked=""' in env.step('click_xpath //label[text()="HF2"]').text.replace(
         'checked="" focused=""', 'focused="" checked=""'
     )
-    world.reset(world.task("choose-list", 0))
-    assert '<option selected="">Helli' in world.step('click_option //option[text()="Helli"]').text
+    env.reset(env.task("choose-list", 0))
+    assert '<option selected="">Helli' in env.step('click_option //option[text()="Helli"]').text
 
 
-def test_parts_of_the_page_beside_the_task_s_area_are_told_while_they_are_seen(world):
-    assert 'role="dialog"' in world.reset(world.task("click-dialog", 0)).text
-    world.reset(world.task("use-autocomplete", 0))
-    world.step("click_xpath //input")
-    assert "ui-menu-item" in world.step("type An").text
+def test_visible_parts_outside_the_task_s_area_are_shown(env):
+    assert 'role="dialog"' in env.reset(env.task("click-dialog", 0)).text
+    env.reset(env.task("use-autocomplete", 0))
+    env.step("click_xpath //input")
+    assert "ui-menu-item" in env.step("type An").text
 
 
-def test_success_is_a_raw_reward_of_one_and_the_end_stays(world):
-    world.reset(world.task("click-test-2", 0))
-    won = world.step("click_xpath //button[text()='ONE']")
+def test_success_is_a_raw_reward_of_one_and_the_end_is_final(env):
+    env.reset(env.task("click-test-2", 0))
+    won = env.step("click_xpath //button[text()='ONE']")
     assert (won.text, won.reward, won.done, won.success) == ("DONE. The task is solved.", 1.0, True, True)
     for action in ("click_xpath //body", "click_xpath //*[@id='sync-task-cover']", "type x", ""):
-        after = world.step(action)
+        after = env.step(action)
         assert (after.text, after.reward, after.done, after.success) == ("The episode is over.", 0.0, True, True)
 
 
-def test_half_of_a_task_gives_half_a_reward_and_no_success(world):
-    world.reset(world.task("click-checkboxes-large", 0))
+def test_half_a_task_gives_half_a_reward_and_no_success(env):
+    env.reset(env.task("click-checkboxes-large", 0))
     for name in ("nb", "8qiSp3m", "pKybC69", "v8Zs3"):
-        world.step(f'click_xpath //label[text()="{name}"]')
-    half = world.step(SUBMIT)
+        env.step(f'click_xpath //label[text()="{name}"]')
+    half = env.step(SUBMIT)
     assert half.done
     assert not half.success
     assert 0 < half.reward < 1
 
 
-def test_what_fails_is_a_reward_below_zero(world):
-    world.reset(world.task("click-test-2", 0))
-    lost = world.step("click_xpath //button[text()='TWO']")
+def test_a_failure_has_a_negative_reward(env):
+    env.reset(env.task("click-test-2", 0))
+    lost = env.step("click_xpath //button[text()='TWO']")
     assert (lost.text, lost.reward, lost.success) == ("DONE. The task has failed.", -1.0, False)
 
 
-def test_the_page_s_time_passes_with_actions_only(own):
+def test_the_page_s_clock_advances_only_with_actions(own):
     env = own(begin="setInterval(() => { out.textContent = Date.now() / 1000 % 3600 }, 100)", page="<p id='out'>?</p>")
     env.reset(env.task("page", 0))
     assert [env.step("type x").text.split(">")[3].split("<")[0] for _ in range(3)] == ["0.5", "1", "1.5"]
@@ -182,7 +180,7 @@ def test_the_page_s_time_passes_with_actions_only(own):
         ("shout hello", "There is no action 'shout'; there are type, press_key"),
     ],
 )
-def test_an_action_that_cannot_be_done_is_answered_with_the_reason_and_the_page(own, action, told):
+def test_an_impossible_action_is_answered_with_the_reason_and_the_page(own, action, told):
     area = (
         "<button id='unseen' style='display: none'>a</button><button id='off' disabled>b</button>"
         "<button id='under'>c</button><div id='over' style='position: absolute; inset: 0'></div>"
@@ -195,7 +193,7 @@ def test_an_action_that_cannot_be_done_is_answered_with_the_reason_and_the_page(
     assert '\n\nPage:\n<div id="wrap">' in text
 
 
-def test_a_click_is_done_on_every_element_that_matches_and_one_that_can_be_clicked_is_enough(own):
+def test_a_click_acts_on_every_match_and_one_success_is_enough(own):
     area = (
         "<b onclick='out.textContent += 1'>x</b><b hidden>y</b><b onclick='out.textContent += 3'>z</b><p id='out'></p>"
     )
@@ -204,7 +202,7 @@ def test_a_click_is_done_on_every_element_that_matches_and_one_that_can_be_click
     assert ">13<" in env.step("click_xpath //b").text
 
 
-def test_a_click_waits_for_what_moves_and_appears_and_finds_the_part_that_is_free(own):
+def test_a_click_waits_for_moving_elements_and_finds_an_uncovered_part(own):
     area = (
         "<button id='late' style='display: none' onclick='out.textContent += 1'>a</button>"
         "<div style='position: relative'><button style='width: 90px; height: 30px' onclick='out.textContent += 2'>b</button>"
@@ -231,9 +229,9 @@ def test_the_last_action_allowed_ends_the_episode(own):
 # ------------------------------------------------------------------ settings
 
 
-def test_a_picture_is_taken_of_the_task_where_it_is_asked_for(world):
-    world.reset(world.task("click-test", 0))
-    assert world.picture() is None
+def test_the_setting_pictures_enables_pictures(env):
+    env.reset(env.task("click-test", 0))
+    assert env.picture() is None
     env = make(pictures=True)
     assert env.picture() is None
     env.reset(env.task("click-test", 0))
@@ -244,7 +242,7 @@ def test_a_picture_is_taken_of_the_task_where_it_is_asked_for(world):
     assert env.picture() is None
 
 
-def test_moving_the_mouse_is_seen_neither_in_the_picture_nor_in_the_page(own):
+def test_mouse_moves_change_neither_the_picture_nor_the_page(own):
     whole = "wrap.style = 'position: fixed; inset: 0'"
     env = own({"pictures": True}, page="<div>still</div>", begin=whole)
     before = env.reset(env.task("page", 0)).text.partition("Page:")[2], env.picture()
@@ -253,7 +251,7 @@ def test_moving_the_mouse_is_seen_neither_in_the_picture_nor_in_the_page(own):
         assert after == before
 
 
-def test_the_half_of_the_data_is_chosen(own):
+def test_data_mode_selects_half_of_the_data(own):
     for half in ("train", "test"):
         env = own({"data_mode": half}, page="", begin="area.textContent = document.body.dataset.mode")
         assert f">{half}<" in env.reset(env.task("page", 0)).text
@@ -267,6 +265,6 @@ def test_the_half_of_the_data_is_chosen(own):
         ({"data_mode": "dev"}, "must be one of train, test"),
     ],
 )
-def test_a_setting_that_makes_no_sense_is_refused(settings, told):
+def test_an_invalid_setting_is_refused(settings, told):
     with pytest.raises(UsageError, match=told):
         make(**settings)

@@ -1,4 +1,4 @@
-"""The agent of MiniWoB++: what it makes of observations, without a browser."""
+"""The agent of MiniWoB++, without a browser."""
 
 import pytest
 
@@ -29,7 +29,7 @@ def test_its_api_is_the_paper_s():
     )
 
 
-def test_it_begins_with_the_task_and_the_page_apart():
+def test_the_agent_separates_goal_and_page():
     one, done = agent()
     assert one.description == 'Click on the "ok" button.'
     assert one.current_state == '<div id="wrap"><button>ok</button></div>'
@@ -54,7 +54,7 @@ def test_each_method_acts_and_returns_the_new_state():
     assert one.report() == "Last action: move_mouse_on '//i'. The page: <p>new</p>"
 
 
-def test_an_action_that_cannot_be_done_is_an_error_with_the_reason_and_the_page_is_known():
+def test_an_impossible_action_is_an_error_with_the_reason_and_updates_the_page():
     one, _ = agent("Last action error: //p matches no element of the page.\n\nPage:\n<p>Page:\nx</p>")
     with pytest.raises(AgentError, match=r"^//p matches no element of the page\.$"):
         one.click_xpath("//p")
@@ -67,7 +67,7 @@ def test_the_end_is_the_last_state():
     assert one.click_xpath("//p") == one.current_state == "DONE. The task is solved."
 
 
-def test_what_is_no_text_is_refused_before_anything_is_done():
+def test_an_argument_that_is_not_text_is_refused():
     one, done = agent()
     with pytest.raises(AgentError, match="type takes a text, not int"):
         one.type(5)
@@ -75,7 +75,7 @@ def test_what_is_no_text_is_refused_before_anything_is_done():
 
 
 @pytest.mark.parametrize("action", ["type a b ", "press_key space", "click_xpath //a[text()='x y']", "type  \n\t"])
-def test_an_action_is_read_as_it_is_written(action):
+def test_actions_survive_writing_and_parsing(action):
     assert isinstance(parse_action(action), BrowserAction)
     assert str(parse_action(action)) == action
 
@@ -83,5 +83,5 @@ def test_an_action_is_read_as_it_is_written(action):
 @pytest.mark.parametrize(
     "action", ["", " ", "type", "type ", "Type x", "click //p", "press_key Enter", "press_key a b"]
 )
-def test_what_is_no_action_is_told_why(action):
+def test_an_invalid_action_is_explained(action):
     assert isinstance(parse_action(action), str)

@@ -1,4 +1,4 @@
-"""The browser of MiniWoB++: what it keeps from pages, what it survives, and that it leaves nothing behind."""
+"""The browser of MiniWoB++: isolation of pages, crash recovery, cleanup."""
 
 import gc
 import http.server
@@ -67,7 +67,7 @@ def wait_until(holds, seconds=10.0):
     return holds()
 
 
-# ------------------------------------------------------------------ what a page may not
+# ------------------------------------------------------------------ isolation of pages
 
 
 class _Listener(http.server.BaseHTTPRequestHandler):
@@ -92,7 +92,7 @@ def listener():
     server.server_close()
 
 
-def test_a_page_reaches_no_server_and_no_file_beside_its_folder(tmp_path, listener):
+def test_a_page_reaches_no_server_and_no_file_outside_its_folder(tmp_path, listener):
     (tmp_path / "secret.txt").write_text("the secret")
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "link.txt").symlink_to(tmp_path / "secret.txt")
@@ -119,7 +119,7 @@ def test_a_page_reaches_no_server_and_no_file_beside_its_folder(tmp_path, listen
 
 
 @pytest.mark.parametrize("where", ["file:///etc/passwd", "http://127.0.0.1:9/", "other.html", "chrome://crash"])
-def test_a_page_does_not_lead_elsewhere(tmp_path, where):
+def test_a_page_cannot_navigate_away(tmp_path, where):
     env = MiniWob(pages=folder_of_pages(tmp_path, page=f"<a href='{where}'>go</a>", other="<p>other</p>"))
     before = env.reset(env.task("page", 0)).text.partition("Page:")[2]
     after = env.step("click_xpath //a").text.partition("Page:")[2]
@@ -127,7 +127,7 @@ def test_a_page_does_not_lead_elsewhere(tmp_path, where):
     env.close()
 
 
-def test_windows_that_want_an_answer_get_one(tmp_path):
+def test_dialogs_are_answered(tmp_path):
     area = (
         "<button onclick=\"alert('a'); out.textContent = confirm('b') + ' ' + prompt('c')\">go</button><p id='out'></p>"
     )
@@ -137,7 +137,7 @@ def test_windows_that_want_an_answer_get_one(tmp_path):
     env.close()
 
 
-def test_half_a_character_on_a_page_is_told_as_a_sign_and_none_is_typed(tmp_path):
+def test_surrogates_on_a_page_are_replaced_and_never_typed(tmp_path):
     area = (
         "<button onclick=\"this.textContent = '\\ud83d!\\ud83d\\ude42'\">go</button><p>"
         + "\U0001f642" * 60_000
@@ -158,7 +158,7 @@ def test_half_a_character_on_a_page_is_told_as_a_sign_and_none_is_typed(tmp_path
         "Object.defineProperty(window, 'codeplan', {value: 0})",
     ],
 )
-def test_a_page_cannot_put_its_own_functions_in_codeplan_s_place(tmp_path, taken):
+def test_a_page_cannot_replace_codeplan_s_functions(tmp_path, taken):
     area = '<button onclick="core.endEpisode(1)">go</button>'
     head = f"<script>{taken}</script><script>let codeplan = 0</script>"
     env = MiniWob(pages=folder_of_pages(tmp_path, head=head, page=area))
@@ -167,7 +167,7 @@ def test_a_page_cannot_put_its_own_functions_in_codeplan_s_place(tmp_path, taken
     env.close()
 
 
-def test_a_page_that_breaks_is_the_environment_s_failure_and_the_next_episode_begins(tmp_path):
+def test_a_failing_page_is_an_environment_failure_and_the_next_episode_works(tmp_path):
     env = MiniWob(pages=folder_of_pages(tmp_path, begin="if (seed) throw new Error('broken')", page="<p></p>"))
     with pytest.raises(EnvironmentFailure, match=r"page\.html failed in begin: Error: broken"):
         env.reset(env.task("page", 1))
@@ -187,19 +187,19 @@ def test_the_browser_sees_nothing_of_this_process_s_environment(env, monkeypatch
 # ------------------------------------------------------------------ crashes
 
 
-def test_a_browser_that_crashes_in_mid_episode_is_started_again_and_the_episode_replayed(env):
+def test_a_browser_crash_during_an_episode_is_recovered_by_replay(env):
     undisturbed = play(env)
     for at in range(len(ACTIONS)):
         assert play(env, lambda i, at=at: process().kill() if i == at else None) == undisturbed
 
 
-def test_a_browser_that_crashes_between_episodes_is_started_again(env):
+def test_a_browser_crash_between_episodes_is_recovered(env):
     undisturbed = play(env)
     process().kill()
     assert play(env) == undisturbed
 
 
-def test_a_page_that_crashes_is_opened_again_and_the_episode_replayed(env):
+def test_a_page_crash_is_recovered_by_replay(env):
     undisturbed = play(env)
 
     def crash(i):
@@ -222,7 +222,7 @@ def _read(number, what):
         return b""
 
 
-def test_a_browser_that_does_not_start_is_told_with_what_it_said(tmp_path):
+def test_a_browser_that_does_not_start_is_reported_with_its_output(tmp_path):
     broken = tmp_path / "browser"
     broken.write_text("#!/bin/sh\necho 'no such display' >&2\nexit 1\n")
     broken.chmod(0o755)
@@ -231,17 +231,17 @@ def test_a_browser_that_does_not_start_is_told_with_what_it_said(tmp_path):
         env.reset(env.task("click-test", 0))
 
 
-# ------------------------------------------------------------------ what is left
+# ------------------------------------------------------------------ cleanup
 
 
-def test_one_browser_serves_all_environments_and_ends_when_it_is_shut():
-    worlds = [MiniWob() for _ in range(3)]
-    for world in worlds:
-        world.reset(world.task("click-test", 0))
+def test_one_browser_serves_all_environments_until_it_is_closed():
+    environments = [MiniWob() for _ in range(3)]
+    for env in environments:
+        env.reset(env.task("click-test", 0))
     one = process()
     assert len([p for p in members(one.pid) if b"--type=" not in _command(p) and b"headless" in _command(p)]) <= 3
-    for world in worlds:
-        world.close()
+    for env in environments:
+        env.close()
     assert one.is_alive
     close_all_browsers()
     assert wait_until(lambda: not members(one.pid))
@@ -261,7 +261,7 @@ sys.stdin.readline()
 
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, None])
-def test_nothing_is_left_of_a_browser_whose_host_ends_however_that_ends(end):
+def test_a_browser_leaves_nothing_behind_when_its_host_exits(end):
     with subprocess.Popen([sys.executable, "-c", HOST], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as host:
         leader, folder = host.stdout.readline().split()
         assert members(int(leader))

@@ -1,4 +1,4 @@
-"""What MiniWoB++ needs is found, or its lack is told with the way to get it."""
+"""Finding the browser and the pages of MiniWoB++."""
 
 import subprocess
 import sys
@@ -13,20 +13,20 @@ from codeplan.errors import UsageError
 from codeplan.types.task import Task
 
 
-def test_nothing_is_looked_for_before_it_is_needed():
+def test_browser_and_pages_are_looked_up_lazily():
     env = MiniWob(browser="/no/such/browser", pages="/no/such/folder")
     assert env.kinds == PAPER_TASKS
     env.close()
 
 
-def test_pages_that_are_not_there_are_told_with_the_way_to_get_them(tmp_path):
+def test_missing_pages_are_reported_with_installation_advice(tmp_path):
     env = MiniWob(pages=str(tmp_path))
     for ask in (lambda: env.tasks("test"), lambda: env.reset(Task("click-test/1"))):
         with pytest.raises(UsageError, match=r"lacks MiniWoB\+\+'s folders.*pip install 'codeplan\[miniwob\]'"):
             ask()
 
 
-def test_a_browser_that_is_not_there_is_told_with_the_way_to_get_one(tmp_path):
+def test_a_missing_browser_is_reported_with_installation_advice(tmp_path):
     env = MiniWob(browser=str(tmp_path / "chrome"), pages=folder_of_pages(tmp_path, page=""))
     with pytest.raises(UsageError, match=r"is not a program; .*apt-get install -y chromium-headless-shell"):
         env.reset(Task("page/1"))
@@ -34,14 +34,14 @@ def test_a_browser_that_is_not_there_is_told_with_the_way_to_get_one(tmp_path):
         browser_path.find_browser(str(tmp_path))
 
 
-def test_a_folder_of_own_pages_has_its_own_kinds(tmp_path):
+def test_a_custom_folder_has_its_own_kinds(tmp_path):
     pages = PageFolder(folder_of_pages(tmp_path, zeta="", alpha="", **{"click-test": ""}))
     assert pages.names() == ("click-test", "alpha", "zeta")
     assert MiniWob(pages=str(tmp_path)).kinds == pages.names()
     assert pages.url("alpha") == (tmp_path / "miniwob" / "alpha.html").as_uri()
 
 
-def test_importing_it_loads_no_browser_no_page_and_not_the_package_of_the_pages():
+def test_importing_miniwob_does_not_import_the_package_of_its_pages():
     code = "import sys, codeplan.envs.miniwob; print(sorted({'miniwob', 'selenium', 'websocket'} & set(sys.modules)))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"

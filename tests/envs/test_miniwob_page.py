@@ -1,4 +1,4 @@
-"""What the page on MiniWoB++ says is so."""
+"""The statements of docs/envs/miniwob.md."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""An episode of MiniWoB++ is the same whenever, wherever and after whatever it is played."""
+"""An episode of MiniWoB++ is the same in every run, environment and order."""
 
 import pytest
 from support.miniwob_pages import needs_browser
@@ -26,7 +26,7 @@ def play(env, kind, seed):
 
 
 @pytest.fixture(scope="module")
-def worlds():
+def environments():
     two = MiniWob(), MiniWob()
     yield two
     for env in two:
@@ -34,24 +34,24 @@ def worlds():
 
 
 @pytest.mark.parametrize("kind", sorted(REUSABLE_PAGES))
-def test_a_page_that_is_not_loaded_again_is_as_new(worlds, kind):
-    used, new = worlds
+def test_a_reused_page_is_like_a_new_one(environments, kind):
+    used, new = environments
     play(used, kind, 1)
     new.reset(new.task("email-inbox", 0))
     assert play(used, kind, 2) == play(new, kind, 2)
 
 
 @pytest.mark.parametrize("kind", ["terminal", "search-engine", "click-menu", "navigate-tree", "use-spinner"])
-def test_a_page_is_played_alike_in_one_place_and_another(worlds, kind):
-    once, again = (play(env, kind, 4) for env in worlds)
+def test_an_episode_is_the_same_in_every_environment(environments, kind):
+    once, again = (play(env, kind, 4) for env in environments)
     assert once == again
 
 
 @pytest.mark.parametrize(
     "kind", ["chase-circle", "moving-items", "use-slider", "drag-cube", "stock-market", "simon-says"]
 )
-def test_pages_that_move_by_themselves_are_played_alike(worlds, kind):
-    once, again = (play(env, kind, 3) for env in worlds)
+def test_episodes_of_animated_pages_are_the_same(environments, kind):
+    once, again = (play(env, kind, 3) for env in environments)
     assert once == again
 
 

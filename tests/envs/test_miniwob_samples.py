@@ -1,4 +1,4 @@
-"""The worked examples that prompts show for MiniWoB++: each does the task that it says."""
+"""The worked examples of MiniWoB++'s prompts: each solves its task."""
 
 import re
 
@@ -27,7 +27,7 @@ def test_every_kind_with_feedback_has_an_example():
 
 
 @pytest.mark.parametrize("kind", FEEDBACK_TASKS)
-def test_an_example_is_a_plan_in_the_form_that_the_prompt_asks_for(kind):
+def test_an_example_has_the_form_that_the_prompt_requires(kind):
     sample = Prompts().sample("miniwob", kind)
     plan = Sandbox().check(sample, agent_api(MiniWobAgent))
     assert isinstance(plan, Plan), plan
@@ -37,7 +37,7 @@ def test_an_example_is_a_plan_in_the_form_that_the_prompt_asks_for(kind):
 
 @needs_browser
 @pytest.mark.parametrize("kind", FEEDBACK_TASKS)
-def test_an_example_does_the_task_that_it_says(kind):
+def test_an_example_solves_its_own_task(kind):
     sample, env = Prompts().sample("miniwob", kind), MiniWob()
     try:
         task = env.task(kind, SEEDS[kind])

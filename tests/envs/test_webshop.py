@@ -42,7 +42,7 @@ def test_the_embedded_catalogue_has_600_tasks_in_three_splits():
     assert sizes == {"test": list(range(200)), "dev": list(range(200, 300)), "train": list(range(300, 600))}
 
 
-def test_every_task_can_be_won_and_its_walkthrough_wins_it():
+def test_every_walkthrough_wins_its_task():
     for task in (task for split in ("test", "dev", "train") for task in ENV.tasks(split)):
         ENV.reset(task)
         *before, last = [ENV.step(action) for action in ENV.walkthrough(task)]
@@ -59,14 +59,14 @@ def test_synthetic_goals_name_every_option():
 
 
 @pytest.mark.parametrize("task", [Task("buy/17"), Task("mine", kind="buy", seed=17), TASKS[17]])
-def test_a_task_made_by_hand_is_known_by_its_id_or_its_kind_and_seed(task):
+def test_a_task_is_found_by_its_id_or_by_its_kind_and_seed(task):
     assert ENV.reset(task) == ENV.reset(TASKS[17])
 
 
 @pytest.mark.parametrize(
     "id", ["", "x" * 1000, "buy", "buy/600", "buy/-1", "buy/1x", "sell/1", "17", "buy/" + "9" * 1000, "buy/²"]
 )
-def test_an_unknown_task_is_refused_with_what_an_id_looks_like(id):
+def test_an_unknown_task_is_refused_with_an_example_id(id):
     with pytest.raises(UsageError, match=r"has no task .*buy/17.*0 to 599") as refused:
         ENV.reset(Task(id))
     assert len(str(refused.value)) < 250
@@ -76,7 +76,7 @@ def test_a_task_can_be_picked_by_its_seed_alone():
     assert envs.select(make(), seed=205).id == "buy/205"
 
 
-def test_the_seed_of_prices_changes_caps_and_nothing_else():
+def test_price_seed_changes_only_the_caps():
     one, other = make(price_seed=1).tasks("test")[:50], make(price_seed=2).tasks("test")[:50]
     assert one == make(price_seed=1).tasks("test")[:50]
     assert one != other
@@ -90,7 +90,7 @@ PRINT_ALL = (
 )
 
 
-def test_all_tasks_are_the_same_under_every_hash_seed():
+def test_tasks_do_not_depend_on_the_hash_seed():
     made = {
         subprocess.run(
             [sys.executable, "-c", PRINT_ALL], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True
@@ -115,7 +115,7 @@ def mugs(**rules):
     return env
 
 
-def test_options_with_a_number_sign_or_a_slash_can_be_chosen_and_show_as_chosen():
+def test_options_with_a_number_sign_or_a_slash_can_be_chosen():
     env = mugs()
     env.step("search[mug]")
     env.step(f"click[{MUG.asin}]")
@@ -137,13 +137,13 @@ def test_options_and_queries_with_brackets_work(mode):
         assert env.snapshot().chosen == {"kind": value}
 
 
-def test_what_was_bought_is_rewarded_by_what_was_chosen_last():
+def test_the_reward_uses_the_last_chosen_values():
     env = mugs()
     rewards = [env.step(a).reward for a in ("search[mug]", f"click[{MUG.asin}]", *BUY_MUG)]
     assert rewards == [0, 0, 0, 0, 0, 1.0]
 
 
-def test_a_purchase_without_the_options_wins_a_part():
+def test_a_purchase_without_the_options_gets_a_partial_reward():
     env = mugs()
     for action in ("search[mug]", f"click[{MUG.asin}]", "click[large]"):
         env.step(action)
@@ -151,7 +151,7 @@ def test_a_purchase_without_the_options_wins_a_part():
     assert (bought.reward, bought.done, bought.success) == (0.75, True, False)
 
 
-def test_the_last_page_tells_the_score_and_nothing_that_was_hidden():
+def test_the_last_page_shows_the_score_but_nothing_hidden():
     env = mugs()
     for action in ("search[mug]", f"click[{MUG.asin}]"):
         env.step(action)
@@ -177,7 +177,7 @@ def test_the_last_action_allowed_ends_the_episode_and_may_win_it():
     assert [env.step("search[mug]").done for _ in range(6)] == [False] * 4 + [True] * 2
 
 
-def test_a_search_begins_with_the_first_page_and_no_choice_and_may_be_made_on_any_page():
+def test_a_search_works_on_any_page_and_clears_the_chosen_options():
     env = mugs()
     for action in ("search[mug]", f"click[{MUG.asin}]", "click[large]"):
         env.step(action)
@@ -185,7 +185,7 @@ def test_a_search_begins_with_the_first_page_and_no_choice_and_may_be_made_on_an
     assert env.snapshot().chosen == {}
 
 
-def test_going_back_to_the_results_forgets_the_options_and_coming_back_from_a_text_does_not():
+def test_going_back_to_the_results_clears_the_options_but_leaving_a_text_page_does_not():
     env = mugs()
     for action in ("search[mug]", f"click[{MUG.asin}]", "click[large]", "click[Features]", "click[< Prev]"):
         env.step(action)
@@ -194,7 +194,7 @@ def test_going_back_to_the_results_forgets_the_options_and_coming_back_from_a_te
     assert env.snapshot().chosen == {}
 
 
-def test_a_page_of_attributes_is_there_where_it_is_asked_for():
+def test_show_attrs_adds_a_page_of_attributes():
     for show, there in ((False, False), (True, True)):
         env = mugs(show_attrs=show)
         env.step("search[mug]")
@@ -202,14 +202,14 @@ def test_a_page_of_attributes_is_there_where_it_is_asked_for():
     assert env.step("click[Attributes]").text.endswith("\n dishwasher safe\n bpa free\n")
 
 
-def test_the_form_of_adapt_has_a_sentence_before_the_instruction():
+def test_adapt_mode_puts_a_sentence_before_the_instruction():
     env = mugs(observation_mode="adapt")
     goal = env.goal(0).instruction if "mug" in env.goal(0).instruction else env.goal(1).instruction
     first = env.reset_to_goal(WebShopGoal(goal, ()))
     assert first.text == f"\nWebshop \nInstruction:  \nI am looking to buy a product. {goal} \n[Search] "
 
 
-def test_a_snapshot_brings_an_episode_back():
+def test_a_snapshot_restores_an_episode():
     env = mugs()
     env.step("search[mug]")
     kept = env.snapshot()
@@ -218,7 +218,7 @@ def test_a_snapshot_brings_an_episode_back():
     assert [env.step(a) for a in (f"click[{MUG.asin}]", *BUY_MUG)] == once
 
 
-def test_without_a_task_nothing_can_be_asked():
+def test_every_call_before_reset_is_refused():
     env = make()
     for ask in (env.snapshot, env.page, lambda: env.step("search[mug]"), lambda: env.restore(None)):
         with pytest.raises(UsageError, match="call reset"):
@@ -231,19 +231,19 @@ def test_without_a_task_nothing_can_be_asked():
 @pytest.mark.parametrize(
     "settings", [{"actions": 0}, {"actions": True}, {"products": 0, "data": "."}, {"nouns": "guess"}]
 )
-def test_a_setting_that_makes_no_sense_is_refused(settings):
+def test_an_invalid_setting_is_refused(settings):
     with pytest.raises(UsageError, match=next(iter(settings))):
         make(**settings)
 
 
 @pytest.mark.parametrize("settings", [{"search": "lucene"}, {"observation_mode": "html"}, {"goals": "alien"}])
-def test_a_setting_is_one_of_the_words_there_are(settings):
+def test_an_unknown_choice_is_refused(settings):
     with pytest.raises(UsageError, match=next(iter(settings))):
         envs.make("webshop", **settings)
 
 
 @pytest.mark.parametrize("settings", [{"products": 5}, {"index": "x"}, {"search": "tantivy"}])
-def test_settings_for_one_s_own_files_are_refused_without_them(settings):
+def test_settings_for_user_files_are_refused_without_data(settings):
     with pytest.raises(UsageError, match="name their folder by data"):
         make(**settings)
 
@@ -260,7 +260,7 @@ def test_the_user_s_own_files_make_a_shop(tmp_path):
     assert [env.step(action) for action in env.walkthrough(task)][-1].success
 
 
-# ------------------------------------------------------------------ the catalogue that comes with it
+# ------------------------------------------------------------------ the embedded catalogue
 
 
 def script():
@@ -271,12 +271,12 @@ def script():
     return module
 
 
-def test_the_embedded_catalogue_is_what_its_script_makes(capsys):
+def test_the_embedded_catalogue_is_up_to_date_with_its_script(capsys):
     assert script().main(["--check"]) == 0
     assert "up to date" in capsys.readouterr().out
 
 
-def test_the_embedded_catalogue_is_small_and_has_options_with_signs_in_them():
+def test_the_embedded_catalogue_is_small_and_has_options_with_special_characters():
     data = script().CATALOGUE.read_text()
     assert len(data.encode()) < 400_000
     assert data.count("\n") == 300

@@ -28,7 +28,7 @@ def buyer(**rules):
     return WebShopAgent(act, env.reset(task)), done
 
 
-def test_it_is_an_agent_whose_methods_are_all_explained():
+def test_every_method_of_the_agent_has_a_docstring():
     agent, _ = buyer()
     assert isinstance(agent, Agent)
     methods = [m.name for m in agent_api(WebShopAgent).methods]
@@ -43,7 +43,7 @@ def test_search_and_click_act_and_return_the_page():
     assert done == ["search[mug]", f"click[{MUG.asin}]"]
 
 
-def test_the_rest_reads_the_page_and_does_not_act():
+def test_the_other_methods_read_the_page_without_acting():
     agent, done = buyer()
     agent.search("oakhurst fennway")
     assert agent.results() == [
@@ -69,7 +69,7 @@ def test_it_knows_the_instruction_and_nothing_hidden():
     assert agent.buttons() == []
 
 
-def test_its_report_tells_the_aim_and_the_last_page_in_short():
+def test_its_report_has_the_instruction_and_the_shortened_last_page():
     agent, _ = buyer()
     assert agent.report() == f"I am to buy: {agent.instruction}. I have not acted yet."
     agent.search("mug")
@@ -79,7 +79,7 @@ def test_its_report_tells_the_aim_and_the_last_page_in_short():
 
 
 @pytest.mark.parametrize("mode", ["text", "react"])
-def test_where_a_page_does_not_mark_its_buttons_the_plan_is_told_so(mode):
+def test_reading_a_page_without_marked_buttons_is_an_error(mode):
     agent, _ = buyer(observation_mode=mode)
     agent.search("mug")
     with pytest.raises(AgentError, match="observation_mode='text_rich'"):

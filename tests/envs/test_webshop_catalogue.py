@@ -1,4 +1,4 @@
-"""WebShop's files, the database that is made of them, and searching it."""
+"""WebShop's files, the database built from them, and searching it."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from codeplan.envs.webshop.loading import load_embedded_shop, open_shop
 from codeplan.envs.webshop.search import find_products, query_words
 from codeplan.errors import EnvironmentFailure, UsageError
 
-# ------------------------------------------------------------------ reading JSON by pieces
+# ------------------------------------------------------------------ streaming JSON
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -31,12 +31,12 @@ JSON = st.recursive(
 
 
 @given(st.lists(JSON, max_size=6), st.sampled_from([None, 1]), st.integers(1, 40))
-def test_a_list_is_read_as_json_reads_it_whatever_the_size_of_the_pieces(values, indent, piece):
+def test_a_list_is_read_like_json_with_any_chunk_size(values, indent, piece):
     assert list(read(data_files.read_list, json.dumps(values, indent=indent), piece)) == values
 
 
 @given(st.dictionaries(st.text(), JSON, max_size=6), st.sampled_from([None, 1]), st.integers(1, 40))
-def test_an_object_is_read_as_json_reads_it_whatever_the_size_of_the_pieces(values, indent, piece):
+def test_an_object_is_read_like_json_with_any_chunk_size(values, indent, piece):
     assert dict(read(data_files.read_object, json.dumps(values, indent=indent), piece)) == values
 
 
@@ -50,7 +50,7 @@ def read(reading, text, piece):
 @pytest.mark.parametrize(
     "text", ["", "{}", "[1", "[1,", "[1,]", "[1 2]", "[,]", "[nul]", '["x', "[" * 100_000, "[1e]", "7", '[{"a":}]']
 )
-def test_a_file_that_is_no_list_is_told_with_its_place(tmp_path, text):
+def test_a_malformed_list_is_reported_with_its_position(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(UsageError, match=r"x\.json is not a valid WebShop file: .* at character \d+") as refused:
         list(data_files.read_list(tmp_path / "x.json"))
@@ -58,33 +58,33 @@ def test_a_file_that_is_no_list_is_told_with_its_place(tmp_path, text):
 
 
 @pytest.mark.parametrize("text", ["[]", '{"a"}', '{"a": 1,}', '{"a" 1}', '{"a": 1 "b": 2}'])
-def test_a_file_that_is_no_object_is_told_with_its_place(tmp_path, text):
+def test_a_malformed_object_is_reported_with_its_position(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(UsageError, match=r"at character \d+"):
         list(data_files.read_object(tmp_path / "x.json"))
 
 
-def test_half_a_character_becomes_a_question_mark_and_whole_ones_stay(tmp_path):
+def test_unpaired_surrogates_become_question_marks(tmp_path):
     texts = {"name": "Mug \ud83d", "half \ude00": ["\udc00\ud83d"], "whole": "\U0001f600 \\ud800"}
     (tmp_path / "x.json").write_text(json.dumps([texts, texts["whole"]]))
     whole = {"name": "Mug ?", "half ?": ["??"], "whole": texts["whole"]}
     assert list(data_files.read_list(tmp_path / "x.json")) == [whole, texts["whole"]]
 
 
-def test_a_file_that_is_no_text_is_told(tmp_path):
+def test_a_file_with_invalid_utf_8_is_reported(tmp_path):
     (tmp_path / "x.json").write_bytes(b'["\xff\xfe"]')
     with pytest.raises(UsageError, match="invalid UTF-8"):
         list(data_files.read_list(tmp_path / "x.json"))
 
 
-def test_a_folder_or_file_that_is_missing_is_told(tmp_path):
+def test_a_missing_folder_or_file_is_reported(tmp_path):
     with pytest.raises(UsageError, match="there is no folder"):
         make(data=str(tmp_path / "nowhere"))
     with pytest.raises(UsageError, match=r"lacks items_shuffle\.json or items_shuffle_1000\.json"):
         make(data=str(tmp_path))
 
 
-def test_the_small_files_are_taken_where_there_are_no_others_or_few_products_are_asked_for(tmp_path):
+def test_the_small_files_are_used_for_few_products_or_without_others(tmp_path):
     data = write_files(tmp_path / "data", [record("B0SMALL")], suffix="_1000")
     assert open_shop(data).catalogue.product(1).asin == "B0SMALL"
     write_files(tmp_path / "data", [record("B0FULL")])
@@ -95,14 +95,14 @@ def test_the_small_files_are_taken_where_there_are_no_others_or_few_products_are
 # ------------------------------------------------------------------ the database
 
 
-def test_records_that_are_not_on_sale_or_were_there_before_are_left_out(tmp_path):
+def test_records_that_are_invalid_or_repeated_are_ignored(tmp_path):
     records = [record("B01", "One"), record("nan"), record("B" * 11), record("B01", "Again"), "x", record("B02", "Two")]
     goods = open_shop(write_files(tmp_path / "data", records)).catalogue
     assert (goods.size, goods.product(1).title, goods.product(2).title) == (2, "One", "Two")
     assert [goods.number_of(asin) for asin in ("B01", "B02", "nan")] == [1, 2, None]
 
 
-def test_only_the_first_products_are_taken_where_that_is_asked_for(tmp_path):
+def test_products_limits_how_many_are_read(tmp_path):
     data = write_files(tmp_path / "data", [record(f"B0{n}") for n in range(5)])
     assert (open_shop(data, products=2).catalogue.size, open_shop(data).catalogue.size) == (2, 5)
 
@@ -114,7 +114,7 @@ ASKED = {"instruction": "a thing.", "instruction_attributes": ["blue"], "instruc
     "odd",
     [None, "x", {}, {"instruction": 5}, {**ASKED, "instruction_attributes": []}, {**ASKED, "instruction_options": 7}],
 )
-def test_instructions_that_ask_for_nothing_are_skipped(tmp_path, odd):
+def test_instructions_without_attributes_are_skipped(tmp_path, odd):
     data = write_files(
         tmp_path / "data", [record("B01")], {"B01": odd}, {"B01": [odd, ASKED], "B02": [ASKED], "B03": odd}
     )
@@ -124,7 +124,7 @@ def test_instructions_that_ask_for_nothing_are_skipped(tmp_path, odd):
     assert (template.instruction, template.attributes, template.options) == ("a thing", ("blue",), ("big",))
 
 
-def test_halves_of_characters_and_numbers_of_any_size_do_no_harm(tmp_path):
+def test_surrogates_and_huge_numbers_are_accepted(tmp_path):
     half, known = "b\ud83d", {"attributes": ["\udc00", 10**30]}
     data = write_files(tmp_path / "data", [record(half, half, query=half)], {half: known}, {half: [ASKED]})
     goods = open_shop(data).catalogue
@@ -151,7 +151,7 @@ def test_synthetic_goals_are_counted_across_products(tmp_path):
     ]
 
 
-def test_what_was_made_is_used_again_and_made_anew_when_a_file_changes(tmp_path):
+def test_the_database_is_reused_and_rebuilt_when_a_file_changes(tmp_path):
     data = write_files(tmp_path / "data", [record("B01", "Old")])
     index = tmp_path / "elsewhere"
     assert open_shop(data, str(index)).catalogue.product(1).title == "Old"
@@ -162,7 +162,7 @@ def test_what_was_made_is_used_again_and_made_anew_when_a_file_changes(tmp_path)
     assert open_shop(data, str(index)).catalogue.product(1).title == "Much Newer"
 
 
-def test_several_processes_that_open_at_once_make_it_once(tmp_path):
+def test_concurrent_processes_build_the_database_once(tmp_path):
     data = write_files(tmp_path / "data", [record(f"B{n:09}", f"Thing {n}") for n in range(300)])
     code = f"from codeplan.envs.webshop.loading import open_shop; print(open_shop({data!r}).catalogue.size)"
     running = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)]
@@ -178,14 +178,14 @@ def test_a_broken_file_leaves_nothing_behind(tmp_path):
     assert list((tmp_path / "data" / "codeplan-index").glob("webshop-*")) == []
 
 
-def test_a_folder_that_cannot_be_written_is_told_with_the_setting_that_helps(tmp_path):
+def test_an_unwritable_folder_is_reported_with_the_setting_that_helps(tmp_path):
     data = write_files(tmp_path / "data", [record("B01")])
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot be written.*name a folder by index"):
         make(data=data, index=str(tmp_path / "file" / "below"))
 
 
-def test_a_damaged_database_is_told_in_a_sentence(tmp_path):
+def test_a_damaged_database_is_reported_in_one_sentence(tmp_path):
     (tmp_path / "catalogue.sqlite").write_bytes(b"this is no database" * 100)
     with pytest.raises(EnvironmentFailure, match="cannot be read"):
         Catalogue.open(tmp_path / "catalogue.sqlite")
@@ -204,7 +204,7 @@ def test_a_damaged_database_is_told_in_a_sentence(tmp_path):
         "PRAGMA writable_schema = 1; UPDATE sqlite_master SET name = CAST(x'ff' AS TEXT), sql = 'x'",
     ],
 )
-def test_a_catalogue_that_was_damaged_later_is_told_with_what_to_do(tmp_path, damage):
+def test_a_catalogue_damaged_later_is_reported_with_advice(tmp_path, damage):
     data = write_files(tmp_path / "data", [record("B01"), record("B02")], asked={"B01": [ASKED], "B02": [ASKED]})
     make(data=data)
     made = next(Path(data).rglob("catalogue.sqlite"))
@@ -274,13 +274,13 @@ def test_a_search_finds(query, asins):
     assert found(query) == asins
 
 
-def test_a_search_finds_fifty_at_most_and_a_category_all_that_there_are():
+def test_a_search_finds_at_most_fifty_and_a_category_everything():
     goods = load_embedded_shop()
     assert len(found("water bottle shampoo tea", goods)) == 50
     assert len(found("<c> fashion", goods)) == 75
 
 
-def test_random_products_are_drawn_by_the_seed():
+def test_random_products_depend_on_the_seed():
     goods = load_embedded_shop()
     drawn = found("<r>", goods, "a")
     assert drawn == found("<r> whatever", goods, "a") != found("<r>", goods, "b")
@@ -289,12 +289,12 @@ def test_random_products_are_drawn_by_the_seed():
 
 
 @given(st.text())
-def test_no_query_is_too_odd_to_search_for(query):
+def test_any_text_is_a_valid_query(query):
     assert len(found(query)) <= 2
     assert len(query_words(query)) == len(set(query_words(query)))
 
 
-def test_tantivy_finds_what_is_there(tmp_path):
+def test_tantivy_finds_products_by_words(tmp_path):
     pytest.importorskip("tantivy")
     records = [
         record(f"B{n:09}", f"Thing {n} with a {word}") for n, word in enumerate(["mug", "mug", "bottle", "lamp"])
@@ -307,7 +307,7 @@ def test_tantivy_finds_what_is_there(tmp_path):
     assert again.shop is goods
 
 
-def test_no_query_is_too_odd_for_tantivy(tmp_path):
+def test_any_text_is_a_valid_query_for_tantivy(tmp_path):
     pytest.importorskip("tantivy")
     goods = open_shop(write_files(tmp_path / "data", [record("B01", "Thing a_b ² e\u0301é")]), engine="tantivy")
 
@@ -319,7 +319,7 @@ def test_no_query_is_too_odd_for_tantivy(tmp_path):
     assert found("a_b", goods) == ["B01"]
 
 
-def test_the_settings_of_search_share_no_files(tmp_path):
+def test_search_engines_do_not_share_files(tmp_path):
     pytest.importorskip("tantivy")
     data = write_files(tmp_path / "data", [record("B01", "Blue Thing")])
     for engine in ("fts5", "tantivy"):
@@ -332,7 +332,7 @@ def test_sqlite_here_has_full_text_search():
     assert sqlite3.connect(":memory:").execute("SELECT sqlite_compileoption_used('ENABLE_FTS5')").fetchone() == (1,)
 
 
-def test_nothing_of_the_user_s_folder_is_written_where_an_index_folder_is_named(tmp_path):
+def test_with_an_index_folder_the_data_folder_is_not_written(tmp_path):
     data = write_files(tmp_path / "data", [record("B01")])
     make(data=data, index=str(tmp_path / "index"))
     assert sorted(os.listdir(data)) == ["items_human_ins.json", "items_ins_v2.json", "items_shuffle.json"]

@@ -1,6 +1,6 @@
-"""Whatever is done in the shop, some things stay true.
+"""Properties that hold for any sequence of actions in the shop.
 
-CODEPLAN_SEQUENCES is how many sessions are tried.
+CODEPLAN_SEQUENCES is the number of sessions.
 """
 
 import os

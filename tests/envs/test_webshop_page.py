@@ -1,4 +1,4 @@
-"""What the page on WebShop says is so."""
+"""The statements of docs/envs/webshop.md."""
 
 import inspect
 import re
@@ -27,5 +27,5 @@ def test_the_page_s_figures_are_those_of_the_tasks():
         assert f"| `{split}` | {len(env.tasks(split))} |" in PAGE
 
 
-def test_the_page_tells_of_every_setting():
+def test_the_page_names_every_setting():
     assert all(f"`{name}`" in PAGE for name in inspect.signature(make).parameters)

@@ -1,4 +1,4 @@
-"""WebShop's pages are those of the original: sessions that were recorded from it are played again."""
+"""Replays sessions recorded from the original WebShop: the pages are the same."""
 
 import json
 import re
@@ -60,7 +60,7 @@ def opened(mode):
 
 
 @pytest.mark.parametrize("recorded", lines("webshop_golden.jsonl") if SHARED.is_dir() else [], ids=lambda r: r["mode"])
-def test_every_page_of_a_recorded_session_is_the_same_and_so_is_what_can_be_clicked(recorded):
+def test_pages_and_buttons_of_recorded_sessions_are_the_same(recorded):
     env = opened(recorded["mode"])
     goal = recorded["goal"]
     first, *steps = recorded["steps"]
@@ -160,7 +160,7 @@ def test_recorded_episodes_of_react_show_the_same_pages_and_answers():
 
 
 @pytest.mark.parametrize("episode", [e for e in BOUGHT if e["score"] == 1.0], ids=lambda e: e["id"])
-def test_what_a_recorded_purchase_won_it_wins_here(episode):
+def test_a_recorded_full_reward_is_the_same_here(episode):
     """A full reward says that goal and purchase agree in all that counts, so that the goal can be told from it."""
     clicked = [action[6:-1] for action, answer in episode["steps"] if answer.startswith("You have clicked")]
     bought = seen()[next(action[6:-1] for action, _ in reversed(episode["steps"]) if action[6:-1] in seen())]
@@ -175,7 +175,7 @@ def test_what_a_recorded_purchase_won_it_wins_here(episode):
 
 
 @pytest.mark.parametrize("episode", BOUGHT, ids=lambda e: e["id"])
-def test_a_recorded_reward_is_one_that_the_purchase_can_have_at_its_price(episode):
+def test_a_recorded_reward_is_possible_for_the_purchase_and_its_price(episode):
     """The goal's attributes and options were not recorded, so a reward below 1 cannot be computed, only be possible."""
     bought = seen()[next(action[6:-1] for action, _ in reversed(episode["steps"]) if action[6:-1] in seen())]
     cap = goal_of(episode).price_upper

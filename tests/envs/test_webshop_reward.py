@@ -1,4 +1,4 @@
-"""The reward's parts: goals, prices, words that are alike, nouns, and what they come to."""
+"""The reward and its parts: goals, prices, similar words, nouns."""
 
 import re
 from itertools import product as pairs
@@ -50,7 +50,7 @@ from codeplan.errors import UsageError
         ("$$5", (5.0,), "$5.0"),
     ],
 )
-def test_a_price_is_what_follows_the_dollar_signs(text, prices, tag):
+def test_prices_are_the_amounts_after_dollar_signs(text, prices, tag):
     assert parse_prices(text) == prices
     assert parse_product(record("B1", pricing=text), None).price_tag == tag
 
@@ -66,7 +66,7 @@ def test_a_record_becomes_a_product():
 
 
 @pytest.mark.parametrize("empty", ["", None, [], 5, {"Size": "x"}, {"Size": ["x"]}])
-def test_options_that_are_none_are_none(empty):
+def test_malformed_options_count_as_empty(empty):
     made = parse_product(record("B1", customization_options=empty), None)
     assert not any(made.options.values())
     assert made.attributes == NO_ATTRIBUTES
@@ -75,7 +75,7 @@ def test_options_that_are_none_are_none(empty):
 @pytest.mark.parametrize(
     ("asin", "name"), [("nan", "x"), ("B" * 11, "x"), ("", "x"), (None, "x"), ("B1", ""), ("B1", None)]
 )
-def test_a_record_without_a_name_or_an_asin_is_not_on_sale(asin, name):
+def test_a_record_without_a_name_or_a_valid_asin_is_ignored(asin, name):
     assert not is_on_sale(record(asin, name))
     assert is_on_sale(record("B123456789", "x"))
 
@@ -105,7 +105,7 @@ def test_a_price_is_drawn_from_a_range_by_the_seed_and_the_product():
     assert sample_price(MUG, 7) == 14.5
 
 
-def test_the_dots_around_an_instruction_go():
+def test_the_full_stops_around_an_instruction_are_removed():
     assert trim_instruction("..i need it 3.5 in. ") == "i need it 3.5 in. "
     assert trim_instruction("i need it.") == "i need it"
 
@@ -118,7 +118,7 @@ def test_there_is_a_synthetic_goal_for_each_combination_of_options():
     assert synthetic_goal_template(1, BOTTLE, "Find me bottles", ("x",), 0).instruction == "Find me bottles"
 
 
-def test_goals_come_in_the_original_s_order_and_splits():
+def test_goals_have_the_original_s_order_and_splits():
     assert goal_order(10) == [5, 9, 0, 1, 4, 7, 6, 3, 8, 2]
     sizes = {name: len(seeds) for name, seeds in split_ranges(12_087, embedded=False).items()}
     assert sizes == {"test": 500, "dev": 1000, "train": 10_587}
@@ -160,7 +160,7 @@ def test_the_ratio_is_that_of_rapidfuzz(one, other):
         ("ДА", "да", 100),
     ],
 )
-def test_the_ratio_of_other_scripts_and_signs_is_that_of_thefuzz(one, other, ratio):
+def test_the_ratio_of_non_latin_texts_is_that_of_thefuzz(one, other, ratio):
     """Computed by thefuzz 0.19.0."""
     assert token_set_ratio(one, other) == ratio
 
@@ -175,7 +175,7 @@ def test_the_longest_common_sequence_is_found(one, other):
     assert common_subsequence_length(one, other) == longest(one, other)
 
 
-def test_a_colour_counts_for_the_whole_text():
+def test_a_text_is_reduced_to_its_first_colour():
     assert colour_or_text("royal blue (matte)") == "blue"
     assert colour_or_text("size 9") == "size 9"
     assert colour_or_text("dark navy") == "dark"
@@ -186,7 +186,7 @@ def test_a_colour_counts_for_the_whole_text():
 # ------------------------------------------------------------------ nouns
 
 
-def test_nouns_by_rules_leave_out_small_words_adjectives_and_numbers():
+def test_nouns_by_rules_exclude_function_words_adjectives_and_numbers():
     name = "Lands' End Men's Traditional Fit Waterproof Flannel Shirt for the Outdoors, 2-Pack (Navy)"
     assert find_nouns_by_rules(name) == (
         "lands",
@@ -201,12 +201,12 @@ def test_nouns_by_rules_leave_out_small_words_adjectives_and_numbers():
     )
 
 
-def test_a_way_to_find_nouns_that_there_is_not_is_refused():
+def test_an_unknown_noun_finder_is_refused():
     with pytest.raises(UsageError, match="rules, spacy, or spacy:PIPELINE"):
         make_noun_finder("guess")
 
 
-def test_a_pipeline_that_is_not_installed_is_refused_and_never_fetched():
+def test_a_missing_pipeline_is_refused_and_never_downloaded():
     with pytest.raises(UsageError, match="spaCy"):
         make_noun_finder("spacy:no_such_pipeline")
 
@@ -238,7 +238,7 @@ def bought(goal=GOAL, product=MUG, price=14.5, chosen=("black | white", "large")
     return purchase_reward(goal, product, price, chosen, find_nouns_by_rules)
 
 
-def test_all_that_is_asked_for_is_worth_1():
+def test_a_purchase_that_meets_everything_has_reward_1():
     assert bought() == 1.0
 
 
@@ -252,11 +252,11 @@ def test_all_that_is_asked_for_is_worth_1():
         ({"product": replace(MUG, attributes=("other",), bullets=(), description="", title="Stoneware Mug")}, 3 / 5),
     ],
 )
-def test_each_thing_that_lacks_costs_a_share(changes, worth):
+def test_each_unmet_part_costs_a_share(changes, worth):
     assert bought(**changes) == pytest.approx(worth)
 
 
-def test_an_attribute_is_met_by_one_like_it_or_by_the_product_s_words():
+def test_an_attribute_is_met_by_a_similar_one_or_by_the_product_s_text():
     assert (
         count_attributes_met(GOAL, replace(MUG, attributes=("safe for the dishwasher safe", "free of bpa free"))) == 2
     )
@@ -264,7 +264,7 @@ def test_an_attribute_is_met_by_one_like_it_or_by_the_product_s_words():
     assert count_attributes_met(GOAL, plain) == 2
 
 
-def test_an_option_is_met_by_one_like_it_colours_by_their_first_word():
+def test_an_option_is_met_by_a_similar_one_and_colours_by_their_first_word():
     assert count_options_met(GOAL, ["jet black", "large"]) == 2
     assert count_options_met(GOAL, ["white", "x-large"]) == 1
     assert count_options_met(GOAL, ["white", "small"]) == 0
@@ -284,5 +284,5 @@ def test_the_type_is_judged_by_names_query_and_categories():
     assert type_factor(goal, replace(two, title="Stapler", query="fruit"), find_nouns_by_rules) == 0.0
 
 
-def test_a_name_without_nouns_is_like_any_other_by_a_fifth():
+def test_a_name_without_nouns_overlaps_by_a_fifth():
     assert noun_overlap(replace(GOAL, name="the 12 blue"), MUG, find_nouns_by_rules) == 0.2

@@ -47,7 +47,7 @@ def made(folder, *recipes):
     return [str(r) for r in script.build_table(script.read_recipes(package(folder, recipes)))]
 
 
-def test_counts_are_those_of_the_pattern_and_names_come_last_first(tmp_path):
+def test_counts_follow_the_pattern_and_names_are_in_reverse_order(tmp_path):
     lever = ("lever", 1, [["stick"], ["cobblestone"]])
     assert made(tmp_path, ("bow", 1, [["string", "stick"], ["stick", "string"]]), lever) == [
         "lever*1=1 cobblestone,1 stick",
@@ -55,17 +55,17 @@ def test_counts_are_those_of_the_pattern_and_names_come_last_first(tmp_path):
     ]
 
 
-def test_recipes_that_differ_in_a_tag_s_items_only_are_one(tmp_path):
+def test_recipes_that_differ_only_in_a_tag_s_items_are_merged(tmp_path):
     sticks = [("stick", 4, [[f"{wood}_planks"], [f"{wood}_planks"]]) for wood in script.WOODS]
     planks = [("oak_planks", 4, [log]) for log in script.LOGS["oak"]]
     assert made(tmp_path, *sticks, *planks) == ["stick*4@sticks=2 #planks", "oak_planks*4@planks=1 oak_logs"]
 
 
-def test_one_of_a_tag_s_items_alone_is_itself(tmp_path):
+def test_a_single_item_of_a_tag_stays_an_item(tmp_path):
     assert made(tmp_path, ("oak_button", 1, ["oak_planks"])) == ["oak_button*1@wooden_button=1 oak_planks"]
 
 
-def test_of_alternatives_the_first_counts_and_blocks_and_circles_are_left_out(tmp_path):
+def test_only_the_first_alternative_counts_and_blocks_and_cycles_are_dropped(tmp_path):
     assert made(
         tmp_path,
         ("torch", 4, [["coal"], ["stick"]]),
@@ -76,7 +76,7 @@ def test_of_alternatives_the_first_counts_and_blocks_and_circles_are_left_out(tm
     ) == ["torch*4=1 stick,1 coal", "iron_nugget*9=1 iron_ingot"]
 
 
-def test_the_whole_table_is_what_the_script_makes_of_the_package(capsys):
+def test_the_whole_table_is_up_to_date(capsys):
     file = os.environ.get("CODEPLAN_MINECRAFT_DATA")
     if not file:
         pytest.skip(f"set CODEPLAN_MINECRAFT_DATA to the file that `npm pack {script.PACKAGE}` makes")
@@ -87,7 +87,7 @@ def test_the_whole_table_is_what_the_script_makes_of_the_package(capsys):
     assert outputs - set(recipe_book().recipes_by_output) == set(UNCRAFTABLE_ITEMS)
 
 
-def test_a_package_of_another_kind_is_one_sentence(tmp_path):
+def test_a_wrong_package_is_reported_in_one_sentence(tmp_path):
     with tarfile.open(tmp_path / "other.tgz", "w:gz"):
         pass
     with pytest.raises(SystemExit, match=r"the package has no .*give minecraft-data@"):

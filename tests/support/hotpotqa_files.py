@@ -1,4 +1,4 @@
-"""HotpotQA's own questions and recorded episodes, for tests; a test skips where they are not there."""
+"""HotpotQA's own questions and recorded episodes. Tests that need them are skipped if they are missing."""
 
 import json
 from functools import cache

@@ -1,4 +1,4 @@
-"""A server on loopback that plays a MediaWiki: pages with revisions, redirects, searches; and that can be busy."""
+"""A fake MediaWiki server on loopback, with revisions, redirects, searches and configurable failures."""
 
 from __future__ import annotations
 

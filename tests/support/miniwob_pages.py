@@ -1,4 +1,4 @@
-"""Pages of our own for the browser, and whether there is one to show them in."""
+"""Custom pages for the browser, and a mark for tests that need a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small shops for the tests: products made by hand, and files in WebShop's form."""
+"""Small shops for tests: hand-written products, and files in WebShop's form."""
 
 import json
 import sqlite3
