@@ -1,8 +1,25 @@
+from typing import get_args
+
 import msgspec
 import pytest
 
+from codeplan.types.ending import (
+    BudgetSpent,
+    Claimed,
+    Crashed,
+    Ending,
+    EnvironmentEnded,
+    GaveUp,
+    InfrastructureFailed,
+    Interrupted,
+    NotSolved,
+    Refused,
+    Success,
+    TrialEnded,
+)
 from codeplan.types.model import Usage
 from codeplan.types.plan import Diagnostic, Plan, Step
+from codeplan.types.result import Result
 from codeplan.types.task import Observation, Task
 
 
@@ -37,3 +54,42 @@ def test_a_diagnostic_reads_as_a_sentence_with_its_place_and_rule():
 def test_tasks_travel_as_json():
     task = Task("heat/3", "household", "heat", "heat it", 3, "dev")
     assert msgspec.json.decode(msgspec.json.encode(task), type=Task) == task
+
+
+ENDINGS = [
+    (Success(), "success"),
+    (Claimed("it says so"), "it says so"),
+    (GaveUp("too hard"), "too hard"),
+    (Refused("line 1"), "line 1"),
+    (NotSolved("no success in 6 tries"), "no success in 6 tries"),
+    (EnvironmentEnded(), "the environment ended the episode"),
+    (TrialEnded("trial 2", GaveUp("too hard")), "trial 2: too hard"),
+    (BudgetSpent("actions", 3, "the budget of 3 actions is spent"), "budget: the budget of 3 actions is spent"),
+    (Interrupted(), "interrupted"),
+    (InfrastructureFailed("ModelError", "no answer"), "infrastructure: no answer"),
+    (Crashed("KeyError", "'x'"), "error: KeyError: 'x'"),
+]
+
+
+def test_every_ending_is_tested_here():
+    assert {type(ending) for ending, _ in ENDINGS} == set(get_args(Ending))
+
+
+@pytest.mark.parametrize(("ending", "sentence"), ENDINGS)
+def test_success_and_reason_of_a_result_follow_from_its_ending(ending, sentence):
+    result = Result(Task("a"), ending)
+    assert (result.success, result.reason) == (isinstance(ending, Success), sentence)
+    packed = msgspec.json.encode(result)
+    assert msgspec.json.decode(packed, type=Result) == result
+    plain = msgspec.json.decode(packed)
+    assert (plain["success"], plain["reason"], plain["ending"]["type"]) == (result.success, sentence, ending.name)
+
+
+def test_a_result_cannot_claim_a_success_that_its_ending_denies():
+    lying = msgspec.json.encode(Result(Task("a"), Interrupted())).replace(b'"success":false', b'"success":true')
+    assert msgspec.json.decode(lying, type=Result).success is False
+    assert msgspec.structs.replace(Result(Task("a"), Interrupted()), ending=Success()).success
+
+
+def test_notes_are_added_to_a_task():
+    assert Task("a", notes=("one",)).with_notes("two", "three").notes == ("one", "two", "three")

@@ -70,3 +70,30 @@ def test_on_event_sees_each_event_as_it_happens():
     trace = Trace(on_event=seen.append)
     trace.append(EVENTS[0])
     assert seen == trace.events
+
+
+def rewritten(path, old, new):
+    """The trace with a change in its header."""
+    written(path)
+    header, rest = path.read_bytes().split(b"\n", 1)
+    assert old in header
+    path.write_bytes(header.replace(old, new) + b"\n" + rest)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        (b'"format":2', b'"format":3', 3),
+        (b'"format":2,', b"", 1),
+        (b'"codeplan_version":"0","format":2', b'"codeplan":"0"', 1),
+    ],
+)
+def test_a_trace_in_another_format_is_refused_in_one_sentence(tmp_path, old, new, found):
+    path = rewritten(tmp_path / "t.jsonl", old, new)
+    with pytest.raises(UsageError, match=rf"line 1 is in trace format {found}, and this version .* reads format 2"):
+        Trace.read(path)
+
+
+def test_the_format_is_written_although_it_is_the_default(tmp_path):
+    assert b'"format":2' in written(tmp_path / "t.jsonl").path.read_bytes().split(b"\n")[0]
