@@ -49,10 +49,10 @@ class Agent:
 
 
 def covered(plan: str, start_from: int = 1) -> PlanCoverage:
-    heard: list[LineCoverage] = []
-    outcome = Sandbox().run(plan, Agent(), str, start_from, on_coverage=heard.append)
+    reports: list[LineCoverage] = []
+    outcome = Sandbox().run(plan, Agent(), str, start_from, on_coverage=reports.append)
     assert isinstance(outcome, Finished), outcome
-    return PlanCoverage("plan.py", plan, [arc for c in heard for arc in c.arcs])
+    return PlanCoverage("plan.py", plan, [arc for c in reports for arc in c.arcs])
 
 
 def test_coverage_knows_the_lines_branches_and_steps_that_ran():
@@ -74,16 +74,16 @@ def test_both_branches_of_a_condition_count():
 
 
 def test_lines_before_a_call_are_reported_before_it():
-    heard: list[LineCoverage] = []
+    reports: list[LineCoverage] = []
 
     class Asking(Agent):
         def report(self) -> str:
             """All is well."""
-            assert any(3 in arc for c in heard for arc in c.arcs)
+            assert any(3 in arc for c in reports for arc in c.arcs)
             return "well"
 
     plan = "def solution(agent, start_from=1):\n    n = 1\n    n += 1\n    agent.report()\n"
-    assert isinstance(Sandbox().run(plan, Asking(), str, on_coverage=heard.append), Finished)
+    assert isinstance(Sandbox().run(plan, Asking(), str, on_coverage=reports.append), Finished)
 
 
 def test_a_run_without_coverage_reports_no_lines_and_ends_the_same():
@@ -104,36 +104,36 @@ def test_invalid_python_has_no_lines_to_run():
 # ------------------------------------------------------------------ a worker that lies
 
 
-def lied(*sent: frames.Frame, watched: bool = True) -> tuple[object, list[LineCoverage]]:
+def run_lying_worker(*sent: frames.Frame, watched: bool = True) -> tuple[object, list[LineCoverage]]:
     """Return the host's result for a worker that sends this and disconnects, and the lines it accepts."""
     ours, theirs = socket.socketpair()
-    heard: list[LineCoverage] = []
+    reports: list[LineCoverage] = []
     port = AgentPort(Agent(), str)
     job = frames.RunJob(PLAN, port.methods, port.attributes, 1, None, 0, Limits(), coverage=watched)
     with ours, theirs:
         theirs.sendall(b"".join(map(frames.pack, (frames.StartFrame(), *sent))))
         theirs.shutdown(socket.SHUT_WR)
         worker = WorkerProcess(ours, os.getpid(), None)
-        outcome = RunSession(worker, Plan(PLAN), port, Limits(), None, heard.append if watched else None).run(job)
-    return outcome, heard
+        outcome = RunSession(worker, Plan(PLAN), port, Limits(), None, reports.append if watched else None).run(job)
+    return outcome, reports
 
 
 @pytest.mark.parametrize("arcs", [[(0, 10**6)], [(2**53, 1)], [(-1, 2)], [], [(1, 2)] * (MAX_ARCS + 1)])
 def test_lines_beyond_the_plan_end_the_run(arcs):
-    outcome, heard = lied(frames.CoverageFrame(arcs))
+    outcome, reports = run_lying_worker(frames.CoverageFrame(arcs))
     assert isinstance(outcome, Stopped)
     assert outcome.limit == "worker"
     assert "broke the protocol" in outcome.message
-    assert heard == []
+    assert reports == []
 
 
 def test_too_many_lines_end_the_run_even_in_small_portions():
     half = [(1, 2)] * (MAX_ARCS // 2 + 1)
-    outcome, heard = lied(frames.CoverageFrame(half), frames.CoverageFrame(half))
+    outcome, reports = run_lying_worker(frames.CoverageFrame(half), frames.CoverageFrame(half))
     assert "coverage of more lines than the plan has" in outcome.message
-    assert len(heard) == 1
+    assert len(reports) == 1
 
 
 def test_unrequested_coverage_ends_the_run():
-    outcome, _ = lied(frames.CoverageFrame([(1, 2)]), watched=False)
+    outcome, _ = run_lying_worker(frames.CoverageFrame([(1, 2)]), watched=False)
     assert "that the job did not ask for" in outcome.message

@@ -17,7 +17,6 @@ from codeplan.runner.live import run
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol.progress import LineCoverage
-from codeplan.testing.cases.endings import describe_ending
 from codeplan.types.agent import AgentApi
 from codeplan.types.plan import Plan, Rejected
 from codeplan.types.result import Result
@@ -73,7 +72,7 @@ class PlanRun(msgspec.Struct, frozen=True):
     @property
     def ending(self) -> str:
         """How the plan ended, as half a sentence."""
-        return "the plan succeeded" if self.success else describe_ending(self.outcome)
+        return "the plan succeeded" if self.success else _describe_ending(self.outcome)
 
     def __repr__(self) -> str:
         return f"PlanRun({self.task.id}: {self.ending})"
@@ -82,6 +81,27 @@ class PlanRun(msgspec.Struct, frozen=True):
         """Return the step in which an event happened; None before the first."""
         entered = [e.step for e in self.events if isinstance(e, StepEntered) and e.seq < event.seq]
         return entered[-1] if entered else None
+
+
+def _describe_ending(outcome: Outcome | Rejected | None) -> str:
+    """Return half a sentence about a plan that did not succeed; None stands for a spent budget."""
+    match outcome:
+        case None:
+            return "a budget limit ended the plan"
+        case Rejected():
+            return "the plan was refused"
+        case Failed(step=step, error="AssertionError"):
+            return f"an assertion failed{_place(step)}"
+        case Failed(step=step, error=error):
+            return f"{error} was raised{_place(step)}"
+        case Stopped(step=step, message=message):
+            return f"the plan was stopped{_place(step)}: {message}"
+        case Finished():
+            return "the plan ran to its end without success"
+
+
+def _place(step: int | None) -> str:
+    return f" in step {step}" if step is not None else " outside the steps"
 
 
 def run_once(
