@@ -1,54 +1,17 @@
-"""The scripted stand-in: what it answers to each prompt, what mistakes it makes, how it mends them by the feedback."""
+"""The stand-in: its answers to each prompt, and its mistakes."""
 
 import ast
 import re
 
 import pytest
+from support.standin_prompts import CLEAN, CORRECT, PARSED, PLAIN, PROMPTS, ROOM, ask, ask_for_plan
 
-from codeplan.agent_api import agent_api, describe_api
-from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.errors import ModelError, UsageError
-from codeplan.prompts.templates import Prompts
-from codeplan.standin.environment_rules import rules_for
 from codeplan.standin.household.mistakes import MISTAKE_NAMES
 from codeplan.standin.household.places import likely_places
 from codeplan.standin.household.planning import parse_goal, write_plan
-from codeplan.standin.household.refinement import refine_plan
 from codeplan.standin.mistakes import Mistakes
 from codeplan.standin.model import ScriptedModel, answer_question, first_difference
-
-PROMPTS = Prompts()
-PLAIN = {"notes": (), "skills": (), "asks": True}
-ROOM = (
-    "You are in the middle of a room. Looking quickly around you, you see a cabinet 2, a cabinet 1, a countertop 1, "
-    "a desk 1, a diningtable 1, a drawer 1, a fridge 1, a microwave 1, a safe 1, and a sinkbasin 1.\n\n"
-    "Your task is to: "
-)
-CLEAN = "put a clean lettuce in diningtable."
-PARSED = parse_goal(CLEAN, ROOM + CLEAN)
-CORRECT = write_plan(PARSED)
-
-
-def ask(name, model=None, **values):
-    """The model's answer to a prompt, its fence taken off."""
-    text = (
-        (model or ScriptedModel(mistakes="none"))
-        .complete(PROMPTS.messages(name, **values), purpose=name.split("/")[1])
-        .text
-    )
-    fenced = re.fullmatch(r"```python\n(.*)\n```", text, re.DOTALL)
-    return fenced[1] + "\n" if fenced else text
-
-
-def ask_for_plan(goal=CLEAN, model=None, room=ROOM):
-    api = describe_api(agent_api(HouseholdAgent))
-    return ask("adaplanner/plan", model, api=api, sample=None, observation=room + goal, goal=goal, **PLAIN)
-
-
-def ask_to_refine(source, feedback, goal=CLEAN):
-    about = {"api": "", "sample": None, "observation": ROOM + goal, "goal": goal, **PLAIN}
-    return ask("adaplanner/refine", **about, source=source, feedback=feedback, variables="")
-
 
 # ------------------------------------------------------------------ what it understands
 
@@ -198,114 +161,3 @@ def test_unknown_mistakes_are_refused_with_the_valid_ones(mistakes):
 def test_a_probability_outside_0_to_1_is_refused():
     with pytest.raises(UsageError, match="give a number from 0 to 1"):
         Mistakes(wrong_guess=1.5)
-
-
-# ------------------------------------------------------------------ mending
-
-
-def syntax_error(source):
-    """What the check says of a plan that does not parse; empty for one that does."""
-    try:
-        ast.parse(source)
-    except SyntaxError as e:
-        return f"line {e.lineno}, column {e.offset}: {e.msg} [syntax]"
-    return ""
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_a_lost_bracket_or_colon_is_restored(seed):
-    broken = ask_for_plan(model=ScriptedModel(seed, "syntax_error"))
-    assert syntax_error(broken)
-    assert ask("adaplanner/check", source=broken, errors=syntax_error(broken), asks=True) == CORRECT
-    assert ask("adaplanner/check", source=broken, errors="", asks=True) == CORRECT
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_an_unknown_method_becomes_the_right_one(seed):
-    broken = ask_for_plan(model=ScriptedModel(seed, "unknown_method"))
-    known = set(agent_api(HouseholdAgent).names)
-    calls = [(n, m[1]) for n, line in enumerate(broken.split("\n"), 1) for m in re.finditer(r"agent\.(\w+)", line)]
-    errors = [f"line {n}, column 9: the agent has no {name} [agent-method]" for n, name in calls if name not in known]
-    assert len(errors) == 1
-    assert ask("adaplanner/check", source=broken, errors=errors[0], asks=True) == CORRECT
-
-
-def test_errors_without_a_known_fix_leave_the_plan_unchanged():
-    assert (
-        rules_for(CORRECT).repair_plan(CORRECT, "line 3, column 1: this step has no assertion [assertion]") == CORRECT
-    )
-    assert rules_for(CORRECT).repair_plan(CORRECT, "line 9999, column 1: invalid syntax [syntax]") == CORRECT
-
-
-def feedback(step, message, report):
-    return f"[Step {step}], line 40 raised AssertionError: Error in [Step {step}]: {message} {report}"
-
-
-def test_an_object_used_from_afar_is_walked_to_in_the_failed_step_only():
-    forgetful = CORRECT.replace("        visit('sinkbasin 1')\n", "")
-    report = (
-        "I am at countertop 1, holding lettuce 1. "
-        "Last action: 'clean lettuce 1 with sinkbasin 1'; it answered: 'Nothing happens.'"
-    )
-    assert ask_to_refine(forgetful, feedback(3, "I cannot clean lettuce 1.", report)) == CORRECT
-    assert first_difference(forgetful, CORRECT) == 3
-
-
-def test_after_a_failed_search_the_other_places_are_searched():
-    guess = ask_for_plan(model=ScriptedModel(mistakes="wrong_guess"))
-    searched = re.search(r"places = (\[.*\])", guess)[1]
-    mended = ask_to_refine(guess, feedback(1, f"no lettuce found in {searched}.", "I am at safe 1, holding nothing."))
-    places = ast.literal_eval(re.search(r"places = (\[.*\])", mended)[1])
-    assert sorted(places + ast.literal_eval(searched)) == sorted(PARSED.room)
-    assert places[0] == "countertop 1"
-
-
-def test_a_closed_target_is_opened():
-    report = "I am at fridge 1, holding egg 1. Last action: 'put egg 1 in/on fridge 1'; it answered: 'Nothing happens.'"
-    plan = write_plan(parse_goal("put a egg in fridge.", ROOM))
-    mended = refine_plan(plan, feedback(3, "I cannot put egg 1.", report), parse_goal("put a egg in fridge.", ROOM))
-    assert "agent.open_receptacle('fridge 1')\n        agent.put(found, 'fridge 1')" in mended
-    assert first_difference(plan, mended) == 3
-
-
-def test_full_hands_are_emptied_before_taking():
-    report = (
-        "I am at fridge 1, holding mug 2. Last action: 'take lettuce 1 from fridge 1'; it answered: 'Nothing happens.'"
-    )
-    mended = ask_to_refine(CORRECT, feedback(2, "I cannot take lettuce 1.", report))
-    ast.parse(mended)
-    step_2 = mended.split("if start_from <= 2:")[1].split("if start_from <= 3:")[0]
-    assert "agent.put(agent.holding, spot)" in step_2
-    assert step_2.rindex("visit(place)") < step_2.index("agent.take(")
-    assert first_difference(CORRECT, mended) == 2
-
-
-def test_an_unknown_method_at_run_time_is_replaced():
-    broken = CORRECT.replace("agent.clean(", "agent.wash(")
-    assert ask_to_refine(broken, "[Step 3], line 42 raised AttributeError: the agent has no method wash") == CORRECT
-
-
-def test_a_refused_plan_is_repaired_when_refined():
-    broken = CORRECT.replace("def visit(place):", "def visit(place)")
-    assert ask_to_refine(broken, syntax_error(broken)) == CORRECT
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "The plan ran to its end without an error, but the task is not done. I am at desk 1, holding nothing.",
-        "The plan was stopped in [Step 2]: the plan took more than 10000 loop turns",
-        "[Step 7], line 3 raised ZeroDivisionError: division by zero",
-        feedback(
-            2,
-            "I cannot take.",
-            "I am at desk 1, holding nothing. "
-            "Last action: 'take lettuce 9 from desk 1'; it answered: 'Nothing happens.'",
-        ),
-    ],
-)
-def test_feedback_without_a_fix_leads_to_a_thorough_plan(words):
-    mended = ask_to_refine(CORRECT, words)
-    places = ast.literal_eval(re.search(r"places = (\[.*\])", mended)[1])
-    assert sorted(places) == sorted(PARSED.room)
-    assert first_difference(CORRECT, mended) == 1

@@ -4,6 +4,7 @@ import ast
 import re
 
 import pytest
+from support.standin_prompts import PLAIN, ask
 from support.task_runs import run_tasks
 
 from codeplan.agent_api import agent_api, describe_api
@@ -11,7 +12,6 @@ from codeplan.bench.summary import summarise_results
 from codeplan.envs.textcraft.agent import TextCraftAgent
 from codeplan.envs.textcraft.environment import TextCraft
 from codeplan.errors import ModelError
-from codeplan.prompts.templates import Prompts
 from codeplan.recording.events import PlanFailed, PlanRejected, PlanStarted
 from codeplan.runner.live import run
 from codeplan.standin.mistakes import Mistakes
@@ -20,8 +20,6 @@ from codeplan.standin.textcraft.mistakes import MISTAKE_INSERTERS
 from codeplan.standin.textcraft.planning import ParsedCraftingGoal, PromptRecipe, compute_work, parse_goal, write_plan
 from codeplan.standin.textcraft.refinement import refine_plan
 
-PROMPTS = Prompts()
-PLAIN = {"notes": (), "skills": (), "asks": True}
 COMMANDS = (
     "Crafting commands:\n"
     "craft 4 granite stairs using 6 granite\n"
@@ -35,17 +33,6 @@ COMMANDS = (
 GOAL = "craft polished granite slab"
 ORDER = parse_goal(GOAL, COMMANDS)
 CORRECT = write_plan(ORDER)
-
-
-def ask(name, model=None, **values):
-    """The model's answer to a prompt, its fence taken off."""
-    text = (
-        (model or ScriptedModel(mistakes="none"))
-        .complete(PROMPTS.messages(name, **values), purpose=name.split("/")[1])
-        .text
-    )
-    fenced = re.fullmatch(r"```python\n(.*)\n```", text, re.DOTALL)
-    return fenced[1] + "\n" if fenced else text
 
 
 def ask_for_plan(model=None, goal=GOAL, commands=COMMANDS):

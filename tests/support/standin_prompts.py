@@ -1,0 +1,38 @@
+"""Prompts about a household task for the stand-in, and its answers."""
+
+import re
+
+from codeplan.agent_api import agent_api, describe_api
+from codeplan.envs.household.agent import HouseholdAgent
+from codeplan.prompts.templates import Prompts
+from codeplan.standin.household.planning import parse_goal, write_plan
+from codeplan.standin.model import ScriptedModel
+
+PROMPTS = Prompts()
+PLAIN = {"notes": (), "skills": (), "asks": True}
+ROOM = (
+    "You are in the middle of a room. Looking quickly around you, you see a cabinet 2, a cabinet 1, a countertop 1, "
+    "a desk 1, a diningtable 1, a drawer 1, a fridge 1, a microwave 1, a safe 1, and a sinkbasin 1.\n\n"
+    "Your task is to: "
+)
+CLEAN = "put a clean lettuce in diningtable."
+PARSED = parse_goal(CLEAN, ROOM + CLEAN)
+CORRECT = write_plan(PARSED)
+
+
+def ask(name, model=None, **values):
+    """The model's answer to a prompt, without its fence."""
+    answering = model or ScriptedModel(mistakes="none")
+    text = answering.complete(PROMPTS.messages(name, **values), purpose=name.split("/")[1]).text
+    fenced = re.fullmatch(r"```python\n(.*)\n```", text, re.DOTALL)
+    return fenced[1] + "\n" if fenced else text
+
+
+def ask_for_plan(goal=CLEAN, model=None, room=ROOM):
+    api = describe_api(agent_api(HouseholdAgent))
+    return ask("adaplanner/plan", model, api=api, sample=None, observation=room + goal, goal=goal, **PLAIN)
+
+
+def ask_to_refine(source, feedback, goal=CLEAN):
+    about = {"api": "", "sample": None, "observation": ROOM + goal, "goal": goal, **PLAIN}
+    return ask("adaplanner/refine", **about, source=source, feedback=feedback, variables="")
