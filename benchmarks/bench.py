@@ -186,11 +186,11 @@ def played(
     folder: Path,
     engine: str = "threads",
     workers: int = 1,
-    hear: Callable[[EpisodeOutcome], None] = lambda ended: None,
+    on_end: Callable[[EpisodeOutcome], None] = lambda ended: None,
 ) -> BenchRecord:
     """Run the bench in the folder to its end."""
     return run_bench(
-        plan, engines.make_engine(engine, workers), folder, observer=lambda bench: contextlib.nullcontext(hear)
+        plan, engines.make_engine(engine, workers), folder, observer=lambda bench: contextlib.nullcontext(on_end)
     ).bench
 
 

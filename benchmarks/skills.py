@@ -128,7 +128,7 @@ def alone(library: SkillLibrary) -> None:
 
 def poison(rounds: int) -> None:
     """Count the poisoned and sound candidates that the paired test promotes."""
-    world = envs.make("household")
+    env = envs.make("household")
     kinds = ("heat", "clean", "cool", "pick_two")
     lab = CurationRunner("household", gaps=0.8, sample_kinds="pick")
     counts = {
@@ -138,12 +138,12 @@ def poison(rounds: int) -> None:
     rule = FilterRule(alone=0, pairs=20, level=0.05)
     for number in range(rounds):
         kind, first = kinds[number % len(kinds)], 100_000 + 100 * number
-        own = world.task(kind, first)
+        own = env.task(kind, first)
         pair = [made.made(kind, first), made.poisoned(kind, first)]
         won = lab.run_plan(pair[1].plan, own, "own")
         assert won is not None
         assert won.result.success, f"the poisoned skill is right on its own task {own.id}"
-        tasks = [world.task(kind, first + i) for i in range(1, 40)]
+        tasks = [env.task(kind, first + i) for i in range(1, 40)]
         with tempfile.TemporaryDirectory() as folder:
             library = SkillLibrary(Path(folder) / "skills")
             rows = filter_candidates(lab, library, tasks, [library.add(s) for s in pair], rule)

@@ -59,7 +59,7 @@ def begun(pages=None, answer="this", **settings):
 
 
 class Asked:
-    """One question over pages that a test gives."""
+    """A single question over given pages."""
 
     splits = ("test",)
 
@@ -278,7 +278,7 @@ def test_the_complete_development_set_has_react_s_500_questions(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "is not a file of HotpotQA questions"),
         ("{}", "is not a file of HotpotQA questions"),
@@ -293,11 +293,11 @@ def test_the_complete_development_set_has_react_s_500_questions(tmp_path):
         ('[{"_id":"a","question":"q","answer":"a","type":"bridge","context":%s}]' % ("[" * 9999 + "]" * 9999), "not "),
     ],
 )
-def test_an_invalid_file_is_refused_with_its_name_and_the_reason(tmp_path, text, told):
+def test_an_invalid_file_is_refused_with_its_name_and_the_reason(tmp_path, text, message):
     (tmp_path / "mine.json").write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(UsageError, match="mine.json") as refused:
         make(data=str(tmp_path / "mine.json")).reset(Task("a"))
-    assert told in str(refused.value)
+    assert message in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
@@ -313,7 +313,7 @@ def test_an_unknown_question_is_refused_with_an_example_id():
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [
         ({"actions": 0}, "from 1 up"),
         ({"actions": True}, "int"),
@@ -332,7 +332,7 @@ def test_an_unknown_question_is_refused_with_an_example_id():
         ({"live": True, "contact": "me@example.org", "interval": -1.0}, "interval"),
     ],
 )
-def test_an_invalid_setting_is_refused(settings, told):
+def test_an_invalid_setting_is_refused(settings, message):
     with pytest.raises(UsageError) as refused:
         envs.make("hotpotqa", **settings)
-    assert told in str(refused.value)
+    assert message in str(refused.value)

@@ -15,7 +15,7 @@ EXAMPLES = {"bridge": "bridge/14", "comparison": "comparison/9"}
 
 
 def answering(*texts):
-    """An agent in a world that gives these answers, and the list of what it is asked to do."""
+    """An agent that gets these answers, and the list of its actions."""
     done, left = [], list(texts)
 
     def act(action):

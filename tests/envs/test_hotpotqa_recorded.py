@@ -21,7 +21,7 @@ def env():
 
 
 def cut(page):
-    """A page's sentences: its paragraphs at line ends, those at full stops with a space, a full stop to each."""
+    """A page's sentences, split at line ends, then at a full stop with a space; each gets a full stop."""
     pieces = [piece.strip() for paragraph in page.split("\n") for piece in paragraph.strip().split(". ")]
     return [piece + "." for piece in pieces if piece]
 
@@ -44,15 +44,15 @@ def test_searches_and_lookups_answer_by_react_s_rules(env):
             searched += 1
             for word in words(question, title):
                 hits = [s for s in expected if word.lower() in s.lower()]
-                told = [env.step(f"lookup[{word}]").text for _ in range(len(hits) + 2)]
-                assert told[:-2] == [f"(Result {n} / {len(hits)}) {hit}" for n, hit in enumerate(hits, 1)]
-                assert told[-2:] == ["No more results.\n"] * 2
-                looked_up += len(told)
+                answers = [env.step(f"lookup[{word}]").text for _ in range(len(hits) + 2)]
+                assert answers[:-2] == [f"(Result {n} / {len(hits)}) {hit}" for n, hit in enumerate(hits, 1)]
+                assert answers[-2:] == ["No more results.\n"] * 2
+                looked_up += len(answers)
     assert (searched, looked_up > 5000) == (1000, True)
 
 
 def words(question, title):
-    """Words to look up: the answer, the title, a frequent one, and one that is in no page."""
+    """Words to look up: the answer, the title, a frequent word, and one that no page contains."""
     return dict.fromkeys((question["answer"], title, title.split()[0].upper(), "the", "was", "qqq"))
 
 
@@ -89,7 +89,7 @@ def test_only_the_right_answer_wins_a_question(env):
 
 
 class Replayed:
-    """All recorded episodes, played here: what was recorded and what is answered now, by the sort of action."""
+    """Replays all recorded episodes. Returns recorded and current observations by type of action."""
 
     def __init__(self, env):
         tasks = {task.goal: task for task in env.tasks("test")}
@@ -123,11 +123,11 @@ def test_all_92_recorded_answers_get_the_same_verdict_and_all_100_episodes_end_a
 
 
 def test_of_239_recorded_searches_183_find_or_miss_alike_and_the_others_are_for_pages_beyond_the_ten(replayed):
-    told = Counter((missed(then), missed(now.text), known) for then, now, known in replayed.of("Search"))
-    assert told == {
+    counts = Counter((missed(then), missed(now.text), known) for then, now, known in replayed.of("Search"))
+    assert counts == {
         (False, False, True): 104,  # found then and now
         (True, True, False): 79,  # missed then and now
-        (False, True, False): 56,  # found then; now it is none of the question's ten pages
+        (False, True, False): 56,  # found then; now it is not one of the question's ten pages
     }
 
 

@@ -272,10 +272,10 @@ def test_an_api_error_is_reported(wiki, server):
         wiki.search("Ada Lovelace")
 
 
-@pytest.mark.parametrize(("status", "told"), [(301, "status 301"), (404, "status 404; is this the address")])
-def test_any_other_status_is_an_error_and_redirects_are_not_followed(wiki, server, status, told):
+@pytest.mark.parametrize(("status", "message"), [(301, "status 301"), (404, "status 404; is this the address")])
+def test_any_other_status_is_an_error_and_redirects_are_not_followed(wiki, server, status, message):
     server.will_answer(status, Location=server.url)
-    with pytest.raises(EnvironmentFailure, match=told):
+    with pytest.raises(EnvironmentFailure, match=message):
         wiki.search("Ada Lovelace")
     assert len(server.asked) == 1
 

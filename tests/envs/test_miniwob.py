@@ -39,7 +39,7 @@ def env():
 
 @pytest.fixture
 def own(tmp_path):
-    """Makes an environment of own pages."""
+    """Makes an environment with custom pages."""
     made = []
 
     def build(settings=None, **pages):
@@ -163,7 +163,7 @@ def test_the_page_s_clock_advances_only_with_actions(own):
 
 
 @pytest.mark.parametrize(
-    ("action", "told"),
+    ("action", "message"),
     [
         ("click_xpath //blink", "//blink matches no element of the page."),
         ("click_xpath //[", "//[ is no valid XPath for elements."),
@@ -180,7 +180,7 @@ def test_the_page_s_clock_advances_only_with_actions(own):
         ("shout hello", "There is no action 'shout'; there are type, press_key"),
     ],
 )
-def test_an_impossible_action_is_answered_with_the_reason_and_the_page(own, action, told):
+def test_an_impossible_action_is_answered_with_the_reason_and_the_page(own, action, message):
     area = (
         "<button id='unseen' style='display: none'>a</button><button id='off' disabled>b</button>"
         "<button id='under'>c</button><div id='over' style='position: absolute; inset: 0'></div>"
@@ -189,7 +189,7 @@ def test_an_impossible_action_is_answered_with_the_reason_and_the_page(own, acti
     env = own(page=area)
     env.reset(env.task("page", 0))
     text = env.step(action).text
-    assert text.startswith(f"Last action error: {told}")
+    assert text.startswith(f"Last action error: {message}")
     assert '\n\nPage:\n<div id="wrap">' in text
 
 
@@ -258,13 +258,13 @@ def test_data_mode_selects_half_of_the_data(own):
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [
         ({"actions": 0}, "actions of miniwob"),
         ({"actions": True}, "got True"),
         ({"data_mode": "dev"}, "must be one of train, test"),
     ],
 )
-def test_an_invalid_setting_is_refused(settings, told):
-    with pytest.raises(UsageError, match=told):
+def test_an_invalid_setting_is_refused(settings, message):
+    with pytest.raises(UsageError, match=message):
         make(**settings)

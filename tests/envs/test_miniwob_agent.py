@@ -12,7 +12,7 @@ FIRST = Observation('Task: Click on the "ok" button.\n\nPage:\n<div id="wrap"><b
 
 
 def agent(*answers):
-    """One whose actions are answered with these texts, and the list of what it does."""
+    """An agent that gets these answers, and the list of its actions."""
     done, coming = [], iter(answers)
 
     def act(action):

@@ -33,18 +33,18 @@ def env():
 
 
 def process():
-    """That of the browser that all environments of this process share."""
+    """The process of the shared browser."""
     browser, page = SharedBrowser.open_page(browser_path.find_browser(), PageFolder().folder)
     browser.return_page(page)
     return browser.process
 
 
 def play(env, between=lambda i: None):
-    told = [env.reset(env.task("click-checkboxes-large", 3))]
+    answers = [env.reset(env.task("click-checkboxes-large", 3))]
     for i, action in enumerate(ACTIONS):
         between(i)
-        told.append(env.step(action))
-    return told
+        answers.append(env.step(action))
+    return answers
 
 
 def members(leader):
@@ -72,7 +72,7 @@ def wait_until(holds, seconds=10.0):
 
 class _Listener(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        self.server.heard.append(self.path)
+        self.server.requests.append(self.path)
         self.send_response(200)
         self.end_headers()
 
@@ -83,7 +83,7 @@ class _Listener(http.server.BaseHTTPRequestHandler):
 @pytest.fixture
 def listener():
     server = http.server.HTTPServer(("127.0.0.1", 0), _Listener)
-    server.heard = []
+    server.requests = []
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield server
@@ -112,9 +112,9 @@ def test_a_page_reaches_no_server_and_no_file_outside_its_folder(tmp_path, liste
     env.reset(env.task("page", 0))
     env.step("click_xpath //button")
     assert wait_until(lambda: env.step("type x").text.count("refused ") == 4)
-    told = env.step("type x").text.partition('<p id="out">')[2].partition("</p>")[0]
-    assert set(told.split()) == {"refused"}
-    assert listener.heard == []
+    answers = env.step("type x").text.partition('<p id="out">')[2].partition("</p>")[0]
+    assert set(answers.split()) == {"refused"}
+    assert listener.requests == []
     env.close()
 
 
@@ -295,11 +295,11 @@ def test_many_threads_share_the_browser():
     alone = MiniWob()
     undisturbed = play(alone)
     alone.close()
-    told = {}
+    answers = {}
 
     def run(name):
         env = MiniWob()
-        told[name] = play(env)
+        answers[name] = play(env)
         env.close()
 
     threads = [threading.Thread(target=run, args=(i,)) for i in range(8)]
@@ -307,4 +307,4 @@ def test_many_threads_share_the_browser():
         thread.start()
     for thread in threads:
         thread.join()
-    assert all(told[i] == undisturbed for i in range(8))
+    assert all(answers[i] == undisturbed for i in range(8))

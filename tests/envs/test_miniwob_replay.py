@@ -21,8 +21,8 @@ ACTIONS = (
 
 
 def play(env, kind, seed):
-    told = [env.reset(env.task(kind, seed))]
-    return told + [env.step(action) for action in ACTIONS]
+    observations = [env.reset(env.task(kind, seed))]
+    return observations + [env.step(action) for action in ACTIONS]
 
 
 @pytest.fixture(scope="module")

@@ -157,8 +157,8 @@ def test_the_last_page_shows_the_score_but_nothing_hidden():
         env.step(action)
     page = env.step("click[Buy Now]").text
     assert "\nYour score (min 0.0, max 1.0)\n0.5\n" in page
-    told = page.replace(MUG.asin, "").lower()
-    assert not [hidden for hidden in (*env.goal(0).attributes, *env.goal(0).options) if hidden in told]
+    visible = page.replace(MUG.asin, "").lower()
+    assert not [hidden for hidden in (*env.goal(0).attributes, *env.goal(0).options) if hidden in visible]
 
 
 def test_after_the_end_nothing_counts():

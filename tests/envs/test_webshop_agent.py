@@ -16,7 +16,7 @@ from codeplan.types.run import Finished
 
 
 def buyer(**rules):
-    """An agent in a shop with a mug and a bottle, and what it has done."""
+    """An agent in a shop with a mug and a bottle, and the list of its actions."""
     env = WebShop(shop(listed(), listed(BOTTLE, "i need a bottle", ("leak proof",))), WebShopSettings(**rules))
     task = next(t for t in env.tasks("test") if "mug" in t.goal)
     done = []

@@ -139,8 +139,8 @@ def test_synthetic_goals_are_counted_across_products(tmp_path):
         record("B02"),
         record("B03", customization_options=options),
     ]
-    told = {asin: {"attributes": ["a"], **ASKED} for asin in ("B01", "B02", "B03")}
-    goods = open_shop(write_files(tmp_path / "data", records, told)).catalogue
+    facts = {asin: {"attributes": ["a"], **ASKED} for asin in ("B01", "B02", "B03")}
+    goods = open_shop(write_files(tmp_path / "data", records, facts)).catalogue
     assert goods.count_goal_templates("synthetic") == 5
     assert [(w.product, w.options) for w in (goods.goal_template("synthetic", n) for n in range(5))] == [
         (1, ("s",)),

@@ -23,7 +23,7 @@ WORDS = st.sampled_from(
 
 
 class ShopMachine(RuleBasedStateMachine):
-    """Shops at random: searches, clicks on what is there, clicks on what is not, and says nonsense."""
+    """Shops at random: searches, clicks on existing and missing elements, and sends invalid actions."""
 
     @initialize(
         seed=st.integers(0, 599),

@@ -25,7 +25,7 @@ def lines(name):
 
 
 def refills():
-    """The products that the recorded pages show, with what their order there tells of the rest."""
+    """The products on the recorded pages, with the properties that explain their order."""
     stick = Product(
         "B000000001",
         "Calm Lavender Deodorant Stick, Natural, 3-Ounce",
@@ -51,7 +51,7 @@ def refills():
 
 
 def opened(mode):
-    """The recorded goal: the seed is one that draws the recorded cap."""
+    """An environment with the recorded goal: its seed draws the recorded cap."""
     for seed in range(50):
         env = WebShop(shop(*refills()), WebShopSettings(observation_mode=mode, price_seed=seed))
         if env.goal(0).price_upper == 50.0:
@@ -85,13 +85,13 @@ OTHERWISE = {
         "search[4x-large long sleeved shirt soft material g05#black]",
     ): "the server broke on the # of the query",
 }
-"""Steps whose recorded answers are none of the shop's, and why."""
+"""Steps whose recorded answers do not come from the shop, and why."""
 
 
 @cache
 def seen():
-    """The products of the recorded pages. Options are known of those that were opened; nothing else is known at all."""
-    told = json.loads((SHARED / "webshop_products_seen.json").read_text())
+    """The products of the recorded pages. Options are known only for opened products."""
+    known_products = json.loads((SHARED / "webshop_products_seen.json").read_text())
     return {
         asin: Product(
             asin,
@@ -99,12 +99,12 @@ def seen():
             prices=parse_prices(facts["price"].replace(" to ", "")),
             options={name: tuple(values) for name, values in facts.get("options", {}).items()},
         )
-        for asin, facts in told.items()
+        for asin, facts in known_products.items()
     }
 
 
 class RecordedSearches:
-    """Finds what was found: the three products that the client showed, and the ones that were clicked besides."""
+    """Returns the recorded results: the three products that the client showed, and placeholders for the rest."""
 
     def __init__(self, catalogue, episode):
         self._catalogue, self._found = catalogue, []
@@ -129,7 +129,7 @@ def goal_of(episode):
 
 
 def replayed(episode, goal, price_seed=0):
-    """The episode's steps with what is answered to them here."""
+    """The episode's steps with their observations here."""
     goods = everything().catalogue
     env = WebShop(
         type(everything())(goods, RecordedSearches(goods, episode)),
@@ -141,7 +141,7 @@ def replayed(episode, goal, price_seed=0):
 
 
 def cleaned(text):
-    """A recorded answer without what is none of the client's: the notebook's line ends, and a warning of Python's."""
+    """A recorded answer without the notebook's line ends and a Python warning."""
     return text.split("\n\n/Users/")[0].strip("\n")
 
 
@@ -161,14 +161,16 @@ def test_recorded_episodes_of_react_show_the_same_pages_and_answers():
 
 @pytest.mark.parametrize("episode", [e for e in BOUGHT if e["score"] == 1.0], ids=lambda e: e["id"])
 def test_a_recorded_full_reward_is_the_same_here(episode):
-    """A full reward says that goal and purchase agree in all that counts, so that the goal can be told from it."""
+    """After a full reward, the goal can be reconstructed from the purchase: they agree in everything that counts."""
     clicked = [action[6:-1] for action, answer in episode["steps"] if answer.startswith("You have clicked")]
     bought = seen()[next(action[6:-1] for action, _ in reversed(episode["steps"]) if action[6:-1] in seen())]
     chosen = {name: value for value in clicked for name, values in bought.options.items() if value in values}
     goal = structs.replace(
         goal_of(episode), attributes=(bought.title.lower(),), options=tuple(chosen.values()), name=bought.title
     )
-    seed = next(seed for seed in range(99) if sample_price(bought, seed) <= goal.price_upper)  # one price of a range
+    seed = next(
+        seed for seed in range(99) if sample_price(bought, seed) <= goal.price_upper
+    )  # a price within the range
     *_, ((_, recorded), here) = replayed(episode, goal, seed)
     assert here.text == cleaned(recorded) == "Your score (min 0.0, max 1.0): 1.0"
     assert here.success
@@ -176,7 +178,7 @@ def test_a_recorded_full_reward_is_the_same_here(episode):
 
 @pytest.mark.parametrize("episode", BOUGHT, ids=lambda e: e["id"])
 def test_a_recorded_reward_is_possible_for_the_purchase_and_its_price(episode):
-    """The goal's attributes and options were not recorded, so a reward below 1 cannot be computed, only be possible."""
+    """Attributes and options were not recorded, so for a reward below 1 the test only checks that it is possible."""
     bought = seen()[next(action[6:-1] for action, _ in reversed(episode["steps"]) if action[6:-1] in seen())]
     cap = goal_of(episode).price_upper
     priced = {price <= cap for price in bought.prices}

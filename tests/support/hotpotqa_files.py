@@ -10,13 +10,13 @@ FIXTURES = Path(__file__).parents[2].parent / "shared" / "fixtures"
 
 
 def questions_file():
-    """The path of 100 questions of the distractor setting, as a text."""
+    """The path of a file with 100 questions of the distractor setting."""
     return str(_there("hotpotqa_distractor_100.json"))
 
 
 @cache
 def questions():
-    """These questions as the file has them."""
+    """The decoded questions of that file."""
     return json.loads(_there("hotpotqa_distractor_100.json").read_bytes())
 
 

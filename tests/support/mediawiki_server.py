@@ -38,7 +38,7 @@ NAMESPACES = {"Talk": 1, "User": 2, "Special": -1}
 
 
 class WikiServer:
-    """A server that runs. ``answers`` are given in place of its own, one by one: a status with headers, or a body."""
+    """A running server. It sends each of ``answers`` (status, headers, body) once, before its own answers."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -50,14 +50,14 @@ class WikiServer:
         self.lock = threading.Lock()
 
     def will_answer(self, status: int = 200, body: object = b"", **headers: str) -> None:
-        """The next request that has no such answer yet gets this one."""
+        """Queue an answer for the next request."""
         text = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.answers.append((status, {name.replace("_", "-"): value for name, value in headers.items()}, text))
 
 
 @contextmanager
 def wiki_server() -> Iterator[WikiServer]:
-    """A server that runs until the end of the block."""
+    """Run a server until the end of the block."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     server.daemon_threads = False
     server.wiki = WikiServer(f"http://127.0.0.1:{server.server_port}/w/api.php")  # type: ignore[attr-defined]
@@ -83,7 +83,7 @@ class _Handler(BaseHTTPRequestHandler):
             wiki.agents.append(self.headers.get("User-Agent", ""))
             given = wiki.answers.pop(0) if wiki.answers else None
         answer = given or self._own(asked)
-        time.sleep(0.002)  # whoever else asks at the same time is seen
+        time.sleep(0.002)  # make concurrent requests overlap
         with wiki.lock:
             wiki.at_once -= 1
         self._send(*answer)
@@ -104,7 +104,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Nothing is printed."""
+        """Print nothing."""
 
 
 def _query(asked: dict[str, str]) -> dict[str, object]:

@@ -24,7 +24,7 @@ LACKING = _lacking()
 assert not (LACKING and os.environ.get("CODEPLAN_BROWSER_REQUIRED")), LACKING
 
 needs_browser = pytest.mark.skipif(bool(LACKING), reason=LACKING)
-"""For tests of what happens in a browser; with $CODEPLAN_BROWSER_REQUIRED they fail where there is none."""
+"""Skips a test without a browser. With $CODEPLAN_BROWSER_REQUIRED, a missing browser is a failure."""
 
 CORE = """
 var WOB_DONE_GLOBAL = false, WOB_RAW_REWARD_GLOBAL = 0, WOB_TASK_READY = true, seed;
@@ -36,7 +36,7 @@ const core = {
   getUtterance() { return document.getElementById('query').textContent; },
 };
 """
-"""What MiniWoB++'s own core.js has, as far as an episode needs it."""
+"""The parts of MiniWoB++'s core.js that an episode needs."""
 
 PAGE = """<!DOCTYPE html>
 <html><head><script src="../core/core.js"></script>{head}</head>

@@ -41,7 +41,7 @@ def listed(product=MUG, text="i need a mug", attributes=("dishwasher safe",), op
 
 
 def shop(*goods):
-    """A shop of these listed products, in memory."""
+    """A shop with these entries, in memory."""
     database = sqlite3.connect(":memory:", check_same_thread=False)
     build_catalogue(database, goods)
     catalogue = Catalogue(database)
