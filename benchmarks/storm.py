@@ -252,9 +252,7 @@ def main() -> int:
     options.add_argument("--latency", type=float, default=0.1, help="seconds")
     options.add_argument("--faults", default="all=0.1,seed=7")
     options.add_argument("--mistakes", default="some", help="of the scripted model; many for the most refinements")
-    options.add_argument(
-        "--calls", type=int, default=0, help="calls per episode, without plans; 0: whole episodes"
-    )
+    options.add_argument("--calls", type=int, default=0, help="calls per episode, without plans; 0: whole episodes")
     given = options.parse_args()
     done = storm(given.episodes, given.latency, given.faults, given.mistakes, given.calls)
     report(done)
