@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codeplan.cli import options
+from codeplan.cli.skill_library import open_library
 
 if TYPE_CHECKING:
     from codeplan.skills.library import SkillLibrary
@@ -32,7 +33,7 @@ def report(runs: Runs, out: Out = Path("report.html"), library: Skills = None) -
     from codeplan.report.pages.archive import write_archive
     from codeplan.report.pages.source import ReportSource
 
-    written = write_archive(ReportSource(runs), out, _open_library(library))
+    written = write_archive(ReportSource(runs), out, _library(library))
     typer.echo(f"{out}: {written.episodes:,} episodes, {written.size / 1e6:.1f} MB")
     for path in written.unread:
         typer.echo(f"codeplan: left out: the beginning of {path} cannot be read", err=True)
@@ -56,18 +57,8 @@ def view(runs: Runs, port: options.Port = 0, library: Skills = None) -> None:
         sys.stdout.flush()
 
     with contextlib.suppress(KeyboardInterrupt):
-        serve(EpisodeCatalog(ReportSource(runs), _open_library(library)), port, ready)
+        serve(EpisodeCatalog(ReportSource(runs), _library(library)), port, ready)
 
 
-def _open_library(library: Path | None) -> SkillLibrary | None:
-    """The library of skills, None if none is named.
-
-    Raises:
-        UsageError: the folder does not exist.
-    """
-    from codeplan.errors import UsageError
-    from codeplan.skills.library import SkillLibrary
-
-    if library is not None and not library.is_dir():
-        raise UsageError(f"there is no folder {library}; name a library of skills")
-    return None if library is None else SkillLibrary(library)
+def _library(folder: Path | None) -> SkillLibrary | None:
+    return None if folder is None else open_library(folder)
