@@ -98,8 +98,8 @@ def _requirements() -> list[str]:
 
 
 def _name(requirement: str) -> str:
-    browser_path = re.match(r"[\w.-]+", requirement)
-    return browser_path[0] if browser_path else requirement
+    match = re.match(r"[\w.-]+", requirement)
+    return match[0] if match else requirement
 
 
 def _version(name: str) -> str:
@@ -116,18 +116,18 @@ def _sandbox() -> Iterator[Finding]:
 
     try:
         for layer in probe_layers():
-            advice = "" if layer.present else "plans are refused without it, unless --allow-weak-sandbox lets them run"
+            advice = "" if layer.present else "without it, plans run only with --allow-weak-sandbox"
             yield Finding(_SANDBOX, layer.name, "ok" if layer.present else "missing", layer.detail, advice)
         outcome = Sandbox().run(_PROBE, _ProbeAgent(), str)
     except CodeplanError as e:
         yield Finding(
-            _SANDBOX, _LOCKED, "missing", str(e), "run on Linux with every layer, or in a container with them"
+            _SANDBOX, _LOCKED, "missing", str(e), "run on Linux with all layers, or in a container that has them"
         )
         return
     if isinstance(outcome, Finished):
         yield Finding(_SANDBOX, _LOCKED, "ok", f"a trivial plan took {outcome.usage.wall * 1000:.1f} ms")
     else:
-        yield Finding(_SANDBOX, _LOCKED, "missing", f"a trivial plan ended as {type(outcome).__name__}", "report this")
+        yield Finding(_SANDBOX, _LOCKED, "missing", f"a trivial plan ended as {type(outcome).__name__}", "please report this")
 
 
 class _ProbeAgent:
@@ -143,7 +143,7 @@ def _endpoint(online: bool) -> Iterator[Finding]:
         url = endpoint.resolve_base_url()
         key = endpoint.resolve_key()
     except CodeplanError as e:
-        yield Finding("Model", "endpoint", "missing", str(e), "set OPENAI_BASE_URL and OPENAI_API_KEY anew")
+        yield Finding("Model", "endpoint", "missing", str(e), "correct OPENAI_BASE_URL and OPENAI_API_KEY")
         return
     yield Finding(
         "Model",
@@ -154,7 +154,7 @@ def _endpoint(online: bool) -> Iterator[Finding]:
     if key:
         yield Finding("Model", "key", "ok", "found in OPENAI_API_KEY")
     else:
-        advice = "" if variable else "for a real model: set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own"
+        advice = "" if variable else "for a real model, set OPENAI_API_KEY, or OPENAI_BASE_URL for your own server"
         yield Finding("Model", "key", "absent", "OPENAI_API_KEY is not set", advice)
     if online and (key or variable):
         yield _answer()
