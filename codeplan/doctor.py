@@ -127,7 +127,7 @@ def _sandbox() -> Iterator[Finding]:
     if isinstance(outcome, Finished):
         yield Finding(_SANDBOX, _LOCKED, "ok", f"a trivial plan took {outcome.usage.wall * 1000:.1f} ms")
     else:
-        yield Finding(_SANDBOX, _LOCKED, "missing", f"a trivial plan ended as {type(outcome).__name__}", "please report this")
+        yield Finding(_SANDBOX, _LOCKED, "missing", f"a trivial plan ended as {type(outcome).__name__}", "report this")
 
 
 class _ProbeAgent:

@@ -91,7 +91,7 @@ def test_the_viewer_has_the_library_too(place: Path) -> None:
 def test_the_command_needs_an_existing_library(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = ["-o", str(place / "page.html")]
     assert main(["report", str(place / "runs"), "--library", str(place / "none"), *out]) == 2
-    assert "there is no folder" in capsys.readouterr().err
+    assert "there is no skill library" in capsys.readouterr().err
     assert not (place / "none").exists()
 
 
