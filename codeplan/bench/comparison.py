@@ -74,13 +74,15 @@ def build_overview(first: str, second: str | None = None) -> BenchOverview:
     """
     pairs = _cell_pairs(first, second)
     sides = tuple({s.label: s for pair in pairs for s in pair}.values())
-    played = {s.label: measure_cell(s.bench, s.cell) for s in sides}
-    told = tuple((s.label, tuple(cell_statistics(s.cell, list(played[s.label].values())))) for s in sides)
+    measured = {s.label: measure_cell(s.bench, s.cell) for s in sides}
+    statistics = tuple((s.label, tuple(cell_statistics(s.cell, list(measured[s.label].values())))) for s in sides)
     compared = tuple(
-        compare_cells(pair[0], pair[1], played[pair[0].label], played[pair[1].label]) for pair in pairs if len(pair) > 1
+        compare_cells(pair[0], pair[1], measured[pair[0].label], measured[pair[1].label])
+        for pair in pairs
+        if len(pair) > 1
     )
     suites = dict.fromkeys(s.cell.suite for s in sides)
-    return BenchOverview(sides, told, compared, tuple(p for suite in suites for p in published_results(suite)))
+    return BenchOverview(sides, statistics, compared, tuple(p for suite in suites for p in published_results(suite)))
 
 
 def compare_cells(

@@ -70,13 +70,13 @@ def measure_cell(bench: BenchRecord, cell: BenchCell) -> dict[tuple[str, int], t
 
 def measure_episode(ended: EpisodeOutcome, folder: Path, no_effect_prefixes: tuple[str, ...] | None) -> EpisodeMeasures:
     """Return the measures of an episode of the bench in ``folder``."""
-    result, told = ended.result, list(_read_observations(folder / ended.run / TRACE_NAME)) if ended.run else []
-    since = max((i for i, text in enumerate(told) if text is None), default=-1)
+    result, observed = ended.result, list(_read_observations(folder / ended.run / TRACE_NAME)) if ended.run else []
+    since = max((i for i, text in enumerate(observed) if text is None), default=-1)
     known = since >= 0 and no_effect_prefixes is not None
     return EpisodeMeasures(
         success=result.success,
         reward=result.reward,
-        trajectory=len(told) - since - 1 if since >= 0 else result.actions,
+        trajectory=len(observed) - since - 1 if since >= 0 else result.actions,
         actions=result.actions,
         asks=result.asks,
         refinements=result.refinements,
@@ -84,7 +84,7 @@ def measure_episode(ended: EpisodeOutcome, folder: Path, no_effect_prefixes: tup
         tokens=result.usage.total_tokens,
         money=result.usage.money,
         seconds=result.seconds,
-        inadmissible=sum(t is not None and t.startswith(no_effect_prefixes or ()) for t in told) if known else None,
+        inadmissible=sum(t is not None and t.startswith(no_effect_prefixes or ()) for t in observed) if known else None,
     )
 
 

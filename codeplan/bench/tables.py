@@ -94,8 +94,8 @@ _COLUMNS = {
 
 
 def _statistics_table(of: BenchOverview) -> BenchTable:
-    told = [f for _, cell in of.statistics for f in cell]
-    repeated = max((len(f.pass_at_k) for f in told), default=0)
+    rows_of_all = [f for _, cell in of.statistics for f in cell]
+    repeated = max((len(f.pass_at_k) for f in rows_of_all), default=0)
     passes = tuple(f"pass@{k}, %" for k in range(1, repeated + 1))
     columns = ("cell", "kind", "episodes", "success, %", "95 %", *_COLUMNS.values(), "inadmissible, %", *passes)
     scripted = {s.label for s in of.cells if s.cell.model == "scripted"}

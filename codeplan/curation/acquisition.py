@@ -40,7 +40,7 @@ MAX_ORIGINS = 50
 
 
 class _PlanRun(msgspec.Struct):
-    """One run of a plan: where it started, and the steps it entered, of which the last may have failed."""
+    """One run of a plan: where it started, and the steps it entered; the last one may have failed."""
 
     source: str
     start: int

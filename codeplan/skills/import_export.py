@@ -115,9 +115,7 @@ def _to_candidate(skill: Skill, source: str) -> Skill:
         SkillOrigin(o.task, o.goal, f"{o.model} (imported from {source})"[:500]) for o in skill.origins[:50]
     )
     known = tuple(p.name for p in read_parameters(skill.plan).parameters)
-    return msgspec.structs.replace(
-        skill, version=1, status="candidate", pinned=False, origins=origins, parameters=known
-    )
+    return Skill(skill.name, skill.env, skill.plan, skill.kind, skill.description, known, origins=origins)
 
 
 def _refusal_reason(skill: Skill, sandbox: Sandbox) -> str:

@@ -111,17 +111,8 @@ class SkillIndex:
     ) -> None:
         """Replace the entry of a skill's folder; ``fault`` says what in the folder cannot be used."""
         number = self._remove_rows(path)
-        known = (
-            skill.env,
-            skill.name,
-            skill.kind,
-            skill.status,
-            skill.pinned,
-            skill.version,
-            skill.description,
-            digest,
-        )
-        row = (number, *known, *msgspec.structs.astuple(evidence))
+        place, state = (skill.env, skill.name, skill.kind), (skill.status, skill.pinned, skill.version)
+        row = (number, *place, *state, skill.description, digest, *msgspec.structs.astuple(evidence))
         number = self._db.execute(f"insert into skills values ({', '.join('?' * len(row))})", row).lastrowid
         goals = "\n".join(dict.fromkeys(o.goal for o in skill.origins if o.goal))
         text = (number, _tags(skill), skill.name, skill.description, goals)
@@ -176,10 +167,7 @@ class SkillIndex:
         return [path for (path,) in self._db.execute("select path from files where skill is null order by path")]
 
     def entries(
-        self,
-        env: str | None = None,
-        kind: str | None = None,
-        status: SkillStatus | None = None,
+        self, env: str | None = None, kind: str | None = None, status: SkillStatus | None = None
     ) -> list[IndexEntry]:
         """Return the skills, ordered by environment, kind and name."""
         given = {"env": env, "kind": kind, "status": status}
@@ -206,11 +194,7 @@ class SkillIndex:
 
         If too few match a word, the other skills of the kind follow, by the number of tasks that they solved.
         """
-        tags = [
-            f"e{_hex(env)}",
-            "active",
-            *([f"(k{_hex(kind)} OR k{_hex('')})"] if kind else []),
-        ]
+        tags = [f"e{_hex(env)}", "active", *([f"(k{_hex(kind)} OR k{_hex('')})"] if kind else [])]
         found = self._search_text(_USABLE, tags, self._split_words_by_rarity(words)[0], limit)
         if len(found) >= limit:
             return found

@@ -103,9 +103,7 @@ class SkillLibrary:
         if len(there) > 1:
             raise UsageError(f"{' and '.join(there)} have a skill {own}; name it as in {there[0]}/{own}")
         if not there:
-            raise UsageError(
-                f"there is no skill {name!r:.120} in {self.path}; codeplan skills list shows what there is"
-            )
+            raise UsageError(f"there is no skill {name!r:.120} in {self.path}; codeplan skills list shows its skills")
         return self.get(there[0], own, version)
 
     def read_evidence(self, skill: Skill) -> list[EvidenceRecord]:
@@ -116,10 +114,7 @@ class SkillLibrary:
             raise UsageError(str(e)) from None
 
     def entries(
-        self,
-        env: str | None = None,
-        kind: str | None = None,
-        status: SkillStatus | None = None,
+        self, env: str | None = None, kind: str | None = None, status: SkillStatus | None = None
     ) -> list[IndexEntry]:
         """Return the index entries, ordered by environment, kind and name."""
         return self._query(lambda index: index.entries(env, kind, status))
@@ -275,7 +270,7 @@ class SkillLibrary:
     def _existing_folder(self, env: str, name: str) -> Path:
         place = self._folder(env, name)
         if not place.is_dir():
-            raise UsageError(f"there is no skill {env}/{name} in {self.path}; codeplan skills list shows what there is")
+            raise UsageError(f"there is no skill {env}/{name} in {self.path}; codeplan skills list shows its skills")
         return place
 
     def _folder(self, env: str, name: str) -> Path:

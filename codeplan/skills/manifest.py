@@ -52,18 +52,8 @@ class SkillManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     def to_skill(self, plan: str) -> Skill:
         """Return the skill with its plan."""
         origins = tuple(SkillOrigin(o.task, o.goal, o.model, o.run) for o in self.origins)
-        return Skill(
-            self.name,
-            self.environment,
-            plan,
-            self.kind,
-            self.description,
-            self.parameters,
-            self.version,
-            self.status,
-            self.pinned,
-            origins,
-        )
+        state = self.version, self.status, self.pinned, origins
+        return Skill(self.name, self.environment, plan, self.kind, self.description, self.parameters, *state)
 
 
 def require_valid_name(name: str, what: str = "a skill") -> str:

@@ -86,8 +86,8 @@ class SkillSelector:
         if model is None or not isinstance(store, EmbeddingSkillStore):
             return store.find(task, self._limit)
         find_embedding_model(episode.llm)  # before anything is asked
-        told = msgspec.structs.replace(task, goal=task.goal or episode.first_observation.text)
-        return store.nearest(told, self._limit, Embedder(model, lambda texts: episode.embed(texts, model).vectors))
+        stated = msgspec.structs.replace(task, goal=task.goal or episode.first_observation.text)
+        return store.nearest(stated, self._limit, Embedder(model, lambda texts: episode.embed(texts, model).vectors))
 
     def _fit_prompt(self, skills: Sequence[Skill]) -> list[Skill]:
         """The skills, best first, that fit into the prompt."""

@@ -127,15 +127,8 @@ class SynchronisedIndex:
             return
         lines = ", ".join(map(str, bad[:10]))
         fault = f"{where / skill_folder.EVIDENCE}: no record can be read from line {lines}" if bad else None
-        index.put_skill(
-            place,
-            signature,
-            skill,
-            plan_digest(skill.plan),
-            summarise_evidence(records, skill.version),
-            records,
-            fault,
-        )
+        summary = summarise_evidence(records, skill.version)
+        index.put_skill(place, signature, skill, plan_digest(skill.plan), summary, records, fault)
 
     def _signatures(self, places: Iterable[str]) -> Iterator[tuple[str, str]]:
         root = str(self._path)

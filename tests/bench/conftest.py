@@ -15,10 +15,10 @@ from codeplan.bench.spec import ResolvedBench
 
 @pytest.fixture
 def play(tmp_path: Path) -> Play:
-    """Plays a bench in a folder of the test's, in two threads unless told otherwise."""
+    """Runs a bench in the test's folder, in two threads by default."""
 
-    def played(asked: ResolvedBench, engine: str = "threads", workers: int = 2, **settings: Any) -> BenchOutcome:
+    def run(asked: ResolvedBench, engine: str = "threads", workers: int = 2, **settings: Any) -> BenchOutcome:
         settings = {"pause": 0.0, "folder": tmp_path / "out", **settings}
         return run_bench(asked, engines.make_engine(engine, workers), settings.pop("folder"), **settings)
 
-    return played
+    return run

@@ -66,14 +66,14 @@ def test_cells_are_named_by_folder_and_part_of_their_name(tmp_path: Path) -> Non
     assert (found.first, found.second, found.only_first) == ("alpha", "beta", 20)
     both = build_overview(str(one), str(two)).comparisons
     assert [c.first for c in both] == [f"{one}:alpha", f"{one}:beta"]
-    for first, second, told in (
+    for first, second, message in (
         (f"{one}:gamma", None, "no cell called 'gamma'"),
         (f"{one}:a", None, "2 cells called 'a'"),
         (f"{one}:alpha", str(two), "name one cell on each side"),
         (f"{one}:alpha", f"{one}:alpha", "on both sides"),
         (str(tmp_path / "none"), None, "there is no bench"),
     ):
-        with pytest.raises(UsageError, match=told):
+        with pytest.raises(UsageError, match=message):
             build_overview(first, second)
 
 
@@ -103,8 +103,8 @@ def test_trajectory_and_inadmissible_actions_are_counted_in_the_trace(tmp_path: 
         + "{"
     )
     ended = EpisodeOutcome("a", TASKS[0], 0, "runs/x", Result(TASKS[0], Success(), actions=3))
-    told, untold = (measure_episode(ended, tmp_path, futile) for futile in (("Nothing happens.",), None))
-    assert (told.trajectory, told.inadmissible, untold.inadmissible) == (2, 2, None)
+    known, unknown = (measure_episode(ended, tmp_path, prefixes) for prefixes in (("Nothing happens.",), None))
+    assert (known.trajectory, known.inadmissible, unknown.inadmissible) == (2, 2, None)
 
 
 def test_a_real_benchs_statistics_agree_with_its_results(play: Play) -> None:

@@ -1,4 +1,4 @@
-"""Every engine does every job once, survives the death of a worker, and ends when it is told to."""
+"""Every engine does every job once, survives the death of a worker, and stops when it is closed."""
 
 from __future__ import annotations
 

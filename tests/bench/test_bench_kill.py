@@ -18,7 +18,7 @@ COMMAND = [sys.executable, "-m", "codeplan", "bench", "household", "-n", "2"]
 
 
 def killed(command: list[str], folder: Path, lines: int) -> None:
-    """Run the command until so many episodes have ended, then kill it."""
+    """Run the command until this many episodes have finished, then kill it."""
     results = folder / "results.jsonl"
     child = subprocess.Popen([*command, "--out", str(folder)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while child.poll() is None and (results.read_bytes().count(b"\n") if results.exists() else 0) < lines:

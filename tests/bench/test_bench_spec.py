@@ -63,7 +63,7 @@ def test_the_grid_holds_the_environments_no_effect_prefixes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "message"),
     [
         ({"suites": ["houshold"]}, "did you mean 'household'"),
         ({"methods": ["adaplaner"]}, "did you mean 'adaplanner'"),
@@ -76,22 +76,22 @@ def test_the_grid_holds_the_environments_no_effect_prefixes() -> None:
         ({"methods": ["adaplanner", "adaplanner"]}, "are called"),
     ],
 )
-def test_unknown_names_are_refused_before_anything_starts(asked: dict[str, object], told: str) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_unknown_names_are_refused_before_anything_starts(asked: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         plan(**asked)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("suites = [", "does not describe a bench"),
         ("suits = ['x']", "suits"),
         ("suites = 'x'", "does not describe a bench"),
     ],
 )
-def test_an_invalid_file_is_refused(tmp_path: Path, text: str, told: str) -> None:
+def test_an_invalid_file_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "grid.toml").write_text(text)
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=message):
         read_spec(tmp_path / "grid.toml")
     with pytest.raises(UsageError, match="cannot be read"):
         read_spec(tmp_path / "none.toml")

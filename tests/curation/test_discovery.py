@@ -1,4 +1,4 @@
-"""Discovery end to end: from one sample to skills that raise success on tasks that nobody has seen."""
+"""Discovery end to end: from one sample to skills that raise success on unseen tasks."""
 
 import pytest
 

@@ -112,8 +112,8 @@ def test_earlier_pairs_count_and_no_task_runs_twice(runner, library):
     (first,) = tried(runner, library, made("heat"), pairs=4, alone=0, level=0.6)
     skill = library.change(library.get_by_name("heat-good"), status="candidate")
     (second,) = filter_candidates(runner, library, runner.tasks("train"), [skill], FilterRule(alone=0, pairs=20))
-    played = [t.task for t in library.read_evidence(skill) if t.shown]
-    assert second.pairs == len(played) == len(set(played)) > first.pairs
+    used = [t.task for t in library.read_evidence(skill) if t.shown]
+    assert second.pairs == len(used) == len(set(used)) > first.pairs
     assert second.status == "active"
 
 

@@ -90,8 +90,8 @@ def test_a_replay_shows_the_version_that_was_recorded_and_leaves_no_evidence(lib
     from codeplan.runner.setup import EpisodeSetup
 
     recorded = Trace.read(tmp_path / "run" / "trace.jsonl")
-    with EpisodeSetup(Boxes(), "adaplanner", Replies(), {"library": library}) as cast:
-        assert cast.replay(recorded, None).success
+    with EpisodeSetup(Boxes(), "adaplanner", Replies(), {"library": library}) as setup:
+        assert setup.replay(recorded, None).success
     assert len(library.read_evidence(library.get_by_name("look-1"))) == before
 
 

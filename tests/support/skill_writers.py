@@ -14,7 +14,7 @@ ENV, NAME = "household", "heat-1"
 
 
 def record(path, processes, each):
-    """So many processes record so many trials each."""
+    """Record evidence from several processes at once."""
     children = []
     for number in range(processes):
         child = os.fork()
