@@ -27,11 +27,14 @@ ANALYSIS_RULES: Final = PlainDataRules(max_depth=64, max_values=200_000, json_on
 
 MAX_ANALYSIS_BYTES: Final = 2 << 20  # maximum size of the arguments and of the findings of an analysis, packed
 _INT64_BOUND: Final = 2**63
-_PLAIN_TYPES: Final = (type(None), bool, int, float, str, list, dict)
+_SCALAR_TYPES: Final = (type(None), bool, int, float, str)
+_PLAIN_TYPES: Final = (*_SCALAR_TYPES, list, dict)
 
 
 def find_non_plain(value: object, rules: PlainDataRules) -> str | None:
     """The first thing in ``value`` that breaks the rules, in words that follow "holds"; None if it is plain data."""
+    if type(value) in _SCALAR_TYPES and not rules.json_only:  # most arguments
+        return None
     level, count = [value], 0
     for _ in range(rules.max_depth):
         count += len(level)
