@@ -1,4 +1,4 @@
-"""Language models: the scripted stand-in, and whatever speaks OpenAI's protocol. ``connect`` makes one by name."""
+"""Clients for language models at endpoints that speak OpenAI's protocol."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The stand-in's rules for hotpotqa."""
+"""The stand-in's rules for HotpotQA."""

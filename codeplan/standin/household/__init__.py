@@ -1,1 +1,1 @@
-"""The stand-in's rules for household."""
+"""The stand-in's rules for the household."""

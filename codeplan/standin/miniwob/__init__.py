@@ -1,1 +1,1 @@
-"""The stand-in's rules for miniwob."""
+"""The stand-in's rules for MiniWoB++."""

@@ -1,1 +1,1 @@
-"""The stand-in's rules for textcraft."""
+"""The stand-in's rules for TextCraft."""

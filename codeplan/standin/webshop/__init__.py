@@ -1,1 +1,1 @@
-"""The stand-in's rules for webshop."""
+"""The stand-in's rules for WebShop."""
