@@ -91,8 +91,8 @@ def collect_settings(more: list[str] | None, **given: Any) -> dict[str, Any]:
 def command_settings(context: typer.Context) -> dict[str, Any]:
     """All settings that a command got: its own options, those made from declarations, and ``--set``."""
     called = context.params
-    own = {name: called.get(name) for name in ("data", "base_url", "executor_model", "allow_weak_sandbox")}
-    return collect_settings(called["more"], **{"data": own.pop("data")}, **(own | given_settings(context)))
+    own = {name: called.get(name) for name in ("data", "allow_weak_sandbox")}
+    return collect_settings(called["more"], **(own | given_settings(context)))
 
 
 def load_config() -> UserConfig:

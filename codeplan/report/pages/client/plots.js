@@ -31,7 +31,7 @@ function refinementPlot(columns) {
     };
   return figure({
     title: "Success against refinements",
-    says: "Episodes solved with at most so many out-of-plan refinements; bars are 95% Wilson intervals.",
+    says: "Episodes solved with at most this many out-of-plan refinements; bars are 95% Wilson intervals.",
     x,
     y: shares,
     draw: (scales) => columns.map((c, at) => line(c, at)(scales)),
@@ -68,7 +68,7 @@ function costPlot(columns, cost) {
     };
   return figure({
     title: "Success against cost",
-    says: `Episodes solved for at most so many ${name} each.`,
+    says: `Episodes solved for at most this many ${name} each.`,
     x: axis(`${name} an episode`, most, { shown, count: 5 }),
     y: shares,
     draw: (scales) => columns.map((c, at) => line(c, at)(scales)),
