@@ -68,13 +68,6 @@ def bootstrap_mean(
     return _quantile(means, (1 - level) / 2), _quantile(means, (1 + level) / 2)
 
 
-def bootstrap_difference(
-    pairs: Sequence[tuple[float, float]], *, level: float = 0.95, resamples: int = DEFAULT_RESAMPLES, seed: int = 0
-) -> tuple[float, float]:
-    """The percentile bootstrap interval of the mean of ``second - first``; pairs are drawn whole."""
-    return bootstrap_mean([second - first for first, second in pairs], level=level, resamples=resamples, seed=seed)
-
-
 def pass_at_k(n: int, c: int, k: int) -> float:
     """The unbiased estimate, from ``c`` successes in ``n`` trials, that at least one of ``k`` trials succeeds.
 

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplan.statistics import (
-    bootstrap_difference,
     bootstrap_mean,
     mcnemar_exact,
     paired_difference,
@@ -160,9 +159,7 @@ def test_counts_that_are_none_are_refused():
         wilson_interval(1, 2, 95)
 
 
-def test_a_seed_gives_the_same_interval_and_pairs_are_drawn_whole():
-    pairs = [(float(i), i + 2.0) for i in range(30)]
-    assert bootstrap_difference(pairs) == (2.0, 2.0)
+def test_a_seed_gives_the_same_interval():
     values = [math.sqrt(i) for i in range(40)]
     assert bootstrap_mean(values, seed=3) == bootstrap_mean(values, seed=3) != bootstrap_mean(values, seed=4)
 
