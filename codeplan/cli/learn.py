@@ -48,7 +48,7 @@ def learn(
     config = options.load_config()
     model, given = options.select_model(config, model, given)
     tasks = _tasks(env, split, kind, n, given)
-    given |= {"folder": out} if _takes_a_folder(method) else {}
+    given |= {"folder": out} if _accepts_folder(method) else {}
     given["budget"] = options.make_budget(config)
     with options.open_tapes(record, replay) as tapes:
         learnt: Any = learn_from(env, tasks, method, model, out=out / "episodes", **tapes, **given)
@@ -58,7 +58,7 @@ def learn(
     typer.echo(f"{learnt.plan}\n\nlearnt from {len(tasks)} tasks; the plan is in {file}")
 
 
-def _takes_a_folder(method: str) -> bool:
+def _accepts_folder(method: str) -> bool:
     """Whether a method keeps intermediate results in a folder."""
     from codeplan import plugins
 
@@ -76,8 +76,10 @@ def _tasks(env: str, split: str, kind: str | None, n: int, settings: dict[str, A
     from codeplan import envs, plugins
     from codeplan.errors import UsageError
 
-    takes = plugins.setting_names(plugins.load_factory("codeplan.envs", env))
-    with closing(envs.make(env, **{name: value for name, value in settings.items() if name in takes})) as environment:
+    accepted = plugins.setting_names(plugins.load_factory("codeplan.envs", env))
+    with closing(
+        envs.make(env, **{name: value for name, value in settings.items() if name in accepted})
+    ) as environment:
         tasks = [task for task in environment.tasks(split) if kind in (None, task.kind)]
         if not tasks:
             of_kind = f" of kind {kind}" if kind else ""
