@@ -64,7 +64,7 @@ def _fill_(root, nodes, seen, type=type, id=id, len=len, list=list, reversed=rev
             waiting += [(node, part) for part in reversed(parts)]
         if owner is not None:
             owner.append(at)
-        if len(nodes) + len(waiting) > MOST_NODES:
+        if len(nodes) + len(waiting) > MAX_NODES:
             return 'too large for a checkpoint'
     return ''
 
@@ -129,4 +129,4 @@ def _restore_(nodes, type=type, len=len, range=range, zip=zip):
 
 _restored_ = _restore_(_nodes_)
 """
-).replace("MOST_NODES", str(MAX_NODES))
+).replace("MAX_NODES", str(MAX_NODES))

@@ -94,16 +94,16 @@ def _pack_text(value: str) -> object:
 
 
 class _Unpacker(_ValueCounter):
-    def unpack(self, wire: Any, depth: int) -> object:
+    def unpack(self, packed: Any, depth: int) -> object:
         self._count(depth)
-        if type(wire) in _SCALAR_TYPES:
-            return wire
-        if type(wire) is not list or not wire or type(wire[0]) is not str:
+        if type(packed) in _SCALAR_TYPES:
+            return packed
+        if type(packed) is not list or not packed or type(packed[0]) is not str:
             raise NotPlainData("an unknown form")
-        tag = wire[0]
+        tag = packed[0]
         if tag in ("int", "text"):
-            return _unpack_text(tag, wire)
-        parts = [self.unpack(part, depth + 1) for part in wire[1:]]
+            return _unpack_text(tag, packed)
+        parts = [self.unpack(part, depth + 1) for part in packed[1:]]
         if tag == "list":
             return parts
         if tag == "tuple":
@@ -120,10 +120,10 @@ def _build_dict(parts: list[object]) -> dict[object, object]:
         raise NotPlainData("a key that cannot be hashed") from None
 
 
-def _unpack_text(tag: str, wire: list[Any]) -> int | str:
-    if len(wire) != 2 or type(wire[1]) is not str:
+def _unpack_text(tag: str, packed: list[Any]) -> int | str:
+    if len(packed) != 2 or type(packed[1]) is not str:
         raise NotPlainData("an unknown form")
     try:
-        return int(wire[1], 16) if tag == "int" else bytes.fromhex(wire[1]).decode("utf-8", "surrogatepass")
+        return int(packed[1], 16) if tag == "int" else bytes.fromhex(packed[1]).decode("utf-8", "surrogatepass")
     except ValueError:
         raise NotPlainData("an unknown form") from None
