@@ -1,9 +1,9 @@
-"""codeplan: plans that a language model writes as Python, run safely, refined from feedback and resumed.
+"""codeplan runs Python plans that a language model writes: checked, sandboxed, refined from feedback and resumed.
 
     import codeplan
     result = codeplan.run("household", "clean/3")
 
-Everything public is listed in ``__all__`` and loaded when it is first used; importing codeplan costs next to nothing.
+``__all__`` lists the public names. Their modules are loaded on first use, so importing codeplan is cheap.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The ways to solve a task, all on the same Episode, registered under the entry-point group ``codeplan.methods``.
+"""Ways to solve a task, all on the same Episode; the entry-point group is ``codeplan.methods``.
 
-Methods compose by nesting: one that hands tasks to another has a setting ``executor``, which is a Method, a name, or a
-table of a name and its settings.
+Methods nest: one that delegates tasks has a setting ``executor``, which is a Method, a name, or a table of a name and
+its settings.
 
     Adapt(executor=Reflexion(executor=ReAct()))
     make("adapt", executor={"name": "reflexion", "executor": "react"})
