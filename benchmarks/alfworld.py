@@ -31,10 +31,10 @@ def main() -> None:
     """Print the median times, the speed-up and the memory, each beside its limit."""
     folder = sys.argv[1] if len(sys.argv) > 1 else None
     env = ALFWorld(data=folder, actions=10**6)
-    tasks = every_game(env)
+    tasks = all_games(env)
     chosen = tasks[:: max(1, len(tasks) // GAMES)][:GAMES]
-    ours = measured(chosen, env.reset, env.step, env.admissible)
-    theirs = official(env, chosen)
+    ours = measure(chosen, env.reset, env.step, env.admissible)
+    theirs = measure_textworld(env, chosen)
     for name, i, limit in (("reset", 0, FASTER_RESET), ("step", 1, FASTER_STEP)):
         line = f"{name:6} {ours[i]:9.3f} ms ours"
         if theirs:
@@ -43,24 +43,24 @@ def main() -> None:
     print(f"memory {megabytes(folder):9.0f} MB for {ENVIRONMENTS:,} environments in one process; limit {LIMIT_MB}")
 
 
-def every_game(env: ALFWorld) -> list[Task]:
+def all_games(env: ALFWorld) -> list[Task]:
     """The games of the first split."""
     return list(env.tasks(envs.splits(env)[0]))
 
 
-def official(env: ALFWorld, tasks: list[Task]) -> tuple[float, float] | None:
+def measure_textworld(env: ALFWorld, tasks: list[Task]) -> tuple[float, float] | None:
     """TextWorld's times, measured after its imports; None if it is not installed."""
     engine = TextWorldProcess()
     try:
-        told = [engine.load(env.data.trial_folder(tasks[0].id) / "game.tw-pddl")]
+        states = [engine.load(env.data.trial_folder(tasks[0].id) / "game.tw-pddl")]
 
         def begin(task: Task) -> None:
-            told[0] = engine.load(env.data.trial_folder(task.id) / "game.tw-pddl")
+            states[0] = engine.load(env.data.trial_folder(task.id) / "game.tw-pddl")
 
         def step(action: str) -> None:
-            told[0] = engine.step(action)
+            states[0] = engine.step(action)
 
-        return measured(tasks, begin, step, lambda: told[0].commands)
+        return measure(tasks, begin, step, lambda: states[0].commands)
     except EnvironmentFailure as e:
         print(f"TextWorld is not measured: {e}")
         return None
@@ -68,7 +68,7 @@ def official(env: ALFWorld, tasks: list[Task]) -> tuple[float, float] | None:
         engine.close()
 
 
-def measured(
+def measure(
     tasks: list[Task],
     begin: Callable[[Task], object],
     step: Callable[[str], object],
@@ -94,18 +94,18 @@ def milliseconds(do: Callable[[], object]) -> float:
 
 def megabytes(folder: str | None) -> float:
     """The peak memory of a separate process that runs many environments at once."""
-    program = f"import runpy; print(runpy.run_path({__file__!r})['crowd']({folder!r}))"
+    program = f"import runpy; print(runpy.run_path({__file__!r})['run_many']({folder!r}))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     return float(done.stdout)
 
 
-def crowd(folder: str | None) -> float:
+def run_many(folder: str | None) -> float:
     """Begin a game in each of many environments and act in it. Returns the process's peak memory in MB."""
-    crowd = [ALFWorld(data=folder) for _ in range(ENVIRONMENTS)]
-    for number, env in enumerate(crowd):
-        tasks = every_game(env)
+    environments = [ALFWorld(data=folder) for _ in range(ENVIRONMENTS)]
+    for number, env in enumerate(environments):
+        tasks = all_games(env)
         env.reset(tasks[number % len(tasks)])
-    for env in crowd:
+    for env in environments:
         for action in env.admissible()[:3]:
             env.step(action)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -45,8 +45,8 @@ def main() -> int:
         "processes": processes,
         "endpoint": endpoint,
         "kills": kills,
-        "dask": lambda: lost("dask"),
-        "ray": lambda: lost("ray"),
+        "dask": lambda: lose_worker("dask"),
+        "ray": lambda: lose_worker("ray"),
     }
     print(f"{CORES} cores; load {os.getloadavg()[0]:.1f}")
     went = [parts[name]() for name in sys.argv[1:] or list(parts)[:4]]
@@ -55,7 +55,7 @@ def main() -> int:
 
 def overhead(rounds: int = 3) -> bool:
     """Print a bench's processor and wall time relative to bare episodes: the minimum of several rounds each."""
-    plan = asked(n=10)
+    plan = resolve_plan(n=10)
     tasks = plan.grid.tasks["household"]
     codeplan.run("household", tasks[0])  # the first starts the sandbox
 
@@ -65,8 +65,8 @@ def overhead(rounds: int = 3) -> bool:
 
     times: dict[str, list[tuple[float, float]]] = {"bare": [], "bench": []}
     for _ in range(rounds):
-        times["bare"].append(timed(bare))
-        times["bench"].append(timed(lambda folder: played(plan, folder, workers=1)))
+        times["bare"].append(measure(bare))
+        times["bench"].append(measure(lambda folder: run_plan(plan, folder, workers=1)))
     (wall, cpu), (bench_wall, bench_cpu) = (tuple(map(min, zip(*times[k], strict=True))) for k in ("bare", "bench"))
     print(
         f"overhead   processor {100 * (bench_cpu / cpu - 1):+.1f} %, wall {100 * (bench_wall / wall - 1):+.1f} % over "
@@ -82,7 +82,7 @@ def processes(rounds: int = 3) -> bool:
     ReAct has no plans.
     """
     for method, n in (("adaplanner", 20), ("react", 150)):
-        plan = asked(n=n, methods=[method])
+        plan = resolve_plan(n=n, methods=[method])
         rates: dict[int, list[float]] = {1: [], 2: []}
         for _ in range(rounds):
             for workers, found in rates.items():
@@ -96,19 +96,21 @@ def processes(rounds: int = 3) -> bool:
 def steady_rate(plan: ResolvedBench, folder: Path, workers: int) -> float:
     """Episodes per second, from when each worker has finished one."""
     moments: list[float] = []
-    played(plan, folder, "processes", workers, lambda ended: moments.append(time.perf_counter()))
+    run_plan(plan, folder, "processes", workers, lambda ended: moments.append(time.perf_counter()))
     return (len(moments) - 1 - workers) / (moments[-1] - moments[workers])
 
 
 def endpoint(episodes: int = 200, workers: int = 64, latency: float = 0.1) -> bool:
     """Print the wall time of episodes against an endpoint, compared with the ideal."""
-    with served(latency) as url, tempfile.TemporaryDirectory() as folder:
+    with serve_endpoint(latency) as url, tempfile.TemporaryDirectory() as folder:
         model = {"name": "tiny", "base_url": url, "api_key": "none", "timeout": 60.0, "max_retries": 3}
-        plan = asked(n=-(-episodes // 6), models=[model])
-        played(asked(n=1, models=[model]), Path(folder, "first"), workers=6)  # imports, and the sandbox's start
+        plan = resolve_plan(n=-(-episodes // 6), models=[model])
+        run_plan(
+            resolve_plan(n=1, models=[model]), Path(folder, "first"), workers=6
+        )  # imports, sandbox start
         done: list[BenchRecord] = []
-        plain, _ = timed(lambda out: played(asked(n=-(-episodes // 6)), out, workers=workers))
-        wall, cpu = timed(lambda out: done.append(played(plan, out, workers=workers)))
+        plain, _ = measure(lambda out: run_plan(resolve_plan(n=-(-episodes // 6)), out, workers=workers))
+        wall, cpu = measure(lambda out: done.append(run_plan(plan, out, workers=workers)))
     calls = [e.result.model_calls for e in done[0].outcomes]
     lanes = max(sum(calls) * latency / workers, max(calls) * latency)
     spread = cpu / CORES
@@ -129,7 +131,7 @@ def kills() -> bool:
         done = sum(run_and_kill(killed, ends, dice.uniform(0, 0.1)) for ends in moments)
         before = len(read_bench(killed).outcomes)
         subprocess.run(command(killed), check=True, stdout=subprocess.DEVNULL)
-        same = bare(read_bench(whole)) == bare(read_bench(killed))
+        same = comparable(read_bench(whole)) == comparable(read_bench(killed))
         lines = (killed / RESULTS_FILE).read_bytes().count(b"\n")
         anew = len(list(killed.rglob("died-*.jsonl")))
     table = "the same table" if same else "ANOTHER TABLE"
@@ -150,9 +152,9 @@ def run_and_kill(folder: Path, ends: int, delay: float) -> bool:
     return running
 
 
-def lost(engine: str) -> bool:
+def lose_worker(engine: str) -> bool:
     """Kill one of an engine's two workers during an episode, and compare the table with that of threads."""
-    plan = asked(n=8)
+    plan = resolve_plan(n=8)
     ended: list[EpisodeOutcome] = []
     killed: list[int] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -160,12 +162,12 @@ def lost(engine: str) -> bool:
         def watch(one: EpisodeOutcome) -> None:
             ended.append(one)
             if len(ended) >= 10 and not killed:
-                killed.extend(writing(folder)[:1])
+                killed.extend(trace_writers(folder)[:1])
                 for worker in killed:
                     os.kill(worker, signal.SIGKILL)
 
-        there = played(plan, Path(folder, engine), engine, 2, watch)
-        same = bare(there) == bare(played(plan, Path(folder, "threads"), workers=2))
+        there = run_plan(plan, Path(folder, engine), engine, 2, watch)
+        same = comparable(there) == comparable(run_plan(plan, Path(folder, "threads"), workers=2))
     table = "the same table" if same else "ANOTHER TABLE"
     print(
         f"{engine:10} {len(killed)} of 2 workers killed, {len(ended)} ends of {there.total_episodes} episodes: {table}"
@@ -176,12 +178,12 @@ def lost(engine: str) -> bool:
 # ------------------------------------------------------------------ helpers
 
 
-def asked(**what: Any) -> ResolvedBench:
+def resolve_plan(**what: Any) -> ResolvedBench:
     """A bench of household tasks."""
     return resolve_bench(msgspec.convert({"suites": ["household"], **what}, BenchSpec))
 
 
-def played(
+def run_plan(
     plan: ResolvedBench,
     folder: Path,
     engine: str = "threads",
@@ -194,7 +196,7 @@ def played(
     ).bench
 
 
-def bare(bench: BenchRecord) -> list[object]:
+def comparable(bench: BenchRecord) -> list[object]:
     """What must not depend on kills: everything but seconds."""
     return [(e.key, e.broken, msgspec.structs.replace(e.result, seconds=0.0)) for e in bench.outcomes]
 
@@ -204,7 +206,7 @@ def command(folder: Path) -> list[str]:
     return [sys.executable, "-m", "codeplan", "bench", "household", "-n", "20", "-j", "2", "--out", str(folder)]
 
 
-def timed(do: Callable[[Path], object]) -> tuple[float, float]:
+def measure(do: Callable[[Path], object]) -> tuple[float, float]:
     """Wall time, and the processor time of this process and its descendants, in seconds."""
     with tempfile.TemporaryDirectory() as folder:
         began, cpu = time.perf_counter(), cpu_time()
@@ -227,7 +229,7 @@ def cpu_time() -> float:
     return sum(spent for pid, spent in seconds.items() if ours(pid))
 
 
-def writing(folder: str) -> list[int]:
+def trace_writers(folder: str) -> list[int]:
     """The other processes that have a trace in the folder open."""
     found = set()
     for link in Path("/proc").glob("[0-9]*/fd/*"):
@@ -239,7 +241,7 @@ def writing(folder: str) -> list[int]:
 
 
 @contextlib.contextmanager
-def served(latency: float) -> Iterator[str]:
+def serve_endpoint(latency: float) -> Iterator[str]:
     """The base URL of an endpoint in a separate process."""
     call = [sys.executable, "-m", "codeplan", "serve-scripted", "--latency", str(1000 * latency)]
     with subprocess.Popen(call, stdout=subprocess.PIPE, text=True) as server:

@@ -68,7 +68,7 @@ def main() -> int:
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("rounds", type=int, nargs="?", default=ROUNDS)
     options.add_argument(
-        "played", type=named, nargs="*", default=[named(env) for env in PLAYED], metavar="ENV[:METHOD]"
+        "played", type=parse_target, nargs="*", default=[parse_target(env) for env in PLAYED], metavar="ENV[:METHOD]"
     )
     given = options.parse_args()
     rounds, played = given.rounds, given.played
@@ -76,22 +76,22 @@ def main() -> int:
         options.error(f"rounds must be 1 or more (got {rounds})")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        references = [undisturbed(one, folder / f"reference-{i}") for i, one in enumerate(played)]
+        references = [run_undisturbed(one, folder / f"reference-{i}") for i, one in enumerate(played)]
         jobs = [(played[i % len(played)], i, references[i % len(played)], folder / str(i)) for i in range(rounds)]
         with ThreadPoolExecutor(2) as pool:
-            ends = Counter(pool.map(lambda job: one_round(*job), jobs))
+            ends = Counter(pool.map(lambda job: run_round(*job), jobs))
     for end, count in ends.most_common():
         print(f"{count:5}  {end}")
     return 0 if set(ends) <= SOUND else 1
 
 
-def named(argument: str) -> CrashTarget:
+def parse_target(argument: str) -> CrashTarget:
     """Parse ENV or ENV:METHOD."""
     env, _, method = argument.partition(":")
     return CrashTarget(env, method or METHOD, SETTINGS.get(method, {}))
 
 
-def undisturbed(played: CrashTarget, folder: Path) -> list[UndisturbedRun]:
+def run_undisturbed(played: CrashTarget, folder: Path) -> list[UndisturbedRun]:
     """Run the environment's first tasks, one by one."""
     runs = []
     for i, task in enumerate(envs.make(played.env).tasks("test")[:TASKS]):
@@ -102,7 +102,7 @@ def undisturbed(played: CrashTarget, folder: Path) -> list[UndisturbedRun]:
     return runs
 
 
-def one_round(played: CrashTarget, number: int, references: list[UndisturbedRun], folder: Path) -> str:
+def run_round(played: CrashTarget, number: int, references: list[UndisturbedRun], folder: Path) -> str:
     """Kill and resume one episode. Returns its outcome in words."""
     draw = random.Random(f"{SEED} {number}")
     reference = references[draw.randrange(len(references))]

@@ -48,16 +48,16 @@ def main() -> None:
     """Print the tables."""
     per_kind = int(sys.argv[1]) if len(sys.argv) > 1 else PER_KIND
     for env in ENVIRONMENTS:
-        tasks = chosen(env, per_kind)
+        tasks = select_tasks(env, per_kind)
         for weakness in METHODS:
-            table = headed(f"{env}, stand-in with weakness={weakness}, {len(tasks)} tasks", tasks)
+            table = make_table(f"{env}, stand-in with weakness={weakness}, {len(tasks)} tasks", tasks)
             for label, method in methods(env, weakness):
                 results = [run(env, t, method, budget=BUDGET, weakness=weakness) for t in tasks]
                 table.add_row(label, *cells(results))
             Console(width=140).print(table)
 
 
-def chosen(env: str, per_kind: int) -> list[Task]:
+def select_tasks(env: str, per_kind: int) -> list[Task]:
     """The first test tasks of each kind."""
     found: dict[str, list[Task]] = {}
     for task in envs.make(env).tasks("test"):
@@ -76,7 +76,7 @@ def methods(env: str, weakness: str) -> Iterator[tuple[str, Method]]:
             yield "autoplan, learnt", learn(env, train, "autoplan", out=Path(folder), weakness=weakness)
 
 
-def headed(title: str, tasks: list[Task]) -> Table:
+def make_table(title: str, tasks: list[Task]) -> Table:
     """A table with a column for each kind of task."""
     table = Table("method", title=title, title_justify="left")
     for kind in (*dict.fromkeys(t.kind for t in tasks), "all", "actions", "calls", "tokens"):

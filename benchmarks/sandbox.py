@@ -23,10 +23,10 @@ from sandbox_plans import (
     THREE_STEPS,
     TRIVIAL,
     InstantAgent,
-    accepted,
-    caged,
-    plainly,
+    check_plan,
     plan,
+    run_caged,
+    run_plainly,
     runners,
 )
 from sandbox_use import crowd, leaks, memory
@@ -84,8 +84,8 @@ def plans(rounds: int) -> None:
     with runners() as found:
         head("a trivial plan, end to end")
         for name, run in found.items():
-            show(name, milliseconds(partial(run, TRIVIAL), rounds), limit="3" if run is caged else "")
-        show("codeplan, 10 ms apart", milliseconds(lambda: caged(TRIVIAL), rounds, PAUSE_SECONDS), limit="3")
+            show(name, milliseconds(partial(run, TRIVIAL), rounds), limit="3" if run is run_caged else "")
+        show("codeplan, 10 ms apart", milliseconds(lambda: run_caged(TRIVIAL), rounds, PAUSE_SECONDS), limit="3")
         show("codeplan, checked before", milliseconds(checked_run(TRIVIAL), rounds), limit="3")
         head("three steps with three agent calls")
         for name, run in found.items():
@@ -93,14 +93,14 @@ def plans(rounds: int) -> None:
         show("codeplan, checked before", milliseconds(checked_run(THREE_STEPS), rounds))
         head("an agent call, over the agent's own time")
         for name, run in found.items():
-            show(name, call_microseconds(run, max(1, rounds // 10)), "µs", "50" if run is caged else "")
+            show(name, call_microseconds(run, max(1, rounds // 10)), "µs", "50" if run is run_caged else "")
         show("the floor: 60 bytes there and back", round_trips(max(1, rounds // 10)), "µs")
 
 
 def checked_run(source: str) -> Work:
     """A run of a checked plan, which includes its code, as in an episode."""
     sandbox = Sandbox()
-    found = accepted(sandbox, source)
+    found = check_plan(sandbox, source)
     return lambda: sandbox.run(found, InstantAgent(), str)
 
 
@@ -144,10 +144,10 @@ def checks(rounds: int) -> None:
 def loops(rounds: int) -> None:
     """Slow-down of loops compared with plain Python, without a plan's start and end."""
     head(f"a loop of {TURNS:,} turns, times plain Python")
-    start = statistics.median(milliseconds(lambda: caged(TRIVIAL), rounds))
+    start = statistics.median(milliseconds(lambda: run_caged(TRIVIAL), rounds))
     for name, source in {"for, total += i % 7": LOOP, "while, i += 1": WHILE}.items():
-        plain = milliseconds(partial(plainly, source), max(3, rounds // 40))
-        guarded = milliseconds(partial(caged, source), max(3, rounds // 40))
+        plain = milliseconds(partial(run_plainly, source), max(3, rounds // 40))
+        guarded = milliseconds(partial(run_caged, source), max(3, rounds // 40))
         show(name, sorted((g - start) / p for g, p in zip(guarded, plain, strict=True)), "×", "2")
 
 
@@ -171,7 +171,7 @@ def starts() -> None:
     head("the first of a process, with its zygote")
     for name, work, zygotes in (
         ("check", lambda: Sandbox().check(TRIVIAL, InstantAgent), launcher.check_workers),
-        ("run", lambda: caged(TRIVIAL), launcher.run_workers),
+        ("run", lambda: run_caged(TRIVIAL), launcher.run_workers),
     ):
         times = []
         for _ in range(5):

@@ -63,21 +63,21 @@ LONG = plan(
 )
 
 
-def plainly(source: str) -> None:
+def run_plainly(source: str) -> None:
     """Run a plan in this process, as Python."""
     space: dict[str, object] = {"print": lambda *words: None}
     exec(source, space)
     space["solution"](InstantAgent())  # type: ignore[operator]  # the plan's function
 
 
-def caged(source: str, home: InstantAgent | None = None) -> Finished:
+def run_caged(source: str, home: InstantAgent | None = None) -> Finished:
     """Run a plan in the sandbox."""
     outcome = Sandbox().run(source, home or InstantAgent(), str)
     assert isinstance(outcome, Finished), outcome
     return outcome
 
 
-def accepted(sandbox: Sandbox, source: str) -> Plan:
+def check_plan(sandbox: Sandbox, source: str) -> Plan:
     """The plan, checked."""
     found = sandbox.check(source, InstantAgent)
     assert isinstance(found, Plan), found
@@ -87,7 +87,7 @@ def accepted(sandbox: Sandbox, source: str) -> Plan:
 @contextlib.contextmanager
 def runners() -> Iterator[dict[str, Callable[[str], object]]]:
     """The installed runners by name."""
-    found: dict[str, Callable[[str], object]] = {"plain exec (no sandbox)": plainly, "codeplan": caged}
+    found: dict[str, Callable[[str], object]] = {"plain exec (no sandbox)": run_plainly, "codeplan": run_caged}
     with contextlib.ExitStack() as stack:
         if _has("smolagents"):
             found["smolagents LocalPythonExecutor"] = _smolagents()

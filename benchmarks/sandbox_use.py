@@ -8,7 +8,7 @@ import threading
 import time
 from pathlib import Path
 
-from sandbox_plans import THREE_STEPS, InstantAgent, accepted, caged, plan
+from sandbox_plans import THREE_STEPS, InstantAgent, check_plan, plan, run_caged
 
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
@@ -40,7 +40,7 @@ def memory() -> None:
     print("\nprivate memory of a worker that waits in an agent call      limit 3.00 MB")
     sandbox = Sandbox()
     texts = {"one call": plan("agent.goto('shelf')"), "three steps": THREE_STEPS}
-    plans = {name: accepted(sandbox, source) for name, source in texts.items()}
+    plans = {name: check_plan(sandbox, source) for name, source in texts.items()}
     for name, source in (*plans.items(), *((f"{name}, as text", text) for name, text in texts.items())):
         found: list[int] = []
 
@@ -67,10 +67,10 @@ def _age(pid: int) -> int:
 def leaks(runs: int) -> None:
     """Print what many runs leave behind in this process and its zygotes."""
     for _ in range(50):
-        caged(THREE_STEPS)
+        run_caged(THREE_STEPS)
     before = _holdings()
     for _ in range(runs):
-        caged(THREE_STEPS)
+        run_caged(THREE_STEPS)
     after = _holdings()
     print(f"\nleft behind by {runs:,} runs")
     for name, was, now in zip(("processes", "descriptors", "memory, kB"), before, after, strict=True):

@@ -114,15 +114,15 @@ def storm(episodes: int, latency: float, faults: str, mistakes: str = "some", ca
 
     tasks = list(envs.make("household").tasks("test"))[:episodes]
     alone = {"model": "scripted", "mistakes": mistakes, **method}
-    at_once(tasks[:2], lambda task: play(task, **alone))
-    _, floor, alone_cpu = measured(lambda: at_once(tasks, lambda task: play(task, **alone)))
+    run_concurrently(tasks[:2], lambda task: play(task, **alone))
+    _, floor, alone_cpu = measure(lambda: run_concurrently(tasks, lambda task: play(task, **alone)))
     with (
         endpoint(latency, f"{faults},retry_after={RETRY_AFTER}", mistakes) as (server, url, log),
         MemoryMonitor() as memory,
     ):
         ask = {"model": "tiny", "base_url": url, "timeout": 30.0, "max_retries": 6, **method}
-        played, wall, cpu = measured(
-            lambda: at_once(tasks, lambda task: play(task, **ask, extra_body={"user": task.id}))
+        played, wall, cpu = measure(
+            lambda: run_concurrently(tasks, lambda task: play(task, **ask, extra_body={"user": task.id}))
         )
         cpu.endpoint = processor_of(server)
         entries = [json.loads(line) for line in log.read_text().splitlines()]
@@ -145,13 +145,13 @@ def play(task: Task, **settings: object) -> StormEpisode:
     return StormEpisode(end.result, sum([*asked, failed], NO_USAGE), error)
 
 
-def at_once(tasks: list[Task], do: Callable[[Task], StormEpisode]) -> list[StormEpisode]:
+def run_concurrently(tasks: list[Task], do: Callable[[Task], StormEpisode]) -> list[StormEpisode]:
     """Run all episodes concurrently, each in a thread."""
     with ThreadPoolExecutor(len(tasks)) as pool:
         return list(pool.map(do, tasks))
 
 
-def measured(do: Callable[[], list[StormEpisode]]) -> tuple[list[StormEpisode], float, Cpu]:
+def measure(do: Callable[[], list[StormEpisode]]) -> tuple[list[StormEpisode], float, Cpu]:
     """The episodes, their wall time and their processor time in seconds."""
     for zygotes in (launcher.check_workers, launcher.run_workers):
         zygotes.close()

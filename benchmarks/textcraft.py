@@ -17,15 +17,15 @@ ENVIRONMENTS = 1000
 
 def main() -> None:
     """Print the figures."""
-    first = timed(lambda: TextCraft().reset(TextCraft().tasks("test")[0]))
+    first = time_call(lambda: TextCraft().reset(TextCraft().tasks("test")[0]))
     print(f"first reset       {first / 1e3:8.2f} ms   reads the recipes and makes all tasks, once in a process")
     env = TextCraft()
     tasks = env.tasks("test")
     resets, steps = [], []
     for _ in range(5):
         for task in tasks:
-            resets.append(timed(lambda task=task: env.reset(task)))
-            steps += [timed(lambda action=action: env.step(action)) for action in env.walkthrough(task)]
+            resets.append(time_call(lambda task=task: env.reset(task)))
+            steps += [time_call(lambda action=action: env.step(action)) for action in env.walkthrough(task)]
     print(f"reset             {statistics.median(resets):8.1f} µs   median; {max(resets):.0f} at most")
     print(f"step              {statistics.median(steps):8.1f} µs   median; {max(steps):.0f} at most")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -40,7 +40,7 @@ def main() -> None:
     print(f"the process       {after / 1024:8.1f} MB   resident at most")
 
 
-def timed(do: Callable[[], object]) -> float:
+def time_call(do: Callable[[], object]) -> float:
     """The duration of a call in microseconds."""
     started = time.perf_counter()
     do()

@@ -41,8 +41,8 @@ def test_an_example_solves_its_own_task(kind):
     sample, env = Prompts().sample("miniwob", kind), MiniWob()
     try:
         task = env.task(kind, SEEDS[kind])
-        said = re.match(r"# Task: (.*)\n", sample)[1]
-        assert env.reset(task).text.startswith(f"Task: {said}\n\n")
+        goal = re.match(r"# Task: (.*)\n", sample)[1]
+        assert env.reset(task).text.startswith(f"Task: {goal}\n\n")
         assert execute(sample, env, task).result.success
     finally:
         env.close()
