@@ -105,9 +105,7 @@ def endpoint(episodes: int = 200, workers: int = 64, latency: float = 0.1) -> bo
     with serve_endpoint(latency) as url, tempfile.TemporaryDirectory() as folder:
         model = {"name": "tiny", "base_url": url, "api_key": "none", "timeout": 60.0, "max_retries": 3}
         plan = resolve_plan(n=-(-episodes // 6), models=[model])
-        run_plan(
-            resolve_plan(n=1, models=[model]), Path(folder, "first"), workers=6
-        )  # imports, sandbox start
+        run_plan(resolve_plan(n=1, models=[model]), Path(folder, "first"), workers=6)  # imports, sandbox start
         done: list[BenchRecord] = []
         plain, _ = measure(lambda out: run_plan(resolve_plan(n=-(-episodes // 6)), out, workers=workers))
         wall, cpu = measure(lambda out: done.append(run_plan(plan, out, workers=workers)))
