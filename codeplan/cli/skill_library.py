@@ -45,7 +45,7 @@ def find_skill(library: SkillLibrary, name: str) -> Skill:
 
 
 def skill_figures(library: SkillLibrary, skill: Skill) -> SkillStatistics:
-    """The evidence of a skill's trials."""
+    """Statistics of a skill's evidence."""
     from codeplan.skills.skill_statistics import skill_statistics
 
     return skill_statistics(skill, library.read_evidence(skill))

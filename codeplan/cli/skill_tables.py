@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from codeplan.skills.skill import EvidenceRecord, Skill
     from codeplan.skills.skill_statistics import SkillStatistics
 
-_MAX_TRIALS = 40
+_MAX_RECORDS = 40
 
 
 def align_columns(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
@@ -96,8 +96,8 @@ def check_table(rows: Sequence[SkillCheck]) -> list[str]:
     return align_columns(["skill", "solved", "unsolved tasks"], cells, left=3)
 
 
-def skill_page(skill: Skill, trials: Sequence[EvidenceRecord], figures: SkillStatistics) -> list[str]:
-    """The description, figures, trials and plan of a skill."""
+def skill_page(skill: Skill, records: Sequence[EvidenceRecord], figures: SkillStatistics) -> list[str]:
+    """The description, statistics, evidence and plan of a skill."""
     lines = [f"{skill.env}/{skill.name}, version {skill.version}, {skill.status}{', pinned' if skill.pinned else ''}"]
     lines += [one_line(skill.description, 500)] if skill.description else []
     lines += [
@@ -109,13 +109,13 @@ def skill_page(skill: Skill, trials: Sequence[EvidenceRecord], figures: SkillSta
         run = f", {origin.run}" if origin.run else ""
         lines.append("from        " + one_line(f"{origin.task} ({origin.goal}) by {origin.model}{run}", 300))
     lines += ["", *figures_table([figures]), ""]
-    lines += [_trial(t) for t in trials[-_MAX_TRIALS:]]
-    if len(trials) > _MAX_TRIALS:
-        lines.append(f"… {len(trials):,} trials in all; --json has them")
+    lines += [_record(t) for t in records[-_MAX_RECORDS:]]
+    if len(records) > _MAX_RECORDS:
+        lines.append(f"… {len(records):,} records in all; --json has them")
     return [*lines, "", *clean(skill.plan).rstrip("\n").split("\n")]
 
 
-def _trial(t: EvidenceRecord) -> str:
+def _record(t: EvidenceRecord) -> str:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(t.at)) if 0 < t.at < 1e11 else "-"
     with_it, came = "with" if t.shown else "without", "solved" if t.success else "failed"
     return f"{when}  v{t.version}  {t.phase:7}  {with_it:7}  {came}  " + one_line(f"{t.task}, {t.model}, {t.run}", 200)

@@ -67,18 +67,18 @@ def list_skills(
 
 
 def show(name: Name, library: LibraryFolder = DEFAULT_FOLDER, as_json: options.Json = False) -> None:
-    """Show a skill: description, origins, figures, trials and plan."""
+    """Show a skill: description, origins, statistics, evidence and plan."""
     from codeplan.cli.skill_tables import skill_page
     from codeplan.report.json_output import to_plain_data
 
     opened = open_library(library)
     skill = find_skill(opened, name)
-    trials = opened.read_evidence(skill)
+    records = opened.read_evidence(skill)
     if as_json:
         statistics = skill_figures(opened, skill)
-        options.print_json({**to_plain_data(skill), "evidence": trials, "statistics": statistics})
+        options.print_json({**to_plain_data(skill), "evidence": records, "statistics": statistics})
         return
-    typer.echo("\n".join(skill_page(skill, trials, skill_figures(opened, skill))))
+    typer.echo("\n".join(skill_page(skill, records, skill_figures(opened, skill))))
 
 
 def diff(
@@ -139,7 +139,7 @@ def stats(
 
 
 def promote(name: Name, library: LibraryFolder = DEFAULT_FOLDER) -> None:
-    """Make a skill active by hand: prompts show it from now on, whatever its trials say."""
+    """Make a skill active by hand: prompts show it from now on, whatever its evidence says."""
     _set_status(library, name, "active")
 
 

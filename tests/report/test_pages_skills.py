@@ -22,7 +22,7 @@ HARM = HOSTILE.replace("\ud800", "")
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A folder with one run, and a library whose skill came from it: six pairs of trials, then another version."""
+    """A folder with one run, and a library whose skill came from it: six pairs of episodes, then another version."""
     write(tmp_path / "runs" / "one", started("clean/1"), ended(started("clean/1")))
     library = SkillLibrary(tmp_path / "library")
     run = str(tmp_path / "runs" / "one")
@@ -32,10 +32,10 @@ def place(tmp_path: Path) -> Path:
     skill = library.add(skill)
     for seed in range(6):
         for shown in (True, False):
-            trial = EvidenceRecord(
+            record = EvidenceRecord(
                 f"clean/{seed}", seed, "scripted", shown, shown or seed == 0, phase="filter", run=run
             )
-            library.record(skill, trial)
+            library.record(skill, record)
     library.change(
         skill, plan=PLAN.replace("look", "peer"), origins=(SkillOrigin("clean/1", "put it away", "scripted", run),)
     )
@@ -64,7 +64,7 @@ def test_a_skill_has_its_evidence_by_version_its_changes_and_the_way_to_its_epis
     assert (before["wins"], before["losses"], before["p"]) == (5, 0, mcnemar_exact(0, 5))
     assert [row[0] for row in now["diff"] if row[0] != " "] == ["-", "+"]
     assert shown["origins"][0]["episode"] == 0
-    assert len(shown["trials"]) == shown["all"] == 12
+    assert len(shown["evidence"]) == shown["all"] == 12
     assert skills.skill_details(library, "household", "none", {}) is None
 
 
@@ -75,7 +75,7 @@ def test_an_impossible_run_path_in_the_evidence_has_no_link(place: Path) -> None
         library.record(skill, EvidenceRecord("clean/1", 1, "m", True, True, run=run))
     shown = skills.skill_details(library, "household", "odd", {})
     assert shown is not None
-    assert [trial[-1] for trial in shown["trials"]] == [None, None]
+    assert [record[-1] for record in shown["evidence"]] == [None, None]
 
 
 def test_the_viewer_has_the_library_too(place: Path) -> None:
@@ -84,7 +84,7 @@ def test_the_viewer_has_the_library_too(place: Path) -> None:
     assert [row["name"] for row in (catalog.skills() or {})["skills"]] == ["odd", "put-clean"]
     found = catalog.skill("household", "put-clean")
     assert found is not None
-    assert found["trials"][0][-1] == 0
+    assert found["evidence"][0][-1] == 0
     assert catalog.skill("..", "..") is None
 
 
@@ -118,7 +118,7 @@ def test_the_library_pages_work_in_a_browser(chromium: Chromium, axe: str, place
     assert tab.complaints == []
 
 
-def test_trials_with_an_impossible_time_are_shown_without_one(chromium: Chromium, place: Path) -> None:
+def test_records_with_an_impossible_time_are_shown_without_one(chromium: Chromium, place: Path) -> None:
     library = SkillLibrary(place / "library")
     for at in (1e308, -1e300, 1e9):
         library.record(library.get("household", "odd"), EvidenceRecord("clean/1", 1, "m", True, True, at=at))

@@ -15,7 +15,7 @@ from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import Skill
 from codeplan.statistics import mcnemar_exact, wilson_interval
 
-_MAX_TRIALS = 300
+_MAX_RECORDS = 300
 _MAX_VERSIONS = 20
 _MAX_ORIGINS = 50
 
@@ -43,7 +43,7 @@ def skill_details(library: SkillLibrary, env: str, name: str, episodes: Mapping[
     """One skill in full, or None. ``episodes`` has the numbers of the runs that the page shows."""
     try:
         skill = library.get(env, name)
-        trials = library.read_evidence(skill)
+        records = library.read_evidence(skill)
     except UsageError:
         return None
 
@@ -60,20 +60,20 @@ def skill_details(library: SkillLibrary, env: str, name: str, episodes: Mapping[
             {"task": label(o.task), "goal": label(o.goal), "model": label(o.model), "episode": shown(o.run)}
             for o in skill.origins[:_MAX_ORIGINS]
         ],
-        "trials": [
+        "evidence": [
             [label(t.task), t.seed, label(t.model), t.shown, t.success, t.version, t.phase, t.at, shown(t.run)]
-            for t in trials[-_MAX_TRIALS:]
+            for t in records[-_MAX_RECORDS:]
         ],
-        "all": len(trials),
-        "scripted": any(t.model == SCRIPTED for t in trials),
+        "all": len(records),
+        "scripted": any(t.model == SCRIPTED for t in records),
         "history": _history(library, skill),
-        **_figures(summarise_evidence(trials, skill.version)),
+        **_figures(summarise_evidence(records, skill.version)),
     }
 
 
 def _history(library: SkillLibrary, skill: Skill) -> list[dict[str, Any]]:
     """The changes of each version with its figures, latest first."""
-    trials = library.read_evidence(skill)
+    records = library.read_evidence(skill)
     plans = {}
     for version in range(max(1, skill.version - _MAX_VERSIONS), skill.version + 1):
         try:
@@ -84,14 +84,14 @@ def _history(library: SkillLibrary, skill: Skill) -> list[dict[str, Any]]:
         {
             "version": version,
             "diff": diff_rows(plans[version - 1], plans[version]) if version - 1 in plans else None,
-            **_figures(summarise_evidence(trials, version)),
+            **_figures(summarise_evidence(records, version)),
         }
         for version in reversed(plans)
     ]
 
 
 def _figures(of: EvidenceSummary) -> dict[str, Any]:
-    """Success with and without the skill as [successes, trials, low, high], the discordant pairs and their p."""
+    """Success with and without the skill as [successes, episodes, low, high], the discordant pairs and their p."""
     return {
         "with": [of.solved, of.shown, *wilson_interval(of.solved, of.shown)],
         "without": [of.baseline_solved, of.baseline, *wilson_interval(of.baseline_solved, of.baseline)],

@@ -127,7 +127,7 @@ async function skillPage(library, at) {
       h(
         "p",
         { class: "nothing" },
-        "Its plan and trials are left out of this file to limit its size; codeplan view shows them.",
+        "Its plan and evidence are left out of this file to limit its size; codeplan view shows them.",
       ),
     ];
   return [
@@ -142,7 +142,7 @@ async function skillPage(library, at) {
           h(
             "span",
             { class: "quiet small" },
-            " made some or all of these trials, which say nothing about language models.",
+            " made some or all of these episodes, which say nothing about language models.",
           ),
         ),
       historyTable([{ version: row.version, ...skill }, ...skill.history.slice(1)]),
@@ -173,7 +173,7 @@ async function skillPage(library, at) {
           ),
         ),
       ),
-    part("Trials", trialTable(skill)),
+    part("Episodes", evidenceTable(skill)),
   ];
 }
 
@@ -201,7 +201,7 @@ function run(episode, task) {
   return episode === null ? task : h("a", { href: `#/episode/${episode}` }, task);
 }
 
-function trialTable(skill) {
+function evidenceTable(skill) {
   const names = ["task", "seed", "model", "skill shown", "outcome", "version", "made for", "when"];
   const row = ([task, seed, model, shownIt, success, version, phase, when, episode]) =>
     h(
@@ -217,7 +217,7 @@ function trialTable(skill) {
       h("td", {}, when > 0 && when < 1e11 ? new Date(when * 1000).toISOString().slice(0, 16).replace("T", " ") : "–"),
     );
   return [
-    skill.all > skill.trials.length && quietly(`The latest ${number(skill.trials.length)} of ${number(skill.all)}.`),
-    sheet("Trials of the skill", "episodes", names, [...skill.trials].reverse().map(row)),
+    skill.all > skill.evidence.length && quietly(`The latest ${number(skill.evidence.length)} of ${number(skill.all)}.`),
+    sheet("Evidence for the skill", "episodes", names, [...skill.evidence].reverse().map(row)),
   ];
 }
