@@ -6,14 +6,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from codeplan.bench.measures import AVERAGED_MEASURES, CellStatistics, EpisodeMeasures, cell_statistics, measure_cell
+from codeplan.bench.measures import (
+    AVERAGED_MEASURES,
+    CellStatistics,
+    EpisodeMeasures,
+    MeasuredEpisode,
+    cell_statistics,
+    measure_cell,
+)
 from codeplan.bench.papers import PublishedResult, published_results
-from codeplan.bench.store import BenchCell, BenchRecord, EpisodeOutcome, read_bench
+from codeplan.bench.store import BenchCell, BenchRecord, read_bench
 from codeplan.errors import UsageError
 from codeplan.statistics import RateDifference, bootstrap_mean, mcnemar_exact, paired_difference, tasks_needed
 from codeplan.types.value import Value
 
-MeasuredCell = Mapping[tuple[str, int], tuple[EpisodeOutcome, EpisodeMeasures]]
+MeasuredCell = Mapping[tuple[str, int], MeasuredEpisode]
 
 
 class ComparedCell(Value, frozen=True):

@@ -55,11 +55,13 @@ class CellStatistics(Value, frozen=True):
     pass_at_k: tuple[float, ...] = ()
 
 
+MeasuredEpisode = tuple[EpisodeOutcome, EpisodeMeasures]
+
 AVERAGED_MEASURES = ("trajectory", "actions", "asks", "refinements", "calls", "tokens", "money", "seconds")
 """The measures that have means."""
 
 
-def measure_cell(bench: BenchRecord, cell: BenchCell) -> dict[tuple[str, int], tuple[EpisodeOutcome, EpisodeMeasures]]:
+def measure_cell(bench: BenchRecord, cell: BenchCell) -> dict[tuple[str, int], MeasuredEpisode]:
     """Return a cell's outcomes that were not broken off, by task and repeat, with their measures."""
     return {
         (e.task.id, e.repeat): (e, measure_episode(e, bench.folder, cell.no_effect_prefixes))
@@ -88,21 +90,17 @@ def measure_episode(ended: EpisodeOutcome, folder: Path, no_effect_prefixes: tup
     )
 
 
-def cell_statistics(
-    cell: BenchCell, episodes: Sequence[tuple[EpisodeOutcome, EpisodeMeasures]]
-) -> list[CellStatistics]:
+def cell_statistics(cell: BenchCell, episodes: Sequence[MeasuredEpisode]) -> list[CellStatistics]:
     """Return one entry per kind in order of first appearance, then one for all, of kind ``"all"``."""
     kinds = list(dict.fromkeys(e.task.kind for e, _ in episodes))
     parts = [(kind, [one for one in episodes if one[0].task.kind == kind]) for kind in kinds]
     return [_kind_statistics(cell, kind, part) for kind, part in [*parts, ("all", list(episodes))]]
 
 
-def _kind_statistics(
-    cell: BenchCell, kind: str, episodes: list[tuple[EpisodeOutcome, EpisodeMeasures]]
-) -> CellStatistics:
+def _kind_statistics(cell: BenchCell, kind: str, episodes: list[MeasuredEpisode]) -> CellStatistics:
     measures = [m for _, m in episodes]
     n, wins = len(measures), sum(m.success for m in measures)
-    futile, acted = sum_if_known([m.inadmissible for m in measures]), sum(m.actions for m in measures)
+    idle, acted = sum_if_known([m.inadmissible for m in measures]), sum(m.actions for m in measures)
     return CellStatistics(
         cell.name,
         kind,
@@ -111,21 +109,21 @@ def _kind_statistics(
         wins / n if n else 0.0,
         *wilson_interval(wins, n),
         {name: mean_if_known([getattr(m, name) for m in measures]) for name in AVERAGED_MEASURES},
-        futile / acted if futile is not None and acted else None,
+        idle / acted if idle is not None and acted else None,
         _pass_rates(episodes),
     )
 
 
-def _pass_rates(episodes: list[tuple[EpisodeOutcome, EpisodeMeasures]]) -> tuple[float, ...]:
+def _pass_rates(episodes: list[MeasuredEpisode]) -> tuple[float, ...]:
     """pass@1, pass@2, …; empty if each task has one episode."""
-    trials: dict[str, list[bool]] = {}
+    by_task: dict[str, list[bool]] = {}
     for ended, measures in episodes:
-        trials.setdefault(ended.task.id, []).append(measures.success)
-    most = max(map(len, trials.values()), default=0)
+        by_task.setdefault(ended.task.id, []).append(measures.success)
+    most = max(map(len, by_task.values()), default=0)
     if most < 2:
         return ()
     return tuple(
-        fmean(pass_at_k(len(t), sum(t), k) for t in trials.values() if len(t) >= k) for k in range(1, most + 1)
+        fmean(pass_at_k(len(t), sum(t), k) for t in by_task.values() if len(t) >= k) for k in range(1, most + 1)
     )
 
 
