@@ -21,7 +21,7 @@ from codeplan import envs
 from codeplan.envs.alfworld.environment import ALFWorld
 from codeplan.envs.alfworld.textworld_engine import TextWorldProcess
 from codeplan.errors import EnvironmentFailure
-from codeplan.types.task import Task
+from codeplan.types import Task
 
 GAMES, STEPS, ENVIRONMENTS = 12, 30, 1000
 FASTER_RESET, FASTER_STEP, LIMIT_MB = 200, 50, 1000

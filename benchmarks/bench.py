@@ -30,7 +30,7 @@ import msgspec
 import codeplan
 from codeplan.bench import engines
 from codeplan.bench.bench_runner import run_bench
-from codeplan.bench.spec import BenchSpec, ResolvedBench, resolve_bench
+from codeplan.bench.bench_spec import BenchSpec, ResolvedBench, resolve_bench
 from codeplan.bench.store import RESULTS_FILE, BenchRecord, EpisodeOutcome, read_bench
 
 KILLS = 20

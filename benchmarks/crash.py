@@ -24,11 +24,11 @@ from typing import Any, NamedTuple
 
 from codeplan import envs
 from codeplan.errors import CodeplanError, UsageError
-from codeplan.recording.comparison import describe_difference
+from codeplan.recording.event_comparison import describe_difference
 from codeplan.recording.events import EpisodeEnded, Event
 from codeplan.recording.trace import Trace
-from codeplan.runner.live import run
-from codeplan.runner.recorded import resume
+from codeplan.runner.new_episodes import run
+from codeplan.runner.recorded_episodes import resume
 
 ROUNDS = 500
 PLAYED = ["household", "textcraft"]

@@ -19,9 +19,8 @@ from codeplan import envs
 from codeplan.budget import Budget
 from codeplan.episode.method import Method
 from codeplan.methods.registry import make
-from codeplan.runner.live import learn, run
-from codeplan.types.result import Result
-from codeplan.types.task import Task
+from codeplan.runner.new_episodes import learn, run
+from codeplan.types import Result, Task
 
 PER_KIND = 10
 LEARNT_FROM = 6

@@ -14,7 +14,7 @@ from codeplan.envs.miniwob import browser_path
 from codeplan.envs.miniwob.browser import SharedBrowser, close_all_browsers
 from codeplan.envs.miniwob.environment import MiniWob
 from codeplan.envs.miniwob.page_folder import PageFolder
-from codeplan.types.task import Observation
+from codeplan.types import Observation
 
 EPISODES = 1000
 PAGES = 16

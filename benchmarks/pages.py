@@ -17,10 +17,10 @@ import msgspec
 
 from codeplan.recording.events import ActionTaken, EpisodeStarted, StepEntered
 from codeplan.report.pages import archive
-from codeplan.report.pages.source import ReportSource
+from codeplan.report.pages.report_source import ReportSource
 from codeplan.report.pages.trace_index import TraceIndex
-from codeplan.sandbox.protocol.codec import encode
-from codeplan.types.task import Observation, Task
+from codeplan.sandbox import encode
+from codeplan.types import Observation, Task
 
 _T = TypeVar("_T")
 

@@ -31,11 +31,9 @@ from sandbox_plans import (
 )
 from sandbox_use import crowd, leaks, memory
 
+from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.host import launcher
-from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.sandbox.limits import Limits
-from codeplan.types.plan import Plan
-from codeplan.types.run import Stopped
+from codeplan.types import Plan, Stopped
 
 TURNS = 1_000_000
 PAUSE_SECONDS = 0.01

@@ -6,9 +6,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 
-from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.types.plan import Plan
-from codeplan.types.run import Finished
+from codeplan.sandbox import Sandbox
+from codeplan.types import Finished, Plan
 
 CALLS = 400
 """The agent calls of MANY_CALLS."""

@@ -10,10 +10,8 @@ from pathlib import Path
 
 from sandbox_plans import THREE_STEPS, InstantAgent, check_plan, plan, run_caged
 
-from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.sandbox.limits import Limits
-from codeplan.types.plan import Plan
-from codeplan.types.run import Finished
+from codeplan.sandbox import Limits, Sandbox
+from codeplan.types import Finished, Plan
 
 
 def below(pid: int) -> list[int]:

@@ -28,7 +28,7 @@ from codeplan.curation.filtering import FilterRule, filter_candidates
 from codeplan.skills import evidence, manifest
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import EvidenceRecord, SkillOrigin
-from codeplan.types.task import Task
+from codeplan.types import Task
 
 TESTS = Path(__file__).parents[1] / "tests"
 sys.path[:0] = [str(TESTS)]

@@ -34,9 +34,7 @@ from codeplan.errors import InfrastructureError, ModelError
 from codeplan.prompts.templates import Prompts
 from codeplan.recording.events import EpisodeEnded, Event, ModelCalled
 from codeplan.sandbox.host import launcher
-from codeplan.types.model import NO_USAGE, Usage
-from codeplan.types.result import Result
-from codeplan.types.task import Task
+from codeplan.types import NO_USAGE, Result, Task, Usage
 
 RETRY_AFTER = 1.0
 MIN_PAUSE = 0.25

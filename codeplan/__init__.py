@@ -34,11 +34,9 @@ if TYPE_CHECKING:
     from codeplan.protocols import LLM, Agent, Environment, GeneratesTasks
     from codeplan.recording.events import Event
     from codeplan.recording.trace import Trace
-    from codeplan.runner.live import Execution, execute, learn, run
-    from codeplan.runner.recorded import fork, replay, resume
-    from codeplan.types.model import Completion, Message, Usage
-    from codeplan.types.result import Result
-    from codeplan.types.task import ActionSpace, Observation, Task
+    from codeplan.runner.new_episodes import Execution, execute, learn, run
+    from codeplan.runner.recorded_episodes import fork, replay, resume
+    from codeplan.types import ActionSpace, Completion, Message, Observation, Result, Task, Usage
 
 __getattr__, __dir__ = lazy_names(
     __name__,

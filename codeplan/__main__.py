@@ -2,6 +2,6 @@
 
 import sys
 
-from codeplan.cli import main
+from codeplan.cli.app import main
 
 sys.exit(main())

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Iterator
 from functools import lru_cache
 
-from codeplan.types.agent import AgentApi, AgentAttribute, AgentMethod, AgentParameter
+from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter
 
 
 @lru_cache(maxsize=64)

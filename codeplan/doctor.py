@@ -111,8 +111,8 @@ def _version(name: str) -> str:
 
 def _sandbox() -> Iterator[Finding]:
     """The layers of the sandbox, and a real run of a plan that requires all of them."""
-    from codeplan.sandbox.host.sandbox import Sandbox, probe_layers
-    from codeplan.types.run import Finished
+    from codeplan.sandbox import Sandbox, probe_layers
+    from codeplan.types import Finished
 
     try:
         for layer in probe_layers():

@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from codeplan.types.model import Usage
+    from codeplan.types import Usage
 
 
 class CodeplanError(Exception):

@@ -20,7 +20,7 @@ import gymnasium
 from gymnasium.spaces import Text
 
 from codeplan import envs
-from codeplan.types.task import Observation, Task
+from codeplan.types import Observation, Task
 
 IDS = {"codeplan/Household-v0": "household", "codeplan/ALFWorld-v0": "alfworld", "codeplan/TextCraft-v0": "textcraft"}
 """The name of the environment behind each gymnasium id."""

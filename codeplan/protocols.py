@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
-from codeplan.types.model import Completion, Embeddings, Message, Purpose
-from codeplan.types.task import ActionSpace, Observation, Task
+from codeplan.types import ActionSpace, Completion, Embeddings, Message, Observation, Purpose, Task
 
 Act = Callable[[str], Observation]
 """Does one action in the environment and returns its observation. An Agent is built with one."""

@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from codeplan.errors import UsageError
 from codeplan.plugins import Setting
 from codeplan.protocols import Act
-from codeplan.types.task import Observation
-from codeplan.types.value import Value
+from codeplan.types import Observation, Value
 
 EPISODE_OVER = "The episode is over."
 

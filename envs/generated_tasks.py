@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import overload
 
-from codeplan.types.task import Task
+from codeplan.types import Task
 
 
 def split_for_seed(seed: int) -> str:

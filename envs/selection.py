@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from codeplan.errors import UsageError
 from codeplan.protocols import Environment, GeneratesTasks
-from codeplan.types.task import Task
+from codeplan.types import Task
 
 DEFAULT_SPLITS = ("test", "dev", "train")
 """The splits of an environment that does not name its own."""

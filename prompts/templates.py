@@ -7,7 +7,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from codeplan.types.model import Message
+from codeplan.types import Message
 
 if TYPE_CHECKING:
     from jinja2 import Template

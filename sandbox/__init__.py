@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from codeplan.sandbox.host.sandbox import Sandbox, probe_layers
     from codeplan.sandbox.language.extraction import extract_plan
     from codeplan.sandbox.limits import Limits
+    from codeplan.sandbox.protocol.cage_layers import Layer
     from codeplan.sandbox.protocol.codec import decode, encode
     from codeplan.sandbox.protocol.decoder import CheckpointError
-    from codeplan.sandbox.protocol.layers import Layer
-    from codeplan.sandbox.protocol.progress import OutputChunk, Progress, StepEntry
+    from codeplan.sandbox.protocol.run_progress import OutputChunk, Progress, StepEntry
 
 __getattr__, __dir__ = lazy_names(
     __name__,

@@ -21,7 +21,7 @@ import msgspec
 
 from codeplan.envs.webshop.catalogue import CatalogueEntry, ShoppingInstruction
 from codeplan.envs.webshop.products import Product, normalise_option
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 CATALOGUE = Path(__file__).parent.parent / "envs" / "webshop" / "catalogue.jsonl"
 FAMILIES = Path(__file__).parent / "webshop_families.toml"

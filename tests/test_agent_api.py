@@ -3,7 +3,7 @@ from collections.abc import Callable
 from support.boxes import BoxAgent
 
 from codeplan.agent_api import agent_api, describe_api
-from codeplan.types.agent import AgentAttribute, AgentParameter
+from codeplan.types import AgentAttribute, AgentParameter
 
 
 class Base:

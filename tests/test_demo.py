@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from codeplan.cli import main
+from codeplan.cli.app import main
 from codeplan.recording.events import EpisodeEnded, ModelCalled, PlanDrafted, PlanFailed, PlanStarted
 from codeplan.recording.trace import Trace
 

@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 import pytest
 
 from codeplan import plugins
-from codeplan.cli import main
+from codeplan.cli.app import main
 from codeplan.errors import UsageError
 from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.plugins import Setting, SettingSpec
-from codeplan.runner.live import run
+from codeplan.runner.new_episodes import run
 
 Size = Literal["small", "large"]
 

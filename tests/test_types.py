@@ -3,24 +3,27 @@ from typing import get_args
 import msgspec
 import pytest
 
-from codeplan.types.ending import (
+from codeplan.types import (
     BudgetSpent,
     Claimed,
     Crashed,
+    Diagnostic,
     Ending,
     EnvironmentEnded,
     GaveUp,
     InfrastructureFailed,
     Interrupted,
     NotSolved,
+    Observation,
+    Plan,
     Refused,
+    Result,
+    Step,
     Success,
+    Task,
     TrialEnded,
+    Usage,
 )
-from codeplan.types.model import Usage
-from codeplan.types.plan import Diagnostic, Plan, Step
-from codeplan.types.result import Result
-from codeplan.types.task import Observation, Task
 
 
 def test_values_cannot_be_changed():

@@ -17,12 +17,10 @@ import msgspec
 
 from codeplan.audit.decoy import HONEST_OUTPUT, HONEST_PLAN, AttackSession, agent_state
 from codeplan.errors import CodeplanError
+from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.host import launcher
-from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol.codec import CheckpointError
-from codeplan.types.plan import Checkpoint, Plan, Rejected, Step
-from codeplan.types.run import Failed, Finished, Stopped
+from codeplan.types import Checkpoint, Failed, Finished, Plan, Rejected, Step, Stopped
 
 ATTACK_LIMITS: Final = Limits(wall=1.0, cpu=0.5)
 """The default limits with shorter times, because an audit runs hundreds of plans to their limits."""

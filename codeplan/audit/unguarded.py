@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final, NoReturn
 
 from codeplan.sandbox.cage import run_zygote
-from codeplan.sandbox.language.program import Program, Segment
+from codeplan.sandbox.language.compilation import Program, Segment
 
 _UNGUARDED_TEMPLATE: Final = """\
 def _segment_():

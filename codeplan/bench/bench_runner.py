@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from codeplan.bench import trace_storage
+from codeplan.bench.bench_spec import ResolvedBench
 from codeplan.bench.engines.engine import Engine
 from codeplan.bench.episode_worker import EpisodeJob, EpisodeWorker
-from codeplan.bench.spec import ResolvedBench
 from codeplan.bench.store import BenchGrid, BenchRecord, BenchStore, EpisodeOutcome, order_outcomes, read_bench
 from codeplan.errors import BudgetExceeded, UsageError
 

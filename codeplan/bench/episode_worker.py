@@ -16,12 +16,9 @@ from codeplan.bench.store import BenchCell, EpisodeOutcome, episode_folder
 from codeplan.errors import Diverged, UsageError
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler
 from codeplan.recording.trace import Trace
-from codeplan.runner import live, models, recorded
+from codeplan.runner import models, new_episodes, recorded_episodes
 from codeplan.runner.setup import ending_from_exception
-from codeplan.types.ending import InfrastructureFailed
-from codeplan.types.result import Result
-from codeplan.types.task import Task
-from codeplan.types.value import Value
+from codeplan.types import InfrastructureFailed, Result, Task, Value
 
 DEFAULT_RETRIES = 2
 DEFAULT_PAUSE_SECONDS = 1.0
@@ -85,26 +82,26 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
     def _run_once(self, job: EpisodeJob, folder: Path | None, on_event: EventHandler) -> Result:
         """Run the job; resume its trace if that is possible."""
         settings = _with_repeat_seed(job, self.settings.get(job.cell.name, job.cell.settings))
-        if folder and (folder / live.TRACE_NAME).exists():
+        if folder and (folder / new_episodes.TRACE_NAME).exists():
             if _has_begun(folder):
                 with contextlib.suppress(Diverged):
                     return self._resume(folder, on_event, settings)
             else:
                 _set_aside(folder)
         given = {**settings, **self.tapes, "budget": job.cell.budget, "out": folder, "on_event": on_event}
-        return live.run(job.cell.env, job.task, job.cell.method, job.cell.model, **given)
+        return new_episodes.run(job.cell.env, job.task, job.cell.method, job.cell.model, **given)
 
     def _resume(self, folder: Path, on_event: EventHandler, settings: dict[str, Any]) -> Result:
         """Resume a trace, or set it aside if it diverges. A tape gets all of it, as a further attempt."""
         try:
-            return recorded.resume(folder, on_event=on_event, **settings)
+            return recorded_episodes.resume(folder, on_event=on_event, **settings)
         except Diverged:
             _set_aside(folder)
             raise
         finally:
-            if (recorder := self.tapes.get("record")) and (folder / live.TRACE_NAME).exists():
+            if (recorder := self.tapes.get("record")) and (folder / new_episodes.TRACE_NAME).exists():
                 put = recorder.start_episode()
-                for event in Trace.read(folder / live.TRACE_NAME):
+                for event in Trace.read(folder / new_episodes.TRACE_NAME):
                     put(event)
 
 
@@ -130,7 +127,7 @@ def attempt_episode(task: Task, play: Callable[[EventHandler], Result], method: 
 
 def _outcome(job: EpisodeJob, run: str, result: Result, *, broken: bool = False, failures: int = 0) -> EpisodeOutcome:
     """The job's outcome, with the trace's path relative to the bench's folder."""
-    trace = f"{run}/{live.TRACE_NAME}" if run and result.trace else None
+    trace = f"{run}/{new_episodes.TRACE_NAME}" if run and result.trace else None
     result = msgspec.structs.replace(result, trace=trace)
     return EpisodeOutcome(job.cell.name, job.task, job.repeat, run, result, broken, failures)
 
@@ -145,7 +142,7 @@ def _with_repeat_seed(job: EpisodeJob, settings: dict[str, Any]) -> dict[str, An
 def _has_begun(folder: Path) -> bool:
     """Whether the trace is readable and has its first event."""
     try:
-        events = Trace.read(folder / live.TRACE_NAME)
+        events = Trace.read(folder / new_episodes.TRACE_NAME)
     except UsageError:
         return False
     return bool(events) and isinstance(events[0], EpisodeStarted)
@@ -156,4 +153,4 @@ def _set_aside(folder: Path) -> None:
     number = 1
     while (folder / f"died-{number}.jsonl").exists():
         number += 1
-    (folder / live.TRACE_NAME).rename(folder / f"died-{number}.jsonl")
+    (folder / new_episodes.TRACE_NAME).rename(folder / f"died-{number}.jsonl")

@@ -8,7 +8,7 @@ from codeplan import envs, plugins
 from codeplan.envs.selection import take_of_each_kind
 from codeplan.errors import UsageError
 from codeplan.protocols import Environment
-from codeplan.types.task import Task
+from codeplan.types import Task
 
 __all__ = ["NAMED_SUITES", "SuiteDefinition", "resolve_suite", "select_tasks"]
 

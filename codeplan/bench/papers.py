@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import msgspec
 
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 
 class PublishedResult(Value, frozen=True):

@@ -21,9 +21,7 @@ import msgspec
 from codeplan.budget import Budget
 from codeplan.errors import TraceFailure, UsageError
 from codeplan.recording.file_lock import lock_exclusively
-from codeplan.types.result import Result
-from codeplan.types.task import Task
-from codeplan.types.value import Value
+from codeplan.types import Result, Task, Value
 
 GRID_FILE = "bench.json"
 RESULTS_FILE = "results.jsonl"

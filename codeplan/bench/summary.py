@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from codeplan.statistics import wilson_interval
-from codeplan.types.model import NO_USAGE
-from codeplan.types.result import Result
+from codeplan.types import NO_USAGE, Result
 
 
 class KindSummary(msgspec.Struct, frozen=True):

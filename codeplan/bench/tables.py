@@ -6,11 +6,11 @@ import csv
 import io
 from collections.abc import Callable, Sequence
 
-from codeplan.bench.comparison import BenchOverview, CellComparison
-from codeplan.bench.measures import CellStatistics
+from codeplan.bench.cell_comparison import BenchOverview, CellComparison
+from codeplan.bench.episode_measures import CellStatistics
 from codeplan.bench.papers import PublishedResult
 from codeplan.statistics import RateDifference
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 STAND_IN_LABEL = "scripted stand-in"
 STAND_IN_MARK = " †"

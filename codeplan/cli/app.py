@@ -54,20 +54,7 @@ def _options(
     """Options before the command."""
 
 
-for commands in (
-    episode,
-    learn,
-    plan,
-    recordings,
-    testing,
-    bench,
-    compare,
-    report,
-    sandbox,
-    serve,
-    skills,
-    listings,
-):
+for commands in (episode, learn, plan, recordings, testing, bench, compare, report, sandbox, serve, skills, listings):
     commands.add_to(app)
 
 
@@ -137,7 +124,7 @@ def _usage(error: BaseException) -> str | None:
 
 
 def _print_error(sentence: str, code: int) -> int:
-    from codeplan.report.text import one_line
+    from codeplan.report.terminal_text import one_line
 
     print(f"codeplan: {one_line(sentence, 1000)}", file=sys.stderr)
     return code

@@ -13,7 +13,7 @@ from codeplan.cli import options, setting_options
 
 if TYPE_CHECKING:
     from codeplan.bench.bench_runner import BenchOutcome
-    from codeplan.bench.spec import BenchSpec
+    from codeplan.bench.bench_spec import BenchSpec
     from codeplan.bench.store import BenchCell, BenchRecord
     from codeplan.runner.configuration import UserConfig
 
@@ -27,8 +27,7 @@ Split = Annotated[
 TaskKind = Annotated[str | None, typer.Option(metavar="K", help="Only tasks of this kind.")]
 Number = Annotated[int | None, typer.Option("-n", metavar="N", min=1, help="Maximum number of tasks of each kind.")]
 Repeats = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=1, help="How often each task is run, each time with the next seed. [1]"),
+    int | None, typer.Option(metavar="N", min=1, help="How often each task is run, each time with the next seed. [1]")
 ]
 Jobs = Annotated[int, typer.Option("-j", "--jobs", metavar="N", min=1, help="Episodes at a time.")]
 EngineName = Annotated[
@@ -52,8 +51,7 @@ MaxMoney = Annotated[float | None, typer.Option(metavar="USD", help="Budget of t
 MaxTokens = Annotated[int | None, typer.Option(metavar="N", help="Budget of the whole bench: tokens, in and out.")]
 MaxSeconds = Annotated[float | None, typer.Option(metavar="S", help="Budget of the whole bench: seconds.")]
 Retries = Annotated[
-    int,
-    typer.Option(metavar="N", min=0, help="How often to retry an episode after its infrastructure failed."),
+    int, typer.Option(metavar="N", min=0, help="How often to retry an episode after its infrastructure failed.")
 ]
 
 
@@ -120,7 +118,7 @@ def _from_flags(
     common: dict[str, Any],
     selection: dict[str, Any],
 ) -> BenchSpec:
-    from codeplan.bench.spec import BenchSpec
+    from codeplan.bench.bench_spec import BenchSpec
 
     name, _ = options.select_model(config, model, {})
     given: dict[str, Any] = {name: value for name, value in selection.items() if value is not None}
@@ -138,7 +136,7 @@ def _from_file(file: str, common: dict[str, Any], selection: dict[str, Any]) -> 
     """The bench that a file describes. Settings from options apply to all its cells."""
     from msgspec.structs import replace
 
-    from codeplan.bench.spec import read_spec
+    from codeplan.bench.bench_spec import read_spec
     from codeplan.errors import UsageError
 
     if repeated := [name for name, value in selection.items() if value is not None]:
@@ -171,7 +169,7 @@ def _run(
 ) -> BenchOutcome:
     from codeplan.bench import engines
     from codeplan.bench.bench_runner import BenchBudget, run_bench
-    from codeplan.bench.spec import resolve_bench
+    from codeplan.bench.bench_spec import resolve_bench
     from codeplan.cli.bench_progress import show_progress
     from codeplan.errors import UsageError
 
@@ -213,11 +211,7 @@ def _print_json(bench: BenchRecord) -> None:
     def cell(one: BenchCell) -> dict[str, Any]:
         ended = bench.outcomes_of(one.name)
         over = [e.result for e in ended if not e.broken]
-        return {
-            **to_plain_data(one),
-            "broken": len(ended) - len(over),
-            "summary": summarise_results(over),
-        }
+        return {**to_plain_data(one), "broken": len(ended) - len(over), "summary": summarise_results(over)}
 
     document = {"cells": [cell(one) for one in bench.cells], "outcomes": bench.outcomes}
     options.print_json(document)

@@ -26,10 +26,10 @@ def compare(first: First, second: Second = None, form: Format = "markdown", as_j
     (bootstrap over the tasks), and how many more pairs a conclusion would need. Published results on the suite have a
     table of their own.
     """
-    from codeplan.bench.comparison import build_overview
+    from codeplan.bench.cell_comparison import build_overview
     from codeplan.bench.tables import TABLE_FORMATS, build_tables, format_tables
     from codeplan.errors import UsageError
-    from codeplan.report.text import clean
+    from codeplan.report.terminal_text import clean
 
     if form != "json" and form not in TABLE_FORMATS:
         raise UsageError(f"there is no format {form!r}; there are: {', '.join([*TABLE_FORMATS, 'json'])}")

@@ -71,8 +71,8 @@ def run(
 
 
 def _play(folder: Path, as_json: bool, quiet: bool, **arguments: Any) -> None:
-    from codeplan.runner.live import TRACE_NAME
-    from codeplan.runner.live import run as run_episode
+    from codeplan.runner.new_episodes import TRACE_NAME
+    from codeplan.runner.new_episodes import run as run_episode
 
     try:
         result = run_episode(out=folder, on_event=make_event_handler(as_json, quiet), **arguments)

@@ -10,7 +10,7 @@ import typer
 from codeplan.cli import options
 
 if TYPE_CHECKING:
-    from codeplan.types.task import Task
+    from codeplan.types import Task
 
 Out = Annotated[
     Path, typer.Option(metavar="FOLDER", help="The folder for the learnt plan, intermediate plans and traces.")
@@ -42,7 +42,7 @@ def learn(
     Start an interrupted training again to continue it. Use the result with
     `codeplan run ENV --method autoplan --set plan=FOLDER/plan.txt`.
     """
-    from codeplan.runner.live import learn as learn_from
+    from codeplan.runner.new_episodes import learn as learn_from
 
     given = options.collect_settings(more, data=data, base_url=base_url, executor_model=executor_model)
     config = options.load_config()

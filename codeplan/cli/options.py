@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from codeplan.budget import Budget
     from codeplan.runner.configuration import UserConfig
-    from codeplan.types.result import Result
+    from codeplan.types import Result
 
 RUNS = Path("runs")
 """The folder for traces if --out names none."""
@@ -183,7 +183,7 @@ def print_json(value: Any) -> None:
 
 def exit_code(result: Result) -> int:
     """0 for success, 3 for a spent budget, 1 for any other ending."""
-    from codeplan.types.ending import BudgetSpent
+    from codeplan.types import BudgetSpent
 
     if result.success:
         return 0

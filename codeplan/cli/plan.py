@@ -12,8 +12,8 @@ from codeplan.cli import options, setting_options
 from codeplan.cli.episode import make_event_handler
 
 if TYPE_CHECKING:
-    from codeplan.runner.live import Execution
-    from codeplan.types.plan import Plan, Rejected
+    from codeplan.runner.new_episodes import Execution
+    from codeplan.types import Plan, Rejected
 
 MAX_PLAN_BYTES = 1_000_000
 """Larger files are not read. The sandbox's own limit is far lower."""
@@ -30,10 +30,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def check(
-    plan: PlanFile,
-    env: options.EnvOption,
-    allow_weak_sandbox: options.AllowWeak = False,
-    as_json: options.Json = False,
+    plan: PlanFile, env: options.EnvOption, allow_weak_sandbox: options.AllowWeak = False, as_json: options.Json = False
 ) -> None:
     """Check a plan without running it.
 
@@ -41,7 +38,7 @@ def check(
 
     Exit codes: 0 accepted, 1 refused, 2 usage, 4 infrastructure.
     """
-    from codeplan.types.plan import Rejected
+    from codeplan.types import Rejected
 
     outcome = _check(read_plan(plan), env, allow_weak_sandbox)
     rejected = outcome if isinstance(outcome, Rejected) else None
@@ -78,7 +75,7 @@ def execute(
     Exit codes: 0 success, 1 not solved, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted.
     With --out, the command writes a trace.
     """
-    from codeplan.runner.live import execute as execute_plan
+    from codeplan.runner.new_episodes import execute as execute_plan
 
     source = read_plan(plan)
     given = options.command_settings(context)
@@ -135,14 +132,14 @@ def _check(source: str, env: str, allow_weak: bool) -> Plan | Rejected:
     from codeplan import envs
     from codeplan.agent_api import agent_api
     from codeplan.episode.agent import agent_class
-    from codeplan.sandbox.host.sandbox import Sandbox
+    from codeplan.sandbox import Sandbox
 
     with closing(envs.make(env)) as environment:
         return Sandbox(allow_weak=allow_weak).check(source, agent_api(agent_class(environment)))
 
 
 def _print_diagnostics(path: str, rejected: Rejected) -> None:
-    from codeplan.report.text import one_line, source_excerpt
+    from codeplan.report.terminal_text import one_line, source_excerpt
 
     for d in rejected.diagnostics:
         typer.echo(f"{_display_name(path)}:{d.line}:{d.column}: {one_line(d.message, 1000)} [{d.rule}]")

@@ -11,12 +11,11 @@ from codeplan.cli import options
 from codeplan.cli.episode import make_event_handler
 
 if TYPE_CHECKING:
-    from codeplan.types.result import Result
+    from codeplan.types import Result
 
 NewOut = Annotated[Path, typer.Option("--out", metavar="DIR", help="The new episode's folder.")]
 BaseUrl = Annotated[
-    str | None,
-    typer.Option(metavar="URL", help="The model's endpoint; default: configured today, or as recorded."),
+    str | None, typer.Option(metavar="URL", help="The model's endpoint; default: configured today, or as recorded.")
 ]
 At = Annotated[int, typer.Option(metavar="EVENT", help="The number (seq) of the first event that may differ.")]
 PlanFile = Annotated[
@@ -47,7 +46,7 @@ def resume(
 
     Exit codes as for run; 1 also if the environment or the method diverges from the recording.
     """
-    from codeplan.runner.recorded import resume as resume_episode
+    from codeplan.runner.recorded_episodes import resume as resume_episode
 
     given = options.collect_settings(more, base_url=base_url, allow_weak_sandbox=allow_weak_sandbox)
     _end(
@@ -70,7 +69,7 @@ def replay(
 
     Exit codes: 0 identical, 1 different, 2 usage.
     """
-    from codeplan.runner.recorded import replay as replay_episode
+    from codeplan.runner.recorded_episodes import replay as replay_episode
 
     count = 0
 
@@ -106,7 +105,7 @@ def fork(
     Exit codes as for run.
     """
     from codeplan.cli.plan import read_plan
-    from codeplan.runner.recorded import fork as fork_episode
+    from codeplan.runner.recorded_episodes import fork as fork_episode
 
     given = options.collect_settings(more, base_url=base_url, allow_weak_sandbox=allow_weak_sandbox)
     source = read_plan(plan) if plan else None

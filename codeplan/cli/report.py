@@ -31,7 +31,7 @@ def report(runs: Runs, out: Out = Path("report.html"), library: Skills = None) -
     The middle of very long episodes is left out, and the page says so; `codeplan view` shows all of them.
     """
     from codeplan.report.pages.archive import write_archive
-    from codeplan.report.pages.source import ReportSource
+    from codeplan.report.pages.report_source import ReportSource
 
     written = write_archive(ReportSource(runs), out, _library(library))
     typer.echo(f"{out}: {written.episodes:,} episodes, {written.size / 1e6:.1f} MB")
@@ -49,8 +49,8 @@ def view(runs: Runs, port: options.Port = 0, library: Skills = None) -> None:
     import sys
 
     from codeplan.report.pages.catalog import EpisodeCatalog
+    from codeplan.report.pages.report_source import ReportSource
     from codeplan.report.pages.server import serve
-    from codeplan.report.pages.source import ReportSource
 
     def ready(address: str) -> None:
         typer.echo(address)

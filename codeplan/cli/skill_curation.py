@@ -70,8 +70,8 @@ def discover(
     At the end, tasks of another split are run with the library and without it.
     """
     from codeplan.cli.skill_tables import comparison_table, filter_table
-    from codeplan.curation.comparison import compare_library
     from codeplan.curation.discovery import discover_skills as run_rounds
+    from codeplan.curation.library_comparison import compare_library
     from codeplan.envs.selection import take_of_each_kind
     from codeplan.skills.library import SkillLibrary
 
@@ -222,7 +222,7 @@ def _progress_printer(quiet: bool) -> Any:
 
 
 def _print_failures(runner: CurationRunner) -> None:
-    from codeplan.report.text import one_line
+    from codeplan.report.terminal_text import one_line
 
     for failure in runner.failures[:5]:
         typer.echo(f"codeplan: an episode was broken off and does not count: {one_line(failure, 300)}", err=True)

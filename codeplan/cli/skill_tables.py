@@ -6,12 +6,12 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from codeplan.report.text import clean, one_line
+from codeplan.report.terminal_text import clean, one_line
 
 if TYPE_CHECKING:
     from codeplan.curation.checks import SkillCheck
-    from codeplan.curation.comparison import LibraryComparison
     from codeplan.curation.filtering import FilterOutcome
+    from codeplan.curation.library_comparison import LibraryComparison
     from codeplan.skills.index import IndexEntry
     from codeplan.skills.skill import EvidenceRecord, Skill
     from codeplan.skills.skill_statistics import SkillStatistics

@@ -115,7 +115,7 @@ def _score(path: Path) -> MutationScore:
 
 
 def _print(score: MutationScore) -> None:
-    from codeplan.report.text import one_line
+    from codeplan.report.terminal_text import one_line
     from codeplan.testing.cases.mutation import format_summary
 
     typer.echo(format_summary(score))
@@ -139,9 +139,4 @@ def _as_json(score: MutationScore) -> dict[str, Any]:
         }
         for t in score.results
     ]
-    return {
-        "plan": score.label,
-        "killed": score.killed,
-        "total": len(score.results),
-        "mutants": mutants,
-    }
+    return {"plan": score.label, "killed": score.killed, "total": len(score.results), "mutants": mutants}

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from codeplan.curation.acquisition import acquire_skill
 from codeplan.curation.checks import SkillCheck, check_skills
-from codeplan.curation.comparison import LibraryComparison, compare_library
 from codeplan.curation.curation_runner import CurationRunner
 from codeplan.curation.discovery import DiscoveryRound, discover_skills
 from codeplan.curation.filtering import FilterOutcome, FilterRule, filter_candidates
+from codeplan.curation.library_comparison import LibraryComparison, compare_library
 
 __all__ = [
     "CurationRunner",

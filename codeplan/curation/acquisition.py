@@ -24,14 +24,12 @@ from codeplan.recording.events import (
     PlanStopped,
     StepEntered,
 )
-from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.skills.binding import read_parameters
+from codeplan.sandbox import Sandbox
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.manifest import require_valid_name
+from codeplan.skills.parameter_binding import read_parameters
 from codeplan.skills.skill import Skill, SkillOrigin
-from codeplan.types.agent import AgentApi
-from codeplan.types.plan import Plan, Rejected
-from codeplan.types.task import Task
+from codeplan.types import AgentApi, Plan, Rejected, Task
 
 _MAX_OBSERVATION_CHARACTERS = 200_000
 _MAX_MERGED_RUNS = 12

@@ -9,8 +9,7 @@ from codeplan.errors import UsageError
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import Skill
 from codeplan.skills.stores import FixedStore
-from codeplan.types.task import Task
-from codeplan.types.value import Value
+from codeplan.types import Task, Value
 
 
 class SkillCheck(Value, frozen=True):

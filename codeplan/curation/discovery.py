@@ -8,11 +8,10 @@ from codeplan.curation.acquisition import acquire_skill
 from codeplan.curation.curation_runner import CurationRunner, EpisodeRecord
 from codeplan.curation.filtering import FilterOutcome, FilterRule, filter_candidates, list_candidates
 from codeplan.envs.selection import take_of_each_kind
-from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.sandbox import Sandbox
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.stores import ReadOnlyStore
-from codeplan.types.task import Task
-from codeplan.types.value import Value
+from codeplan.types import Task, Value
 
 
 class DiscoveryRound(Value, frozen=True):

@@ -13,16 +13,15 @@ import msgspec
 
 from codeplan.curation.checks import run_skill_alone
 from codeplan.curation.curation_runner import CurationRunner, EpisodeRecord
-from codeplan.curation.pairs import PairedResult, PairOutcome, count_discordant, summarise_pairs
+from codeplan.curation.paired_results import PairedResult, PairOutcome, count_discordant, summarise_pairs
 from codeplan.errors import UsageError
 from codeplan.skills import evidence
-from codeplan.skills.e_process import SkillVerdict, can_reach, e_value, sequential_verdict
 from codeplan.skills.library import SkillLibrary
+from codeplan.skills.promotion_test import SkillVerdict, can_reach, e_value, sequential_verdict
 from codeplan.skills.skill import EvidenceRecord, Skill
 from codeplan.skills.stores import FixedStore
 from codeplan.statistics import mcnemar_exact
-from codeplan.types.task import Task
-from codeplan.types.value import Value
+from codeplan.types import Task, Value
 
 FilterTest = Literal["sequential", "fixed"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from codeplan.errors import EnvironmentFailure
 from codeplan.protocols import Act, Environment
-from codeplan.types.task import Observation
+from codeplan.types import Observation
 
 
 def agent_class(env: Environment) -> type:

@@ -32,11 +32,21 @@ from codeplan.recording.events import (
     TextsEmbedded,
 )
 from codeplan.recording.trace import Trace
-from codeplan.types.agent import AgentApi
-from codeplan.types.ending import Ending, NotSolved, Success
-from codeplan.types.model import Completion, Embeddings, Message, Purpose, Usage
-from codeplan.types.result import Result
-from codeplan.types.task import ActionSpace, Observation, Task
+from codeplan.types import (
+    ActionSpace,
+    AgentApi,
+    Completion,
+    Embeddings,
+    Ending,
+    Message,
+    NotSolved,
+    Observation,
+    Purpose,
+    Result,
+    Success,
+    Task,
+    Usage,
+)
 
 
 class Episode:

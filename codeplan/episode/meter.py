@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from codeplan.budget import Budget, deadline_in
 from codeplan.errors import BudgetExceeded, ModelError
-from codeplan.types.model import NO_USAGE, Usage
+from codeplan.types import NO_USAGE, Usage
 
 _TICK = 0.001  # tolerance between the two clocks, in seconds
 

@@ -7,8 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol, runtime_checkable
 
 from codeplan.episode.episode import Episode
-from codeplan.types.result import Result
-from codeplan.types.task import Task
+from codeplan.types import Result, Task
 
 
 @runtime_checkable

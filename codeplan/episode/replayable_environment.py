@@ -9,7 +9,7 @@ from codeplan.errors import CodeplanError, Diverged, EnvironmentFailure
 from codeplan.protocols import Environment, ShowsPictures
 from codeplan.recording.events import ActionTaken, EnvironmentReset
 from codeplan.recording.trace import Trace
-from codeplan.types.task import Observation, Task
+from codeplan.types import Observation, Task
 
 
 class ReplayableEnvironment:

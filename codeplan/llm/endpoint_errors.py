@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from codeplan.errors import ModelError
 from codeplan.llm.replies import EmbeddingReply, ModelReply
-from codeplan.types.model import NO_USAGE, Usage
+from codeplan.types import NO_USAGE, Usage
 
 if TYPE_CHECKING:
     import openai

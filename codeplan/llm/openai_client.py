@@ -18,7 +18,7 @@ from codeplan.llm.endpoint_errors import EndpointError, ErrorFactory
 from codeplan.llm.replies import ModelReply
 from codeplan.llm.retries import EndpointCall, RetryPolicy, call_with_retries
 from codeplan.plugins import Setting
-from codeplan.types.model import NO_USAGE, Completion, Embeddings, Message, Purpose, Usage
+from codeplan.types import NO_USAGE, Completion, Embeddings, Message, Purpose, Usage
 
 
 class OpenAIModel:

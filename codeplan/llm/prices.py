@@ -13,7 +13,7 @@ import msgspec
 
 from codeplan.errors import UsageError
 from codeplan.llm import toml_files
-from codeplan.types.model import Usage
+from codeplan.types import Usage
 
 _TOKENS_PER_PRICE = 1_000_000
 _DATE_SUFFIX = re.compile(r"-\d{4}-\d{2}-\d{2}$")

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from codeplan.types.model import Usage
+from codeplan.types import Usage
 
 _REASONING = re.compile(r"\A(?:\s*<think>)?(?:(?!<think>).)*?</think>\s*", re.DOTALL)
 

@@ -11,7 +11,7 @@ import msgspec
 
 from codeplan.errors import UsageError
 from codeplan.recording.redaction import remove_secrets
-from codeplan.types.model import Message
+from codeplan.types import Message
 
 EMBEDDINGS_PATH = "/embeddings"
 """The path for embeddings, below the base URL."""

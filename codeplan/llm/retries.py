@@ -14,7 +14,7 @@ from codeplan.llm.background_loop import run_and_wait
 from codeplan.llm.connections import Connection, response_class
 from codeplan.llm.endpoint_errors import EndpointError, ErrorFactory
 from codeplan.llm.replies import ModelReply
-from codeplan.types.model import NO_USAGE, Embeddings
+from codeplan.types import NO_USAGE, Embeddings
 
 if TYPE_CHECKING:
     import openai

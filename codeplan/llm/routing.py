@@ -8,7 +8,7 @@ from typing import Any, get_args
 from codeplan import plugins
 from codeplan.errors import UsageError
 from codeplan.protocols import LLM, Embeds
-from codeplan.types.model import Completion, Embeddings, Message, Purpose
+from codeplan.types import Completion, Embeddings, Message, Purpose
 
 ROUTES: dict[str, tuple[Purpose, ...]] = {
     "ask_model": ("ask",),

@@ -11,18 +11,16 @@ from codeplan import plugins
 from codeplan.episode.episode import Episode
 from codeplan.errors import UsageError
 from codeplan.methods.registry import PromptsSetting
+from codeplan.planning.asking import load_prompts
 from codeplan.planning.planner import Planner
-from codeplan.planning.prompting import load_prompts
 from codeplan.planning.refinement import AfterFailure, CodeCheck, LoopSettings, RefinementLoop, ResumeBy, ResumeState
 from codeplan.planning.skill_plan_writer import SkillPlanWriter
 from codeplan.plugins import Setting
 from codeplan.recording.events import WarningIssued
-from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.sandbox.limits import Limits
+from codeplan.sandbox import Limits, Sandbox
 from codeplan.skills.selection import SkillSelector, open_store
 from codeplan.skills.skill_store import SkillStore
-from codeplan.types.result import Result
-from codeplan.types.task import Task
+from codeplan.types import Result, Task
 
 
 class AdaPlanner:

@@ -7,13 +7,11 @@ from typing import Annotated, Literal
 from codeplan.episode.episode import Episode
 from codeplan.episode.rewind import actions_since_reset, rewind
 from codeplan.methods.registry import ExecutorSetting, PromptsSetting, require_positive, resolve_executor
+from codeplan.planning.asking import load_prompts
 from codeplan.planning.decomposition import Decomposer, make_subtask, progress_note
-from codeplan.planning.prompting import load_prompts
-from codeplan.planning.subtasks import evaluate
+from codeplan.planning.subtask_expressions import evaluate
 from codeplan.plugins import Setting
-from codeplan.types.ending import Claimed, GaveUp
-from codeplan.types.result import Result
-from codeplan.types.task import Task
+from codeplan.types import Claimed, GaveUp, Result, Task
 
 
 class Adapt:

@@ -15,12 +15,10 @@ from codeplan.episode.episode import Episode
 from codeplan.episode.method import EpisodeOpener
 from codeplan.errors import UsageError
 from codeplan.methods.registry import ExecutorSetting, PromptsSetting, require_positive, resolve_executor
-from codeplan.planning.prompting import ask_template, load_prompts
-from codeplan.planning.turns import collect_turns, format_transcript
+from codeplan.planning.asking import ask_template, load_prompts
+from codeplan.planning.executor_turns import collect_turns, format_transcript
 from codeplan.plugins import Setting
-from codeplan.types.result import Result
-from codeplan.types.task import Task
-from codeplan.types.value import Value
+from codeplan.types import Result, Task, Value
 
 
 class EpisodeReview(Value, frozen=True):

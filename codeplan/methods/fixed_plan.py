@@ -12,14 +12,9 @@ from codeplan.planning.plan_run import run_plan
 from codeplan.planning.planner import Planner
 from codeplan.prompts.templates import Prompts
 from codeplan.recording.events import PlanDrafted, PlanRejected, PlanStarted
-from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.sandbox.limits import Limits
-from codeplan.sandbox.protocol.progress import LineCoverage, Progress, StepEntry
-from codeplan.types.ending import NotSolved, Refused
-from codeplan.types.plan import Plan, Rejected
-from codeplan.types.result import Result
-from codeplan.types.run import Failed, Finished, Outcome, Stopped
-from codeplan.types.task import Task
+from codeplan.sandbox import Limits, Progress, Sandbox, StepEntry
+from codeplan.sandbox.protocol.run_progress import LineCoverage
+from codeplan.types import Failed, Finished, NotSolved, Outcome, Plan, Refused, Rejected, Result, Stopped, Task
 
 
 class FixedPlan:

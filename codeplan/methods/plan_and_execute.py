@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from codeplan.episode.episode import Episode
 from codeplan.methods.registry import ExecutorSetting, PromptsSetting, resolve_executor
+from codeplan.planning.asking import load_prompts
 from codeplan.planning.decomposition import Decomposer, make_subtask, progress_note
-from codeplan.planning.prompting import load_prompts
-from codeplan.planning.subtasks import evaluate
-from codeplan.types.ending import Claimed, GaveUp, Refused
-from codeplan.types.result import Result
-from codeplan.types.task import Task
+from codeplan.planning.subtask_expressions import evaluate
+from codeplan.types import Claimed, GaveUp, Refused, Result, Task
 
 
 class PlanAndExecute:

@@ -10,8 +10,8 @@ from typing import Annotated
 
 from codeplan.episode.episode import Episode
 from codeplan.methods.registry import PromptsSetting, require_positive
-from codeplan.planning.prompting import ask_template, load_prompts
-from codeplan.planning.turns import (
+from codeplan.planning.asking import ask_template, load_prompts
+from codeplan.planning.executor_turns import (
     THOUGHT_REPLY,
     Turn,
     first_line,
@@ -21,9 +21,7 @@ from codeplan.planning.turns import (
     parse_claim,
 )
 from codeplan.plugins import Setting
-from codeplan.types.ending import Claimed, Ending, EnvironmentEnded, GaveUp, NotSolved
-from codeplan.types.result import Result
-from codeplan.types.task import ActionSpace, Task
+from codeplan.types import ActionSpace, Claimed, Ending, EnvironmentEnded, GaveUp, NotSolved, Result, Task
 
 
 class ReAct:

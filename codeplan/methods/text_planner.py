@@ -10,13 +10,11 @@ from typing import Annotated, Literal
 
 from codeplan.episode.episode import Episode
 from codeplan.methods.registry import ExecutorSetting, PromptsSetting, require_positive, resolve_executor
-from codeplan.planning.prompting import ask_template, load_prompts
-from codeplan.planning.turns import collect_turns, format_transcript
+from codeplan.planning.asking import ask_template, load_prompts
+from codeplan.planning.executor_turns import collect_turns, format_transcript
 from codeplan.plugins import Setting
 from codeplan.recording.events import PlanDrafted
-from codeplan.types.ending import TrialEnded
-from codeplan.types.result import Result
-from codeplan.types.task import Task
+from codeplan.types import Result, Task, TrialEnded
 
 
 class TextPlanner:

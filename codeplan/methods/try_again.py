@@ -13,9 +13,7 @@ from codeplan.episode.episode import Episode
 from codeplan.episode.rewind import actions_since_reset, rewind
 from codeplan.methods.registry import ExecutorSetting, require_positive, resolve_executor
 from codeplan.plugins import Setting
-from codeplan.types.ending import TrialEnded
-from codeplan.types.result import Result
-from codeplan.types.task import Task
+from codeplan.types import Result, Task, TrialEnded
 
 
 class TryAgain:

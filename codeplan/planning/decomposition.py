@@ -5,12 +5,12 @@ from __future__ import annotations
 import msgspec
 
 from codeplan.episode.episode import Episode
-from codeplan.planning.prompting import ask_template
-from codeplan.planning.subtasks import Decomposition, DecompositionError, parse_decomposition
-from codeplan.planning.turns import Turn
+from codeplan.planning.asking import ask_template
+from codeplan.planning.executor_turns import Turn
+from codeplan.planning.subtask_expressions import Decomposition, DecompositionError, parse_decomposition
 from codeplan.prompts.templates import Prompts
 from codeplan.recording.events import ActionTaken, WarningIssued
-from codeplan.types.task import Task
+from codeplan.types import Task
 
 
 class Decomposer:

@@ -8,10 +8,9 @@ from typing import Any
 from codeplan.episode.episode import Episode
 from codeplan.errors import EpisodeOver, SandboxError
 from codeplan.recording.events import PlanFailed, PlanFinished, PlanStopped, StepEntered, TextPrinted
-from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.sandbox.protocol.progress import LineCoverage, Progress, StepEntry
-from codeplan.types.plan import Checkpoint, Plan, Rejected
-from codeplan.types.run import Failed, Finished, Outcome, ResourceUsage, Stopped
+from codeplan.sandbox import Progress, Sandbox, StepEntry
+from codeplan.sandbox.protocol.run_progress import LineCoverage
+from codeplan.types import Checkpoint, Failed, Finished, Outcome, Plan, Rejected, ResourceUsage, Stopped
 
 
 def run_plan(

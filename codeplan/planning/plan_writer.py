@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from codeplan.types.plan import Checkpoint
+from codeplan.types import Checkpoint
 
 
 class PlanWriter(Protocol):

@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from codeplan.agent_api import describe_api
 from codeplan.episode.episode import Episode
-from codeplan.planning.prompting import ask_template
+from codeplan.planning.asking import ask_template
 from codeplan.prompts.templates import Prompts
-from codeplan.sandbox.language.extraction import extract_plan
-from codeplan.sandbox.protocol.codec import decode
-from codeplan.types.model import Purpose
-from codeplan.types.plan import Checkpoint
-from codeplan.types.task import Task
+from codeplan.sandbox import decode, extract_plan
+from codeplan.types import Checkpoint, Purpose, Task
 
 if TYPE_CHECKING:
-    from codeplan.skills.binding import ParameterBlock
+    from codeplan.skills.parameter_binding import ParameterBlock
     from codeplan.skills.skill import Skill
 
 

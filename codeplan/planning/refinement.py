@@ -18,11 +18,22 @@ from codeplan.planning.plan_run import run_plan
 from codeplan.planning.plan_writer import PlanWriter
 from codeplan.planning.resume_point import find_resume_point
 from codeplan.recording.events import PlanDrafted, PlanRejected, PlanStarted
-from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.types.ending import Claimed, Ending, EnvironmentEnded, NotSolved, Refused
-from codeplan.types.model import Purpose
-from codeplan.types.plan import Checkpoint, Plan, Rejected
-from codeplan.types.run import Failed, Finished, Outcome, Stopped
+from codeplan.sandbox import Sandbox
+from codeplan.types import (
+    Checkpoint,
+    Claimed,
+    Ending,
+    EnvironmentEnded,
+    Failed,
+    Finished,
+    NotSolved,
+    Outcome,
+    Plan,
+    Purpose,
+    Refused,
+    Rejected,
+    Stopped,
+)
 
 MAX_REPAIRS = 2
 """Repairs of a refused plan, at most, before it counts as a try."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codeplan.types.plan import Checkpoint, Plan
+from codeplan.types import Checkpoint, Plan
 
 
 def find_resume_point(

@@ -5,9 +5,15 @@ from __future__ import annotations
 from typing import Protocol
 
 from codeplan.planning.plan_writer import PlanWriter
-from codeplan.skills.binding import BindingError, ParameterBlock, bind_parameters, parse_values, read_parameters
+from codeplan.skills.parameter_binding import (
+    BindingError,
+    ParameterBlock,
+    bind_parameters,
+    parse_values,
+    read_parameters,
+)
 from codeplan.skills.skill import Skill
-from codeplan.types.plan import Checkpoint
+from codeplan.types import Checkpoint
 
 
 class BindingPlanWriter(PlanWriter, Protocol):

@@ -9,10 +9,7 @@ import msgspec
 
 from codeplan.budget import Budget
 from codeplan.errors import UsageError
-from codeplan.types.model import Completion, Message, Purpose, Usage
-from codeplan.types.plan import Checkpoint, Diagnostic
-from codeplan.types.result import Result
-from codeplan.types.task import Observation, Task
+from codeplan.types import Checkpoint, Completion, Diagnostic, Message, Observation, Purpose, Result, Task, Usage
 
 TRACE_FORMAT = 2
 """The version of the trace format. It grows when events change; other versions are refused."""

@@ -17,7 +17,7 @@ from typing import IO, TypeVar
 import msgspec
 
 from codeplan.errors import Diverged, TraceFailure, UsageError
-from codeplan.recording.comparison import describe_difference, describe_kind_mismatch
+from codeplan.recording.event_comparison import describe_difference, describe_kind_mismatch
 from codeplan.recording.events import EpisodeEnded, Event, EventHandler, ModelCallFailed, SpanClosed, decode_event
 from codeplan.recording.file_lock import lock_exclusively
 

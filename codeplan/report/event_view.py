@@ -13,9 +13,7 @@ import msgspec
 from codeplan.recording import events
 from codeplan.recording.events import Event
 from codeplan.report.summary import model_label
-from codeplan.types.model import Message, Usage
-from codeplan.types.plan import Checkpoint, Diagnostic
-from codeplan.types.result import Result
+from codeplan.types import Checkpoint, Diagnostic, Message, Result, Usage
 
 Tone = Literal["heading", "start", "step", "good", "bad", "warning", "quiet", "plain"]
 Role = Literal["start", "action", "observation", "question", "answer", "reply", "failure", "output", "note"]

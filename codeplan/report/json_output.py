@@ -8,9 +8,8 @@ from typing import Any
 import msgspec
 
 from codeplan.report.value_text import value_text
-from codeplan.sandbox.protocol.codec import decode
-from codeplan.types.plan import Checkpoint, Rejected
-from codeplan.types.run import Failed, Finished, Outcome, Stopped
+from codeplan.sandbox import decode
+from codeplan.types import Checkpoint, Failed, Finished, Outcome, Rejected, Stopped
 
 _MAX_DEPTH = 40
 _MAX_VALUES = 100_000

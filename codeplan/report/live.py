@@ -24,7 +24,7 @@ from codeplan.report.event_view import (
     TextBlock,
 )
 from codeplan.report.summary import print_summary
-from codeplan.report.text import clean, clip_lines, diff_lines, one_line, source_excerpt
+from codeplan.report.terminal_text import clean, clip_lines, diff_lines, one_line, source_excerpt
 
 _MAX_SOURCE_LINES = 300
 _MAX_DIAGNOSTICS = 20

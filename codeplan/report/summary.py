@@ -5,9 +5,8 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from codeplan.report.text import clip_lines, one_line
-from codeplan.types.model import Usage
-from codeplan.types.result import Result
+from codeplan.report.terminal_text import clip_lines, one_line
+from codeplan.types import Result, Usage
 
 STAND_IN_LABEL = "scripted stand-in, not a language model"
 """The label of the scripted model wherever a reader could take its figures for a language model's."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from codeplan.runner.live import Execution, execute, learn, run
 from codeplan.runner.models import connect
-from codeplan.runner.recorded import fork, replay, resume
+from codeplan.runner.new_episodes import Execution, execute, learn, run
+from codeplan.runner.recorded_episodes import fork, replay, resume
 
 __all__ = ["Execution", "connect", "execute", "fork", "learn", "replay", "resume", "run"]

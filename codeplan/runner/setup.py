@@ -19,9 +19,7 @@ from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, Event
 from codeplan.recording.redaction import remove_secrets
 from codeplan.recording.trace import Trace
 from codeplan.runner import models
-from codeplan.types.ending import BudgetSpent, Crashed, InfrastructureFailed, Interrupted, NotSolved
-from codeplan.types.result import Result
-from codeplan.types.task import Task
+from codeplan.types import BudgetSpent, Crashed, InfrastructureFailed, Interrupted, NotSolved, Result, Task
 from codeplan.version import VERSION
 
 _SECRET_SETTINGS = frozenset({"api_key", "base_url", "extra_body"})

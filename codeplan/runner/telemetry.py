@@ -25,9 +25,7 @@ from codeplan.recording.events import (
     ModelCallFailed,
     TextsEmbedded,
 )
-from codeplan.types.ending import Crashed, InfrastructureFailed, Interrupted
-from codeplan.types.model import Usage
-from codeplan.types.result import Result
+from codeplan.types import Crashed, InfrastructureFailed, Interrupted, Result, Usage
 
 if TYPE_CHECKING:
     from contextvars import Token

@@ -17,7 +17,7 @@ import msgspec
 from codeplan.skills import manifest
 from codeplan.skills.index import IndexEntry
 from codeplan.skills.skill import Skill
-from codeplan.types.task import Task
+from codeplan.types import Task
 
 MAX_CHARACTERS = 2_000
 """The embedded part of a text."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from codeplan.skills.skill import EvidencePhase, EvidenceRecord
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(EvidenceRecord)

@@ -21,14 +21,13 @@ import msgspec
 
 from codeplan import envs
 from codeplan.errors import UsageError
-from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.sandbox import Sandbox
 from codeplan.skills import manifest, skill_folder
-from codeplan.skills.binding import read_parameters
 from codeplan.skills.durable_files import DamagedSkill
 from codeplan.skills.library import SkillLibrary
+from codeplan.skills.parameter_binding import read_parameters
 from codeplan.skills.skill import Skill, SkillOrigin
-from codeplan.types.plan import Rejected
-from codeplan.types.value import Value
+from codeplan.types import Rejected, Value
 
 MAX_SKILLS = 20_000
 _MEMBER = re.compile(r"([a-z0-9][a-z0-9_-]*)/([a-z0-9][a-z0-9_-]*)/(SKILL\.md|plan\.py|evidence\.jsonl)")

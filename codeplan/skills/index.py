@@ -17,7 +17,7 @@ import msgspec
 
 from codeplan.skills.evidence import EvidenceSummary
 from codeplan.skills.skill import EvidenceRecord, Skill, SkillStatus
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 SCHEMA_VERSION = 4
 """An index with another number is built again."""

@@ -20,7 +20,7 @@ from codeplan.skills.embeddings import Embedder, EmbeddingRanker
 from codeplan.skills.index import IndexEntry, SkillIndex, search_words
 from codeplan.skills.skill import EvidenceRecord, Skill, SkillStatus
 from codeplan.skills.synchronised_index import SynchronisedIndex
-from codeplan.types.task import Task
+from codeplan.types import Task
 
 LOCK_FILE, IGNORE_FILE = ".lock", ".gitignore"
 _IGNORE_RULES = "# derived from the folders, or temporary\n.index.sqlite*\n.lock\n.*.tmp\n"

@@ -17,7 +17,7 @@ from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import EvidenceRecord, Skill
 from codeplan.skills.skill_store import SkillStore
 from codeplan.skills.stores import FixedStore, MissingStore, ReadOnlyStore
-from codeplan.types.task import Task
+from codeplan.types import Task
 
 
 def open_store(library: SkillStore | str | Path | None, skill: str | None = None) -> SkillStore | None:

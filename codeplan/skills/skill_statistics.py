@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from codeplan.skills.e_process import e_value
 from codeplan.skills.evidence import summarise_evidence
+from codeplan.skills.promotion_test import e_value
 from codeplan.skills.skill import EvidenceRecord, Skill
 from codeplan.statistics import mcnemar_exact, wilson_interval
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 
 class SkillStatistics(Value, frozen=True):

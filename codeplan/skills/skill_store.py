@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from codeplan.skills.skill import EvidenceRecord, Skill
-from codeplan.types.task import Task
+from codeplan.types import Task
 
 
 @runtime_checkable

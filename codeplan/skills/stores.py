@@ -8,7 +8,7 @@ from codeplan.errors import UsageError
 from codeplan.skills.embeddings import Embedder
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import EvidenceRecord, Skill
-from codeplan.types.task import Task
+from codeplan.types import Task
 
 
 class ReadOnlyStore:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 
 from codeplan.errors import UsageError
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 
 class Mistakes(Value, frozen=True):

@@ -13,7 +13,7 @@ from codeplan.standin.environment_rules import ALL_RULES, TaskPrompt, rules_for
 from codeplan.standin.mistakes import Mistakes, parse_mistakes
 from codeplan.standin.plan_edits import split_steps
 from codeplan.standin.prompt_sections import find_section
-from codeplan.types.model import Completion, Message, Purpose, Usage
+from codeplan.types import Completion, Message, Purpose, Usage
 
 
 class ScriptedModel:

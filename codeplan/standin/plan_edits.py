@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from codeplan.standin.syntax_repair import repair_line, repair_syntax
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 _STEP = re.compile(r"^    if start_from <= (\d+):", re.MULTILINE)
 _DIAGNOSTIC = re.compile(r"^line (?P<line>\d+), column \d+: .+ \[(?P<rule>[\w-]+)\]$", re.MULTILINE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from codeplan.types.model import Purpose
+from codeplan.types import Purpose
 
 _TAG = re.compile(r"^<(\w+)>$", re.MULTILINE)
 _BY_SECTIONS: tuple[tuple[frozenset[str], Purpose], ...] = (

@@ -20,7 +20,7 @@ from codeplan import envs
 from codeplan.agent_api import agent_api
 from codeplan.errors import UsageError
 from codeplan.protocols import Environment, GeneratesTasks
-from codeplan.types.task import Observation, Task
+from codeplan.types import Observation, Task
 
 MAX_CONTRACT_ACTIONS = 500
 """Actions to try before the tests conclude that an environment has no action limit."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from codeplan.testing.cases.helpers import EpisodeTape, FakeAgentFactory, PlanRunner, ScriptedLLMFactory
+    from codeplan.testing.cases.fixtures import EpisodeTape, FakeAgentFactory, PlanRunner, ScriptedLLMFactory
 
 _MARKERS = (
     "plan: a test of a plan, collected from a *.plan.toml manifest",
@@ -68,7 +68,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 @pytest.fixture(scope="session")
 def plan_runner() -> PlanRunner:
     """Runs a plan in the sandbox: ``plan_runner(source, "household", "heat/17")``; see ``helpers.PlanRunner``."""
-    from codeplan.testing.cases.helpers import PlanRunner
+    from codeplan.testing.cases.fixtures import PlanRunner
 
     return PlanRunner()
 
@@ -92,7 +92,7 @@ def fake_agent() -> FakeAgentFactory:
 @pytest.fixture
 def episode_tape(request: pytest.FixtureRequest) -> Iterator[EpisodeTape]:
     """Replays episodes from a tape beside the test; with ``--live-llm`` it records a missing one."""
-    from codeplan.testing.cases.helpers import EpisodeTape
+    from codeplan.testing.cases.fixtures import EpisodeTape
 
     tape = EpisodeTape(request.path.parent, record=bool(request.config.getoption("live_llm")))
     yield tape
@@ -102,7 +102,7 @@ def episode_tape(request: pytest.FixtureRequest) -> Iterator[EpisodeTape]:
 @pytest.fixture(scope="session")
 def assert_steps() -> Callable[..., None]:
     """Asserts that a run entered these steps, in order: ``assert_steps(run, 1, 2, 3)``."""
-    from codeplan.testing.cases.helpers import assert_steps
+    from codeplan.testing.cases.fixtures import assert_steps
 
     return assert_steps
 
@@ -110,6 +110,6 @@ def assert_steps() -> Callable[..., None]:
 @pytest.fixture(scope="session")
 def assert_resumes() -> Callable[..., None]:
     """Asserts that an interrupted plan continues unchanged: ``assert_resumes(plan, env, id, at=3)``."""
-    from codeplan.testing.cases.helpers import assert_resumes
+    from codeplan.testing.cases.fixtures import assert_resumes
 
     return assert_resumes

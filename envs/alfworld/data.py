@@ -16,7 +16,7 @@ from codeplan.envs.alfworld import game_files
 from codeplan.envs.alfworld.game_files import GAME_FILE, KINDS_BY_TYPE, STATE_FILE, TRAJECTORY_FILE
 from codeplan.envs.household.walkthrough import find_walkthrough
 from codeplan.errors import UsageError
-from codeplan.types.task import Task
+from codeplan.types import Task
 
 SPLIT_SIZES = {"valid_unseen": 134, "valid_seen": 140, "train": 3553}
 """The splits of ALFWorld's data and their numbers of games."""

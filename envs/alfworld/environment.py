@@ -18,7 +18,7 @@ from codeplan.envs.household.game import Game
 from codeplan.envs.household.game_environment import FeedbackSetting, HouseholdSnapshot, RuleEngine
 from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.plugins import Setting
-from codeplan.types.task import Observation, Task
+from codeplan.types import Observation, Task
 
 Arrival = Literal["exact", "recorded"]
 """The answer to an arrival: as in the game's file, or as in published transcripts, without the place."""

@@ -18,7 +18,7 @@ from codeplan.envs.alfworld.grammar import parse_dialect, parse_goal_text
 from codeplan.envs.alfworld.pddl import PDDLProblem, parse_problem
 from codeplan.envs.household.game import MOVE_DIALECT, Dialect, Game, HouseholdState, Object, Receptacle, number_names
 from codeplan.envs.household.generator import GOAL_TEXTS
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 GAME_FILE, STATE_FILE, TRAJECTORY_FILE = "game.tw-pddl", "initial_state.pddl", "traj_data.json"
 """The files of a trial: a game, or the two files that a game can be made from."""

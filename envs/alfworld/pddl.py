@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 Expression = str | list["Expression"]
 """A word, or a list of the expressions between two parentheses."""

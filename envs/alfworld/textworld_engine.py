@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from codeplan.errors import EnvironmentFailure
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 MAX_ANSWER_SECONDS = 120.0
 """How long the engine may take to answer; a start takes about two seconds."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codeplan.envs.base import ActionLog
 from codeplan.protocols import Act
-from codeplan.types.task import Observation
+from codeplan.types import Observation
 
 _MAX_REPORTED = 400
 """Characters of an observation in a report."""

@@ -16,7 +16,7 @@ from codeplan.envs.hotpotqa.wiki import OfflineWiki, Wiki
 from codeplan.envs.hotpotqa.wikipedia import WIKIPEDIA_API_URL, Wikipedia
 from codeplan.errors import UsageError
 from codeplan.plugins import Setting
-from codeplan.types.task import ActionSpace, Observation, Task
+from codeplan.types import ActionSpace, Observation, Task
 
 Metric = Literal["em", "f1"]
 

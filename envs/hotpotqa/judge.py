@@ -6,8 +6,7 @@ import json
 import re
 
 from codeplan.protocols import LLM
-from codeplan.types.model import Message, Usage
-from codeplan.types.value import Value
+from codeplan.types import Message, Usage, Value
 
 _SYSTEM = (
     "You mark answers to quiz questions. You get a question, its right answer, and an answer that somebody gave, each "

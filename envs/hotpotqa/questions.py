@@ -13,8 +13,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from codeplan.errors import UsageError
-from codeplan.types.task import Task
-from codeplan.types.value import Value
+from codeplan.types import Task, Value
 
 NAME = "hotpotqa"
 _SPLITS = ("test", "dev", "train")

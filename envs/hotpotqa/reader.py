@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codeplan.envs.hotpotqa.wiki import SimilarTitles, Wiki, WikiPage
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 _SENTENCES_SHOWN = 5
 """Sentences of a page in a search's observation."""

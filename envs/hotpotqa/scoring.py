@@ -6,7 +6,7 @@ import re
 import string
 from collections import Counter
 
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")

@@ -9,7 +9,7 @@ from contextlib import closing
 from typing import Protocol
 
 from codeplan.errors import EnvironmentFailure
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 MAX_SIMILAR_TITLES = 5
 

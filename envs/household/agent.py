@@ -6,7 +6,7 @@ import re
 
 from codeplan.envs.base import ActionLog
 from codeplan.protocols import Act
-from codeplan.types.task import Observation
+from codeplan.types import Observation
 
 _ARRIVAL = re.compile(r"You arrive at ([^.]*)\. ")
 _ROOM = re.compile(r"Looking quickly around you, you see (.*)\.")

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from codeplan.envs.household import sentences as say
 from codeplan.envs.household.game import Condition, Dialect, Game, HouseholdState
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 ActionOutcome = tuple[HouseholdState, str] | None
 """The state after an action and the answer; None if the action cannot be done."""

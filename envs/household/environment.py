@@ -14,7 +14,7 @@ from codeplan.envs.household.game_environment import FeedbackSetting, HouseholdG
 from codeplan.envs.household.rooms import Difficulty
 from codeplan.errors import UsageError
 from codeplan.plugins import Setting
-from codeplan.types.task import Observation, Task
+from codeplan.types import Observation, Task
 
 _SPLIT_SEEDS = {"test": range(50), "dev": range(1000, 1050), "train": range(2000, 2200)}
 

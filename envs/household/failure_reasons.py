@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from codeplan.envs.household.engine import BLADES, TREATMENTS, ActionRule, rules_by_verb
 from codeplan.envs.household.game import Game, HouseholdState, Receptacle
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 
 class FailedAction(Value, frozen=True):

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Literal
 
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 Condition = Literal["clean", "hot", "cool"]
 """A condition that a treatment gives to an object."""

@@ -9,7 +9,7 @@ from codeplan.envs.household import admissible, engine, failure_reasons, sentenc
 from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.envs.household.game import Game, HouseholdState
 from codeplan.plugins import Setting
-from codeplan.types.task import ActionSpace, Observation
+from codeplan.types import ActionSpace, Observation
 
 Feedback = Literal["plain", "augmented"]
 """The answer to an action that cannot be done: ``Nothing happens.`` alone, or with the reason after it."""

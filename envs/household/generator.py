@@ -43,7 +43,7 @@ from codeplan.envs.household.rooms import (
     Room,
 )
 from codeplan.envs.household.walkthrough import find_walkthrough
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 Difficulty = Literal["easy", "normal", "hard"]
 

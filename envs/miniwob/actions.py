@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, cast, get_args
 
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 ActionName = Literal["type", "press_key", "click_option", "click_xpath", "move_mouse_on"]
 KeyName = Literal["enter", "space", "arrow_left", "arrow_right", "arrow_up", "arrow_down", "backspace"]

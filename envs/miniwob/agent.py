@@ -5,7 +5,7 @@ from __future__ import annotations
 from codeplan.envs.miniwob.observations import DONE_PREFIX, ERROR_PREFIX, GOAL_PREFIX, PAGE_PREFIX
 from codeplan.errors import AgentError
 from codeplan.protocols import Act
-from codeplan.types.task import Observation
+from codeplan.types import Observation
 
 
 class MiniWobAgent:

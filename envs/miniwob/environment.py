@@ -16,7 +16,7 @@ from codeplan.envs.miniwob.recovering_session import RecoveringPageSession
 from codeplan.envs.miniwob.tasks import NAME, SPLITS, list_tasks, make_task, page_and_seed
 from codeplan.errors import UsageError
 from codeplan.plugins import Setting, suggest_names
-from codeplan.types.task import ActionSpace, Observation, Task
+from codeplan.types import ActionSpace, Observation, Task
 
 DataMode = Literal["train", "test"]
 

@@ -10,7 +10,7 @@ from codeplan.envs.miniwob.actions import BrowserAction
 from codeplan.envs.miniwob.browser import SharedBrowser
 from codeplan.envs.miniwob.page import BrowserPage
 from codeplan.errors import EnvironmentFailure
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 SETTLE_MS = 500
 """Milliseconds by which each action advances the page's clock, so that menus open and suggestions appear."""

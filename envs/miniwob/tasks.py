@@ -8,7 +8,7 @@ from functools import partial
 from codeplan.envs.generated_tasks import GeneratedTasks, split_for_seed
 from codeplan.envs.miniwob.page_folder import FEEDBACK_TASKS, PAPER_TASKS
 from codeplan.errors import UsageError
-from codeplan.types.task import Task
+from codeplan.types import Task
 
 NAME = "miniwob"
 

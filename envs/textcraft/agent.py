@@ -8,7 +8,7 @@ from typing import Any
 from codeplan.envs.base import ActionLog
 from codeplan.errors import AgentError
 from codeplan.protocols import Act
-from codeplan.types.task import Observation
+from codeplan.types import Observation
 
 _COMMAND = re.compile(r"^craft (\d+) (.+?) using (.+)$", re.MULTILINE)
 _GOAL = re.compile(r"^Goal: craft (.+)\.$", re.MULTILINE)

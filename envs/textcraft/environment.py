@@ -14,7 +14,7 @@ from codeplan.envs.textcraft.tasks import NAME, find_task, goal_item, tasks_in_s
 from codeplan.envs.textcraft.walkthrough import find_walkthrough
 from codeplan.errors import UsageError
 from codeplan.plugins import Setting
-from codeplan.types.task import ActionSpace, Observation, Task
+from codeplan.types import ActionSpace, Observation, Task
 
 
 class TextCraftSnapshot(EpisodeSnapshot, frozen=True):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache, cached_property
 from importlib.resources import files
 
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 UNCRAFTABLE_ITEMS = (
     *("coal", "diamond", "dried_kelp", "emerald", "gold_ingot", "honey_block", "iron_ingot", "lapis_lazuli"),

@@ -7,7 +7,7 @@ from functools import cache
 
 from codeplan.envs.textcraft.recipes import RecipeBook, display_name, read_data_file, recipe_book
 from codeplan.errors import UsageError
-from codeplan.types.task import Task
+from codeplan.types import Task
 
 NAME = "textcraft"
 MIN_DEPTH = 2

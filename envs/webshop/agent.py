@@ -8,7 +8,7 @@ from typing import Any
 from codeplan.envs.base import ActionLog
 from codeplan.errors import AgentError
 from codeplan.protocols import Act
-from codeplan.types.task import Observation
+from codeplan.types import Observation
 
 _BUTTON = re.compile(r"^( *)\[(clicked )?button\] (.*) \[(?:clicked )?button_\]$")
 _RESULT = re.compile(r"^\[button\] (\S{1,10}) \[button_\]\n(.*)\n(\$.*)$", re.MULTILINE)

@@ -16,7 +16,7 @@ from codeplan.envs.webshop import goals
 from codeplan.envs.webshop.goals import GoalTemplate
 from codeplan.envs.webshop.products import Product
 from codeplan.errors import EnvironmentFailure
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 GoalSource = Literal["human", "synthetic"]
 """Goals that people wrote, or a sentence combined with every choice of options."""

@@ -21,8 +21,7 @@ from codeplan.envs.webshop.reward import purchase_reward
 from codeplan.envs.webshop.session import WebShopContext, WebShopSnapshot
 from codeplan.envs.webshop.walkthrough import walkthrough
 from codeplan.errors import UsageError
-from codeplan.types.task import ActionSpace, Observation, Task
-from codeplan.types.value import Value
+from codeplan.types import ActionSpace, Observation, Task, Value
 
 NAME, KIND = "webshop", "buy"
 

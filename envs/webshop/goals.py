@@ -8,7 +8,7 @@ from itertools import islice, product
 from math import prod
 
 from codeplan.envs.webshop.products import Product
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 NO_CAP = 1_000_000.0
 """The cap of a goal that names none, in dollars; higher than any price."""

@@ -74,15 +74,7 @@ def last_page(product: Product, chosen: Mapping[str, str], reward: float) -> Sho
     bought = ("asin", product.asin, "options", json.dumps(chosen), *_blank("attrs", "category", "query"))
     target = ("Target", "asin", "options", "attrs", "price upper", "instuction text", "category", "product category")
     texts = (THANKS, *_blank("Your code: "), " (Paste it in your MTurk interface.)", "Purchased", *bought)
-    texts += (
-        *_blank("product category"),
-        *target,
-        "query",
-        *_blank("Goal "),
-        "Reward",
-        SCORE,
-        str(reward),
-    )
+    texts += (*_blank("product category"), *target, "query", *_blank("Goal "), "Reward", SCORE, str(reward))
     return tuple(map(_text, (*texts, *_blank("Reward Details "))))
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 NO_PRICE = 100.0
 """The price, in dollars, of a product whose record has none."""

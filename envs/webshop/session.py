@@ -12,7 +12,7 @@ from codeplan.envs.base import EpisodeSnapshot
 from codeplan.envs.webshop import pages, search
 from codeplan.envs.webshop.loading import ShopData
 from codeplan.envs.webshop.pages import BACK, BUY, NEXT, PER_PAGE, PREVIOUS, PageElement, ShopPage
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 _ACTION = re.compile(r"([^\[]+)\[(.+)\]")
 

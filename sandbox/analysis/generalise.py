@@ -24,8 +24,8 @@ from codeplan.sandbox.analysis.episode_values import (
 )
 from codeplan.sandbox.analysis.parameter_comments import PARAMETERS_CLOSING, PARAMETERS_OPENING
 from codeplan.sandbox.language.digest import step_title
-from codeplan.sandbox.language.outline import outline_plan, step_number
 from codeplan.sandbox.language.parsing import parse_plan
+from codeplan.sandbox.language.plan_outline import outline_plan, step_number
 
 GeneralisedPlan: TypeAlias = dict[str, Any]
 

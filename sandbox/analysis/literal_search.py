@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
-from codeplan.sandbox.language.outline import outline_plan, step_number
 from codeplan.sandbox.language.parsing import parse_plan
+from codeplan.sandbox.language.plan_outline import outline_plan, step_number
 from codeplan.sandbox.protocol.plain_data import ANALYSIS_RULES, find_non_plain
 
 LiteralRecord: TypeAlias = dict[str, Any]

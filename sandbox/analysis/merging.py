@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from codeplan.sandbox.language.bindings import bound_names, parameter_names
 from codeplan.sandbox.language.extraction import SOLUTION_HEADER
-from codeplan.sandbox.language.outline import outline_plan, step_number
 from codeplan.sandbox.language.parsing import parse_plan
+from codeplan.sandbox.language.plan_outline import outline_plan, step_number
 from codeplan.sandbox.language.syntax_nodes import load_name, walk
 
 _MAX_PLANS = 20

@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from codeplan.sandbox.language.outline import outline_plan
 from codeplan.sandbox.language.parsing import parse_plan
+from codeplan.sandbox.language.plan_outline import outline_plan
 
 MAX_MUTANTS: Final = 1_000
 """A longer plan yields only its first mutants."""

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from codeplan.sandbox.language.outline import outline_plan
 from codeplan.sandbox.language.parsing import parse_plan
+from codeplan.sandbox.language.plan_outline import outline_plan
 
 
 def runnable_lines(source: str, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from codeplan.sandbox.analysis import generalise, literal_search, merging, mutants, runnable_lines, shape
+from codeplan.sandbox.analysis import generalise, literal_search, merging, mutants, plan_shape, runnable_lines
 
 AnalysisFunction: TypeAlias = Callable[[str, dict[str, Any]], Any]
 """Maps a source and arguments to plain data. Raises RejectedPlanError, ValueError."""
@@ -23,6 +23,6 @@ ANALYSES: Final[Mapping[str, AnalysisFunction]] = {
     "literals": literal_search.find_literals,
     "merge": merging.merge_plans,
     "mutants": mutants.find_mutants,
-    "shape": shape.plan_shape,
+    "shape": plan_shape.plan_shape,
 }
 """The analyses by topic."""

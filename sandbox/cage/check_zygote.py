@@ -9,8 +9,7 @@ from codeplan.sandbox.cage.host_client import HostLink, PlanTimer
 from codeplan.sandbox.cage.worker import WorkerJob, WorkerRole
 from codeplan.sandbox.language.checking import check_and_compile
 from codeplan.sandbox.protocol import frames
-from codeplan.types.agent import AgentApi, AgentAttribute, AgentMethod, AgentParameter
-from codeplan.types.plan import Rejected
+from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter, Rejected
 
 _SAMPLE: Final = """\
 import re
@@ -42,10 +41,7 @@ def solution(agent, start_from=1):
 """
 
 _API: Final = AgentApi(
-    (
-        AgentMethod("goto", "(place)", "", (AgentParameter("place"),)),
-        AgentMethod("report", "()"),
-    ),
+    (AgentMethod("goto", "(place)", "", (AgentParameter("place"),)), AgentMethod("report", "()")),
     (AgentAttribute("holding"),),
 )
 

@@ -6,7 +6,7 @@ import sys
 from types import FrameType
 from typing import Any, Final
 
-from codeplan.sandbox.language.program import PLAN_FILENAME
+from codeplan.sandbox.language.compilation import PLAN_FILENAME
 from codeplan.sandbox.limits import MAX_ARCS
 
 _UNKNOWN: Final = -1

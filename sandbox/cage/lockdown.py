@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Final
 
 from codeplan.sandbox.cage import landlock, seccomp
-from codeplan.sandbox.protocol.layers import Layer
+from codeplan.sandbox.protocol.cage_layers import Layer
 
 LAYER_NAMES: Final = ("user", "not-dumpable", "death-signal", "no-new-privileges", "landlock", "limits", "seccomp")
 """The layers in the order of application."""

@@ -10,10 +10,10 @@ from functools import partial
 from typing import Final, NoReturn, TypeAlias
 
 from codeplan.sandbox.cage import zygote
-from codeplan.sandbox.cage.execution import PlanExecution
 from codeplan.sandbox.cage.host_client import HostLink, PlanTimer
+from codeplan.sandbox.cage.plan_execution import PlanExecution
 from codeplan.sandbox.cage.worker import WorkerJob, WorkerRole
-from codeplan.sandbox.language.program import Program, RejectedPlanError, compile_plan
+from codeplan.sandbox.language.compilation import Program, RejectedPlanError, compile_plan
 from codeplan.sandbox.limits import Limits, shorten
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode

@@ -13,7 +13,7 @@ from codeplan.sandbox.limits import shorten
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.frames import CallFrame, ErrorFrame, ResultFrame
 from codeplan.sandbox.protocol.values import NotPlainData, escape_surrogates, pack_value, unpack_value
-from codeplan.types.task import Observation
+from codeplan.types import Observation
 
 _Request: TypeAlias = frames.CallFrame | frames.ReadFrame | frames.AskFrame
 
@@ -63,9 +63,7 @@ class AgentPort:
         self.attributes = self._surface.attributes
 
     def answer(
-        self,
-        request: _Request,
-        run_untimed: Callable[[Callable[[], object]], object] = _call_directly,
+        self, request: _Request, run_untimed: Callable[[Callable[[], object]], object] = _call_directly
     ) -> ResultFrame | ErrorFrame:
         """Return the result, or as much of the failure as the plan may know.
 

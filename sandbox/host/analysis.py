@@ -9,11 +9,11 @@ from typing import Any, Final
 import msgspec
 
 from codeplan.errors import SandboxError, UsageError
-from codeplan.sandbox.host.process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
+from codeplan.sandbox.host.worker_process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
 from codeplan.sandbox.limits import Limits, shorten
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.plain_data import ANALYSIS_RULES, MAX_ANALYSIS_BYTES, find_non_plain
-from codeplan.types.plan import Rejected
+from codeplan.types import Rejected
 
 _FRAME_EXTRA: Final = 1 << 10
 

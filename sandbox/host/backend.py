@@ -11,10 +11,8 @@ from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
 from codeplan.sandbox.limits import Limits
-from codeplan.sandbox.protocol.progress import Progress
-from codeplan.types.agent import AgentApi
-from codeplan.types.plan import Checkpoint, Plan, Rejected
-from codeplan.types.run import Failed, Finished, Stopped
+from codeplan.sandbox.protocol.run_progress import Progress
+from codeplan.types import AgentApi, Checkpoint, Failed, Finished, Plan, Rejected, Stopped
 
 
 class Backend(Protocol):

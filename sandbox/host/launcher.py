@@ -14,7 +14,7 @@ from typing import Final
 
 from codeplan.errors import SandboxError
 from codeplan.sandbox.cage.zygote import READY_MESSAGE, REPLY_FORMAT, REQUEST_FORMAT, UNKNOWN_STATUS
-from codeplan.sandbox.host.process import WorkerProcess
+from codeplan.sandbox.host.worker_process import WorkerProcess
 
 _START_SECONDS: Final = 60.0
 _REPLY_SECONDS: Final = 30.0

@@ -13,16 +13,14 @@ from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox.host import analysis, launcher
 from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.host.code_cache import CodeCache
-from codeplan.sandbox.host.process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
 from codeplan.sandbox.host.session import RunSession, parser_failure
+from codeplan.sandbox.host.worker_process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
 from codeplan.sandbox.limits import Limits, shorten
 from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.cage_layers import Layer
 from codeplan.sandbox.protocol.codec import CheckpointError
-from codeplan.sandbox.protocol.layers import Layer
-from codeplan.sandbox.protocol.progress import LineCoverage, OutputChunk, Progress, StepEntry
-from codeplan.types.agent import AgentApi
-from codeplan.types.plan import Checkpoint, Diagnostic, Plan, Rejected
-from codeplan.types.run import Failed, Finished, Stopped
+from codeplan.sandbox.protocol.run_progress import LineCoverage, OutputChunk, Progress, StepEntry
+from codeplan.types import AgentApi, Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, Stopped
 
 __all__ = ["OutputChunk", "Progress", "Sandbox", "StepEntry", "probe_layers"]
 

@@ -12,16 +12,15 @@ from typing import Final, TypeVar
 
 from codeplan.sandbox.cage.zygote import UNKNOWN_STATUS
 from codeplan.sandbox.host import launcher
-from codeplan.sandbox.host.accounting import LimitExceededError, processor_seconds, require_within
 from codeplan.sandbox.host.agent_port import AgentPort
-from codeplan.sandbox.host.process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
+from codeplan.sandbox.host.run_accounting import LimitExceededError, processor_seconds, require_within
+from codeplan.sandbox.host.worker_process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
 from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, MAX_ARCS, STOPPING_LIMITS, Limits, limit_message
 from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.checkpoint_table import MAX_DROPPED_BYTES
 from codeplan.sandbox.protocol.codec import CheckpointError, decode
-from codeplan.sandbox.protocol.progress import LineCoverage, OutputChunk, Progress, StepEntry
-from codeplan.sandbox.protocol.table import MAX_DROPPED_BYTES
-from codeplan.types.plan import Checkpoint, Diagnostic, Plan, Rejected
-from codeplan.types.run import Failed, Finished, ResourceUsage, Stopped
+from codeplan.sandbox.protocol.run_progress import LineCoverage, OutputChunk, Progress, StepEntry
+from codeplan.types import Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, ResourceUsage, Stopped
 
 GRACE_SECONDS: Final = 0.1  # the host kills a worker that has not stopped by itself this long after the wall limit
 MAX_STEPS: Final = 1_000

@@ -9,7 +9,7 @@ from functools import cache
 
 from codeplan.sandbox.language.diagnostics import DiagnosticCollector
 from codeplan.sandbox.language.syntax_nodes import is_name
-from codeplan.types.agent import AgentApi, AgentMethod
+from codeplan.types import AgentApi, AgentMethod
 
 
 def check_agent_calls(nodes: list[ast.AST], api: AgentApi, problems: DiagnosticCollector) -> None:

@@ -9,19 +9,18 @@ from __future__ import annotations
 import ast
 
 from codeplan.sandbox.language.agent_calls import check_agent_calls
+from codeplan.sandbox.language.compilation import Program, build_program
 from codeplan.sandbox.language.diagnostics import DiagnosticCollector, RejectedPlanError
 from codeplan.sandbox.language.digest import step_digests, step_title
 from codeplan.sandbox.language.fstring_repair import repair_fstrings
 from codeplan.sandbox.language.imports import find_imports
 from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow
 from codeplan.sandbox.language.name_resolution import PlanNames
-from codeplan.sandbox.language.outline import PlanOutline, outline_plan
 from codeplan.sandbox.language.parsing import parse_plan
-from codeplan.sandbox.language.program import Program, build_program
+from codeplan.sandbox.language.plan_outline import PlanOutline, outline_plan
 from codeplan.sandbox.language.structure import check_structure
 from codeplan.sandbox.language.syntax_nodes import walk
-from codeplan.types.agent import AgentApi
-from codeplan.types.plan import Plan, Rejected, Step
+from codeplan.types import AgentApi, Plan, Rejected, Step
 
 
 def check_source(source: str, api: AgentApi) -> Plan | Rejected:

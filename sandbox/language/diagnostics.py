@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from codeplan.types.plan import Diagnostic
+from codeplan.types import Diagnostic
 
 
 class RejectedPlanError(Exception):

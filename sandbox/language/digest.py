@@ -8,7 +8,7 @@ import re
 
 from codeplan.sandbox.language.bindings import bound_names
 from codeplan.sandbox.language.name_flow import NameFlow
-from codeplan.sandbox.language.outline import PlanOutline, PlanPart
+from codeplan.sandbox.language.plan_outline import PlanOutline, PlanPart
 from codeplan.sandbox.language.syntax_nodes import has_no_effect, walk
 
 _DIGITS = 16

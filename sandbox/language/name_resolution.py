@@ -8,7 +8,7 @@ import difflib
 from codeplan.sandbox.language.diagnostics import DiagnosticCollector
 from codeplan.sandbox.language.imports import ImportStatement
 from codeplan.sandbox.language.name_flow import NameFlow
-from codeplan.sandbox.language.outline import PlanOutline, PlanPart
+from codeplan.sandbox.language.plan_outline import PlanOutline, PlanPart
 from codeplan.sandbox.runtime.names import PREDEFINED_NAMES, RUNTIME_NAMES, suggest_replacement
 
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from codeplan.sandbox.language.diagnostics import DiagnosticCollector
 from codeplan.sandbox.language.extraction import SOLUTION_HEADER
-from codeplan.sandbox.language.outline import guard_number
+from codeplan.sandbox.language.plan_outline import guard_number
 from codeplan.sandbox.language.syntax_nodes import is_name, walk
 
 STEP_GUARD = "if start_from <= {k}:"

@@ -20,11 +20,9 @@ from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.monty.run import MontyRun, load_monty
 from codeplan.sandbox.monty.script import ScriptError, build_script
 from codeplan.sandbox.protocol.codec import decode
-from codeplan.sandbox.protocol.progress import Progress
+from codeplan.sandbox.protocol.run_progress import Progress
 from codeplan.sandbox.runtime.names import RESERVED_NAMES
-from codeplan.types.agent import AgentApi
-from codeplan.types.plan import Checkpoint, Diagnostic, Plan, Rejected
-from codeplan.types.run import Failed, Finished, Stopped
+from codeplan.types import AgentApi, Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, Stopped
 
 _MAX_PROCESSES: Final = 64
 _MAX_SUSPENSIONS: Final = 1_000_000

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from codeplan.sandbox.protocol.table import MAX_NODES
+from codeplan.sandbox.protocol.checkpoint_table import MAX_NODES
 
 GUEST_SOURCE: Final = (
     r"""

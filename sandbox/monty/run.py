@@ -8,18 +8,17 @@ from importlib import import_module
 from typing import Any, Final
 
 from codeplan.errors import SandboxError
-from codeplan.sandbox.host.accounting import LimitExceededError, processor_seconds, require_within
 from codeplan.sandbox.host.agent_port import AgentPort
+from codeplan.sandbox.host.run_accounting import LimitExceededError, processor_seconds, require_within
 from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, Limits, limit_message, shorten
 from codeplan.sandbox.monty.script import MontyScript
 from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.checkpoint_table import OTHERS_KEY
 from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
-from codeplan.sandbox.protocol.progress import OutputChunk, Progress, StepEntry
-from codeplan.sandbox.protocol.table import OTHERS_KEY
+from codeplan.sandbox.protocol.run_progress import OutputChunk, Progress, StepEntry
 from codeplan.sandbox.protocol.values import NotPlainData, escape_surrogates, pack_value, unpack_value
 from codeplan.sandbox.runtime.names import PREDEFINED_NAMES
-from codeplan.types.plan import Checkpoint, Diagnostic, Plan, Rejected
-from codeplan.types.run import Failed, Finished, ResourceUsage, Stopped
+from codeplan.types import Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, ResourceUsage, Stopped
 
 _METHOD: Final = "_method_"
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from codeplan.sandbox.monty.guest import GUEST_SOURCE
 from codeplan.sandbox.runtime.names import RESERVED_NAMES
-from codeplan.types.plan import Plan
+from codeplan.types import Plan
 
 _HEADER: Final = re.compile(r"^def[ \t]+solution[ \t]*\([^()#'\"]*\)[^:#'\"\n]*:[ \t]*(?:#[^\n]*)?$", re.MULTILINE)
 _CALLS_SOLUTION: Final = re.compile(r"(?:\w+[ \t]*=[ \t]*)?solution[ \t]*\(|if[ \t]+__name__\b")

@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from codeplan.sandbox.limits import MAX_NAME_CHARS
-from codeplan.sandbox.protocol.decoder import CheckpointError, decode
-from codeplan.sandbox.protocol.table import (
+from codeplan.sandbox.protocol.checkpoint_table import (
     DEFAULT_FACTORIES,
     MAX_DROPPED_BYTES,
     MAX_NAMES,
@@ -29,7 +28,8 @@ from codeplan.sandbox.protocol.table import (
     Node,
     UnsavableValue,
 )
-from codeplan.types.plan import Checkpoint
+from codeplan.sandbox.protocol.decoder import CheckpointError, decode
+from codeplan.types import Checkpoint
 
 __all__ = ["CheckpointError", "Node", "decode", "encode"]
 

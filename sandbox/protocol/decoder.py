@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from codeplan.errors import SandboxError
-from codeplan.sandbox.protocol.table import (
+from codeplan.sandbox.protocol.checkpoint_table import (
     CONTAINER_TYPES,
     DEFAULT_FACTORIES,
     IMMUTABLE_TAGS,
@@ -17,7 +17,7 @@ from codeplan.sandbox.protocol.table import (
     KeyChecker,
     UnsavableValue,
 )
-from codeplan.types.plan import Checkpoint
+from codeplan.types import Checkpoint
 
 
 class CheckpointError(SandboxError):

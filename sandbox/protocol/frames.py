@@ -15,12 +15,11 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 import msgspec
 
 from codeplan.sandbox.limits import MAX_ARCS, MAX_MESSAGE_CHARS, MAX_NAME_CHARS, MAX_REPORTED, Limits
+from codeplan.sandbox.protocol.cage_layers import Layer
+from codeplan.sandbox.protocol.checkpoint_table import MAX_NAMES, MAX_NODES, MAX_REASON_CHARS
 from codeplan.sandbox.protocol.codec import Node
-from codeplan.sandbox.protocol.layers import Layer
-from codeplan.sandbox.protocol.table import MAX_NAMES, MAX_NODES, MAX_REASON_CHARS
 from codeplan.sandbox.protocol.values import Crossing
-from codeplan.types.agent import AgentApi
-from codeplan.types.plan import Checkpoint, Diagnostic, Plan
+from codeplan.types import AgentApi, Checkpoint, Diagnostic, Plan
 
 HEADER_BYTES: Final = 4
 _Name: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME_CHARS)]

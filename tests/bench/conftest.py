@@ -10,7 +10,7 @@ from support.bench_samples import Play
 
 from codeplan.bench import engines
 from codeplan.bench.bench_runner import BenchOutcome, run_bench
-from codeplan.bench.spec import ResolvedBench
+from codeplan.bench.bench_spec import ResolvedBench
 
 
 @pytest.fixture

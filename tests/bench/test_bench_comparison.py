@@ -9,16 +9,13 @@ from pathlib import Path
 import pytest
 from support.bench_samples import Play, plan
 
-from codeplan.bench.comparison import build_overview
-from codeplan.bench.measures import measure_cell, measure_episode
+from codeplan.bench.cell_comparison import build_overview
+from codeplan.bench.episode_measures import measure_cell, measure_episode
 from codeplan.bench.papers import published_results
 from codeplan.bench.store import BenchCell, BenchGrid, BenchRecord, BenchStore, EpisodeOutcome
 from codeplan.bench.tables import TABLE_FORMATS, BenchTable, build_tables, format_latex, format_markdown, format_tables
 from codeplan.errors import UsageError
-from codeplan.types.ending import NotSolved, Success
-from codeplan.types.model import Usage
-from codeplan.types.result import Result
-from codeplan.types.task import Task
+from codeplan.types import NotSolved, Result, Success, Task, Usage
 
 TASKS = tuple(Task(f"t/{i}", kind="odd" if i % 2 else "even") for i in range(20))
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from support.bench_samples import plan
 
+from codeplan.bench.bench_spec import read_spec, resolve_bench
 from codeplan.bench.named_suites import NAMED_SUITES, select_tasks
-from codeplan.bench.spec import read_spec, resolve_bench
 from codeplan.envs.registry import make
 from codeplan.errors import UsageError
 
@@ -53,7 +53,7 @@ def test_configured_settings_yield_to_all_others() -> None:
 def read_from(**more):
     import msgspec
 
-    from codeplan.bench.spec import BenchSpec
+    from codeplan.bench.bench_spec import BenchSpec
 
     return msgspec.convert({"suites": ["household"], "n": 1, **more}, BenchSpec)
 

@@ -8,9 +8,7 @@ import pytest
 
 from codeplan.bench.store import BenchCell, BenchGrid, BenchStore, EpisodeOutcome, episode_folder, read_bench
 from codeplan.errors import UsageError
-from codeplan.types.ending import NotSolved, Success
-from codeplan.types.result import Result
-from codeplan.types.task import Task
+from codeplan.types import NotSolved, Result, Success, Task
 
 TASKS = (Task("one/1", kind="one"), Task("two/1", kind="two"))
 GRID = BenchGrid((BenchCell("a", "s", "e", "m", "scripted", {"tries": 2}),), {"s": TASKS}, 2, "0.1.0")

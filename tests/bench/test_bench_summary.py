@@ -2,9 +2,7 @@ from support.task_runs import run_tasks
 
 from codeplan import envs
 from codeplan.bench.summary import summarise_results
-from codeplan.types.ending import InfrastructureFailed, NotSolved, Success
-from codeplan.types.result import Result
-from codeplan.types.task import Task
+from codeplan.types import InfrastructureFailed, NotSolved, Result, Success, Task
 
 
 def result(kind, success, reason="success", **counts):

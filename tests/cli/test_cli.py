@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from codeplan.cli import main, report_error
+from codeplan.cli.app import main, report_error
 from codeplan.errors import InfrastructureError
 from codeplan.recording.events import EpisodeEnded
 from codeplan.recording.trace import Trace

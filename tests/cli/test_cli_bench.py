@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codeplan.bench.store import read_bench
-from codeplan.cli import main
+from codeplan.cli.app import main
 
 ONE = ["bench", "household", "--kind", "clean", "-n", "1"]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codeplan.cli import main
+from codeplan.cli.app import main
 
 
 def test_the_learnt_plan_is_a_file_that_the_method_uses(tmp_path, monkeypatch, capsys):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from codeplan.cli import main
+from codeplan.cli.app import main
 from codeplan.doctor import Finding, examine, is_safe
 
 KEY = "sk-very-secret-0123456789"

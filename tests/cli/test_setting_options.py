@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codeplan.cli import main
+from codeplan.cli.app import main
 
 SHARED = ["--base-url", "--api", "--prices", "--mistakes", "--model-seed"]
 ROUTES = ["--ask-model", "--refine-model", "--executor-model"]

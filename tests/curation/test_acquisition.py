@@ -5,10 +5,9 @@ from support.boxes import Boxes, Replies
 
 from codeplan.curation.acquisition import acquire_skill
 from codeplan.curation.curation_runner import CurationRunner
-from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.sandbox import Sandbox
 from codeplan.skills.library import SkillLibrary
-from codeplan.types.plan import Plan
-from codeplan.types.task import Observation, Task
+from codeplan.types import Observation, Plan, Task
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from codeplan.curation.checks import check_skills
 from codeplan.curation.curation_runner import CurationRunner
 from codeplan.curation.filtering import FilterRule, filter_candidates, list_candidates
 from codeplan.errors import UsageError
-from codeplan.runner.recorded import replay, resume
+from codeplan.runner.recorded_episodes import replay, resume
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import Skill
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.alfworld_files import write
 
-from codeplan.cli import main
+from codeplan.cli.app import main
 
 
 @pytest.fixture

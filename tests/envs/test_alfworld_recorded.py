@@ -7,7 +7,7 @@ from support.alfworld_files import recorded, transcripts
 
 from codeplan.envs.alfworld.environment import make
 from codeplan.envs.household.walkthrough import find_walkthrough
-from codeplan.types.task import Task
+from codeplan.types import Task
 
 
 def test_recorded_episodes_replay_with_the_same_observations_and_success():

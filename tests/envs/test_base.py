@@ -4,7 +4,7 @@ import pytest
 
 from codeplan.envs.base import ActionLog, EpisodeSnapshot, RestorableEnvironment, check_choice, check_positive
 from codeplan.errors import UsageError
-from codeplan.types.task import Observation
+from codeplan.types import Observation
 
 
 class Total(EpisodeSnapshot, frozen=True):

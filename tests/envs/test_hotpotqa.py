@@ -11,7 +11,7 @@ from codeplan.envs.hotpotqa.reader import ReaderState, lookup, search, split_sen
 from codeplan.envs.hotpotqa.wiki import OfflineWiki, SimilarTitles, WikiPage
 from codeplan.errors import UsageError
 from codeplan.testing.environment import EnvironmentContract
-from codeplan.types.task import Observation, Task
+from codeplan.types import Observation, Task
 
 OWN = HotpotQA()
 EVERY = [task for split in OWN.splits for task in OWN.tasks(split)]

@@ -7,9 +7,8 @@ from codeplan.envs.hotpotqa.agent import HotpotQAAgent
 from codeplan.envs.hotpotqa.environment import HotpotQA
 from codeplan.prompts.templates import Prompts
 from codeplan.protocols import Agent
-from codeplan.runner.live import execute
-from codeplan.types.run import Finished, Stopped
-from codeplan.types.task import Observation
+from codeplan.runner.new_episodes import execute
+from codeplan.types import Finished, Observation, Stopped
 
 EXAMPLES = {"bridge": "bridge/14", "comparison": "comparison/9"}
 

@@ -6,7 +6,7 @@ import pytest
 
 from codeplan.envs.hotpotqa.judge import judge
 from codeplan.errors import ModelError
-from codeplan.types.model import Completion, Usage
+from codeplan.types import Completion, Usage
 
 
 class Says:

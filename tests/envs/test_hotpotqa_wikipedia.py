@@ -17,8 +17,8 @@ from codeplan.envs.hotpotqa.paragraphs import extract_paragraphs
 from codeplan.envs.hotpotqa.wiki import SimilarTitles, WikiPage
 from codeplan.envs.hotpotqa.wikipedia import Wikipedia
 from codeplan.errors import EnvironmentFailure, UsageError
-from codeplan.runner.live import run
-from codeplan.types.task import Task
+from codeplan.runner.new_episodes import run
+from codeplan.types import Task
 
 CONTACT = "tests@example.org"
 

@@ -8,7 +8,7 @@ from codeplan.envs.household.environment import Household, make
 from codeplan.errors import UsageError
 from codeplan.protocols import GeneratesTasks
 from codeplan.testing.environment import EnvironmentContract
-from codeplan.types.task import Observation, Task
+from codeplan.types import Observation, Task
 
 
 class TestHouseholdIsAnEnvironment(EnvironmentContract):

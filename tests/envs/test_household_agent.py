@@ -6,7 +6,7 @@ from codeplan.agent_api import agent_api
 from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.envs.household.environment import Household
 from codeplan.protocols import Agent
-from codeplan.types.task import Observation, Task
+from codeplan.types import Observation, Task
 
 METHODS = ("goto", "take", "put", "open_receptacle", "close_receptacle", "clean", "heat", "cool", "turn_on", "report")
 

@@ -10,7 +10,7 @@ from codeplan.envs.miniwob.environment import MiniWob, make
 from codeplan.envs.miniwob.page_folder import FEEDBACK_TASKS, PAPER_TASKS
 from codeplan.errors import UsageError
 from codeplan.testing.environment import EnvironmentContract
-from codeplan.types.task import Task
+from codeplan.types import Task
 
 pytestmark = needs_browser
 

@@ -6,7 +6,7 @@ from codeplan.agent_api import agent_api
 from codeplan.envs.miniwob.actions import BrowserAction, parse_action
 from codeplan.envs.miniwob.agent import MiniWobAgent
 from codeplan.errors import AgentError
-from codeplan.types.task import Observation
+from codeplan.types import Observation
 
 FIRST = Observation('Task: Click on the "ok" button.\n\nPage:\n<div id="wrap"><button>ok</button></div>')
 

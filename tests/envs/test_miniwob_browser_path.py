@@ -10,7 +10,7 @@ from codeplan.envs.miniwob import browser_path
 from codeplan.envs.miniwob.environment import MiniWob
 from codeplan.envs.miniwob.page_folder import PAPER_TASKS, PageFolder
 from codeplan.errors import UsageError
-from codeplan.types.task import Task
+from codeplan.types import Task
 
 
 def test_browser_and_pages_are_looked_up_lazily():

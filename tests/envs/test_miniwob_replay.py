@@ -5,8 +5,8 @@ from support.miniwob_pages import needs_browser
 
 from codeplan.envs.miniwob.environment import MiniWob
 from codeplan.envs.miniwob.page_folder import REUSABLE_PAGES
-from codeplan.runner.live import run
-from codeplan.runner.recorded import replay, resume
+from codeplan.runner.new_episodes import run
+from codeplan.runner.recorded_episodes import replay, resume
 
 pytestmark = needs_browser
 

@@ -10,9 +10,9 @@ from codeplan.envs.miniwob.agent import MiniWobAgent
 from codeplan.envs.miniwob.environment import MiniWob
 from codeplan.envs.miniwob.page_folder import FEEDBACK_TASKS
 from codeplan.prompts.templates import Prompts
-from codeplan.runner.live import execute
-from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.types.plan import Plan
+from codeplan.runner.new_episodes import execute
+from codeplan.sandbox import Sandbox
+from codeplan.types import Plan
 
 SEEDS = {
     **{"search-engine": 2001, "tic-tac-toe": 2001, "terminal": 2000, "login-user-popup": 2001, "guess-number": 2000},

@@ -15,7 +15,7 @@ from codeplan.envs.textcraft.recipes import recipe_book
 from codeplan.envs.textcraft.tasks import goal_item
 from codeplan.errors import UsageError
 from codeplan.testing.environment import EnvironmentContract
-from codeplan.types.task import Observation, Task
+from codeplan.types import Observation, Task
 
 TASKS = TextCraft().tasks("test")
 

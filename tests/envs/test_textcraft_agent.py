@@ -9,10 +9,9 @@ from codeplan.envs.textcraft.recipes import recipe_book
 from codeplan.errors import AgentError
 from codeplan.prompts.templates import Prompts
 from codeplan.protocols import Agent
-from codeplan.runner.live import execute
+from codeplan.runner.new_episodes import execute
 from codeplan.standin.model import ScriptedModel
-from codeplan.types.run import Finished
-from codeplan.types.task import Observation
+from codeplan.types import Finished, Observation
 
 FIRST = Observation(
     "Crafting commands:\n"

@@ -20,7 +20,7 @@ from codeplan.envs.textcraft.recipes import (
     read_data_file,
     recipe_book,
 )
-from codeplan.types.task import Task
+from codeplan.types import Task
 
 FIXTURES = Path(__file__).parents[2] / ".." / "shared" / "fixtures"
 SUGAR = "craft 1 sugar using 1 sugar cane"

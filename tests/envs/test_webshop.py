@@ -16,7 +16,7 @@ from codeplan.envs.webshop.goals import WebShopGoal
 from codeplan.envs.webshop.products import Product
 from codeplan.errors import UsageError
 from codeplan.testing.environment import EnvironmentContract
-from codeplan.types.task import Observation, Task
+from codeplan.types import Observation, Task
 
 ENV = make()
 TASKS = ENV.tasks("test")

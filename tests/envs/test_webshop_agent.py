@@ -10,9 +10,9 @@ from codeplan.envs.webshop.products import Product
 from codeplan.errors import AgentError
 from codeplan.prompts.templates import Prompts
 from codeplan.protocols import Agent
-from codeplan.runner.live import execute
+from codeplan.runner.new_episodes import execute
 from codeplan.standin.model import ScriptedModel
-from codeplan.types.run import Finished
+from codeplan.types import Finished
 
 
 def buyer(**rules):

@@ -6,7 +6,7 @@ import pytest
 from codeplan.budget import Budget, seconds_left
 from codeplan.episode.meter import Meter
 from codeplan.errors import BudgetExceeded, ModelError, UsageError
-from codeplan.types.model import Usage
+from codeplan.types import Usage
 
 
 def test_an_action_beyond_the_budget_is_refused_and_not_counted():

@@ -6,7 +6,7 @@ from codeplan.episode.episode import Episode
 from codeplan.episode.meter import Meter
 from codeplan.errors import BudgetExceeded, EnvironmentFailure, EpisodeOver, ModelError
 from codeplan.recording.events import ActionTaken, EnvironmentReset, ModelCalled, SpanClosed, SpanOpened
-from codeplan.types.task import Observation, Task
+from codeplan.types import Observation, Task
 
 TASK = Task("ball/2", "boxes", "find", "find the ball", 2)
 HELLO = [{"role": "user", "content": "hello"}]

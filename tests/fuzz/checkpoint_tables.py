@@ -7,8 +7,9 @@ import time
 import msgspec
 from hypothesis import strategies as st
 
-from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
-from codeplan.types.plan import Checkpoint
+from codeplan.sandbox import decode, encode
+from codeplan.sandbox.protocol.codec import CheckpointError
+from codeplan.types import Checkpoint
 
 SECONDS = 5.0
 

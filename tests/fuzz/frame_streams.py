@@ -16,15 +16,14 @@ from typing import Any
 
 import msgspec
 
+from codeplan.sandbox import Limits, decode, encode
 from codeplan.sandbox.host.agent_port import AgentPort
-from codeplan.sandbox.host.process import WorkerProcess
 from codeplan.sandbox.host.session import GRACE_SECONDS, RunSession
-from codeplan.sandbox.limits import Limits
+from codeplan.sandbox.host.worker_process import WorkerProcess
 from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
+from codeplan.sandbox.protocol.codec import CheckpointError
 from codeplan.testing.samples.home import SampleHome
-from codeplan.types.plan import Checkpoint, Diagnostic, Plan, Rejected, Step
-from codeplan.types.run import Failed, Finished, Stopped
+from codeplan.types import Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, Step, Stopped
 
 LIMITS = Limits(
     wall=0.05, output=900, calls=12, reads=10, asks=6, call_bytes=400, ask_bytes=100, checkpoint_bytes=2_000

@@ -14,14 +14,13 @@ from types import CodeType
 from hypothesis import strategies as st
 
 from codeplan.agent_api import agent_api
-from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.language.checking import check_source
-from codeplan.sandbox.language.program import compile_plan
-from codeplan.sandbox.limits import Limits
+from codeplan.sandbox.language.compilation import compile_plan
 from codeplan.testing.samples.object_worlds import SampleWalker
 from codeplan.testing.samples.plans import sample_attacks, sample_plans
 from codeplan.testing.samples.world import answer_function
-from codeplan.types.plan import Plan, Rejected
+from codeplan.types import Plan, Rejected
 
 API = agent_api(SampleWalker)
 SOURCES = [s.source for s in sample_plans()] + [a.source for a in sample_attacks()]

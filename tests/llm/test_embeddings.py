@@ -19,7 +19,7 @@ from codeplan.llm.openai_client import OpenAIModel
 from codeplan.llm.routing import RoutedModel
 from codeplan.protocols import Embeds
 from codeplan.standin.server.embeddings import DIMENSIONS, text_vector
-from codeplan.types.model import Usage
+from codeplan.types import Usage
 
 TEXTS = ["heat an apple", "cool a mug", "heat an apple"]
 

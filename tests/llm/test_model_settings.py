@@ -61,8 +61,7 @@ def test_an_unknown_setting_is_refused_with_the_valid_ones() -> None:
     ):
         connect("tiny", temprature=0)
     with pytest.raises(
-        UsageError,
-        match="'scripted' has no setting 'base_url'; there are: ask_model, .*mistakes, model_seed",
+        UsageError, match="'scripted' has no setting 'base_url'; there are: ask_model, .*mistakes, model_seed"
     ):
         connect("scripted", base_url="http://localhost/v1")
 

@@ -10,7 +10,7 @@ from support.reply_server import HELLO, KEY, Endpoint, reply
 
 from codeplan.llm.openai_client import OpenAIModel
 from codeplan.runner.models import connect
-from codeplan.types.model import Usage
+from codeplan.types import Usage
 
 
 def test_an_answer_has_its_tokens_and_the_answering_model(endpoint: Endpoint) -> None:

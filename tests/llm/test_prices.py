@@ -10,7 +10,7 @@ import pytest
 from codeplan.errors import UsageError
 from codeplan.llm import prices
 from codeplan.llm.prices import Price, cost
-from codeplan.types.model import Usage
+from codeplan.types import Usage
 
 
 def test_the_built_in_table_has_a_date_and_a_source_and_cheaper_cached_input() -> None:

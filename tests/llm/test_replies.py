@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support.reply_server import HELLO, Endpoint, reply, response
 
-from codeplan.types.model import Usage
+from codeplan.types import Usage
 
 
 def test_the_setting_api_selects_the_responses_api(endpoint: Endpoint) -> None:

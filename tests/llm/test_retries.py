@@ -16,7 +16,7 @@ from codeplan.errors import BudgetExceeded, ModelError
 from codeplan.llm.endpoint_errors import EndpointError, parse_retry_after
 from codeplan.llm.openai_client import OpenAIModel
 from codeplan.llm.retries import RetryPolicy
-from codeplan.types.model import Usage
+from codeplan.types import Usage
 
 FAIL = ({"error": {"message": "busy"}}, 503)
 

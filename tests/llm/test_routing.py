@@ -16,7 +16,7 @@ from codeplan.llm.routing import RoutedModel
 from codeplan.protocols import LLM
 from codeplan.recording.events import EpisodeStarted
 from codeplan.runner.models import connect
-from codeplan.types.model import Purpose
+from codeplan.types import Purpose
 
 
 def test_each_purpose_goes_to_its_model_and_all_others_to_the_main_one() -> None:

@@ -5,7 +5,7 @@ from support.boxes import Boxes, Replies
 from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.recording.events import EnvironmentReset, PlanStarted, PlanStopped
 from codeplan.recording.trace import Trace
-from codeplan.runner.live import run
+from codeplan.runner.new_episodes import run
 
 TWO = (
     "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] look')\n        assert agent.open(1), 'no'\n"

@@ -8,9 +8,8 @@ from support.boxes import Boxes, BoxesInWords, Replies
 
 from codeplan.methods.adapt import Adapt
 from codeplan.recording.events import SpanOpened, WarningIssued
-from codeplan.runner.live import run
-from codeplan.types.model import Completion
-from codeplan.types.task import ActionSpace, Observation, Task
+from codeplan.runner.new_episodes import run
+from codeplan.types import ActionSpace, Completion, Observation, Task
 
 SPACE = ActionSpace(forms=("open NUMBER",), no_effect_prefixes=("It is empty",))
 

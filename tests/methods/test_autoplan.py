@@ -7,7 +7,7 @@ from codeplan.errors import ModelError, UsageError
 from codeplan.methods.autoplan import AutoPlan
 from codeplan.recording.events import SpanOpened
 from codeplan.recording.trace import Trace
-from codeplan.runner.live import learn, run
+from codeplan.runner.new_episodes import learn, run
 
 GIVE_UP = "think: Task failed!"
 REVIEW = ["it opened box 1", "it gave up too early"]

@@ -12,8 +12,8 @@ from codeplan.methods.adapt import Adapt
 from codeplan.planning.refinement import MAX_REPAIRS, LoopSettings
 from codeplan.plugins import load_factory, setting_specs
 from codeplan.recording.events import SpanOpened
-from codeplan.runner.live import run
-from codeplan.types.task import ActionSpace
+from codeplan.runner.new_episodes import run
+from codeplan.types import ActionSpace
 
 DEFAULTS = {
     # AdaPlanner (Sun et al., 2023): six tries, the last ones from step 1; one worked example; our savings on top

@@ -6,11 +6,11 @@ import pytest
 
 from codeplan import methods
 from codeplan.budget import Budget
-from codeplan.recording.comparison import describe_difference
+from codeplan.recording.event_comparison import describe_difference
 from codeplan.recording.events import ActionTaken, EpisodeEnded, ModelCalled, SpanClosed, SpanOpened
 from codeplan.recording.trace import Trace
-from codeplan.runner.live import run
-from codeplan.runner.recorded import replay, resume
+from codeplan.runner.new_episodes import run
+from codeplan.runner.recorded_episodes import replay, resume
 
 EVERY = {
     "react": {},

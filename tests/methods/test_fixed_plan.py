@@ -2,9 +2,8 @@ from support.boxes import Boxes, Replies
 
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.recording.events import PlanStarted, StepEntered
-from codeplan.runner.live import run
-from codeplan.types.ending import NotSolved, Refused, Success
-from codeplan.types.run import Finished
+from codeplan.runner.new_episodes import run
+from codeplan.types import Finished, NotSolved, Refused, Success
 
 LOOK = """
 def solution(agent, start_from=1):

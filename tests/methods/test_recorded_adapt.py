@@ -10,8 +10,8 @@ from codeplan.budget import Budget
 from codeplan.methods.adapt import Adapt
 from codeplan.methods.react import ReAct
 from codeplan.recording.events import ActionTaken
-from codeplan.runner.live import run
-from codeplan.types.model import Completion
+from codeplan.runner.new_episodes import run
+from codeplan.types import Completion
 
 RECORDS = Path(__file__).parents[2] / ".." / "shared" / "fixtures" / "textcraft_transcripts.jsonl"
 pytestmark = pytest.mark.skipif(not RECORDS.is_file(), reason="the recorded runs are not here (../shared/fixtures)")

@@ -7,9 +7,8 @@ from codeplan.budget import Budget
 from codeplan.errors import UsageError
 from codeplan.planning.refinement import find_resume_point
 from codeplan.recording.events import PlanDrafted, PlanFailed, PlanRejected, PlanStarted, StepEntered
-from codeplan.runner.live import run
-from codeplan.types.ending import NotSolved
-from codeplan.types.plan import Checkpoint, Plan, Step
+from codeplan.runner.new_episodes import run
+from codeplan.types import Checkpoint, NotSolved, Plan, Step
 
 LOOK = """
 def solution(agent, start_from=1):
@@ -205,10 +204,7 @@ def test_a_wrong_setting_is_refused_with_what_is_valid():
 
 def steps(*digests, needs=(), sets=()):
     needs, sets = dict(needs), dict(sets)
-    return Plan(
-        "",
-        tuple(Step(n, 1, 1, "", d, needs.get(n, ()), sets.get(n, ())) for n, d in enumerate(digests, 1)),
-    )
+    return Plan("", tuple(Step(n, 1, 1, "", d, needs.get(n, ()), sets.get(n, ())) for n, d in enumerate(digests, 1)))
 
 
 def saved(*numbers, names=()):

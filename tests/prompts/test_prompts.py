@@ -9,13 +9,13 @@ import pytest
 
 from codeplan import envs
 from codeplan.prompts.templates import PromptError, Prompts
-from codeplan.runner.live import execute
-from codeplan.skills.binding import SkillParameter
+from codeplan.runner.new_episodes import execute
+from codeplan.skills.parameter_binding import SkillParameter
 from codeplan.skills.skill import Skill
 from codeplan.standin.household.places import sort_by_likelihood
 from codeplan.standin.household.planning import parse_goal
 from codeplan.standin.model import ScriptedModel
-from codeplan.types.run import Finished, Stopped
+from codeplan.types import Finished, Stopped
 
 KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")
 CHATS = {

@@ -7,7 +7,7 @@ from support.task_runs import run_tasks
 from codeplan import envs
 from codeplan.errors import Diverged, UsageError
 from codeplan.recording.tape import Tape, TapeRecorder
-from codeplan.runner.live import run
+from codeplan.runner.new_episodes import run
 
 OPEN = "def solution(agent, start_from=1):\n    print(agent.open({}))\n"
 

@@ -3,8 +3,7 @@ import pytest
 from codeplan.errors import UsageError
 from codeplan.recording.events import ActionTaken, EpisodeStarted, SpanOpened, StepEntered, TextPrinted
 from codeplan.recording.trace import Trace
-from codeplan.types.plan import Checkpoint
-from codeplan.types.task import Observation, Task
+from codeplan.types import Checkpoint, Observation, Task
 
 EVENTS = [
     EpisodeStarted(task=Task("a"), env="e", method="m", model="x", codeplan_version="0"),

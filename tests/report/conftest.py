@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.chromium import Chromium
 
-from codeplan.cli import main
+from codeplan.cli.app import main
 from codeplan.envs.miniwob.browser_path import find_browser as found_browser
 from codeplan.errors import UsageError
 

@@ -8,12 +8,8 @@ from typing import Any
 import pytest
 
 from codeplan.report.json_output import outcome_as_json, to_json_value, to_plain_data
-from codeplan.sandbox.protocol.codec import encode
-from codeplan.types.ending import NotSolved
-from codeplan.types.plan import Diagnostic, Rejected
-from codeplan.types.result import Result
-from codeplan.types.run import Failed, Finished, ResourceUsage, Stopped
-from codeplan.types.task import Task
+from codeplan.sandbox import encode
+from codeplan.types import Diagnostic, Failed, Finished, NotSolved, Rejected, ResourceUsage, Result, Stopped, Task
 
 STATE = encode({"found": "mug 1", "seen": ("desk 1", 2)}, 10_000)
 
@@ -22,10 +18,7 @@ def failed(error: str) -> Failed:
     return Failed(2, 7, error, "no mug", "looking\n", STATE, {}, ResourceUsage())
 
 
-@pytest.mark.parametrize(
-    "value",
-    [None, True, 3, -1.5, "text", [1, [2]], {"a": {"b": []}}, 2**64],
-)
+@pytest.mark.parametrize("value", [None, True, 3, -1.5, "text", [1, [2]], {"a": {"b": []}}, 2**64])
 def test_json_values_stay_unchanged(value: Any) -> None:
     assert json.loads(json.dumps(to_json_value(value))) == value
 

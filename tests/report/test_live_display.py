@@ -29,11 +29,18 @@ from codeplan.recording.events import (
     WarningIssued,
 )
 from codeplan.report.live import LiveDisplay, SummaryDisplay
-from codeplan.types.ending import NotSolved, Success
-from codeplan.types.model import Completion, Purpose, Usage
-from codeplan.types.plan import Checkpoint, Diagnostic
-from codeplan.types.result import Result
-from codeplan.types.task import Observation, Task
+from codeplan.types import (
+    Checkpoint,
+    Completion,
+    Diagnostic,
+    NotSolved,
+    Observation,
+    Purpose,
+    Result,
+    Success,
+    Task,
+    Usage,
+)
 
 TASK = Task("clean/3", env="household", kind="clean", goal="put a clean mug on a desk")
 FIRST = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        agent.goto('desk 1')\n"

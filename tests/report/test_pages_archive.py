@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from support.trace_samples import PNG, acted, ended, hostile, started, write
 
-from codeplan.cli import main
+from codeplan.cli.app import main
 from codeplan.errors import UsageError
 from codeplan.recording.events import PictureSaved
 from codeplan.report.pages import archive
-from codeplan.report.pages.source import ReportSource
+from codeplan.report.pages.report_source import ReportSource
 
 
 class Elements(HTMLParser):

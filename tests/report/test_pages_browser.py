@@ -23,7 +23,7 @@ from codeplan.recording.events import (
 )
 from codeplan.report.pages import archive
 from codeplan.report.pages.catalog import MAX_TEXT_CHARACTERS
-from codeplan.report.pages.source import ReportSource
+from codeplan.report.pages.report_source import ReportSource
 
 ROWS = "table.episodes tbody tr"
 

@@ -8,15 +8,13 @@ import pytest
 from support.trace_samples import acted, ended, hostile, started, write
 
 from codeplan.bench import store
-from codeplan.bench.measures import EpisodeMeasures
+from codeplan.bench.episode_measures import EpisodeMeasures
 from codeplan.bench.papers import published_results
 from codeplan.errors import UsageError
 from codeplan.report.pages.overview import build_overview, cost_curve, cost_unit, refinement_curve
-from codeplan.report.pages.source import ReportSource
+from codeplan.report.pages.report_source import ReportSource
 from codeplan.statistics import wilson_interval
-from codeplan.types.ending import InfrastructureFailed, Success
-from codeplan.types.result import Result
-from codeplan.types.task import Task
+from codeplan.types import InfrastructureFailed, Result, Success, Task
 
 
 def result(

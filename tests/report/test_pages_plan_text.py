@@ -18,10 +18,10 @@ from codeplan.recording.events import (
     SpanOpened,
     StepEntered,
 )
-from codeplan.report.pages import course
+from codeplan.report.pages import episode_course
 from codeplan.report.pages.plan_text import MAX_LINES, diff_rows, plan_layout
 from codeplan.report.pages.trace_index import TraceIndex
-from codeplan.types.plan import Diagnostic
+from codeplan.types import Diagnostic
 
 
 def test_a_step_ranges_from_its_guard_to_the_last_line_within() -> None:
@@ -77,10 +77,10 @@ def test_the_course_has_each_run_with_steps_end_and_resume_point(tmp_path: Path)
             PlanFinished(step=2),
         )
     ).refresh()
-    refused, first, second, third = course.plan_rows(index.course_events)
+    refused, first, second, third = episode_course.plan_rows(index.course_events)
     assert (refused["plan"], refused["end"]["outcome"]) == (1, "refused")
     assert first["steps"] == [[1, 5, "look"], [2, 6, "take"]]
     assert first["end"] == {"outcome": "failed", "n": 7, "step": 2, "line": 5, "message": "no mug"}
     assert (second["from"], second["end"]["message"]) == (2, "KeyError: 'a'")
     assert third["end"]["outcome"] == "finished"
-    assert course.span_rows(index.course_events) == [[1, "trial", "first", 1, 0]]
+    assert episode_course.span_rows(index.course_events) == [[1, "trial", "first", 1, 0]]

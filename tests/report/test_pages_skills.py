@@ -9,10 +9,10 @@ from support.chromium import Chromium
 from support.trace_samples import HOSTILE, PLAN, ended, started, write
 from test_pages_browser import violations
 
-from codeplan.cli import main
+from codeplan.cli.app import main
 from codeplan.report.pages import archive, skills
 from codeplan.report.pages.catalog import EpisodeCatalog
-from codeplan.report.pages.source import ReportSource
+from codeplan.report.pages.report_source import ReportSource
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import EvidenceRecord, Skill, SkillOrigin
 from codeplan.statistics import mcnemar_exact, wilson_interval

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.served import Serve
 
-from codeplan.cli import main
+from codeplan.cli.app import main
 from codeplan.errors import UsageError
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted
 from codeplan.recording.trace import Trace

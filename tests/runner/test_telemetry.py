@@ -18,12 +18,9 @@ from codeplan.budget import Budget
 from codeplan.errors import InfrastructureError
 from codeplan.llm.routing import RoutedModel
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, TextsEmbedded
-from codeplan.runner.live import run
+from codeplan.runner.new_episodes import run
 from codeplan.runner.telemetry import CONTENT_VARIABLE, EpisodeSpans
-from codeplan.types.ending import Success
-from codeplan.types.model import Usage
-from codeplan.types.result import Result
-from codeplan.types.task import Task
+from codeplan.types import Result, Success, Task, Usage
 
 OPEN = "def solution(agent, start_from=1):\n    print(agent.open({}))\n"
 _exporter = InMemorySpanExporter()

@@ -7,9 +7,9 @@ import math
 import pytest
 
 from codeplan.errors import UsageError
-from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.sandbox.limits import STOPPING_LIMITS, Limits, limit_message, shorten
-from codeplan.types.run import Finished
+from codeplan.sandbox import Limits, Sandbox
+from codeplan.sandbox.limits import STOPPING_LIMITS, limit_message, shorten
+from codeplan.types import Finished
 
 
 @pytest.mark.parametrize("value", [0, -1, math.nan, math.inf, "5", True, None])

@@ -10,8 +10,8 @@ from support.boxes import Boxes, Replies
 from codeplan.errors import UsageError
 from codeplan.recording.events import ModelCalled, SkillsChosen
 from codeplan.recording.trace import Trace
-from codeplan.runner.live import run
-from codeplan.runner.recorded import replay
+from codeplan.runner.new_episodes import run
+from codeplan.runner.recorded_episodes import replay
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import Skill, SkillOrigin
 

@@ -18,11 +18,11 @@ from codeplan.budget import Budget
 from codeplan.errors import ModelError, UsageError
 from codeplan.llm.openai_client import OpenAIModel
 from codeplan.llm.routing import RoutedModel
-from codeplan.recording.comparison import describe_difference
+from codeplan.recording.event_comparison import describe_difference
 from codeplan.recording.events import ModelCalled, ModelCallFailed, SkillsChosen, TextsEmbedded
 from codeplan.recording.trace import Trace
-from codeplan.runner.live import run
-from codeplan.runner.recorded import replay, resume
+from codeplan.runner.new_episodes import run
+from codeplan.runner.recorded_episodes import replay, resume
 from codeplan.skills.embeddings import MAX_CHARACTERS, Embedder
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import Skill
@@ -31,7 +31,7 @@ from codeplan.standin.model import ScriptedModel
 from codeplan.standin.server.app import StandInServer
 from codeplan.standin.server.embeddings import text_vector
 from codeplan.standin.server.faults import FaultSettings
-from codeplan.types.model import Usage
+from codeplan.types import Usage
 
 PLAN = """def solution(agent, start_from=1):
     if start_from <= 1:

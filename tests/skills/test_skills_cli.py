@@ -172,7 +172,4 @@ def test_filter_and_check_replay_from_tapes(library, tmp_path):
     code, _, err = codeplan(library, *filtering, "--replay", str(tmp_path / "check"))
     assert (code, err.count("\n")) == (1, 1)
     code, _, err = codeplan(library, *filtering, "--replay", str(tmp_path / "check"), "--out", "x")
-    assert (code, err) == (
-        2,
-        "codeplan: episodes from a tape leave no traces; omit --out or --replay\n",
-    )
+    assert (code, err) == (2, "codeplan: episodes from a tape leave no traces; omit --out or --replay\n")

@@ -7,7 +7,7 @@ import pytest
 from codeplan import envs
 from codeplan.errors import UsageError
 from codeplan.prompts.templates import Prompts
-from codeplan.runner.live import run
+from codeplan.runner.new_episodes import run
 from codeplan.skills.skill import Skill
 from codeplan.skills.stores import FixedStore
 from codeplan.standin.model import ScriptedModel

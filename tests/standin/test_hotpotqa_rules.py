@@ -9,7 +9,7 @@ from codeplan.envs.hotpotqa.environment import HotpotQA
 from codeplan.errors import ModelError
 from codeplan.recording.events import PlanFailed, PlanRejected, PlanStarted
 from codeplan.recording.tape import Tape, TapeRecorder
-from codeplan.runner.live import run
+from codeplan.runner.new_episodes import run
 from codeplan.standin.hotpotqa.planning import PageQuestion, ParsedQuestion, parse_goal, write_plan
 from codeplan.standin.hotpotqa.refinement import MISTAKE_INSERTERS, refine_plan
 from codeplan.standin.model import ScriptedModel, answer_question

@@ -4,7 +4,7 @@ import pytest
 
 from codeplan import envs
 from codeplan.recording.events import PlanFailed, PlanRejected, PlanStarted
-from codeplan.runner.live import run
+from codeplan.runner.new_episodes import run
 from codeplan.standin.model import ScriptedModel
 
 KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")

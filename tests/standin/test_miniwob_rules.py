@@ -11,15 +11,15 @@ from codeplan.envs.miniwob.agent import MiniWobAgent
 from codeplan.envs.miniwob.environment import MiniWob
 from codeplan.envs.miniwob.page_folder import FEEDBACK_TASKS, PAPER_TASKS
 from codeplan.recording.events import PlanFailed
-from codeplan.runner.live import run
-from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.runner.new_episodes import run
+from codeplan.sandbox import Sandbox
 from codeplan.standin.environment_rules import rules_for
 from codeplan.standin.miniwob.mail import ParsedMailTask
 from codeplan.standin.miniwob.mail import parse_mail_task as understand_mail
 from codeplan.standin.miniwob.planning import find_solution, write_hasty_plan, write_plan
 from codeplan.standin.miniwob.refinement import mistake_inserters, refine_plan
 from codeplan.standin.model import ScriptedModel, answer_question
-from codeplan.types.plan import Plan
+from codeplan.types import Plan
 
 MAILS = "".join(f'<div class="email-thread"><div class="email-sender">{name}</div></div>' for name in ("Cora", "Evy"))
 

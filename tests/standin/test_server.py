@@ -159,7 +159,7 @@ def test_the_command_prints_its_address_and_keeps_a_log(tmp_path: Path) -> None:
 def test_bad_options_of_the_command_are_one_line(
     options: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from codeplan.cli import main
+    from codeplan.cli.app import main
 
     assert main(["serve-scripted", *options]) == 2
     err = capsys.readouterr().err

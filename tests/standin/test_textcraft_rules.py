@@ -13,7 +13,7 @@ from codeplan.envs.textcraft.agent import TextCraftAgent
 from codeplan.envs.textcraft.environment import TextCraft
 from codeplan.errors import ModelError
 from codeplan.recording.events import PlanFailed, PlanRejected, PlanStarted
-from codeplan.runner.live import run
+from codeplan.runner.new_episodes import run
 from codeplan.standin.mistakes import Mistakes
 from codeplan.standin.model import ScriptedModel, answer_question, first_difference
 from codeplan.standin.textcraft.mistakes import MISTAKE_INSERTERS

@@ -13,7 +13,7 @@ from codeplan.envs.webshop.factory import make
 from codeplan.errors import ModelError
 from codeplan.recording.events import PlanFailed, PlanRejected, PlanStarted
 from codeplan.recording.tape import Tape, TapeRecorder
-from codeplan.runner.live import run
+from codeplan.runner.new_episodes import run
 from codeplan.standin.model import ScriptedModel, answer_question
 from codeplan.standin.webshop.planning import ParsedShoppingGoal, parse_goal, write_plan
 from codeplan.standin.webshop.refinement import AGENT_VOCABULARY, MISTAKE_INSERTERS, refine_plan

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from codeplan.bench.bench_runner import BenchOutcome
-from codeplan.bench.spec import BenchSpec, ResolvedBench, resolve_bench
+from codeplan.bench.bench_spec import BenchSpec, ResolvedBench, resolve_bench
 from codeplan.bench.store import BenchRecord
 
 Play = Callable[..., BenchOutcome]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from codeplan.errors import ModelError
-from codeplan.types.model import Completion, Message
-from codeplan.types.task import ActionSpace, Observation, Task
+from codeplan.types import ActionSpace, Completion, Message, Observation, Task
 
 
 class BoxAgent:

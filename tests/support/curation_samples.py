@@ -1,8 +1,8 @@
 """Skills for the household that the tests of curation share, made as acquisition makes them, and a poisoned one."""
 
 from codeplan import envs
-from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.skills.binding import read_parameters
+from codeplan.sandbox import Sandbox
+from codeplan.skills.parameter_binding import read_parameters
 from codeplan.skills.skill import Skill, SkillOrigin
 from codeplan.standin.household.planning import parse_goal, write_plan
 

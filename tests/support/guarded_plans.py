@@ -6,13 +6,12 @@ from typing import Any
 
 from codeplan.agent_api import agent_api
 from codeplan.sandbox.language.checking import check_source
-from codeplan.sandbox.language.program import compile_plan
+from codeplan.sandbox.language.compilation import compile_plan
 from codeplan.sandbox.runtime.namespace import make_namespace, plan_variables
 from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, PlanTermination
 from codeplan.testing.samples.object_worlds import SampleWalker
 from codeplan.testing.samples.plans import wrap_as_plan as plan
-from codeplan.types.agent import AgentApi
-from codeplan.types.plan import Plan, Rejected
+from codeplan.types import AgentApi, Plan, Rejected
 
 API: AgentApi = agent_api(SampleWalker)
 

@@ -13,7 +13,7 @@ import pytest
 
 from codeplan.errors import ModelError
 from codeplan.llm.openai_client import OpenAIModel
-from codeplan.types.model import Message
+from codeplan.types import Message
 
 KEY = "sk-very-secret-0123456789"
 HELLO: list[Message] = [{"role": "user", "content": "Say hello."}]

@@ -1,7 +1,7 @@
 """What the tests of the library share: a small skill, and a household's task."""
 
 from codeplan.skills.skill import Skill, SkillOrigin
-from codeplan.types.task import Task
+from codeplan.types import Task
 
 PLAN = """def solution(agent, start_from=1):
     # Parameters, with their values for the task: heat some apple and put it in fridge.

@@ -6,7 +6,7 @@ from typing import Any
 
 from codeplan.bench.episode_worker import attempt_episode
 from codeplan.llm.background_loop import cancel_calls_on_interrupt
-from codeplan.runner.live import run
+from codeplan.runner.new_episodes import run
 from codeplan.types import Result, Task
 
 

@@ -30,12 +30,8 @@ from codeplan.recording.events import (
     WarningIssued,
 )
 from codeplan.recording.trace import write_trace
-from codeplan.sandbox.protocol.codec import encode
-from codeplan.types.ending import NotSolved, Success
-from codeplan.types.model import Completion
-from codeplan.types.plan import Checkpoint, Diagnostic
-from codeplan.types.result import Result
-from codeplan.types.task import Observation, Task
+from codeplan.sandbox import encode
+from codeplan.types import Checkpoint, Completion, Diagnostic, NotSolved, Observation, Result, Success, Task
 
 PLAN = """def solution(agent, start_from=1):
     if start_from <= 1:

@@ -5,9 +5,17 @@ from __future__ import annotations
 import pytest
 from support.plan_suites import MANIFEST, verdicts, write
 
-from codeplan.testing.cases import collection, coverage_page, fake_agent, helpers, mutation, pytest_coverage, strategies
+from codeplan.testing.cases import (
+    collection,
+    coverage_page,
+    fake_agent,
+    fixtures,
+    mutation,
+    pytest_coverage,
+    strategies,
+)
 
-LOADED = (collection, coverage_page, fake_agent, helpers, mutation, pytest_coverage, strategies)
+LOADED = (collection, coverage_page, fake_agent, fixtures, mutation, pytest_coverage, strategies)
 
 
 @pytest.fixture(scope="session", autouse=True)

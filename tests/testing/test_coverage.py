@@ -7,16 +7,15 @@ import socket
 
 import pytest
 
+from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.host.agent_port import AgentPort
-from codeplan.sandbox.host.process import WorkerProcess
-from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.host.session import RunSession
-from codeplan.sandbox.limits import MAX_ARCS, Limits
+from codeplan.sandbox.host.worker_process import WorkerProcess
+from codeplan.sandbox.limits import MAX_ARCS
 from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.progress import LineCoverage
+from codeplan.sandbox.protocol.run_progress import LineCoverage
 from codeplan.testing.cases.coverage import MissedBranch, PlanCoverage, coverage_percent, format_table
-from codeplan.types.plan import Plan
-from codeplan.types.run import Finished, Stopped
+from codeplan.types import Finished, Plan, Stopped
 
 PLAN = """\
 def solution(agent, start_from=1):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codeplan.cli import main
+from codeplan.cli.app import main
 from codeplan.testing.cases.faults import FAULTS
 from codeplan.testing.cases.manifest import AnswerSources, Expectations, PlanManifest
 

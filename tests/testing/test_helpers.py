@@ -11,7 +11,7 @@ from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.errors import AgentError, ModelError, UsageError
 from codeplan.testing.cases.fake_agent import calls_of
 from codeplan.testing.cases.strategies import tasks
-from codeplan.types.run import Failed, Finished
+from codeplan.types import Failed, Finished
 
 GREET = """\
 def solution(agent, start_from=1):

@@ -8,7 +8,7 @@ import pytest
 from support.plan_suites import MANIFEST, write
 
 import codeplan
-from codeplan.cli import main
+from codeplan.cli.app import main
 from codeplan.errors import UsageError
 from codeplan.testing.cases.scaffold import new_test
 

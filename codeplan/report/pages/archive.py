@@ -17,7 +17,7 @@ from codeplan.report.pages.episode_view import EpisodeView
 from codeplan.report.pages.html_page import PAGE_MARK, render_page
 from codeplan.report.pages.overview import build_overview
 from codeplan.report.pages.pictures import picture_data_url
-from codeplan.report.pages.source import ReportEpisode, ReportSource
+from codeplan.report.pages.report_source import ReportEpisode, ReportSource
 from codeplan.skills.library import SkillLibrary
 
 MAX_FILE_BYTES = 48 << 20

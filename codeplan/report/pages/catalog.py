@@ -11,7 +11,7 @@ from codeplan.recording.events import Event
 from codeplan.report.pages import skills
 from codeplan.report.pages.episode_view import EpisodeView
 from codeplan.report.pages.overview import build_overview
-from codeplan.report.pages.source import ReportData, ReportEpisode, ReportSource
+from codeplan.report.pages.report_source import ReportData, ReportEpisode, ReportSource
 from codeplan.report.pages.trace_index import UnreadableEvent
 from codeplan.skills.library import SkillLibrary
 

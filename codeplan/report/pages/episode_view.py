@@ -7,12 +7,12 @@ from typing import Any
 
 from codeplan.recording.events import Event
 from codeplan.report.json_output import to_plain_data
-from codeplan.report.pages import course
+from codeplan.report.pages import episode_course
 from codeplan.report.pages.event_renderer import EventItem, EventRenderer, PictureAddress, visible_data
 from codeplan.report.pages.plan_text import plan_layout
-from codeplan.report.pages.source import ReportEpisode
+from codeplan.report.pages.report_source import ReportEpisode
 from codeplan.report.pages.trace_index import TraceIndex, UnreadableEvent
-from codeplan.runner.live import TRACE_NAME
+from codeplan.runner.new_episodes import TRACE_NAME
 
 
 class EpisodeView:
@@ -50,8 +50,8 @@ class EpisodeView:
             "bytes": index.size,
             "plans": len(index.plan_offsets),
             "pages": [page.first for page in index.pages],
-            "course": course.plan_rows(index.course_events),
-            "spans": course.span_rows(index.course_events),
+            "course": episode_course.plan_rows(index.course_events),
+            "spans": episode_course.span_rows(index.course_events),
         }
 
     def page(self, number: int) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from codeplan.report.pages.plan_text import diff_rows, plan_layout
 from codeplan.report.pages.trace_index import UnreadableEvent
 from codeplan.report.pages.variable_text import dropped_variables, variable_texts
 from codeplan.report.pages.visible_text import clip, label
-from codeplan.types.plan import Checkpoint
+from codeplan.types import Checkpoint
 
 _MAX_VARIABLE_CHARACTERS = 2000
 _MAX_TITLE_CHARACTERS = 2000

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from codeplan.bench.measures import CellStatistics, EpisodeMeasures, cell_statistics
+from codeplan.bench.episode_measures import CellStatistics, EpisodeMeasures, cell_statistics
 from codeplan.bench.store import EpisodeOutcome
 from codeplan.report.json_output import to_plain_data
 from codeplan.report.pages.event_renderer import visible_data
-from codeplan.report.pages.source import SCRIPTED, ReportColumn, ReportData, ReportEpisode
+from codeplan.report.pages.report_source import SCRIPTED, ReportColumn, ReportData, ReportEpisode
 from codeplan.report.pages.visible_text import label
 from codeplan.statistics import wilson_interval
 

@@ -10,7 +10,7 @@ import msgspec
 
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event
 from codeplan.report.pages.trace_index import UnreadableEvent, decode_event
-from codeplan.runner.live import TRACE_NAME
+from codeplan.runner.new_episodes import TRACE_NAME
 
 _MAX_DEPTH = 4
 _HEAD_BYTES = 4 << 20

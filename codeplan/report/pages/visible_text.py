@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from codeplan.report.text import TAB
+from codeplan.report.terminal_text import TAB
 
 _CONTROL_PICTURES = 0x2400
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from string import Template
 from typing import Literal
 
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 _NAME = r"((?:[A-Z]\w+)(?: (?:of |van )?[A-Z]\w+)*)"
 _YEAR = r"(\d{4})"

@@ -6,7 +6,7 @@ import re
 from string import Template
 
 from codeplan.standin.household.places import likely_places, sort_by_likelihood
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 
 class ParsedHouseholdGoal(Value, frozen=True):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from codeplan.standin.household.places import sort_by_likelihood
 from codeplan.standin.household.planning import ParsedHouseholdGoal, write_plan
 from codeplan.standin.plan_edits import AgentVocabulary, edit_step, failed_step, first_fix, first_match, split_steps
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 _METHODS = {"goto", "take", "put", "open_receptacle", "close_receptacle", "clean", "heat", "cool", "turn_on", "report"}
 _ATTRIBUTES = {"location", "holding", "receptacles"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from codeplan.standin.miniwob.steps import StepSource, click_line, fill_step, final_click, xpath_string
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 
 class ParsedMailTask(Value, frozen=True):

@@ -11,7 +11,7 @@ from codeplan.standin.miniwob import feedback as feedback
 from codeplan.standin.miniwob import forms as forms
 from codeplan.standin.miniwob import mail as mail
 from codeplan.standin.miniwob.steps import StepSource, write_steps
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 
 class WebTaskSolution(Value, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textwrap import indent
 
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 SUBMIT_XPATH = "//button[@id='subbtn']"
 

@@ -20,7 +20,7 @@ from codeplan.standin.prompt_sections import infer_purpose
 from codeplan.standin.server import bodies, embeddings
 from codeplan.standin.server.bodies import ServerReply
 from codeplan.standin.server.faults import FaultChooser, FaultSettings
-from codeplan.types.model import Completion, Message
+from codeplan.types import Completion, Message
 
 if TYPE_CHECKING:
     import uvicorn

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from codeplan.types.model import Completion, Message
+from codeplan.types import Completion, Message
 
 _CHUNK_CHARACTERS = 40
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from string import Template
 
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 VARIANT_INGREDIENTS = ("planks", "wool")
 """Ingredients with variants: any ``oak planks`` are planks."""

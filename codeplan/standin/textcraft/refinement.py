@@ -18,7 +18,7 @@ from codeplan.standin.textcraft.planning import (
     variant_choice_lines,
     write_plan,
 )
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 AGENT_VOCABULARY = AgentVocabulary(
     frozenset({"get", "craft", "inventory", "recipes", "report", "goal", "craftable"}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from string import Template
 
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 _PRICE_LIMIT = re.compile(r",? and price lower than ([\d.]+) dollars")
 _REQUEST_PHRASE = re.compile(

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from codeplan.errors import BudgetExceeded
+from codeplan.sandbox import Limits
 from codeplan.sandbox.host.backend import Capability
-from codeplan.sandbox.limits import Limits
 from codeplan.testing.backend.base import BackendTests, assert_failed, assert_finished, checkpoint_values
 from codeplan.testing.samples.home import SampleHome
 from codeplan.testing.samples.plans import wrap_as_plan

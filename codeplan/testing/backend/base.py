@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from codeplan.sandbox import Limits, decode
 from codeplan.sandbox.host.backend import Backend, Capability, PartialBackend
-from codeplan.sandbox.limits import Limits
-from codeplan.sandbox.protocol.codec import decode
 from codeplan.testing.samples.home import SampleHome
 from codeplan.testing.samples.plans import wrap_as_plan
-from codeplan.types.plan import Checkpoint, Rejected
-from codeplan.types.run import Failed, Finished, Stopped
+from codeplan.types import Checkpoint, Failed, Finished, Rejected, Stopped
 
 TWO_STEPS = """
     if start_from <= 1:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from codeplan.errors import UsageError
+from codeplan.sandbox import Limits, encode
 from codeplan.sandbox.host.backend import Capability
-from codeplan.sandbox.limits import Limits
-from codeplan.sandbox.protocol.codec import CheckpointError, encode
+from codeplan.sandbox.protocol.codec import CheckpointError
 from codeplan.testing.backend.base import (
     TWO_STEPS,
     BackendTests,
@@ -20,7 +20,7 @@ from codeplan.testing.backend.base import (
 )
 from codeplan.testing.samples.home import SampleHome
 from codeplan.testing.samples.plans import wrap_as_plan
-from codeplan.types.plan import Checkpoint
+from codeplan.types import Checkpoint
 
 
 class CheckpointTests(BackendTests):

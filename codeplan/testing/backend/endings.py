@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
+from codeplan.sandbox import Limits, OutputChunk, Progress, StepEntry
 from codeplan.sandbox.host.backend import Capability
-from codeplan.sandbox.limits import Limits
-from codeplan.sandbox.protocol.progress import OutputChunk, Progress, StepEntry
 from codeplan.testing.backend.base import (
     TWO_STEPS,
     BackendTests,
@@ -19,7 +18,7 @@ from codeplan.testing.backend.base import (
 )
 from codeplan.testing.samples.home import SampleHome
 from codeplan.testing.samples.plans import wrap_as_plan
-from codeplan.types.plan import Plan
+from codeplan.types import Plan
 
 
 class EndingTests(BackendTests):

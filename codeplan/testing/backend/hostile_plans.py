@@ -7,12 +7,11 @@ import time
 
 import pytest
 
-from codeplan.sandbox.limits import Limits
+from codeplan.sandbox import Limits
 from codeplan.testing.backend.base import BackendTests, assert_finished, checkpoint_values
 from codeplan.testing.samples.home import SampleHome
 from codeplan.testing.samples.plans import sample_attacks
-from codeplan.types.plan import Rejected
-from codeplan.types.run import Failed, Finished, Stopped
+from codeplan.types import Failed, Finished, Rejected, Stopped
 
 _SECONDS = 8.0
 _GROWTH = 400 << 20

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from codeplan.sandbox.limits import Limits
-from codeplan.sandbox.protocol.codec import encode
+from codeplan.sandbox import Limits, encode
 from codeplan.testing.backend.base import TWO_STEPS, BackendTests, checkpoint_values, echo_answer
 from codeplan.testing.samples.home import SampleHome
 from codeplan.testing.samples.plans import SamplePlan, SampleRun, run_in_python, sample_plans, wrap_as_plan
 from codeplan.testing.samples.world import answer_function, call_history
-from codeplan.types.plan import Plan, Rejected
-from codeplan.types.run import Failed, Finished
+from codeplan.types import Failed, Finished, Plan, Rejected
 
 _SAMPLES = {s.name: s for s in sample_plans()}
 

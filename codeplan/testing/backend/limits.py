@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from codeplan.sandbox import Limits
 from codeplan.sandbox.host.backend import Capability
-from codeplan.sandbox.limits import Limits
 from codeplan.testing.backend.base import BackendTests, assert_finished, assert_stopped, checkpoint_values
 from codeplan.testing.samples.home import SampleHome
 from codeplan.testing.samples.plans import wrap_as_plan

@@ -10,7 +10,7 @@ from codeplan.errors import ModelError
 from codeplan.protocols import LLM
 from codeplan.recording.events import ModelCalled
 from codeplan.recording.tape import read_tape
-from codeplan.types.model import Completion, Message, Purpose
+from codeplan.types import Completion, Message, Purpose
 
 AnswerFunction = Callable[[str], str | None]
 """Maps a question to its answer; None if it has none."""

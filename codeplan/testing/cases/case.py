@@ -10,17 +10,16 @@ from typing import Any, NamedTuple
 from codeplan import envs
 from codeplan.protocols import LLM, Environment
 from codeplan.runner.models import connect
-from codeplan.sandbox.limits import Limits
+from codeplan.sandbox import Limits
 from codeplan.skills import skill_folder
 from codeplan.testing.cases import expectations, manifest_files
 from codeplan.testing.cases.answer_models import FallbackModel, scripted_llm, taped_llm
+from codeplan.testing.cases.case_run import CoverageCallback, PlanRun, run_once
 from codeplan.testing.cases.faults import FAULTS, InjectedFault, inject_fault, locate_fault
 from codeplan.testing.cases.manifest import AnswerSources, Expectations, PlanManifest, TaskSelection, seeds_of
-from codeplan.testing.cases.plan_run import CoverageCallback, PlanRun, run_once
 from codeplan.testing.cases.rewording import WordReplacements, replace_words
 from codeplan.testing.cases.toml_lines import line_of
-from codeplan.types.plan import Plan
-from codeplan.types.task import Task
+from codeplan.types import Plan, Task
 
 RESUME = "resume"
 """The check of a case that interrupts and resumes its plan."""

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.types.plan import Rejected
+from codeplan.sandbox import Sandbox
+from codeplan.types import Rejected
 
 LineArc = tuple[int, int]
 """Two lines that ran one after the other in one function; 0 is outside it."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
 
-from codeplan.report.text import clean
+from codeplan.report.terminal_text import clean
 from codeplan.testing.cases.coverage import PlanCoverage, coverage_percent
 
 _STYLE = """\

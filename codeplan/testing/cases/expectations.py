@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from codeplan.report.json_output import to_json_value
-from codeplan.sandbox.protocol.codec import decode
+from codeplan.sandbox import decode
+from codeplan.testing.cases.case_run import PlanRun
 from codeplan.testing.cases.manifest import Expectations, ExpectedFailure
-from codeplan.testing.cases.plan_run import PlanRun
-from codeplan.types.plan import Rejected
+from codeplan.types import Rejected
 
 
 def find_complaints(run: PlanRun, expect: Expectations) -> Iterator[str]:

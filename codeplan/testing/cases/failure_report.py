@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from codeplan.report.json_output import to_json_value
-from codeplan.report.text import clean, one_line, source_excerpt
-from codeplan.sandbox.protocol.codec import decode
-from codeplan.testing.cases.plan_run import PlanRun
-from codeplan.types.plan import Checkpoint, Rejected
-from codeplan.types.run import Failed, Outcome, Stopped
+from codeplan.report.terminal_text import clean, one_line, source_excerpt
+from codeplan.sandbox import decode
+from codeplan.testing.cases.case_run import PlanRun
+from codeplan.types import Checkpoint, Failed, Outcome, Rejected, Stopped
 
 MAX_ACTIONS = 5
 """How many of the last actions are shown."""

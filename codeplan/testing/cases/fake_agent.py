@@ -11,7 +11,7 @@ from codeplan.agent_api import agent_api
 from codeplan.episode.agent import agent_class
 from codeplan.errors import AgentError, UsageError
 from codeplan.protocols import Environment
-from codeplan.types.agent import AgentMethod
+from codeplan.types import AgentMethod
 
 FakeCall = tuple[str, tuple[Any, ...], dict[str, Any]]
 """A method's name and the arguments of the call."""

@@ -13,9 +13,8 @@ from typing import Any, Final, Literal, NamedTuple
 from codeplan.protocols import LLM, Environment, TakesActions
 from codeplan.recording.events import ActionTaken
 from codeplan.testing.cases import household_faults as house
-from codeplan.testing.cases.plan_run import PlanRun
-from codeplan.types.model import Completion, Message, Purpose
-from codeplan.types.task import Observation, Task
+from codeplan.testing.cases.case_run import PlanRun
+from codeplan.types import Completion, Message, Observation, Purpose, Task
 
 FaultAction = Callable[[Environment, Task, str, Observation], Observation]
 """Executes an action under the fault. The last argument is the previous observation."""

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import msgspec
 
 from codeplan.protocols import Environment
-from codeplan.types.task import Observation, Task
+from codeplan.types import Observation, Task
 
 if TYPE_CHECKING:
     from codeplan.envs.household.game import Game, HouseholdState
-    from codeplan.testing.cases.plan_run import PlanRun
+    from codeplan.testing.cases.case_run import PlanRun
 
 _TAKE = re.compile(r"take (?P<object>.+) from (?P<receptacle>.+)")
 _PUT = re.compile(r"(?:put|move) (?P<object>.+) (?:in/on|to) (?P<receptacle>.+)")

@@ -13,16 +13,15 @@ from typing import NamedTuple
 import msgspec
 
 from codeplan.errors import ModelError, UsageError
-from codeplan.report.text import one_line
-from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.sandbox.limits import Limits
+from codeplan.report.terminal_text import one_line
+from codeplan.sandbox import Limits, Sandbox
 from codeplan.testing.cases.case import RESUME, CaseRunner, PlanCase
+from codeplan.testing.cases.case_run import PlanRun, check_plan
 from codeplan.testing.cases.expectations import find_complaints
 from codeplan.testing.cases.faults import FAULTS, InjectedFault, locate_fault
 from codeplan.testing.cases.manifest import MutationTarget
-from codeplan.testing.cases.plan_run import PlanRun, check_plan
 from codeplan.testing.cases.rewording import replace_words
-from codeplan.types.plan import Plan, Rejected
+from codeplan.types import Plan, Rejected
 
 MUTANT_LIMITS = Limits(wall=2.0, cpu=2.0, turns=200_000, calls=200)
 """Limits for a mutant: some never end."""

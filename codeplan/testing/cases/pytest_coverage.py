@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from codeplan.sandbox.protocol.progress import LineCoverage
+from codeplan.sandbox.protocol.run_progress import LineCoverage
 from codeplan.testing.cases import coverage_page
 from codeplan.testing.cases.case import PlanSuite
+from codeplan.testing.cases.case_run import CoverageCallback
 from codeplan.testing.cases.coverage import LineArc, PlanCoverage, coverage_percent, format_table
-from codeplan.testing.cases.plan_run import CoverageCallback
 
 _SENT = "codeplan_coverage"
 

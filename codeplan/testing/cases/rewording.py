@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from codeplan.skills.binding import bind_parameters
+from codeplan.skills.parameter_binding import bind_parameters
 
 
 class WordReplacements(NamedTuple):

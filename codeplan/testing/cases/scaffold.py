@@ -9,9 +9,9 @@ from codeplan.errors import UsageError
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, ModelCalled, StepEntered
 from codeplan.recording.tape import TapeRecorder
 from codeplan.recording.trace import Trace
-from codeplan.runner.live import TRACE_NAME
+from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.testing.cases.manifest import MANIFEST_SUFFIX
-from codeplan.types.result import Result
+from codeplan.types import Result
 
 _MANIFEST = """\
 # Written from a recorded episode. 'codeplan test' runs it.

@@ -19,7 +19,7 @@ from codeplan import envs
 from codeplan.errors import UsageError
 from codeplan.protocols import Environment, GeneratesTasks
 from codeplan.testing.cases.household_faults import EditableHousehold
-from codeplan.types.task import Task
+from codeplan.types import Task
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

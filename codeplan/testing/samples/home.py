@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from codeplan.errors import AgentError
-from codeplan.types.task import Observation
+from codeplan.types import Observation
 
 
 class SampleHome:

@@ -6,10 +6,10 @@ import pytest
 
 from codeplan import envs
 from codeplan.errors import UsageError
+from codeplan.sandbox import Sandbox
 from codeplan.sandbox.analysis.parameter_comments import PARAMETERS_CLOSING, PARAMETERS_OPENING
-from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.standin.household.planning import parse_goal, write_plan
-from codeplan.types.plan import Plan, Rejected
+from codeplan.types import Plan, Rejected
 
 SANDBOX = Sandbox()
 FIRST = "You see a bed 1, a desk 1, a desk 2, and a safe 1. Your task is to: put a mug in safe."

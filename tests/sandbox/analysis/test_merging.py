@@ -3,9 +3,8 @@
 import pytest
 
 from codeplan.errors import UsageError
-from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.types.plan import Rejected
-from codeplan.types.run import Finished
+from codeplan.sandbox import Sandbox
+from codeplan.types import Finished, Rejected
 
 SANDBOX = Sandbox()
 

@@ -17,18 +17,15 @@ import pytest
 from support.caged import SampleHome, answer, finished, locked_worker, plan, run, stopped
 
 from codeplan.errors import SandboxError
+from codeplan.sandbox import Limits, Sandbox, encode, probe_layers
 from codeplan.sandbox.cage.landlock import build_ruleset
 from codeplan.sandbox.cage.lockdown import LAYER_NAMES
 from codeplan.sandbox.cage.seccomp import build_filter
 from codeplan.sandbox.host import launcher
 from codeplan.sandbox.host.agent_port import AgentPort
-from codeplan.sandbox.host.sandbox import Sandbox, probe_layers
 from codeplan.sandbox.host.session import RunSession
-from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.codec import encode
-from codeplan.types.plan import Plan
-from codeplan.types.run import Finished, Stopped
+from codeplan.types import Finished, Plan, Stopped
 
 SUPPORT = Path(__file__).parents[2] / "support"
 SECRET = "CANARY-ENV-8d2f"
@@ -420,7 +417,7 @@ class ForgedRun:
         bounds = Limits(**({"wall": 0.5} | limits))  # type: ignore[arg-type]  # the tests name fields of the right kinds
         port = AgentPort(home or SampleHome(print), answer)
         job = frames.RunJob(SOURCE, port.methods, port.attributes, 1, None, 0, bounds)
-        from codeplan.sandbox.host.process import WorkerProcess
+        from codeplan.sandbox.host.worker_process import WorkerProcess
 
         with theirs, WorkerProcess(ours, dummy.pid, os.pidfd_open(dummy.pid)) as worker:
             theirs.setblocking(False)

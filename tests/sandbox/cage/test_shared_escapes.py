@@ -12,12 +12,8 @@ from pathlib import Path
 import pytest
 from support.caged import answer, finished, run
 
-from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.sandbox.limits import Limits
-from codeplan.sandbox.protocol.codec import decode
-from codeplan.types.plan import Checkpoint, Rejected
-from codeplan.types.run import Failed
-from codeplan.types.task import Observation
+from codeplan.sandbox import Limits, Sandbox, decode
+from codeplan.types import Checkpoint, Failed, Observation, Rejected
 
 FOLDER = Path(__file__).parents[3].parent / "shared" / "escapes"
 PLANS = sorted(FOLDER.glob("*.py"))

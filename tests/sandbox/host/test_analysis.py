@@ -8,10 +8,9 @@ import pytest
 from support.caged import plan
 
 from codeplan.errors import SandboxError, UsageError
-from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.sandbox.limits import Limits
+from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.protocol.plain_data import ANALYSIS_RULES, MAX_ANALYSIS_BYTES, PlainDataRules, find_non_plain
-from codeplan.types.plan import Rejected
+from codeplan.types import Rejected
 
 sandbox = Sandbox()
 

@@ -7,15 +7,12 @@ import socket
 
 from support.caged import SampleHome, answer, finished, plan
 
+from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.host.code_cache import MAX_CODE_BYTES, MAX_PLANS, CodeCache
-from codeplan.sandbox.host.process import WorkerProcess
-from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.sandbox.language.program import Program, Segment, compile_plan
-from codeplan.sandbox.limits import Limits
+from codeplan.sandbox.host.worker_process import WorkerProcess
+from codeplan.sandbox.language.compilation import Program, Segment, compile_plan
 from codeplan.sandbox.protocol import frames
-from codeplan.types.agent import AgentApi
-from codeplan.types.plan import Plan, Rejected
-from codeplan.types.run import Failed
+from codeplan.types import AgentApi, Failed, Plan, Rejected
 
 SOURCE = plan(
     """
@@ -95,12 +92,7 @@ def test_the_least_recently_used_code_is_dropped_first():
     codes.store("one more", b"code")
     codes.store("a long one", b"x" * (MAX_CODE_BYTES + 1))
 
-    assert [codes.get(name) for name in ("plan 0", "plan 1", "one more", "a long one")] == [
-        b"code",
-        b"",
-        b"code",
-        b"",
-    ]
+    assert [codes.get(name) for name in ("plan 0", "plan 1", "one more", "a long one")] == [b"code", b"", b"code", b""]
 
 
 def test_a_pickled_sandbox_carries_no_code():

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.host.backend import PartialBackend
-from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.sandbox.limits import Limits
 from codeplan.testing.backend.contract import BackendContract
 from codeplan.testing.samples.plans import sample_plans
 

@@ -10,11 +10,9 @@ from pathlib import Path
 import pytest
 from support.caged import SampleHome, answer, failed, finished, plan, run, stopped
 
+from codeplan.sandbox import Limits, Sandbox, decode
 from codeplan.sandbox.host import launcher
-from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.sandbox.limits import Limits
-from codeplan.sandbox.protocol.codec import decode
-from codeplan.types.plan import Checkpoint, Rejected
+from codeplan.types import Checkpoint, Rejected
 
 
 def values(checkpoint: Checkpoint | None) -> dict[str, object]:

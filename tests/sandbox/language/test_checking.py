@@ -7,7 +7,7 @@ import sys
 import pytest
 from support.guarded_plans import accepted, check, plan, refused, run
 
-from codeplan.types.plan import Rejected
+from codeplan.types import Rejected
 
 GOOD = '''\
 """A plan."""

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from codeplan.sandbox.language.extraction import extract_plan
+from codeplan.sandbox import extract_plan
 
 PLAN = (
     "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] go')\n        assert True\n"

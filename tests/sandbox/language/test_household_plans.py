@@ -11,12 +11,10 @@ from collections.abc import Callable
 import pytest
 
 from codeplan import envs
-from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.sandbox import Sandbox
 from codeplan.standin.household.planning import parse_goal, write_plan
 from codeplan.standin.model import answer_question
-from codeplan.types.plan import Plan
-from codeplan.types.run import Failed, Finished
-from codeplan.types.task import Observation
+from codeplan.types import Failed, Finished, Observation, Plan
 
 KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")
 

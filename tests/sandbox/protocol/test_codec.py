@@ -12,9 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
-from codeplan.sandbox.protocol.table import MAX_DROPPED_BYTES, MAX_KEY_DEPTH, MAX_NAMES, MAX_NODES, OTHERS_KEY
-from codeplan.types.plan import Checkpoint
+from codeplan.sandbox import decode, encode
+from codeplan.sandbox.protocol.checkpoint_table import (
+    MAX_DROPPED_BYTES,
+    MAX_KEY_DEPTH,
+    MAX_NAMES,
+    MAX_NODES,
+    OTHERS_KEY,
+)
+from codeplan.sandbox.protocol.codec import CheckpointError
+from codeplan.types import Checkpoint
 
 ROOM = 1 << 20
 

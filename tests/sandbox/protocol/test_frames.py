@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.caged import SampleHome, locked_worker
 
+from codeplan.sandbox import Limits, encode
 from codeplan.sandbox.host.agent_port import AgentPort
-from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.codec import encode
 from codeplan.sandbox.protocol.values import (
     MAX_DEPTH,
     MAX_VALUES,
@@ -23,7 +22,7 @@ from codeplan.sandbox.protocol.values import (
     pack_value,
     unpack_value,
 )
-from codeplan.types.plan import Checkpoint
+from codeplan.types import Checkpoint
 
 TREES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(st.characters()),

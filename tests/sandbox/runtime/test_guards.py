@@ -8,7 +8,7 @@ import sys
 import pytest
 from support.guarded_plans import accepted, message, plan, run
 
-from codeplan.sandbox.language.program import RejectedPlanError, compile_plan
+from codeplan.sandbox.language.compilation import RejectedPlanError, compile_plan
 from codeplan.sandbox.runtime.literal_reader import literal_eval
 from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, PlanTermination, find_limit
 

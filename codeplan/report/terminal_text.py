@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 
-from codeplan.types.plan import Diagnostic
+from codeplan.types import Diagnostic
 
 TAB = "    "
 

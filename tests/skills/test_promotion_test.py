@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplan.skills.e_process import can_reach, e_value, sequential_verdict
+from codeplan.skills.promotion_test import can_reach, e_value, sequential_verdict
 
 
 def test_the_e_value_is_the_documented_integral():

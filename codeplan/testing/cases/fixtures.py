@@ -12,14 +12,12 @@ from codeplan.errors import UsageError
 from codeplan.protocols import LLM, Environment
 from codeplan.recording.tape import Tape, TapeRecorder
 from codeplan.runner import models
-from codeplan.sandbox.limits import Limits
+from codeplan.sandbox import Limits
 from codeplan.testing.cases import expectations
 from codeplan.testing.cases.answer_models import ScriptedLLM
+from codeplan.testing.cases.case_run import PlanRun, run_once, run_with_agent
 from codeplan.testing.cases.failure_report import format_report
-from codeplan.testing.cases.plan_run import PlanRun, run_once, run_with_agent
-from codeplan.types.plan import Rejected
-from codeplan.types.run import Failed, Finished, Stopped
-from codeplan.types.task import Task
+from codeplan.types import Failed, Finished, Rejected, Stopped, Task
 
 ScriptedLLMFactory = Callable[[Any], ScriptedLLM]
 FakeAgentFactory = Callable[..., Any]

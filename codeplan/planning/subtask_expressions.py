@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable
 from typing import Final, Literal, TypeAlias
 
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 MAX_STEPS: Final = 50
 _MAX_DEPTH: Final = 50

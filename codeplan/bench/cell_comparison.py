@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from codeplan.bench.measures import (
+from codeplan.bench.episode_measures import (
     AVERAGED_MEASURES,
     CellStatistics,
     EpisodeMeasures,
@@ -18,7 +18,7 @@ from codeplan.bench.papers import PublishedResult, published_results
 from codeplan.bench.store import BenchCell, BenchRecord, read_bench
 from codeplan.errors import UsageError
 from codeplan.statistics import RateDifference, bootstrap_mean, mcnemar_exact, paired_difference, tasks_needed
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 MeasuredCell = Mapping[tuple[str, int], MeasuredEpisode]
 

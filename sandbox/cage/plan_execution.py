@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from codeplan.sandbox.cage.host_client import HostClient, HostLink, PlanTimer
 from codeplan.sandbox.cage.line_tracer import LineTracer
-from codeplan.sandbox.language.program import PLAN_FILENAME, Program, Segment
+from codeplan.sandbox.language.compilation import PLAN_FILENAME, Program, Segment
 from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, MAX_NAME_CHARS, Limits, shorten
 from codeplan.sandbox.protocol import frames, values
 from codeplan.sandbox.protocol.codec import encode

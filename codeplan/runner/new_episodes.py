@@ -22,11 +22,8 @@ from codeplan.recording.tape import Tape, TapeRecorder
 from codeplan.recording.trace import Trace
 from codeplan.runner import telemetry
 from codeplan.runner.setup import EpisodeSetup
-from codeplan.sandbox.limits import Limits
-from codeplan.types.plan import Rejected
-from codeplan.types.result import Result
-from codeplan.types.run import Outcome
-from codeplan.types.task import Task
+from codeplan.sandbox import Limits
+from codeplan.types import Outcome, Rejected, Result, Task
 
 TRACE_NAME = "trace.jsonl"
 """The name of an episode's trace in its folder."""

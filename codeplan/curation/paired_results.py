@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from codeplan.statistics import RateDifference, mcnemar_exact, paired_difference
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 PairOutcome: TypeAlias = tuple[bool, bool]
 """Success with it, and without it."""

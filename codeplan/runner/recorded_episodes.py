@@ -19,11 +19,11 @@ from codeplan.protocols import LLM, Environment
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler, ModelCalled, PlanDrafted
 from codeplan.recording.trace import Trace, write_trace
 from codeplan.runner import telemetry
-from codeplan.runner.live import TRACE_NAME
+from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.runner.setup import EpisodeSetup, OfflineModel, accepted_settings
-from codeplan.sandbox.limits import Limits
+from codeplan.sandbox import Limits
 from codeplan.skills.stores import MissingStore
-from codeplan.types.result import Result
+from codeplan.types import Result
 
 LOCAL_ONLY_SETTINGS = frozenset({"allow_weak_sandbox", "browser"})
 """Settings never taken from a trace, which may come from anyone: what guards this machine, and programs to start."""

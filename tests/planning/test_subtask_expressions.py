@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplan.planning.subtasks import (
+from codeplan.planning.subtask_expressions import (
     MAX_STEPS,
     DecompositionError,
     ExpressionNode,

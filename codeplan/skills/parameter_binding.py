@@ -14,7 +14,7 @@ from typing import Annotated, TypeAlias
 import msgspec
 
 from codeplan.sandbox.analysis.parameter_comments import PARAMETERS_CLOSING, PARAMETERS_OPENING
-from codeplan.types.value import Value as Frozen
+from codeplan.types import Value as Frozen
 
 _Text = Annotated[str, msgspec.Meta(max_length=2_000)]
 SkillParameterValue: TypeAlias = _Text | Annotated[list[_Text], msgspec.Meta(max_length=500)]

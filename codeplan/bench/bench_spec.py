@@ -31,7 +31,7 @@ from codeplan.budget import Budget
 from codeplan.errors import UsageError
 from codeplan.recording.redaction import remove_secrets
 from codeplan.runner.setup import EpisodeSetup
-from codeplan.types.task import Task
+from codeplan.types import Task
 from codeplan.version import VERSION
 
 SpecEntry = str | dict[str, Any]

@@ -13,15 +13,10 @@ from codeplan.episode.agent import agent_class
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.protocols import LLM, Environment
 from codeplan.recording.events import ActionTaken, Event, ModelCalled, StepEntered
-from codeplan.runner.live import run
-from codeplan.sandbox.host.sandbox import Sandbox
-from codeplan.sandbox.limits import Limits
-from codeplan.sandbox.protocol.progress import LineCoverage
-from codeplan.types.agent import AgentApi
-from codeplan.types.plan import Plan, Rejected
-from codeplan.types.result import Result
-from codeplan.types.run import Failed, Finished, Outcome, Stopped
-from codeplan.types.task import Task
+from codeplan.runner.new_episodes import run
+from codeplan.sandbox import Limits, Sandbox
+from codeplan.sandbox.protocol.run_progress import LineCoverage
+from codeplan.types import AgentApi, Failed, Finished, Outcome, Plan, Rejected, Result, Stopped, Task
 
 CoverageCallback = Callable[[LineCoverage], None]
 """Receives the lines of the plan that run."""

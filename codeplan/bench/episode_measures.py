@@ -9,9 +9,9 @@ from statistics import fmean
 import msgspec
 
 from codeplan.bench.store import BenchCell, BenchRecord, EpisodeOutcome
-from codeplan.runner.live import TRACE_NAME
+from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.statistics import pass_at_k, wilson_interval
-from codeplan.types.value import Value
+from codeplan.types import Value
 
 
 class EpisodeMeasures(Value, frozen=True):

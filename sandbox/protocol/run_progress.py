@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from codeplan.types.plan import Checkpoint
+from codeplan.types import Checkpoint
 
 
 class StepEntry(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ from support.boxes import Boxes, Replies
 
 from codeplan.budget import Budget
 from codeplan.errors import Diverged, InfrastructureError, ModelError, UsageError
-from codeplan.recording.comparison import describe_difference
+from codeplan.recording.event_comparison import describe_difference
 from codeplan.recording.events import (
     ActionTaken,
     EpisodeEnded,
@@ -26,9 +26,9 @@ from codeplan.recording.events import (
     TextPrinted,
 )
 from codeplan.recording.trace import Trace
-from codeplan.runner.live import run
-from codeplan.runner.recorded import fork, replay, resume
-from codeplan.types.ending import Success
+from codeplan.runner.new_episodes import run
+from codeplan.runner.recorded_episodes import fork, replay, resume
+from codeplan.types import Success
 
 OPEN = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] look')\n        assert 'ball' in agent.open({}), 'no'\n"
 ASK = OPEN.format("int(ask_llm('Which?'))")
@@ -391,7 +391,7 @@ def test_what_guards_this_machine_is_never_taken_from_a_trace(tmp_path):
     run("household", "pick/1", mistakes="none", out=tmp_path / "run", allow_weak_sandbox=True)
     trace = tmp_path / "run" / "trace.jsonl"
     assert b'"allow_weak_sandbox":true' in trace.read_bytes().splitlines()[0]
-    from codeplan.runner.recorded import _header, _recorded_setup
+    from codeplan.runner.recorded_episodes import _header, _recorded_setup
 
     recording = Trace.read(trace)
     header = _header(recording, tmp_path)

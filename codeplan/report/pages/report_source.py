@@ -9,15 +9,14 @@ from typing import Literal
 import msgspec
 
 from codeplan.bench import store
-from codeplan.bench.measures import EpisodeMeasures, measure_episode
+from codeplan.bench.episode_measures import EpisodeMeasures, measure_episode
 from codeplan.bench.papers import PublishedResult, published_results
 from codeplan.bench.store import BenchCell, EpisodeOutcome
 from codeplan.errors import UsageError
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted
 from codeplan.report.pages import run_folders
-from codeplan.runner.live import TRACE_NAME
-from codeplan.types.result import Result
-from codeplan.types.task import Task
+from codeplan.runner.new_episodes import TRACE_NAME
+from codeplan.types import Result, Task
 
 EpisodeState = Literal["success", "failure", "broken", "open"]
 """The state of an episode: solved, not solved, broken off by its infrastructure, or without an end so far."""

@@ -10,8 +10,7 @@ import re
 from collections.abc import Sequence
 
 from codeplan.recording.events import ActionTaken, Event, ModelCalled, PlanFailed, PlanStopped
-from codeplan.types.task import ActionSpace
-from codeplan.types.value import Value
+from codeplan.types import ActionSpace, Value
 
 THOUGHT_REPLY = "OK."
 """The answer to a thought."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from codeplan.episode.episode import Episode
 from codeplan.errors import UsageError
 from codeplan.prompts.templates import PromptError, Prompts
-from codeplan.types.model import Purpose
+from codeplan.types import Purpose
 
 
 def load_prompts(folder: str | Path | None, method: str) -> Prompts:

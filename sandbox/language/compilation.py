@@ -14,8 +14,8 @@ from codeplan.sandbox.language.extraction import SOLUTION_HEADER
 from codeplan.sandbox.language.guard_insertion import PlanTransformer
 from codeplan.sandbox.language.imports import ImportBinding, ImportStatement, find_imports, import_bindings
 from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow
-from codeplan.sandbox.language.outline import PlanOutline, PlanPart, outline_plan
 from codeplan.sandbox.language.parsing import parse_plan
+from codeplan.sandbox.language.plan_outline import PlanOutline, PlanPart, outline_plan
 from codeplan.sandbox.language.syntax_nodes import call_function, call_statement, fill_locations, walk, with_location
 from codeplan.sandbox.runtime.names import PREDEFINED_NAMES
 from codeplan.sandbox.runtime.qualnames import set_qualnames

@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.skill_samples import PLAN
 
-from codeplan.skills.binding import BindingError, SkillParameter, bind_parameters, parse_values, read_parameters
+from codeplan.skills.parameter_binding import (
+    BindingError,
+    SkillParameter,
+    bind_parameters,
+    parse_values,
+    read_parameters,
+)
 
 
 def test_the_block_holds_names_values_and_descriptions():

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import msgspec
 
 from codeplan.curation.curation_runner import CurationRunner
-from codeplan.curation.pairs import PairedResult, summarise_pairs
+from codeplan.curation.paired_results import PairedResult, summarise_pairs
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.stores import ReadOnlyStore
-from codeplan.types.task import Task
+from codeplan.types import Task
 
 
 class LibraryComparison(PairedResult, frozen=True, kw_only=True):
