@@ -39,8 +39,7 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     ``tokens`` counts input and output; ``money`` is in US dollars. Both are known only after a call, so the call that
     exceeds one is the last. A call with unknown tokens or price does not count towards them.
 
-    Raises:
-        UsageError: a limit is negative or infinite.
+    Raises: UsageError: a limit is negative or infinite.
     """
 
     model_calls: int | None = 100

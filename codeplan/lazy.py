@@ -12,8 +12,7 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], 
 
     ``homes`` maps a module, relative to the package, to the names it defines, separated by spaces.
 
-    Raises:
-        ImportError: a package of codeplan is imported by its short name, which would load a second copy of it.
+    Raises: ImportError: a package of codeplan is imported by its short name, which would load a second copy of it.
     """
     if package.partition(".")[0] != "codeplan":
         raise ImportError(f"import codeplan.{package}, not {package}: a second copy of this package would be loaded")

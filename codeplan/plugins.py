@@ -40,8 +40,7 @@ class SettingSpec:
     def check(self, value: object, owner: str) -> None:
         """Check a value against the declared type; ``owner`` (as in "the method react") is for the message.
 
-        Raises:
-            UsageError: the value does not have the type.
+        Raises: UsageError: the value does not have the type.
         """
         if fault := _misfit(value, self.type):
             raise UsageError(
@@ -51,8 +50,7 @@ class SettingSpec:
     def parse(self, text: str) -> Any:
         """The value that a text stands for: JSON if that has the declared type, otherwise the text, converted.
 
-        Raises:
-            UsageError: the text stands for no value of the type.
+        Raises: UsageError: the text stands for no value of the type.
         """
         try:
             value = json.loads(text)
@@ -80,8 +78,7 @@ def names(group: Group) -> tuple[str, ...]:
 def load_factory(group: Group, name: str) -> Callable[..., Any]:
     """The callable registered under a name.
 
-    Raises:
-        UsageError: the name is unknown, or its package cannot be imported.
+    Raises: UsageError: the name is unknown, or its package cannot be imported.
     """
     found = _registered(group)
     if name not in found:
@@ -112,8 +109,7 @@ def setting_names(factory: Callable[..., Any]) -> tuple[str, ...]:
 def build(factory: Callable[..., Any], settings: Mapping[str, Any], owner: str) -> Any:
     """Call a factory with settings; ``owner`` (as in "the method react") is for messages.
 
-    Raises:
-        UsageError: a setting is unknown, has another type, or is missing.
+    Raises: UsageError: a setting is unknown, has another type, or is missing.
     """
     specs = {spec.name: spec for spec in setting_specs(factory)}
     for name, value in settings.items():

@@ -65,8 +65,7 @@ class GeneratesTasks(Protocol):
     def task(self, kind: str, seed: int) -> Task:
         """The task of this kind for this seed, the same in every release.
 
-        Raises:
-            UsageError: the kind is unknown.
+        Raises: UsageError: the kind is unknown.
         """
         ...
 
@@ -100,8 +99,7 @@ class LLM(Protocol):
     ) -> Completion:
         """Answer the messages. ``purpose`` may choose between models; the model never sees it.
 
-        Raises:
-            ModelError: there is no complete answer. An error is never returned as text.
+        Raises: ModelError: there is no complete answer. An error is never returned as text.
         """
         ...
 

@@ -21,8 +21,7 @@ _HALVINGS = 80
 def wilson_interval(successes: int, n: int, level: float = 0.95) -> tuple[float, float]:
     """The score interval of a success rate (Wilson 1927), from ``successes`` out of ``n``; (0, 1) if n is 0.
 
-    Raises:
-        ValueError: the counts are negative or inconsistent.
+    Raises: ValueError: the counts are negative or inconsistent.
     """
     _counts(successes, n - successes)
     if n == 0:
@@ -42,8 +41,7 @@ def mcnemar_exact(b: int, c: int) -> float:
     It is the binomial probability, at one half, of a split of the ``b + c`` pairs that is at least as uneven; 1 without
     such pairs.
 
-    Raises:
-        ValueError: a count is negative.
+    Raises: ValueError: a count is negative.
     """
     _counts(b, c)
     n = b + c
@@ -73,8 +71,7 @@ def pass_at_k(n: int, c: int, k: int) -> float:
 
     Chen et al. 2021, "Evaluating Large Language Models Trained on Code", section 2.1.
 
-    Raises:
-        ValueError: there are fewer than ``k`` trials.
+    Raises: ValueError: there are fewer than ``k`` trials.
     """
     _counts(c, n - c)
     if not 1 <= k <= n:
@@ -98,8 +95,7 @@ def paired_difference(b: int, c: int, n: int, level: float = 0.95) -> RateDiffer
     test does not reject. It excludes zero exactly if McNemar's asymptotic test rejects at the same level. Without pairs
     the difference is nan, within (-1, 1).
 
-    Raises:
-        ValueError: the counts are negative or inconsistent.
+    Raises: ValueError: the counts are negative or inconsistent.
     """
     _counts(b, c, n - b - c)
     if n == 0:

@@ -35,8 +35,7 @@ class Prompts:
     ``folder`` is None, or a folder with this package's layout. Values are inserted as they are, and never rendered.
     Each file is read once.
 
-    Raises:
-        PromptError: ``folder`` is not a folder.
+    Raises: PromptError: ``folder`` is not a folder.
     """
 
     @classmethod
@@ -54,8 +53,7 @@ class Prompts:
     def messages(self, name: str, **values: object) -> list[Message]:
         """The chat messages that template ``name`` makes of ``values``: one ``system``, one ``user`` message.
 
-        Raises:
-            PromptError: the template is unknown or no chat template, or the values are not those that it uses.
+        Raises: PromptError: the template is unknown or no chat template, or the values are not those that it uses.
         """
         template = self._template(name, values)
         for block in BLOCKS:

@@ -68,8 +68,7 @@ def _accepts_folder(method: str) -> bool:
 def _tasks(env: str, split: str, kind: str | None, n: int, settings: dict[str, Any]) -> list[Task]:
     """The first tasks of the split.
 
-    Raises:
-        UsageError: there are none.
+    Raises: UsageError: there are none.
     """
     from contextlib import closing
 

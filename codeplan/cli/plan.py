@@ -94,8 +94,7 @@ def execute(
 def read_plan(path: str) -> str:
     """The text of a plan's file; ``"-"`` reads standard input.
 
-    Raises:
-        UsageError: the file cannot be read, is empty, too large, or not UTF-8 text.
+    Raises: UsageError: the file cannot be read, is empty, too large, or not UTF-8 text.
     """
     from codeplan.errors import UsageError
 

@@ -19,8 +19,7 @@ DEFAULT_FOLDER = Path("skills")
 def open_library(folder: Path) -> SkillLibrary:
     """The library.
 
-    Raises:
-        UsageError: the folder does not exist.
+    Raises: UsageError: the folder does not exist.
     """
     from codeplan.errors import UsageError
     from codeplan.skills.library import SkillLibrary
@@ -33,8 +32,7 @@ def open_library(folder: Path) -> SkillLibrary:
 def find_skill(library: SkillLibrary, name: str) -> Skill:
     """The skill of a name such as ``heat-1`` or ``heat-1@2``.
 
-    Raises:
-        UsageError: there is no such skill or version.
+    Raises: UsageError: there is no such skill or version.
     """
     from codeplan.errors import UsageError
 
@@ -62,8 +60,7 @@ def print_faults(library: SkillLibrary) -> None:
 def parse_status(status: str | None) -> SkillStatus | None:
     """The status, checked.
 
-    Raises:
-        UsageError: it is not a status.
+    Raises: UsageError: it is not a status.
     """
     from codeplan.errors import UsageError
 

@@ -13,8 +13,7 @@ from codeplan.types import Observation
 def agent_class(env: Environment) -> type:
     """The environment's Agent class.
 
-    Raises:
-        EnvironmentFailure: its attribute ``agent`` is not a class.
+    Raises: EnvironmentFailure: its attribute ``agent`` is not a class.
     """
     if not isinstance(env.agent, type):
         raise EnvironmentFailure(

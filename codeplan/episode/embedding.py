@@ -9,8 +9,7 @@ from codeplan.protocols import LLM, Embeds, WrapsModel
 def find_embedding_model(model: LLM) -> Embeds:
     """The model that embeds: ``model`` itself, or the main one of several.
 
-    Raises:
-        UsageError: that model does not embed.
+    Raises: UsageError: that model does not embed.
     """
     while isinstance(model, WrapsModel):
         model = model.main

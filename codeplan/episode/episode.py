@@ -195,8 +195,7 @@ class Episode:
     def action_space(self) -> ActionSpace:
         """The description of the environment's actions, for models that write actions themselves.
 
-        Raises:
-            UsageError: the environment does not describe them.
+        Raises: UsageError: the environment does not describe them.
         """
         if not isinstance(self.env, TakesActions):
             raise UsageError(

@@ -69,8 +69,7 @@ class Meter:
         Within it, ``seconds_left`` limits the model's client. A failed call is settled with the ``usage`` of its error,
         if any.
 
-        Raises:
-            BudgetExceeded: nothing is left before the call, or the call fails after the time is over.
+        Raises: BudgetExceeded: nothing is left before the call, or the call fails after the time is over.
         """
         self.reserve_call(purpose)
         allowed = self.budget.seconds

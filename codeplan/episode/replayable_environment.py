@@ -26,8 +26,7 @@ class ReplayableEnvironment:
     def reset(self) -> Observation:
         """Begin the task anew.
 
-        Raises:
-            EnvironmentFailure: the environment breaks.
+        Raises: EnvironmentFailure: the environment breaks.
         """
         recorded = self._trace.next_recorded(EnvironmentReset)
         self._needs_fast_forward = recorded is not None

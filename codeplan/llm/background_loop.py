@@ -22,8 +22,7 @@ T = TypeVar("T")
 def run_and_wait(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run the coroutine in the background loop and return its value, or raise its exception.
 
-    Raises:
-        KeyboardInterrupt: the user interrupted; the coroutine is cancelled.
+    Raises: KeyboardInterrupt: the user interrupted; the coroutine is cancelled.
     """
     if _interrupted.is_set():
         coroutine.close()

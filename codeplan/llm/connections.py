@@ -35,8 +35,7 @@ class RateLimits(msgspec.Struct, frozen=True):
 class Connection:
     """An endpoint's clients, for use in the background loop only. Callers ask ``limiter`` before each request.
 
-    Raises:
-        ModelError: no client can be made, for example because of an unusable proxy in the environment.
+    Raises: ModelError: no client can be made, for example because of an unusable proxy in the environment.
     """
 
     def __init__(self, url: str, key: Secret, limits: RateLimits, errors: ErrorFactory) -> None:

@@ -52,8 +52,7 @@ class Secret:
 def resolve_key(given: Secret | None = None, *, required: bool = False, variable: str = "OPENAI_API_KEY") -> Secret:
     """The given key, or else the one in the environment variable, which may be empty unless ``required``.
 
-    Raises:
-        UsageError: a required key is missing, or the key has characters that no header can hold.
+    Raises: UsageError: a required key is missing, or the key has characters that no header can hold.
     """
     found = given or Secret(os.environ.get(variable) or "")
     if not found and required:

@@ -29,8 +29,7 @@ class OpenAIModel:
     incomplete or without text. Rate limits hold for all models of this process that have the same limits at the same
     endpoint.
 
-    Raises:
-        UsageError: the key is missing or malformed, or a setting has no such value.
+    Raises: UsageError: the key is missing or malformed, or a setting has no such value.
     """
 
     def __init__(
@@ -103,8 +102,7 @@ class OpenAIModel:
     ) -> Completion:
         """Ask the endpoint for one answer. ``max_tokens`` overrides the model's own setting, ``stop`` extends it.
 
-        Raises:
-            ModelError: there is no whole answer; ``usage`` is what the attempts spent.
+        Raises: ModelError: there is no whole answer; ``usage`` is what the attempts spent.
         """
         stop = (*self._body.stop, *stop)
         request = self._body.build_body(messages, stop, max_tokens)

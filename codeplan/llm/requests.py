@@ -20,8 +20,7 @@ EMBEDDINGS_PATH = "/embeddings"
 class RequestSettings(msgspec.Struct, frozen=True):
     """The settings that become part of each request; None and empty ones are left out.
 
-    Raises:
-        UsageError: the API does not accept a setting.
+    Raises: UsageError: the API does not accept a setting.
     """
 
     name: str

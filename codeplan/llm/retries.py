@@ -60,8 +60,7 @@ def call_with_retries(
 ) -> tuple[_Answer, list[EndpointError]]:
     """The whole answer, and the errors of the attempts before it. It respects the time left in the budget.
 
-    Raises:
-        EndpointError: no attempt gave a whole answer.
+    Raises: EndpointError: no attempt gave a whole answer.
     """
     left = seconds_left()
     seconds = policy.deadline if left is None else max(0.0, min(policy.deadline, left))

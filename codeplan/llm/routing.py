@@ -24,8 +24,7 @@ _FOLLOWERS: dict[str, str] = {"bind": "ask", "refine_text": "refine"}
 class RoutedModel:
     """Passes each call to the model for its purpose, or to ``main`` if that purpose has none.
 
-    Raises:
-        UsageError: ``routes`` names a purpose that does not exist.
+    Raises: UsageError: ``routes`` names a purpose that does not exist.
     """
 
     def __init__(self, main: LLM, routes: Mapping[str, LLM]) -> None:

@@ -65,8 +65,7 @@ class AutoPlan:
     def fit(self, tasks: Sequence[Task], open_episode: EpisodeOpener) -> AutoPlan:
         """Learn a plan from the tasks, batch by batch, and return this method, which follows it from now on.
 
-        Raises:
-            UsageError: there are no tasks, or one of them is not a train task.
+        Raises: UsageError: there are no tasks, or one of them is not a train task.
         """
         if not tasks:
             raise UsageError("autoplan cannot learn from no tasks; name a split and a number that has some")

@@ -28,8 +28,7 @@ def names() -> tuple[str, ...]:
 def make(name: str, **settings: Any) -> Method:
     """A method by name.
 
-    Raises:
-        UsageError: the name or a setting is unknown, or a value does not fit.
+    Raises: UsageError: the name or a setting is unknown, or a value does not fit.
     """
     method: Method = plugins.build(plugins.load_factory("codeplan.methods", name), settings, f"the method {name}")
     return method
@@ -38,8 +37,7 @@ def make(name: str, **settings: Any) -> Method:
 def resolve_executor(method: str, spec: ExecutorSpec) -> Method:
     """The executor that ``spec`` names; ``method`` is the name of the method that takes it, for messages.
 
-    Raises:
-        UsageError: ``spec`` names no method.
+    Raises: UsageError: ``spec`` names no method.
     """
     if isinstance(spec, str):
         return make(spec)
@@ -61,8 +59,7 @@ def resolve_executor(method: str, spec: ExecutorSpec) -> Method:
 def require_positive(method: str, **values: int | None) -> None:
     """Check that each of a method's settings is 1 or more, or None.
 
-    Raises:
-        UsageError: a value is below 1.
+    Raises: UsageError: a value is below 1.
     """
     for name, value in values.items():
         if value is not None and value < 1:

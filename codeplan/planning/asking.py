@@ -14,8 +14,7 @@ from codeplan.types import Purpose
 def load_prompts(folder: str | Path | None, method: str) -> Prompts:
     """The templates of a method; those in ``folder`` override codeplan's own.
 
-    Raises:
-        UsageError: ``folder`` is not a folder.
+    Raises: UsageError: ``folder`` is not a folder.
     """
     try:
         return Prompts.cached(Path(folder) if folder else None)

@@ -53,8 +53,7 @@ class LoopSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     alone). ``resume_state`` is what the failed step resumes with: the variables at the failure, or those at its entry.
     ``after_failure="restart"`` is for comparison: it resets the environment and starts each plan at step 1.
 
-    Raises:
-        UsageError: ``tries`` or ``start_over_from`` is below 1.
+    Raises: UsageError: ``tries`` or ``start_over_from`` is below 1.
     """
 
     tries: int = 6

@@ -50,8 +50,7 @@ class Decomposition(Value, frozen=True):
 def parse_decomposition(reply: str) -> Decomposition:
     """The plan in a reply.
 
-    Raises:
-        DecompositionError: there is no plan, or it is incomplete or ambiguous.
+    Raises: DecompositionError: there is no plan, or it is incomplete or ambiguous.
     """
     steps: dict[int, str] = {}
     order: str | None = None
@@ -74,8 +73,7 @@ def parse_decomposition(reply: str) -> Decomposition:
 def parse_expression(text: str) -> Expression:
     """The expression that a text spells.
 
-    Raises:
-        DecompositionError: the text is not an expression.
+    Raises: DecompositionError: the text is not an expression.
     """
     return _Parser(_tokens(text)).whole()
 

@@ -17,8 +17,7 @@ def lock_exclusively(file: IO[bytes], refusal: str) -> IO[bytes]:
     If another process holds the lock, waits a moment: a process that was killed while it started a child may not be
     quite gone.
 
-    Raises:
-        UsageError: the other process keeps the lock. The message is ``refusal``, and the file is closed.
+    Raises: UsageError: the other process keeps the lock. The message is ``refusal``, and the file is closed.
     """
     deadline = time.monotonic() + _SECONDS
     while True:

@@ -33,8 +33,7 @@ _decoder = msgspec.json.Decoder(_Line)
 class TapeRecorder:
     """Writes a tape. Each episode has its own event handler; episodes may run at the same time.
 
-    Raises:
-        UsageError: the file exists already or cannot be written.
+    Raises: UsageError: the file exists already or cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -69,8 +68,7 @@ class TapeRecorder:
 class Tape:
     """A tape to play from. Each recorded episode plays once.
 
-    Raises:
-        UsageError: the file cannot be read, or a line (the message gives its number) is damaged or out of order.
+    Raises: UsageError: the file cannot be read, or a line (the message gives its number) is damaged or out of order.
     """
 
     def __init__(self, path: Path) -> None:
@@ -84,8 +82,7 @@ class Tape:
     def take_episode(self, header: EpisodeStarted) -> list[Event]:
         """The recording of the episode with this header.
 
-        Raises:
-            Diverged: the tape has no such episode, or no more of them.
+        Raises: Diverged: the tape has no such episode, or no more of them.
         """
         with self._lock:
             left = self._episodes.get(_key(header))
@@ -102,8 +99,7 @@ def _key(header: EpisodeStarted) -> _Key:
 def read_tape(path: Path) -> dict[int, list[Event]]:
     """The episodes of a tape by number, each with its events in order.
 
-    Raises:
-        UsageError: the file cannot be read, or a line (the message gives its number) is damaged or out of order.
+    Raises: UsageError: the file cannot be read, or a line (the message gives its number) is damaged or out of order.
     """
     try:
         lines = path.read_bytes().splitlines()

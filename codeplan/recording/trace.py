@@ -33,8 +33,7 @@ class Trace:
     must equal the recorded one, except for times, and is not written again. After the recording's end events are new,
     or, if the trace is not ``live``, a divergence. Safe to use from several threads.
 
-    Raises:
-        UsageError: the file cannot be created.
+    Raises: UsageError: the file cannot be created.
     """
 
     def __init__(
@@ -58,8 +57,7 @@ class Trace:
 
         Removes a torn last line, and the end that an interruption wrote.
 
-        Raises:
-            UsageError: the file cannot be read or is damaged, or its episode is still running.
+        Raises: UsageError: the file cannot be read or is damaged, or its episode is still running.
         """
         file = _open(path)
         try:
@@ -77,8 +75,7 @@ class Trace:
     def read(path: Path | str) -> list[Event]:
         """All events of a trace file, without a torn last line.
 
-        Raises:
-            UsageError: the file cannot be read, or another line (the message names it) is damaged or out of order.
+        Raises: UsageError: the file cannot be read, or another line (the message names it) is damaged or out of order.
         """
         return [event for event, _ in _read_lines(Path(path))]
 
@@ -90,8 +87,7 @@ class Trace:
     def next_recorded(self, *kinds: type[_E]) -> _E | None:
         """The next event of the recording; None after its end, when the episode is live.
 
-        Raises:
-            Diverged: the event is of none of these kinds, or the recording is over and the trace is not live.
+        Raises: Diverged: the event is of none of these kinds, or the recording is over and the trace is not live.
         """
         if not self.is_replaying:
             return None
@@ -108,8 +104,7 @@ class Trace:
     def save_file(self, folder: str, ending: str, data: bytes) -> str:
         """Write a file beside the trace, with a name of its own; returns its path relative to the trace.
 
-        Raises:
-            TraceFailure: the file cannot be written.
+        Raises: TraceFailure: the file cannot be written.
         """
         assert self.path is not None, "only a trace in a file has a place beside it"
         file = Path(folder) / f"{len(self.events):05}{ending}"
@@ -124,8 +119,7 @@ class Trace:
     def is_replaying(self) -> bool:
         """Whether the recording goes on; environment and model are then left alone.
 
-        Raises:
-            Diverged: the recording is over and the trace is not live.
+        Raises: Diverged: the recording is over and the trace is not live.
         """
         if len(self.events) < len(self.recording):
             return True
@@ -189,8 +183,7 @@ class Trace:
 def check_sequence(event: Event, wanted: int, path: Path, line: int) -> None:
     """Check that the event of this line has the sequence number ``wanted``.
 
-    Raises:
-        UsageError: it has another one.
+    Raises: UsageError: it has another one.
     """
     if event.seq != wanted:
         raise UsageError(f"{path}, line {line} is out of order: it holds event {event.seq}, not {wanted}")
@@ -199,8 +192,7 @@ def check_sequence(event: Event, wanted: int, path: Path, line: int) -> None:
 def write_trace(path: Path, events: Sequence[Event]) -> None:
     """Write a trace file of these events.
 
-    Raises:
-        UsageError: the file exists already.
+    Raises: UsageError: the file exists already.
     """
     with _create(path) as file:
         file.write(b"".join(_encoder.encode(e) + b"\n" for e in events))

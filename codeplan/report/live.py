@@ -55,8 +55,7 @@ _TEXTS: dict[str, tuple[str, str, str, int]] = {
 class LiveDisplay:
     """An event handler that prints each event to the console: coloured on a terminal, plain text elsewhere.
 
-    Raises:
-        InfrastructureError: the output cannot be written.
+    Raises: InfrastructureError: the output cannot be written.
     """
 
     def __init__(self, console: Console) -> None:

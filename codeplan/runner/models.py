@@ -38,8 +38,7 @@ def connect(name: str, **given: Any) -> LLM:
     model for those purposes; it shares the settings that it takes. ``NAME@URL`` is a model at another endpoint, whose
     key is in ``CODEPLAN_ASK_API_KEY`` (``…REFINE…``, ``…EXECUTOR…``): no key goes to another endpoint.
 
-    Raises:
-        UsageError: the name is empty, a key is missing, or a setting is unknown or has the wrong type.
+    Raises: UsageError: the name is empty, a key is missing, or a setting is unknown or has the wrong type.
     """
     for key in given:
         if key not in (valid := setting_names(name)):

@@ -79,8 +79,7 @@ def replay(
 
     Returns the result if every event equals the recorded one. ``env``, ``method`` and ``settings`` as for ``resume``.
 
-    Raises:
-        Diverged: an event differs from the recording, or the recording has no end.
+    Raises: Diverged: an event differs from the recording, or the recording has no end.
     """
     recording = Trace.read_resumable(Path(folder) / TRACE_NAME)
     header = _header(recording, folder)
@@ -108,8 +107,7 @@ def fork(
     call from ``at`` on that asked for one; with ``answer``, this text answers the first call of any purpose. Otherwise
     as ``resume``.
 
-    Raises:
-        UsageError: there is no such event or call, or as for ``resume``.
+    Raises: UsageError: there is no such event or call, or as for ``resume``.
     """
     recording = Trace.read(Path(folder) / TRACE_NAME)
     header = _header(recording, folder)

@@ -32,8 +32,7 @@ class EpisodeSetup:
 
     ``offline`` is for replays: a model given by name then needs no key, and is never asked.
 
-    Raises:
-        UsageError: a name is unknown, or none of them takes a setting.
+    Raises: UsageError: a name is unknown, or none of them takes a setting.
     """
 
     def __init__(
@@ -67,8 +66,7 @@ class EpisodeSetup:
     def header(self, task: Task, budget: Budget) -> EpisodeStarted:
         """The first event of an episode with this setup.
 
-        Raises:
-            UsageError: ``task`` is not a Task, or ``budget`` not a Budget.
+        Raises: UsageError: ``task`` is not a Task, or ``budget`` not a Budget.
         """
         _require_type(task, Task)
         _require_type(budget, Budget)
@@ -92,8 +90,7 @@ class EpisodeSetup:
 
         ``header`` is what the episode must begin with; the default is the recorded header.
 
-        Raises:
-            Diverged: at the first difference.
+        Raises: Diverged: at the first difference.
         """
         self.run(*self.prepare_replay(recording, on_event, header))
         end = recording[-1]
@@ -196,8 +193,7 @@ def _setting_names(part: str, name: str) -> tuple[str, ...]:
 def _split_settings(participants: Mapping[str, object], settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The settings of each participant.
 
-    Raises:
-        UsageError: no participant accepts a setting.
+    Raises: UsageError: no participant accepts a setting.
     """
     accepted = accepted_settings(participants)
     known = {name for names in accepted.values() for name in names}

@@ -19,8 +19,7 @@ class Mistakes(Value, frozen=True):
     Everywhere, ``unknown_method`` calls a method that the agent does not have; ``syntax_error`` loses a bracket or a
     colon.
 
-    Raises:
-        UsageError: a probability is not from 0 to 1.
+    Raises: UsageError: a probability is not from 0 to 1.
     """
 
     forgotten_walk: float = 0.0
@@ -54,8 +53,7 @@ MISTAKE_LEVELS = {"none": Mistakes(), "some": Mistakes(**_SOME_RATES), "many": M
 def parse_mistakes(text: str) -> Mistakes:
     """Mistakes from ``none``, ``some``, ``many``, or comma-separated names of mistakes, which then always occur.
 
-    Raises:
-        UsageError: the text is none of these.
+    Raises: UsageError: the text is none of these.
     """
     names, known = [name.strip() for name in text.split(",")], Mistakes.__struct_fields__
     if text in MISTAKE_LEVELS:

@@ -24,8 +24,7 @@ class ScriptedModel:
     Equal settings, purpose and messages give equal answers. Only first plans contain mistakes (see
     ``codeplan.standin.mistakes``). ``codeplan.standin.acting`` explains the weaknesses.
 
-    Raises:
-        UsageError: a setting has no such value.
+    Raises: UsageError: a setting has no such value.
     """
 
     name = "scripted"
@@ -51,8 +50,7 @@ class ScriptedModel:
 
         The usage is an approximation: four characters to a token.
 
-        Raises:
-            ModelError: the rules have no answer to this prompt.
+        Raises: ModelError: the rules have no answer to this prompt.
         """
         system = "\n".join(m["content"] for m in messages if m["role"] == "system")
         user = "\n".join(m["content"] for m in messages if m["role"] == "user")

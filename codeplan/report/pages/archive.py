@@ -45,8 +45,7 @@ class ArchiveSummary(msgspec.Struct, frozen=True):
 def write_archive(source: ReportSource, out: Path, library: SkillLibrary | None = None) -> ArchiveSummary:
     """Write the page to ``out`` atomically, with a library of skills if one is given.
 
-    Raises:
-        UsageError: the file cannot be written, or would replace a file that is not such a page.
+    Raises: UsageError: the file cannot be written, or would replace a file that is not such a page.
     """
     _check_replaceable(out)
     report = source.read()

@@ -36,8 +36,7 @@ class EpisodeView:
 
         Reads what the trace has gained since the last call.
 
-        Raises:
-            UsageError: the trace cannot be read.
+        Raises: UsageError: the trace cannot be read.
         """
         index = self.index.refresh()
         result = self.episode.result

@@ -72,8 +72,7 @@ class ReportData(msgspec.Struct, frozen=True):
 class ReportSource:
     """A folder to show: a bench's, one of run folders, or one run's. Call ``read`` again to follow a growing folder.
 
-    Raises:
-        UsageError: the folder does not exist or holds nothing to show.
+    Raises: UsageError: the folder does not exist or holds nothing to show.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -95,8 +94,7 @@ class ReportSource:
     def read(self) -> ReportData:
         """What the folder holds now.
 
-        Raises:
-            UsageError: the bench's files are damaged.
+        Raises: UsageError: the bench's files are damaged.
         """
         return self._bench() if self.is_bench else self._folder()
 

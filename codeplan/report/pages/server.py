@@ -26,8 +26,7 @@ LOOPBACK = "127.0.0.1"
 def serve(catalog: EpisodeCatalog, port: int, on_ready: Callable[[str], None]) -> None:
     """Serve until interrupted. ``on_ready`` gets the address.
 
-    Raises:
-        UsageError: the extra ``web`` is not installed, or the port cannot be used.
+    Raises: UsageError: the extra ``web`` is not installed, or the port cannot be used.
     """
     try:
         import uvicorn

@@ -120,8 +120,7 @@ class TraceIndex:
     def refresh(self) -> TraceIndex:
         """Read the lines that were written since the last call.
 
-        Raises:
-            UsageError: the file cannot be read.
+        Raises: UsageError: the file cannot be read.
         """
         try:
             with self.path.open("rb") as file:

@@ -61,8 +61,7 @@ class StandInServer:
 
     ``latency`` is the time that each answer takes, in seconds. ``log`` is a new file for one JSON line per request.
 
-    Raises:
-        UsageError: the log cannot be written.
+    Raises: UsageError: the log cannot be written.
     """
 
     def __init__(
@@ -76,8 +75,7 @@ class StandInServer:
     async def start(self, port: int = 0) -> str:
         """Listen on loopback and return the base URL; 0 picks a free port.
 
-        Raises:
-            UsageError: the port is taken, or the extra ``web`` is not installed.
+        Raises: UsageError: the port is taken, or the extra ``web`` is not installed.
         """
         try:
             import uvicorn

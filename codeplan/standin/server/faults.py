@@ -31,8 +31,7 @@ class FaultSettings(msgspec.Struct, frozen=True):
     def parse(spec: str) -> FaultSettings:
         """Parse ``KIND=RATE,…``. ``all=RATE`` divides a rate among the kinds; seed, retry_after, slow_by are numbers.
 
-        Raises:
-            UsageError: an item is unknown, a number is invalid, or the rates add up to more than 1.
+        Raises: UsageError: an item is unknown, a number is invalid, or the rates add up to more than 1.
         """
         rates: dict[str, float] = {}
         others: dict[str, Any] = {}
