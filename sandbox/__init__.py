@@ -35,8 +35,8 @@ __getattr__, __dir__ = lazy_names(
         "limits": "Limits",
         "protocol.codec": "decode encode",
         "protocol.decoder": "CheckpointError",
-        "protocol.layers": "Layer",
-        "protocol.progress": "OutputChunk Progress StepEntry",
+        "protocol.cage_layers": "Layer",
+        "protocol.run_progress": "OutputChunk Progress StepEntry",
     },
 )
 

@@ -5,6 +5,7 @@ import os
 import re
 from collections import defaultdict
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -134,3 +135,10 @@ def test_package_faces_hold_nothing_but_names_that_they_hand_on():
 def test_files_have_at_most_300_lines():
     files = [f for f in files_of_the_package() if f.suffix in {".py", ".js", ".css", ".html", ".j2"}]
     assert {str(f.relative_to(ROOT)): n for f in files if (n := len(f.read_text().splitlines())) > 300} == {}
+
+
+def test_every_name_that_a_package_hands_on_exists():
+    for file in (f for f in python_files() if f.name == "__init__.py"):
+        folder = file.parent.relative_to(ROOT).parts
+        package = import_module(".".join(folder if folder[0] == "codeplan" else ("codeplan", *folder)))
+        assert [name for name in getattr(package, "__all__", ()) if not hasattr(package, name)] == []

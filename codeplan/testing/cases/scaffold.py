@@ -98,8 +98,8 @@ def _settings(header: EpisodeStarted) -> str:
     """Return the recorded settings of the environment as lines of TOML."""
     from codeplan import plugins
 
-    takes = plugins.setting_names(plugins.load_factory("codeplan.envs", header.env))
-    kept = {n: v for n, v in header.settings.items() if n in takes and isinstance(v, str | int | float | bool)}
+    accepted = plugins.setting_names(plugins.load_factory("codeplan.envs", header.env))
+    kept = {n: v for n, v in header.settings.items() if n in accepted and isinstance(v, str | int | float | bool)}
     return "".join(f"{name} = {json.dumps(value)}\n" for name, value in kept.items())
 
 
