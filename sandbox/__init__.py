@@ -1,9 +1,9 @@
 """The sandbox checks and runs unreviewed plans.
 
-    from codeplan.sandbox import Sandbox, extract_plan
+    from codeplan.sandbox import Sandbox, extract
 
     sandbox = Sandbox()
-    plan = sandbox.check(extract_plan(reply), MyAgent)
+    plan = sandbox.check(extract(reply), MyAgent)
     outcome = sandbox.run(plan, MyAgent(act), ask)
 
 A worker process of its own parses, compiles and runs each plan. The operating system keeps that process from files,
@@ -20,7 +20,7 @@ from codeplan.lazy import lazy_names
 
 if TYPE_CHECKING:
     from codeplan.sandbox.host.sandbox import Sandbox, probe_layers
-    from codeplan.sandbox.language.extraction import extract_plan
+    from codeplan.sandbox.language.extraction import extract
     from codeplan.sandbox.limits import Limits
     from codeplan.sandbox.protocol.cage_layers import Layer
     from codeplan.sandbox.protocol.codec import decode, encode
@@ -31,7 +31,7 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "host.sandbox": "Sandbox probe_layers",
-        "language.extraction": "extract_plan",
+        "language.extraction": "extract",
         "limits": "Limits",
         "protocol.codec": "decode encode",
         "protocol.decoder": "CheckpointError",
@@ -50,6 +50,6 @@ __all__ = [
     "StepEntry",
     "decode",
     "encode",
-    "extract_plan",
+    "extract",
     "probe_layers",
 ]

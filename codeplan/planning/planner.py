@@ -12,7 +12,7 @@ from codeplan.agent_api import describe_api
 from codeplan.episode.episode import Episode
 from codeplan.planning.asking import ask_template
 from codeplan.prompts.templates import Prompts
-from codeplan.sandbox import decode, extract_plan
+from codeplan.sandbox import decode, extract
 from codeplan.types import Checkpoint, Purpose, Task
 
 if TYPE_CHECKING:
@@ -53,13 +53,13 @@ class Planner:
         }
 
     def draft(self) -> str:
-        return extract_plan(self._ask("plan", **self._values))
+        return extract(self._ask("plan", **self._values))
 
     def repair(self, source: str, errors: str) -> str:
-        return extract_plan(self._ask("check", source=source, errors=errors, asks=self._asks))
+        return extract(self._ask("check", source=source, errors=errors, asks=self._asks))
 
     def refine(self, source: str, feedback: str, variables: Checkpoint) -> str:
-        return extract_plan(
+        return extract(
             self._ask(
                 "refine", **self._values, source=source, feedback=feedback, variables=_describe_variables(variables)
             )

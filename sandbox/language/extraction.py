@@ -22,7 +22,7 @@ _INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060"))
 _SPACES = str.maketrans(dict.fromkeys("\u00a0\u2007\u202f\u3000", " "))
 
 
-def extract_plan(reply: str) -> str:
+def extract(reply: str) -> str:
     """Return the plan's source in ``reply`` with one final newline, or "" if there is none.
 
     It drops fences and prose, prefers the last block that defines ``solution``, adds a missing header, drops a repeated

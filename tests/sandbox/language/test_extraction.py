@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from codeplan.sandbox import extract_plan
+from codeplan.sandbox import extract
 
 PLAN = (
     "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] go')\n        assert True\n"
@@ -57,38 +57,38 @@ REPLIES: dict[str, str] = {
 
 @pytest.mark.parametrize("name", REPLIES)
 def test_the_plan_is_extracted_from(name: str) -> None:
-    assert extract_plan(REPLIES[name]) == PLAN
+    assert extract(REPLIES[name]) == PLAN
 
 
 def test_a_doubled_header_that_is_indented_is_dropped() -> None:
     inner = "".join(f"    {line}\n" for line in PLAN.splitlines())
     body = "".join(f"    {line}\n" for line in BODY.splitlines())
-    assert extract_plan("def solution(agent, start_from=1):\n" + inner) == "def solution(agent, start_from=1):\n" + body
+    assert extract("def solution(agent, start_from=1):\n" + inner) == "def solution(agent, start_from=1):\n" + body
 
 
 def test_code_before_solution_is_kept() -> None:
     code = "# A plan\nfrom ast import literal_eval\nLIMIT = 3\n\n\ndef helper(x):\n    return x\n\n\n" + PLAN
-    assert extract_plan("Certainly:\n\n" + code + "\nDone.") == code
-    assert extract_plan(f"```python\n{code}```") == code
+    assert extract("Certainly:\n\n" + code + "\nDone.") == code
+    assert extract(f"```python\n{code}```") == code
 
 
 def test_functions_after_solution_are_kept() -> None:
     code = PLAN + "\n\ndef helper(x):\n    return x\n"
-    assert extract_plan(code + "\nThe helper returns x.") == code
+    assert extract(code + "\nThe helper returns x.") == code
 
 
 def test_an_empty_reply_has_no_plan() -> None:
-    assert extract_plan("") == ""
-    assert extract_plan("  \n\n") == ""
+    assert extract("") == ""
+    assert extract("  \n\n") == ""
 
 
 def test_a_reply_without_code_is_returned_for_the_check_to_reject() -> None:
-    assert extract_plan("I cannot do that.") == "I cannot do that.\n"
+    assert extract("I cannot do that.") == "I cannot do that.\n"
 
 
 def test_extracting_twice_changes_nothing() -> None:
     for reply in REPLIES.values():
-        assert extract_plan(extract_plan(reply)) == extract_plan(reply)
+        assert extract(extract(reply)) == extract(reply)
 
 
 @pytest.mark.parametrize(
@@ -111,5 +111,5 @@ def test_extracting_twice_changes_nothing() -> None:
 def test_extraction_takes_linear_time(piece: str) -> None:
     reply = piece * (1_000_000 // len(piece))
     started = time.process_time()
-    extract_plan(reply)
+    extract(reply)
     assert time.process_time() - started < 5
