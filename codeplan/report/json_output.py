@@ -9,7 +9,7 @@ import msgspec
 
 from codeplan.report.value_text import value_text
 from codeplan.sandbox import decode
-from codeplan.types import Checkpoint, Failed, Finished, Outcome, Rejected, Stopped
+from codeplan.types import Failed, Finished, Outcome, Rejected, Stopped
 
 _MAX_DEPTH = 40
 _MAX_VALUES = 100_000
@@ -26,33 +26,21 @@ def outcome_as_json(outcome: Outcome | Rejected | None, reason: str) -> dict[str
     """
     match outcome:
         case Finished():
-            return _ended("finished", outcome, reason)
-        case Failed(error="AssertionError"):
-            return _ended("failed", outcome, outcome.message)
+            status, message = "finished", reason
         case Failed():
-            return _ended("failed", outcome, f"{outcome.error}: {outcome.message}")
+            status = "failed"
+            message = outcome.message if outcome.error == "AssertionError" else f"{outcome.error}: {outcome.message}"
         case Stopped():
-            return _ended("stopped", outcome, outcome.message)
+            status, message = "stopped", outcome.message
         case Rejected():
-            message = "\n".join(str(d) for d in outcome.diagnostics)
-            return {"status": "rejected", "step": None, "message": message, "output": "", "checkpoint": None}
+            status, message = "rejected", "\n".join(str(d) for d in outcome.diagnostics)
         case None:
-            return {"status": "stopped", "step": None, "message": reason, "output": "", "checkpoint": None}
-
-
-def _ended(status: str, outcome: Outcome, message: str) -> dict[str, Any]:
-    variables = _variables(outcome.checkpoint)
-    return {
-        "status": status,
-        "step": outcome.step,
-        "message": message,
-        "output": outcome.output,
-        "checkpoint": variables,
-    }
-
-
-def _variables(checkpoint: Checkpoint | None) -> Any:
-    return None if checkpoint is None else to_json_value(decode(checkpoint))
+            status, message = "stopped", reason
+    if outcome is None or isinstance(outcome, Rejected):
+        return {"status": status, "step": None, "message": message, "output": "", "checkpoint": None}
+    variables = None if outcome.checkpoint is None else to_json_value(decode(outcome.checkpoint))
+    ended = {"status": status, "step": outcome.step, "message": message}
+    return {**ended, "output": outcome.output, "checkpoint": variables}
 
 
 def to_plain_data(value: Any) -> Any:

@@ -14,15 +14,8 @@ from rich.text import Text
 
 from codeplan.errors import InfrastructureError
 from codeplan.recording.events import EnvironmentReset, EpisodeEnded, Event, SpanClosed, WarningIssued
-from codeplan.report.event_view import (
-    DiagnosticsBlock,
-    EventView,
-    EventViewer,
-    PairsBlock,
-    PlanBlock,
-    ResultBlock,
-    TextBlock,
-)
+from codeplan.report import event_view
+from codeplan.report.event_view import EventView, EventViewer, TextBlock
 from codeplan.report.summary import print_summary
 from codeplan.report.terminal_text import clean, clip_lines, diff_lines, one_line, source_excerpt
 
@@ -99,16 +92,16 @@ class LiveDisplay:
             match block:
                 case TextBlock():
                     self._print_block(block, view.tone == "good")
-                case PlanBlock(before=None):
+                case event_view.PlanBlock(before=None):
                     self._print_source(block.source)
-                case PlanBlock(before=str(before)):
+                case event_view.PlanBlock(before=str(before)):
                     self._print_changes(before, block.source)
-                case DiagnosticsBlock():
+                case event_view.DiagnosticsBlock():
                     self._print_diagnostics(block)
-                case PairsBlock():
+                case event_view.PairsBlock():
                     for name, value in block.facts.items():
                         self._print_text(f"{name:12}", value, mark_style="dim")
-                case ResultBlock():
+                case event_view.ResultBlock():
                     self.console.print()
                     print_summary(self.console, block.result)
                 case _:
@@ -167,7 +160,7 @@ class LiveDisplay:
         if len(lines) > _MAX_SOURCE_LINES:
             self._print_text("  ", f"… ({len(lines):,} changed lines in all; the trace has them)", "dim")
 
-    def _print_diagnostics(self, block: DiagnosticsBlock) -> None:
+    def _print_diagnostics(self, block: event_view.DiagnosticsBlock) -> None:
         for diagnostic in block.diagnostics[:_MAX_DIAGNOSTICS]:
             self._print_text("  ", str(diagnostic), "red")
             for line in source_excerpt(block.source, diagnostic):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from codeplan.recording.events import Event
 from codeplan.report.pages import skills
@@ -20,6 +21,8 @@ MAX_WHOLE_TEXT_CHARACTERS = 4_000_000
 """Limits for one text: in a page of events, and for a reader who asks for the whole text."""
 
 _MAX_CACHED_VIEWS = 32
+
+T = TypeVar("T")
 
 
 class EpisodeCatalog:
@@ -41,29 +44,19 @@ class EpisodeCatalog:
 
     def head(self, number: int) -> dict[str, Any] | None:
         """An episode's head."""
-        with self._lock:
-            view = self._episode(number)
-            return view.head() if view else None
+        return self._ask(number, lambda view: view.head())
 
     def page(self, number: int, page: int) -> dict[str, Any] | None:
         """A page of an episode's events."""
-        with self._lock:
-            view = self._episode(number)
-            if view is None or not 0 <= page < len(view.index.refresh().pages):
-                return None
-            return view.page(page)
+        return self._ask(number, lambda v: v.page(page) if 0 <= page < len(v.index.refresh().pages) else None)
 
     def item(self, number: int, event: int) -> dict[str, Any] | None:
         """One event with its whole texts."""
-        with self._lock:
-            view = self._episode(number)
-            return view.item(event, MAX_WHOLE_TEXT_CHARACTERS) if view else None
+        return self._ask(number, lambda view: view.item(event, MAX_WHOLE_TEXT_CHARACTERS))
 
     def event(self, number: int, event: int) -> tuple[Path, Event | UnreadableEvent | None] | None:
         """The folder of an episode, and one event of it."""
-        with self._lock:
-            view = self._episode(number)
-            return (view.folder, view.event(event)) if view else None
+        return self._ask(number, lambda view: (view.folder, view.event(event)))
 
     def skills(self) -> dict[str, Any] | None:
         """The library's overview."""
@@ -82,13 +75,16 @@ class EpisodeCatalog:
         report = self._source.read()
         for run in report.episodes:
             number = self._numbers.setdefault(run.folder, len(self._numbers))
-            if number == len(self._runs):
-                self._runs.append(run)
-            else:
-                self._runs[number] = run
+            self._runs[number : number + 1] = [run]
             if number in self._views:
                 self._views[number].episode = run
         return ReportData(report.name, report.columns, tuple(self._runs), report.total)
+
+    def _ask(self, number: int, read: Callable[[EpisodeView], T | None]) -> T | None:
+        """What ``read`` finds in an episode; None if there is no such episode."""
+        with self._lock:
+            view = self._episode(number)
+            return read(view) if view else None
 
     def _episode(self, number: int) -> EpisodeView | None:
         if not 0 <= number < len(self._runs):

@@ -18,23 +18,9 @@ from codeplan.version import VERSION
 PAGE_MARK = b"<!doctype html>\n<!-- codeplan report -->"
 """The first bytes of every page."""
 
-_STYLES = ("base.css", "overview.css", "controls.css", "list.css", "episode.css", "timeline.css", "skills.css")
-_SCRIPTS = (
-    "dom.js",
-    "data.js",
-    "chart.js",
-    "plots.js",
-    "tables.js",
-    "overview.js",
-    "list.js",
-    "plan.js",
-    "entries.js",
-    "timeline.js",
-    "course.js",
-    "episode.js",
-    "skills.js",
-    "main.js",
-)
+_STYLES = ("base", "overview", "controls", "list", "episode", "timeline", "skills")
+_HELPER_SCRIPTS = ("dom", "data", "chart", "plots", "tables")
+_VIEW_SCRIPTS = ("overview", "list", "plan", "entries", "timeline", "course", "episode", "skills", "main")
 
 
 def render_page(title: str, overview: dict[str, Any] | None, blocks: str = "") -> str:
@@ -55,31 +41,26 @@ def render_page(title: str, overview: dict[str, Any] | None, blocks: str = "") -
 
 def content_security_policy(served: bool) -> str:
     """The content security policy: only our script, our style and our pictures."""
-    return "; ".join(
-        [
-            "default-src 'none'",
-            f"script-src '{_digest(script())}'",
-            f"style-src '{_digest(style())}'",
-            "img-src 'self'" if served else "img-src data:",
-            *(["connect-src 'self'"] if served else []),
-            "base-uri 'none'",
-            "form-action 'none'",
-            "require-trusted-types-for 'script'",
-            "trusted-types 'none'",
-        ]
-    )
+    own = f"script-src '{_digest(script())}'; style-src '{_digest(style())}'"
+    data = "img-src 'self'; connect-src 'self'" if served else "img-src data:"
+    refused = "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    return f"default-src 'none'; {own}; {data}; {refused}"
 
 
 @cache
 def script() -> str:
     """The client's script."""
-    return '"use strict";\n(() => {\n' + "\n".join(_client(name) for name in _SCRIPTS) + "})();\n"
+    return (
+        '"use strict";\n(() => {\n'
+        + "\n".join(_client(f"{name}.js") for name in (*_HELPER_SCRIPTS, *_VIEW_SCRIPTS))
+        + "})();\n"
+    )
 
 
 @cache
 def style() -> str:
     """The client's style."""
-    return "\n".join(_client(name) for name in _STYLES)
+    return "\n".join(_client(f"{name}.css") for name in _STYLES)
 
 
 def _client(name: str) -> str:

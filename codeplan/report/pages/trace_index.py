@@ -25,20 +25,8 @@ MAX_EVENT_BYTES = 8 << 20
 
 MAX_COURSE_EVENTS = 2000
 MAX_OPEN_SPANS = 50
-COURSE_EVENTS = frozenset(
-    {
-        "plan_drafted",
-        "plan_rejected",
-        "plan_started",
-        "step_entered",
-        "plan_failed",
-        "plan_stopped",
-        "plan_finished",
-        "span_opened",
-        "span_closed",
-        "episode_ended",
-    }
-)
+_PLAN_EVENTS = {"plan_drafted", "plan_rejected", "plan_started", "plan_failed", "plan_stopped", "plan_finished"}
+COURSE_EVENTS = frozenset(_PLAN_EVENTS | {"step_entered", "span_opened", "span_closed", "episode_ended"})
 """Tags of the events that describe the course of an episode."""
 
 _event_decoder = msgspec.json.Decoder(Event)
