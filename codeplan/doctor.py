@@ -145,12 +145,8 @@ def _endpoint(online: bool) -> Iterator[Finding]:
     except CodeplanError as e:
         yield Finding("Model", "endpoint", "missing", str(e), "correct OPENAI_BASE_URL and OPENAI_API_KEY")
         return
-    yield Finding(
-        "Model",
-        "endpoint",
-        "ok",
-        f"{endpoint.without_credentials(url)} ({'from ' + variable if variable else 'the default'})",
-    )
+    source = f"from {variable}" if variable else "the default"
+    yield Finding("Model", "endpoint", "ok", f"{endpoint.without_credentials(url)} ({source})")
     if key:
         yield Finding("Model", "key", "ok", "found in OPENAI_API_KEY")
     else:

@@ -63,10 +63,7 @@ class GeneratesTasks(Protocol):
     """The kinds of tasks."""
 
     def task(self, kind: str, seed: int) -> Task:
-        """The task of this kind for this seed, the same in every release.
-
-        Raises: UsageError: the kind is unknown.
-        """
+        """The task of this kind for this seed, the same in every release. Raises: UsageError: the kind is unknown."""
         ...
 
 

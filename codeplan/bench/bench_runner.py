@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +107,7 @@ def run_bench(
     with ExitStack() as stack:
         store = stack.enter_context(BenchStore(folder, plan.grid)) if folder else None
         bench = read_bench(folder) if folder else BenchRecord(Path(), plan.grid)
-        on_outcome = stack.enter_context((observer or _no_observer)(bench))
+        on_outcome = stack.enter_context(observer(bench)) if observer else None
         where = str(folder.resolve()) if folder else None
         outcomes = list(bench.outcomes)
 
@@ -115,7 +115,8 @@ def run_bench(
             if store:
                 store.append(outcome)
             outcomes.append(outcome)
-            on_outcome(outcome)
+            if on_outcome:
+                on_outcome(outcome)
 
         worker = EpisodeWorker(folder=where, settings=plan.settings, **worker_settings)
         spending = BenchSpending(budget or BenchBudget(), outcomes)
@@ -147,8 +148,3 @@ def _run_jobs(
             keep(outcome)
             count += 1
     return spending.exceeded_budget if count < len(jobs) else None
-
-
-@contextmanager
-def _no_observer(bench: BenchRecord) -> Iterator[Callable[[EpisodeOutcome], None]]:
-    yield lambda outcome: None

@@ -139,9 +139,10 @@ def sum_if_known(values: Sequence[float | None]) -> float | None:
     return sum(known) if len(known) == len(values) else None
 
 
-class _EventWithObservation(msgspec.Struct, tag_field="event"):
+class _EventWithObservation(msgspec.Struct):
     """The part of an event that is needed here; the rest is not decoded."""
 
+    event: str
     observation: _ObservationText
 
 
@@ -149,15 +150,7 @@ class _ObservationText(msgspec.Struct):
     text: str
 
 
-class _Acted(_EventWithObservation, tag="action_taken"):
-    pass
-
-
-class _Reset(_EventWithObservation, tag="environment_reset"):
-    pass
-
-
-_decoder = msgspec.json.Decoder(_Acted | _Reset)
+_decoder = msgspec.json.Decoder(_EventWithObservation)
 _EVENT_PREFIXES = (b'{"event":"action_taken"', b'{"event":"environment_reset"')
 
 
@@ -168,6 +161,6 @@ def _read_observations(trace: Path) -> Iterator[str | None]:
             for line in lines:
                 if line.startswith(_EVENT_PREFIXES) and line.endswith(b"\n"):
                     event = _decoder.decode(line)
-                    yield event.observation.text if isinstance(event, _Acted) else None
+                    yield event.observation.text if event.event == "action_taken" else None
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return

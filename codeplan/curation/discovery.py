@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from codeplan.curation.acquisition import acquire_skill
-from codeplan.curation.curation_runner import CurationRunner, EpisodeRecord
+from codeplan.curation.curation_runner import CurationRunner
 from codeplan.curation.filtering import FilterOutcome, FilterRule, filter_candidates, list_candidates
 from codeplan.envs.selection import take_of_each_kind
 from codeplan.sandbox import Sandbox
@@ -49,7 +49,8 @@ def discover_skills(
     unused = take_of_each_kind(tasks, len(tasks), skip=per_kind * rounds)
     for number in range(1, rounds + 1):
         now = take_of_each_kind(chosen, per_kind, skip=per_kind * (number - 1))
-        ran = [r for r in runner.map_parallel(lambda t: _run_task(runner, library, t), now) if r is not None]
+        every = runner.map_parallel(lambda t: runner.run_planner(t, "discover", library=ReadOnlyStore(library)), now)
+        ran = [r for r in every if r is not None]
         on_progress(f"round {number}: {sum(r.result.success for r in ran)} of {len(ran)} episodes solved")
         acquired = runner.map_parallel(lambda r: acquire_skill(runner, library, r, sandbox), ran)
         names = tuple(sorted({s.name for s in acquired if s is not None}))
@@ -58,7 +59,3 @@ def discover_skills(
         rows = filter_candidates(runner, library, unused, candidates, rule, report)
         found.append(DiscoveryRound(number, len(ran), sum(r.result.success for r in ran), names, tuple(rows)))
     return found
-
-
-def _run_task(runner: CurationRunner, library: SkillLibrary, task: Task) -> EpisodeRecord | None:
-    return runner.run_planner(task, "discover", library=ReadOnlyStore(library))

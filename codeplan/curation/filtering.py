@@ -67,18 +67,8 @@ class FilterOutcome(PairedResult, frozen=True, kw_only=True):
     status: str
 
 
-class _Baseline:
-    """Episodes without a skill; each task runs once for all candidates."""
-
-    def __init__(self, runner: CurationRunner) -> None:
-        self._lab, self._known = runner, dict[str, EpisodeRecord | None]()
-
-    def run(self, tasks: Iterable[Task]) -> dict[str, EpisodeRecord | None]:
-        new = [t for t in tasks if t.id not in self._known]
-        self._known |= zip(
-            (t.id for t in new), self._lab.map_parallel(lambda t: self._lab.run_planner(t, "without"), new), strict=True
-        )
-        return self._known
+_Baseline = dict[str, EpisodeRecord | None]
+"""Episodes without a skill, by task: each task runs once for all candidates."""
 
 
 def filter_candidates(
@@ -95,7 +85,7 @@ def filter_candidates(
     sequential test continues from earlier pairs; no task runs twice for one version.
     """
     rule = rule or FilterRule()
-    baseline = _Baseline(runner)
+    baseline: _Baseline = {}
     rows: list[FilterOutcome] = []
     for skill in candidates:
         row = _filter_skill(runner, library, skill, tasks, baseline, rule, len(candidates))
@@ -149,11 +139,13 @@ def _run_pairs(
     runner: CurationRunner, library: SkillLibrary, skill: Skill, tasks: Sequence[Task], baseline: _Baseline
 ) -> list[PairOutcome]:
     """Run tasks with and without the skill, record the evidence, and return success with and without."""
-    without = baseline.run(tasks)
+    new = [t for t in tasks if t.id not in baseline]
+    without = runner.map_parallel(lambda t: runner.run_planner(t, "without"), new)
+    baseline.update(zip((t.id for t in new), without, strict=True))
     shown = runner.map_parallel(lambda t: runner.run_planner(t, f"with-{skill.name}", library=FixedStore(skill)), tasks)
     pairs: list[PairOutcome] = []
     for task, run in zip(tasks, shown, strict=True):
-        plain = without[task.id]
+        plain = baseline[task.id]
         if run is None or plain is None:
             continue
         for each, with_it in ((run, True), (plain, False)):

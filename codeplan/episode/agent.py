@@ -11,10 +11,7 @@ from codeplan.types import Observation
 
 
 def agent_class(env: Environment) -> type:
-    """The environment's Agent class.
-
-    Raises: EnvironmentFailure: its attribute ``agent`` is not a class.
-    """
+    """The environment's Agent class. Raises: EnvironmentFailure: its attribute ``agent`` is not a class."""
     if not isinstance(env.agent, type):
         raise EnvironmentFailure(
             f"the environment {env.name} has no Agent class: its attribute 'agent' must be a class"

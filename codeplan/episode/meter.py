@@ -100,13 +100,10 @@ class Meter:
             self._known["money"] += usage.money or 0.0
 
     def _reserve(self, kind: str) -> None:
-        self._check_time()
+        if self.budget.seconds is not None and self.seconds > self.budget.seconds:
+            raise BudgetExceeded("seconds", self.seconds, self.budget.seconds)
         with self._lock:
             limit = getattr(self.budget, kind)
             if limit is not None and self._counts[kind] >= limit:
                 raise BudgetExceeded(kind, self._counts[kind] + 1, limit)
             self._counts[kind] += 1
-
-    def _check_time(self) -> None:
-        if self.budget.seconds is not None and self.seconds > self.budget.seconds:
-            raise BudgetExceeded("seconds", self.seconds, self.budget.seconds)

@@ -24,10 +24,7 @@ class ReplayableEnvironment:
         self._needs_fast_forward = False
 
     def reset(self) -> Observation:
-        """Begin the task anew.
-
-        Raises: EnvironmentFailure: the environment breaks.
-        """
+        """Begin the task anew. Raises: EnvironmentFailure: the environment breaks."""
         recorded = self._trace.next_recorded(EnvironmentReset)
         self._needs_fast_forward = recorded is not None
         return recorded.observation if recorded else self._reset_env()
@@ -48,14 +45,9 @@ class ReplayableEnvironment:
 
     def picture(self) -> bytes | None:
         """A picture of the current state; None without a trace file, without pictures, or during a replay."""
-        if (
-            not self._trace.path
-            or self._needs_fast_forward
-            or self._trace.is_replaying
-            or not isinstance(self._env, ShowsPictures)
-        ):
+        if not self._trace.path or self._needs_fast_forward or self._trace.is_replaying:
             return None
-        return self._env.picture()
+        return self._env.picture() if isinstance(self._env, ShowsPictures) else None
 
     def _fast_forward(self) -> None:
         """Take the environment to the recording's end: repeat its actions and compare each observation."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
@@ -55,14 +55,9 @@ class AdaPlanner:
         allow_weak_sandbox: Annotated[bool, Setting("Run plans even if a layer of the sandbox is missing.")] = False,
     ) -> None:
         """Raises UsageError if a value does not fit."""
-        self.loop_settings = _loop_settings(
-            tries=tries,
-            start_over_from=start_over_from,
-            resume_by=resume_by,
-            code_check=code_check,
-            resume_state=resume_state,
-            after_failure=after_failure,
-        )
+        given = locals()
+        loop = {name: given[name] for name in LoopSettings.__struct_fields__}
+        self.loop_settings: LoopSettings = plugins.build(LoopSettings, loop, "the method adaplanner")
         if samples < 0:
             raise UsageError(f"the setting samples of the method adaplanner is {samples}; give a number from 0 up")
         self.samples, self.asks = samples, asks
@@ -89,22 +84,10 @@ class AdaPlanner:
             asks=self.asks,
         )
         skill_writer = SkillPlanWriter(planner, shown[0], task.goal) if self.reuse and shown else None
-        is_subtask = episode.is_subtask(task)
-        loop = RefinementLoop(
-            episode,
-            skill_writer or planner,
-            planner.answer_question,
-            self.sandbox,
-            self.loop_settings,
-            is_subtask=is_subtask,
-        )
+        writer, ask, is_subtask = skill_writer or planner, planner.answer_question, episode.is_subtask(task)
+        loop = RefinementLoop(episode, writer, ask, self.sandbox, self.loop_settings, is_subtask)
         result = episode.result(loop.solve(), self.name, loop.claim)
         if not is_subtask:
             tried, helped = (shown[:1], skill_writer.uses_skill_plan) if skill_writer else (shown, True)
             self.skill_selector.record(tried, episode, episode.success and helped)
         return result
-
-
-def _loop_settings(**settings: Any) -> LoopSettings:
-    loop: LoopSettings = plugins.build(LoopSettings, settings, "the method adaplanner")
-    return loop

@@ -6,7 +6,7 @@ Other methods use it as their executor. It stops by the rules of ADaPT's executo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from codeplan.episode.episode import Episode
 from codeplan.methods.registry import PromptsSetting, require_positive
@@ -21,7 +21,7 @@ from codeplan.planning.executor_turns import (
     parse_claim,
 )
 from codeplan.plugins import Setting
-from codeplan.types import ActionSpace, Claimed, Ending, EnvironmentEnded, GaveUp, NotSolved, Result, Task
+from codeplan.types import ActionSpace, Claimed, Ending, EnvironmentEnded, GaveUp, NotSolved, Purpose, Result, Task
 
 
 class ReAct:
@@ -91,16 +91,7 @@ class _Run:
         return EnvironmentEnded() if self.episode.observation.done else NotSolved(f"no end in {calls} turns")
 
     def _next_line(self) -> str:
-        reply = ask_template(
-            self.episode,
-            self.method.prompts,
-            "react/act",
-            "act",
-            stop=("\n",),
-            **self._values,
-            transcript=format_transcript(self.turns),
-        )
-        line = first_line(reply)
+        line = self._ask("act", stop=("\n",), **self._values, transcript=format_transcript(self.turns))
         return self._formalise(line) if self.method.formalise and line and not is_thought(line) else line
 
     def _answer(self, line: str) -> str:
@@ -109,16 +100,10 @@ class _Run:
         return self.episode.act(normalise_action(line, self.space)).text
 
     def _formalise(self, line: str) -> str:
-        reply = ask_template(
-            self.episode,
-            self.method.prompts,
-            "react/formalise",
-            "formalise",
-            forms=self.space.forms,
-            line=line,
-            seen=format_transcript(self.turns[-3:]),
-        )
-        return first_line(reply)
+        return self._ask("formalise", forms=self.space.forms, line=line, seen=format_transcript(self.turns[-3:]))
+
+    def _ask(self, purpose: Purpose, **values: Any) -> str:
+        return first_line(ask_template(self.episode, self.method.prompts, f"react/{purpose}", purpose, **values))
 
 
 def _count_idle_turns(turns: Sequence[Turn], space: ActionSpace) -> int:

@@ -26,10 +26,7 @@ def names() -> tuple[str, ...]:
 
 
 def make(name: str, **settings: Any) -> Method:
-    """A method by name.
-
-    Raises: UsageError: the name or a setting is unknown, or a value does not fit.
-    """
+    """A method by name. Raises: UsageError: the name or a setting is unknown, or a value does not fit."""
     method: Method = plugins.build(plugins.load_factory("codeplan.methods", name), settings, f"the method {name}")
     return method
 
@@ -57,10 +54,7 @@ def resolve_executor(method: str, spec: ExecutorSpec) -> Method:
 
 
 def require_positive(method: str, **values: int | None) -> None:
-    """Check that each of a method's settings is 1 or more, or None.
-
-    Raises: UsageError: a value is below 1.
-    """
+    """Check that each of a method's settings is 1 or more, or None. Raises: UsageError: a value is below 1."""
     for name, value in values.items():
         if value is not None and value < 1:
             raise UsageError(f"the setting {name} of the method {method} is {value}; give a whole number from 1 up")

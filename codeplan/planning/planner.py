@@ -59,11 +59,8 @@ class Planner:
         return extract(self._ask("check", source=source, errors=errors, asks=self._asks))
 
     def refine(self, source: str, feedback: str, variables: Checkpoint) -> str:
-        return extract(
-            self._ask(
-                "refine", **self._values, source=source, feedback=feedback, variables=_describe_variables(variables)
-            )
-        )
+        shown = _describe_variables(variables)
+        return extract(self._ask("refine", **self._values, source=source, feedback=feedback, variables=shown))
 
     def resume_step(self, previous: str, revised: str) -> int | None:
         number = re.search(r"\d{1,4}", self._ask("resume", previous=previous, revised=revised))
@@ -71,16 +68,8 @@ class Planner:
 
     def bind(self, block: ParameterBlock) -> str:
         """The model's reply to the question for the values that a plan's parameters have for this task."""
-        values: dict[str, Any] = {name: self._values[name] for name in ("observation", "goal")}
-        return ask_template(
-            self._episode,
-            self._prompts,
-            "adaplanner/bind",
-            "bind",
-            earlier=block.goal,
-            parameters=block.parameters,
-            **values,
-        )
+        values = {name: self._values[name] for name in ("observation", "goal")}
+        return self._ask("bind", earlier=block.goal, parameters=block.parameters, **values)
 
     def answer_question(self, question: str) -> str:
         """The model's answer to a plan's ``ask_llm``."""

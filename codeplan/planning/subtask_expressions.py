@@ -48,10 +48,7 @@ class Decomposition(Value, frozen=True):
 
 
 def parse_decomposition(reply: str) -> Decomposition:
-    """The plan in a reply.
-
-    Raises: DecompositionError: there is no plan, or it is incomplete or ambiguous.
-    """
+    """The plan in a reply. Raises: DecompositionError: there is no plan, or it is incomplete or ambiguous."""
     steps: dict[int, str] = {}
     order: str | None = None
     for line in reply.splitlines():
@@ -71,10 +68,7 @@ def parse_decomposition(reply: str) -> Decomposition:
 
 
 def parse_expression(text: str) -> Expression:
-    """The expression that a text spells.
-
-    Raises: DecompositionError: the text is not an expression.
-    """
+    """The expression that a text spells. Raises: DecompositionError: the text is not an expression."""
     return _Parser(_tokens(text)).whole()
 
 

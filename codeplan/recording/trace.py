@@ -181,19 +181,13 @@ class Trace:
 
 
 def check_sequence(event: Event, wanted: int, path: Path, line: int) -> None:
-    """Check that the event of this line has the sequence number ``wanted``.
-
-    Raises: UsageError: it has another one.
-    """
+    """Check that the event of this line has the sequence number ``wanted``. Raises: UsageError: it has another one."""
     if event.seq != wanted:
         raise UsageError(f"{path}, line {line} is out of order: it holds event {event.seq}, not {wanted}")
 
 
 def write_trace(path: Path, events: Sequence[Event]) -> None:
-    """Write a trace file of these events.
-
-    Raises: UsageError: the file exists already.
-    """
+    """Write a trace file of these events. Raises: UsageError: the file exists already."""
     with _create(path) as file:
         file.write(b"".join(_encoder.encode(e) + b"\n" for e in events))
 

@@ -191,10 +191,7 @@ def _setting_names(part: str, name: str) -> tuple[str, ...]:
 
 
 def _split_settings(participants: Mapping[str, object], settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The settings of each participant.
-
-    Raises: UsageError: no participant accepts a setting.
-    """
+    """The settings of each participant. Raises: UsageError: no participant accepts a setting."""
     accepted = accepted_settings(participants)
     known = {name for names in accepted.values() for name in names}
     for name in settings:

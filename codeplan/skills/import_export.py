@@ -154,21 +154,16 @@ def _read_zip(path: Path) -> Iterator[tuple[str, Skill | str]]:
 def _read_skill(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], source: str) -> Skill | str:
     """The skill, or why it cannot be read."""
     try:
-        texts = [
-            _read_text(archive, members.get(f"{source}/{name}"), most)
-            for name, most in (
-                (skill_folder.MANIFEST, manifest.MAX_MANIFEST_BYTES),
-                (skill_folder.PLAN, skill_folder.MAX_PLAN_BYTES),
-            )
-        ]
-        found = manifest.parse_manifest(texts[0])
+        text = _read_text(archive, members.get(f"{source}/{skill_folder.MANIFEST}"), manifest.MAX_MANIFEST_BYTES)
+        plan = _read_text(archive, members.get(f"{source}/{skill_folder.PLAN}"), skill_folder.MAX_PLAN_BYTES)
+        found = manifest.parse_manifest(text)
     except DamagedSkill as e:
         return str(e)
     except _ARCHIVE_ERRORS as e:
         return f"it cannot be unpacked: {e}"
     if f"{found.environment}/{found.name}" != source:
         return f"its {skill_folder.MANIFEST} belongs to another skill, {found.environment}/{found.name}"
-    return found.to_skill(texts[1])
+    return found.to_skill(plan)
 
 
 def _read_text(archive: zipfile.ZipFile, member: zipfile.ZipInfo | None, most: int) -> str:

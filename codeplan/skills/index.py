@@ -110,7 +110,7 @@ class SkillIndex:
         fault: str | None = None,
     ) -> None:
         """Replace the entry of a skill's folder; ``fault`` says what in the folder cannot be used."""
-        number = self._remove_rows(path)
+        number = self.remove(path)
         place, state = (skill.env, skill.name, skill.kind), (skill.status, skill.pinned, skill.version)
         row = (number, *place, *state, skill.description, digest, *msgspec.structs.astuple(evidence))
         number = self._db.execute(f"insert into skills values ({', '.join('?' * len(row))})", row).lastrowid
@@ -123,24 +123,10 @@ class SkillIndex:
 
     def put_fault(self, path: str, signature: str, fault: str) -> None:
         """Replace the entry of a folder that cannot be used by the reason."""
-        self._remove_rows(path)
+        self.remove(path)
         self._db.execute("insert into files values (?, ?, null, ?)", (path, signature, fault))
 
-    def remove(self, path: str) -> None:
-        """Remove a folder's entry."""
-        self._remove_rows(path)
-
-    def clear(self) -> None:
-        """Remove all entries."""
-        for table in ("skills", "runs", "files", "vectors", "texts"):
-            self._db.execute(f"delete from {table}")
-
-    def put_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
-        """Store vectors of texts, by embedding model and digest of the text."""
-        rows = [(model, digest, vector) for digest, vector in vectors.items()]
-        self._db.executemany("insert or replace into vectors values (?, ?, ?)", rows)
-
-    def _remove_rows(self, path: str) -> int | None:
+    def remove(self, path: str) -> int | None:
         """Remove a folder's entry and return its skill's row number, None if it had none."""
         found = self._db.execute("select skill from files where path = ?", (path,)).fetchone()
         if found is None:
@@ -151,6 +137,16 @@ class SkillIndex:
             for table, key in (("skills", "id"), ("texts", "rowid"), ("runs", "skill")):
                 self._db.execute(f"delete from {table} where {key} = ?", (number,))
         return number
+
+    def clear(self) -> None:
+        """Remove all entries."""
+        for table in ("skills", "runs", "files", "vectors", "texts"):
+            self._db.execute(f"delete from {table}")
+
+    def put_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
+        """Store vectors of texts, by embedding model and digest of the text."""
+        rows = [(model, digest, vector) for digest, vector in vectors.items()]
+        self._db.executemany("insert or replace into vectors values (?, ?, ?)", rows)
 
     # -------------------------------------------------------------- reading
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from codeplan.skills.evidence import summarise_evidence
 from codeplan.skills.promotion_test import e_value
 from codeplan.skills.skill import EvidenceRecord, Skill
@@ -39,19 +41,13 @@ def skill_statistics(skill: Skill, records: Sequence[EvidenceRecord]) -> SkillSt
     """Return the statistics of the skill's current version."""
     t = summarise_evidence(records, skill.version)
     return SkillStatistics(
+        **msgspec.structs.asdict(t),
         skill=skill.name,
         env=skill.env,
         version=skill.version,
         status=skill.status,
-        shown=t.shown,
-        solved=t.solved,
         interval=wilson_interval(t.solved, t.shown),
-        baseline=t.baseline,
-        baseline_solved=t.baseline_solved,
         baseline_interval=wilson_interval(t.baseline_solved, t.baseline),
-        wins=t.wins,
-        losses=t.losses,
         p_value=mcnemar_exact(t.losses, t.wins),
         e_value=e_value(t.wins, t.losses),
-        failing=t.failing,
     )

@@ -18,7 +18,24 @@ class _Ending(Value, frozen=True, tag_field="type"):
     @property
     def sentence(self) -> str:
         """The ending in one short sentence."""
-        return _sentence(self)
+        match self:
+            case Success():
+                return "success"
+            case EnvironmentEnded():
+                return "the environment ended the episode"
+            case Interrupted():
+                return "interrupted"
+            case TrialEnded():
+                return f"{self.trial}: {self.ending.sentence}"
+            case BudgetSpent():
+                return f"budget: {self.message}"
+            case InfrastructureFailed():
+                return f"infrastructure: {self.message}"
+            case Crashed():
+                return f"error: {self.error}: {self.message}"
+            case Claimed() | GaveUp() | Refused() | NotSolved():
+                return self.message
+        raise AssertionError(f"{type(self).__name__} has no sentence")
 
 
 class Success(_Ending, frozen=True, tag="success"):
@@ -99,24 +116,3 @@ Ending: TypeAlias = (
     | InfrastructureFailed
     | Crashed
 )
-
-
-def _sentence(ending: _Ending) -> str:
-    match ending:
-        case Success():
-            return "success"
-        case EnvironmentEnded():
-            return "the environment ended the episode"
-        case Interrupted():
-            return "interrupted"
-        case TrialEnded():
-            return f"{ending.trial}: {ending.ending.sentence}"
-        case BudgetSpent():
-            return f"budget: {ending.message}"
-        case InfrastructureFailed():
-            return f"infrastructure: {ending.message}"
-        case Crashed():
-            return f"error: {ending.error}: {ending.message}"
-        case Claimed() | GaveUp() | Refused() | NotSolved():
-            return ending.message
-    raise AssertionError(f"{type(ending).__name__} has no sentence")

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import ExitStack
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any
 
-from codeplan.bench.engines.engine import JobHandler
+from codeplan.bench.engines.engine import J, JobHandler, R, handle_job
 from codeplan.bench.engines.job_window import submit_in_window
 from codeplan.errors import InfrastructureError
-
-J = TypeVar("J")
-R = TypeVar("R")
 
 distributed: Any = import_module("distributed")  # keeps type checks the same without Dask
 
@@ -30,7 +27,7 @@ class DaskEngine:
             everywhere = client.scatter(handler, broadcast=True, hash=False)
 
             def submit(job: J) -> Any:
-                return client.submit(_handle, everywhere, job, pure=False)
+                return client.submit(handle_job, everywhere, job, pure=False)
 
             for job, future in submit_in_window(jobs, submit, _wait_for_any, self.workers):
                 try:
@@ -49,10 +46,5 @@ class DaskEngine:
             raise InfrastructureError(f"there is no Dask scheduler at {self.address}: {e}") from e
 
 
-def _handle(work: JobHandler[J, R], job: J) -> R:
-    return work(job)
-
-
-def _wait_for_any(futures: Sequence[Any]) -> Iterable[Any]:
-    done: Iterable[Any] = distributed.wait(futures, return_when="FIRST_COMPLETED").done
-    return done
+def _wait_for_any(futures: Sequence[Any]) -> Any:
+    return distributed.wait(futures, return_when="FIRST_COMPLETED").done

@@ -30,6 +30,11 @@ class JobHandler(Protocol[J_contra, R_co]):
         ...
 
 
+def handle_job(handler: JobHandler[J, R], job: J) -> R:
+    """Handle a job on a worker of Dask or Ray."""
+    return handler(job)
+
+
 class Engine(Protocol):
     """Runs a limited number of jobs at a time."""
 

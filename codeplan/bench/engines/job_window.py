@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
-J = TypeVar("J")
+from codeplan.bench.engines.engine import J
 
 
 def submit_in_window(

@@ -11,13 +11,10 @@ from collections.abc import Generator, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection
-from typing import Generic, TypeVar
+from typing import Generic
 
-from codeplan.bench.engines.engine import MAX_RESTARTS, JobHandler
+from codeplan.bench.engines.engine import MAX_RESTARTS, J, JobHandler, R
 from codeplan.bench.engines.threads import run_in_threads
-
-J = TypeVar("J")
-R = TypeVar("R")
 
 
 class ProcessEngine:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any
 
-from codeplan.bench.engines.engine import MAX_RESTARTS, JobHandler
+from codeplan.bench.engines.engine import MAX_RESTARTS, J, JobHandler, R, handle_job
 from codeplan.bench.engines.job_window import submit_in_window
 from codeplan.errors import InfrastructureError
-
-J = TypeVar("J")
-R = TypeVar("R")
 
 ray: Any = import_module("ray")  # keeps type checks the same without Ray
 failures: Any = import_module("ray.exceptions")
@@ -38,7 +35,7 @@ class RayEngine:
                 ray.shutdown()
 
     def _results(self, jobs: Iterable[J], work: JobHandler[J, R]) -> Generator[R, None, None]:
-        task, everywhere = ray.remote(max_retries=MAX_RESTARTS)(_handle), ray.put(work)
+        task, everywhere = ray.remote(max_retries=MAX_RESTARTS)(handle_job), ray.put(work)
         for job, reference in submit_in_window(
             jobs, lambda job: task.remote(everywhere, job), _wait_for_any, self.workers
         ):
@@ -57,10 +54,5 @@ class RayEngine:
             raise InfrastructureError(f"Ray cannot be used at {self.address or 'this machine'}: {e}") from e
 
 
-def _handle(work: JobHandler[J, R], job: J) -> R:
-    return work(job)
-
-
-def _wait_for_any(references: Sequence[Any]) -> Iterable[Any]:
-    done: Iterable[Any] = ray.wait(list(references), num_returns=1)[0]
-    return done
+def _wait_for_any(references: Sequence[Any]) -> Any:
+    return ray.wait(list(references), num_returns=1)[0]

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
-from typing import Any, TypeVar
+from typing import Any
 
-from codeplan.bench.engines.engine import JobHandler
+from codeplan.bench.engines.engine import J, JobHandler, R
 from codeplan.bench.engines.job_window import submit_in_window
 from codeplan.llm.background_loop import cancel_calls_on_interrupt
-
-J = TypeVar("J")
-R = TypeVar("R")
 
 
 class ThreadEngine:
