@@ -59,15 +59,12 @@ def run(
 
     Exit codes: 0 success, 1 not solved, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted.
     """
-    given = options.command_settings(context)
-    config = options.load_config()
-    model, given = options.select_model(config, model, given)
-    budget = options.command_budget(context, config)
+    given = options.command_run(context)
     name = (env, task) if task else (env, kind, seed)
     selection = {"env": env, "task": task, "kind": kind, "seed": seed}
     new = contextlib.nullcontext(out) if out else options.new_run_folder(*name)
     with new as folder, options.open_tapes(record, replay) as tapes:
-        _play(folder, as_json, quiet, **tapes, **selection, method=method, model=model, budget=budget, **given)
+        _play(folder, as_json, quiet, **tapes, **selection, method=method, **given)
 
 
 def _play(folder: Path, as_json: bool, quiet: bool, **arguments: Any) -> None:
@@ -78,9 +75,7 @@ def _play(folder: Path, as_json: bool, quiet: bool, **arguments: Any) -> None:
         result = run_episode(out=folder, on_event=make_event_handler(as_json, quiet), **arguments)
     except KeyboardInterrupt:
         raise RunInterruptedError(f"interrupted; the trace so far is in {folder / TRACE_NAME}") from None
-    if as_json:
-        options.print_json(result)
-    raise typer.Exit(options.exit_code(result))
+    options.end_episode(result, result if as_json else None)
 
 
 def make_event_handler(as_json: bool, quiet: bool) -> Callable[[Event], None]:

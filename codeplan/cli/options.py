@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import inspect
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -22,20 +24,8 @@ if TYPE_CHECKING:
 RUNS = Path("runs")
 """The folder for traces if --out names none."""
 
-_NO_SETTINGS = {
-    "env",
-    "task",
-    "kind",
-    "seed",
-    "method",
-    "model",
-    "budget",
-    "out",
-    "on_event",
-    "limits",
-    "record",
-    "tape",
-}
+_PARTICIPANTS = {"env", "task", "kind", "seed", "method", "model"}
+_NO_SETTINGS = _PARTICIPANTS | {"budget", "out", "on_event", "limits", "record", "tape"}
 """Parameters of a run that --set refuses: they are not settings, or have no form on a command line."""
 
 Env = Annotated[str, typer.Argument(metavar="ENV", help="The environment's name; 'codeplan envs' lists them.")]
@@ -120,9 +110,11 @@ def make_budget(config: UserConfig, **limits: float | None) -> Budget:
     return Budget(**{**config.budget, **given})
 
 
-def command_budget(context: typer.Context, config: UserConfig) -> Budget:
-    """The budget from a command's options, the configuration and the defaults."""
-    return make_budget(config, **given_limits(context))
+def command_run(context: typer.Context) -> dict[str, Any]:
+    """Model, budget and settings of a run from a command's options, the configuration and the defaults."""
+    config = load_config()
+    model, given = select_model(config, context.params["model"], command_settings(context))
+    return {"model": model, "budget": make_budget(config, **given_limits(context)), **given}
 
 
 @contextlib.contextmanager
@@ -181,10 +173,31 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(to_plain_data(value), indent=2))
 
 
-def exit_code(result: Result) -> int:
-    """0 for success, 3 for a spent budget, 1 for any other ending."""
+def end_episode(result: Result, document: Any) -> NoReturn:
+    """Print the document as JSON unless it is None. Exit with 0 for success, 3 for a spent budget, otherwise 1."""
     from codeplan.types import BudgetSpent
 
-    if result.success:
-        return 0
-    return 3 if isinstance(result.ending, BudgetSpent) else 1
+    if document is not None:
+        print_json(document)
+    raise typer.Exit(0 if result.success else 3 if isinstance(result.ending, BudgetSpent) else 1)
+
+
+def with_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with an option for each field of its dataclass parameters. It still gets the dataclasses."""
+    parameters = inspect.signature(command, eval_str=True).parameters
+    groups: dict[str, Any] = {
+        name: p.annotation for name, p in parameters.items() if dataclasses.is_dataclass(p.annotation)
+    }
+    members = {name: inspect.signature(group, eval_str=True).parameters for name, group in groups.items()}
+
+    def flat(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{member: given.pop(member) for member in members[name]})
+        command(**given)
+
+    options = [option for name, p in parameters.items() for option in members.get(name, {name: p}).values()]
+    keywords = [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in options]
+    flat.__dict__["__signature__"] = inspect.Signature(keywords)
+    flat.__annotations__ = {option.name: option.annotation for option in options}
+    flat.__doc__ = command.__doc__
+    return flat

@@ -78,17 +78,10 @@ def execute(
     from codeplan.runner.new_episodes import execute as execute_plan
 
     source = read_plan(plan)
-    given = options.command_settings(context)
-    config = options.load_config()
-    model, given = options.select_model(config, model, given)
-    budget, on_event = options.command_budget(context, config), make_event_handler(as_json, quiet)
+    given, on_event = options.command_run(context), make_event_handler(as_json, quiet)
     with options.open_tapes(record, replay) as tapes:
-        execution = execute_plan(
-            source, env, task, model, kind=kind, seed=seed, budget=budget, out=out, on_event=on_event, **tapes, **given
-        )
-    if as_json:
-        options.print_json(_summary(execution))
-    raise typer.Exit(options.exit_code(execution.result))
+        execution = execute_plan(source, env, task, kind=kind, seed=seed, out=out, on_event=on_event, **tapes, **given)
+    options.end_episode(execution.result, _summary(execution) if as_json else None)
 
 
 def read_plan(path: str) -> str:

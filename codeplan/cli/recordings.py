@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -24,21 +25,39 @@ PlanFile = Annotated[
 Answer = Annotated[str | None, typer.Option(metavar="TEXT", help="The answer to use there instead of the model's.")]
 
 
+@dataclass(frozen=True)
+class LiveOptions:
+    """How an episode that goes on runs and is shown."""
+
+    base_url: BaseUrl = None
+    allow_weak_sandbox: options.AllowWeak = False
+    more: options.Set = None
+    as_json: options.Json = False
+    quiet: options.Quiet = False
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of the run, with today's configuration of how to reach the model."""
+        from codeplan.runner.configuration import endpoint_settings
+
+        given = options.collect_settings(self.more, base_url=self.base_url, allow_weak_sandbox=self.allow_weak_sandbox)
+        overrides = endpoint_settings(options.load_config())
+        return {"on_event": make_event_handler(self.as_json, self.quiet), "model_overrides": overrides, **given}
+
+    def end(self, result: Result) -> NoReturn:
+        """Print the result as JSON if asked for, and exit with the episode's code."""
+        options.end_episode(result, result if self.as_json else None)
+
+
 def add_to(app: typer.Typer) -> None:
     """Add this module's commands."""
-    app.command("resume", epilog="Example: codeplan resume runs/20260101-120000-household")(resume)
+    app.command("resume", epilog="Example: codeplan resume runs/20260101-120000-household")(options.with_groups(resume))
     app.command("replay", epilog="Example: codeplan replay runs/20260101-120000-household")(replay)
-    app.command("fork", epilog="Example: codeplan fork runs/one --at 17 --plan better.py --out runs/two")(fork)
+    app.command("fork", epilog="Example: codeplan fork runs/one --at 17 --plan better.py --out runs/two")(
+        options.with_groups(fork)
+    )
 
 
-def resume(
-    folder: options.Run,
-    base_url: BaseUrl = None,
-    allow_weak_sandbox: options.AllowWeak = False,
-    more: options.Set = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+def resume(folder: options.Run, live: LiveOptions) -> None:
     """Finish an episode that was killed or interrupted.
 
     Recorded replies are not requested again. The environment is brought back to its recorded state, and the episode
@@ -48,13 +67,7 @@ def resume(
     """
     from codeplan.runner.recorded_episodes import resume as resume_episode
 
-    given = options.collect_settings(more, base_url=base_url, allow_weak_sandbox=allow_weak_sandbox)
-    _end(
-        resume_episode(
-            folder, on_event=make_event_handler(as_json, quiet), model_overrides=_model_overrides(), **given
-        ),
-        as_json,
-    )
+    live.end(resume_episode(folder, **live.arguments()))
 
 
 def replay(
@@ -86,16 +99,7 @@ def replay(
 
 
 def fork(
-    folder: options.Run,
-    at: At,
-    out: NewOut,
-    plan: PlanFile = None,
-    answer: Answer = None,
-    base_url: BaseUrl = None,
-    allow_weak_sandbox: options.AllowWeak = False,
-    more: options.Set = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    folder: options.Run, at: At, out: NewOut, *, plan: PlanFile = None, answer: Answer = None, live: LiveOptions
 ) -> None:
     """Branch off from an episode at an event, into a new episode.
 
@@ -107,23 +111,5 @@ def fork(
     from codeplan.cli.plan import read_plan
     from codeplan.runner.recorded_episodes import fork as fork_episode
 
-    given = options.collect_settings(more, base_url=base_url, allow_weak_sandbox=allow_weak_sandbox)
     source = read_plan(plan) if plan else None
-    on_event = make_event_handler(as_json, quiet)
-    result = fork_episode(
-        folder, at, out, plan=source, answer=answer, on_event=on_event, model_overrides=_model_overrides(), **given
-    )
-    _end(result, as_json)
-
-
-def _model_overrides() -> dict[str, Any]:
-    """Today's configuration of how to reach the model."""
-    from codeplan.runner.configuration import endpoint_settings
-
-    return endpoint_settings(options.load_config())
-
-
-def _end(result: Result, as_json: bool) -> None:
-    if as_json:
-        options.print_json(result)
-    raise typer.Exit(options.exit_code(result))
+    live.end(fork_episode(folder, at, out, plan=source, answer=answer, **live.arguments()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -32,36 +32,82 @@ ComparisonTasks = Annotated[
 OnlySkill = Annotated[
     str | None, typer.Option("--skill", metavar="SKILL", help="Only this skill, whatever its status.")
 ]
-Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Episodes at a time.")]
+
+
+@dataclass(frozen=True)
+class TrialOptions:
+    """How candidates are tested."""
+
+    level: Level = 0.05
+    test: Test = "sequential"
+    most: MaxCandidates = 2
+    alone: AloneTasks = 5
+
+    def rule(self, pairs: int) -> FilterRule:
+        """The rule that promotes and retires.
+
+        Raises: UsageError: there is no such test.
+        """
+        from codeplan.curation.filtering import FilterRule
+        from codeplan.errors import UsageError
+
+        match self.test:
+            case "sequential" | "fixed":
+                return FilterRule(alone=self.alone, pairs=pairs, level=self.level, test=self.test)
+        raise UsageError(f"there is no test {self.test!r}; give sequential or fixed")
+
+
+@dataclass(frozen=True)
+class EpisodeOptions:
+    """How the episodes run, and where their traces go."""
+
+    model: options.Model = None
+    base_url: options.BaseUrl = None
+    more: options.Set = None
+    jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Episodes at a time.")] = 2
+    out: options.Out = None
+    record: options.Record = None
+    replay: options.Replay = None
+
+    @contextlib.contextmanager
+    def runner(self, command: str, env: str, tapes: dict[str, Any], subfolder: str = "") -> Iterator[CurationRunner]:
+        """The runner of the episodes, with a folder for their traces. Episodes from a tape leave no traces."""
+        from codeplan.curation.curation_runner import CurationRunner
+        from codeplan.errors import UsageError
+
+        out = self.out and self.out / subfolder
+        if out and tapes["tape"]:
+            raise UsageError("episodes from a tape leave no traces; omit --out or --replay")
+        config = options.load_config()
+        given: dict[str, Any] = options.collect_settings(self.more, base_url=self.base_url)
+        name, given = options.select_model(config, self.model, given)
+        given |= {"budget": options.make_budget(config), **tapes}
+        kept = contextlib.nullcontext(out) if out or tapes["tape"] else options.new_run_folder("skills", command, env)
+        with kept as folder:
+            yield CurationRunner(env, name, folder=folder, workers=self.jobs, **given)
 
 
 def add_to(group: typer.Typer) -> None:
     """Add this module's commands to the group."""
     example = "Example: codeplan skills discover household -n 16 --pairs 24 --set gaps=0.8 --set sample_kinds=pick"
-    group.command("discover", epilog=example)(discover)
-    group.command("filter", epilog="Example: codeplan skills filter household --pairs 30 --test fixed")(filter_skills)
-    group.command("check", epilog="Example: codeplan skills check --library skills")(check)
+    group.command("discover", epilog=example)(options.with_groups(discover))
+    group.command("filter", epilog="Example: codeplan skills filter household --pairs 30 --test fixed")(
+        options.with_groups(filter_skills)
+    )
+    group.command("check", epilog="Example: codeplan skills check --library skills")(options.with_groups(check))
 
 
 def discover(
     env: options.Env,
+    *,
     n: Annotated[int, typer.Option("-n", min=1, help="Tasks of each kind in a round.")] = 8,
     rounds: Annotated[int, typer.Option(min=1, metavar="N", help="Rounds: acquire, filter, again.")] = 1,
     split: Split = "train",
     pairs: Pairs = 20,
-    level: Level = 0.05,
-    test: Test = "sequential",
-    most: MaxCandidates = 2,
-    alone: AloneTasks = 5,
+    tested: TrialOptions,
     shown: ComparisonTasks = 10,
     unseen: Annotated[str, typer.Option(metavar="SPLIT", help="The split of the unseen tasks.")] = "test",
-    model: options.Model = None,
-    base_url: options.BaseUrl = None,
-    more: options.Set = None,
-    jobs: Jobs = 2,
-    out: options.Out = None,
-    record: options.Record = None,
-    replay: options.Replay = None,
+    episodes: EpisodeOptions,
     library: LibraryFolder = DEFAULT_FOLDER,
     as_json: options.Json = False,
 ) -> None:
@@ -76,20 +122,14 @@ def discover(
     from codeplan.skills.library import SkillLibrary
 
     with (
-        options.open_tapes(record, replay) as tapes,
-        _curation_runner(env, "discover", model, base_url, more, jobs, out, tapes) as runner,
+        options.open_tapes(episodes.record, episodes.replay) as tapes,
+        episodes.runner("discover", env, tapes) as runner,
     ):
-        rule, opened, tasks = _rule(pairs, level, test, alone), SkillLibrary(library), runner.tasks(split)
+        report = _progress_printer(as_json)
+        rule, opened, tasks = tested.rule(pairs), SkillLibrary(library), runner.tasks(split)
         later = take_of_each_kind(runner.tasks(unseen), shown) if shown else []
         results = run_rounds(
-            runner,
-            opened,
-            tasks,
-            per_kind=n,
-            rounds=rounds,
-            max_candidates=most,
-            rule=rule,
-            on_progress=_progress_printer(as_json),
+            runner, opened, tasks, per_kind=n, rounds=rounds, max_candidates=tested.most, rule=rule, on_progress=report
         )
         compared = compare_library(runner, opened, later) if later else []
     if as_json:
@@ -106,20 +146,12 @@ def discover(
 
 def filter_skills(
     env: options.Env,
+    *,
     name: OnlySkill = None,
     split: Split = "train",
     pairs: Annotated[int, typer.Option("-n", "--pairs", min=1, help="Tasks per candidate, with and without.")] = 20,
-    level: Level = 0.05,
-    test: Test = "sequential",
-    most: MaxCandidates = 2,
-    alone: AloneTasks = 5,
-    model: options.Model = None,
-    base_url: options.BaseUrl = None,
-    more: options.Set = None,
-    jobs: Jobs = 2,
-    out: options.Out = None,
-    record: options.Record = None,
-    replay: options.Replay = None,
+    tested: TrialOptions,
+    episodes: EpisodeOptions,
     library: LibraryFolder = DEFAULT_FOLDER,
     as_json: options.Json = False,
 ) -> None:
@@ -128,12 +160,9 @@ def filter_skills(
     from codeplan.curation.filtering import filter_candidates, list_candidates
 
     opened = open_library(library)
-    candidates = [find_skill(opened, name)] if name else list_candidates(opened, env, most)
-    with (
-        options.open_tapes(record, replay) as tapes,
-        _curation_runner(env, "filter", model, base_url, more, jobs, out, tapes) as runner,
-    ):
-        rows = filter_candidates(runner, opened, runner.tasks(split), candidates, _rule(pairs, level, test, alone))
+    candidates = [find_skill(opened, name)] if name else list_candidates(opened, env, tested.most)
+    with options.open_tapes(episodes.record, episodes.replay) as tapes, episodes.runner("filter", env, tapes) as runner:
+        rows = filter_candidates(runner, opened, runner.tasks(split), candidates, tested.rule(pairs))
     if as_json:
         options.print_json({"filtered": rows, "failures": runner.failures})
         return
@@ -142,15 +171,10 @@ def filter_skills(
 
 
 def check(
+    *,
     name: OnlySkill = None,
     n: Annotated[int, typer.Option("-n", min=1, help="Tasks per skill.")] = 5,
-    model: options.Model = None,
-    base_url: options.BaseUrl = None,
-    more: options.Set = None,
-    jobs: Jobs = 2,
-    out: options.Out = None,
-    record: options.Record = None,
-    replay: options.Replay = None,
+    episodes: EpisodeOptions,
     library: LibraryFolder = DEFAULT_FOLDER,
     as_json: options.Json = False,
 ) -> None:
@@ -169,9 +193,9 @@ def check(
     skills = [find_skill(opened, name)] if name else active
     rows: list[SkillCheck] = []
     failures: list[str] = []
-    with options.open_tapes(record, replay) as tapes:
+    with options.open_tapes(episodes.record, episodes.replay) as tapes:
         for env in dict.fromkeys(s.env for s in skills):
-            with _curation_runner(env, "check", model, base_url, more, jobs, out and out / env, tapes) as runner:
+            with episodes.runner("check", env, tapes, subfolder=env) as runner:
                 rows += run_again(runner, opened, [s for s in skills if s.env == env], n)
                 failures += runner.failures
     if as_json:
@@ -179,41 +203,6 @@ def check(
     else:
         typer.echo("\n".join(check_table(rows)))
     raise typer.Exit(1 if failures or any(r.unsolved for r in rows) else 0)
-
-
-@contextlib.contextmanager
-def _curation_runner(
-    env: str,
-    what: str,
-    model: str | None,
-    base_url: str | None,
-    more: list[str] | None,
-    jobs: int,
-    out: Path | None,
-    tapes: dict[str, Any],
-) -> Iterator[CurationRunner]:
-    """The runner of the episodes, with a folder for their traces. Episodes from a tape leave no traces."""
-    from codeplan.curation.curation_runner import CurationRunner
-    from codeplan.errors import UsageError
-
-    if out and tapes["tape"]:
-        raise UsageError("episodes from a tape leave no traces; omit --out or --replay")
-    config = options.load_config()
-    given: dict[str, Any] = options.collect_settings(more, base_url=base_url)
-    name, given = options.select_model(config, model, given)
-    given |= {"budget": options.make_budget(config), **tapes}
-    kept = contextlib.nullcontext(out) if out or tapes["tape"] else options.new_run_folder("skills", what, env)
-    with kept as folder:
-        yield CurationRunner(env, name, folder=folder, workers=jobs, **given)
-
-
-def _rule(pairs: int, level: float, test: str, alone: int) -> FilterRule:
-    from codeplan.curation.filtering import FilterRule
-    from codeplan.errors import UsageError
-
-    if test not in ("sequential", "fixed"):
-        raise UsageError(f"there is no test {test!r}; give sequential or fixed")
-    return FilterRule(alone=alone, pairs=pairs, level=level, test="fixed" if test == "fixed" else "sequential")
 
 
 def _progress_printer(quiet: bool) -> Any:
