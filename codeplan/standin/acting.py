@@ -7,8 +7,7 @@ a time. If ``forgetful``, it forgets to clean, heat or cool, or to craft ingredi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, Protocol, get_args
 
 from codeplan.errors import UsageError
 from codeplan.standin.executor_prompt import ExecutorPrompt, parse_prompt
@@ -28,29 +27,16 @@ def parse_weakness(name: str) -> Weakness:
     raise UsageError(f"the weakness {name!r} is not known; give one of {', '.join(get_args(Weakness))}")
 
 
-class _ActingRules(NamedTuple):
-    pattern: re.Pattern[str]
-    act: Callable[[ExecutorPrompt, str], str | None]
-    decompose: Callable[[ExecutorPrompt], list[str] | None]
-    reflect: Callable[[ExecutorPrompt], str]
-    write_general_plan: Callable[[str], str]
+class _ActingRules(Protocol):
+    def act(self, prompt: ExecutorPrompt, weakness: str) -> str | None: ...
+    def decompose(self, prompt: ExecutorPrompt) -> list[str] | None: ...
+    def reflect(self, prompt: ExecutorPrompt) -> str: ...
+    def write_general_plan(self, reflections: str) -> str: ...
 
 
-_ALL_ACTING_RULES = (
-    _ActingRules(
-        re.compile(r"^Crafting commands:|^- craft COUNT", re.MULTILINE),
-        textcraft_acting.act,
-        textcraft_acting.decompose,
-        textcraft_acting.reflect,
-        textcraft_acting.write_general_plan,
-    ),
-    _ActingRules(
-        re.compile(r"^You are in the middle of a room|^- take OBJECT", re.MULTILINE),
-        household_acting.act,
-        household_acting.decompose,
-        household_acting.reflect,
-        household_acting.write_general_plan,
-    ),
+_ALL_ACTING_RULES: tuple[tuple[re.Pattern[str], _ActingRules], ...] = (
+    (re.compile(r"^Crafting commands:|^- craft COUNT", re.MULTILINE), textcraft_acting),
+    (re.compile(r"^You are in the middle of a room|^- take OBJECT", re.MULTILINE), household_acting),
 )
 """Rules by environment. Every function below returns None if no environment's pattern matches the prompt."""
 
@@ -106,4 +92,4 @@ def formalise_action(prompt: str) -> str:
 
 
 def _acting_rules_for(text: str) -> _ActingRules | None:
-    return next((rules for rules in _ALL_ACTING_RULES if rules.pattern.search(text)), None)
+    return next((rules for pattern, rules in _ALL_ACTING_RULES if pattern.search(text)), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from codeplan.standin.executor_prompt import COMPLETED_LINE, ExecutorPrompt, give_up_line
@@ -200,12 +200,11 @@ class _HouseholdProgress:
         put = f"put {self.holding} in/on {stage.place}"
         return f"move {self.holding} to {stage.place}" if self.refused_action == put else put
 
-    def _search(self, stage: HouseholdStage, room: list[str], reach: object) -> str:
-        assert callable(reach)
+    def _search(self, stage: HouseholdStage, room: list[str], reach: Callable[[str], str]) -> str:
         for place in (p for p in self.seen if p != stage.place):
             for found in self.seen[place]:
                 if found.startswith(f"{stage.thing} ") and found not in self.placed:
-                    return self._go_to(place) or str(reach(found))
+                    return self._go_to(place) or reach(found)
         unseen = [p for p in sort_by_likelihood(stage.thing, room) if p not in self.seen and p != stage.place]
         if not unseen:
             return give_up_line(f"there is no {stage.thing} to be found")

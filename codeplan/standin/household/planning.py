@@ -171,7 +171,8 @@ def _steps(goal: ParsedHouseholdGoal, thorough: bool) -> list[str]:
     first = [_find(goal, thorough, 1), _take(goal, 2)]
     match goal.kind:
         case "examine":
-            return [*first, _find_lamp(goal, thorough, 3), _SWITCH.substitute(step=4, lamp=goal.lamp, name=goal.thing)]
+            switch = _SWITCH.substitute(step=4, lamp=goal.lamp, name=goal.thing)
+            return [*first, _find(goal, thorough, 3, "lamp"), switch]
         case "pick_two":
             second = [_find(goal, thorough, 4, "second"), _take(goal, 5, "second"), _put(goal, 6, "second")]
             return [*first, _put(goal, 3), *second]
@@ -183,26 +184,21 @@ def _steps(goal: ParsedHouseholdGoal, thorough: bool) -> list[str]:
 
 
 def _find(goal: ParsedHouseholdGoal, thorough: bool, step: int, found: str = "found") -> str:
-    other = ", found" if found == "second" else ""
-    what = f"second {goal.thing}" if other else goal.thing
-    names = {"name": goal.thing, "found": found, "place": "place", "other": other}
+    """The step that finds the first or second thing, or the lamp."""
+    name, place = (goal.lamp, "spot") if found == "lamp" else (goal.thing, "place")
+    what = f"second {name}" if found == "second" else name
+    why = f"I look for a {what}, likely places first"
+    if found == "lamp":
+        why = f"I hold the {goal.thing} and look for a {name}"
+    names = {"name": name, "found": found, "place": place, "other": ", found" if found == "second" else ""}
     return _FIND.substitute(
         names,
         step=step,
-        why=f"I look for a {what}, likely places first",
+        why=why,
         what=what,
-        places=places_to_search(goal.thing, goal.room, thorough),
-        fresh="" if other else "        seen = {}\n",
+        places=places_to_search(name, goal.room, thorough),
+        fresh="        seen = {}\n" if found == "found" else "",
         ask=_ASK.substitute(names),
-    )
-
-
-def _find_lamp(goal: ParsedHouseholdGoal, thorough: bool, step: int) -> str:
-    names = {"name": goal.lamp, "found": "lamp", "place": "spot", "other": ""}
-    why = f"I hold the {goal.thing} and look for a {goal.lamp}"
-    places = places_to_search(goal.lamp, goal.room, thorough)
-    return _FIND.substitute(
-        names, step=step, why=why, what=goal.lamp, places=places, fresh="", ask=_ASK.substitute(names)
     )
 
 

@@ -76,11 +76,11 @@ def tick_boxes(names: list[str]) -> list[StepSource]:
     return [ticked, submit_step()] if names else [submit_step()]
 
 
-def tick_similar_words(words: list[str]) -> list[StepSource]:
-    """Tick the boxes that resemble some words; the plan asks which these are."""
+def tick_similar_words(words: str) -> list[StepSource]:
+    """Tick the boxes that resemble some words, listed with commas; the plan asks which these are."""
     ask = (
         "offered = re.findall(r'<label><input[^>]*>([^<]+)', agent.current_state)\n"
-        f"named = {words}\n"
+        f"named = {words.split(', ')}\n"
         "question = f'Which of the words {offered} mean much the same as one of the words {named}?'\n"
         "chosen = literal_eval(ask_llm(question + ' Answer with a Python list.'))"
     )
@@ -211,7 +211,7 @@ def click_post_button(user: str, label: str) -> list[StepSource]:
     return [more, final_click(f"click {label}", f"{first}//li[starts-with(., {xpath_string(label)})]")]
 
 
-def click_post_buttons(user: str, label: str, number: int | None) -> list[StepSource]:
+def click_post_buttons(label: str, number: str | None, user: str) -> list[StepSource]:
     """Click the same button of the first ``number`` posts of a user, or of all."""
     sign = next((sign for sign, name in _POST_BUTTONS.items() if name == label), label.lower())
     all_ = f"(//div[@class='media'][.//span[@class='username'][text()={xpath_string(user)}]]//span[@class='{sign}'])"

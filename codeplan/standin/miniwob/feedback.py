@@ -13,19 +13,20 @@ from codeplan.standin.miniwob.steps import StepSource, click_line, fill_step, fi
 # ------------------------------------------------------------------ a search engine
 
 
-def use_search_engine(words: str, place: int, *, hasty: bool = False) -> list[StepSource]:
+def use_search_engine(words: str, place: str, *, hasty: bool = False) -> list[StepSource]:
     """Search, and click a result. A page has three results; the hasty form reads only the first page."""
-    page = (place - 1) // 3 + 1
+    result = int(place) - 1
+    page = result // 3 + 1
     lines = click_line("//button[@id='search']")
     if page > 1 and not hasty:
         lines += "\n" + click_line(f"//ul[@id='pagination']//a[text()='{page}']")
-    there = f"'data-result=\"{place - 1}\"' in state"
+    there = f"'data-result=\"{result}\"' in state"
     return [
         fill_step("search text", "//input[@id='search-text']", words),
         StepSource(
             f"search, and go to the page of result {place}", lines, there, f"result {place} is not on this page"
         ),
-        final_click(f"click result {place}", f"//a[@data-result='{place - 1}']"),
+        final_click(f"click result {place}", f"//a[@data-result='{result}']"),
     ]
 
 
@@ -74,11 +75,11 @@ def play_tic_tac_toe(*, hasty: bool = False) -> list[StepSource]:
 _ENTER = "agent.type({!r})\nstate = agent.press_key('enter')"
 
 
-def delete_file(ending: str, *, hasty: bool = False) -> list[StepSource]:
-    """Delete a file with this ending (with its dot, or empty). The hasty form makes up the file's name."""
+def delete_file(ending: str | None, *, hasty: bool = False) -> list[StepSource]:
+    """Delete a file with this ending (with its dot; None: no dot). The hasty form makes up the file's name."""
     focus = "agent.click_xpath('//div[@id=\"terminal\"]')\n"
     look = f"{focus}{_ENTER.format('ls')}\nnames = re.findall(r'class=\"output\">([^<]*)<', state)[-1].split()\n"
-    guess = f"{focus}names = ['file{ending}']\n"
+    guess = f"{focus}names = ['file{ending or ''}']\n"
     fits = f"name.endswith({ending!r})" if ending else "'.' not in name"
     lines = f"{guess if hasty else look}fitting = [name for name in names if {fits}]"
     remove = "agent.type('rm ' + fitting[0])\nstate = agent.press_key('enter')"

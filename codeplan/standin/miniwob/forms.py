@@ -88,14 +88,14 @@ def search_movies(genre: str, director: str, year: str) -> list[StepSource]:
     return [filled, final_click("search", f"({go})[last()]")]
 
 
-def choose_suggestion(start: str, end: str) -> list[StepSource]:
-    """Type the start, and click a suggestion that fits."""
+def choose_suggestion(start: str, end: str | None) -> list[StepSource]:
+    """Type the start, and click a suggestion that fits; ``end`` is None if any ending does."""
     enter = click_line("//input[@id='tags']")
     lines = (
         f"{enter}\n"
         f"state = agent.type({start!r})\n"
         "offered = re.findall(r'class=\"ui-menu-item-wrapper[^>]*>([^<]+)<', state)\n"
-        f"fitting = [name for name in offered if name.startswith({start!r}) and name.endswith({end!r})]"
+        f"fitting = [name for name in offered if name.startswith({start!r}) and name.endswith({end or ''!r})]"
     )
     chosen = "state = agent.click_xpath(f'//li/div[text()=\"{fitting[0]}\"]')"
     return [

@@ -17,8 +17,8 @@ from codeplan.types import Value
 class WebTaskSolution(Value, frozen=True):
     """The steps of a task; for tasks with feedback, also the steps of a hasty plan."""
 
-    steps: tuple[StepSource, ...]
-    hasty_steps: tuple[StepSource, ...] = ()
+    steps: list[StepSource]
+    hasty_steps: list[StepSource] = []
     helpers: str = ""
 
 
@@ -36,81 +36,52 @@ def find_solution(goal: str, observation: str) -> WebTaskSolution | None:
 
 def write_plan(solution: WebTaskSolution) -> str:
     """A plan that is correct as far as the page says."""
-    return write_steps(list(solution.steps), solution.helpers)
+    return write_steps(solution.steps, solution.helpers)
 
 
 def write_hasty_plan(solution: WebTaskSolution) -> str:
     """A plan with the hasty mistake; the correct plan if the task allows none."""
-    return write_steps(list(solution.hasty_steps or solution.steps), solution.helpers)
+    return write_steps(solution.hasty_steps or solution.steps, solution.helpers)
 
 
 # ------------------------------------------------------------------ by the task's sentence
 
 
-def _from_words(write: Callable[..., list[StepSource]]) -> Callable[[re.Match[str], str], WebTaskSolution]:
-    """A solution that depends only on the words of the sentence."""
-    return lambda words, page: WebTaskSolution(tuple(write(*words.groups())))
+def _from_words(
+    write: Callable[..., list[StepSource]], **hasty: bool
+) -> Callable[[re.Match[str], str], WebTaskSolution]:
+    """A solution that depends only on the words of the sentence; ``hasty`` are the settings of its hasty plan."""
+    return lambda words, page: WebTaskSolution(write(*words.groups()), write(*words.groups(), **hasty) if hasty else [])
 
 
 def _solve_labels(words: re.Match[str], page: str) -> WebTaskSolution:
     """Boxes with labels, or the names in a menu."""
     if 'role="menu"' in page:
-        return WebTaskSolution(tuple(clicks.click_menu_item(words[1].split(">"))))
-    return WebTaskSolution(
-        tuple(clicks.tick_boxes([] if words[1] == "nothing" else _find_offered(r"<label>.*?>([^<]+)", words[1], page)))
-    )
+        return WebTaskSolution(clicks.click_menu_item(words[1].split(">")))
+    named = [] if words[1] == "nothing" else _find_offered(r"<label>.*?>([^<]+)", words[1], page)
+    return WebTaskSolution(clicks.tick_boxes(named))
 
 
 def _solve_options(words: re.Match[str], page: str) -> WebTaskSolution:
-    return WebTaskSolution(tuple(clicks.choose_options(_find_offered(r"<option[^>]*>([^<]+)", words[1], page))))
+    return WebTaskSolution(clicks.choose_options(_find_offered(r"<option[^>]*>([^<]+)", words[1], page)))
 
 
 def _find_offered(pattern: str, said: str, page: str) -> list[str]:
     return clicks.find_names(said, [unescape(name) for name in re.findall(pattern, page)])
 
 
-def _solve_posts(words: re.Match[str], page: str) -> WebTaskSolution:
-    act, number, user = words.groups()
-    return WebTaskSolution(tuple(clicks.click_post_buttons(user, act, int(number) if number else None)))
-
-
-def _solve_suggestion(words: re.Match[str], page: str) -> WebTaskSolution:
-    return WebTaskSolution(tuple(forms.choose_suggestion(words[1], words[2] or "")))
-
-
-def _solve_login(words: re.Match[str], page: str) -> WebTaskSolution:
-    return WebTaskSolution(tuple(forms.log_in(*words.groups())), tuple(forms.log_in(*words.groups(), careful=False)))
-
-
-def _solve_search(words: re.Match[str], page: str) -> WebTaskSolution:
-    text, place = words[1], int(words[2])
-    return WebTaskSolution(
-        tuple(feedback.use_search_engine(text, place)), tuple(feedback.use_search_engine(text, place, hasty=True))
-    )
-
-
-def _solve_terminal(words: re.Match[str], page: str) -> WebTaskSolution:
-    ending = words[1] or ""
-    return WebTaskSolution(tuple(feedback.delete_file(ending)), tuple(feedback.delete_file(ending, hasty=True)))
-
-
 def _solve_game(words: re.Match[str], page: str) -> WebTaskSolution:
     play = feedback.play_tic_tac_toe
-    return WebTaskSolution(tuple(play()), tuple(play(hasty=True)), feedback.BOARD_HELPERS)
+    return WebTaskSolution(play(), play(hasty=True), feedback.BOARD_HELPERS)
 
 
 def _solve_number(words: re.Match[str], page: str) -> WebTaskSolution:
-    return WebTaskSolution(tuple(feedback.guess_until_found()), tuple(feedback.guess_once(list(range(10)))))
+    return WebTaskSolution(feedback.guess_until_found(), feedback.guess_once(list(range(10))))
 
 
 def _solve_mail(goal: str, page: str) -> WebTaskSolution | None:
-    senders = re.findall(r'class="email-sender">([^<]+)<', page)
-    errand = mail.parse_mail_task(goal, senders)
-    return (
-        WebTaskSolution(tuple(mail.write_mail_steps(errand)), tuple(mail.write_mail_steps(errand, hasty=True)))
-        if errand
-        else None
-    )
+    task = mail.parse_mail_task(goal, re.findall(r'class="email-sender">([^<]+)<', page))
+    return WebTaskSolution(mail.write_mail_steps(task), mail.write_mail_steps(task, hasty=True)) if task else None
 
 
 _SOLUTIONS: tuple[tuple[str, Callable[[re.Match[str], str], WebTaskSolution]], ...] = (
@@ -121,10 +92,7 @@ _SOLUTIONS: tuple[tuple[str, Callable[[re.Match[str], str], WebTaskSolution]], .
     (r"Click on the (\w+) colored box\.", _from_words(clicks.click_coloured_box)),
     (r'Close the dialog box by clicking the "(x)"\.', _from_words(clicks.close_dialog)),
     (r'Click the button in the dialog box labeled "(.+)"\.', _from_words(clicks.close_dialog)),
-    (
-        r"Select words similar to (.+) and click Submit\.",
-        lambda m, page: WebTaskSolution(tuple(clicks.tick_similar_words(m[1].split(", ")))),
-    ),
+    (r"Select words similar to (.+) and click Submit\.", _from_words(clicks.tick_similar_words)),
     (r"Select (.+) from the (?:scroll )?list and click Submit\.", _solve_options),
     (r"Select all the shades of (\w+) and press Submit\.", _from_words(clicks.click_shades)),
     (r"Select (-?\d+) with the spinner and hit Submit\.", _from_words(forms.turn_spinner)),
@@ -143,7 +111,10 @@ _SOLUTIONS: tuple[tuple[str, Callable[[re.Match[str], str], WebTaskSolution]], .
     (r"How many (.+) are there\?", _from_words(clicks.count_shapes)),
     (r"Click on an? (.+)", _from_words(clicks.click_shape)),
     (r'For the user (@\S+), click on the "(.+)" button\.', _from_words(clicks.click_post_button)),
-    (r'Click the "(\w+)" button on (?:all|(\d+)) posts? by (@\S+) and then click Submit\.', _solve_posts),
+    (
+        r'Click the "(\w+)" button on (?:all|(\d+)) posts? by (@\S+) and then click Submit\.',
+        _from_words(clicks.click_post_buttons),
+    ),
     (r'Enter "(.+)" into the text field and press Submit\.', _from_words(forms.enter_text)),
     (r"Enter (\d\d)/(\d\d)/(\d{4}) as the date and hit submit\.", _from_words(forms.enter_date)),
     (r"Enter (\d+):(\d\d) ([AP]M) as the time and press submit\.", _from_words(forms.enter_time)),
@@ -154,13 +125,19 @@ _SOLUTIONS: tuple[tuple[str, Callable[[re.Match[str], str], WebTaskSolution]], .
         _from_words(forms.solve_equation),
     ),
     (r"Search for (\w+) movies directed by (\w+) from year (\d+)\.", _from_words(forms.search_movies)),
-    (r'Enter an item that starts with "(.+?)"(?: and ends with "(.+)")?\.', _solve_suggestion),
-    (r'Enter the username "(.+)" and the password "(.+)" into the text fields and press login\.', _solve_login),
+    (r'Enter an item that starts with "(.+?)"(?: and ends with "(.+)")?\.', _from_words(forms.choose_suggestion)),
+    (
+        r'Enter the username "(.+)" and the password "(.+)" into the text fields and press login\.',
+        _from_words(forms.log_in, careful=False),
+    ),
     (
         r'Use the textbox to enter "(.+)" and press "Search", then find and click the (\d)\w\w search result\.',
-        _solve_search,
+        _from_words(feedback.use_search_engine, hasty=True),
     ),
-    (r"Use the terminal below to delete a file (?:ending with the extension (\.\S+)|that has no .*)", _solve_terminal),
+    (
+        r"Use the terminal below to delete a file (?:ending with the extension (\.\S+)|that has no .*)",
+        _from_words(feedback.delete_file, hasty=True),
+    ),
     (r"Playing as 'X', win a game of tic-tac-toe\.", _solve_game),
     (r"Guess the number between 0-9 and press Submit\. .*", _solve_number),
 )
