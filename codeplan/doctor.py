@@ -120,9 +120,8 @@ def _sandbox() -> Iterator[Finding]:
             yield Finding(_SANDBOX, layer.name, "ok" if layer.present else "missing", layer.detail, advice)
         outcome = Sandbox().run(_PROBE, _ProbeAgent(), str)
     except CodeplanError as e:
-        yield Finding(
-            _SANDBOX, _LOCKED, "missing", str(e), "run on Linux with all layers, or in a container that has them"
-        )
+        advice = "run on Linux with all layers, or in a container that has them"
+        yield Finding(_SANDBOX, _LOCKED, "missing", str(e), advice)
         return
     if isinstance(outcome, Finished):
         yield Finding(_SANDBOX, _LOCKED, "ok", f"a trivial plan took {outcome.usage.wall * 1000:.1f} ms")

@@ -52,11 +52,7 @@ class SettingSpec:
 
         Raises: UsageError: the text stands for no value of the type.
         """
-        try:
-            value = json.loads(text)
-        except ValueError:
-            value = text
-        for candidate in (value, text):
+        for candidate in (parse_json(text), text):
             if not _misfit(candidate, self.type):
                 return candidate
         try:
@@ -68,6 +64,14 @@ class SettingSpec:
     def type_name(self) -> str:
         """The declared type as text."""
         return inspect.formatannotation(self.type)
+
+
+def parse_json(text: str) -> Any:
+    """The value that a text spells in JSON, or the text itself."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def names(group: Group) -> tuple[str, ...]:

@@ -119,9 +119,7 @@ def compare_cells(
         mcnemar_exact(b, c),
         tasks_needed(b, c, len(pairs)),
         tuple(_mean_differences(pairs)),
-        len(first.bench.outcomes_of(first.cell.name))
-        + len(second.bench.outcomes_of(second.cell.name))
-        - 2 * len(pairs),
+        sum(len(side.bench.outcomes_of(side.cell.name)) for side in (first, second)) - 2 * len(pairs),
     )
 
 
@@ -178,7 +176,6 @@ def _find_cells(spec: str) -> list[ComparedCell]:
     found = [c for c in bench.cells if c.name == part] or [c for c in bench.cells if part in c.name]
     if part and len(found) != 1:
         what = "no cell" if not found else f"{len(found)} cells"
-        raise UsageError(
-            f"{folder} has {what} called {part!r}; its cells are: {', '.join(c.name for c in bench.cells)}"
-        )
+        names = ", ".join(c.name for c in bench.cells)
+        raise UsageError(f"{folder} has {what} called {part!r}; its cells are: {names}")
     return [ComparedCell(bench, cell, cell.name) for cell in found]

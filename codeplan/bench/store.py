@@ -171,9 +171,8 @@ class BenchStore:
         whole = self.folder / f".{GRID_FILE}.new"
         whole.write_bytes(msgspec.json.format(msgspec.json.encode(grid)) + b"\n")
         os.replace(whole, self.folder / GRID_FILE)
-        self._file.truncate(
-            _read_json_lines(self.folder / RESULTS_FILE, EpisodeOutcome)[1]
-        )  # a torn line would corrupt the next
+        _, size = _read_json_lines(self.folder / RESULTS_FILE, EpisodeOutcome)
+        self._file.truncate(size)  # a torn line would corrupt the next
 
 
 def _must_contain(grid: BenchGrid, before: BenchGrid, folder: Path) -> None:

@@ -66,12 +66,10 @@ def format_latex(table: BenchTable) -> str:
     body = [" & ".join(map(_escape_latex, row)) + r" \\" for row in table.rows]
     head = " & ".join(map(_escape_latex, table.columns)) + r" \\"
     layout = "l" + "r" * (len(table.columns) - 1)
+    caption = _escape_latex(" ".join([f"{table.title}.", *table.notes]))
     lines = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{layout}}}", r"\toprule", head, r"\midrule", *body]
-    caption = " ".join([f"{table.title}.", *table.notes])
-    return (
-        "\n".join([*lines, r"\bottomrule", r"\end{tabular}", rf"\caption{{{_escape_latex(caption)}}}", r"\end{table}"])
-        + "\n"
-    )
+    lines += [r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", r"\end{table}", ""]
+    return "\n".join(lines)
 
 
 TABLE_FORMATS: dict[str, Callable[[BenchTable], str]] = {

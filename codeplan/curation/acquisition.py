@@ -73,9 +73,6 @@ def acquire_skill(
     return None
 
 
-# ------------------------------------------------------------------ whole
-
-
 def _complete_plans(events: Sequence[Event], sandbox: Sandbox) -> Iterator[str]:
     """Plans that may do all that the episode did, from step 1: the last plan, or merges of all plans that ran.
 
@@ -92,9 +89,8 @@ def _complete_plans(events: Sequence[Event], sandbox: Sandbox) -> Iterator[str]:
         by_number = [[n for n in _step_numbers(r) if n < end] for r, end in zip(runs, ends, strict=False)]
         for taken in (by_number, [r.completed for r in runs[:-1]]):
             before = [{"source": r.source, "steps": steps} for r, steps in zip(runs, taken, strict=False) if steps]
-            merged = sandbox.analyse(
-                "merge", runs[-1].source, {"before": before, "steps": list(range(last, last + 100))}
-            )
+            parts = {"before": before, "steps": list(range(last, last + 100))}
+            merged = sandbox.analyse("merge", runs[-1].source, parts)
             if isinstance(merged, str):
                 yield merged
 
@@ -121,9 +117,6 @@ def _plan_runs(events: Sequence[Event]) -> list[_PlanRun]:
             case PlanFailed() | PlanStopped(limit="wall" | "cpu" | "turns" | "memory") if runs:
                 runs[-1].failed = True
     return runs
-
-
-# ------------------------------------------------------------------ general
 
 
 def _generalise(source: str, events: Sequence[Event], task: Task, sandbox: Sandbox, api: AgentApi) -> Plan | None:

@@ -65,9 +65,8 @@ class CurationRunner:
         self._lock = threading.Lock()
         taken = accepted_settings({"env": env, "model": model})
         self._env_settings = {n: v for n, v in settings.items() if n in taken["env"]}
-        self._plan_settings = {
-            n: v for n, v in settings.items() if n in (*taken["env"], *taken["model"], *_PLAN_SETTINGS)
-        }
+        of_plans = {*taken["env"], *taken["model"], *_PLAN_SETTINGS}
+        self._plan_settings = {n: v for n, v in settings.items() if n in of_plans}
 
     def tasks(self, split: str) -> list[Task]:
         """Return the tasks of a split. Raises: UsageError if there is no such split."""

@@ -17,9 +17,8 @@ def find_resume_point(
     numbers = [s.number for s in new.steps]
     if not numbers:
         return 1
-    candidate = min(
-        suggested_step or _first_difference(old, new) or failed_step or numbers[0], failed_step or numbers[-1]
-    )
+    wanted = suggested_step or _first_difference(old, new) or failed_step or numbers[0]
+    candidate = min(wanted, failed_step or numbers[-1])
     for step in reversed([n for n in numbers if n <= candidate]):
         if step in states and not _missing_names(new, step, states[step]):
             return step

@@ -6,7 +6,6 @@ table ``[tool.codeplan]`` of ``pyproject.toml``.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from codeplan.errors import UsageError
 from codeplan.llm import endpoint, toml_files
 from codeplan.llm.openai_client import OpenAIModel
 from codeplan.llm.routing import ROUTES
-from codeplan.plugins import setting_specs
+from codeplan.plugins import parse_json, setting_specs
 from codeplan.runner import models
 
 ENDPOINT_SETTINGS = (
@@ -113,13 +112,6 @@ def _read_variables(variables: Mapping[str, str], kind: type[msgspec.Struct], pr
     for field in kind.__struct_fields__:
         text = variables.get(variable := prefix + field.upper())
         if text and field != "budget":
-            value = _parse_json(text) if field in ("stop", "extra_body") else text
+            value = parse_json(text) if field in ("stop", "extra_body") else text
             found[field] = getattr(toml_files.convert_value({field: value}, kind, variable, strict=False), field)
     return found
-
-
-def _parse_json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text

@@ -70,15 +70,14 @@ class EpisodeSetup:
         """
         _require_type(task, Task)
         _require_type(budget, Budget)
+        settings = {n: _plain(v) for n, v in self._settings.items() if n not in self._omitted_settings}
         return EpisodeStarted(
             task=task,
             env=self.env.name,
             method=self.method.name,
             model=self.model.name,
             codeplan_version=VERSION,
-            settings=remove_secrets(
-                {n: _plain(v) for n, v in self._settings.items() if n not in self._omitted_settings}
-            ),
+            settings=remove_secrets(settings),
             model_settings=dict(getattr(self.model, "settings", {})),
             budget=budget,
         )

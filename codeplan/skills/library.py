@@ -67,16 +67,14 @@ class SkillLibrary:
         Each is read from its folder; retired and damaged skills are left out whatever the index says.
         """
         words, limit = search_words(f"{task.goal} {task.kind}"), min(limit, _MAX_LIMIT)
-        return self._load_active(
-            self._query(lambda index: index.rank_for_task(task.env, task.kind, words, limit + _SPARE_ENTRIES)), limit
-        )
+        ranked = self._query(lambda index: index.rank_for_task(task.env, task.kind, words, limit + _SPARE_ENTRIES))
+        return self._load_active(ranked, limit)
 
     def nearest(self, task: Task, limit: int, embedder: Embedder) -> Sequence[Skill]:
         """Like ``find``, but ordered by the similarity of description and plan to the task's goal."""
         entries = self._query(lambda index: index.usable(task.env, task.kind))
-        return self._load_active(
-            EmbeddingRanker(self, embedder, self._load_if_active).rank(task.goal, entries), min(limit, _MAX_LIMIT)
-        )
+        ranked = EmbeddingRanker(self, embedder, self._load_if_active).rank(task.goal, entries)
+        return self._load_active(ranked, min(limit, _MAX_LIMIT))
 
     def record(self, skill: Skill, record: EvidenceRecord) -> None:
         """Append an evidence record durably. Raises: UsageError if there is no such skill."""

@@ -64,9 +64,8 @@ def parse_values(reply: str, parameters: Sequence[SkillParameter]) -> dict[str, 
     """
     start, end = reply.find("{"), reply.rfind("}")
     try:
-        given = msgspec.json.decode(
-            reply[start : end + 1].encode("utf-8", "replace"), type=dict[str, SkillParameterValue]
-        )
+        text = reply[start : end + 1].encode("utf-8", "replace")
+        given = msgspec.json.decode(text, type=dict[str, SkillParameterValue])
     except (msgspec.DecodeError, RecursionError) as e:
         raise BindingError(f"the reply is not a JSON object of texts and lists of texts: {e}") from None
     for p in parameters:

@@ -73,9 +73,7 @@ class SynchronisedIndex:
     def folders_to_repair(self) -> list[str]:
         """Return the folders that cannot be used or that a crash may have left half changed."""
         faulty = self.query(lambda index: index.unusable_folders())
-        changed = [
-            place for place in self.skill_folders() if os.path.isdir(f"{self._path}/{place}/{skill_folder.VERSIONS}")
-        ]
+        changed = (p for p in self.skill_folders() if os.path.isdir(f"{self._path}/{p}/{skill_folder.VERSIONS}"))
         return list(dict.fromkeys([*faulty, *changed]))
 
     def skill_folders(self) -> Iterator[str]:
@@ -85,11 +83,8 @@ class SynchronisedIndex:
 
     def temporary_files(self) -> list[Path]:
         """Return what crashed writers have left behind."""
-        folders = [*_list_folders(str(self._path)), *self.skill_folders()]
-        left = (
-            (f, name) for f in folders for name in os.listdir(f"{self._path}/{f}") if durable_files.is_temporary(name)
-        )
-        return [self._path / f / name for f, name in left]
+        folders = [self._path / place for place in (*_list_folders(str(self._path)), *self.skill_folders())]
+        return [folder / name for folder in folders for name in os.listdir(folder) if durable_files.is_temporary(name)]
 
     # -------------------------------------------------------------- the parts
 
