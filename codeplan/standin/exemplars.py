@@ -67,9 +67,8 @@ def _follow_skill(system: str, goal: str, observation: str) -> str | None:
     if not head:
         return plan
     abouts = dict(re.findall(r"^ *# (\w+): (.*)$", head["lines"], re.MULTILINE))
-    parameters = [
-        (p["name"], json.loads(p["value"]), abouts.get(p["name"], "")) for p in _PARAMETER.finditer(head["lines"])
-    ]
+    listed = _PARAMETER.finditer(head["lines"])
+    parameters = [(p["name"], json.loads(p["value"]), abouts.get(p["name"], "")) for p in listed]
     values = _bind_values(parameters, head["goal"], goal, observation)
     lines = _PARAMETER.sub(lambda p: f"{p['margin']}{p['name']} = {json.dumps(values[p['name']])}", head["lines"])
     start, end = head.span("lines")
@@ -123,7 +122,6 @@ def _leave_out(plan: str, parsed: ParsedHouseholdGoal) -> str:
     """The plan without what defines its kind."""
     if parsed.kind in ("examine", "pick_two"):
         return "".join(text for number, text in split_steps(plan).items() if number <= 2)  # finding and taking
-    step = next(
-        (number for number, text in split_steps(plan).items() if number and _KIND_CALLS[parsed.kind] in text), None
-    )
+    numbers = (number for number, text in split_steps(plan).items() if number and _KIND_CALLS[parsed.kind] in text)
+    step = next(numbers, None)
     return plan if step is None else remove_step(plan, step)

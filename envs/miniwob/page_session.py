@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -104,23 +105,6 @@ def _press_key(page: BrowserPage, key: str) -> str:
     return ""
 
 
-def _click(page: BrowserPage, xpath: str) -> str:
-    return _point_at_all(page, xpath, click=True)
-
-
-def _hover(page: BrowserPage, xpath: str) -> str:
-    return _point_at_all(page, xpath, click=False)
-
-
-_ACTIONS: dict[str, Callable[[BrowserPage, str], str]] = {
-    "type": _type,
-    "press_key": _press_key,
-    "click_xpath": _click,
-    "click_option": _click,
-    "move_mouse_on": _hover,
-}
-
-
 def _point_at_all(page: BrowserPage, xpath: str, *, click: bool) -> str:
     """Click, or hover over, every matching element, as AdaPlanner's own agent does. One success is enough."""
     found = page.call_script("find", xpath)
@@ -147,3 +131,12 @@ def _point_at(page: BrowserPage, i: int, looks: int, click: bool) -> str:
             return ""
         fault = str(now.get("fault", "does not hold still"))
     return fault
+
+
+_ACTIONS: dict[str, Callable[[BrowserPage, str], str]] = {
+    "type": _type,
+    "press_key": _press_key,
+    "click_xpath": partial(_point_at_all, click=True),
+    "click_option": partial(_point_at_all, click=True),
+    "move_mouse_on": partial(_point_at_all, click=False),
+}

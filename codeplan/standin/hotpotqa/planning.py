@@ -47,38 +47,25 @@ _MAKER_VERBS = {
     **{"builder": "built", "composer": "composed", "designer": "designed"},
     **{"inventor": "invented", "discoverer": "discovered", "author": "written"},
 }
+_RIVER = PageQuestion("", "which river does {} stand on", "stands on")
+_SEA = PageQuestion("", "into which sea does the {} flow", "flows into")
+_LENGTH = PageQuestion("", "how many kilometres long is the {}", "kilometres long")
+_UNIVERSITY = PageQuestion("", "which university did {} study at", "studied at")
+_FOUNDING = PageQuestion("", "in what year was the {} founded", "founded")
+_COUNTRY = PageQuestion("", "in which country does the {} rise", "rises in")
+_CAPITAL = PageQuestion("", "what is the capital of {}", "capital")
+_PERFORMANCE = PageQuestion("", "in what year was {} first performed", "first performed")
 _BRIDGES = {
-    r"Into which sea does the river that (.+) stands on flow\?": (
-        PageQuestion("", "which river does {} stand on", "stands on"),
-        PageQuestion("", "into which sea does the {} flow", "flows into"),
-    ),
-    r"How many kilometres long is the river that (.+) stands on\?": (
-        PageQuestion("", "which river does {} stand on", "stands on"),
-        PageQuestion("", "how many kilometres long is the {}", "kilometres long"),
-    ),
-    r"In what year was the university that (.+) studied at founded\?": (
-        PageQuestion("", "which university did {} study at", "studied at"),
-        PageQuestion("", "in what year was the {} founded", "founded"),
-    ),
-    r"What is the capital of the country in which (?:the )?(.+) rises\?": (
-        PageQuestion("", "in which country does the {} rise", "rises in"),
-        PageQuestion("", "what is the capital of {}", "capital"),
-    ),
+    r"Into which sea does the river that (.+) stands on flow\?": (_RIVER, _SEA),
+    r"How many kilometres long is the river that (.+) stands on\?": (_RIVER, _LENGTH),
+    r"In what year was the university that (.+) studied at founded\?": (_UNIVERSITY, _FOUNDING),
+    r"What is the capital of the country in which (?:the )?(.+) rises\?": (_COUNTRY, _CAPITAL),
 }
 _COMPARISONS: dict[str, tuple[PageQuestion, Literal["least", "most", "same"]]] = {
     r"Who was born first, (.+) or (.+)\?": (_LIFE_EVENTS["year", "born"], "least"),
-    r"Which is longer, (?:the )?(.+) or (?:the )?(.+)\?": (
-        PageQuestion("", "how many kilometres long is the {}", "kilometres long"),
-        "most",
-    ),
-    r"Which was founded first, (?:the )?(.+) or (?:the )?(.+)\?": (
-        PageQuestion("", "in what year was the {} founded", "founded"),
-        "least",
-    ),
-    r"Which was first performed earlier, (.+) or (.+)\?": (
-        PageQuestion("", "in what year was {} first performed", "first performed"),
-        "least",
-    ),
+    r"Which is longer, (?:the )?(.+) or (?:the )?(.+)\?": (_LENGTH, "most"),
+    r"Which was founded first, (?:the )?(.+) or (?:the )?(.+)\?": (_FOUNDING, "least"),
+    r"Which was first performed earlier, (.+) or (.+)\?": (_PERFORMANCE, "least"),
     r"Did (.+) and (.+) die in the same city\?": (_LIFE_EVENTS["city", "die"], "same"),
     r"Were (.+) and (.+) born in the same city\?": (_LIFE_EVENTS["city", "born"], "same"),
 }
@@ -112,9 +99,8 @@ def parse_goal(goal: str) -> ParsedQuestion | None:
             return ParsedQuestion((PageQuestion(found[1], first.question, first.lookup_word), second))
     for form, (page, answer) in _COMPARISONS.items():
         if found := re.fullmatch(form, goal):
-            return ParsedQuestion(
-                tuple(PageQuestion(entity, page.question, page.lookup_word) for entity in found.groups()), answer
-            )
+            pages = (PageQuestion(entity, page.question, page.lookup_word) for entity in found.groups())
+            return ParsedQuestion(tuple(pages), answer)
     return None
 
 

@@ -38,12 +38,8 @@ def click_button(name: str) -> list[StepSource]:
 
 def click_in_turn() -> list[StepSource]:
     """Click the button ONE, then the button TWO."""
-    first = StepSource(
-        "click ONE",
-        click_line(xpath_with_text("ONE", "button")),
-        "not state.startswith('DONE')",
-        "the first click ended it",
-    )
+    lines = click_line(xpath_with_text("ONE", "button"))
+    first = StepSource("click ONE", lines, "not state.startswith('DONE')", "the first click ended it")
     return [first, final_click("click TWO", xpath_with_text("TWO", "button"))]
 
 
@@ -99,21 +95,19 @@ def choose_options(names: list[str]) -> list[StepSource]:
 
 def expand_section() -> list[StepSource]:
     """Expand the section, and submit."""
-    lines = click_line("//h3")
-    unfolded = StepSource(
-        "unfold the section", lines, "'aria-expanded=\"true\"' in state", "the section is not unfolded"
-    )
-    return [unfolded, submit_step()]
+    return [_unfold("the section", "//h3"), submit_step()]
 
 
 def click_link_in_section(text: str) -> list[StepSource]:
     """Expand a link's section, and click the link."""
     found = f"(//span[@class='alink'][text()={xpath_string(text)}])[1]"
     head = f"{found}/ancestor::div[@role='tabpanel']/preceding-sibling::h3[1]"
-    unfold = StepSource(
-        "unfold its section", click_line(head), "'aria-expanded=\"true\"' in state", "the section is not unfolded"
-    )
-    return [unfold, final_click(f"click the link {text}", found)]
+    return [_unfold("its section", head), final_click(f"click the link {text}", found)]
+
+
+def _unfold(what: str, head: str) -> StepSource:
+    unfolded = "'aria-expanded=\"true\"' in state"
+    return StepSource(f"unfold {what}", click_line(head), unfolded, "the section is not unfolded")
 
 
 def click_tab(number: str) -> list[StepSource]:
@@ -186,11 +180,8 @@ def click_coordinate(point: str) -> list[StepSource]:
 
 def click_in_tree(name: str) -> list[StepSource]:
     """Open the folders from the outermost in, and click the file or folder."""
-    return [
-        final_click(
-            f"open the folders above {name}, and click it", f"({xpath_with_text(name, 'span')})/ancestor::li/span"
-        )
-    ]
+    path = f"({xpath_with_text(name, 'span')})/ancestor::li/span"
+    return [final_click(f"open the folders above {name}, and click it", path)]
 
 
 _POST_BUTTONS = {"reply": "Reply", "retweet": "Retweet", "like": "Like", "share": "Share"}
@@ -202,12 +193,8 @@ def click_post_button(user: str, label: str) -> list[StepSource]:
     shown = next((sign for sign, name in _POST_BUTTONS.items() if name == label), None)
     if shown:
         return [final_click(f"click {label} at the post of {user}", f"{first}//span[@class='{shown}']")]
-    more = StepSource(
-        "open the menu of the post",
-        click_line(f"{first}//span[@class='more']"),
-        "'<ul class=\"\"' in state",
-        "it is shut",
-    )
+    open_menu = click_line(f"{first}//span[@class='more']")
+    more = StepSource("open the menu of the post", open_menu, "'<ul class=\"\"' in state", "it is shut")
     return [more, final_click(f"click {label}", f"{first}//li[starts-with(., {xpath_string(label)})]")]
 
 

@@ -97,12 +97,9 @@ def _use_other_variant(source: str, report: TextCraftFeedback, goal: ParsedCraft
     """The plan followed the command, but with a wrong variant of an ingredient: take another variant."""
     if report.last_recipe is None or not report.last_observation.startswith("Could not find a valid recipe"):
         return None
-    wrong = [
-        name
-        for name in report.last_recipe.ingredients
-        if any(name in goal.variants(sort) for sort in _variant_ingredients(goal))
-    ]
-    return write_plan(msgspec.structs.replace(goal, avoid=goal.avoid | set(wrong))) if wrong else None
+    variants = {variant for recipe in goal.recipes for name in recipe.ingredients for variant in goal.variants(name)}
+    wrong = variants & set(report.last_recipe.ingredients)
+    return write_plan(msgspec.structs.replace(goal, avoid=goal.avoid | wrong)) if wrong else None
 
 
 def _get_missing_items(source: str, report: TextCraftFeedback, goal: ParsedCraftingGoal) -> str | None:
@@ -129,19 +126,13 @@ _FIXES: tuple[Callable[[str, TextCraftFeedback, ParsedCraftingGoal], str | None]
 
 def _follows_recipe(goal: ParsedCraftingGoal, tried: PromptRecipe) -> bool:
     """Whether a command has exactly the tried ingredients, apart from variants."""
-    return any(
-        _same_ingredients(goal, tried.ingredients, recipe.ingredients) for recipe in goal.recipes_for(tried.item)
-    )
+    wanted = (recipe.ingredients for recipe in goal.recipes_for(tried.item))
+    return any(_same_ingredients(goal, tried.ingredients, each) for each in wanted)
 
 
 def _same_ingredients(goal: ParsedCraftingGoal, tried: dict[str, int], wanted: dict[str, int]) -> bool:
     meant = {next((s for s in wanted if name in goal.variants(s)), name): count for name, count in tried.items()}
     return meant == wanted
-
-
-def _variant_ingredients(goal: ParsedCraftingGoal) -> set[str]:
-    """The ingredients that have variants."""
-    return {name for recipe in goal.recipes for name in recipe.ingredients if goal.variants(name)}
 
 
 def _work_lines(goal: ParsedCraftingGoal, work: CraftingWork) -> str:
