@@ -98,8 +98,7 @@ def _requirements() -> list[str]:
 
 
 def _name(requirement: str) -> str:
-    match = re.match(r"[\w.-]+", requirement)
-    return match[0] if match else requirement
+    return re.split(r"[^\w.-]", requirement, maxsplit=1)[0] or requirement
 
 
 def _version(name: str) -> str:

@@ -98,10 +98,10 @@ def bench(
     settings = options.command_settings(context)
     selection = {"split": split, "kind": kind, "n": n, "repeats": repeats}
     config = options.load_config()
-    spec = (
-        _from_file(suite, settings, selection | {"method": method, "model": model}) if suite.endswith(".toml") else None
-    )
-    spec = spec or _from_flags(suite, method, model, config, settings, selection)
+    if suite.endswith(".toml"):
+        spec = _from_file(suite, settings, selection | {"method": method, "model": model})
+    else:
+        spec = _from_flags(suite, method, model, config, settings, selection)
     limits = {"money": max_money, "tokens": max_tokens, "seconds": max_seconds}
     with options.open_tapes(record, replay) as tapes, _folder(out, suite, replay) as folder:
         worker_settings = {"storage": storage, "retries": retries, "tapes": tapes}
@@ -191,21 +191,13 @@ def _raise_incomplete(outcome: BenchOutcome) -> None:
     if outcome.stopped_by:
         outcome.stopped_by.add_note(so_far)
         raise outcome.stopped_by
-    if ended < outcome.bench.total_episodes:
+    if ended < total:
         raise InfrastructureError(f"infrastructure broke episodes off: {so_far}")
 
 
 def _show(bench: BenchRecord, folder: Path | None, as_json: bool) -> None:
-    from codeplan.cli.bench_table import print_bench
-
-    if as_json:
-        _print_json(bench)
-    else:
-        print_bench(options.make_console(), bench, folder)
-
-
-def _print_json(bench: BenchRecord) -> None:
     from codeplan.bench.summary import summarise_results
+    from codeplan.cli.bench_table import print_bench
     from codeplan.report.json_output import to_plain_data
 
     def cell(one: BenchCell) -> dict[str, Any]:
@@ -213,5 +205,7 @@ def _print_json(bench: BenchRecord) -> None:
         over = [e.result for e in ended if not e.broken]
         return {**to_plain_data(one), "broken": len(ended) - len(over), "summary": summarise_results(over)}
 
-    document = {"cells": [cell(one) for one in bench.cells], "outcomes": bench.outcomes}
-    options.print_json(document)
+    if as_json:
+        options.print_json({"cells": [cell(one) for one in bench.cells], "outcomes": bench.outcomes})
+    else:
+        print_bench(options.make_console(), bench, folder)

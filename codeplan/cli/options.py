@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import inspect
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -171,6 +171,14 @@ def print_json(value: Any) -> None:
     from codeplan.report.json_output import to_plain_data
 
     typer.echo(json.dumps(to_plain_data(value), indent=2))
+
+
+def print_output(document: Any, as_json: bool, lines: Callable[[], Iterable[str]]) -> None:
+    """Print the document as JSON, or else the lines of text."""
+    if as_json:
+        print_json(document)
+    else:
+        typer.echo("\n".join(lines()))
 
 
 def end_episode(result: Result, document: Any) -> NoReturn:

@@ -92,10 +92,7 @@ def replay(
 
     given = options.collect_settings(more, allow_weak_sandbox=allow_weak_sandbox)
     replay_episode(folder, on_event=on_event, **given)
-    if as_json:
-        options.print_json({"identical": True, "events": count})
-    else:
-        typer.echo(f"identical: {count} events")
+    options.print_output({"identical": True, "events": count}, as_json, lambda: [f"identical: {count} events"])
 
 
 def fork(

@@ -46,18 +46,12 @@ def view(runs: Runs, port: options.Port = 0, library: Skills = None) -> None:
 
     The first line on standard output is the address. Ctrl-C stops the server. Needs the extra `web`.
     """
-    import sys
-
     from codeplan.report.pages.catalog import EpisodeCatalog
     from codeplan.report.pages.report_source import ReportSource
     from codeplan.report.pages.server import serve
 
-    def ready(address: str) -> None:
-        typer.echo(address)
-        sys.stdout.flush()
-
     with contextlib.suppress(KeyboardInterrupt):
-        serve(EpisodeCatalog(ReportSource(runs), _library(library)), port, ready)
+        serve(EpisodeCatalog(ReportSource(runs), _library(library)), port, on_ready=typer.echo)
 
 
 def _library(folder: Path | None) -> SkillLibrary | None:

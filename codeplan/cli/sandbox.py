@@ -75,7 +75,6 @@ def _default_corpus() -> Path:
 
 
 def _print_json(verdicts: list[AttackVerdict], seconds: float, unrestricted: bool) -> None:
-
     through = [v.id for v in verdicts if v.got_through]
     summary = {"plans": len(verdicts), "through": through, "unrestricted": unrestricted, "seconds": round(seconds, 2)}
     options.print_json({**summary, "verdicts": verdicts})

@@ -63,10 +63,8 @@ def serve(
 
 async def _run(endpoint: StandInServer, port: int) -> None:
     import asyncio
-    import sys
 
     typer.echo(await endpoint.start(port))
-    sys.stdout.flush()
     try:
         await asyncio.Event().wait()
     finally:

@@ -163,11 +163,9 @@ def filter_skills(
     candidates = [find_skill(opened, name)] if name else list_candidates(opened, env, tested.most)
     with options.open_tapes(episodes.record, episodes.replay) as tapes, episodes.runner("filter", env, tapes) as runner:
         rows = filter_candidates(runner, opened, runner.tasks(split), candidates, tested.rule(pairs))
-    if as_json:
-        options.print_json({"filtered": rows, "failures": runner.failures})
-        return
-    typer.echo("\n".join(filter_table(rows)))
-    _print_failures(runner)
+    options.print_output({"filtered": rows, "failures": runner.failures}, as_json, lambda: filter_table(rows))
+    if not as_json:
+        _print_failures(runner)
 
 
 def check(
@@ -198,10 +196,7 @@ def check(
             with episodes.runner("check", env, tapes, subfolder=env) as runner:
                 rows += run_again(runner, opened, [s for s in skills if s.env == env], n)
                 failures += runner.failures
-    if as_json:
-        options.print_json({"checked": rows, "failures": failures})
-    else:
-        typer.echo("\n".join(check_table(rows)))
+    options.print_output({"checked": rows, "failures": failures}, as_json, lambda: check_table(rows))
     raise typer.Exit(1 if failures or any(r.unsolved for r in rows) else 0)
 
 

@@ -74,11 +74,9 @@ def show(name: Name, library: LibraryFolder = DEFAULT_FOLDER, as_json: options.J
     opened = open_library(library)
     skill = find_skill(opened, name)
     records = opened.read_evidence(skill)
-    if as_json:
-        statistics = skill_figures(opened, skill)
-        options.print_json({**to_plain_data(skill), "evidence": records, "statistics": statistics})
-        return
-    typer.echo("\n".join(skill_page(skill, records, skill_figures(opened, skill))))
+    statistics = skill_figures(opened, skill)
+    document = {**to_plain_data(skill), "evidence": records, "statistics": statistics}
+    options.print_output(document, as_json, lambda: skill_page(skill, records, statistics))
 
 
 def diff(
@@ -96,10 +94,8 @@ def diff(
     opened = open_library(library)
     first, second = find_skill(opened, one), find_skill(opened, other)
     lines = list(diff_lines(first.plan, second.plan))
-    if as_json:
-        options.print_json([{"mark": mark, "line": line} for mark, line in lines])
-    else:
-        typer.echo("\n".join(f"{mark} {line}".rstrip() for mark, line in lines))
+    document = [{"mark": mark, "line": line} for mark, line in lines]
+    options.print_output(document, as_json, lambda: (f"{mark} {line}".rstrip() for mark, line in lines))
     raise typer.Exit(1 if lines else 0)
 
 
@@ -114,10 +110,7 @@ def search(
     from codeplan.cli.skill_tables import entries_table
 
     found = open_library(library).search(text, n, env)
-    if as_json:
-        options.print_json(found)
-    else:
-        typer.echo("\n".join(entries_table(found, scores=True)))
+    options.print_output(found, as_json, lambda: entries_table(found, scores=True))
 
 
 def stats(
@@ -131,11 +124,9 @@ def stats(
         skill_figures(opened, find_skill(opened, f"{e.env}/{e.name}"))
         for e in opened.entries(env, None, parse_status(status))
     ]
-    if as_json:
-        options.print_json(found)
-        return
-    typer.echo("\n".join(figures_table(found)))
-    print_faults(opened)
+    options.print_output(found, as_json, lambda: figures_table(found))
+    if not as_json:
+        print_faults(opened)
 
 
 def promote(name: Name, library: LibraryFolder = DEFAULT_FOLDER) -> None:
@@ -198,10 +189,7 @@ def export(
     opened = open_library(library)
     entries = opened.entries(env, None, parse_status(status))
     count = write(opened, file, (find_skill(opened, f"{e.env}/{e.name}") for e in entries))
-    if as_json:
-        options.print_json({"file": str(file), "skills": count})
-    else:
-        typer.echo(f"{count:,} skills in {file}")
+    options.print_output({"file": str(file), "skills": count}, as_json, lambda: [f"{count:,} skills in {file}"])
 
 
 def import_skills(
@@ -221,13 +209,8 @@ def import_skills(
     rows = import_skills(SkillLibrary(library), file)
     if not rows:
         raise UsageError(f"there are no skills in {file}; name a zip file of skills, or a library's folder")
-    if as_json:
-        options.print_json(rows)
-    else:
-        for row in rows:
-            typer.echo(
-                one_line(f"{row.source}: {f'candidate {row.name}' if row.name else f'left out: {row.reason}'}", 300)
-            )
+    results = ((row.source, f"candidate {row.name}" if row.name else f"left out: {row.reason}") for row in rows)
+    options.print_output(rows, as_json, lambda: (one_line(f"{source}: {result}", 300) for source, result in results))
     raise typer.Exit(0 if all(row.name for row in rows) else 1)
 
 

@@ -36,13 +36,8 @@ def plan_rows(course_events: Iterable[tuple[int, EventHeader]]) -> list[dict[str
             if len(rows[-1]["steps"]) < _MAX_STEPS:
                 rows[-1]["steps"].append([header.step, number, label(header.title)])
         elif header.event in _ENDS:
-            rows[-1]["end"] = {
-                "outcome": _ENDS[header.event],
-                "n": number,
-                "step": header.step,
-                "line": header.line,
-                "message": _message(header),
-            }
+            place = {"n": number, "step": header.step, "line": header.line}
+            rows[-1]["end"] = {"outcome": _ENDS[header.event], **place, "message": _message(header)}
     return rows
 
 

@@ -105,11 +105,8 @@ def _column(
 
 def _counted(runs: Sequence[ReportEpisode], column: str) -> MeasuredEpisodes:
     """The episodes that count for a column: they ended and are not broken off."""
-    return [
-        (r.outcome, r.measures)
-        for r in runs
-        if r.outcome and r.measures and r.column == column and not r.outcome.broken
-    ]
+    own = [(r.outcome, r.measures) for r in runs if r.column == column]
+    return [(outcome, measures) for outcome, measures in own if outcome and measures and not outcome.broken]
 
 
 def _rate_of(kind: str, by_kind: Sequence[CellStatistics]) -> list[float]:

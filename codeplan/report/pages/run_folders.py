@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -30,16 +31,8 @@ def find_traces(folder: Path) -> Iterator[Path]:
 
 def natural_sort_key(path: Path) -> list[tuple[int, str]]:
     """A key that sorts clean-9 before clean-10."""
-    text, key, digits = str(path), [], ""
-    for character in [*text, ""]:
-        if character.isdecimal():
-            digits += character
-            continue
-        if digits:
-            key.append((int(digits[:18]), digits))
-        digits = ""
-        key.append((-1, character))
-    return key
+    parts = [*re.findall(r"\d+|\D", str(path)), ""]
+    return [(int(part[:18]), part) if part.isdecimal() else (-1, part) for part in parts]
 
 
 def read_ends(path: Path, size: int) -> FirstAndLastEvent:
