@@ -1,8 +1,8 @@
 """Benches: episodes of many tasks by cells of environment, method and model, on an engine of choice.
 
-``spec``          cells and tasks, from flags or a file         ``store``    the folder with the outcomes
-``bench_runner``  runs the remaining episodes within a budget   ``engines``  threads, processes, Dask, Ray
-``comparison``    compares two cells task by task               ``papers``   published results
+``bench_spec``       cells and tasks, from flags or a file         ``store``    the folder with the outcomes
+``bench_runner``     runs the remaining episodes within a budget   ``engines``  threads, processes, Dask, Ray
+``cell_comparison``  compares two cells task by task               ``papers``   published results
 """
 
 from __future__ import annotations

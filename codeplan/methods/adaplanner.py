@@ -55,8 +55,14 @@ class AdaPlanner:
         allow_weak_sandbox: Annotated[bool, Setting("Run plans even if a layer of the sandbox is missing.")] = False,
     ) -> None:
         """Raises UsageError if a value does not fit."""
-        given = locals()
-        loop = {name: given[name] for name in LoopSettings.__struct_fields__}
+        loop = {
+            "tries": tries,
+            "start_over_from": start_over_from,
+            "resume_by": resume_by,
+            "code_check": code_check,
+            "resume_state": resume_state,
+            "after_failure": after_failure,
+        }
         self.loop_settings: LoopSettings = plugins.build(LoopSettings, loop, "the method adaplanner")
         if samples < 0:
             raise UsageError(f"the setting samples of the method adaplanner is {samples}; give a number from 0 up")

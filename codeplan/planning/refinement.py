@@ -111,7 +111,7 @@ class RefinementLoop:
                 if self.episode.success or self.episode.observation.done:
                     return EnvironmentEnded()
                 if self._is_subtask and self.claim:
-                    return Claimed("the plan attempt to its end")
+                    return Claimed("the plan ran to its end")
             if number < self.settings.tries:
                 checked = self._refine(checked, attempt)
         if isinstance(checked, Rejected):

@@ -27,7 +27,7 @@ class SkillOrigin(Value, frozen=True):
 class Skill(Value, frozen=True):
     """A plan for a kind of task, whose parameters are set at its head.
 
-    ``kind`` is empty if it is for any kind; ``parameters`` names those that ``skills.binding`` finds in the plan.
+    ``kind`` is empty if it is for any kind; ``parameters`` are the names that ``parameter_binding`` finds in the plan.
     ``version`` counts from 1 and grows with each change of the plan; evidence counts for one version. ``pinned`` keeps
     curation from changing its status. ``score`` is how well it fits the task it was found for (higher is better), 0
     outside a search.
