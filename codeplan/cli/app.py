@@ -124,7 +124,7 @@ def _usage(error: BaseException) -> str | None:
 
 
 def _print_error(sentence: str, code: int) -> int:
-    from codeplan.report.terminal_text import one_line
+    from codeplan.untrusted.terminal import one_line
 
     print(f"codeplan: {one_line(sentence, 1000)}", file=sys.stderr)
     return code

@@ -13,7 +13,7 @@ from rich.table import Table
 from codeplan.bench.papers import published_results
 from codeplan.bench.store import BenchCell, BenchRecord
 from codeplan.bench.summary import KindSummary, summarise_results
-from codeplan.report.terminal_text import one_line
+from codeplan.untrusted.terminal import one_line
 
 _WIDEST = 1_000
 STAND_IN_NOTE = "The model is the scripted stand-in: these success rates say nothing about language models."

@@ -29,7 +29,7 @@ def compare(first: First, second: Second = None, form: Format = "markdown", as_j
     from codeplan.bench.cell_comparison import build_overview
     from codeplan.bench.tables import TABLE_FORMATS, build_tables, format_tables
     from codeplan.errors import UsageError
-    from codeplan.report.terminal_text import clean
+    from codeplan.untrusted.terminal import clean
 
     if form != "json" and form not in TABLE_FORMATS:
         raise UsageError(f"there is no format {form!r}; there are: {', '.join([*TABLE_FORMATS, 'json'])}")

@@ -168,7 +168,7 @@ def _print_faults(faults: list[str]) -> None:
 def _print_findings(findings: tuple[Finding, ...]) -> None:
     from rich.text import Text
 
-    from codeplan.report.terminal_text import one_line
+    from codeplan.untrusted.terminal import one_line
 
     console = options.make_console()
     marks = {"ok": ("✓", "green"), "missing": ("✗", "bold red"), "absent": ("·", "dim")}

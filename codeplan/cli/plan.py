@@ -131,7 +131,7 @@ def _check(source: str, env: str, allow_weak: bool) -> Plan | Rejected:
 
 
 def _print_diagnostics(path: str, rejected: Rejected) -> None:
-    from codeplan.report.terminal_text import one_line, source_excerpt
+    from codeplan.untrusted.terminal import one_line, source_excerpt
 
     for d in rejected.diagnostics:
         typer.echo(f"{_display_name(path)}:{d.line}:{d.column}: {one_line(d.message, 1000)} [{d.rule}]")

@@ -98,7 +98,7 @@ def _row(name: str, cells: list[int] | list[str]) -> str:
 
 
 def _print_summary(verdicts: list[AttackVerdict], seconds: float, unrestricted: bool) -> None:
-    from codeplan.report.terminal_text import one_line
+    from codeplan.untrusted.terminal import one_line
 
     through = [v for v in verdicts if v.got_through]
     for v in through:

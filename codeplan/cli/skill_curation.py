@@ -206,7 +206,7 @@ def _progress_printer(quiet: bool) -> Any:
 
 
 def _print_failures(runner: CurationRunner) -> None:
-    from codeplan.report.terminal_text import one_line
+    from codeplan.untrusted.terminal import one_line
 
     for failure in runner.failures[:5]:
         typer.echo(f"codeplan: an episode was broken off and does not count: {one_line(failure, 300)}", err=True)

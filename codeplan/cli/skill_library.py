@@ -51,7 +51,7 @@ def skill_figures(library: SkillLibrary, skill: Skill) -> SkillStatistics:
 
 def print_faults(library: SkillLibrary) -> None:
     """Print the library's faults on stderr."""
-    from codeplan.report.terminal_text import one_line
+    from codeplan.untrusted.terminal import one_line
 
     for fault in library.faults():
         typer.echo(f"codeplan: left out: {one_line(fault, 400)}", err=True)

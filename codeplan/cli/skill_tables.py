@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from codeplan.report.terminal_text import clean, one_line
+from codeplan.untrusted.terminal import clean, one_line
 
 if TYPE_CHECKING:
     from codeplan.curation.checks import SkillCheck

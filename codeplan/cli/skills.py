@@ -89,7 +89,7 @@ def diff(
 
     Exit codes: 0 the plans are equal, 1 they differ.
     """
-    from codeplan.report.terminal_text import diff_lines
+    from codeplan.untrusted.terminal import diff_lines
 
     opened = open_library(library)
     first, second = find_skill(opened, one), find_skill(opened, other)
@@ -202,9 +202,9 @@ def import_skills(
     Exit codes: 0 all imported, 1 some refused.
     """
     from codeplan.errors import UsageError
-    from codeplan.report.terminal_text import one_line
     from codeplan.skills.import_export import import_skills
     from codeplan.skills.library import SkillLibrary
+    from codeplan.untrusted.terminal import one_line
 
     rows = import_skills(SkillLibrary(library), file)
     if not rows:

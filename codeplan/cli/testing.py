@@ -115,8 +115,8 @@ def _score(path: Path) -> MutationScore:
 
 
 def _print(score: MutationScore) -> None:
-    from codeplan.report.terminal_text import one_line
     from codeplan.testing.cases.mutation import format_summary
+    from codeplan.untrusted.terminal import one_line
 
     typer.echo(format_summary(score))
     for mutant in score.unexplained:

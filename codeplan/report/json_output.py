@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from codeplan.report.value_text import value_text
 from codeplan.sandbox import decode
 from codeplan.types import Failed, Finished, Outcome, Rejected, Stopped
+from codeplan.untrusted.values import value_text
 
 _MAX_DEPTH = 40
 _MAX_VALUES = 100_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from codeplan.report.terminal_text import clip_lines, one_line
 from codeplan.types import Result, Usage
+from codeplan.untrusted.terminal import clip_lines, one_line
 
 STAND_IN_LABEL = "scripted stand-in, not a language model"
 """The label of the scripted model wherever a reader could take its figures for a language model's."""

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from codeplan.report.pages.variable_text import dropped_variables, variable_texts
 from codeplan.report.pages.visible_text import clip, label, make_visible
-from codeplan.report.value_text import value_text
 from codeplan.sandbox import encode
 from codeplan.types import Checkpoint
+from codeplan.untrusted.values import value_text
 
 
 def test_escape_codes_invisible_marks_and_reordering_characters_become_signs() -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from codeplan.report.pages.visible_text import make_visible
-from codeplan.report.value_text import value_text
 from codeplan.sandbox import CheckpointError, decode
 from codeplan.types import Checkpoint
+from codeplan.untrusted.values import value_text
 
 
 def variable_texts(checkpoint: Checkpoint, max_characters: int) -> dict[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from codeplan.report.terminal_text import TAB
+from codeplan.untrusted.terminal import TAB
 
 _CONTROL_PICTURES = 0x2400
 

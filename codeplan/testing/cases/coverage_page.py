@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
 
-from codeplan.report.terminal_text import clean
 from codeplan.testing.cases.coverage import PlanCoverage, coverage_percent
+from codeplan.untrusted.terminal import clean
 
 _STYLE = """\
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1c1c1c; }

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from codeplan.report.json_output import to_json_value
-from codeplan.report.terminal_text import clean, one_line, source_excerpt
 from codeplan.sandbox import decode
 from codeplan.testing.cases.case_run import PlanRun
 from codeplan.types import Checkpoint, Failed, Outcome, Rejected, Stopped
+from codeplan.untrusted.terminal import clean, one_line, source_excerpt
 
 MAX_ACTIONS = 5
 """How many of the last actions are shown."""

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import msgspec
 
 from codeplan.errors import ModelError, UsageError
-from codeplan.report.terminal_text import one_line
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.testing.cases.case import RESUME, CaseRunner, PlanCase
 from codeplan.testing.cases.case_run import PlanRun, check_plan
@@ -22,6 +21,7 @@ from codeplan.testing.cases.faults import FAULTS, InjectedFault, locate_fault
 from codeplan.testing.cases.manifest import MutationTarget
 from codeplan.testing.cases.rewording import replace_words
 from codeplan.types import Plan, Rejected
+from codeplan.untrusted.terminal import one_line
 
 MUTANT_LIMITS = Limits(wall=2.0, cpu=2.0, turns=200_000, calls=200)
 """Limits for a mutant: some never end."""

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplan.report.terminal_text import clean, clip_lines, diff_lines, one_line, source_excerpt
 from codeplan.types import Diagnostic
+from codeplan.untrusted.terminal import clean, clip_lines, diff_lines, one_line, source_excerpt
 
 
 @given(st.text())

@@ -1,0 +1,1 @@
+"""Handles what plans, models, web pages and other people made: values and text shown in bounded size and time."""
