@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import ClassVar
 
 import msgspec
 
@@ -41,6 +42,8 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     Raises: UsageError: a limit is negative or infinite.
     """
+
+    setting_trust: ClassVar[str] = "recordable"
 
     model_calls: int | None = 100
     tokens: int | None = None

@@ -6,7 +6,7 @@ import difflib
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -17,14 +17,46 @@ from codeplan.errors import UsageError
 
 Group = Literal["codeplan.envs", "codeplan.methods"]
 
+Trust = Literal["trusted", "recordable", "safe"]
+"""Where the value of a setting may come from.
+
+- ``trusted``: from the user alone: the command line, Python arguments, environment variables, configuration. So it is
+  with addresses, keys, paths, programs and what guards this machine.
+- ``recordable``: also from a recording that is replayed offline. A live episode takes it only from the user.
+- ``safe``: from anywhere. Traces, tapes, skills and manifests of strangers can set it.
+"""
+
+MAX_SEED = 2**63
+"""The largest seed that a file from elsewhere may set."""
+
+MAX_FOREIGN_CHARS = 200
+"""Maximum length of a text that a file from elsewhere may give to a setting, in characters."""
+
+MAX_FOREIGN_ITEMS = 20
+"""Maximum number of entries of a list or a table that a file from elsewhere may give to a setting."""
+
+MAX_EXECUTORS = 8
+"""Maximum number of methods that a file from elsewhere may nest as one another's executors."""
+
 _WORD = {"codeplan.envs": "environment", "codeplan.methods": "method"}
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The help text of a setting, one line: ``tries: Annotated[int, Setting("Runs of a plan at most.")] = 6``."""
+    """The declaration of a setting: ``tries: Annotated[int, Setting("Runs at most.", "safe", most=1000)] = 6``.
+
+    ``help`` is one line. Without ``trust`` the setting counts as trusted. An episode that continues from a recording
+    may need a setting that it cannot take from there: ``repeat`` says whether the user must then give it always, only
+    if the episode goes on live, or never. ``most`` is the largest number that a file from elsewhere may set. If
+    ``group`` is given, the value names a plugin of this group, or is a table of its ``name`` and settings.
+    """
 
     help: str
+    trust: Trust | None = None
+    _: KW_ONLY
+    repeat: Literal["always", "live", "never"] = "always"
+    most: float | None = None
+    group: Group | None = None
 
 
 @dataclass(frozen=True)
@@ -35,7 +67,21 @@ class SettingSpec:
     type: Any = Any
     default: Any = None
     required: bool = False
-    help: str = ""
+    declared: Setting = Setting("")
+
+    @property
+    def help(self) -> str:
+        """The help text; empty if there is none."""
+        return self.declared.help
+
+    @property
+    def trust(self) -> Trust | None:
+        """Where a value may come from; None, which means from the user alone, if that is not declared."""
+        return self.declared.trust
+
+    def allows_foreign(self, value: object) -> bool:
+        """Whether a file from elsewhere, such as a trace or a manifest, may give the setting this value."""
+        return self.trust == "safe" and _misfit(value, self.type) == "" and _is_harmless(value, self.declared, 0)
 
     def check(self, value: object, owner: str) -> None:
         """Check a value against the declared type; ``owner`` (as in "the method react") is for the message.
@@ -97,11 +143,17 @@ def load_factory(group: Group, name: str) -> Callable[..., Any]:
 
 
 def setting_specs(factory: Callable[..., Any]) -> tuple[SettingSpec, ...]:
-    """The settings that a factory takes: its keyword parameters, in their order."""
+    """The settings that a factory takes: its keyword parameters, in their order.
+
+    A class can declare one trust for all of its fields, as ``setting_trust``.
+    """
     types = _types(factory)
+    common = Setting("", getattr(factory, "setting_trust", None))
     parameters = inspect.signature(factory).parameters.values()
     return tuple(
-        _spec(p, types.get(p.name, Any)) for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)
+        _spec(p, types.get(p.name, Any), common)
+        for p in parameters
+        if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)
     )
 
 
@@ -137,13 +189,49 @@ def _registered(group: str) -> dict[str, EntryPoint]:
     return {e.name: e for e in entry_points(group=group)}
 
 
-def _spec(parameter: inspect.Parameter, annotation: Any) -> SettingSpec:
-    declared, help_text = annotation, ""
+def _spec(parameter: inspect.Parameter, annotation: Any, common: Setting) -> SettingSpec:
+    """``common`` is the declaration that applies to a parameter without one."""
+    kind, declared = annotation, common
     if get_origin(annotation) is Annotated:
-        declared, *metadata = get_args(annotation)
-        help_text = next((m.help for m in metadata if isinstance(m, Setting)), "")
+        kind, *metadata = get_args(annotation)
+        declared = next((m for m in metadata if isinstance(m, Setting)), common)
     required = parameter.default is parameter.empty
-    return SettingSpec(parameter.name, declared, None if required else parameter.default, required, help_text)
+    return SettingSpec(parameter.name, kind, None if required else parameter.default, required, declared)
+
+
+def _is_harmless(value: object, declared: Setting, depth: int) -> bool:
+    """Whether a value from elsewhere for a safe setting is plain and within its bounds."""
+    if value is None or isinstance(value, bool):
+        return True
+    if declared.group and isinstance(value, str | dict):
+        return depth < MAX_EXECUTORS and _is_harmless_plugin(value, declared.group, depth + 1)
+    if isinstance(value, int | float):
+        return declared.most is not None and abs(value) <= declared.most
+    if isinstance(value, str):
+        return len(value) <= MAX_FOREIGN_CHARS
+    return (
+        isinstance(value, list | tuple)
+        and len(value) <= MAX_FOREIGN_ITEMS
+        and all(isinstance(item, str) and len(item) <= MAX_FOREIGN_CHARS for item in value)
+    )
+
+
+def _is_harmless_plugin(value: str | dict[Any, Any], group: Group, depth: int) -> bool:
+    """Whether a value from elsewhere names a plugin, and sets only what a file from elsewhere may set."""
+    if isinstance(value, str):
+        return value in _registered(group)
+    name = value.get("name")
+    if not isinstance(name, str) or name not in _registered(group) or len(value) > MAX_FOREIGN_ITEMS:
+        return False
+    specs = {spec.name: spec for spec in setting_specs(load_factory(group, name))}
+    return all(
+        key in specs
+        and specs[key].trust == "safe"
+        and _misfit(given, specs[key].type) == ""
+        and _is_harmless(given, specs[key].declared, depth)
+        for key, given in value.items()
+        if key != "name"
+    )
 
 
 def _types(factory: Callable[..., Any]) -> dict[str, Any]:

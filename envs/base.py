@@ -17,7 +17,7 @@ from codeplan.types import Observation, Value
 
 EPISODE_OVER = "The episode is over."
 
-ActionLimit = Annotated[int, Setting("Actions in an episode at most.")]
+ActionLimit = Annotated[int, Setting("Actions in an episode at most.", "safe", most=100_000)]
 """The setting ``actions`` of every environment."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import ClassVar, Final
 
 import msgspec
 
@@ -45,6 +45,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     Raises UsageError if a value is not finite, not positive (counts may be zero), or more than the kernel can count.
     """
+
+    setting_trust: ClassVar[str] = "trusted"
 
     wall: float = 5.0
     cpu: float = 4.0

@@ -29,7 +29,7 @@ class Boxes:
 
 def test_a_spec_has_the_name_type_default_and_help_of_each_setting():
     size, boxes, *_ = plugins.setting_specs(Boxes)
-    assert size == SettingSpec("size", Size, "small", False, "How large the boxes are.")
+    assert size == SettingSpec("size", Size, "small", False, Setting("How large the boxes are."))
     assert boxes == SettingSpec("boxes", int, 3)
 
 

@@ -82,7 +82,11 @@ def _limit_parameters() -> Iterator[inspect.Parameter]:
 
     specs = {spec.name: spec for spec in setting_specs(Budget)}
     for name, help_text in _LIMITS.items():
-        yield _parameter(replace(specs[name], help=help_text), f"--max-{name.replace('_', '-')}", _LIMITS_KEY)
+        yield _parameter(
+            replace(specs[name], declared=replace(specs[name].declared, help=help_text)),
+            f"--max-{name.replace('_', '-')}",
+            _LIMITS_KEY,
+        )
 
 
 @functools.cache

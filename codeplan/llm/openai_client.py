@@ -17,7 +17,7 @@ from codeplan.llm.connections import Connection, RateLimits, shared_connection
 from codeplan.llm.endpoint_errors import EndpointError, ErrorFactory
 from codeplan.llm.replies import ModelReply
 from codeplan.llm.retries import EndpointCall, RetryPolicy, call_with_retries
-from codeplan.plugins import Setting
+from codeplan.plugins import MAX_SEED, Setting
 from codeplan.types import NO_USAGE, Completion, Embeddings, Message, Purpose, Usage
 
 
@@ -36,26 +36,49 @@ class OpenAIModel:
         self,
         name: str,
         *,
-        base_url: Annotated[str | None, Setting("The endpoint. [OPENAI_BASE_URL, or OpenAI's own]")] = None,
-        api_key: Annotated[str | None, Setting("The key. [what key_variable holds]")] = None,
-        key_variable: Annotated[str, Setting("The environment variable with the key.")] = "OPENAI_API_KEY",
-        api: Annotated[Literal["chat", "responses"], Setting("The endpoint's API.")] = "chat",
-        temperature: Annotated[float | None, Setting("The sampling temperature. [the endpoint's]")] = None,
-        model_seed: Annotated[int | None, Setting("The seed of requests; a model may ignore it.")] = None,
-        max_tokens: Annotated[int | None, Setting("The most tokens of a reply. [the endpoint's]")] = None,
-        stop: Annotated[Sequence[str], Setting("Sequences at which replies are cut.")] = (),
-        reasoning_effort: Annotated[str | None, Setting("How much the model reasons. [the endpoint's]")] = None,
+        base_url: Annotated[
+            str | None, Setting("The endpoint. [OPENAI_BASE_URL, or OpenAI's own]", "trusted", repeat="live")
+        ] = None,
+        api_key: Annotated[str | None, Setting("The key. [what key_variable holds]", "trusted", repeat="never")] = None,
+        key_variable: Annotated[
+            str, Setting("The environment variable with the key.", "trusted", repeat="live")
+        ] = "OPENAI_API_KEY",
+        api: Annotated[Literal["chat", "responses"], Setting("The endpoint's API.", "safe")] = "chat",
+        temperature: Annotated[
+            float | None, Setting("The sampling temperature. [the endpoint's]", "safe", most=10)
+        ] = None,
+        model_seed: Annotated[
+            int | None, Setting("The seed of requests; a model may ignore it.", "safe", most=MAX_SEED)
+        ] = None,
+        max_tokens: Annotated[
+            int | None, Setting("The most tokens of a reply. [the endpoint's]", "safe", most=1_000_000)
+        ] = None,
+        stop: Annotated[Sequence[str], Setting("Sequences at which replies are cut.", "safe")] = (),
+        reasoning_effort: Annotated[
+            str | None, Setting("How much the model reasons. [the endpoint's]", "recordable")
+        ] = None,
         max_tokens_field: Annotated[
             Literal["max_tokens", "max_completion_tokens"] | None,
-            Setting("The name of the token limit in Chat Completions. [what the endpoint takes]"),
+            Setting("The name of the token limit in Chat Completions. [what the endpoint takes]", "safe"),
         ] = None,
-        extra_body: Annotated[Mapping[str, Any] | None, Setting("A table that is added to every request.")] = None,
-        timeout: Annotated[float, Setting("Seconds for one attempt.")] = 600.0,
-        deadline: Annotated[float, Setting("Seconds for one call with its retries and pauses.")] = 1200.0,
-        max_retries: Annotated[int, Setting("Retries after failures that may pass.")] = 3,
-        requests_per_minute: Annotated[int | None, Setting("The most requests in any minute.")] = None,
-        tokens_per_minute: Annotated[int | None, Setting("The most tokens in any minute.")] = None,
-        prices: Annotated[str | Path | None, Setting("A table of prices (TOML) that extends the built-in one.")] = None,
+        extra_body: Annotated[
+            Mapping[str, Any] | None, Setting("A table that is added to every request.", "trusted", repeat="live")
+        ] = None,
+        timeout: Annotated[float, Setting("Seconds for one attempt.", "trusted", repeat="never")] = 600.0,
+        deadline: Annotated[
+            float, Setting("Seconds for one call with its retries and pauses.", "trusted", repeat="never")
+        ] = 1200.0,
+        max_retries: Annotated[int, Setting("Retries after failures that may pass.", "trusted", repeat="never")] = 3,
+        requests_per_minute: Annotated[
+            int | None, Setting("The most requests in any minute.", "trusted", repeat="never")
+        ] = None,
+        tokens_per_minute: Annotated[
+            int | None, Setting("The most tokens in any minute.", "trusted", repeat="never")
+        ] = None,
+        prices: Annotated[
+            str | Path | None,
+            Setting("A table of prices (TOML) that extends the built-in one.", "trusted", repeat="never"),
+        ] = None,
     ) -> None:
         given = endpoint.Secret(api_key or "")
         del api_key  # so that no traceback of ours shows it

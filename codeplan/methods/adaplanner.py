@@ -35,24 +35,44 @@ class AdaPlanner:
     def __init__(
         self,
         *,
-        tries: Annotated[int, Setting("Runs of a plan at most.")] = 6,
-        start_over_from: Annotated[int, Setting("From this run on, plans start at step 1 again.")] = 4,
-        resume_by: Annotated[ResumeBy, Setting("Who finds the step to resume at: code or the model.")] = "syntax",
-        code_check: Annotated[CodeCheck, Setting("When the model repairs a new plan.")] = "on-error",
-        resume_state: Annotated[ResumeState, Setting("The variables that the failed step resumes with.")] = "failure",
-        after_failure: Annotated[AfterFailure, Setting("Resume the plan, or restart plan and task.")] = "resume",
-        samples: Annotated[int, Setting("Worked examples in the prompts.")] = 1,
-        asks: Annotated[bool, Setting("Whether plans may ask the model (ask_llm).")] = True,
-        sample_kinds: Annotated[str, Setting("Show worked examples of these kinds only; separate with commas.")] = "",
-        library: Annotated[SkillStore | str | Path | None, Setting("The folder of a skill library.")] = None,
-        skills: Annotated[int, Setting("Skills in the prompt at most.")] = 2,
-        skill: Annotated[str | None, Setting("Show this skill of the library, whatever its status.")] = None,
-        skill_chars: Annotated[int, Setting("Characters of skills in the prompt at most.")] = 12_000,
-        reuse: Annotated[bool, Setting("Run the best skill's plan first, and plan if it fails.")] = False,
-        embeddings: Annotated[str | None, Setting("Choose skills by meaning, with this embedding model.")] = None,
+        tries: Annotated[int, Setting("Runs of a plan at most.", "safe", most=1000)] = 6,
+        start_over_from: Annotated[
+            int, Setting("From this run on, plans start at step 1 again.", "safe", most=1000)
+        ] = 4,
+        resume_by: Annotated[
+            ResumeBy, Setting("Who finds the step to resume at: code or the model.", "safe")
+        ] = "syntax",
+        code_check: Annotated[CodeCheck, Setting("When the model repairs a new plan.", "safe")] = "on-error",
+        resume_state: Annotated[
+            ResumeState, Setting("The variables that the failed step resumes with.", "safe")
+        ] = "failure",
+        after_failure: Annotated[
+            AfterFailure, Setting("Resume the plan, or restart plan and task.", "safe")
+        ] = "resume",
+        samples: Annotated[int, Setting("Worked examples in the prompts.", "safe", most=100)] = 1,
+        asks: Annotated[bool, Setting("Whether plans may ask the model (ask_llm).", "safe")] = True,
+        sample_kinds: Annotated[
+            str, Setting("Show worked examples of these kinds only; separate with commas.", "safe")
+        ] = "",
+        library: Annotated[
+            SkillStore | str | Path | None, Setting("The folder of a skill library.", "trusted", repeat="live")
+        ] = None,
+        skills: Annotated[int, Setting("Skills in the prompt at most.", "safe", most=100)] = 2,
+        skill: Annotated[
+            str | None, Setting("Show this skill of the library, whatever its status.", "recordable")
+        ] = None,
+        skill_chars: Annotated[
+            int, Setting("Characters of skills in the prompt at most.", "safe", most=1_000_000)
+        ] = 12_000,
+        reuse: Annotated[bool, Setting("Run the best skill's plan first, and plan if it fails.", "safe")] = False,
+        embeddings: Annotated[
+            str | None, Setting("Choose skills by meaning, with this embedding model.", "recordable")
+        ] = None,
         prompts: PromptsSetting = None,
-        limits: Annotated[Limits | None, Setting("The sandbox's limits.")] = None,
-        allow_weak_sandbox: Annotated[bool, Setting("Run plans even if a layer of the sandbox is missing.")] = False,
+        limits: Annotated[Limits | None, Setting("The sandbox's limits.", "trusted")] = None,
+        allow_weak_sandbox: Annotated[
+            bool, Setting("Run plans even if a layer of the sandbox is missing.", "trusted", repeat="never")
+        ] = False,
     ) -> None:
         """Raises UsageError if a value does not fit."""
         loop = {

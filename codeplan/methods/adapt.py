@@ -27,11 +27,16 @@ class Adapt:
         self,
         *,
         executor: ExecutorSetting = "react",
-        max_depth: Annotated[int, Setting("Levels of sub-tasks at most; 1 is the executor alone.")] = 3,
-        first: Annotated[Literal["execute", "plan"], Setting("Begin with an attempt or with a plan.")] = "execute",
-        success: Annotated[Literal["claim", "environment"], Setting("Who judges the whole task.")] = "claim",
+        max_depth: Annotated[
+            int, Setting("Levels of sub-tasks at most; 1 is the executor alone.", "safe", most=20)
+        ] = 3,
+        first: Annotated[
+            Literal["execute", "plan"], Setting("Begin with an attempt or with a plan.", "safe")
+        ] = "execute",
+        success: Annotated[Literal["claim", "environment"], Setting("Who judges the whole task.", "safe")] = "claim",
         rollback: Annotated[
-            bool | None, Setting("Undo a failed attempt before the next; by default as the environment suggests.")
+            bool | None,
+            Setting("Undo a failed attempt before the next; by default as the environment suggests.", "safe"),
         ] = None,
         prompts: PromptsSetting = None,
     ) -> None:

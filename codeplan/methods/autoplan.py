@@ -39,11 +39,13 @@ class AutoPlan:
     def __init__(
         self,
         *,
-        plan: Annotated[str | Path | None, Setting("A file with the plan.")] = None,
+        plan: Annotated[str | Path | None, Setting("A file with the plan.", "trusted")] = None,
         executor: ExecutorSetting = "react",
-        batch: Annotated[int, Setting("Learning: tasks per batch.")] = 2,
-        epochs: Annotated[int, Setting("Learning: passes over the tasks.")] = 1,
-        folder: Annotated[str | Path | None, Setting("Learning: a folder for each batch's plan.")] = None,
+        batch: Annotated[int, Setting("Learning: tasks per batch.", "safe", most=1000)] = 2,
+        epochs: Annotated[int, Setting("Learning: passes over the tasks.", "safe", most=1000)] = 1,
+        folder: Annotated[
+            str | Path | None, Setting("Learning: a folder for each batch's plan.", "trusted", repeat="never")
+        ] = None,
         prompts: PromptsSetting = None,
     ) -> None:
         """Raises UsageError if a value does not fit or the plan cannot be read."""

@@ -37,10 +37,16 @@ class ReAct:
     def __init__(
         self,
         *,
-        calls: Annotated[int | None, Setting("Turns per task at most; by default the environment's number.")] = None,
-        max_idle_turns: Annotated[int | None, Setting("Turns in a row without effect at most; likewise.")] = None,
-        example: Annotated[bool, Setting("Show the environment's worked trajectory (few-shot).")] = True,
-        formalise: Annotated[bool, Setting("Put each action into a valid form with a call of its own.")] = False,
+        calls: Annotated[
+            int | None, Setting("Turns per task at most; by default the environment's number.", "safe", most=10_000)
+        ] = None,
+        max_idle_turns: Annotated[
+            int | None, Setting("Turns in a row without effect at most; likewise.", "safe", most=10_000)
+        ] = None,
+        example: Annotated[bool, Setting("Show the environment's worked trajectory (few-shot).", "safe")] = True,
+        formalise: Annotated[
+            bool, Setting("Put each action into a valid form with a call of its own.", "safe")
+        ] = False,
         prompts: PromptsSetting = None,
     ) -> None:
         """Raises UsageError if a value does not fit."""

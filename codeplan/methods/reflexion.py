@@ -25,8 +25,8 @@ class Reflexion:
         self,
         *,
         executor: ExecutorSetting = "react",
-        trials: Annotated[int, Setting("Trials at most.")] = 3,
-        memory: Annotated[int, Setting("Reflections in the notes at most.")] = 3,
+        trials: Annotated[int, Setting("Trials at most.", "safe", most=1000)] = 3,
+        memory: Annotated[int, Setting("Reflections in the notes at most.", "safe", most=1000)] = 3,
         prompts: PromptsSetting = None,
     ) -> None:
         """Raises UsageError if a value does not fit."""

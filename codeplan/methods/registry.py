@@ -15,9 +15,14 @@ ExecutorSpec = Method | str | Mapping[str, Any]
 """A method that attempts tasks for another: a Method, a name, or a table with ``name`` and its settings."""
 
 ExecutorSetting = Annotated[
-    ExecutorSpec, Setting("The method that attempts tasks: its name, or a table of its name and settings.")
+    ExecutorSpec,
+    Setting(
+        "The method that attempts tasks: its name, or a table of its name and settings.",
+        "safe",
+        group="codeplan.methods",
+    ),
 ]
-PromptsSetting = Annotated[str | Path | None, Setting("A folder of templates that override codeplan's own.")]
+PromptsSetting = Annotated[str | Path | None, Setting("A folder of templates that override codeplan's own.", "trusted")]
 
 
 def names() -> tuple[str, ...]:

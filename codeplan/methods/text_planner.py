@@ -26,7 +26,7 @@ class TextPlanner:
         self,
         *,
         executor: ExecutorSetting = "react",
-        tries: Annotated[int, Setting("Plans at most.")] = 6,
+        tries: Annotated[int, Setting("Plans at most.", "safe", most=1000)] = 6,
         prompts: PromptsSetting = None,
     ) -> None:
         """Raises UsageError if a value does not fit."""

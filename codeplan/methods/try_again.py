@@ -22,7 +22,10 @@ class TryAgain:
     name = "try-again"
 
     def __init__(
-        self, *, executor: ExecutorSetting = "react", trials: Annotated[int, Setting("Trials at most.")] = 3
+        self,
+        *,
+        executor: ExecutorSetting = "react",
+        trials: Annotated[int, Setting("Trials at most.", "safe", most=1000)] = 3,
     ) -> None:
         """Raises UsageError if a value does not fit."""
         require_positive(self.name, trials=trials)

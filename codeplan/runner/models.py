@@ -10,20 +10,20 @@ from codeplan import plugins
 from codeplan.errors import UsageError
 from codeplan.llm.openai_client import OpenAIModel
 from codeplan.llm.routing import ROUTES, RoutedModel
-from codeplan.plugins import SettingSpec
+from codeplan.plugins import Setting, SettingSpec
 from codeplan.protocols import LLM
 
-_ROUTE_HELP = {
-    "ask_model": "Another model for a plan's ask_llm; NAME@URL is at another endpoint.",
-    "refine_model": "Another model for refining plans.",
-    "executor_model": "Another model for choosing single actions.",
+_ROUTE_SETTINGS = {
+    "ask_model": Setting("Another model for a plan's ask_llm; NAME@URL is at another endpoint.", "recordable"),
+    "refine_model": Setting("Another model for refining plans.", "recordable"),
+    "executor_model": Setting("Another model for choosing single actions.", "recordable"),
 }
 
 
 def setting_specs(name: str) -> tuple[SettingSpec, ...]:
     """The settings that ``connect`` takes for the model of this name."""
     own = (spec for spec in plugins.setting_specs(_model_class(name)) if spec.name != "name")
-    return (*own, *(SettingSpec(route, str, help=_ROUTE_HELP[route]) for route in ROUTES))
+    return (*own, *(SettingSpec(route, str, declared=declared) for route, declared in _ROUTE_SETTINGS.items()))
 
 
 def setting_names(name: str) -> tuple[str, ...]:

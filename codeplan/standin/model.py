@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, TypeAlias
 
 from codeplan.errors import ModelError, UsageError
-from codeplan.plugins import Setting
+from codeplan.plugins import MAX_SEED, Setting
 from codeplan.standin import acting, exemplars
 from codeplan.standin.acting import Weakness, parse_weakness
 from codeplan.standin.environment_rules import ALL_RULES, TaskPrompt, rules_for
@@ -31,10 +31,14 @@ class ScriptedModel:
 
     def __init__(
         self,
-        model_seed: Annotated[int, Setting("The seed that chooses mistakes and gaps.")] = 0,
-        mistakes: Annotated[Mistakes | str, Setting("none, some, many, or names of mistakes.")] = "some",
-        weakness: Annotated[str, Setting("How it fails when it acts itself: none, span or forgetful.")] = "none",
-        gaps: Annotated[float, Setting("How likely, from 0 to 1, it needs an exemplar for a kind of task.")] = 0.0,
+        model_seed: Annotated[int, Setting("The seed that chooses mistakes and gaps.", "safe", most=MAX_SEED)] = 0,
+        mistakes: Annotated[Mistakes | str, Setting("none, some, many, or names of mistakes.", "safe")] = "some",
+        weakness: Annotated[
+            str, Setting("How it fails when it acts itself: none, span or forgetful.", "safe")
+        ] = "none",
+        gaps: Annotated[
+            float, Setting("How likely, from 0 to 1, it needs an exemplar for a kind of task.", "safe", most=1)
+        ] = 0.0,
     ) -> None:
         self.model_seed = model_seed
         self.mistakes = mistakes if isinstance(mistakes, Mistakes) else parse_mistakes(str(mistakes))

@@ -36,14 +36,17 @@ class ALFWorld(game_environment.HouseholdGameEnvironment):
         self,
         *,
         data: Annotated[
-            str | None, Setting("Folder of ALFWorld's data; default: $ALFWORLD_DATA, ~/.cache/alfworld.")
+            str | None,
+            Setting("Folder of ALFWorld's data; default: $ALFWORLD_DATA, ~/.cache/alfworld.", "trusted", repeat="live"),
         ] = None,
         actions: ActionLimit = 50,
         feedback: FeedbackSetting = "plain",
         arrival: Annotated[
-            Arrival, Setting("recorded: say 'You arrive at the location.', as ReAct's transcripts do.")
+            Arrival, Setting("recorded: say 'You arrive at the location.', as ReAct's transcripts do.", "safe")
         ] = "exact",
-        engine: Annotated[Engine, Setting("textworld: play in ALFWorld's own engine (extra textworld).")] = "codeplan",
+        engine: Annotated[
+            Engine, Setting("textworld: play in ALFWorld's own engine (extra textworld).", "recordable")
+        ] = "codeplan",
     ) -> None:
         """The data is read when it is first needed. Raises: UsageError if a setting is not allowed."""
         super().__init__(actions, feedback)

@@ -25,15 +25,30 @@ _ACTION = re.compile(r"(search|lookup|finish|think)\[(.*)\]", re.DOTALL)
 
 def make(
     *,
-    data: Annotated[str | None, Setting("HotpotQA file of the distractor setting, or a folder of them.")] = None,
-    live: Annotated[bool, Setting("Read Wikipedia instead of each question's own pages.")] = False,
-    contact: Annotated[str | None, Setting("With live: your e-mail address or page, which Wikipedia requires.")] = None,
-    before: Annotated[str | None, Setting("With live: pages as of the end of a day such as 2017-10-01.")] = None,
-    cache: Annotated[str | None, Setting("With live: the file that keeps what was read.")] = None,
-    url: Annotated[str, Setting("With live: the address of the MediaWiki API.")] = WIKIPEDIA_API_URL,
-    interval: Annotated[float, Setting("With live: seconds between two requests.")] = 0.5,
+    data: Annotated[
+        str | None, Setting("HotpotQA file of the distractor setting, or a folder of them.", "trusted", repeat="live")
+    ] = None,
+    live: Annotated[
+        bool, Setting("Read Wikipedia instead of each question's own pages.", "trusted", repeat="live")
+    ] = False,
+    contact: Annotated[
+        str | None,
+        Setting("With live: your e-mail address or page, which Wikipedia requires.", "trusted", repeat="live"),
+    ] = None,
+    before: Annotated[
+        str | None, Setting("With live: pages as of the end of a day such as 2017-10-01.", "trusted", repeat="live")
+    ] = None,
+    cache: Annotated[
+        str | None, Setting("With live: the file that keeps what was read.", "trusted", repeat="live")
+    ] = None,
+    url: Annotated[
+        str, Setting("With live: the address of the MediaWiki API.", "trusted", repeat="live")
+    ] = WIKIPEDIA_API_URL,
+    interval: Annotated[float, Setting("With live: seconds between two requests.", "trusted", repeat="live")] = 0.5,
     actions: ActionLimit = 40,
-    reward: Annotated[Metric, Setting("Exact match (0 or 1) or F1; success is an exact match in either case.")] = "em",
+    reward: Annotated[
+        Metric, Setting("Exact match (0 or 1) or F1; success is an exact match in either case.", "safe")
+    ] = "em",
 ) -> HotpotQA:
     """Build HotpotQA. Raises: UsageError if a setting is invalid."""
     if not live and (contact, before, cache, url) != (None, None, None, WIKIPEDIA_API_URL):

@@ -29,9 +29,11 @@ class Household(HouseholdGameEnvironment):
         self,
         *,
         actions: ActionLimit = 50,
-        dialect: Annotated[DialectName, Setting("The wording: put X in/on Y, or move X to Y.")] = "put",
+        dialect: Annotated[DialectName, Setting("The wording: put X in/on Y, or move X to Y.", "safe")] = "put",
         feedback: FeedbackSetting = "plain",
-        difficulty: Annotated[Difficulty, Setting("How much furniture and how many objects a room has.")] = "normal",
+        difficulty: Annotated[
+            Difficulty, Setting("How much furniture and how many objects a room has.", "safe")
+        ] = "normal",
     ) -> None:
         """Raises: UsageError if a setting is not allowed."""
         super().__init__(actions, feedback)

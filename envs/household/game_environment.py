@@ -14,7 +14,9 @@ from codeplan.types import ActionSpace, Observation
 Feedback = Literal["plain", "augmented"]
 """The answer to an action that cannot be done: ``Nothing happens.`` alone, or with the reason after it."""
 
-FeedbackSetting = Annotated[Feedback, Setting("augmented: an action that cannot be done is answered with the reason.")]
+FeedbackSetting = Annotated[
+    Feedback, Setting("augmented: an action that cannot be done is answered with the reason.", "safe")
+]
 
 _FORMS = (
     "go to RECEPTACLE",

@@ -45,11 +45,18 @@ class MiniWob(LimitedEnvironment[EpisodeSnapshot]):
     def __init__(
         self,
         *,
-        browser: Annotated[str | None, Setting("Program of a Chrome or Chromium; default: an installed one.")] = None,
-        pages: Annotated[str | None, Setting("Folder of pages; default: those of the package miniwob.")] = None,
+        browser: Annotated[
+            str | None,
+            Setting("Program of a Chrome or Chromium; default: an installed one.", "trusted", repeat="never"),
+        ] = None,
+        pages: Annotated[
+            str | None, Setting("Folder of pages; default: those of the package miniwob.", "trusted", repeat="live")
+        ] = None,
         actions: ActionLimit = 100,
-        data_mode: Annotated[DataMode, Setting("Half of the data that the few pages with two halves use.")] = "train",
-        pictures: Annotated[bool, Setting("Take pictures of the page.")] = False,
+        data_mode: Annotated[
+            DataMode, Setting("Half of the data that the few pages with two halves use.", "safe")
+        ] = "train",
+        pictures: Annotated[bool, Setting("Take pictures of the page.", "safe")] = False,
     ) -> None:
         """Browser and pages are looked up on first use. Raises: UsageError if a setting is invalid."""
         super().__init__(actions)

@@ -43,8 +43,12 @@ class TextCraft(RestorableEnvironment[TextCraftSnapshot]):
     def __init__(
         self,
         *,
-        exact: Annotated[bool, Setting("Show the recorded commands, which exist for half of the test tasks.")] = False,
-        recorded: Annotated[str | None, Setting("File of more recorded commands, for exact.")] = None,
+        exact: Annotated[
+            bool, Setting("Show the recorded commands, which exist for half of the test tasks.", "safe")
+        ] = False,
+        recorded: Annotated[
+            str | None, Setting("File of more recorded commands, for exact.", "trusted", repeat="live")
+        ] = None,
         actions: ActionLimit = 60,  # the original has no limit; the longest walkthrough has 27 actions
     ) -> None:
         """Raises: UsageError if a setting is not allowed, or if the file of recorded commands cannot be read."""

@@ -11,20 +11,34 @@ from codeplan.envs.webshop.environment import WebShop, WebShopSettings
 from codeplan.envs.webshop.formats import ObservationMode
 from codeplan.envs.webshop.loading import SearchEngine
 from codeplan.errors import UsageError
-from codeplan.plugins import Setting
+from codeplan.plugins import MAX_SEED, Setting
 
 
 def make(
     *,
-    data: Annotated[str | None, Setting("Folder of WebShop's files; default: codeplan's own catalogue.")] = None,
-    index: Annotated[str | None, Setting("With data: folder for the database; default: within data.")] = None,
-    products: Annotated[int | None, Setting("With data: read only the first N products.")] = None,
-    search: Annotated[SearchEngine, Setting("With data: the search index; tantivy suits the full set.")] = "fts5",
-    goals: Annotated[GoalSource, Setting("Goals written by people, or one per combination of options.")] = "human",
-    price_seed: Annotated[int, Setting("Seed of the price caps and of prices within a range.")] = 0,
-    observation_mode: Annotated[ObservationMode, Setting("The text form of pages.")] = "text_rich",
-    nouns: Annotated[str, Setting("How the reward finds nouns: rules, spacy or spacy:PIPELINE.")] = "rules",
-    show_attrs: Annotated[bool, Setting("Add a page of a product's attributes.")] = False,
+    data: Annotated[
+        str | None, Setting("Folder of WebShop's files; default: codeplan's own catalogue.", "trusted", repeat="live")
+    ] = None,
+    index: Annotated[
+        str | None, Setting("With data: folder for the database; default: within data.", "trusted", repeat="live")
+    ] = None,
+    products: Annotated[
+        int | None, Setting("With data: read only the first N products.", "trusted", repeat="live")
+    ] = None,
+    search: Annotated[
+        SearchEngine, Setting("With data: the search index; tantivy suits the full set.", "trusted", repeat="live")
+    ] = "fts5",
+    goals: Annotated[
+        GoalSource, Setting("Goals written by people, or one per combination of options.", "safe")
+    ] = "human",
+    price_seed: Annotated[
+        int, Setting("Seed of the price caps and of prices within a range.", "safe", most=MAX_SEED)
+    ] = 0,
+    observation_mode: Annotated[ObservationMode, Setting("The text form of pages.", "safe")] = "text_rich",
+    nouns: Annotated[
+        str, Setting("How the reward finds nouns: rules, spacy or spacy:PIPELINE.", "trusted", repeat="live")
+    ] = "rules",
+    show_attrs: Annotated[bool, Setting("Add a page of a product's attributes.", "safe")] = False,
     actions: ActionLimit = 100,
 ) -> WebShop:
     """Build WebShop. Raises: UsageError if a setting is invalid, or if WebShop's files are missing or malformed."""
