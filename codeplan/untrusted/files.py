@@ -1,0 +1,306 @@
+"""Opens files in folders that other people may have made, without following links.
+
+A folder from elsewhere can hold links, pipes and files of any size. So a path has two parts. Links are followed in the
+part that the user named: ``below``, by default the file's folder. No component below it may be a link, each file must
+be a regular one, and reads are bounded. Files are checked through the open descriptor, so that swapping one between
+check and use gains nothing.
+
+    read_bytes, read_text    a whole file, up to a size
+    open_to_read             a file to read in parts
+    open_to_append           an existing or new file; open_to_update: an existing one
+    create_file              a new file; create_folder: a folder, unless it exists
+    write_atomically         a whole file; replaces a link itself, never its target
+    list_folder, find_files  names in a folder, bounded; links are left out
+
+A file that is written in place must have one name only: through a second hard link, the write would change a file
+elsewhere. A hard link may be read: it gives what a copy would give.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, cast
+
+MAX_ENTRIES = 100_000
+"""Entries of one folder that are looked at."""
+
+_CHUNK = 1 << 20
+_ANYWHERE = getattr(os, "O_PATH", os.O_RDONLY)  # on Linux a folder to pass through need not be readable
+_FOLDER = os.O_DIRECTORY | os.O_CLOEXEC
+_FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_KINDS = {
+    stat.S_IFLNK: "it is a link, and links are not followed here",
+    stat.S_IFDIR: "it is a folder, not a file",
+    stat.S_IFIFO: "it is a pipe, not a file",
+    stat.S_IFSOCK: "it is a socket, not a file",
+    stat.S_IFCHR: "it is a device, not a file",
+    stat.S_IFBLK: "it is a device, not a file",
+}
+
+
+class UnsafeFile(OSError):
+    """A file is not opened because of what it is; ``strerror`` says why: "it is a link, and links are not …"."""
+
+    def __init__(self, reason: str, path: str | Path, number: int = errno.EINVAL) -> None:
+        super().__init__(number, reason, str(path))
+
+
+def open_to_read(path: Path | str, below: Path | str | None = None) -> BinaryIO:
+    """Open a regular file. Raises: OSError, and UnsafeFile for a link or anything but a regular file."""
+    return os.fdopen(_open(path, below, os.O_RDONLY), "rb")
+
+
+def open_user_file(path: Path | str) -> BinaryIO:
+    """Open a file that the user named: a link is followed. Raises: OSError, and UnsafeFile if it is not regular."""
+    descriptor = os.open(_checked_name(path), os.O_RDONLY | (_FILE & ~os.O_NOFOLLOW))
+    return os.fdopen(_require_kind(descriptor, stat.S_IFREG, path), "rb")
+
+
+def read_bytes(path: Path | str, max_bytes: int, below: Path | str | None = None) -> bytes:
+    """Return a file's content. Raises: OSError, and UnsafeFile for a larger file or what ``open_to_read`` refuses."""
+    with open_to_read(path, below) as file:
+        return read_bounded(file, max_bytes, path)
+
+
+def read_text(path: Path | str, max_bytes: int, below: Path | str | None = None) -> str:
+    """Return a file's text, with its line ends. Raises: as ``read_bytes``, and UnsafeFile if it is not UTF-8."""
+    return _decode(read_bytes(path, max_bytes, below), path)
+
+
+def read_user_text(path: Path | str, max_bytes: int) -> str:
+    """Return the text of a file that the user named. Raises: as ``read_text``, but a link is followed."""
+    with open_user_file(path) as file:
+        return _decode(read_bounded(file, max_bytes, path), path)
+
+
+def read_bounded(file: BinaryIO, max_bytes: int, path: Path | str) -> bytes:
+    """Return the rest of an open file. Raises: UnsafeFile if it is larger; OSError if it cannot be read."""
+    parts: list[bytes] = []
+    left = max_bytes + 1
+    while left > 0 and (part := file.read(min(left, _CHUNK))):  # the size alone may lie, as in /proc
+        parts.append(part)
+        left -= len(part)
+    if left <= 0:
+        raise UnsafeFile(f"it is larger than {max_bytes:,} bytes", path, errno.EFBIG)
+    return b"".join(parts)
+
+
+def open_to_append(path: Path | str, below: Path | str | None = None) -> BinaryIO:
+    """Open a file, or create it, to read it and to write at its end, unbuffered. Raises: as ``open_to_update``."""
+    file = _writable(_open(path, below, os.O_RDWR | os.O_APPEND | os.O_CREAT), path)
+    file.seek(0, os.SEEK_END)
+    return file
+
+
+def open_to_update(path: Path | str, below: Path | str | None = None) -> BinaryIO:
+    """Open an existing file to read and write, unbuffered. Nothing is truncated.
+
+    Raises: OSError, and UnsafeFile for a link, a file with a second hard link, or anything but a regular file.
+    """
+    return _writable(_open(path, below, os.O_RDWR), path)
+
+
+def create_file(path: Path | str, below: Path | str | None = None) -> BinaryIO:
+    """Create a file to write, unbuffered. Raises: OSError; FileExistsError if anything, a link too, has this name."""
+    return _writable(_open(path, below, os.O_RDWR | os.O_CREAT | os.O_EXCL), path)
+
+
+def create_folder(path: Path | str, below: Path | str | None = None) -> None:
+    """Create a folder in an existing one, unless it exists. Raises: OSError, and UnsafeFile if a link has this name."""
+    with _parent(path, below) as (folder, name):
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(name, dir_fd=folder)
+        mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    if not stat.S_ISDIR(mode):
+        raise UnsafeFile(_describe(mode), path)
+
+
+def write_atomically(path: Path | str, content: bytes | str, below: Path | str | None = None) -> None:
+    """Write a whole file durably. A concurrent reader sees the old file or the new one. Raises: OSError."""
+    data = content.encode() if isinstance(content, str) else content
+    with _parent(path, below) as (folder, name):
+        temporary = f".{secrets.token_hex(8)}.tmp"
+        try:
+            with _writable(_open_at(folder, temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, path), path) as file:
+                write_all(file, data)
+                os.fsync(file.fileno())
+            os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary, dir_fd=folder)
+            raise
+        _sync(folder)
+
+
+def write_all(file: BinaryIO, data: bytes) -> None:
+    """Write all of the data to an unbuffered file; one write may take only a part. Raises: OSError."""
+    left = memoryview(data)
+    while left:
+        left = left[file.write(left) :]
+
+
+class FolderEntry(NamedTuple):
+    """A name in a folder: of a folder, or of a regular file."""
+
+    name: str
+    is_folder: bool
+
+
+def list_folder(path: Path | str, below: Path | str | None = None) -> list[FolderEntry]:
+    """Return the folders and regular files in a folder, sorted by name; at most ``MAX_ENTRIES`` entries are read.
+
+    ``below`` is None for a folder that the user named, which may be a link. Raises: OSError, UnsafeFile for a link.
+    """
+    descriptor = _open_folder(path, below)
+    try:
+        with os.scandir(descriptor) as entries:
+            found = [_entry(entry) for _, entry in zip(range(MAX_ENTRIES), entries, strict=False)]
+    finally:
+        os.close(descriptor)
+    return sorted(entry for entry in found if entry)
+
+
+def find_files(root: Path | str, name: str, max_depth: int) -> Iterator[Path]:
+    """Yield the regular files called ``name`` in a folder that the user named and, down to a depth, in its subfolders.
+
+    Leaves out links and folders that cannot be read. Visits at most ``MAX_ENTRIES`` folders.
+    """
+    folders = [(Path(root), 0)]
+    for _ in range(MAX_ENTRIES):
+        if not folders:
+            return
+        folder, depth = folders.pop()
+        try:
+            entries = list_folder(folder, root if depth else None)
+        except OSError:
+            continue
+        if FolderEntry(name, is_folder=False) in entries:
+            yield folder / name
+        if depth < max_depth:
+            folders += [(folder / e.name, depth + 1) for e in reversed(entries) if e.is_folder]
+
+
+# ------------------------------------------------------------------ the parts
+
+
+def _entry(entry: os.DirEntry[str]) -> FolderEntry | None:
+    """What an entry is; None for a link, a pipe, a device or a socket."""
+    if entry.is_dir(follow_symlinks=False):
+        return FolderEntry(entry.name, is_folder=True)
+    return FolderEntry(entry.name, is_folder=False) if entry.is_file(follow_symlinks=False) else None
+
+
+def _open_folder(path: Path | str, below: Path | str | None) -> int:
+    if below is None:
+        return os.open(_checked_name(path), os.O_RDONLY | _FOLDER)
+    with _parent(path, below) as (folder, name):
+        return _open_at(folder, name, os.O_RDONLY | os.O_DIRECTORY, path, stat.S_IFDIR)
+
+
+def _open(path: Path | str, below: Path | str | None, flags: int) -> int:
+    with _parent(path, below) as (folder, name):
+        return _open_at(folder, name, flags, path)
+
+
+@contextlib.contextmanager
+def _parent(path: Path | str, below: Path | str | None) -> Iterator[tuple[int, str]]:
+    """Yield a descriptor of the file's folder, reached without links below ``below``, and the file's name."""
+    root, parts = _split(path, below)
+    folder = os.open(root, _ANYWHERE | _FOLDER)
+    try:
+        for part in parts[:-1]:
+            inner = _open_at(folder, part, _ANYWHERE | os.O_DIRECTORY, path, stat.S_IFDIR)
+            os.close(folder)
+            folder = inner
+        yield folder, parts[-1]
+    finally:
+        os.close(folder)
+
+
+def _split(path: Path | str, below: Path | str | None) -> tuple[str, list[str]]:
+    """Return the folder that the user named, and the components below it."""
+    whole = _checked_name(path)
+    if below is None:
+        root, slash, name = whole.rpartition("/")
+        root, parts = root or slash or ".", [name]
+    else:
+        root = os.fspath(below)
+        inner = whole[len(root) + 1 :] if whole.startswith(f"{root}/") else os.path.relpath(whole, root)
+        parts = [part for part in inner.split("/") if part not in ("", ".")]
+    if not parts or ".." in parts or parts[-1] in ("", "."):
+        raise UnsafeFile("it is outside the folder that it must be in", whole)
+    return root, parts
+
+
+def _checked_name(path: Path | str) -> str:
+    """The path. Raises: UnsafeFile if no file can have this name: it has a null character or half a surrogate pair."""
+    name = os.fspath(path)
+    try:
+        possible = "\0" not in name and bool(os.fsencode(name))
+    except UnicodeEncodeError:
+        possible = False
+    if not possible:
+        raise UnsafeFile("it has a name that no file can have", name)
+    return name
+
+
+def _open_at(folder: int, name: str, flags: int, path: Path | str, kind: int = stat.S_IFREG) -> int:
+    """Open a name in a folder, if it is of this kind (a regular file or a folder) and no link."""
+    try:
+        descriptor = os.open(name, flags | _FILE, 0o666, dir_fd=folder)
+    except OSError as e:
+        if e.errno in (errno.ELOOP, errno.EMLINK, errno.ENOTDIR, errno.EISDIR, errno.ENXIO):
+            raise _refusal(folder, name, path) from None
+        raise OSError(e.errno, e.strerror, str(path)) from None
+    return _require_kind(descriptor, kind, path)
+
+
+def _require_kind(descriptor: int, kind: int, path: Path | str) -> int:
+    """The descriptor, if it is of this kind; otherwise it is closed. Raises: UnsafeFile."""
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_IFMT(mode) != kind:
+        os.close(descriptor)
+        raise UnsafeFile(_describe(mode), path)
+    return descriptor
+
+
+def _refusal(folder: int, name: str, path: Path | str) -> OSError:
+    """The error for a name that could not be opened because of what it is."""
+    try:
+        return UnsafeFile(_describe(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode), path)
+    except OSError as e:
+        return OSError(e.errno, e.strerror, str(path))
+
+
+def _describe(mode: int) -> str:
+    return _KINDS.get(stat.S_IFMT(mode), "it is a file, not a folder")
+
+
+def _writable(descriptor: int, path: Path | str) -> BinaryIO:
+    """The descriptor as a file, if the file has no other name. Raises: UnsafeFile."""
+    if os.fstat(descriptor).st_nlink > 1:
+        os.close(descriptor)
+        raise UnsafeFile("it has a second name (a hard link), and writing would change that file too", path)
+    return cast("BinaryIO", os.fdopen(descriptor, "rb+", buffering=0))
+
+
+def _decode(data: bytes, path: Path | str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as e:
+        raise UnsafeFile(f"it is not UTF-8 text (byte {e.start}); save it as UTF-8", path, errno.EILSEQ) from None
+
+
+def _sync(folder: int) -> None:
+    """Make a rename in a folder durable. An ``O_PATH`` descriptor cannot be synced, so the folder is opened again."""
+    descriptor = os.open(".", os.O_RDONLY | _FOLDER, dir_fd=folder)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

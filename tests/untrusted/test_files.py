@@ -1,0 +1,206 @@
+"""Files in folders that other people made: links are not followed, nothing blocks, and nothing elsewhere changes."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from codeplan.untrusted import files
+from codeplan.untrusted.files import FolderEntry, UnsafeFile
+
+SECRET = "the user's own text\n"
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """A file of the user, outside the folder from elsewhere."""
+    (tmp_path / "home").mkdir()
+    file = tmp_path / "home" / ".bashrc"
+    file.write_text(SECRET)
+    return file
+
+
+@pytest.fixture
+def foreign(tmp_path: Path) -> Path:
+    """The folder from elsewhere."""
+    (tmp_path / "foreign").mkdir()
+    return tmp_path / "foreign"
+
+
+def _socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(path))
+
+
+def _loop(path: Path) -> None:
+    path.symlink_to(path.with_name("second"))
+    path.with_name("second").symlink_to(path)
+
+
+HOSTILE: dict[str, Callable[[Path, Path], None]] = {
+    "a link": lambda path, target: path.symlink_to(target),
+    "a relative link": lambda path, target: path.symlink_to("../home/.bashrc"),
+    "a dangling link": lambda path, target: path.symlink_to(target.with_name("new")),
+    "a loop of links": lambda path, target: _loop(path),
+    "a link to itself": lambda path, target: path.symlink_to(path.name),
+    "a link to a device": lambda path, target: path.symlink_to("/dev/zero"),
+    "a link to the process": lambda path, target: path.symlink_to("/proc/self/environ"),
+    "a link to an open file": lambda path, target: path.symlink_to("/dev/stdin"),
+    "a link to a folder": lambda path, target: path.symlink_to(target.parent),
+    "a pipe": lambda path, target: os.mkfifo(path),
+    "a socket": lambda path, target: _socket(path),
+    "a folder": lambda path, target: path.mkdir(),
+}
+
+
+@pytest.fixture(params=HOSTILE)
+def hostile(request: pytest.FixtureRequest, foreign: Path, outside: Path) -> Iterator[Path]:
+    path = foreign / "trace.jsonl"
+    HOSTILE[request.param](path, outside)
+    yield path
+    assert outside.read_text() == SECRET
+    assert sorted(os.listdir(outside.parent)) == [".bashrc"]
+
+
+def test_nothing_but_a_regular_file_is_read(hostile: Path) -> None:
+    with pytest.raises(UnsafeFile, match="it is a (link|pipe|socket|folder)"):
+        files.read_bytes(hostile, 1000)
+
+
+def test_nothing_but_a_regular_file_is_appended_to(hostile: Path) -> None:
+    with pytest.raises(UnsafeFile, match="it is a (link|pipe|socket|folder)"):
+        files.open_to_append(hostile)
+
+
+def test_nothing_but_a_regular_file_is_updated(hostile: Path) -> None:
+    with pytest.raises(UnsafeFile, match="it is a (link|pipe|socket|folder)"):
+        files.open_to_update(hostile)
+
+
+def test_a_new_file_takes_no_name_that_something_has(hostile: Path) -> None:
+    with pytest.raises(FileExistsError):
+        files.create_file(hostile)
+
+
+def test_a_whole_file_replaces_the_link_and_not_its_target(hostile: Path) -> None:
+    if hostile.is_dir() and not hostile.is_symlink():
+        with pytest.raises(IsADirectoryError):
+            files.write_atomically(hostile, "new")
+    else:
+        files.write_atomically(hostile, "new")
+        assert not hostile.is_symlink()
+        assert hostile.read_text() == "new"
+    assert not [name for name in os.listdir(hostile.parent) if name.endswith(".tmp")]
+
+
+def test_a_linked_folder_below_the_users_path_is_not_entered(foreign: Path, outside: Path) -> None:
+    (foreign / "runs").mkdir()
+    (foreign / "runs" / "x").symlink_to(outside.parent)
+    inside = foreign / "runs" / "x" / ".bashrc"
+    for use in (files.open_to_read, files.open_to_append, files.open_to_update, files.create_file, files.list_folder):
+        with pytest.raises(UnsafeFile, match="it is a link"):
+            use(inside, foreign)
+    with pytest.raises(UnsafeFile, match="it is a link"):
+        files.write_atomically(inside, "new", foreign)
+    with pytest.raises(UnsafeFile, match="it is a link"):
+        files.create_folder(foreign / "runs" / "x", foreign)
+    assert outside.read_text() == SECRET
+
+
+def test_the_part_that_the_user_named_may_be_a_link(foreign: Path, tmp_path: Path) -> None:
+    (foreign / "trace.jsonl").write_text("{}\n")
+    (tmp_path / "latest").symlink_to(foreign)
+    (tmp_path / "mine.py").symlink_to(foreign / "trace.jsonl")
+    assert files.read_text(tmp_path / "latest" / "trace.jsonl", 10) == "{}\n"
+    assert files.read_text(tmp_path / "latest" / "trace.jsonl", 10, tmp_path / "latest") == "{}\n"
+    assert files.list_folder(tmp_path / "latest") == [FolderEntry("trace.jsonl", is_folder=False)]
+    assert files.read_user_text(tmp_path / "mine.py", 10) == "{}\n"
+
+
+@pytest.mark.parametrize("kind", ["a pipe", "a socket", "a folder", "a link to a device", "a link to a folder"])
+def test_a_file_that_the_user_named_must_be_a_regular_one(kind: str, foreign: Path, outside: Path) -> None:
+    HOSTILE[kind](foreign / "plan.py", outside)
+    with pytest.raises(OSError):
+        files.read_user_text(foreign / "plan.py", 1000)
+
+
+@pytest.mark.parametrize(
+    "name", ["../home/.bashrc", "a/../../home/.bashrc", "..", ".", "", "a\0b", "\ud800", "a/..", "/etc/passwd"]
+)
+def test_a_path_out_of_the_folder_is_refused(name: str, foreign: Path, outside: Path) -> None:
+    (foreign / "a").mkdir()
+    with pytest.raises(UnsafeFile, match="outside the folder|no file can have"):
+        files.read_bytes(foreign / name, 1000, foreign)
+
+
+def test_a_file_with_a_second_hard_link_is_read_but_not_written(foreign: Path, outside: Path) -> None:
+    os.link(outside, foreign / "evidence.jsonl")
+    assert files.read_text(foreign / "evidence.jsonl", 1000) == SECRET
+    for use in (files.open_to_append, files.open_to_update):
+        with pytest.raises(UnsafeFile, match="second name"):
+            use(foreign / "evidence.jsonl")
+    files.write_atomically(foreign / "evidence.jsonl", "new")
+    assert outside.read_text() == SECRET
+
+
+@pytest.mark.parametrize("size", [101, 10 << 30])
+def test_a_file_over_the_limit_is_refused_whatever_its_size(size: int, foreign: Path) -> None:
+    with (foreign / "big").open("wb") as file:
+        file.truncate(size)
+    with pytest.raises(UnsafeFile, match="larger than 100 bytes"):
+        files.read_bytes(foreign / "big", 100)
+
+
+def test_a_file_of_exactly_the_limit_is_read(foreign: Path) -> None:
+    (foreign / "file").write_bytes(b"x" * 100)
+    assert files.read_bytes(foreign / "file", 100) == b"x" * 100
+
+
+def test_text_keeps_its_line_ends_and_must_be_utf8(foreign: Path) -> None:
+    (foreign / "file").write_bytes(b"a\r\nb\r")
+    assert files.read_text(foreign / "file", 100) == "a\r\nb\r"
+    (foreign / "file").write_bytes(b"\xff")
+    with pytest.raises(UnsafeFile, match="byte 0"):
+        files.read_text(foreign / "file", 100)
+
+
+def test_a_file_swapped_for_a_link_after_it_was_opened_changes_nothing(foreign: Path, outside: Path) -> None:
+    file = foreign / "trace.jsonl"
+    file.write_text("mine\n")
+    with files.open_to_update(file) as opened:
+        file.unlink()
+        file.symlink_to(outside)
+        opened.truncate(0)
+    assert outside.read_text() == SECRET
+
+
+def test_appending_creates_the_file_and_then_writes_at_its_end(foreign: Path) -> None:
+    for _ in range(2):
+        with files.open_to_append(foreign / "lines") as file:
+            size = file.tell()
+            files.write_all(file, b"line\n")
+    assert size == 5
+    assert (foreign / "lines").read_bytes() == b"line\nline\n"
+
+
+def test_a_walk_leaves_out_links_pipes_deep_folders_and_folders_called_like_the_file(
+    foreign: Path, outside: Path
+) -> None:
+    (foreign / "trace.jsonl").mkdir()
+    names = ["a", os.fsdecode(b"\xff\xfe"), "new\nline", "\x1b]0;title\x07", "deep/er/still"]
+    for name in names:
+        (foreign / name).mkdir(parents=True)
+        (foreign / name / "trace.jsonl").write_text("{}\n")
+    (foreign / "linked").symlink_to(foreign / "a")
+    (foreign / "up").symlink_to(foreign)
+    (foreign / "b").mkdir()
+    (foreign / "b" / "trace.jsonl").symlink_to(outside)
+    (foreign / "c").mkdir()
+    os.mkfifo(foreign / "c" / "trace.jsonl")
+    (foreign / "locked").mkdir(mode=0)
+    found = [str(path.parent.relative_to(foreign)) for path in files.find_files(foreign, "trace.jsonl", 2)]
+    assert found == sorted(names[:4])
