@@ -10,7 +10,6 @@ check and use gains nothing.
     open_to_append           an existing or new file; open_to_update: an existing one
     create_file              a new file; create_folder: a folder, unless it exists
     write_atomically         a whole file; replaces a link itself, never its target
-    list_folder, find_files  names in a folder, bounded; links are left out
 
 A file that is written in place must have one name only: through a second hard link, the write would change a file
 elsewhere. A hard link may be read: it gives what a copy would give.
@@ -25,10 +24,7 @@ import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
-
-MAX_ENTRIES = 100_000
-"""Entries of one folder that are looked at."""
+from typing import BinaryIO, cast
 
 _CHUNK = 1 << 20
 _ANYWHERE = getattr(os, "O_PATH", os.O_RDONLY)  # on Linux a folder to pass through need not be readable
@@ -145,62 +141,18 @@ def write_all(file: BinaryIO, data: bytes) -> None:
         left = left[file.write(left) :]
 
 
-class FolderEntry(NamedTuple):
-    """A name in a folder: of a folder, or of a regular file."""
+def open_folder(path: Path | str, below: Path | str | None = None) -> int:
+    """Return a descriptor of a folder. ``below`` is None for a folder that the user named, which may be a link.
 
-    name: str
-    is_folder: bool
-
-
-def list_folder(path: Path | str, below: Path | str | None = None) -> list[FolderEntry]:
-    """Return the folders and regular files in a folder, sorted by name; at most ``MAX_ENTRIES`` entries are read.
-
-    ``below`` is None for a folder that the user named, which may be a link. Raises: OSError, UnsafeFile for a link.
+    Raises: OSError, and UnsafeFile for a link or a file.
     """
-    descriptor = _open_folder(path, below)
-    try:
-        with os.scandir(descriptor) as entries:
-            found = [_entry(entry) for _, entry in zip(range(MAX_ENTRIES), entries, strict=False)]
-    finally:
-        os.close(descriptor)
-    return sorted(entry for entry in found if entry)
-
-
-def find_files(root: Path | str, name: str, max_depth: int) -> Iterator[Path]:
-    """Yield the regular files called ``name`` in a folder that the user named and, down to a depth, in its subfolders.
-
-    Leaves out links and folders that cannot be read. Visits at most ``MAX_ENTRIES`` folders.
-    """
-    folders = [(Path(root), 0)]
-    for _ in range(MAX_ENTRIES):
-        if not folders:
-            return
-        folder, depth = folders.pop()
-        try:
-            entries = list_folder(folder, root if depth else None)
-        except OSError:
-            continue
-        if FolderEntry(name, is_folder=False) in entries:
-            yield folder / name
-        if depth < max_depth:
-            folders += [(folder / e.name, depth + 1) for e in reversed(entries) if e.is_folder]
-
-
-# ------------------------------------------------------------------ the parts
-
-
-def _entry(entry: os.DirEntry[str]) -> FolderEntry | None:
-    """What an entry is; None for a link, a pipe, a device or a socket."""
-    if entry.is_dir(follow_symlinks=False):
-        return FolderEntry(entry.name, is_folder=True)
-    return FolderEntry(entry.name, is_folder=False) if entry.is_file(follow_symlinks=False) else None
-
-
-def _open_folder(path: Path | str, below: Path | str | None) -> int:
     if below is None:
         return os.open(_checked_name(path), os.O_RDONLY | _FOLDER)
     with _parent(path, below) as (folder, name):
         return _open_at(folder, name, os.O_RDONLY | os.O_DIRECTORY, path, stat.S_IFDIR)
+
+
+# ------------------------------------------------------------------ the parts
 
 
 def _open(path: Path | str, below: Path | str | None, flags: int) -> int:

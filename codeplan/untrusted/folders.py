@@ -1,0 +1,61 @@
+"""Lists folders that other people may have made: bounded, and without following links."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from codeplan.untrusted.files import open_folder
+
+MAX_ENTRIES = 100_000
+"""Entries of one folder that are looked at."""
+
+
+class FolderEntry(NamedTuple):
+    """A name in a folder: of a folder, or of a regular file."""
+
+    name: str
+    is_folder: bool
+
+
+def list_folder(path: Path | str, below: Path | str | None = None) -> list[FolderEntry]:
+    """Return the folders and regular files in a folder, sorted by name; at most ``MAX_ENTRIES`` entries are read.
+
+    ``below`` is None for a folder that the user named, which may be a link. Raises: OSError, UnsafeFile for a link.
+    """
+    descriptor = open_folder(path, below)
+    try:
+        with os.scandir(descriptor) as entries:
+            found = [_entry(entry) for _, entry in zip(range(MAX_ENTRIES), entries, strict=False)]
+    finally:
+        os.close(descriptor)
+    return sorted(entry for entry in found if entry)
+
+
+def find_files(root: Path | str, name: str, max_depth: int) -> Iterator[Path]:
+    """Yield the regular files called ``name`` in a folder that the user named and, down to a depth, in its subfolders.
+
+    Leaves out links and folders that cannot be read. Visits at most ``MAX_ENTRIES`` folders.
+    """
+    folders = [(Path(root), 0)]
+    for _ in range(MAX_ENTRIES):
+        if not folders:
+            return
+        folder, depth = folders.pop()
+        try:
+            entries = list_folder(folder, root if depth else None)
+        except OSError:
+            continue
+        if FolderEntry(name, is_folder=False) in entries:
+            yield folder / name
+        if depth < max_depth:
+            folders += [(folder / e.name, depth + 1) for e in reversed(entries) if e.is_folder]
+
+
+def _entry(entry: os.DirEntry[str]) -> FolderEntry | None:
+    """What an entry is; None for a link, a pipe, a device or a socket."""
+    if entry.is_dir(follow_symlinks=False):
+        return FolderEntry(entry.name, is_folder=True)
+    return FolderEntry(entry.name, is_folder=False) if entry.is_file(follow_symlinks=False) else None
