@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -14,6 +13,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 
 from codeplan.errors import UsageError
+from codeplan.untrusted.differences import nearest_name
 
 Group = Literal["codeplan.envs", "codeplan.methods"]
 
@@ -180,8 +180,8 @@ def build(factory: Callable[..., Any], settings: Mapping[str, Any], owner: str) 
 def suggest_names(name: str, valid: Iterable[str]) -> str:
     """The part of an error message that lists the valid names, the nearest to ``name`` first."""
     listed = sorted(valid)
-    near = difflib.get_close_matches(name, listed, 1)
-    return (f"did you mean {near[0]!r}? " if near else "") + f"there are: {', '.join(listed) or 'none'}"
+    near = nearest_name(name, listed)
+    return (f"did you mean {near!r}? " if near else "") + f"there are: {', '.join(listed) or 'none'}"
 
 
 @cache

@@ -89,7 +89,7 @@ def diff(
 
     Exit codes: 0 the plans are equal, 1 they differ.
     """
-    from codeplan.untrusted.terminal import diff_lines
+    from codeplan.untrusted.differences import diff_lines
 
     opened = open_library(library)
     first, second = find_skill(opened, one), find_skill(opened, other)

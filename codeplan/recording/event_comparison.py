@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any
 
 import msgspec
 
 from codeplan.recording.events import EpisodeEnded, Event, PlanStopped
+from codeplan.untrusted.differences import describe_changes
 
 _TIMING_LIMITS = frozenset({"wall", "cpu", "memory"})
 """Limits that the same plan may reach at another place in another run."""
@@ -50,18 +50,14 @@ def _named(event: Event) -> str:
 
 def _change(was: object, now: object) -> str:
     if isinstance(was, list) and isinstance(now, list):
-        return "differs:\n" + _diff(_text(was), _text(now))
+        return "differs:\n" + describe_changes(_text(was), _text(now))
     if isinstance(was, str) and isinstance(now, str) and "\n" in was + now:
-        return "differs:\n" + _diff(was, now)
+        return "differs:\n" + describe_changes(was, now)
     return f"was {_short(was)}, and is now {_short(now)}"
 
 
 def _text(messages: list[Any]) -> str:
     return "\n".join(str(m["content"]) if isinstance(m, dict) and "content" in m else str(m) for m in messages)
-
-
-def _diff(was: str, now: str) -> str:
-    return "\n".join(difflib.unified_diff(was.splitlines(), now.splitlines(), "recorded", "now", lineterm="", n=1))
 
 
 def _short(value: object) -> str:

@@ -17,7 +17,8 @@ from codeplan.recording.events import EnvironmentReset, EpisodeEnded, Event, Spa
 from codeplan.report import event_view
 from codeplan.report.event_view import EventView, EventViewer, TextBlock
 from codeplan.report.summary import print_summary
-from codeplan.untrusted.terminal import clean, clip_lines, diff_lines, one_line, source_excerpt
+from codeplan.untrusted.differences import diff_lines
+from codeplan.untrusted.terminal import clean, clip_lines, one_line, source_excerpt
 
 _MAX_SOURCE_LINES = 300
 _MAX_DIAGNOSTICS = 20

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterator
-
 from codeplan.types import Diagnostic
 
 TAB = "    "
@@ -43,13 +40,3 @@ def source_excerpt(source: str, diagnostic: Diagnostic) -> list[str]:
     first = max(0, start - 80)  # show the part of a long line around the column
     before, after = clean(line[first:start]), clean(line[start : start + 40])
     return [before + after] + ([" " * len(before) + "^"] if diagnostic.column else [])
-
-
-def diff_lines(before: str, after: str) -> Iterator[tuple[str, str]]:
-    """The changes from ``before`` to ``after``: pairs of a mark ("@", " ", "-" or "+") and a clean line."""
-    diff = difflib.unified_diff(clean(before).splitlines(), clean(after).splitlines(), n=2, lineterm="")
-    for number, line in enumerate(diff):
-        if line.startswith("@@"):
-            yield "@", "line " + line.split("+")[1].split(",")[0].split(" ")[0]
-        elif number > 1:  # the first two lines are file names
-            yield line[0], line[1:]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplan.types import Diagnostic
-from codeplan.untrusted.terminal import clean, clip_lines, diff_lines, one_line, source_excerpt
+from codeplan.untrusted.terminal import clean, clip_lines, one_line, source_excerpt
 
 
 @given(st.text())
@@ -49,18 +49,3 @@ def test_of_a_very_long_line_only_the_part_around_the_column_is_shown() -> None:
 @pytest.mark.parametrize("line", [0, 3, -1])
 def test_without_a_line_there_is_nothing_to_point_at(line: int) -> None:
     assert source_excerpt("a\nb", Diagnostic(line, 0, "r", "m")) == []
-
-
-def test_changes_have_two_lines_around_them_and_say_where_they_are() -> None:
-    before = "\n".join("abcdefgh")
-    after = before.replace("e", "E")
-    assert list(diff_lines(before, after)) == [
-        ("@", "line 3"),
-        (" ", "c"),
-        (" ", "d"),
-        ("-", "e"),
-        ("+", "E"),
-        (" ", "f"),
-        (" ", "g"),
-    ]
-    assert list(diff_lines(before, before)) == []

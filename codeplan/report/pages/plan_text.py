@@ -1,15 +1,15 @@
 """A plan's text for the page: its lines, the ranges of its steps, and the changes of a refinement.
 
-A step is match by its first line. This is for display only.
+A step is recognised by its first line. This is for display only.
 """
 
 from __future__ import annotations
 
 import re
-from difflib import SequenceMatcher
 from typing import Any
 
 from codeplan.report.pages.visible_text import make_visible
+from codeplan.untrusted.differences import DiffRow, compare_lines
 
 MAX_LINES = 1500
 
@@ -38,17 +38,9 @@ def step_ranges(lines: list[str]) -> list[list[int]]:
     return ranges
 
 
-def diff_rows(before: str, after: str) -> list[list[Any]]:
-    """Every line of both, in order: [mark, line number before, line number after, text]; mark is " ", "-" or "+"."""
-    old, new = _lines(before), _lines(after)
-    rows: list[list[Any]] = []
-    for what, i1, i2, j1, j2 in SequenceMatcher(None, old, new).get_opcodes():
-        if what == "equal":
-            rows += [[" ", i1 + k + 1, j1 + k + 1, old[i1 + k]] for k in range(i2 - i1)]
-        else:
-            rows += [["-", i + 1, None, old[i]] for i in range(i1, i2)]
-            rows += [["+", None, j + 1, new[j]] for j in range(j1, j2)]
-    return rows
+def diff_rows(before: str, after: str) -> list[DiffRow]:
+    """The first lines of both plans, compared."""
+    return list(compare_lines(_lines(before), _lines(after)))
 
 
 def _lines(source: str) -> list[str]:

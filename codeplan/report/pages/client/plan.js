@@ -28,7 +28,7 @@ function planLines(plan) {
   ];
 }
 
-/** The changes with three lines around each; `rows` are [mark, before, after, text]. */
+/** The changes with three lines around each; `rows` are [mark, before, after, text]; mark "@" is a remark. */
 function diff(rows) {
   const near = rows.map(() => false);
   rows.forEach((row, at) => {
@@ -54,6 +54,7 @@ function diff(rows) {
 const SIGNS = { " ": ["", "same"], "-": ["−", "out"], "+": ["+", "in"] };
 
 function diffRow([mark, before, after, text]) {
+  if (mark === "@") return h("tr", {}, h("td", { colspan: "4", class: "quiet" }, text));
   const [sign, kind] = SIGNS[mark];
   const announced = { out: "taken out: ", in: "put in: " }[kind];
   return h(
