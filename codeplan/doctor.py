@@ -14,6 +14,7 @@ import msgspec
 from codeplan.errors import CodeplanError
 from codeplan.llm import endpoint
 from codeplan.llm.openai_client import OpenAIModel
+from codeplan.sandbox.protocol.cage_layers import Layer
 
 _SANDBOX = "Sandbox"
 _LOCKED = "locked run"
@@ -45,8 +46,8 @@ def examine(*, online: bool = False) -> tuple[Finding, ...]:
 
 
 def is_safe(findings: tuple[Finding, ...]) -> bool:
-    """Whether a plan runs here with every layer of the sandbox in place."""
-    return all(f.status == "ok" for f in findings if f.group == _SANDBOX)
+    """Whether a plan runs here with every necessary layer of the sandbox in place."""
+    return all(f.status != "missing" for f in findings if f.group == _SANDBOX)
 
 
 def _python() -> Finding:
@@ -115,8 +116,7 @@ def _sandbox() -> Iterator[Finding]:
 
     try:
         for layer in probe_layers():
-            advice = "" if layer.present else "without it, plans run only with --allow-weak-sandbox"
-            yield Finding(_SANDBOX, layer.name, "ok" if layer.present else "missing", layer.detail, advice)
+            yield _layer(layer)
         outcome = Sandbox().run(_PROBE, _ProbeAgent(), str)
     except CodeplanError as e:
         advice = "run on Linux with all layers, or in a container that has them"
@@ -126,6 +126,16 @@ def _sandbox() -> Iterator[Finding]:
         yield Finding(_SANDBOX, _LOCKED, "ok", f"a trivial plan took {outcome.usage.wall * 1000:.1f} ms")
     else:
         yield Finding(_SANDBOX, _LOCKED, "missing", f"a trivial plan ended as {type(outcome).__name__}", "report this")
+
+
+def _layer(layer: Layer) -> Finding:
+    if layer.present:
+        return Finding(_SANDBOX, layer.name, "ok", layer.detail)
+    if layer.optional:
+        advice = "one wall less; the kernel or the container does not allow it"
+        return Finding(_SANDBOX, layer.name, "absent", layer.detail, advice)
+    advice = "without it, plans run only with --allow-weak-sandbox"
+    return Finding(_SANDBOX, layer.name, "missing", layer.detail, advice)
 
 
 class _ProbeAgent:

@@ -13,7 +13,13 @@ from typing import IO, Final
 import msgspec
 
 from codeplan.audit.canaries import Canaries
-from codeplan.audit.process_info import find_descendants, is_running, peak_bytes, reset_peak_bytes
+from codeplan.audit.process_info import (
+    find_descendants,
+    is_first_of_namespace,
+    is_running,
+    peak_bytes,
+    reset_peak_bytes,
+)
 from codeplan.audit.target import SECRET_VARIABLE, AttackCase, AttackReport
 from codeplan.errors import SandboxError
 from codeplan.sandbox.host.launcher import import_paths
@@ -139,9 +145,13 @@ def _read_report(host: subprocess.Popen[bytes], seconds: float) -> AttackReport 
 def _outliving_processes(host: int, own: int) -> frozenset[int]:
     """The host's descendants if there are more than its ``own``: its zygotes and their spare workers.
 
-    Workers that are about to exit get a moment.
+    The first processes of pid namespaces do not count. Workers that are about to exit get a moment.
     """
     deadline = time.monotonic() + _EXIT_SECONDS
-    while len(left := find_descendants(host)) > own and time.monotonic() < deadline:
+    while len(left := _find_workers(host)) > own and time.monotonic() < deadline:
         time.sleep(0.02)
     return left if len(left) > own else frozenset()
+
+
+def _find_workers(host: int) -> frozenset[int]:
+    return frozenset(pid for pid in find_descendants(host) if not is_first_of_namespace(pid))

@@ -45,6 +45,15 @@ def is_running(pid: int) -> bool:
     return _parent(str(pid)) != 0
 
 
+def is_first_of_namespace(pid: int) -> bool:
+    """Whether the process holds a pid namespace open, as one below each zygote does. False if it is gone."""
+    try:
+        text = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return re.search(r"^NSpid:\t\d+\t(?:\d+\t)*1$", text, re.MULTILINE) is not None
+
+
 def _parent(pid: str) -> int:
     """The parent's pid; 0 if the process is gone or a zombie."""
     try:

@@ -1,7 +1,7 @@
 """Locks down a worker in layers, each an independent refusal by the operating system.
 
-The worker applies them itself before it receives a plan, and cannot undo them. A layer that fails is reported, never
-skipped silently; the host decides whether to continue.
+The zygote enters namespaces once. The worker applies the other layers itself before it receives a plan. None can be
+undone. A layer that fails is reported, never skipped silently; the host decides whether to continue.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ import resource
 import signal
 import sys
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NoReturn
 
-from codeplan.sandbox.cage import landlock, seccomp
-from codeplan.sandbox.protocol.cage_layers import Layer
+from codeplan.sandbox.cage import landlock, namespaces, seccomp
+from codeplan.sandbox.protocol.cage_layers import OPTIONAL_LAYERS, Layer
 
 LAYER_NAMES: Final = ("user", "not-dumpable", "death-signal", "no-new-privileges", "landlock", "limits", "seccomp")
-"""The layers in the order of application."""
+"""The necessary layers in the order of application."""
 
 SOCKET_FD: Final = 3  # the only descriptor that a worker keeps
-_NOBODY: Final = 65534
+MAX_FD: Final = 1 << 16  # a worker closes every other descriptor below this number
+_INIT_BYTES: Final = 16 << 20
 _SET_DEATH_SIGNAL, _SET_DUMPABLE, _SET_NO_NEW_PRIVILEGES = 1, 4, 38
 
 
@@ -33,6 +34,8 @@ class Cage:
         self._libc = ctypes.CDLL(None, use_errno=True)
         self._base_bytes = mapped_bytes()
         self._parent = os.getpid()
+        self.namespaces: tuple[Layer, ...] = ()
+        self.init_pid = 0  # the first process of the workers' pid namespace; 0 without one
         self._filter: seccomp.PreparedFilter | None = None
         self._filter_error = ""
         try:
@@ -40,16 +43,53 @@ class Cage:
         except OSError as error:
             self._filter_error = _reason(error)
 
-    def apply_common_layers(self) -> tuple[Layer, ...]:
-        """Apply the layers that are the same for every worker. Never raises."""
+    def enter_namespaces(self) -> None:
+        """Put this process and its future children into namespaces, as far as the kernel allows. Never raises.
+
+        Everything that a worker needs must be loaded: there are no files afterwards.
+        """
         steps: tuple[Callable[[], str], ...] = (
-            drop_privileges,
+            lambda: namespaces.enter_user_namespace(self._libc),
+            lambda: namespaces.enter_mount_namespace(self._libc),
+            lambda: namespaces.enter_network_namespace(self._libc),
+            lambda: namespaces.enter_ipc_namespace(self._libc),
+            self._enter_pid_namespace,
+        )
+        self.namespaces = tuple(map(_apply_layer, OPTIONAL_LAYERS, steps))
+
+    def _enter_pid_namespace(self) -> str:
+        reader, writer = os.pipe()
+        try:
+            self.init_pid = namespaces.enter_pid_namespace(self._libc, lambda: self._serve_as_init(reader))
+        except BaseException:
+            os.close(writer)
+            raise
+        finally:
+            os.close(reader)
+        self._parent = 0  # how a worker sees a parent that is outside its namespace
+        return "sees no process of the host"
+
+    def _serve_as_init(self, reader: int) -> NoReturn:
+        """Hold the pid namespace open until the zygote ends. Locked like a worker, with a pipe for its socket."""
+        self._parent = 0
+        os.dup2(reader, SOCKET_FD)
+        os.closerange(0, SOCKET_FD)
+        os.closerange(SOCKET_FD + 1, MAX_FD)
+        self.apply_common_layers()
+        self.apply_limit_layers(_INIT_BYTES, 1.0)
+        os.read(SOCKET_FD, 1)
+        os._exit(0)
+
+    def apply_common_layers(self) -> tuple[Layer, ...]:
+        """Apply the layers that are the same for every worker. Never raises. Returns the namespaces too."""
+        steps: tuple[Callable[[], str], ...] = (
+            lambda: drop_privileges(self._libc),
             lambda: self._prctl(_SET_DUMPABLE, 0, "no core, no ptrace, no /proc by others"),
             self._die_with_parent,
             lambda: self._prctl(_SET_NO_NEW_PRIVILEGES, 1, "setuid programs gain nothing"),
             lambda: landlock.apply_ruleset(self._libc),
         )
-        return tuple(map(_apply_layer, LAYER_NAMES, steps))
+        return (*self.namespaces, *map(_apply_layer, LAYER_NAMES, steps))
 
     def apply_limit_layers(self, memory: int, cpu: float) -> tuple[Layer, ...]:
         """Apply the rest; ``memory`` is bytes beyond the zygote's size, ``cpu`` is seconds. Never raises."""
@@ -82,14 +122,16 @@ def mapped_bytes() -> int:
         return 0
 
 
-def drop_privileges() -> str:
-    """Change root to an unprivileged user. Raises OSError if that is not allowed."""
+def drop_privileges(libc: ctypes.CDLL) -> str:
+    """Change root to an unprivileged user, and give up all capabilities. Raises OSError if that is not allowed."""
     if os.getuid() != 0 and os.geteuid() != 0:
-        return f"uid {os.getuid()} is not root: nothing to give up"
+        namespaces.drop_capabilities(libc)
+        return f"uid {os.getuid()} is not root, no capabilities"
+    nobody = namespaces.NOBODY
     os.setgroups([])
-    os.setresgid(_NOBODY, _NOBODY, _NOBODY)
-    os.setresuid(_NOBODY, _NOBODY, _NOBODY)
-    return f"uid and gid {_NOBODY}, no groups, no capabilities"
+    os.setresgid(nobody, nobody, nobody)
+    os.setresuid(nobody, nobody, nobody)
+    return f"uid and gid {nobody}, no groups, no capabilities"
 
 
 def restrict_resources(max_bytes: int, cpu: float) -> str:

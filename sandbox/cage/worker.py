@@ -8,10 +8,9 @@ from collections.abc import Callable
 from typing import Final, NamedTuple, TypeAlias
 
 from codeplan.sandbox.cage.host_client import HostLink, PlanTimer
-from codeplan.sandbox.cage.lockdown import SOCKET_FD, Cage
+from codeplan.sandbox.cage.lockdown import MAX_FD, SOCKET_FD, Cage
 from codeplan.sandbox.protocol import frames
 
-_HIGHEST_FD: Final = 1 << 16
 _READ_BYTES: Final = 1 << 20
 
 WorkerJob: TypeAlias = frames.CheckJob | frames.AnalysisJob | frames.RunJob
@@ -45,7 +44,7 @@ def serve_job(job_fd: int, cage: Cage, role: WorkerRole) -> None:
     """
     os.dup2(job_fd, SOCKET_FD)
     os.closerange(0, SOCKET_FD)
-    os.closerange(SOCKET_FD + 1, _HIGHEST_FD)
+    os.closerange(SOCKET_FD + 1, MAX_FD)
     link = SocketLink(SOCKET_FD)
     timer = PlanTimer()
     timer.install_handlers()

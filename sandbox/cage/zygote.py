@@ -71,6 +71,7 @@ class _ZygoteServer:
             worker.warm_up(role)
         self._serve_job, self._role = worker.serve_job, role
         self._cage = Cage()
+        self._cage.enter_namespaces()
         self._wake_socket, wake = socket.socketpair()
         self._wake_socket.setblocking(False)
         wake.setblocking(False)
@@ -163,6 +164,8 @@ class _ZygoteServer:
                 return
             if pid == 0:
                 return
+            if pid == self._cage.init_pid:
+                os._exit(1)  # the kernel has killed all workers and forks no more into their pid namespace
             self._exit_statuses[pid] = status
             while len(self._exit_statuses) > _MAX_REMEMBERED:
                 del self._exit_statuses[next(iter(self._exit_statuses))]

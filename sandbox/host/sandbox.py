@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -43,11 +43,11 @@ class Sandbox:
 
     @property
     def missing_layers(self) -> tuple[str, ...]:
-        """The missing layers that ``allow_weak`` accepts; empty if the cage is complete."""
+        """The necessary layers that are missing and that ``allow_weak`` accepts; empty if all are there."""
         if not self._allow_weak:
             return ()
         if self._missing_layers is None:
-            self._missing_layers = tuple(layer.name for layer in probe_layers() if not layer.present)
+            self._missing_layers = tuple(layer.name for layer in _lacking(probe_layers()))
         return self._missing_layers
 
     def check(self, source: str, api: AgentApi | type) -> Plan | Rejected:
@@ -132,7 +132,7 @@ class Sandbox:
         """A locked worker that has seen no job yet."""
         worker = workers.spawn()
         try:
-            missing = [layer for layer in _lock_down(worker, self.limits) if not layer.present]
+            missing = _lacking(_lock_down(worker, self.limits))
             if missing and not self._allow_weak:
                 raise SandboxError(_missing_layers_message(missing))
         except BaseException:
@@ -161,6 +161,11 @@ def _lock_down(worker: WorkerProcess, limits: Limits) -> list[Layer]:
     if not isinstance(ready, frames.ReadyFrame):
         raise SandboxError(f"the sandbox's worker sent a {type(ready).__name__} instead of a ReadyFrame")
     return ready.layers
+
+
+def _lacking(layers: Iterable[Layer]) -> list[Layer]:
+    """The necessary layers that this machine lacks."""
+    return [layer for layer in layers if not layer.present and not layer.optional]
 
 
 def _missing_layers_message(missing: list[Layer]) -> str:

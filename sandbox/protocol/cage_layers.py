@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
+
+OPTIONAL_LAYERS: Final = ("user-namespace", "mount-namespace", "network-namespace", "ipc-namespace", "pid-namespace")
+"""The layers that plans run without, because many machines do not allow them. All others are necessary."""
 
 
 class Layer(msgspec.Struct, frozen=True):
@@ -11,3 +16,8 @@ class Layer(msgspec.Struct, frozen=True):
     name: str
     present: bool
     detail: str
+
+    @property
+    def optional(self) -> bool:
+        """Whether plans run without this layer."""
+        return self.name in OPTIONAL_LAYERS

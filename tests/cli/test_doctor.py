@@ -10,6 +10,7 @@ import pytest
 
 from codeplan.cli.app import main
 from codeplan.doctor import Finding, examine, is_safe
+from codeplan.sandbox.protocol.cage_layers import OPTIONAL_LAYERS
 
 KEY = "sk-very-secret-0123456789"
 
@@ -41,12 +42,19 @@ def test_a_locked_sandbox_runs_a_plan_here_or_the_report_says_what_is_missing() 
     sandbox = [f for f in findings if f.group == "Sandbox"]
     assert len(sandbox) > 3
     assert all(f.advice for f in sandbox if f.status != "ok")
-    assert is_safe(findings) == all(f.status == "ok" for f in sandbox)
+    assert is_safe(findings) == all(f.status != "missing" for f in sandbox)
+
+
+def test_the_namespaces_are_listed_and_never_necessary() -> None:
+    findings = {f.name: f for f in examine() if f.group == "Sandbox"}
+    assert set(OPTIONAL_LAYERS) < set(findings)
+    assert {findings[name].status for name in OPTIONAL_LAYERS} <= {"ok", "absent"}
 
 
 def test_a_missing_layer_is_not_safe() -> None:
     assert is_safe((Finding("Sandbox", "seccomp", "ok"),))
     assert not is_safe((Finding("Sandbox", "seccomp", "ok"), Finding("Sandbox", "landlock", "missing")))
+    assert is_safe((Finding("Sandbox", "pid-namespace", "absent"),))
     assert is_safe((Finding("Extras", "monty", "absent"), Finding("Model", "key", "absent")))
 
 

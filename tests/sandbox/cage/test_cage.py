@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from support.caged import SampleHome, answer, finished, locked_worker, plan, run, stopped
+from support.zygotes import spare_workers, zygote_pid
 
 from codeplan.errors import SandboxError
 from codeplan.sandbox import Limits, Sandbox, encode, probe_layers
@@ -25,13 +26,14 @@ from codeplan.sandbox.host import launcher
 from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.host.session import RunSession
 from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.cage_layers import OPTIONAL_LAYERS
 from codeplan.types import Finished, Plan, Stopped
 
 SUPPORT = Path(__file__).parents[2] / "support"
 SECRET = "CANARY-ENV-8d2f"
 SIGSYS = f"signal {int(signal.SIGSYS)}"
 
-WHOLE = all(layer.present for layer in probe_layers())
+WHOLE = all(layer.present or layer.optional for layer in probe_layers())
 needs_cage = pytest.mark.skipif(not WHOLE, reason="this machine's cage lacks a layer")
 
 
@@ -40,7 +42,7 @@ needs_cage = pytest.mark.skipif(not WHOLE, reason="this machine's cage lacks a l
 
 def test_every_layer_is_probed_and_described():
     found = probe_layers()
-    assert tuple(layer.name for layer in found) == LAYER_NAMES
+    assert tuple(layer.name for layer in found) == (*OPTIONAL_LAYERS, *LAYER_NAMES)
     assert all(layer.detail for layer in found)
 
 
@@ -216,17 +218,10 @@ def test_programs_that_the_host_starts_inherit_no_descriptor_of_a_worker():
         assert not any(map(os.get_inheritable, (worker._socket.fileno(), worker._pidfd)))
 
 
-def zygote_pid(workers: launcher.WorkerLauncher) -> int:
-    zygote = workers._zygote  # tests may look at private state
-    assert zygote is not None
-    return zygote._process.pid
-
-
 def ahead_of(workers: launcher.WorkerLauncher) -> list[int]:
     """The workers of a zygote that is left alone: the one that was forked ahead, locked by now."""
     time.sleep(0.3)
-    pid = zygote_pid(workers)
-    return [int(worker) for worker in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return spare_workers(zygote_pid(workers))
 
 
 def test_a_worker_dies_with_the_zygote():
@@ -306,7 +301,7 @@ def test_when_the_host_is_killed_its_zygote_and_workers_are_gone(tmp_path):
     host = subprocess.Popen([sys.executable, "-c", script, str(SUPPORT.parent)], stdout=subprocess.PIPE, text=True)
     assert host.stdout is not None
     zygote = int(host.stdout.readline())
-    workers = [int(pid) for pid in Path(f"/proc/{zygote}/task/{zygote}/children").read_text().split()]
+    workers = spare_workers(zygote)
     assert len(workers) == 2  # the one that runs, and the one that was forked ahead
     host.kill()
     host.wait()

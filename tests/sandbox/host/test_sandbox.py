@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.caged import SampleHome, answer, failed, finished, plan, run, stopped
+from support.zygotes import spare_workers, zygote_pid
 
 from codeplan.sandbox import Limits, Sandbox, decode
 from codeplan.sandbox.host import launcher
@@ -108,16 +109,6 @@ def test_a_check_names_the_method_that_the_agent_does_not_have():
 # ------------------------------------------------------------------ nothing is left
 
 
-def zygote_pid() -> int:
-    zygote = launcher.run_workers._zygote  # the tests look where no one else should
-    assert zygote is not None
-    return zygote._process.pid
-
-
-def children(pid: int) -> list[str]:
-    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-
-
 def resident(pid: int) -> int:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
@@ -150,7 +141,7 @@ def test_two_hundred_runs_leave_no_process_descriptor_or_memory():
 
     runs(20)
     time.sleep(0.2)
-    zygote = zygote_pid()
+    zygote = zygote_pid(launcher.run_workers)
     before = (
         len(os.listdir("/proc/self/fd")),
         len(os.listdir(f"/proc/{zygote}/fd")),
@@ -165,8 +156,8 @@ def test_two_hundred_runs_leave_no_process_descriptor_or_memory():
         resident(zygote),
         resident(os.getpid()),
     )
-    assert len(children(zygote)) == 1  # the worker that was forked ahead
-    assert zygote_pid() == zygote
+    assert len(spare_workers(zygote)) == 1  # the worker that was forked ahead
+    assert zygote_pid(launcher.run_workers) == zygote
     assert after[:2] == before[:2]
     assert after[2] - before[2] < 2 << 20
     assert after[3] - before[3] < 8 << 20
@@ -191,10 +182,10 @@ def test_sixty_four_sandboxes_at_once():
 
 def test_a_zygote_that_died_is_replaced():
     finished(run("pass"))
-    dead = zygote_pid()
+    dead = zygote_pid(launcher.run_workers)
     os.kill(dead, 9)
     assert finished(run("print('again')")).output == "again\n"
-    assert zygote_pid() != dead
+    assert zygote_pid(launcher.run_workers) != dead
 
 
 def test_a_saved_variable_does_not_hide_a_builtin_that_the_plan_never_sets():
