@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import time
-from typing import IO
+from typing import BinaryIO
 
 from codeplan.errors import UsageError
 
 _SECONDS = 2.0
 
 
-def lock_exclusively(file: IO[bytes], refusal: str) -> IO[bytes]:
+def lock_exclusively(file: BinaryIO, refusal: str) -> BinaryIO:
     """Lock the file for this process and return it; the lock ends with the process.
 
     If another process holds the lock, waits a moment: a process that was killed while it started a child may not be

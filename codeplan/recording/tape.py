@@ -16,6 +16,10 @@ import msgspec
 from codeplan.errors import Diverged, UsageError
 from codeplan.recording.events import EpisodeStarted, Event, EventHandler, decode_event
 from codeplan.recording.trace import check_sequence
+from codeplan.untrusted import files
+
+MAX_TAPE_BYTES = 1 << 29
+"""A larger tape is not read."""
 
 _Key = tuple[str, str, str, str]
 
@@ -38,7 +42,7 @@ class TapeRecorder:
 
     def __init__(self, path: Path) -> None:
         try:
-            self._file = path.open("xb", buffering=0)
+            self._file = files.create_file(path)
         except FileExistsError:
             raise UsageError(f"the tape {path} exists already and is not overwritten; name another file") from None
         except OSError as e:
@@ -56,7 +60,7 @@ class TapeRecorder:
             packed = _encoder.encode(event)
             line = _encoder.encode(_Line(number, _digest(number, packed), msgspec.Raw(packed)))
             with self._lock:
-                self._file.write(line + b"\n")
+                files.write_all(self._file, line + b"\n")
 
         return write
 
@@ -96,13 +100,16 @@ def _key(header: EpisodeStarted) -> _Key:
     return header.env, header.task.id, header.method, header.model
 
 
-def read_tape(path: Path) -> dict[int, list[Event]]:
+def read_tape(path: Path, below: Path | None = None) -> dict[int, list[Event]]:
     """The episodes of a tape by number, each with its events in order.
+
+    ``below`` is the folder that named the tape; links in it are not followed. None means that the user named it.
 
     Raises: UsageError: the file cannot be read, or a line (the message gives its number) is damaged or out of order.
     """
     try:
-        lines = path.read_bytes().splitlines()
+        with files.open_to_read(path, below) if below else files.open_user_file(path) as file:
+            lines = files.read_bounded(file, MAX_TAPE_BYTES, path).splitlines()
     except OSError as e:
         raise UsageError(f"the tape {path} cannot be read: {e.strerror}") from None
     episodes: dict[int, list[Event]] = {}

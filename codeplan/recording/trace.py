@@ -12,14 +12,26 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import BinaryIO, TypeVar
 
 import msgspec
 
 from codeplan.errors import Diverged, TraceFailure, UsageError
 from codeplan.recording.event_comparison import describe_difference, describe_kind_mismatch
-from codeplan.recording.events import EpisodeEnded, Event, EventHandler, ModelCallFailed, SpanClosed, decode_event
+from codeplan.recording.events import (
+    EpisodeEnded,
+    EpisodeStarted,
+    Event,
+    EventHandler,
+    ModelCallFailed,
+    SpanClosed,
+    decode_event,
+)
 from codeplan.recording.file_lock import lock_exclusively
+from codeplan.untrusted import files
+
+MAX_TRACE_BYTES = 1 << 29
+"""A larger trace is not read as a whole. The report reads traces of any size in parts."""
 
 _encoder = msgspec.json.Encoder()
 
@@ -50,25 +62,28 @@ class Trace:
         self._lock = threading.Lock()
         self._file = _create(path) if path else None
         self._clock_offset: float | None = None
+        self._kept_bytes: int | None = None  # the file is cut to this size before the first event is written
 
     @classmethod
     def resume(cls, path: Path, on_event: EventHandler | None = None) -> Trace:
         """The trace of a killed or interrupted episode: replays its events, then writes on.
 
-        Removes a torn last line, and the end that an interruption wrote.
+        Leaves out a torn last line, and the end that an interruption wrote. The file changes only when the first new
+        event replaces them.
 
-        Raises: UsageError: the file cannot be read or is damaged, or its episode is still running.
+        Raises: UsageError: the file is no trace, cannot be read or is damaged, or its episode is still running.
         """
         file = _open(path)
         try:
-            events, size = _drop_interruption(_read_lines(path))
-            file.truncate(size)
-            file.seek(size)
+            data = _read_whole(file, path)
+            events, size = _drop_interruption(_parse_lines(data, path))
+            if data:  # an episode killed at once leaves an empty file
+                _require_start(events, path)
         except BaseException:
             file.close()
             raise
         trace = cls(None, on_event, events)
-        trace.path, trace._file = path, file
+        trace.path, trace._file, trace._kept_bytes = path, file, size
         return trace
 
     @staticmethod
@@ -77,7 +92,7 @@ class Trace:
 
         Raises: UsageError: the file cannot be read, or another line (the message names it) is damaged or out of order.
         """
-        return [event for event, _ in _read_lines(Path(path))]
+        return [event for event, _ in _read_lines(path)]
 
     @staticmethod
     def read_resumable(path: Path) -> list[Event]:
@@ -109,8 +124,8 @@ class Trace:
         assert self.path is not None, "only a trace in a file has a place beside it"
         file = Path(folder) / f"{len(self.events):05}{ending}"
         try:
-            (self.path.parent / folder).mkdir(exist_ok=True)
-            (self.path.parent / file).write_bytes(data)
+            files.create_folder(self.path.parent / folder)
+            files.write_atomically(self.path.parent / file, data, below=self.path.parent)
         except OSError as e:
             raise TraceFailure(f"the file {self.path.parent / file} cannot be written: {e.strerror}") from e
         return str(file)
@@ -175,12 +190,16 @@ class Trace:
         if self._file is None:
             return
         try:
-            self._file.write(_encoder.encode(event) + b"\n")
+            if self._kept_bytes is not None:
+                self._file.truncate(self._kept_bytes)
+                self._file.seek(self._kept_bytes)
+                self._kept_bytes = None
+            files.write_all(self._file, _encoder.encode(event) + b"\n")
         except OSError as e:
             raise TraceFailure(f"the trace {self.path} cannot be written: {e.strerror}") from e
 
 
-def check_sequence(event: Event, wanted: int, path: Path, line: int) -> None:
+def check_sequence(event: Event, wanted: int, path: Path | str, line: int) -> None:
     """Check that the event of this line has the sequence number ``wanted``. Raises: UsageError: it has another one."""
     if event.seq != wanted:
         raise UsageError(f"{path}, line {line} is out of order: it holds event {event.seq}, not {wanted}")
@@ -189,36 +208,58 @@ def check_sequence(event: Event, wanted: int, path: Path, line: int) -> None:
 def write_trace(path: Path, events: Sequence[Event]) -> None:
     """Write a trace file of these events. Raises: UsageError: the file exists already."""
     with _create(path) as file:
-        file.write(b"".join(_encoder.encode(e) + b"\n" for e in events))
+        files.write_all(file, b"".join(_encoder.encode(e) + b"\n" for e in events))
 
 
-def _create(path: Path) -> IO[bytes]:
+def _create(path: Path) -> BinaryIO:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return _lock_trace(path.open("xb", buffering=0), path)
+        return _lock_trace(files.create_file(path), path)
     except FileExistsError as e:
         raise UsageError(f"{e.filename or path} exists already and is not overwritten; name another folder") from None
     except OSError as e:
         raise UsageError(f"the trace cannot be written to {path}: {e.strerror}") from None
 
 
-def _open(path: Path) -> IO[bytes]:
+def _open(path: Path) -> BinaryIO:
     try:
-        return _lock_trace(path.open("r+b", buffering=0), path)
+        return _lock_trace(files.open_to_update(path), path)
     except OSError as e:
         raise UsageError(f"the trace {path} cannot be opened: {e.strerror}") from None
 
 
-def _lock_trace(file: IO[bytes], path: Path) -> IO[bytes]:
+def _lock_trace(file: BinaryIO, path: Path) -> BinaryIO:
     return lock_exclusively(file, f"the episode of {path} is still running; wait for its end, or stop it first")
 
 
-def _read_lines(path: Path) -> list[tuple[Event, int]]:
-    """The events, each with the size of the file up to the end of its line."""
+def _read_lines(path: Path | str) -> list[tuple[Event, int]]:
     try:
-        lines = path.read_bytes().split(b"\n")
+        with files.open_to_read(path) as file:
+            return _parse_lines(_read_whole(file, path), path)
     except OSError as e:
-        raise UsageError(f"the trace {path} cannot be read: {e.strerror}") from None
+        raise _unreadable(path, e) from None
+
+
+def _read_whole(file: BinaryIO, path: Path | str) -> bytes:
+    try:
+        return files.read_bounded(file, MAX_TRACE_BYTES, path)
+    except OSError as e:
+        raise _unreadable(path, e) from None
+
+
+def _unreadable(path: Path | str, error: OSError) -> UsageError:
+    return UsageError(f"the trace {path} cannot be read: {error.strerror}")
+
+
+def _require_start(events: Sequence[Event], path: Path) -> None:
+    """Raise UsageError unless the events begin as an episode does."""
+    if not events or not isinstance(events[0], EpisodeStarted):
+        raise UsageError(f"the trace {path} does not begin with the start of an episode; it cannot be continued")
+
+
+def _parse_lines(data: bytes, path: Path | str) -> list[tuple[Event, int]]:
+    """The events, each with the size of the file up to the end of its line."""
+    lines = data.split(b"\n")
     events: list[tuple[Event, int]] = []
     size = 0
     for number, line in enumerate(lines[:-1], 1):  # after the last newline: nothing, or a torn line

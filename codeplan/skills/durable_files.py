@@ -1,17 +1,16 @@
-"""Crash-safe file operations: atomic writes, durable appends, and a lock between processes."""
+"""Crash-safe file operations: durable appends, and a lock between processes. Links are not followed."""
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
-import io
 import os
-import secrets
 import shutil
-import stat
 from collections.abc import Iterator
 from pathlib import Path
+
+from codeplan.errors import UsageError
+from codeplan.untrusted import files
 
 
 class DamagedSkill(ValueError):
@@ -23,37 +22,22 @@ def is_temporary(name: str) -> bool:
     return name.startswith(".") and name.endswith(".tmp")
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write the text durably. A concurrent reader sees either the old file or the new one."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+def append_line(path: Path, line: bytes, below: Path) -> None:
+    """Append a line durably. If a crash left a torn last line, it is terminated first and otherwise kept.
+
+    Raises: UsageError: the file cannot be written, or is a link or anything but a regular file.
+    """
     try:
-        with open(temporary, "xb") as file:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        os.rename(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    sync_folder(path.parent)
+        _append(path, line, below)
+    except OSError as e:
+        raise UsageError(f"{path} cannot be written: {e.strerror}") from None
 
 
-def open_regular_file(path: str) -> io.FileIO:
-    """Open a file for reading. Raises: OSError, also for a pipe or a device, where reading could block."""
-    file = io.FileIO(path, opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        file.close()
-        raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
-    return file
-
-
-def append_line(path: Path, line: bytes) -> None:
-    """Append a line durably. If a crash left a torn last line, it is terminated first and otherwise kept."""
-    with open(path, "ab+") as file:
+def _append(path: Path, line: bytes, below: Path) -> None:
+    with files.open_to_append(path, below) as file:
         if file.tell() and not _ends_with_newline(file.fileno(), file.tell()):
             line = b"\n" + line
-        file.write(line + b"\n")
-        file.flush()
+        files.write_all(file, line + b"\n")
         os.fsync(file.fileno())
 
 
@@ -76,13 +60,17 @@ def sync_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def exclusive_lock(path: Path) -> Iterator[None]:
-    """Hold the lock file against all other processes and threads. The system releases it if the holder dies."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    """Hold the lock file against all other processes and threads. The system releases it if the holder dies.
+
+    Raises: UsageError: the file cannot be opened, or is a link or anything but a regular file.
+    """
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        file = files.open_to_append(path)
+    except OSError as e:
+        raise UsageError(f"{path} cannot be locked: {e.strerror}") from None
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
         yield
-    finally:
-        os.close(descriptor)
 
 
 def _ends_with_newline(descriptor: int, size: int) -> bool:

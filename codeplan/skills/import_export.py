@@ -6,6 +6,7 @@ checks each plan in the sandbox. An imported skill is a candidate, which planner
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import lzma
 import os
@@ -28,6 +29,8 @@ from codeplan.skills.library import SkillLibrary
 from codeplan.skills.parameter_binding import read_parameters
 from codeplan.skills.skill import Skill, SkillOrigin
 from codeplan.types import Rejected, Value
+from codeplan.untrusted import files
+from codeplan.untrusted.folders import find_folders
 
 MAX_SKILLS = 20_000
 _MEMBER = re.compile(r"([a-z0-9][a-z0-9_-]*)/([a-z0-9][a-z0-9_-]*)/(SKILL\.md|plan\.py|evidence\.jsonl)")
@@ -52,9 +55,9 @@ def export_skills(library: SkillLibrary, path: Path, skills: Iterable[Skill]) ->
 
     Raises: UsageError if the file exists or cannot be written.
     """
-    if path.exists():
+    if os.path.lexists(path):
         raise UsageError(f"{path} exists already; name a new file")
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
     count = 0
     try:
         with zipfile.ZipFile(temporary, "x", zipfile.ZIP_DEFLATED) as archive:
@@ -85,8 +88,8 @@ def _skill_files(library: SkillLibrary, skill: Skill) -> Iterator[tuple[str, byt
     yield skill_folder.MANIFEST, manifest.format_manifest(skill).encode()
     yield skill_folder.PLAN, skill.plan.encode()
     evidence = library.path / skill.env / skill.name / skill_folder.EVIDENCE
-    if evidence.exists():
-        yield skill_folder.EVIDENCE, evidence.read_bytes()
+    with contextlib.suppress(FileNotFoundError):
+        yield skill_folder.EVIDENCE, files.read_bytes(evidence, skill_folder.MAX_EVIDENCE_BYTES, library.path)
 
 
 def _import_one(library: SkillLibrary, source: str, found: Skill | str, sandbox: Sandbox) -> ImportResult:
@@ -130,25 +133,34 @@ def _refusal_reason(skill: Skill, sandbox: Sandbox) -> str:
 
 
 def _read_folder(path: Path) -> Iterator[tuple[str, Skill | str]]:
-    for place in sorted(path.glob(f"*/*/{skill_folder.MANIFEST}")):
-        source = f"{place.parent.parent.name}/{place.parent.name}"
-        try:
-            yield source, skill_folder.read_skill(place.parent)
-        except DamagedSkill as e:
-            yield source, str(e)
+    """The skills of a library's folder; a skill's folder holds its manifest or something of that name."""
+    found = list(itertools.islice(find_folders(path, depth=2), MAX_SKILLS + 1))
+    if len(found) > MAX_SKILLS:
+        raise _too_many(path)
+    for place in found:
+        if os.path.lexists(place / skill_folder.MANIFEST):
+            source = f"{place.parent.name}/{place.name}"
+            try:
+                yield source, skill_folder.read_skill(place)
+            except DamagedSkill as e:
+                yield source, str(e)
 
 
 def _read_zip(path: Path) -> Iterator[tuple[str, Skill | str]]:
     try:
-        with zipfile.ZipFile(path) as archive:
+        with files.open_user_file(path) as file, zipfile.ZipFile(file) as archive:
             members = {i.filename: i for i in archive.infolist() if _MEMBER.fullmatch(i.filename)}
             sources = sorted({name.rpartition("/")[0] for name in members})
             if len(sources) > MAX_SKILLS:
-                raise UsageError(f"{path} holds more than {MAX_SKILLS:,} skills; split it")
+                raise _too_many(path)
             for source in sources:
                 yield source, _read_skill(archive, members, source)
     except _ARCHIVE_ERRORS as e:
         raise UsageError(f"{path} cannot be read as a zip file of skills: {e}") from None
+
+
+def _too_many(path: Path) -> UsageError:
+    return UsageError(f"{path} holds more than {MAX_SKILLS:,} skills; split it")
 
 
 def _read_skill(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], source: str) -> Skill | str:

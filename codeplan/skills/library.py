@@ -21,6 +21,7 @@ from codeplan.skills.index import IndexEntry, SkillIndex, search_words
 from codeplan.skills.skill import EvidenceRecord, Skill, SkillStatus
 from codeplan.skills.synchronised_index import SynchronisedIndex
 from codeplan.types import Task
+from codeplan.untrusted import files
 
 LOCK_FILE, IGNORE_FILE = ".lock", ".gitignore"
 _IGNORE_RULES = "# derived from the folders, or temporary\n.index.sqlite*\n.lock\n.*.tmp\n"
@@ -80,7 +81,7 @@ class SkillLibrary:
         """Append an evidence record durably. Raises: UsageError if there is no such skill."""
         record = record if record.at else msgspec.structs.replace(record, at=round(time.time(), 3))
         with self._locked_folder(skill.env, skill.name) as place:
-            durable_files.append_line(place / skill_folder.EVIDENCE, evidence.encode_record(record))
+            durable_files.append_line(place / skill_folder.EVIDENCE, evidence.encode_record(record), self.path)
 
     # -------------------------------------------------------------- reading
 
@@ -260,8 +261,8 @@ class SkillLibrary:
         """Create the library's folder if it is missing."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            if not (self.path / IGNORE_FILE).exists():
-                durable_files.write_atomically(self.path / IGNORE_FILE, _IGNORE_RULES)
+            if not os.path.lexists(self.path / IGNORE_FILE):
+                files.write_atomically(self.path / IGNORE_FILE, _IGNORE_RULES)
         except OSError as e:
             raise UsageError(f"the skill library {self.path} cannot be created: {e.strerror}") from None
 

@@ -2,7 +2,7 @@
 
 A change of the plan is crash-safe by its order: first the new plan in ``versions/``, then ``SKILL.md``, whose digest
 names the current plan, then ``plan.py``. In between, readers take the plan with that digest from ``versions/``. Writers
-hold the library's lock.
+hold the library's lock. Links in a library are not followed: neither its files nor its folders may be links.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -19,9 +20,12 @@ from codeplan.skills import durable_files, evidence, manifest
 from codeplan.skills.durable_files import DamagedSkill
 from codeplan.skills.manifest import SkillManifest
 from codeplan.skills.skill import EvidenceRecord, Skill
+from codeplan.untrusted import files
+from codeplan.untrusted.folders import list_folder
 
 MANIFEST, PLAN, EVIDENCE, VERSIONS = "SKILL.md", "plan.py", "evidence.jsonl", "versions"
 MAX_PLAN_BYTES = 1 << 20
+MAX_EVIDENCE_BYTES = 64 << 20
 
 
 class HandEditedPlan(DamagedSkill):
@@ -49,15 +53,14 @@ def read_version(folder: Path, version: int) -> Skill:
         return read_skill(folder)
     if not _version_file(folder, version).exists():
         raise DamagedSkill(f"{folder} has no version {version}; its latest is {found.version}")
-    plan = _read_text(_version_file(folder, version), MAX_PLAN_BYTES)
+    plan = _read_text(_version_file(folder, version), MAX_PLAN_BYTES, folder)
     return msgspec.structs.replace(found.to_skill(plan), version=version)
 
 
 def read_evidence(folder: Path) -> tuple[list[EvidenceRecord], list[int]]:
     """Read the evidence and the numbers of malformed lines. Raises: DamagedSkill if the file cannot be read."""
     try:
-        with durable_files.open_regular_file(f"{folder}/{EVIDENCE}") as file:
-            return evidence.decode_records(file.read())
+        return evidence.decode_records(files.read_bytes(f"{folder}/{EVIDENCE}", MAX_EVIDENCE_BYTES, _library(folder)))
     except FileNotFoundError:
         return [], []
     except OSError as e:
@@ -72,7 +75,7 @@ def signature(folder: str) -> str | None:
 
 def _file_stamp(path: str) -> str:
     try:
-        found = os.stat(path)
+        found = os.stat(path, follow_symlinks=False)
     except OSError:
         return ""
     return f"{found.st_mtime_ns}.{found.st_size}.{found.st_ino}"
@@ -80,12 +83,12 @@ def _file_stamp(path: str) -> str:
 
 def create_folder(folder: Path, skill: Skill) -> None:
     """Create a new skill's folder, atomically."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    files.create_folder(folder.parent, folder.parent.parent)
     temporary = folder.with_name(f".{folder.name}.{secrets.token_hex(6)}.tmp")
     temporary.mkdir()
     try:
-        durable_files.write_atomically(temporary / PLAN, skill.plan)
-        durable_files.write_atomically(temporary / MANIFEST, manifest.format_manifest(skill))
+        files.write_atomically(temporary / PLAN, skill.plan)
+        files.write_atomically(temporary / MANIFEST, manifest.format_manifest(skill))
         os.rename(temporary, folder)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -95,18 +98,18 @@ def create_folder(folder: Path, skill: Skill) -> None:
 
 def update_manifest(folder: Path, skill: Skill) -> None:
     """Write the skill's manifest; the plan stays."""
-    durable_files.write_atomically(folder / MANIFEST, manifest.format_manifest(skill))
+    files.write_atomically(folder / MANIFEST, manifest.format_manifest(skill), _library(folder))
 
 
 def replace_plan(folder: Path, old: Skill, new: Skill) -> None:
     """Replace a skill's plan; ``versions/`` keeps the earlier one."""
-    (folder / VERSIONS).mkdir(exist_ok=True)
+    files.create_folder(folder / VERSIONS, _library(folder))
     for skill in (old, new):
         copy = _version_file(folder, skill.version)
-        if not copy.exists() or _read_text(copy, MAX_PLAN_BYTES) != skill.plan:  # a crash may have left another
-            durable_files.write_atomically(copy, skill.plan)
+        if not copy.exists() or _read_text(copy, MAX_PLAN_BYTES, folder) != skill.plan:  # a crash may have left another
+            files.write_atomically(copy, skill.plan, _library(folder))
     update_manifest(folder, new)
-    durable_files.write_atomically(folder / PLAN, new.plan)
+    files.write_atomically(folder / PLAN, new.plan, _library(folder))
 
 
 def repair(folder: Path) -> Skill | None:
@@ -118,14 +121,25 @@ def repair(folder: Path) -> Skill | None:
     plan = _read_plan_file(folder)
     if plan is not None and manifest.plan_digest(plan) == found.digest:
         return None
-    versions = sorted((folder / VERSIONS).glob("*.py")) if (folder / VERSIONS).is_dir() else []
-    known = {manifest.plan_digest(text): text for text in (_read_text(v, MAX_PLAN_BYTES) for v in versions)}
+    known = {manifest.plan_digest(text): text for text in _kept_plans(folder)}
     if plan is not None and manifest.plan_digest(plan) not in known:
         return _accept_edited_plan(folder, found, plan, known.get(found.digest))
     if found.digest not in known:
         raise DamagedSkill(f"{folder / PLAN}: there is no such file, and no copy of its plan in {VERSIONS}/")
-    durable_files.write_atomically(folder / PLAN, known[found.digest])
+    files.write_atomically(folder / PLAN, known[found.digest], _library(folder))
     return found.to_skill(known[found.digest])
+
+
+def _kept_plans(folder: Path) -> Iterator[str]:
+    """The plans in ``versions/``. Raises: DamagedSkill if one cannot be read."""
+    try:
+        names = [e.name for e in list_folder(folder / VERSIONS, _library(folder)) if e.name.endswith(".py")]
+    except FileNotFoundError:
+        return
+    except OSError as e:
+        raise DamagedSkill(f"{folder / VERSIONS}: {e.strerror}") from None
+    for name in names:
+        yield _read_text(folder / VERSIONS / name, MAX_PLAN_BYTES, folder)
 
 
 def _accept_edited_plan(folder: Path, found: SkillManifest, plan: str, before: str | None) -> Skill:
@@ -143,7 +157,7 @@ def _read_plan(folder: Path, found: SkillManifest) -> str:
     if plan is not None and manifest.plan_digest(plan) == found.digest:
         return plan
     copy = _version_file(folder, found.version)
-    if copy.is_file() and manifest.plan_digest(kept := _read_text(copy, MAX_PLAN_BYTES)) == found.digest:
+    if os.path.lexists(copy) and manifest.plan_digest(kept := _read_text(copy, MAX_PLAN_BYTES, folder)) == found.digest:
         return kept
     if plan is None:
         raise DamagedSkill(f"{folder / PLAN}: there is no such file")
@@ -155,12 +169,12 @@ def _read_plan(folder: Path, found: SkillManifest) -> str:
 
 def _read_plan_file(folder: Path) -> str | None:
     path = f"{folder}/{PLAN}"  # a string is faster than a Path, and a library has thousands of skills
-    return _read_text(path, MAX_PLAN_BYTES) if os.path.exists(path) else None
+    return _read_text(path, MAX_PLAN_BYTES, folder) if os.path.lexists(path) else None
 
 
 def _read_manifest(folder: Path) -> SkillManifest:
     try:
-        return manifest.parse_manifest(_read_text(f"{folder}/{MANIFEST}", manifest.MAX_MANIFEST_BYTES))
+        return manifest.parse_manifest(_read_text(f"{folder}/{MANIFEST}", manifest.MAX_MANIFEST_BYTES, folder))
     except DamagedSkill as e:
         where = "" if str(folder) in str(e) else f"{folder / MANIFEST}: "
         raise DamagedSkill(f"{where}{e}") from None
@@ -170,16 +184,14 @@ def _version_file(folder: Path, version: int) -> Path:
     return folder / VERSIONS / f"{version}.py"
 
 
-def _read_text(path: Path | str, most: int) -> str:
-    """Read a file's text without changing line ends. Raises: DamagedSkill."""
+def _library(folder: Path) -> Path:
+    """The library's folder, which the user named. Below it no link is followed."""
+    return folder.parent.parent
+
+
+def _read_text(path: Path | str, max_bytes: int, folder: Path) -> str:
+    """Read the text of a file in the skill's folder, with its line ends. Raises: DamagedSkill."""
     try:
-        with durable_files.open_regular_file(str(path)) as file:
-            data = file.read(min(os.fstat(file.fileno()).st_size, most) + 1)  # read() allocates what it is asked for
+        return files.read_text(path, max_bytes, _library(folder))
     except OSError as e:
         raise DamagedSkill(f"{path}: {e.strerror}") from None
-    if len(data) > most:
-        raise DamagedSkill(f"{path}: it is larger than {most:,} bytes")
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        raise DamagedSkill(f"{path}: it is not UTF-8 text") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -14,8 +15,10 @@ from codeplan.skills.durable_files import DamagedSkill
 from codeplan.skills.evidence import summarise_evidence
 from codeplan.skills.index import SkillIndex
 from codeplan.skills.manifest import plan_digest
+from codeplan.untrusted.folders import list_folder
 
 INDEX_FILE = ".index.sqlite"
+_SQLITE_ENDINGS = ("", "-wal", "-shm", "-journal")
 
 _T = TypeVar("_T")
 
@@ -79,7 +82,8 @@ class SynchronisedIndex:
     def skill_folders(self) -> Iterator[str]:
         """Yield the skills' folders as ``environment/name``."""
         for environment in _list_folders(str(self._path)):
-            yield from (f"{environment}/{name}" for name in _list_folders(f"{self._path}/{environment}"))
+            inside = _list_folders(f"{self._path}/{environment}", str(self._path))
+            yield from (f"{environment}/{name}" for name in inside)
 
     def temporary_files(self) -> list[Path]:
         """Return what crashed writers have left behind."""
@@ -91,8 +95,8 @@ class SynchronisedIndex:
     def _index(self) -> SkillIndex:
         if self._open is None:
             file = self._path / INDEX_FILE if os.access(self._path, os.W_OK) else None
-            if file is not None and file.is_symlink():  # its target is not ours to write to
-                file.unlink()
+            if file is not None and not all(_is_own_file(Path(f"{file}{ending}")) for ending in _SQLITE_ENDINGS):
+                file = None
             try:
                 self._open = SkillIndex(file)
             except sqlite3.OperationalError:  # a file system that SQLite does not support
@@ -133,11 +137,20 @@ class SynchronisedIndex:
                 yield place, found
 
 
-def _list_folders(path: str) -> list[str]:
-    """The names of a folder's visible sub-folders that are valid text; none if it does not exist."""
-    with contextlib.suppress(FileNotFoundError), os.scandir(path) as found:
-        return [entry.name for entry in found if entry.name[0] != "." and _is_text(entry.name) and entry.is_dir()]
+def _list_folders(path: str, below: str | None = None) -> list[str]:
+    """The names of a folder's visible sub-folders that are valid text, without links; none if it cannot be read."""
+    with contextlib.suppress(OSError):
+        return [e.name for e in list_folder(path, below) if e.is_folder and e.name[0] != "." and _is_text(e.name)]
     return []
+
+
+def _is_own_file(path: Path) -> bool:
+    """Whether SQLite may write here: the file is missing, or a regular one whose only name this is."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return True
+    return stat.S_ISREG(found.st_mode) and found.st_nlink == 1
 
 
 def _is_text(name: str) -> bool:

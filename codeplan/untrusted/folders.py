@@ -34,6 +34,25 @@ def list_folder(path: Path | str, below: Path | str | None = None) -> list[Folde
     return sorted(entry for entry in found if entry)
 
 
+def find_folders(root: Path | str, depth: int) -> Iterator[Path]:
+    """Yield the folders at a depth below a folder that the user named, in order; 1 are those in it.
+
+    Leaves out links and folders that cannot be read.
+    """
+    folders = iter([Path(root)])
+    for _ in range(depth):
+        folders = (inner for folder in folders for inner in _inner_folders(folder, root))
+    return folders
+
+
+def _inner_folders(folder: Path, root: Path | str) -> list[Path]:
+    try:
+        entries = list_folder(folder, None if folder == Path(root) else root)
+    except OSError:
+        return []
+    return [folder / e.name for e in entries if e.is_folder]
+
+
 def find_files(root: Path | str, name: str, max_depth: int) -> Iterator[Path]:
     """Yield the regular files called ``name`` in a folder that the user named and, down to a depth, in its subfolders.
 

@@ -124,7 +124,7 @@ def test_a_pipe_in_place_of_a_file_is_named_and_does_not_block(library, file):
     path.unlink(missing_ok=True)
     os.mkfifo(path)
     library.refresh()
-    assert library.faults() == [f"{path}: it is a pipe or a device, not a file"]
+    assert library.faults() == [f"{path}: it is a pipe, not a file"]
 
 
 def test_a_folder_whose_name_is_not_utf8_is_left_out(library):
