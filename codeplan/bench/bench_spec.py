@@ -32,6 +32,7 @@ from codeplan.errors import UsageError
 from codeplan.recording.redaction import remove_secrets
 from codeplan.runner.setup import EpisodeSetup
 from codeplan.types import Task
+from codeplan.untrusted.toml import parse_toml
 from codeplan.version import VERSION
 
 SpecEntry = str | dict[str, Any]
@@ -77,7 +78,7 @@ class ResolvedBench(msgspec.Struct, frozen=True):
 def read_spec(path: Path) -> BenchSpec:
     """Read a TOML file. Raises: UsageError if it cannot be read or is invalid."""
     try:
-        return msgspec.convert(tomllib.loads(path.read_text()), BenchSpec)
+        return msgspec.convert(parse_toml(path.read_text()), BenchSpec)
     except OSError as e:
         raise UsageError(f"{path} cannot be read: {e.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as e:

@@ -23,6 +23,7 @@ from codeplan.cli import (
     serve,
     skills,
     testing,
+    trust,
 )
 from codeplan.version import VERSION
 
@@ -54,7 +55,9 @@ def _options(
     """Options before the command."""
 
 
-for commands in (episode, learn, plan, recordings, testing, bench, compare, report, sandbox, serve, skills, listings):
+_MODULES = (episode, learn, plan, recordings, testing, bench, compare, report, sandbox, serve, skills, listings, trust)
+
+for commands in _MODULES:
     commands.add_to(app)
 
 

@@ -86,12 +86,19 @@ def command_settings(context: typer.Context) -> dict[str, Any]:
 
 
 def load_config() -> UserConfig:
-    """The configuration from environment variables and the current folder's file. Options override it."""
+    """The configuration from environment variables and the current folder's file. Options override it.
+
+    One line on standard error names what is ignored in a file that the user does not trust.
+    """
     import os
 
     from codeplan.runner.configuration import load_config
 
-    return load_config(Path(), os.environ)
+    config = load_config(Path(), os.environ)
+    if config.ignored:
+        ignored = f"ignored in {config.file}, which you do not trust: {', '.join(config.ignored)}"
+        typer.echo(f"codeplan: {ignored}; to trust it, run: codeplan trust", err=True)
+    return config
 
 
 def select_model(config: UserConfig, model: str | None, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from codeplan.errors import UsageError
+from codeplan.untrusted import toml
 
 T = TypeVar("T")
 
@@ -27,8 +28,8 @@ def read_text(path: str | Path, description: str) -> str:
 def parse_toml(source: str, name: str) -> dict[str, Any]:
     """The tables in the file's text. Raises UsageError, with ``name`` and the line, if it is not TOML."""
     try:
-        return tomllib.loads(source)
-    except (tomllib.TOMLDecodeError, RecursionError) as e:
+        return toml.parse_toml(source)
+    except tomllib.TOMLDecodeError as e:
         raise UsageError(f"{name} is not TOML: {e}") from None
 
 

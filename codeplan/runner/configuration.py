@@ -1,7 +1,7 @@
-"""Settings of models and budgets, from environment variables and from a file in the current folder.
+"""Settings of models and budgets, from environment variables and from the current folder's settings file.
 
-A command-line option overrides a variable, and a variable overrides the file. The file is ``codeplan.toml``, or the
-table ``[tool.codeplan]`` of ``pyproject.toml``.
+A command-line option overrides a variable, and a variable overrides the file. Until the user trusts the file, it
+sets only what any folder may set.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from typing import Any
 import msgspec
 
 from codeplan.budget import Budget
-from codeplan.errors import UsageError
-from codeplan.llm import endpoint, toml_files
-from codeplan.llm.openai_client import OpenAIModel
+from codeplan.llm import toml_files
 from codeplan.llm.routing import ROUTES
-from codeplan.plugins import parse_json, setting_specs
-from codeplan.runner import models
+from codeplan.plugins import parse_json
+from codeplan.runner import models, trusted_folders
+from codeplan.runner.settings_file import SettingsSchema, read_settings_file, split_settings
 
 ENDPOINT_SETTINGS = (
     *("base_url", "key_variable", "extra_body", "timeout", "deadline", "max_retries"),
@@ -30,46 +29,28 @@ _PREFIX = "CODEPLAN_"
 _ADDRESS_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
 
 
-def _check_names(settings: Any) -> None:
-    for name in ("model", *ROUTES, "key_variable"):
-        value = getattr(settings, name)
-        if value is not None and not value.strip():
-            raise UsageError(f"{name} is empty; give a name, or leave it out")
-    if settings.base_url:
-        endpoint.resolve_base_url(settings.base_url)
-
-
-_SPECS = {spec.name: spec.type for spec in setting_specs(OpenAIModel) if spec.name not in ("name", "api_key")}
-_TYPES = {"model": str, **dict.fromkeys(ROUTES, str), **_SPECS, "prices": str, "budget": Budget}
-SettingsSchema = msgspec.defstruct(
-    "SettingsSchema",
-    [(name, kind | None, None) for name, kind in _TYPES.items()],
-    namespace={"__post_init__": _check_names},
-    frozen=True,
-    forbid_unknown_fields=True,
-)
-"""The settings that a file or variables may hold, by name: OpenAIModel's, other models' names, and a budget.
-
-Raises UsageError for an empty name and for an invalid base URL.
-"""
-
-
 class UserConfig(msgspec.Struct, frozen=True):
-    """The user's settings: the model's name (None if not set), its settings, and the limits of the budget."""
+    """The user's settings: the model's name (None if not set), its settings, and the limits of the budget.
+
+    ``file`` is the name of the folder's settings file, empty without one. ``ignored`` names the settings in it that
+    have no effect until the user trusts the file.
+    """
 
     model: str | None
     settings: dict[str, Any]
     budget: dict[str, Any]
+    file: str = ""
+    ignored: tuple[str, ...] = ()
 
 
 def load_config(folder: Path, variables: Mapping[str, str]) -> UserConfig:
     """Read the folder's file and the variables. Raises UsageError, with the line, key or variable, for a mistake."""
-    given = _read_file(folder)
+    given, file, ignored = _read_folder(folder)
     if any(variables.get(name) for name in _ADDRESS_VARIABLES):
         given.pop("base_url", None)  # the variable overrides it
     budget = {**given.pop("budget", {}), **_read_variables(variables, Budget, f"{_PREFIX}BUDGET_")}
     given |= _read_variables(variables, SettingsSchema, _PREFIX)
-    return UserConfig(given.pop("model", None), given, budget)
+    return UserConfig(given.pop("model", None), given, budget, file, ignored)
 
 
 def settings_for_model(model: str, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,27 +64,15 @@ def endpoint_settings(config: UserConfig) -> dict[str, Any]:
     return {name: value for name, value in config.settings.items() if name in ENDPOINT_SETTINGS}
 
 
-def _read_file(folder: Path) -> dict[str, Any]:
-    """The settings in the folder's file; empty if there is no such file."""
-    for name in ("codeplan.toml", "pyproject.toml"):
-        path = folder / name
-        if path.exists():
-            table = toml_files.parse_toml(toml_files.read_text(path, "the settings file"), name)
-            tools = table.get("tool", {})
-            if not isinstance(tools, dict):
-                raise UsageError(f"{name}: tool is not a table; write [tool.codeplan] above codeplan's settings")
-            found = tools.get("codeplan", {} if name == "pyproject.toml" else table)
-            if found or name == "codeplan.toml":
-                return _validate_table(found, name)
-    return {}
-
-
-def _validate_table(table: Any, name: str) -> dict[str, Any]:
-    if isinstance(table, dict) and "api_key" in table:
-        raise UsageError(f"{name}: api_key: keys do not belong in a file; put it into the variable OPENAI_API_KEY")
-    checked = toml_files.convert_value(table, SettingsSchema, name)
-    given = {key: getattr(checked, key) for key in table if key != "budget"}
-    return given | ({"budget": table["budget"]} if "budget" in table else {})
+def _read_folder(folder: Path) -> tuple[dict[str, Any], str, tuple[str, ...]]:
+    """The settings of the folder's file that apply, the file's name, and the names of the settings that do not."""
+    found = read_settings_file(folder)
+    if found is None:
+        return {}, "", ()
+    accepted, untrusted = split_settings(found.settings)
+    if not untrusted or trusted_folders.is_trusted(found.path, found.sha256):
+        return dict(found.settings), found.path.name, ()
+    return accepted, found.path.name, untrusted
 
 
 def _read_variables(variables: Mapping[str, str], kind: type[msgspec.Struct], prefix: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import msgspec
 from codeplan.errors import UsageError
 from codeplan.skills.durable_files import DamagedSkill
 from codeplan.skills.skill import Skill, SkillOrigin, SkillStatus
+from codeplan.untrusted.toml import parse_toml
 
 FENCE = "+++"
 MAX_MANIFEST_BYTES = 256 * 1024
@@ -75,10 +76,10 @@ def parse_manifest(text: str) -> SkillManifest:
     if len(fences) < 2 or fences[0]:
         raise DamagedSkill(f"it does not start with TOML between two lines of {FENCE}")
     try:
-        return msgspec.convert(tomllib.loads("\n".join([*lines[1 : fences[1]], ""])), SkillManifest)
+        return msgspec.convert(parse_toml("\n".join([*lines[1 : fences[1]], ""])), SkillManifest)
     except msgspec.ValidationError as e:
         raise DamagedSkill(f"its front matter is invalid: {e}") from None
-    except (ValueError, RecursionError) as e:  # a number with thousands of digits is a ValueError
+    except tomllib.TOMLDecodeError as e:
         raise DamagedSkill(f"its front matter is not TOML: {e}") from None
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.served import Serve
+from support.trusted import trust_folder
 
 from codeplan.cli.app import main
 from codeplan.errors import UsageError
@@ -31,15 +32,18 @@ SET = {"ask_model": "cheap", "temperature": 0.0, "stop": ["END"], "extra_body": 
 
 def test_settings_come_from_pyproject_toml(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(FILE)
-    assert load_config(tmp_path, {}) == UserConfig("strong", SET, {"money": 1.5, "model_calls": 7})
+    trust_folder(tmp_path)
+    assert load_config(tmp_path, {}) == UserConfig("strong", SET, {"money": 1.5, "model_calls": 7}, "pyproject.toml")
 
 
 def test_codeplan_toml_goes_first_with_or_without_a_tool_table(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.codeplan]\nmodel = 'other'")
     (tmp_path / "codeplan.toml").write_text(FILE)
+    trust_folder(tmp_path)
     assert load_config(tmp_path, {}).model == "strong"
     (tmp_path / "codeplan.toml").write_text(FILE.replace("tool.codeplan.", "").replace("[tool.codeplan]", ""))
-    assert load_config(tmp_path, {}) == UserConfig("strong", SET, {"money": 1.5, "model_calls": 7})
+    trust_folder(tmp_path)
+    assert load_config(tmp_path, {}) == UserConfig("strong", SET, {"money": 1.5, "model_calls": 7}, "codeplan.toml")
 
 
 @pytest.mark.parametrize("text", [None, "", "[project]\nname = 'x'", "[tool.ruff]\nline-length = 120"])
@@ -50,7 +54,8 @@ def test_a_folder_without_settings_sets_nothing(tmp_path: Path, text: str | None
 
 
 def test_a_variable_overrides_the_file(tmp_path: Path) -> None:
-    (tmp_path / "codeplan.toml").write_text(FILE + "[tool.codeplan.unused]\n" * 0)
+    (tmp_path / "codeplan.toml").write_text(FILE)
+    trust_folder(tmp_path)
     variables = {
         "CODEPLAN_MODEL": "other",
         "CODEPLAN_TEMPERATURE": "0.5",
@@ -68,6 +73,7 @@ def test_a_variable_overrides_the_file(tmp_path: Path) -> None:
 
 def test_openais_address_variable_overrides_the_file(tmp_path: Path) -> None:
     (tmp_path / "codeplan.toml").write_text("base_url = 'http://file/v1'")
+    trust_folder(tmp_path)
     assert load_config(tmp_path, {}).settings == {"base_url": "http://file/v1"}
     assert load_config(tmp_path, {"OPENAI_BASE_URL": "http://variable/v1"}).settings == {}
     both = {"OPENAI_BASE_URL": "http://variable/v1", "CODEPLAN_BASE_URL": "http://own/v1"}
@@ -155,6 +161,7 @@ def test_options_override_variables_and_variables_override_the_file(
     monkeypatch.chdir(tmp_path)
     address = f"base_url = '{serve().url}'\ntemperature = 0.1\nmodel_seed = 1\nmodel = 'of-the-file'\n"
     (tmp_path / "codeplan.toml").write_text(address + "[budget]\nmodel_calls = 9\nactions = 80\n")
+    trust_folder(tmp_path)
     monkeypatch.setenv("CODEPLAN_MODEL_SEED", "2")
     monkeypatch.setenv("CODEPLAN_TEMPERATURE", "0.2")
     monkeypatch.setenv("CODEPLAN_BUDGET_ACTIONS", "70")
@@ -180,6 +187,7 @@ def test_a_recorded_episode_runs_again_at_todays_endpoint_with_its_recorded_sett
         "extra_body = {top_k = 3}\nprices = 'prices.toml'\n[budget]\nmodel_calls = 1\n"
     )
     (tmp_path / "prices.toml").write_text("[models.strong]\ninput = 1000.0\noutput = 1000.0\n")
+    trust_folder(tmp_path)
     assert main(["resume", "one", "--json"]) == 0
     assert main(["fork", "one", "--at", "2", "--out", "two", "--json"]) == 0
     for folder in ("one", "two"):

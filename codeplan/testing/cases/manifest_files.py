@@ -26,6 +26,7 @@ from codeplan.testing.cases.manifest import (
     seeds_of,
 )
 from codeplan.testing.cases.toml_lines import TomlKey, line_of
+from codeplan.untrusted.toml import parse_toml
 
 _MAX_BYTES = 1_000_000
 """Maximum size of a file, far above the sandbox's own cap."""
@@ -60,7 +61,7 @@ def read_manifest(path: Path, text: str) -> PlanManifest:
 
 def _convert(path: Path, text: str) -> PlanManifest:
     try:
-        return msgspec.convert(tomllib.loads(text), PlanManifest)
+        return msgspec.convert(parse_toml(text), PlanManifest)
     except tomllib.TOMLDecodeError as e:
         line = re.search(r"at line (\d+)", str(e))
         number = int(line[1]) if line else text.count("\n") + 1
