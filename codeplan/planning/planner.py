@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-import reprlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from codeplan.agent_api import describe_api
@@ -14,10 +13,22 @@ from codeplan.planning.asking import ask_template
 from codeplan.prompts.templates import Prompts
 from codeplan.sandbox import decode, extract
 from codeplan.types import Checkpoint, Purpose, Task
+from codeplan.untrusted.variables import clip_name, variable_texts
 
 if TYPE_CHECKING:
     from codeplan.skills.parameter_binding import ParameterBlock
     from codeplan.skills.skill import Skill
+
+
+MAX_VARIABLES_CHARACTERS = 6_000
+"""The room of all variables in a prompt: about 1,500 tokens, as much as a long plan. The limits below let the beginning
+of many values be seen rather than the whole of a few.
+"""
+
+_MAX_VALUE = 2_000  # characters of one variable
+_MAX_STRING = 200  # characters of a text, alone or within a list
+_MAX_LOST, _MAX_REASON = 12, 80  # variables that could not be saved, and the characters of the reason
+_EXPLANATION = "# … stands for what is left out here, <same list as above> for a list that is shown above"
 
 
 class Planner:
@@ -85,32 +96,25 @@ def _worked_examples(episode: Episode, prompts: Prompts, kind: str, count: int, 
     found = (
         text for each in kinds if (not allowed or each in allowed) and (text := prompts.sample(episode.env.name, each))
     )
-    return "\n\n\n".join(itertools.islice(found, count)) or None
-
-
-class _Short(reprlib.Repr):
-    """Renders values as text, shortened. A value without a text (a Counter that contains itself) shows its type."""
-
-    def repr_int(self, x: int, level: int) -> str:
-        try:
-            return super().repr_int(x, level)
-        except ValueError:  # too long for Python to convert to decimal
-            return f"<an int of {x.bit_length():,} bits>"
-
-    def repr_instance(self, x: object, level: int) -> str:
-        try:
-            text = repr(x)
-        except Exception:
-            return f"<a {type(x).__name__} that cannot be shown>"
-        return text if len(text) <= self.maxother else f"{text[: self.maxother - 3]}..."
-
-
-_SHORT = _Short()
-_SHORT.maxstring = _SHORT.maxother = 120
-_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = 12
+    return "\n\n\n".join(islice(found, count)) or None
 
 
 def _describe_variables(variables: Checkpoint) -> str:
-    """The saved variables as lines ``name = value``, long values shortened, and what could not be saved."""
-    saved = [f"{name} = {_SHORT.repr(value)}" for name, value in decode(variables).items()]
-    return "\n".join(saved + [f"{name} was not saved ({why})" for name, why in variables.dropped.items()])
+    """The saved variables as lines ``name = value``, and what could not be saved, within MAX_VARIABLES_CHARACTERS."""
+    lost = _lost_lines(variables.dropped)
+    room = MAX_VARIABLES_CHARACTERS - sum(len(line) + 1 for line in lost) - len(_EXPLANATION)
+    shown = variable_texts(decode(variables), room, max_each=_MAX_VALUE, max_string=_MAX_STRING)
+    lines = [_EXPLANATION] if shown.abbreviated else []
+    lines += [f"{clip_name(name)} = {text}" for name, text in shown.texts.items()]
+    if shown.unshown:
+        more = f" and {shown.unnamed:,} more" if shown.unnamed else ""
+        lines.append(f"# saved, but not shown: {', '.join(shown.unshown)}{more}")
+    return "\n".join(lines + lost)
+
+
+def _lost_lines(dropped: Mapping[str, str]) -> list[str]:
+    lines = [
+        f"{clip_name(name)} was not saved ({why[:_MAX_REASON]})" for name, why in islice(dropped.items(), _MAX_LOST)
+    ]
+    more = len(dropped) - len(lines)
+    return [*lines, f"# {more:,} more variables were not saved"] if more else lines

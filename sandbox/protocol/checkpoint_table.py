@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
@@ -45,6 +45,13 @@ MAX_KEY_DEPTH: Final = 64
 MAX_KEY_VALUES: Final = 100_000
 """Maximum number of values in a tuple, counting shared ones repeatedly: it bounds the time of hashing."""
 
+MAX_HASHED_VALUES: Final = 400_000
+"""Maximum number of values in all keys of a table, counting shared ones repeatedly: each way to a value hashes it."""
+
+MAX_SAME_HASH: Final = 32
+"""Maximum number of keys of one container with the same hash: each new one is compared with all before it."""
+
+_DICT_TAGS: Final = frozenset({"dict", "counter", "ordered", "default"})
 IMMUTABLE_TAGS: Final = frozenset({"tuple", "frozenset"})
 """The tags of values that are created full, parts before wholes."""
 
@@ -53,23 +60,39 @@ class UnsavableValue(Exception):
     """Says why a value cannot be saved."""
 
 
+def check_collisions(keys: Collection[Any]) -> None:
+    """Raise UnsavableValue if too many keys of a dict or set have the same hash."""
+    if len(keys) > MAX_SAME_HASH and max(Counter(map(hash, keys)).values()) > MAX_SAME_HASH:
+        raise UnsavableValue(f"more than {MAX_SAME_HASH} keys with the same hash")
+
+
 class KeyChecker:
     """Checks that the tuples and frozen sets of a table are shallow and small enough to be hashed."""
 
     def __init__(self, nodes: list[Any]) -> None:
         self._nodes = nodes
         self._measured: dict[int, tuple[int, int]] = {}
+        self._hashed: dict[int, int] = {}
 
     def check(self, start: int = 0) -> None:
-        """Raise UnsavableValue if a tuple from node ``start`` on is too deep, too large, or contains itself."""
+        """Raise UnsavableValue if a tuple from node ``start`` on is too deep, too large, or contains itself.
+
+        Also if all keys together are too large.
+        """
         for at in range(start, len(self._nodes)):
             if _is_immutable(self._nodes[at]) and at not in self._measured:
                 self._measure(at)
+        for at in range(start, len(self._nodes)):
+            if keys := _key_nodes(self._nodes[at]):
+                self._hashed[at] = sum(self._measured.get(key, (0, 1))[1] for key in keys)
+        if sum(self._hashed.values()) > MAX_HASHED_VALUES:
+            raise UnsavableValue(f"more than {MAX_HASHED_VALUES:,} values in keys")
 
     def forget(self, start: int) -> None:
         """Forget the nodes from ``start`` on."""
-        for at in [at for at in self._measured if at >= start]:
-            del self._measured[at]
+        for known in (self._measured, self._hashed):
+            for at in [at for at in known if at >= start]:
+                del known[at]
 
     def bottom_up(self) -> Iterator[int]:
         """The tuples and frozen sets, parts before wholes."""
@@ -100,3 +123,11 @@ class KeyChecker:
 
 def _is_immutable(node: Any) -> bool:
     return type(node) is list and node[0] in IMMUTABLE_TAGS
+
+
+def _key_nodes(node: Any) -> list[int]:
+    """The numbers of the nodes that a container hashes."""
+    if type(node) is not list or not node:
+        return []
+    kind = node[0].partition(":")[0]
+    return node[1:] if kind in ("set", "frozenset") else node[1::2] if kind in _DICT_TAGS else []

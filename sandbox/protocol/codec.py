@@ -27,6 +27,7 @@ from codeplan.sandbox.protocol.checkpoint_table import (
     KeyChecker,
     Node,
     UnsavableValue,
+    check_collisions,
 )
 from codeplan.sandbox.protocol.decoder import CheckpointError, decode
 from codeplan.types import Checkpoint
@@ -133,6 +134,8 @@ class _TableBuilder:
         return len(self.nodes) - 1
 
     def _fill(self, at: int, container: Any) -> None:
+        if isinstance(container, dict | set | frozenset):
+            check_collisions(container)
         self.nodes[at].extend(map(self._place, _parts(container)))
 
     def _reserve(self, size: int) -> None:

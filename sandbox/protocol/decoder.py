@@ -8,14 +8,18 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from codeplan.errors import SandboxError
+from codeplan.sandbox.limits import MAX_NAME_CHARS
 from codeplan.sandbox.protocol.checkpoint_table import (
     CONTAINER_TYPES,
     DEFAULT_FACTORIES,
     IMMUTABLE_TAGS,
+    MAX_NAMES,
     MAX_NODES,
+    MAX_REASON_CHARS,
     SAFE_INT,
     KeyChecker,
     UnsavableValue,
+    check_collisions,
 )
 from codeplan.types import Checkpoint
 
@@ -25,12 +29,22 @@ class CheckpointError(SandboxError):
 
 
 def decode(checkpoint: Checkpoint) -> dict[str, object]:
-    """The saved variables, as new objects. Raises CheckpointError if the table is damaged."""
+    """The saved variables, as new objects, with the aliases that they had.
+
+    Compare, print and hash them with ``codeplan.untrusted`` alone: with ``==`` or ``repr`` a small table that shares
+    parts takes time without end.
+
+    Raises CheckpointError if the table is damaged.
+    """
     try:
+        if len(checkpoint.names) > MAX_NAMES or len(checkpoint.dropped) > MAX_NAMES + 1:  # OTHERS_KEY is one more
+            raise ValueError(f"it names more than {MAX_NAMES:,} variables")
         values = _TableDecoder(checkpoint.nodes).decode_all()
-        if not all(type(name) is str and type(reason) is str for name, reason in checkpoint.dropped.items()):
-            raise ValueError("a dropped name or its reason is not text")
+        for name, reason in checkpoint.dropped.items():
+            _verify_dropped(name, reason)
         return {_verify_name(n): values[_verify_index(i, len(values))] for n, i in checkpoint.names.items()}
+    except UnsavableValue as reason:
+        raise CheckpointError(f"the checkpoint is damaged: it contains {reason}") from None
     except (TypeError, ValueError, AttributeError, RecursionError, OverflowError) as error:
         raise CheckpointError(f"the checkpoint is damaged: {error}") from None
 
@@ -47,10 +61,7 @@ class _TableDecoder:
     def decode_all(self) -> list[Any]:
         """One object per node."""
         keys = KeyChecker(self._nodes)
-        try:
-            keys.check()
-        except UnsavableValue as reason:
-            raise ValueError(f"it contains {reason}") from None
+        keys.check()
         for at in keys.bottom_up():
             parts = [self._values[p] for p in self._nodes[at][1:]]
             self._values[at] = tuple(parts) if self._nodes[at][0] == "tuple" else _frozenset(at, parts)
@@ -75,6 +86,8 @@ class _TableDecoder:
 
     def _fill(self, at: int, container: Any, parts: list[int]) -> None:
         held = [self._values[p] for p in parts]
+        if isinstance(container, dict | set):
+            check_collisions(held[::2] if isinstance(container, dict) else held)
         if isinstance(container, list | deque):
             container.extend(held)
         elif isinstance(container, set):
@@ -106,6 +119,7 @@ def _empty_container(at: int, tag: str, parts: int) -> Any:
 
 
 def _frozenset(at: int, parts: list[Any]) -> frozenset[Any]:
+    check_collisions(parts)
     made = frozenset(parts)
     if len(made) != len(parts):
         raise ValueError(f"node {at} holds a value twice")
@@ -157,6 +171,13 @@ def _verify_index(part: Any, count: int) -> int:
 
 
 def _verify_name(name: Any) -> str:
-    if type(name) is not str or not name.isidentifier():
+    if type(name) is not str or len(name) > MAX_NAME_CHARS or not name.isidentifier():
         raise ValueError(f"{name!r:.40} is not the name of a variable")
     return name
+
+
+def _verify_dropped(name: Any, reason: Any) -> None:
+    if type(name) is not str or type(reason) is not str:
+        raise ValueError("a dropped name or its reason is not text")
+    if len(name) > MAX_NAME_CHARS or len(reason) > MAX_REASON_CHARS:
+        raise ValueError("a dropped name or its reason is too long")

@@ -260,7 +260,7 @@ def test_the_model_sees_a_counter_that_contains_itself_without_an_address():
     model = Replies(plan, plan)
     run(Boxes(), "ball/2", "adaplanner", model, tries=2)
     shown = model.asked[1][1][-1]["content"]
-    assert "mine = <a Counter that cannot be shown>" in shown
+    assert "mine = Counter({'a': <the enclosing Counter>})" in shown
 
 
 def test_the_model_sees_the_size_of_a_number_too_long_to_write():

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
-import pytest
-
-from codeplan.report.json_output import outcome_as_json, to_json_value, to_plain_data
+from codeplan.report.json_output import outcome_as_json, to_plain_data
 from codeplan.sandbox import encode
 from codeplan.types import Diagnostic, Failed, Finished, NotSolved, Rejected, ResourceUsage, Result, Stopped, Task
 
@@ -18,48 +13,9 @@ def failed(error: str) -> Failed:
     return Failed(2, 7, error, "no mug", "looking\n", STATE, {}, ResourceUsage())
 
 
-@pytest.mark.parametrize("value", [None, True, 3, -1.5, "text", [1, [2]], {"a": {"b": []}}, 2**64])
-def test_json_values_stay_unchanged(value: Any) -> None:
-    assert json.loads(json.dumps(to_json_value(value))) == value
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        ((1, (2,)), [1, [2]]),
-        ({1, 2}, "{1, 2}"),
-        ({1: "a"}, "{1: 'a'}"),
-        (b"ab", "b'ab'"),
-        (float("inf"), "inf"),
-        ([float("nan")], ["nan"]),
-        (range(3), "range(0, 3)"),
-    ],
-)
-def test_other_values_appear_in_python_notation(value: object, shown: Any) -> None:
-    assert to_json_value(value) == shown
-
-
 def test_nan_and_infinity_become_none() -> None:
     shown = to_plain_data([ResourceUsage(float("nan"), float("-inf"))])
     assert (shown[0]["wall"], shown[0]["cpu"]) == (None, None)
-
-
-def test_a_number_with_too_many_digits_is_shown_in_hexadecimal() -> None:
-    assert to_json_value([2**20_000]) == [hex(2**20_000)]
-    assert to_json_value({2**20_000}) == "{" + hex(2**20_000)[:199] + "…"
-
-
-def test_a_cycle_ends_in_an_ellipsis() -> None:
-    cycle: list[object] = []
-    cycle.append(cycle)
-    assert json.dumps(to_json_value(cycle)).count("[") < 100
-
-
-def test_nested_aliases_of_a_few_lists_have_a_bounded_text() -> None:
-    value: list[object] = []
-    for _ in range(40):
-        value = [value, value]
-    assert len(json.dumps(to_json_value(value))) < 10_000_000
 
 
 def test_fields_with_defaults_are_kept() -> None:
@@ -77,6 +33,8 @@ def test_a_failed_assertion_keeps_its_message_and_another_exception_is_named() -
         "message": "no mug",
         "output": "looking\n",
         "checkpoint": {"found": "mug 1", "seen": ["desk 1", 2]},
+        "truncated": False,
+        "omitted": {},
     }
     assert outcome_as_json(failed("ValueError"), "")["message"] == "ValueError: no mug"
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections import Counter, OrderedDict, defaultdict, deque
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +9,6 @@ from codeplan.report.pages.variable_text import dropped_variables, variable_text
 from codeplan.report.pages.visible_text import clip, label, make_visible
 from codeplan.sandbox import encode
 from codeplan.types import Checkpoint
-from codeplan.untrusted.values import value_text
 
 
 def test_escape_codes_invisible_marks_and_reordering_characters_become_signs() -> None:
@@ -38,45 +33,18 @@ def test_a_long_text_is_clipped_and_says_how_long_it_is() -> None:
     assert clip("abcd", 3) == {"text": "abc", "whole": 4}
 
 
-@pytest.mark.parametrize(
-    "value",
-    [1, -2.5, None, True, "a'b", b"\0", [], [1, [2]], (), (1,), (1, 2), {}, {"a": 1}, set(), {1}, frozenset({1})],
-)
-def test_a_small_value_is_written_as_python_writes_it(value: object) -> None:
-    assert value_text(value, 1000) == repr(value)
-
-
-def test_other_containers_are_named() -> None:
-    assert value_text(deque([1]), 100) == "deque([1])"
-    assert value_text(Counter("a"), 100) == "Counter({'a': 1})"
-    assert value_text(OrderedDict(a=1), 100) == "OrderedDict({'a': 1})"
-    assert value_text(defaultdict(int, a=1), 100) == "defaultdict({'a': 1})"
-
-
-def test_a_huge_integer_is_written_without_its_decimal_digits() -> None:
-    assert value_text(1 << 50_000, 10**6).startswith("0x1000")
-
-
-def test_a_cyclic_value_has_a_bounded_text() -> None:
-    loop: list[object] = []
-    loop.append(loop)
-    assert value_text(loop, 500).endswith("…]" + "]" * 30)
-
-
 def test_an_endless_value_in_a_small_checkpoint_has_a_bounded_text() -> None:
     value: object = "x" * 1000
     for _ in range(200):
         value = [value, value]
-    started = time.process_time()
-    text = variable_texts(encode({"bomb": value, "a": 1}, 1 << 18), 2000)
-    assert len(text["bomb"]) <= 2001
-    assert text["a"] == "1"
-    assert time.process_time() - started < 5
+    texts = variable_texts(encode({"bomb": value, "a": 1}, 1 << 18), 2000).texts
+    assert len(texts["bomb"]) <= 2001
+    assert texts["a"] == "1"
 
 
 def test_a_damaged_checkpoint_has_no_variables_and_says_why() -> None:
     damaged = Checkpoint(names={"a": 7}, nodes=[1])
-    assert variable_texts(damaged, 100) == {}
+    assert variable_texts(damaged, 100).texts == {}
     assert "damaged" in dropped_variables(damaged)[""]
 
 

@@ -13,7 +13,7 @@ from codeplan.report.json_output import to_plain_data
 from codeplan.report.pages.plan_text import diff_rows, plan_layout
 from codeplan.report.pages.trace_index import UnreadableEvent
 from codeplan.report.pages.variable_text import dropped_variables, variable_texts
-from codeplan.report.pages.visible_text import clip, label
+from codeplan.report.pages.visible_text import clip, label, make_visible
 from codeplan.types import Checkpoint
 
 _MAX_VARIABLE_CHARACTERS = 2000
@@ -89,12 +89,12 @@ class EventRenderer:
 
     def _render_variables(self, checkpoint: Checkpoint) -> EventItem:
         """The variables as [name, text, whether it is new or differs from the checkpoint before]."""
-        now = variable_texts(checkpoint, min(_MAX_VARIABLE_CHARACTERS, self._max_characters))
-        names = list(now)[:_MAX_NAMES]
-        rows = [[name, now[name], self._variables.get(name) != now[name]] for name in names]
+        shown = variable_texts(checkpoint, min(_MAX_VARIABLE_CHARACTERS, self._max_characters))
+        now = shown.texts
+        rows = [[make_visible(name), text, self._variables.get(name) != text] for name, text in now.items()]
         self._variables = now
         lost = dict(list(dropped_variables(checkpoint).items())[:_MAX_NAMES])
-        return {"rows": rows} | _present(more=len(now) - len(names), dropped=lost)
+        return {"rows": rows} | _present(more=len(shown.unshown) + shown.unnamed, dropped=lost)
 
     def _clip(self, text: str) -> Any:
         return clip(text, self._max_characters)

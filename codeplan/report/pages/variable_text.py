@@ -5,16 +5,20 @@ from __future__ import annotations
 from codeplan.report.pages.visible_text import make_visible
 from codeplan.sandbox import CheckpointError, decode
 from codeplan.types import Checkpoint
-from codeplan.untrusted.values import value_text
+from codeplan.untrusted import variables
+from codeplan.untrusted.variables import VariableTexts
+
+MAX_CHARACTERS = 60_000
+"""The room of all variables of one checkpoint on a page."""
 
 
-def variable_texts(checkpoint: Checkpoint, max_characters: int) -> dict[str, str]:
-    """Each saved variable as text of about ``max_characters`` at most; empty if the checkpoint is damaged."""
+def variable_texts(checkpoint: Checkpoint, max_each: int) -> VariableTexts:
+    """The saved variables as text, each of at most ``max_each`` characters; none if the checkpoint is damaged."""
     try:
         decoded = decode(checkpoint)
     except CheckpointError:
-        return {}
-    return {make_visible(name): value_text(value, max_characters) for name, value in decoded.items()}
+        return VariableTexts({}, [], 0, False)
+    return variables.variable_texts(decoded, MAX_CHARACTERS, max_each=max_each)
 
 
 def dropped_variables(checkpoint: Checkpoint) -> dict[str, str]:

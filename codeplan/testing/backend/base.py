@@ -9,6 +9,7 @@ from codeplan.sandbox.host.backend import Backend, Capability, PartialBackend
 from codeplan.testing.samples.home import SampleHome
 from codeplan.testing.samples.plans import wrap_as_plan
 from codeplan.types import Checkpoint, Failed, Finished, Rejected, Stopped
+from codeplan.untrusted.comparison import BoundedValue
 
 TWO_STEPS = """
     if start_from <= 1:
@@ -61,10 +62,10 @@ class BackendTests:
         )
 
 
-def checkpoint_values(checkpoint: Checkpoint | None) -> dict[str, object]:
-    """The variables in a checkpoint, which must exist."""
+def checkpoint_values(checkpoint: Checkpoint | None) -> BoundedValue:
+    """The variables in a checkpoint, which must exist, as a value that compares and shows itself within bounds."""
     assert checkpoint is not None
-    return decode(checkpoint)
+    return BoundedValue(decode(checkpoint))
 
 
 def assert_finished(outcome: object) -> Finished:

@@ -21,6 +21,7 @@ from codeplan.testing.backend.base import (
 from codeplan.testing.samples.home import SampleHome
 from codeplan.testing.samples.plans import wrap_as_plan
 from codeplan.types import Checkpoint
+from codeplan.untrusted.comparison import BoundedValue
 
 
 class CheckpointTests(BackendTests):
@@ -48,7 +49,7 @@ class CheckpointTests(BackendTests):
         assert self.variables_after_resuming(body, outcome.checkpoint) == {"l": [1, 2, 2]}
         assert self.variables_after_resuming(body, outcome.entries[2]) == {"l": [1, 2]}
 
-    def variables_after_resuming(self, body: str, checkpoint: Checkpoint) -> dict[str, object]:
+    def variables_after_resuming(self, body: str, checkpoint: Checkpoint) -> BoundedValue:
         """The variables after resuming at step 2 from a checkpoint."""
         return checkpoint_values(assert_failed(self.run(body, start_from=2, checkpoint=checkpoint)).checkpoint)
 

@@ -12,6 +12,7 @@ from codeplan.testing.backend.base import BackendTests, assert_finished, checkpo
 from codeplan.testing.samples.home import SampleHome
 from codeplan.testing.samples.plans import sample_attacks
 from codeplan.types import Failed, Finished, Rejected, Stopped
+from codeplan.untrusted.values import iterate_scalars
 
 _SECONDS = 8.0
 _GROWTH = 400 << 20
@@ -54,7 +55,9 @@ def assert_nothing_got_through(
         return
     text = outcome.output + (outcome.message if isinstance(outcome, Failed | Stopped) else "")
     assert len(text) < 100_000
-    assert "CANARY" not in text + "".join(asked) + repr(
-        checkpoint_values(outcome.checkpoint) if outcome.checkpoint else ""
-    )
+    assert "CANARY" not in text + "".join(asked)
+    saved = checkpoint_values(outcome.checkpoint).value if outcome.checkpoint else None
+    for value in iterate_scalars(saved):
+        assert not (isinstance(value, str) and "CANARY" in value), "a variable holds the host's secret"
+        assert not (isinstance(value, bytes) and b"CANARY" in value), "a variable holds the host's secret"
     assert outcome.step in (None, 1)

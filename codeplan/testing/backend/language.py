@@ -69,4 +69,5 @@ class LanguageTests(BackendTests):
 def expected_run(sample: SamplePlan) -> SampleRun:
     """What plain Python makes of a sample, with the variables that a checkpoint can hold."""
     ran = run_in_python(sample)
+    assert isinstance(ran.variables, dict)
     return ran._replace(variables=checkpoint_values(encode(ran.variables, 1 << 20)))

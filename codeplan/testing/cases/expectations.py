@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from codeplan.report.json_output import to_json_value
 from codeplan.sandbox import decode
 from codeplan.testing.cases.case_run import PlanRun
 from codeplan.testing.cases.manifest import Expectations, ExpectedFailure
 from codeplan.types import Rejected
+from codeplan.untrusted.json_values import matches_json
+from codeplan.untrusted.values import quoted, value_text
+
+_MAX_VALUE = 250
+"""The room of a variable's value, and of the expected one, in a complaint; in characters."""
 
 
 def find_complaints(run: PlanRun, expect: Expectations) -> Iterator[str]:
@@ -25,7 +29,7 @@ def find_complaints(run: PlanRun, expect: Expectations) -> Iterator[str]:
     if expect.steps is not None and run.steps != expect.steps:
         yield f"it entered the steps {_join_steps(run.steps)}; expected {_join_steps(expect.steps)}"
     if expect.output is not None and not re.search(expect.output, _output(run)):
-        yield f"its output does not match {expect.output!r}"
+        yield f"its output does not match {quoted(expect.output)}"
     for name, value in (expect.checkpoint or {}).items():
         yield from _variable_complaints(run, name, value)
 
@@ -47,7 +51,7 @@ def _missing_failure(run: PlanRun, refuses: ExpectedFailure) -> Iterator[str]:
     if refusal is None or refusal.step != refuses.step or run.success:
         yield f"{run.ending}; expected an assertion to fail in step {refuses.step}"
     elif not re.search(refuses.message, refusal.message):
-        yield f"the message of the assertion in step {refuses.step} does not match {refuses.message!r}"
+        yield f"the message of the assertion in step {refuses.step} does not match {quoted(refuses.message)}"
 
 
 def _exceeded_counts(run: PlanRun, expect: Expectations) -> Iterator[str]:
@@ -68,15 +72,16 @@ def _output(run: PlanRun) -> str:
 def _variable_complaints(run: PlanRun, name: str, value: object) -> Iterator[str]:
     outcome = run.outcome
     saved = None if outcome is None or isinstance(outcome, Rejected) else outcome.checkpoint
+    wanted = value_text(value, _MAX_VALUE)
     if saved is None:
-        yield f"there is no checkpoint in which {name} could be {value!r}"
+        yield f"there is no checkpoint in which {name} could be {wanted}"
         return
     variables = decode(saved)
     if name not in variables:
         why = f"was not saved ({saved.dropped[name]})" if name in saved.dropped else "is not set"
-        yield f"the variable {name} {why}; expected {value!r}"
-    elif to_json_value(variables[name]) != value:
-        yield f"the variable {name} is {to_json_value(variables[name])!r}; expected {value!r}"
+        yield f"the variable {name} {why}; expected {wanted}"
+    elif not matches_json(variables[name], value):
+        yield f"the variable {name} is {value_text(variables[name], _MAX_VALUE)}; expected {wanted}"
 
 
 def _actions(run: PlanRun) -> list[str]:
@@ -84,7 +89,7 @@ def _actions(run: PlanRun) -> list[str]:
 
 
 def _difference(before: list[str], after: list[str], place: int) -> str:
-    now = repr(after[place]) if place < len(after) else "nothing more"
-    then = repr(before[place]) if place < len(before) else "nothing more"
+    now = quoted(after[place]) if place < len(after) else "nothing more"
+    then = quoted(before[place]) if place < len(before) else "nothing more"
     again = place < len(after) and after[place] in before[:place]
     return f"the plan did {now}{' again' if again else ''}; expected {then}"

@@ -6,12 +6,13 @@ Text from plans, models and environments is untrusted: it is cleaned and truncat
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
-from codeplan.report.json_output import to_json_value
 from codeplan.sandbox import decode
 from codeplan.testing.cases.case_run import PlanRun
 from codeplan.types import Checkpoint, Failed, Outcome, Rejected, Stopped
 from codeplan.untrusted.terminal import clean, one_line, source_excerpt
+from codeplan.untrusted.variables import clip_name, variable_texts
 
 MAX_ACTIONS = 5
 """How many of the last actions are shown."""
@@ -79,8 +80,11 @@ def _of_variables(checkpoint: Checkpoint | None) -> Iterator[str]:
     if checkpoint is None:
         return
     variables = decode(checkpoint)
-    for name in list(variables)[:MAX_VARIABLES]:
-        yield f"{name} = {one_line(repr(to_json_value(variables[name])), _MAX_WIDTH)}"
+    shown = variable_texts(
+        dict(islice(variables.items(), MAX_VARIABLES)), MAX_VARIABLES * _MAX_WIDTH, max_each=_MAX_WIDTH
+    )
+    for name, text in shown.texts.items():
+        yield f"{clip_name(name)} = {text}"
     if len(variables) > MAX_VARIABLES:
         yield f"… and {len(variables) - MAX_VARIABLES} more variables"
 

@@ -19,6 +19,7 @@ from codeplan.sandbox.host.backend import Capability
 from codeplan.testing.samples.object_worlds import SampleBench, SampleKitchen, SampleWalker
 from codeplan.testing.samples.page_worlds import SampleEncyclopedia, SamplePage, SampleShop
 from codeplan.testing.samples.world import RecordedCall, SampleWorld, answer_function, call_history
+from codeplan.untrusted.comparison import BoundedValue
 
 SAMPLE_WORLDS: dict[str, type[SampleWorld]] = {
     "statements": SampleWalker,
@@ -59,14 +60,17 @@ class SampleAttack(NamedTuple):
 
 
 class SampleRun(NamedTuple):
-    """What a run did, on any backend. ``error`` is the exception's name and ``message`` its text, or ""."""
+    """What a run did, on any backend. ``error`` is the exception's name and ``message`` its text, or "".
+
+    ``variables`` is a dict, or a BoundedValue of one that comes from a checkpoint.
+    """
 
     output: str
     error: str
     message: str
     calls: list[RecordedCall]
     asked: list[str]
-    variables: dict[str, object]
+    variables: dict[str, object] | BoundedValue
 
 
 def wrap_as_plan(body: str) -> str:
