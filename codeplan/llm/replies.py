@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ import msgspec
 
 from codeplan.types import Usage
 
-_REASONING = re.compile(r"\A(?:\s*<think>)?(?:(?!<think>).)*?</think>\s*", re.DOTALL)
+_REASONING_START, _REASONING_END = "<think>", "</think>"
 
 _FINISH_REASONS = {
     **dict.fromkeys(("stop", "eos", "eos_token", "stop_sequence", "end_turn", "complete", "completed"), "stop"),
@@ -119,10 +118,12 @@ def _message_text(message: _Message) -> str | None:
 
 def _strip_reasoning(text: str | None) -> str | None:
     """The text without the reasoning that some servers leave at its start; None if nothing else is left."""
-    if text is None or ("<think>" not in text and "</think>" not in text):
+    if text is None or (_REASONING_START not in text and _REASONING_END not in text):
         return text
-    rest = _REASONING.sub("", text, count=1)
-    return None if not rest.strip() or rest.lstrip().startswith("<think>") else rest
+    reasoning, end, answer = text.partition(_REASONING_END)
+    nested = _REASONING_START in reasoning.lstrip().removeprefix(_REASONING_START)
+    rest = answer.lstrip() if end and not nested else text
+    return None if not rest.strip() or rest.lstrip().startswith(_REASONING_START) else rest
 
 
 def _response_finish_reason(read: _Response) -> str:

@@ -15,8 +15,8 @@ from codeplan.types import ActionSpace, Value
 THOUGHT_REPLY = "OK."
 """The answer to a thought."""
 
-_PREFIX = re.compile(r"^(?:>+|action\s*\d*\s*:)\s*", re.IGNORECASE)
-_THOUGHT = re.compile(r"^(?:think|thought)\s*\d*\s*:\s*", re.IGNORECASE)
+_PREFIX = re.compile(r"(?:>++|action\s*+\d*+\s*+:)\s*+", re.IGNORECASE)
+_THOUGHT = re.compile(r"(?:think|thought)\s*+\d*+\s*+:", re.IGNORECASE)
 _DONE = re.compile(r"\btask completed\b", re.IGNORECASE)
 _FAILED = re.compile(r"\btask failed\b", re.IGNORECASE)
 
@@ -34,9 +34,10 @@ class Turn(Value, frozen=True):
 def first_line(reply: str) -> str:
     """The first line of a reply that is not empty, without a prompt sign; empty if there is none."""
     line = next((each.strip() for each in reply.splitlines() if each.strip()), "")
-    while (bare := _PREFIX.sub("", line)) != line:
-        line = bare
-    return line
+    start = 0
+    while prefix := _PREFIX.match(line, start):
+        start = prefix.end()
+    return line[start:]
 
 
 def is_thought(line: str) -> bool:

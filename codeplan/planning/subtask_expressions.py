@@ -19,9 +19,9 @@ from codeplan.types import Value
 MAX_STEPS: Final = 50
 _MAX_DEPTH: Final = 50
 
-_STEP = re.compile(r"^\W*step\s+(\d{1,3})\s*[:.)]\s*(\S.*)$", re.IGNORECASE)
-_ORDER = re.compile(r"^\W*execution\s+order\W*:\W*?(?=[\w(])(.*)$", re.IGNORECASE)
-_TOKEN = re.compile(r"\s*(?:(?P<step>(?:step\s+)?\d{1,3})\b|(?P<word>and|or)\b|(?P<sign>[()&|]+))", re.IGNORECASE)
+_STEP = re.compile(r"\W*+step\s++(\d{1,3})\s*+[:.)]\s*+(\S.*)", re.IGNORECASE)
+_ORDER = re.compile(r"\W*+execution\s++order[^\w(:]*+:[^\w(]*+(?=[\w(])(.*)", re.IGNORECASE)
+_TOKEN = re.compile(r"\s*+(?:(?P<step>(?:step\s++)?\d{1,3})\b|(?P<word>and|or)\b|(?P<sign>[()&|]++))", re.IGNORECASE)
 _SIGNS: Final = {"&": "AND", "&&": "AND", "|": "OR", "||": "OR"}
 
 
@@ -99,12 +99,14 @@ _Token: TypeAlias = int | str
 
 def _tokens(text: str) -> list[_Token]:
     found: list[_Token] = []
+    text = text.strip()
     place = 0
-    while rest := text[place:].strip():
+    while place < len(text):
         match = _TOKEN.match(text, place)
         if not match:
+            rest = text[place:].lstrip()[:30]
             raise DecompositionError(
-                f"its execution order cannot be read from {rest[:30]!r} on; write Step N, AND, OR, ( and )"
+                f"its execution order cannot be read from {rest!r} on; write Step N, AND, OR, ( and )"
             )
         place = match.end()
         if match["step"]:

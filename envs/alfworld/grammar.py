@@ -7,12 +7,14 @@ import re
 
 from codeplan.envs.household.game import Dialect
 
-_STRING = r'"((?:[^"\\]|\\.)*)"'
+_STRING = r'"((?:[^"\\]|\\.)*+)"'
+_GOAL = '"Your task is to: '
+_GOAL_TEXT = re.compile(_GOAL + _STRING.removeprefix('"'))
 
 
 def parse_goal_text(grammar: str) -> str:
     """Return the goal in words. Raises: ValueError if the grammar does not have it."""
-    found = re.search(r'"Your task is to: ((?:[^"\\]|\\.)*)"', grammar)
+    found = _GOAL_TEXT.match(grammar, max(grammar.find(_GOAL), 0))
     if not found:
         raise ValueError('its grammar does not say "Your task is to: …"')
     words: str = json.loads(f'"{found[1]}"', strict=False)
@@ -47,6 +49,6 @@ def _find(grammar: str, pattern: str, what: str) -> str:
 def _fields(text: str, names: dict[str, str]) -> str:
     for theirs, ours in names.items():
         text = text.replace(theirs, ours)
-    if left := set(re.findall(r"\{.*?\}|[{}]", text)) - {"{object}", "{receptacle}", "{location}"}:
+    if left := set(re.findall(r"\{[^{}\n]*\}|[{}]", text)) - {"{object}", "{receptacle}", "{location}"}:
         raise ValueError(f"its grammar has an unknown field: {', '.join(sorted(left))}")
     return text

@@ -100,7 +100,7 @@ def _may_be_title(text: str) -> bool:
 
 
 def _check_contact(contact: str | None) -> str:
-    if not contact or not re.fullmatch(r"[!-~]*[@/.][!-~ ]*", contact):
+    if not contact or not re.fullmatch(r"[!-\-0-?A-~]*[@/.][!-~ ]*", contact):
         raise UsageError(
             f"Wikipedia requires a contact, and the setting contact is {contact!r}; give your e-mail address or the "
             "address of a page about you or your project, as in contact=me@example.org"

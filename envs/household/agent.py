@@ -9,7 +9,7 @@ from codeplan.protocols import Act
 from codeplan.types import Observation
 
 _ARRIVAL = re.compile(r"You arrive at ([^.]*)\. ")
-_ROOM = re.compile(r"Looking quickly around you, you see (.*)\.")
+_ROOM = "Looking quickly around you, you see "
 _ITEM = re.compile(r"\ba ([a-z]+ \d+)")
 _VIEW = re.compile(r"On the |The [a-z]+ \d+ is (open|closed)\.")
 
@@ -144,5 +144,5 @@ class HouseholdAgent:
 
 
 def _receptacles_in(introduction: str) -> list[str]:
-    room = _ROOM.search(introduction)
-    return _ITEM.findall(room[1]) if room else []
+    room = introduction.partition(_ROOM)[2].partition("\n")[0]
+    return _ITEM.findall(room.rpartition(".")[0])

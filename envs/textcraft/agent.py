@@ -12,7 +12,7 @@ from codeplan.types import Observation
 
 _COMMAND = re.compile(r"^craft (\d+) (.+?) using (.+)$", re.MULTILINE)
 _GOAL = re.compile(r"^Goal: craft (.+)\.$", re.MULTILINE)
-_HELD = re.compile(r"\[([^\]]+)\] \((\d+)\)")
+_HELD = re.compile(r"\[([^\[\]]+)\] \((\d+)\)")
 _GOT = re.compile(r"Got (\d+) (.+)")
 _CRAFTED = re.compile(r"Crafted (\d+) minecraft:(\w+)")
 

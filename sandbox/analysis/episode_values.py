@@ -134,7 +134,8 @@ def _parameter_name(value: ParameterValue, episode: EpisodeTexts) -> str:
         return "places" if all(_NAME.fullmatch(v) for v in value) else "choices"
     if episode.in_goal(value):
         return "item"
-    sort = re.sub(r"[\d\W]+$", "", value)
+    to_last_letter = re.match(r".*[^\W\d]", value, re.DOTALL)
+    sort = to_last_letter[0] if to_last_letter else ""
     return "target" if episode.in_goal(sort) else _identifier(sort)
 
 

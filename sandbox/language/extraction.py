@@ -7,11 +7,10 @@ host. The result may still be no plan; the check reports that.
 from __future__ import annotations
 
 import re
-import textwrap
 
 SOLUTION_HEADER = "def solution(agent, start_from=1):"
 
-_FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*([\w+.#-]*)[^\n`]*$")
+_FENCE = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)[ \t]*+([\w+.#-]*+)[^\n`]*+$")
 _SOLUTION = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+solution\b")
 _CODE_START = re.compile(
     r"^(?:def |import |from \w[\w.]* import |#|@|[A-Za-z_]\w*[ \t]*(?::[^=\n]+)?=[^=]|\"\"\"|'''|if __name__)"
@@ -105,7 +104,9 @@ def _take_until_prose(lines: list[str], margin: int) -> list[str]:
 
 
 def _dedent_lines(lines: list[str]) -> list[str]:
-    return textwrap.dedent("\n".join(lines)).strip("\n").split("\n")
+    """Return the lines without their common indentation and without empty lines around them."""
+    margin = min((_indent(line) for line in lines if line.strip()), default=0)
+    return "\n".join(line[margin:] if line.strip() else "" for line in lines).strip("\n").split("\n")
 
 
 def _drop_repeated_headers(lines: list[str]) -> list[str]:

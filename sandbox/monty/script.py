@@ -23,11 +23,12 @@ _IMPORT: Final = re.compile(
 )
 _BINDING: Final = re.compile(
     r"^(.*)(?<![=!<>:])=(?!=)"
-    r"|\bfor\b(.*?)\bin\b"
-    r"|\bas[ \t]+(\w+)|\bdef[ \t]+(\w+)|(\w+)[ \t]*:="
+    r"|\bas[ \t]+(\w+)|\bdef[ \t]+(\w+)|(?<!\w)(\w++)[ \t]*:="
     r"|^[ \t]*case\b(.*):",
     re.MULTILINE,
 )
+_FOR: Final = re.compile(r"\bfor\b")
+_IN: Final = re.compile(r"\bin\b")
 _WORD: Final = re.compile(r"(?<![\w.])[^\W\d]\w*")
 _MODEL_NAME: Final = re.compile(r"\b(?:ask_llm|ask)(?:[ \t]+as[ \t]+(?P<other>\w+))?")
 
@@ -67,7 +68,9 @@ class MontyScript(NamedTuple):
 
 def find_variable_names(source: str) -> tuple[str, ...]:
     """All names that a plan may bind, and perhaps a few more: every word in a binding position."""
-    found = {name for m in _BINDING.finditer(source) for part in m.groups("") for name in _WORD.findall(part)}
+    targets = [part for m in _BINDING.finditer(source) for part in m.groups("")]
+    targets += (_IN.split(rest, maxsplit=1)[0] for line in source.split("\n") for rest in _FOR.split(line)[1:])
+    found = {name for part in targets for name in _WORD.findall(part)}
     return tuple(sorted(n for n in found - RESERVED_NAMES if not n.startswith("_") and not keyword.iskeyword(n)))
 
 

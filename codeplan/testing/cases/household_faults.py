@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from codeplan.envs.household.game import Game, HouseholdState
     from codeplan.testing.cases.case_run import PlanRun
 
-_TAKE = re.compile(r"take (?P<object>.+) from (?P<receptacle>.+)")
-_PUT = re.compile(r"(?:put|move) (?P<object>.+) (?:in/on|to) (?P<receptacle>.+)")
+_TAKE = re.compile(r"take (?P<object>.{1,80}) from (?P<receptacle>.{1,80})")
+_PUT = re.compile(r"(?:put|move) (?P<object>.{1,80}) (?:in/on|to) (?P<receptacle>.{1,80})")
 
 
 @runtime_checkable
