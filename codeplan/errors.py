@@ -70,10 +70,12 @@ class InfrastructureError(CodeplanError):
 class ModelError(InfrastructureError):
     """The model gave no complete answer. The message names the endpoint, the cause and a remedy.
 
-    ``usage`` is what the failed call used according to the endpoint; None if unknown.
+    ``usage`` is what the failed call used according to the endpoint; None if unknown. ``prompt_too_long``: the model
+    has no room for the prompt.
     """
 
     usage: Usage | None = None
+    prompt_too_long = False
 
 
 class EnvironmentFailure(InfrastructureError):

@@ -14,6 +14,7 @@ import msgspec
 
 from codeplan.errors import ModelError
 from codeplan.llm import endpoint
+from codeplan.llm.bounded_bodies import ACCEPTED_ENCODINGS, MAX_REDIRECTS, bound_body
 from codeplan.llm.endpoint import Secret
 from codeplan.llm.endpoint_errors import ErrorFactory
 from codeplan.llm.rate_limiter import RateLimiter
@@ -90,14 +91,18 @@ def _make_client(url: str, key: Secret, errors: ErrorFactory) -> openai.AsyncOpe
     import openai
 
     login = endpoint.basic_login(url)  # sent in a header, because logs show addresses but no headers
-    headers = {"Authorization": f"Basic {login}"} if login else None
+    headers = {"Accept-Encoding": ACCEPTED_ENCODINGS, **({"Authorization": f"Basic {login}"} if login else {})}
     try:
         return openai.AsyncOpenAI(
             api_key=key.value or _PLACEHOLDER_KEY,
             base_url=endpoint.without_credentials(url),
             max_retries=0,
             default_headers=headers,
-            http_client=openai.DefaultAsyncHttpxClient(verify=_ssl_context()),
+            http_client=openai.DefaultAsyncHttpxClient(
+                verify=_ssl_context(),
+                max_redirects=MAX_REDIRECTS,
+                event_hooks={"response": [bound_body(_http_library().AsyncByteStream)]},
+            ),
         )
     except (openai.OpenAIError, ImportError, ValueError) as error:
         why = errors.sanitise(str(error))

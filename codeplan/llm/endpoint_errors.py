@@ -9,6 +9,9 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from codeplan.errors import ModelError
+from codeplan.llm import masking
+from codeplan.llm.bounded_bodies import UnacceptableBodyError
+from codeplan.llm.error_bodies import ErrorDetails, is_context_overflow, read_error
 from codeplan.llm.replies import EmbeddingReply, ModelReply
 from codeplan.types import NO_USAGE, Usage
 
@@ -18,9 +21,8 @@ if TYPE_CHECKING:
 _TRANSIENT_STATUSES = frozenset({408, 409, 425, 429})
 _LASTING_FINISH_REASONS = frozenset({"length", "content_filter", "tool_calls"})
 """Finish reasons that the same request would get again."""
-_MIN_MASKED_LENGTH = 8
-"""Shorter secrets are not masked in answers: they could match ordinary text."""
 _MAX_QUOTE = 240
+_MAX_SANITISED = 20_000
 _KEY_ADVICE = "set OPENAI_API_KEY to a key that is valid there"
 
 
@@ -29,13 +31,21 @@ class EndpointError(ModelError):
 
     If ``is_transient``, the same request may succeed later. ``retry_after`` is the wait in seconds that the endpoint
     asks for, None if it asks for none. ``usage`` is what the endpoint reports as spent on the failed attempt.
+    ``prompt_too_long``: the model has no room for the prompt.
     """
 
     def __init__(
-        self, message: str, *, is_transient: bool = False, retry_after: float | None = None, usage: Usage = NO_USAGE
+        self,
+        message: str,
+        *,
+        is_transient: bool = False,
+        retry_after: float | None = None,
+        usage: Usage = NO_USAGE,
+        prompt_too_long: bool = False,
     ) -> None:
         super().__init__(message)
         self.is_transient, self.retry_after, self.usage = is_transient, retry_after, usage
+        self.prompt_too_long = prompt_too_long
 
 
 class ErrorFactory:
@@ -52,7 +62,12 @@ class ErrorFactory:
         """The last attempt's error, with the number of attempts and the usage of all of them."""
         usage = sum((error.usage or NO_USAGE for error in errors), NO_USAGE)
         attempts = f"; {len(errors)} attempts were made" if len(errors) > 1 else ""
-        return EndpointError(f"{errors[-1]}{attempts}", is_transient=errors[-1].is_transient, usage=usage)
+        return EndpointError(
+            f"{errors[-1]}{attempts}",
+            is_transient=errors[-1].is_transient,
+            usage=usage,
+            prompt_too_long=errors[-1].prompt_too_long,
+        )
 
     def attempt_timed_out(self, seconds: float) -> EndpointError:
         """One attempt took too long."""
@@ -65,10 +80,12 @@ class ErrorFactory:
             f"gave no answer within the {seconds:.3g} s that the call had; raise its deadline, or try later"
         )
 
-    def convert_client_error(self, error: openai.OpenAIError) -> EndpointError:
+    def convert_client_error(self, error: openai.OpenAIError | UnacceptableBodyError) -> EndpointError:
         """The client's exception as one of ours. It is not chained: its text and request may contain the key."""
         import openai
 
+        if refused := _find_cause(error, UnacceptableBodyError):
+            return self.error(str(refused))
         if isinstance(error, openai.APIStatusError):
             return self._status_error(error.status_code, error.body, error.response.headers)
         if isinstance(error, openai.APITimeoutError):
@@ -90,23 +107,34 @@ class ErrorFactory:
     def missing_vectors(self, reply: EmbeddingReply) -> EndpointError:
         """The reply does not have one valid vector for each text."""
         if reply.error is not None:
-            said = f"answered with an error instead of embeddings: {self.sanitise(error_message(reply.error))}"
-            return self.error(said, is_transient=True)
+            return self._error_in_reply("embeddings", reply.error)
         said = f"sent no whole embeddings from the model {self._model!r}; use a model that embeds texts"
         return self.error(said, is_transient=True, usage=reply.usage)
 
     def incomplete_reply(self, reply: ModelReply) -> EndpointError | None:
         """Why the reply is not a whole answer; None if it is one."""
+        if reply.error is not None:
+            return self._error_in_reply("a reply", reply.error)
         said = self._describe_incomplete(reply)
         if not said:
             return None
         transient = not reply.refusal and reply.finish_reason not in _LASTING_FINISH_REASONS
-        return self.error(said, is_transient=transient, usage=reply.usage if reply.error is None else NO_USAGE)
+        return self.error(said, is_transient=transient, usage=reply.usage)
+
+    def _error_in_reply(self, wanted: str, error: ErrorDetails) -> EndpointError:
+        if is_context_overflow(None, error):
+            return self._prompt_too_long("", error)
+        quoted = self.sanitise(error.message)
+        said = f"answered with an error instead of {wanted}{quoted and f': {quoted}'}"
+        return self.error(said, is_transient=True)
+
+    def _prompt_too_long(self, status: str, error: ErrorDetails) -> EndpointError:
+        quoted = self.sanitise(error.message)
+        said = f"says that the prompt is too long for the model {self._model!r}{status}{quoted and f': {quoted}'}"
+        return self.error(f"{said}; use a model with a larger context", prompt_too_long=True)
 
     def _describe_incomplete(self, reply: ModelReply) -> str:
         name, reason = self._model, self.sanitise(reply.finish_reason)
-        if reply.error is not None:
-            return f"answered with an error instead of a reply: {self.sanitise(error_message(reply.error))}"
         if reply.refusal:
             return f"passed on a refusal of the model {name!r}: {self.sanitise(reply.refusal)}"
         if reason == "length":
@@ -122,23 +150,21 @@ class ErrorFactory:
 
     def sanitise(self, text: str) -> str:
         """Text from elsewhere, made fit for an error message: one printable line, short, and without secrets."""
-        line = self._mask("".join(c for c in " ".join(text.split()) if c.isprintable()), self._secrets).rstrip(".")
-        return line if len(line) <= _MAX_QUOTE else line[:_MAX_QUOTE] + "…"
+        line = "".join(c for c in " ".join(text[:_MAX_SANITISED].split()) if c.isprintable())
+        masked = masking.mask(line, self._secrets).rstrip(".")
+        return masked if len(masked) <= _MAX_QUOTE else masked[:_MAX_QUOTE] + "…"
 
     def mask_answer(self, text: str) -> str:
         """An answer's text without the secrets that a proxy may have put into it."""
-        return self._mask(text, [secret for secret in self._secrets if len(secret) >= _MIN_MASKED_LENGTH])
-
-    @staticmethod
-    def _mask(text: str, secrets: Sequence[str]) -> str:
-        for secret in secrets:
-            text = text.replace(secret, "***")
-        return text
+        return masking.mask(text, self._secrets)
 
     def _status_error(self, status: int, body: object, headers: Mapping[str, str]) -> EndpointError:
-        quota_spent = "insufficient_quota" in (_error_field(body, "code"), _error_field(body, "type"))
+        error = read_error(body)
+        if is_context_overflow(status, error):
+            return self._prompt_too_long(f" ({status})", error)
+        quota_spent = "insufficient_quota" in (error.code, error.type)
         transient = (status in _TRANSIENT_STATUSES or status >= 500) and not quota_spent
-        message = self._status_message(status, self.sanitise(error_message(body)), quota_spent)
+        message = self._status_message(status, self.sanitise(error.message), quota_spent)
         return self.error(
             message, is_transient=transient, retry_after=parse_retry_after(headers) if transient else None
         )
@@ -158,13 +184,6 @@ class ErrorFactory:
         if status >= 500:
             return f"failed ({status}){quoted}; try again later"
         return f"refused the request ({status}){quoted}; change the setting that it names"
-
-
-def error_message(body: object) -> str:
-    """The message in an error body, from any of the usual places; empty if there is none."""
-    if isinstance(body, dict):
-        return error_message(body.get("error") or body.get("message") or body.get("detail") or "")
-    return body if isinstance(body, str) and "<html" not in body.lower() else ""
 
 
 def parse_retry_after(headers: Mapping[str, str]) -> float | None:
@@ -193,8 +212,8 @@ def _root_message(error: BaseException) -> str:
     return message
 
 
-def _error_field(body: object, name: str) -> object:
-    if not isinstance(body, dict):
-        return None
-    inner = body.get("error")
-    return inner.get(name) if isinstance(inner, dict) else body.get(name)
+def _find_cause(error: BaseException, kind: type[UnacceptableBodyError]) -> UnacceptableBodyError | None:
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, kind):
+        cause = cause.__cause__ or cause.__context__
+    return cause

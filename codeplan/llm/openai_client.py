@@ -13,6 +13,7 @@ import msgspec
 from codeplan.errors import UsageError
 from codeplan.llm import endpoint, prices, replies, requests
 from codeplan.llm.background_loop import run_and_wait
+from codeplan.llm.bounded_bodies import UnacceptableBodyError
 from codeplan.llm.connections import Connection, RateLimits, shared_connection
 from codeplan.llm.endpoint_errors import EndpointError, ErrorFactory
 from codeplan.llm.replies import ModelReply
@@ -106,7 +107,9 @@ class OpenAIModel:
         self._errors = self._error_factory(self.name)
 
     def __repr__(self) -> str:
-        return f"OpenAIModel({self.name!r}, base_url={self.base_url!r})" if hasattr(self, "_tell") else "OpenAIModel()"
+        return (
+            f"OpenAIModel({self.name!r}, base_url={self.base_url!r})" if hasattr(self, "_errors") else "OpenAIModel()"
+        )
 
     @property
     def base_url(self) -> str:
@@ -171,7 +174,7 @@ class OpenAIModel:
             return self._errors.attempt_timed_out(self._retry_policy.timeout)
         except openai.NotFoundError:
             return None  # the endpoint answers, but has no list of models
-        except openai.OpenAIError as error:
+        except (openai.OpenAIError, UnacceptableBodyError) as error:
             return self._errors.convert_client_error(error)
         return None
 
@@ -201,8 +204,8 @@ class OpenAIModel:
             text=self._errors.mask_answer(reply.text or ""),
             usage=_add_usage(errors, reply.usage),
             finish_reason=reply.finish_reason or "stop",
-            model=self._errors.mask_answer(reply.model) or self.name,
-            fingerprint=self._errors.mask_answer(reply.fingerprint),
+            model=self._errors.sanitise(reply.model) or self.name,
+            fingerprint=self._errors.sanitise(reply.fingerprint),
             retries=len(errors),
         )
 

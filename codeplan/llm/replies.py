@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from codeplan.llm.error_bodies import ErrorDetails, read_error
 from codeplan.types import Usage
 
 _REASONING_START, _REASONING_END = "<think>", "</think>"
@@ -20,8 +21,11 @@ _FINISH_REASONS = {
 }
 """Finish reasons of various servers, and what Chat Completions calls them."""
 
-_MAX_COUNT = 2**53
-"""The largest token count accepted: sums beyond it are no longer exact."""
+_MAX_COUNT = 10**12
+"""The largest token count accepted; no call has more, and sums of it fit into the integers of JSON decoders."""
+
+_MAX_ERROR_BYTES = 64 << 10
+"""The largest error in a reply that is decoded."""
 
 
 class ModelReply(msgspec.Struct, frozen=True):
@@ -36,7 +40,7 @@ class ModelReply(msgspec.Struct, frozen=True):
     usage: Usage = Usage(None, None)
     model: str = ""
     fingerprint: str = ""
-    error: Any = None
+    error: ErrorDetails | None = None
 
 
 class EmbeddingReply(msgspec.Struct, frozen=True):
@@ -45,16 +49,17 @@ class EmbeddingReply(msgspec.Struct, frozen=True):
     vectors: tuple[tuple[float, ...], ...] | None
     usage: Usage
     model: str = ""
-    error: Any = None
+    error: ErrorDetails | None = None
 
 
 def parse_chat(body: bytes) -> ModelReply | None:
     """The reply in a chat completion's body; None if it is not one."""
     read = _decode(body, _Chat)
-    if read is None or (read.error is None and read.choices is None):
+    error = read and _parse_error(read.error)
+    if read is None or (error is None and read.choices is None):
         return None
     usage = _parse_usage(read.usage, "prompt", "completion")
-    shared = {"usage": usage, "model": read.model or "", "error": read.error}
+    shared: dict[str, Any] = {"usage": usage, "model": read.model or "", "error": error}
     if not read.choices:
         return ModelReply(**shared)
     choice = read.choices[0]
@@ -70,7 +75,8 @@ def parse_chat(body: bytes) -> ModelReply | None:
 def parse_response(body: bytes) -> ModelReply | None:
     """The reply in a Responses API body; None if it is not one."""
     read = _decode(body, _Response)
-    if read is None or (read.error is None and read.output is None):
+    error = read and _parse_error(read.error)
+    if read is None or (error is None and read.output is None):
         return None
     parts = [part for item in read.output or [] if item.type == "message" for part in item.content or []]
     texts = [part.text or "" for part in parts if part.type == "output_text"]
@@ -80,18 +86,19 @@ def parse_response(body: bytes) -> ModelReply | None:
         finish_reason=_response_finish_reason(read),
         usage=_parse_usage(read.usage, "input", "output"),
         model=read.model or "",
-        error=read.error,
+        error=error,
     )
 
 
 def parse_embeddings(body: bytes, count: int) -> EmbeddingReply | None:
     """The vectors of ``count`` texts; None if the body is no such reply."""
     read = _decode(body, _Embeddings)
-    if read is None or (read.error is None and read.data is None):
+    error = read and _parse_error(read.error)
+    if read is None or (error is None and read.data is None):
         return None
-    tokens = read.usage if isinstance(read.usage, dict) else {}
+    tokens = _parse_object(read.usage)
     usage = Usage(_token_count(tokens, "prompt_tokens" if "prompt_tokens" in tokens else "total_tokens"), 0)
-    return EmbeddingReply(_order_vectors(read.data or [], count), usage, read.model or "", read.error)
+    return EmbeddingReply(_order_vectors(read.data or [], count), usage, read.model or "", error)
 
 
 def cut_at_stop(text: str, stop: Sequence[str]) -> str:
@@ -112,7 +119,7 @@ def _order_vectors(items: Sequence[_Embedding], count: int) -> tuple[tuple[float
 def _message_text(message: _Message) -> str | None:
     """The message's text; None if there is only reasoning, which some servers put beside an empty text."""
     text = _strip_reasoning(message.content)
-    reasoned = message.reasoning_content or message.reasoning
+    reasoned = {bytes(message.reasoning_content), bytes(message.reasoning)} - _NOTHING
     return None if reasoned and not (text or "").strip() else text
 
 
@@ -129,8 +136,8 @@ def _strip_reasoning(text: str | None) -> str | None:
 def _response_finish_reason(read: _Response) -> str:
     if read.status != "incomplete":
         return _normalise_finish_reason(read.status)
-    reason = (read.incomplete_details or {}).get("reason")
-    return _normalise_finish_reason(str(reason or "incomplete"))
+    reason = _parse_object(read.incomplete_details).get("reason", msgspec.Raw())
+    return _normalise_finish_reason(_decode(reason, str) or "incomplete")
 
 
 def _normalise_finish_reason(reason: str | None) -> str:
@@ -138,32 +145,52 @@ def _normalise_finish_reason(reason: str | None) -> str:
     return _FINISH_REASONS.get(given.lower(), given)
 
 
-def _parse_usage(tokens: object, input_name: str, output_name: str) -> Usage:
+def _parse_usage(usage: msgspec.Raw, input_name: str, output_name: str) -> Usage:
     """The tokens, read by the API's own names; None where a count is missing or invalid."""
-    if not isinstance(tokens, dict):
-        return Usage(None, None)
-    details = (tokens.get(f"{input_name}_tokens_details"), tokens.get(f"{output_name}_tokens_details"))
+    tokens = _parse_object(usage)
+    details = [_parse_object(tokens.get(f"{n}_tokens_details", msgspec.Raw())) for n in (input_name, output_name)]
+    sent, written = (_token_count(tokens, f"{n}_tokens") for n in (input_name, output_name))
     return Usage(
-        _token_count(tokens, f"{input_name}_tokens"),
-        _token_count(tokens, f"{output_name}_tokens"),
-        _token_count(details[0], "cached_tokens") or 0,
-        _token_count(details[1], "reasoning_tokens") or 0,
+        sent,
+        written,
+        _part_of(sent, _token_count(details[0], "cached_tokens")),
+        _part_of(written, _token_count(details[1], "reasoning_tokens")),
     )
 
 
-def _token_count(of: object, name: str) -> int | None:
-    value = of.get(name) if isinstance(of, dict) else None
-    return value if type(value) is int and 0 <= value <= _MAX_COUNT else None
+def _token_count(tokens: dict[str, msgspec.Raw], name: str) -> int | None:
+    value = _decode(tokens.get(name, msgspec.Raw()), int)
+    return value if value is not None and 0 <= value <= _MAX_COUNT else None
+
+
+def _part_of(whole: int | None, part: int | None) -> int:
+    """The part, or 0 if it is unknown or larger than a known whole."""
+    return 0 if part is None or (whole is not None and part > whole) else part
+
+
+def _parse_error(error: msgspec.Raw) -> ErrorDetails | None:
+    """The error in a reply; None if there is none."""
+    if bytes(error) in (b"", b"null"):
+        return None
+    return read_error(_decode(error, Any)) if len(error) <= _MAX_ERROR_BYTES else ErrorDetails()
+
+
+def _parse_object(value: msgspec.Raw) -> dict[str, msgspec.Raw]:
+    """The fields of a small JSON object; empty if it is something else."""
+    return (_decode(value, dict[str, msgspec.Raw]) or {}) if len(value) <= _MAX_ERROR_BYTES else {}
 
 
 # ------------------------------------------------------------------ the fields that are read; others are ignored
+# Fields of unknown types stay undecoded: as Python objects, they could take fifty times the memory of the body.
+
+_NOTHING = frozenset({b"", b"null", b'""', b"[]", b"{}", b"false"})
 
 
 class _Message(msgspec.Struct):
     content: str | None = None
     refusal: str | None = None
-    reasoning_content: Any = None
-    reasoning: Any = None
+    reasoning_content: msgspec.Raw = msgspec.Raw()
+    reasoning: msgspec.Raw = msgspec.Raw()
 
 
 class _Choice(msgspec.Struct):
@@ -175,8 +202,8 @@ class _Chat(msgspec.Struct):
     choices: list[_Choice] | None = None
     model: str | None = None
     system_fingerprint: str | None = None
-    usage: Any = None
-    error: Any = None
+    usage: msgspec.Raw = msgspec.Raw()
+    error: msgspec.Raw = msgspec.Raw()
 
 
 class _Part(msgspec.Struct):
@@ -193,10 +220,10 @@ class _Item(msgspec.Struct):
 class _Response(msgspec.Struct):
     output: list[_Item] | None = None
     status: str | None = None
-    incomplete_details: dict[str, Any] | None = None
+    incomplete_details: msgspec.Raw = msgspec.Raw()
     model: str | None = None
-    usage: Any = None
-    error: Any = None
+    usage: msgspec.Raw = msgspec.Raw()
+    error: msgspec.Raw = msgspec.Raw()
 
 
 class _Embedding(msgspec.Struct):
@@ -207,12 +234,13 @@ class _Embedding(msgspec.Struct):
 class _Embeddings(msgspec.Struct):
     data: list[_Embedding] | None = None
     model: str | None = None
-    usage: Any = None
-    error: Any = None
+    usage: msgspec.Raw = msgspec.Raw()
+    error: msgspec.Raw = msgspec.Raw()
 
 
-def _decode(body: bytes, kind: type[Any]) -> Any:
+def _decode(data: bytes | msgspec.Raw, kind: Any) -> Any:
+    """The value; None if the data is not JSON of this type."""
     try:
-        return msgspec.json.decode(body, type=kind)
+        return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None

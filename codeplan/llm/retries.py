@@ -11,6 +11,7 @@ import msgspec
 
 from codeplan.budget import seconds_left
 from codeplan.llm.background_loop import run_and_wait
+from codeplan.llm.bounded_bodies import UnacceptableBodyError
 from codeplan.llm.connections import Connection, response_class
 from codeplan.llm.endpoint_errors import EndpointError, ErrorFactory
 from codeplan.llm.replies import ModelReply
@@ -98,7 +99,7 @@ async def _try_once(call: EndpointCall[_Answer], connection: Connection, seconds
                 body = await _send(call, client, seconds)
     except TimeoutError:
         return call.errors.attempt_timed_out(seconds)
-    except openai.OpenAIError as error:
+    except (openai.OpenAIError, UnacceptableBodyError) as error:
         return call.errors.convert_client_error(error)
     outcome = call.parse(body)
     admitted.tokens = (outcome.usage or NO_USAGE).total_tokens or call.tokens

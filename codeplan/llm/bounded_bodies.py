@@ -1,0 +1,127 @@
+"""Bounds what an endpoint may send: each body is decompressed piece by piece, and reading ends at a maximum size."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterator
+from typing import Any, Final
+
+from codeplan.llm.requests import EMBEDDINGS_PATH
+
+MAX_BODY_BYTES: Final = 8 << 20
+"""Maximum decompressed size of a body. The longest reply that is used (``MAX_REPLY_CHARS``) takes a fifth of it, even
+with every character escaped."""
+
+MAX_EMBEDDINGS_BYTES: Final = 32 << 20
+"""The same for embeddings: 256 vectors of 4096 numbers take some 23 MB."""
+
+MAX_ERROR_BYTES: Final = 64 << 10
+"""What is read of the body of an error or a redirection; the status counts, so the rest is left unread."""
+
+MAX_REDIRECTS: Final = 5
+
+ACCEPTED_ENCODINGS: Final = "gzip, deflate"
+"""What requests accept. Other encodings would need further decompressors with bounds of their own."""
+
+_PIECE = 64 << 10
+
+
+class UnacceptableBodyError(Exception):
+    """The endpoint sent a body that is not read. The text completes the sentence "the model endpoint …"."""
+
+
+def bound_body(stream_class: type[Any]) -> Callable[[Any], Coroutine[Any, Any, None]]:
+    """A response hook for the HTTP library whose class of byte streams is ``stream_class``.
+
+    From then on, reading the response raises UnacceptableBodyError if its body is too large or cannot be decompressed.
+    """
+    bounded = _bounded_stream_class(stream_class)
+
+    async def hook(response: Any) -> None:
+        encoding = response.headers.pop("content-encoding", "").strip().lower()
+        if response.is_success:
+            is_embeddings = response.request.url.path.endswith(EMBEDDINGS_PATH)
+            pieces = _read_reply(response.stream, encoding, MAX_EMBEDDINGS_BYTES if is_embeddings else MAX_BODY_BYTES)
+        else:
+            pieces = _read_error(response.stream, encoding)
+        response.stream = bounded(response.stream, pieces)
+
+    return hook
+
+
+def _bounded_stream_class(stream_class: type[Any]) -> type[Any]:
+    class BoundedStream(stream_class):  # type: ignore[misc]
+        def __init__(self, stream: Any, pieces: AsyncIterator[bytes]) -> None:
+            self._stream, self._pieces = stream, pieces
+
+        def __aiter__(self) -> AsyncIterator[bytes]:
+            return self._pieces
+
+        async def aclose(self) -> None:
+            await self._stream.aclose()
+
+    return BoundedStream
+
+
+async def _read_reply(stream: AsyncIterable[bytes], encoding: str, max_bytes: int) -> AsyncIterator[bytes]:
+    """The decompressed body in small pieces."""
+    left = max_bytes
+    decode = _decoder(encoding)
+    async for received in stream:
+        for piece in decode(received):
+            left -= len(piece)
+            if left < 0:
+                raise UnacceptableBodyError(
+                    f"sent a body of more than {max_bytes >> 20} MiB, which is not read; ask for less at a time, or "
+                    "check that the base URL is that of an API for models"
+                )
+            yield piece
+
+
+async def _read_error(stream: AsyncIterable[bytes], encoding: str) -> AsyncIterator[bytes]:
+    """The start of the decompressed body; empty if it cannot be decompressed."""
+    left = MAX_ERROR_BYTES
+    try:
+        decode = _decoder(encoding)
+        async for received in stream:
+            for piece in decode(received):
+                yield piece[:left]
+                left -= len(piece)
+                if left <= 0:
+                    return
+    except UnacceptableBodyError:
+        return
+
+
+def _decoder(encoding: str) -> Callable[[bytes], Iterator[bytes]]:
+    if encoding in ("", "identity"):
+        return lambda received: iter((received,))
+    if encoding in ("gzip", "x-gzip", "deflate"):
+        return _Inflater().decode
+    raise UnacceptableBodyError(
+        f"sent a body with the encoding {encoding[:40]!r}, though requests accept only {ACCEPTED_ENCODINGS}; "
+        "check the proxies before it"
+    )
+
+
+class _Inflater:
+    """Decompresses gzip (with any number of members) and zlib, at most ``_PIECE`` bytes at a time."""
+
+    def __init__(self) -> None:
+        self._inflate = _new_inflate()
+
+    def decode(self, received: bytes) -> Iterator[bytes]:
+        """The pieces that can be decompressed with what was received so far."""
+        while received:
+            if self._inflate.eof:
+                self._inflate = _new_inflate()
+            try:
+                piece = self._inflate.decompress(received, _PIECE)
+            except zlib.error:
+                raise UnacceptableBodyError("sent a compressed body that is damaged; try again later") from None
+            received = self._inflate.unused_data if self._inflate.eof else self._inflate.unconsumed_tail
+            yield piece
+
+
+def _new_inflate() -> Any:
+    return zlib.decompressobj(zlib.MAX_WBITS | 32)  # 32: the header says whether it is gzip or zlib

@@ -1,0 +1,280 @@
+"""An endpoint may send anything: memory stays flat, and every body ends in an answer or in one sentence."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import itertools
+import json
+import os
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+from support.raw_server import Answer, serve_raw
+from support.reply_server import HELLO, Endpoint, reply
+
+from codeplan.errors import ModelError
+from codeplan.llm.bounded_bodies import MAX_BODY_BYTES
+from codeplan.llm.openai_client import OpenAIModel
+
+ASK_ONCE = Path(__file__).parent.parent / "support" / "ask_once.py"
+MAX_GROWTH = 120.0  # megabytes; the bombs below stand for a thousand or more
+MEBIBYTE = 1 << 20
+
+
+@functools.cache
+def bomb(kind: str) -> bytes:
+    """1 GiB of spaces, compressed."""
+    compress = zlib.compressobj(9, wbits=31 if kind == "gzip" else 15)
+    spaces = b" " * MEBIBYTE
+    return b"".join(compress.compress(spaces) for _ in range(1024)) + compress.flush()
+
+
+def head(*headers: str, status: str = "200 OK") -> bytes:
+    return "\r\n".join([f"HTTP/1.1 {status}", "Content-Type: application/json", *headers, "", ""]).encode()
+
+
+def whole(body: bytes, *headers: str, status: str = "200 OK") -> Iterator[bytes]:
+    yield head(f"Content-Length: {len(body)}", *headers, status=status)
+    yield body
+
+
+def endless(piece: bytes, *headers: str, status: str = "200 OK") -> Iterator[bytes]:
+    """A body without an end: 1.5 GB, unless the client hangs up."""
+    yield head("Connection: close", *headers, status=status)
+    yield from itertools.repeat(piece, 1_500_000_000 // len(piece))
+
+
+def chunked(piece: bytes) -> Iterator[bytes]:
+    yield head("Transfer-Encoding: chunked")
+    yield from itertools.repeat(b"%x\r\n%s\r\n" % (len(piece), piece), 1_500_000_000 // len(piece))
+
+
+def members() -> Iterator[bytes]:
+    """A gzip body of many members, each of which stands for a megabyte."""
+    yield head("Content-Encoding: gzip", "Connection: close")
+    yield from itertools.repeat(gzip.compress(b" " * MEBIBYTE), 2_000)
+
+
+def huge_headers() -> Iterator[bytes]:
+    yield b"HTTP/1.1 200 OK\r\n"
+    yield from (b"X-%d: %s\r\n" % (i, b"a" * 10_000) for i in range(100_000))
+
+
+def fields_of(**fields: str) -> bytes:
+    """A reply with these fields in JSON, within the largest body that is read."""
+    given = {"choices": json.dumps(reply()["choices"]), **fields}
+    return ("{" + ",".join(f'"{name}":{value}' for name, value in given.items()) + "}").encode()
+
+
+def many(item: str) -> str:
+    return "[" + ",".join([item] * ((MAX_BODY_BYTES - 1000) // (len(item) + 1))) + "]"
+
+
+SAID = "sent a body of more than 8 MiB"
+BOMBS: dict[str, tuple[Answer, str]] = {
+    "gzip": (lambda: whole(bomb("gzip"), "Content-Encoding: gzip"), SAID),
+    "gzip by its other name": (lambda: whole(bomb("gzip"), "Content-Encoding: X-GZIP"), SAID),
+    "deflate": (lambda: whole(bomb("zlib"), "Content-Encoding: deflate"), SAID),
+    "gzip within gzip": (lambda: whole(gzip.compress(bomb("gzip")), "Content-Encoding: gzip, gzip"), "encoding 'gzip"),
+    "two headers of encodings": (
+        lambda: whole(gzip.compress(bomb("gzip")), "Content-Encoding: gzip", "Content-Encoding: gzip"),
+        "with the encoding 'gzip, gzip'",
+    ),
+    "many members": (members, SAID),
+    "brotli": (lambda: whole(b"\x00" * 1000, "Content-Encoding: br"), "with the encoding 'br'"),
+    "zstd": (lambda: whole(b"\x28\xb5\x2f\xfd", "Content-Encoding: zstd"), "with the encoding 'zstd'"),
+    "damaged gzip": (lambda: whole(b"\x1f\x8b" + b"a" * 100, "Content-Encoding: gzip"), "is damaged"),
+    "endless spaces": (lambda: endless(b" " * MEBIBYTE), SAID),
+    "endless chunks": (lambda: chunked(b"a" * 60_000), SAID),
+    "an endless stream of events": (lambda: endless(b"data: {}\n\n" * 5000, "Content-Type: text/event-stream"), SAID),
+    "an event without a line end": (lambda: endless(b"data: " + b"a" * 60_000), SAID),
+    "one string of 300 MB": (lambda: endless(b'{"choices": "' + b"a" * 300_000_000), SAID),
+    "headers without an end": (huge_headers, "cannot be reached"),
+    "a line of status without an end": (lambda: itertools.repeat(b"HTTP/1.1 200 " + b"a" * 60_000, 20_000), "cannot"),
+    "an error of 1.5 GB": (lambda: endless(b"<" * MEBIBYTE, status="400 Bad Request"), "refused the request (400)"),
+    "an error as a bomb": (lambda: whole(bomb("gzip"), "Content-Encoding: gzip", status="500 Oops"), "failed (500)"),
+    "a refused key in an unknown encoding": (
+        lambda: whole(b"\x00", "Content-Encoding: br", status="401 Unauthorized"),
+        "wants a key (401)",
+    ),
+    "a redirection with a bomb": (
+        lambda: whole(bomb("gzip"), "Content-Encoding: gzip", "Location: /v1/again", status="307 Again"),
+        "cannot be reached (Exceeded maximum allowed redirects",
+    ),
+    "lists for an error": (lambda: whole(fields_of(error=many("[]"))), "answered with an error"),
+    "lists for a usage": (lambda: whole(fields_of(usage=many("[]"))), "an answer"),
+    "objects for reasoning": (
+        lambda: whole(fields_of(choices='[{"message": {"content": "", "reasoning": ' + many("{}") + "}}]")),
+        "sent no text",
+    ),
+    "choices": (lambda: whole(fields_of(choices=many('{"message":{}}'))), "sent no text"),
+}
+
+
+def ask(answer: Answer, api: str = "chat") -> tuple[str, float]:
+    """What a process of its own says of this endpoint, and by how many megabytes its memory grew."""
+    environment = {name: value for name, value in os.environ.items() if "OPENAI" not in name and "PROXY" not in name}
+    with serve_raw(lambda: whole(json.dumps(reply()).encode())) as honest, serve_raw(answer) as url:
+        done = subprocess.run(
+            [sys.executable, ASK_ONCE, url, honest, api],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    return told["said"], told["grown"]
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_no_body_takes_more_memory_than_its_cap_allows(name: str) -> None:
+    answer, said = BOMBS[name]
+    told, grown = ask(answer)
+    assert said in told
+    assert "\n" not in told
+    assert len(told) < 700
+    assert grown < MAX_GROWTH
+
+
+def test_embeddings_may_be_larger_but_are_bounded_too() -> None:
+    told, grown = ask(lambda: endless(b'{"data": [' + b'{"index": 0, "embedding": [0.5]},' * 30_000), "embeddings")
+    assert "sent a body of more than 32 MiB" in told
+    assert grown < MAX_GROWTH
+
+
+def test_a_body_that_is_too_large_is_not_asked_for_again() -> None:
+    asked = 0
+
+    def answer() -> Iterable[bytes]:
+        nonlocal asked
+        asked += 1
+        return endless(b" " * MEBIBYTE)
+
+    with serve_raw(answer) as url, pytest.raises(ModelError, match="8 MiB"):
+        OpenAIModel("tiny", base_url=url, max_retries=3).complete(HELLO, purpose="ask")
+    assert asked == 1
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "x-gzip", "identity", ""])
+def test_honest_replies_are_read_in_each_accepted_encoding(encoding: str) -> None:
+    body = json.dumps(reply("Hello. " * 1000)).encode()
+    packed = {"deflate": zlib.compress, "": bytes, "identity": bytes}.get(encoding, gzip.compress)(body)
+    headers = [f"Content-Encoding: {encoding}"] if encoding else []
+    with serve_raw(lambda: whole(packed, *headers)) as url:
+        answer = OpenAIModel("tiny", base_url=url, max_retries=0).complete(HELLO, purpose="ask")
+    assert answer.text == "Hello. " * 1000
+
+
+def test_a_reply_in_several_members_is_read_whole() -> None:
+    body = json.dumps(reply("Hello.")).encode()
+    packed = b"".join(gzip.compress(body[i : i + 20]) for i in range(0, len(body), 20))
+    with serve_raw(lambda: whole(packed, "Content-Encoding: gzip")) as url:
+        answer = OpenAIModel("tiny", base_url=url, max_retries=0).complete(HELLO, purpose="ask")
+    assert answer.text == "Hello."
+
+
+@pytest.mark.parametrize(("missing", "fits"), [(0, True), (-1, False)])
+def test_a_body_may_have_exactly_the_maximum_size(missing: int, fits: bool) -> None:
+    body = json.dumps(reply("Hello.")).encode()
+    body += b" " * (MAX_BODY_BYTES - len(body) - missing)
+    with serve_raw(lambda: whole(body)) as url:
+        model = OpenAIModel("tiny", base_url=url, max_retries=0)
+        if fits:
+            assert model.complete(HELLO, purpose="ask").text == "Hello."
+        else:
+            with pytest.raises(ModelError, match="8 MiB"):
+                model.complete(HELLO, purpose="ask")
+
+
+LIES: dict[str, list[bytes]] = {
+    "a length that is too long": [head("Content-Length: 99999"), json.dumps(reply()).encode()],
+    "a length that is too short": [head("Content-Length: 5"), json.dumps(reply()).encode()],
+    "a negative length": [head("Content-Length: -5"), b"{}"],
+    "two lengths": [head("Content-Length: 2", "Content-Length: 3"), b"{}"],
+    "a chunk of no size": [head("Transfer-Encoding: chunked"), b"zz\r\n{}\r\n"],
+    "a chunk of a huge size": [head("Transfer-Encoding: chunked"), b"f" * 30 + b"\r\n{}\r\n"],
+    "no protocol": [b"\x00\x01\x02\x03" * 100],
+    "a redirection to a file": [head("Location: file:///etc/passwd", "Content-Length: 0", status="307 Go")],
+    "a redirection to nowhere": [head("Location: http://[", "Content-Length: 0", status="307 Go")],
+    "a redirection with control characters": [head("Location: /\x01\x02", "Content-Length: 0", status="307 Go")],
+    "headers that are not ASCII": [head("X-A: \udc80\udcff".encode("utf-8", "surrogateescape").decode("latin-1"))],
+    "a status beyond all": [head("Content-Length: 0", status="999 Odd")],
+    "a cookie without sense": [head("Set-Cookie: \x1f=;;;=", "Content-Length: 0")],
+    "a content type without sense": [head("Content-Type: ;;;charset=\xff", "Content-Length: 0")],
+    "an unknown character set": [
+        head("Content-Type: text/plain; charset=zzz", "Content-Length: 3", status="400 No"),
+        b"abc",
+    ],
+    "nothing": [],
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_whatever_breaks_the_protocol_is_one_sentence(name: str) -> None:
+    with serve_raw(lambda: LIES[name]) as url, pytest.raises(ModelError) as caught:
+        OpenAIModel("tiny", base_url=url, max_retries=0).complete(HELLO, purpose="ask")
+    assert str(caught.value).startswith(f"the model endpoint {url} ")
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 100_000,
+        b'{"error":' * 900 + b"1" + b"}" * 900,
+        b'{"error":' * 100_000,
+        b'{"choices":[{"message":{"content":"\\ud800"}}]}',
+        b'{"choices":[{"message":{"content":"\xed\xa0\x80"}}]}',
+        b'{"choices":[{"message":{"content":"a"},"finish_reason":"\\u001b[2J\\u0000"}]}',
+        b'{"choices":[{"message":{"content":"a"},"finish_reason":"' + b"x" * 1_000_000 + b'"}]}',
+        b'{"choices":[{"message":{"content":null,"tool_calls":[{"function":{"name":"rm"}}]},"finish_reason":"stop"}]}',
+        b'{"choices":[{"message":{"content":null,"refusal":"' + b"no\\u001b " * 100_000 + b'"}}]}',
+        b'{"error":{"message":["a"],"code":{"b":1}}}',
+        b'{"error":"' + b"\\u202e" * 100_000 + b'"}',
+        b"data: {}\n\n" * 100_000,
+        b" " * 5_000_000,
+    ],
+)
+@pytest.mark.parametrize("status", [200, 400])
+def test_odd_bodies_are_one_short_printable_sentence(endpoint: Endpoint, body: bytes, status: int) -> None:
+    said = endpoint.answer(body, status).failure()
+    assert said.isprintable()
+    assert len(said) < 700
+
+
+def test_what_the_endpoint_calls_its_model_is_short_and_printable(endpoint: Endpoint) -> None:
+    odd = "m\x1b]0;title\x07\x00\u202e" + "x" * 100_000
+    answer = endpoint.answer(reply(model=odd, system_fingerprint=odd)).model().complete(HELLO, purpose="ask")
+    for name in (answer.model, answer.fingerprint):
+        assert name.isprintable()
+        assert len(name) < 300
+
+
+@pytest.mark.parametrize("count", [-1, 2**60, 10**30, 1e400, float("nan"), "12", True, [1], {"a": 1}, None])
+def test_a_count_of_tokens_that_is_none_is_unknown(endpoint: Endpoint, count: object) -> None:
+    usage = {
+        "prompt_tokens": count,
+        "completion_tokens": 3,
+        "prompt_tokens_details": {"cached_tokens": count},
+        "completion_tokens_details": {"reasoning_tokens": count},
+    }
+    text = json.dumps(reply()).encode().replace(json.dumps(reply()["usage"]).encode(), json.dumps(usage).encode())
+    found: object = "an error"
+    try:
+        found = endpoint.answer(text).model().complete(HELLO, purpose="ask").usage.input_tokens
+    except ModelError as error:
+        assert "not a reply" in str(error)  # NaN and infinity are no JSON
+    assert found in (None, "an error")
+
+
+def test_parts_that_exceed_the_whole_are_ignored(endpoint: Endpoint) -> None:
+    usage = {"prompt_tokens": 9, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 10}}
+    answer = endpoint.answer(reply(usage=usage)).model().complete(HELLO, purpose="ask")
+    assert (answer.usage.input_tokens, answer.usage.cached_tokens) == (9, 0)
