@@ -32,8 +32,12 @@ from codeplan.errors import UsageError
 from codeplan.recording.redaction import remove_secrets
 from codeplan.runner.setup import EpisodeSetup
 from codeplan.types import Task
+from codeplan.untrusted.files import read_user_text
 from codeplan.untrusted.toml import parse_toml
 from codeplan.version import VERSION
+
+MAX_SPEC_BYTES = 1_000_000
+"""A larger file is not read."""
 
 SpecEntry = str | dict[str, Any]
 """A name, or a table of ``name`` and settings; ``label`` replaces them in the cell's name."""
@@ -78,10 +82,10 @@ class ResolvedBench(msgspec.Struct, frozen=True):
 def read_spec(path: Path) -> BenchSpec:
     """Read a TOML file. Raises: UsageError if it cannot be read or is invalid."""
     try:
-        return msgspec.convert(parse_toml(path.read_text()), BenchSpec)
+        return msgspec.convert(parse_toml(read_user_text(path, MAX_SPEC_BYTES)), BenchSpec)
     except OSError as e:
         raise UsageError(f"{path} cannot be read: {e.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as e:
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as e:
         raise UsageError(f"{path} does not describe a bench: {e}") from None
     except UsageError as e:
         raise UsageError(f"{path}: {e}") from None

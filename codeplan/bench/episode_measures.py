@@ -9,9 +9,11 @@ from statistics import fmean
 import msgspec
 
 from codeplan.bench.store import BenchCell, BenchRecord, EpisodeOutcome
+from codeplan.recording.trace import MAX_LINE_BYTES
 from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.statistics import pass_at_k, wilson_interval
 from codeplan.types import Value
+from codeplan.untrusted import files
 
 
 class EpisodeMeasures(Value, frozen=True):
@@ -72,7 +74,7 @@ def measure_cell(bench: BenchRecord, cell: BenchCell) -> dict[tuple[str, int], M
 
 def measure_episode(ended: EpisodeOutcome, folder: Path, no_effect_prefixes: tuple[str, ...] | None) -> EpisodeMeasures:
     """Return the measures of an episode of the bench in ``folder``."""
-    result, observed = ended.result, list(_read_observations(folder / ended.run / TRACE_NAME)) if ended.run else []
+    result, observed = ended.result, list(_read_observations(folder, ended.run)) if ended.run else []
     since = max((i for i, text in enumerate(observed) if text is None), default=-1)
     known = since >= 0 and no_effect_prefixes is not None
     return EpisodeMeasures(
@@ -154,12 +156,15 @@ _decoder = msgspec.json.Decoder(_EventWithObservation)
 _EVENT_PREFIXES = (b'{"event":"action_taken"', b'{"event":"environment_reset"')
 
 
-def _read_observations(trace: Path) -> Iterator[str | None]:
-    """The observation after each action of a trace, and None for each reset; empty if there is no trace."""
+def _read_observations(folder: Path, run: str) -> Iterator[str | None]:
+    """The observation after each action of a run in a bench's folder, and None for each reset; empty without a trace.
+
+    The bench's results name the run, so the path may lead anywhere; a trace outside the bench's folder is not read.
+    """
     try:
-        with trace.open("rb") as lines:
-            for line in lines:
-                if line.startswith(_EVENT_PREFIXES) and line.endswith(b"\n"):
+        with files.open_to_read(folder / run / TRACE_NAME, folder) as file:
+            for line in files.bounded_lines(file, MAX_LINE_BYTES):
+                if line.startswith(_EVENT_PREFIXES):
                     event = _decoder.decode(line)
                     yield event.observation.text if event.event == "action_taken" else None
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
 import time
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from codeplan.recording.trace import Trace
 from codeplan.runner import models, new_episodes, recorded_episodes
 from codeplan.runner.setup import ending_from_exception
 from codeplan.types import InfrastructureFailed, Result, Task, Value
+from codeplan.untrusted.files import open_folder
 
 DEFAULT_RETRIES = 2
 DEFAULT_PAUSE_SECONDS = 1.0
@@ -82,7 +84,9 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
     def _run_once(self, job: EpisodeJob, folder: Path | None, on_event: EventHandler) -> Result:
         """Run the job; resume its trace if that is possible."""
         settings = _with_repeat_seed(job, self.settings.get(job.cell.name, job.cell.settings))
-        if folder and (folder / new_episodes.TRACE_NAME).exists():
+        if folder and self.folder and self.storage is None:
+            _refuse_links(folder, Path(self.folder))
+        if folder and os.path.lexists(folder / new_episodes.TRACE_NAME):
             if _has_begun(folder):
                 with contextlib.suppress(Diverged):
                     return self._resume(folder, on_event, settings)
@@ -99,7 +103,7 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
             _set_aside(folder)
             raise
         finally:
-            if (recorder := self.tapes.get("record")) and (folder / new_episodes.TRACE_NAME).exists():
+            if (recorder := self.tapes.get("record")) and os.path.lexists(folder / new_episodes.TRACE_NAME):
                 put = recorder.start_episode()
                 for event in Trace.read(folder / new_episodes.TRACE_NAME):
                     put(event)
@@ -139,6 +143,16 @@ def _with_repeat_seed(job: EpisodeJob, settings: dict[str, Any]) -> dict[str, An
     return {**settings, "model_seed": (settings.get("model_seed") or 0) + job.repeat}
 
 
+def _refuse_links(folder: Path, bench: Path) -> None:
+    """Raise UsageError if the episode's folder, or one between it and the bench's, is a link."""
+    try:
+        os.close(open_folder(folder, bench))
+    except FileNotFoundError:
+        return
+    except OSError as e:
+        raise UsageError(f"the trace cannot be written to {folder}: {e.strerror}") from None
+
+
 def _has_begun(folder: Path) -> bool:
     """Whether the trace is readable and has its first event."""
     try:
@@ -151,6 +165,6 @@ def _has_begun(folder: Path) -> bool:
 def _set_aside(folder: Path) -> None:
     """Rename the trace, so that it is kept and the episode starts over."""
     number = 1
-    while (folder / f"died-{number}.jsonl").exists():
+    while os.path.lexists(folder / f"died-{number}.jsonl"):
         number += 1
     (folder / new_episodes.TRACE_NAME).rename(folder / f"died-{number}.jsonl")

@@ -22,6 +22,10 @@ from codeplan.budget import Budget
 from codeplan.errors import TraceFailure, UsageError
 from codeplan.recording.file_lock import lock_exclusively
 from codeplan.types import Result, Task, Value
+from codeplan.untrusted import files
+
+MAX_BENCH_BYTES = 1 << 29
+"""Larger files are not read."""
 
 GRID_FILE = "bench.json"
 RESULTS_FILE = "results.jsonl"
@@ -109,13 +113,13 @@ def read_bench(folder: Path | str) -> BenchRecord:
     """Read the bench in a folder, which may still be running. Raises: UsageError if it is missing or damaged."""
     folder = Path(folder)
     try:
-        grid = msgspec.json.decode((folder / GRID_FILE).read_bytes(), type=BenchGrid)
+        grid = msgspec.json.decode(files.read_bytes(folder / GRID_FILE, MAX_BENCH_BYTES), type=BenchGrid)
     except OSError as e:
         raise UsageError(f"there is no bench in {folder}: {GRID_FILE} cannot be read ({e.strerror})") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
         raise UsageError(f"{folder / GRID_FILE} is not a bench: {e}") from None
     path = folder / RESULTS_FILE
-    ended = _read_json_lines(path, EpisodeOutcome)[0] if path.exists() else []
+    ended = _read_json_lines(path, EpisodeOutcome)[0] if os.path.lexists(path) else []
     return BenchRecord(folder, grid, order_outcomes(grid, ended))
 
 
@@ -135,7 +139,7 @@ class BenchStore:
         self.folder = Path(folder)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            file = (self.folder / RESULTS_FILE).open("a+b", buffering=0)
+            file = files.open_to_append(self.folder / RESULTS_FILE)
             self._file = lock_exclusively(file, f"a bench is still running in {self.folder}; wait for it or stop it")
         except OSError as e:
             raise UsageError(f"the bench cannot be written to {folder}: {e.strerror}") from None
@@ -154,7 +158,7 @@ class BenchStore:
     def append(self, outcome: EpisodeOutcome) -> None:
         """Store an outcome. Raises: TraceFailure if it cannot be written."""
         try:
-            self._file.write(msgspec.json.encode(outcome) + b"\n")
+            files.write_all(self._file, msgspec.json.encode(outcome) + b"\n")
             os.fsync(self._file.fileno())
         except OSError as e:
             raise TraceFailure(f"{self.folder / RESULTS_FILE} cannot be written: {e.strerror}") from e
@@ -164,15 +168,18 @@ class BenchStore:
         self._file.close()
 
     def _write_grid(self, grid: BenchGrid) -> None:
-        if (self.folder / GRID_FILE).exists():
+        if os.path.lexists(self.folder / GRID_FILE):
             before = read_bench(self.folder).grid
             _must_contain(grid, before, self.folder)
             grid = msgspec.structs.replace(grid, codeplan_version=before.codeplan_version)
-        whole = self.folder / f".{GRID_FILE}.new"
-        whole.write_bytes(msgspec.json.format(msgspec.json.encode(grid)) + b"\n")
-        os.replace(whole, self.folder / GRID_FILE)
+        elif os.fstat(self._file.fileno()).st_size:
+            raise UsageError(f"{self.folder} holds a {RESULTS_FILE} but no {GRID_FILE}; name another folder")
         _, size = _read_json_lines(self.folder / RESULTS_FILE, EpisodeOutcome)
-        self._file.truncate(size)  # a torn line would corrupt the next
+        try:
+            files.write_atomically(self.folder / GRID_FILE, msgspec.json.format(msgspec.json.encode(grid)) + b"\n")
+            self._file.truncate(size)  # a torn line would corrupt the next
+        except OSError as e:
+            raise UsageError(f"the bench cannot be written to {self.folder}: {e.strerror}") from None
 
 
 def _must_contain(grid: BenchGrid, before: BenchGrid, folder: Path) -> None:
@@ -209,9 +216,10 @@ def _read_json_lines(path: Path, kind: type[_S]) -> tuple[Sequence[_S], int]:
     """The values of a JSON Lines file, and the size of its whole lines."""
     decoder = msgspec.json.Decoder(kind)
     try:
-        lines = path.read_bytes().split(b"\n")[:-1]  # after the last newline: nothing, or a torn line
+        whole = files.read_bytes(path, MAX_BENCH_BYTES)
     except OSError as e:
         raise UsageError(f"{path} cannot be read: {e.strerror}") from None
+    lines = whole.split(b"\n")[:-1]  # after the last newline: nothing, or a torn line
     values = []
     for number, line in enumerate(lines, 1):
         try:

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from codeplan.errors import InfrastructureError, UsageError
+from codeplan.untrusted.folders import find_files
+
+_MAX_DEPTH = 4
 
 
 def upload_folder(folder: Path, address: str, run: str) -> None:
@@ -23,11 +26,10 @@ def download_folder(address: str, run: str, folder: Path) -> None:
 
 
 def _upload_files(files: Any, folder: Path, place: str) -> None:
-    for file in folder.rglob("*"):
-        if file.is_file():
-            there = f"{place}/{file.relative_to(folder).as_posix()}"
-            files.makedirs(there.rpartition("/")[0], exist_ok=True)
-            files.put_file(str(file), there)
+    for file in find_files(folder, None, _MAX_DEPTH):
+        there = f"{place}/{file.relative_to(folder).as_posix()}"
+        files.makedirs(there.rpartition("/")[0], exist_ok=True)
+        files.put_file(str(file), there)
 
 
 def _with_storage_errors(what: str, address: str, do: Any) -> None:

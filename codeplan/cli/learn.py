@@ -42,7 +42,9 @@ def learn(
     Start an interrupted training again to continue it. Use the result with
     `codeplan run ENV --method autoplan --set plan=FOLDER/plan.txt`.
     """
+    from codeplan.errors import UsageError
     from codeplan.runner.new_episodes import learn as learn_from
+    from codeplan.untrusted.files import write_atomically
 
     given = options.collect_settings(more, data=data, base_url=base_url, executor_model=executor_model)
     config = options.load_config()
@@ -52,9 +54,12 @@ def learn(
     given["budget"] = options.make_budget(config)
     with options.open_tapes(record, replay) as tapes:
         learnt: Any = learn_from(env, tasks, method, model, out=out / "episodes", **tapes, **given)
-    out.mkdir(parents=True, exist_ok=True)
     file = out / "plan.txt"
-    file.write_text(f"{learnt.plan}\n", encoding="utf-8")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, f"{learnt.plan}\n")
+    except OSError as e:
+        raise UsageError(f"the plan cannot be written to {file}: {e.strerror}") from None
     typer.echo(f"{learnt.plan}\n\nlearnt from {len(tasks)} tasks; the plan is in {file}")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -107,11 +106,12 @@ def read_plan(path: str) -> str:
 
 def _bytes(path: str) -> bytes:
     from codeplan.errors import UsageError
+    from codeplan.untrusted.files import open_user_file
 
     try:
         if path == "-":
             return sys.stdin.buffer.read(MAX_PLAN_BYTES + 1)
-        with Path(path).open("rb") as file:
+        with open_user_file(path) as file:
             return file.read(MAX_PLAN_BYTES + 1)
     except (OSError, ValueError) as e:
         why = getattr(e, "strerror", None) or "not a path"

@@ -92,12 +92,14 @@ def _manifests(plan: Path) -> list[Path]:
     from codeplan.errors import UsageError
     from codeplan.testing.cases.manifest import MANIFEST_SUFFIX
     from codeplan.testing.cases.manifest_files import read_manifest, read_text
+    from codeplan.untrusted.folders import list_folder
 
     if plan.name.endswith(MANIFEST_SUFFIX):
         return [plan]
     if not plan.is_file():
         raise UsageError(f"there is no file {plan}; name a plan, or a manifest (*{MANIFEST_SUFFIX})")
-    beside = sorted(plan.parent.glob(f"*{MANIFEST_SUFFIX}"))
+    names = [entry.name for entry in list_folder(plan.parent) if not entry.is_folder]
+    beside = [plan.parent / name for name in names if name.endswith(MANIFEST_SUFFIX)]
     found = [m for m in beside if read_manifest(m, read_text(m)).plan == plan.name]
     if not found:
         raise UsageError(f"no manifest beside {plan} is for it; write one (*{MANIFEST_SUFFIX}), or name it")

@@ -11,6 +11,10 @@ import msgspec
 
 from codeplan.errors import UsageError
 from codeplan.untrusted import toml
+from codeplan.untrusted.files import read_user_text
+
+MAX_TOML_BYTES = 1_000_000
+"""Larger files are not read."""
 
 T = TypeVar("T")
 
@@ -18,11 +22,9 @@ T = TypeVar("T")
 def read_text(path: str | Path, description: str) -> str:
     """The text of a file. Raises UsageError, which calls the file ``description``, if it cannot be read."""
     try:
-        return Path(path).read_text("utf-8")
+        return read_user_text(path, MAX_TOML_BYTES)
     except OSError as e:
         raise UsageError(f"{description} {path} cannot be read: {e.strerror}") from None
-    except (UnicodeDecodeError, ValueError):
-        raise UsageError(f"{description} {path} is not text in UTF-8; save it as UTF-8") from None
 
 
 def parse_toml(source: str, name: str) -> dict[str, Any]:

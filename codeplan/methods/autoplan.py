@@ -19,6 +19,9 @@ from codeplan.planning.asking import ask_template, load_prompts
 from codeplan.planning.executor_turns import collect_turns, format_transcript
 from codeplan.plugins import Setting
 from codeplan.types import Result, Task, Value
+from codeplan.untrusted import files
+
+MAX_PLAN_FILE_BYTES = 1_000_000
 
 
 class EpisodeReview(Value, frozen=True):
@@ -123,15 +126,14 @@ class AutoPlan:
 
 def _read(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as e:
-        reason = e.strerror if isinstance(e, OSError) else "it is not UTF-8 text"
-        raise UsageError(f"the plan {file} cannot be read: {reason}") from None
+        return files.read_user_text(file, MAX_PLAN_FILE_BYTES).strip()
+    except OSError as e:
+        raise UsageError(f"the plan {file} cannot be read: {e.strerror}") from None
 
 
 def _write(file: Path, plan: str) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f"{plan}\n", encoding="utf-8")
+        files.write_atomically(file, f"{plan}\n")
     except OSError as e:
         raise UsageError(f"the plan cannot be written to {file}: {e.strerror}") from None

@@ -33,6 +33,9 @@ from codeplan.untrusted import files
 MAX_TRACE_BYTES = 1 << 29
 """A larger trace is not read as a whole. The report reads traces of any size in parts."""
 
+MAX_LINE_BYTES = 1 << 28
+"""Where a trace is read line by line, a longer line counts as its end."""
+
 _encoder = msgspec.json.Encoder()
 
 _E = TypeVar("_E")

@@ -87,6 +87,24 @@ def read_bounded(file: BinaryIO, max_bytes: int, path: Path | str) -> bytes:
     return b"".join(parts)
 
 
+def bounded_lines(file: BinaryIO, max_bytes: int) -> Iterator[bytes]:
+    """Yield the whole lines of an open file, with their ends. A longer line ends the iteration, and so does a torn one.
+
+    Raises: OSError if the file cannot be read.
+    """
+    while (line := file.readline(max_bytes)).endswith(b"\n"):
+        yield line
+
+
+def is_regular_file(path: Path | str, below: Path | str | None = None) -> bool:
+    """Whether the path leads to a regular file, without links below ``below``."""
+    try:
+        with _parent(path, below) as (folder, name):
+            return stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    except OSError:
+        return False
+
+
 def open_to_append(path: Path | str, below: Path | str | None = None) -> BinaryIO:
     """Open a file, or create it, to read it and to write at its end, unbuffered. Raises: as ``open_to_update``."""
     file = _writable(_open(path, below, os.O_RDWR | os.O_APPEND | os.O_CREAT), path)

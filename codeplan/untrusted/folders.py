@@ -53,10 +53,11 @@ def _inner_folders(folder: Path, root: Path | str) -> list[Path]:
     return [folder / e.name for e in entries if e.is_folder]
 
 
-def find_files(root: Path | str, name: str, max_depth: int) -> Iterator[Path]:
-    """Yield the regular files called ``name`` in a folder that the user named and, down to a depth, in its subfolders.
+def find_files(root: Path | str, name: str | None, max_depth: int) -> Iterator[Path]:
+    """Yield the regular files called ``name`` (None: any) in a folder that the user named, and in its subfolders.
 
-    Leaves out links and folders that cannot be read. Visits at most ``MAX_ENTRIES`` folders.
+    ``max_depth`` is 0 for the folder alone. Leaves out links and folders that cannot be read. Visits at most
+    ``MAX_ENTRIES`` folders.
     """
     folders = [(Path(root), 0)]
     for _ in range(MAX_ENTRIES):
@@ -67,8 +68,7 @@ def find_files(root: Path | str, name: str, max_depth: int) -> Iterator[Path]:
             entries = list_folder(folder, root if depth else None)
         except OSError:
             continue
-        if FolderEntry(name, is_folder=False) in entries:
-            yield folder / name
+        yield from (folder / e.name for e in entries if not e.is_folder and name in (None, e.name))
         if depth < max_depth:
             folders += [(folder / e.name, depth + 1) for e in reversed(entries) if e.is_folder]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from codeplan.report.pages.overview import build_overview
 from codeplan.report.pages.pictures import picture_data_url
 from codeplan.report.pages.report_source import ReportEpisode, ReportSource
 from codeplan.skills.library import SkillLibrary
+from codeplan.untrusted.files import open_to_read, write_atomically
 
 MAX_FILE_BYTES = 48 << 20
 """Limit for all episodes together, compressed. Beyond it, the middle of long episodes is left out."""
@@ -124,7 +124,7 @@ def _pack(value: Any) -> str:
 def _check_replaceable(out: Path) -> None:
     """Raise UsageError if ``out`` is a file that is not such a page."""
     try:
-        with out.open("rb") as file:
+        with open_to_read(out) as file:
             ours = file.read(len(PAGE_MARK)) == PAGE_MARK
     except FileNotFoundError:
         return
@@ -135,10 +135,7 @@ def _check_replaceable(out: Path) -> None:
 
 
 def _write(out: Path, content: bytes) -> None:
-    unfinished = out.with_name(f".{out.name}.{os.getpid()}")
     try:
-        unfinished.write_bytes(content)
-        os.replace(unfinished, out)
+        write_atomically(out, content)
     except OSError as e:
-        unfinished.unlink(missing_ok=True)
         raise UsageError(f"cannot write the page to {out}: {e.strerror}") from None

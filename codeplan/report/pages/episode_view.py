@@ -24,7 +24,7 @@ class EpisodeView:
 
     def __init__(self, episode: ReportEpisode, picture: PictureAddress, max_characters: int) -> None:
         self.episode, self._picture, self._max_characters = episode, picture, max_characters
-        self.index = TraceIndex(episode.folder / TRACE_NAME)
+        self.index = TraceIndex(episode.folder / TRACE_NAME, episode.root)
 
     @property
     def folder(self) -> Path:

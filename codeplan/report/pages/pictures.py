@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
+from codeplan.untrusted.files import read_bytes
+
 MAX_PICTURE_BYTES = 1 << 20
 
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -13,11 +15,8 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 def read_png(folder: Path, file: str) -> bytes | None:
     """A picture that the trace in ``folder`` names. None if it is not a PNG, too large, or outside the folder."""
     try:
-        path = (folder / file).resolve()
-        if not path.is_relative_to(folder.resolve()) or not path.is_file() or path.stat().st_size > MAX_PICTURE_BYTES:
-            return None
-        content = path.read_bytes()
-    except (OSError, ValueError):
+        content = read_bytes(folder / file, MAX_PICTURE_BYTES, folder)
+    except OSError:
         return None
     return content if content.startswith(_PNG) else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -17,6 +18,7 @@ from codeplan.recording.events import EpisodeEnded, EpisodeStarted
 from codeplan.report.pages import run_folders
 from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.types import Result, Task
+from codeplan.untrusted.files import is_regular_file
 
 EpisodeState = Literal["success", "failure", "broken", "open"]
 """The state of an episode: solved, not solved, broken off by its infrastructure, or without an end so far."""
@@ -33,7 +35,10 @@ class ReportColumn(msgspec.Struct, frozen=True):
 
 
 class ReportEpisode(msgspec.Struct, frozen=True):
-    """One episode: the folder of its trace, its column and task, and how it ended; None until then."""
+    """One episode: the folder of its trace, its column and task, and how it ended; None until then.
+
+    ``root`` is the folder that the user named; None if it is the trace's.
+    """
 
     folder: Path
     column: str
@@ -41,6 +46,7 @@ class ReportEpisode(msgspec.Struct, frozen=True):
     repeat: int = 0
     outcome: EpisodeOutcome | None = None
     measures: EpisodeMeasures | None = None
+    root: Path | None = None
 
     @property
     def state(self) -> EpisodeState:
@@ -89,7 +95,7 @@ class ReportSource:
     @property
     def is_bench(self) -> bool:
         """Whether the folder is a bench's."""
-        return (self.folder / store.GRID_FILE).exists()
+        return os.path.lexists(self.folder / store.GRID_FILE)
 
     def read(self) -> ReportData:
         """What the folder holds now.
@@ -122,8 +128,8 @@ class ReportSource:
             for repeat in range(bench.grid.repeats):
                 for task in bench.grid.tasks[cell.suite]:
                     folder = self.folder / store.episode_folder(cell.name, task.id, repeat)
-                    if (cell.name, task.id, repeat) not in known and (folder / TRACE_NAME).exists():
-                        yield ReportEpisode(folder, names[cell.name], task, repeat)
+                    if (cell.name, task.id, repeat) not in known and is_regular_file(folder / TRACE_NAME, self.folder):
+                        yield ReportEpisode(folder, names[cell.name], task, repeat, root=self.folder)
 
     # -------------------------------------------------------------- a folder of runs
 
@@ -144,7 +150,7 @@ class ReportSource:
         self, folder: Path, column: ReportColumn, start: EpisodeStarted, end: EpisodeEnded | None
     ) -> ReportEpisode:
         if end is None:
-            return ReportEpisode(folder, column.name, start.task)
+            return ReportEpisode(folder, column.name, start.task, root=self.folder)
         place = str(folder.relative_to(self.folder))
         outcome = EpisodeOutcome(column.name, start.task, 0, place, end.result, broken=end.broken_off)
         return self._run(folder, column.name, outcome, column.cell)
@@ -152,10 +158,10 @@ class ReportSource:
     def _ends_of(self, path: Path) -> run_folders.FirstAndLastEvent:
         """The first and the last event of a trace. The file is read again only after it changed."""
         try:
-            seen = path.stat()
+            seen = path.lstat()
             stamp = (seen.st_size, seen.st_mtime_ns)
             if path not in self._ends or self._ends[path][0] != stamp:
-                self._ends[path] = (stamp, run_folders.read_ends(path, seen.st_size))
+                self._ends[path] = (stamp, run_folders.read_ends(path, seen.st_size, self.folder))
         except OSError:
             return None, None
         return self._ends[path][1]
@@ -171,7 +177,7 @@ class ReportSource:
         known = self._measures.get(folder)
         if known is None or known[0] != outcome:
             known = self._measures[folder] = (outcome, measure_episode(outcome, self.folder, cell.no_effect_prefixes))
-        return ReportEpisode(folder, column, outcome.task, outcome.repeat, outcome, known[1])
+        return ReportEpisode(folder, column, outcome.task, outcome.repeat, outcome, known[1], self.folder)
 
 
 def _place(outcome: EpisodeOutcome) -> str:

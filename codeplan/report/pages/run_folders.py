@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,6 +11,8 @@ import msgspec
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event
 from codeplan.report.pages.trace_index import UnreadableEvent, decode_event
 from codeplan.runner.new_episodes import TRACE_NAME
+from codeplan.untrusted.files import open_to_read
+from codeplan.untrusted.folders import find_files
 
 _MAX_DEPTH = 4
 _HEAD_BYTES = 4 << 20
@@ -22,11 +23,7 @@ FirstAndLastEvent = tuple[EpisodeStarted | None, EpisodeEnded | None]
 
 def find_traces(folder: Path) -> Iterator[Path]:
     """The traces in a folder and its subfolders. Links are not followed."""
-    for root, folders, files in os.walk(folder):
-        if TRACE_NAME in files:
-            yield Path(root, TRACE_NAME)
-        if len(Path(root).relative_to(folder).parts) >= _MAX_DEPTH:
-            folders.clear()
+    return find_files(folder, TRACE_NAME, _MAX_DEPTH)
 
 
 def natural_sort_key(path: Path) -> list[tuple[int, str]]:
@@ -35,9 +32,12 @@ def natural_sort_key(path: Path) -> list[tuple[int, str]]:
     return [(int(part[:18]), part) if part.isdecimal() else (-1, part) for part in parts]
 
 
-def read_ends(path: Path, size: int) -> FirstAndLastEvent:
-    """The first and the last event of a trace of ``size`` bytes. None for an event that is missing or damaged."""
-    with path.open("rb") as file:
+def read_ends(path: Path, size: int, below: Path) -> FirstAndLastEvent:
+    """The first and the last event of a trace of ``size`` bytes. None for an event that is missing or damaged.
+
+    ``below`` is the folder that the user named. Raises: OSError: the file cannot be read.
+    """
+    with open_to_read(path, below) as file:
         first = _event(file.readline(_HEAD_BYTES))
         file.seek(max(0, size - _TAIL_BYTES))
         lines = file.read(_TAIL_BYTES).split(b"\n")

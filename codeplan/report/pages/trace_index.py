@@ -14,7 +14,9 @@ import msgspec
 
 from codeplan.errors import UsageError
 from codeplan.recording.events import Event, PlanDrafted
+from codeplan.recording.trace import MAX_LINE_BYTES
 from codeplan.report.pages.visible_text import label
+from codeplan.untrusted import files
 
 MAX_PAGE_EVENTS = 200
 MAX_PAGE_BYTES = 1 << 20
@@ -89,6 +91,9 @@ class TraceIndex:
     """The index of the trace file ``path``. It is empty until ``refresh``, which reads what the file has gained."""
 
     path: Path
+    below: Path | None = None
+    """The folder that the user named, below which no link is followed; None for the trace's own folder."""
+
     count: int = 0
     """The number of events."""
 
@@ -111,11 +116,9 @@ class TraceIndex:
         Raises: UsageError: the file cannot be read.
         """
         try:
-            with self.path.open("rb") as file:
+            with files.open_to_read(self.path, self.below) as file:
                 file.seek(self.size)
-                for line in file:
-                    if not line.endswith(b"\n"):  # incomplete: still being written, or torn
-                        break
+                for line in files.bounded_lines(file, MAX_LINE_BYTES):  # a torn line may be one that is being written
                     self._add(line)
         except OSError as e:
             raise UsageError(f"the trace {self.path} cannot be read: {e.strerror}") from None
@@ -131,7 +134,7 @@ class TraceIndex:
         size = (self.pages[page + 1].offset if page + 1 < len(self.pages) else self.size) - start
         if size > MAX_EVENT_BYTES:  # a page this large holds one event
             return [_too_large(size)]
-        with self.path.open("rb") as file:
+        with files.open_to_read(self.path, self.below) as file:
             file.seek(start)
             return [decode_event(line) for line in file.read(size).split(b"\n")[:-1]]
 
@@ -139,7 +142,7 @@ class TraceIndex:
         """The plan drafted in the event of this number, or None."""
         if number not in self.plan_offsets:
             return None
-        with self.path.open("rb") as file:
+        with files.open_to_read(self.path, self.below) as file:
             file.seek(self.plan_offsets[number])
             event = decode_event(file.readline(MAX_EVENT_BYTES + 1))
         return event if isinstance(event, PlanDrafted) else None

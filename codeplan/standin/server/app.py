@@ -10,7 +10,7 @@ import contextlib
 import socket
 import time
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 
@@ -21,6 +21,7 @@ from codeplan.standin.server import bodies, embeddings
 from codeplan.standin.server.bodies import ServerReply
 from codeplan.standin.server.faults import FaultChooser, FaultSettings
 from codeplan.types import Completion, Message
+from codeplan.untrusted import files
 
 if TYPE_CHECKING:
     import uvicorn
@@ -126,7 +127,7 @@ class StandInServer:
             entry.usage = None
         entry.seconds = round(asyncio.get_running_loop().time() - began, 6)
         if self._log:  # before the client can act on the reply
-            self._log.write(msgspec.json.encode(entry) + b"\n")
+            files.write_all(self._log, msgspec.json.encode(entry) + b"\n")
         return response
 
     def _respond(self, body: bytes, entry: RequestLogEntry) -> Response:
@@ -207,9 +208,9 @@ def _listen(port: int) -> socket.socket:
         raise UsageError(f"port {port} cannot be used: {getattr(e, 'strerror', None) or e}; try --port 0") from None
 
 
-def _open_log(log: Path) -> IO[bytes]:
+def _open_log(log: Path) -> BinaryIO:
     try:
-        return log.open("xb", buffering=0)
+        return files.create_file(log)
     except FileExistsError:
         raise UsageError(f"the log {log} exists already and is not overwritten; name another file") from None
     except OSError as e:

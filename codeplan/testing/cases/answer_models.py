@@ -80,7 +80,7 @@ def taped_llm(path: Path) -> ScriptedLLM:
     Raises: UsageError: the tape cannot be read.
     """
     recorded: dict[str, list[str]] = {}
-    for events in read_tape(path).values():
+    for events in read_tape(path, path.parent).values():
         for event in events:
             if isinstance(event, ModelCalled) and event.purpose == "ask":
                 recorded.setdefault(event.messages[-1]["content"], []).append(event.completion.text)

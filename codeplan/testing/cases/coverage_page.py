@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 
 from codeplan.testing.cases.coverage import PlanCoverage, coverage_percent
+from codeplan.untrusted.files import write_atomically
 from codeplan.untrusted.terminal import clean
 
 _STYLE = """\
@@ -28,9 +29,9 @@ def write_pages(folder: Path, coverages: Iterable[PlanCoverage]) -> Path:
     listed = list(coverages)
     folder.mkdir(parents=True, exist_ok=True)
     for c, name in zip(listed, _file_names(listed), strict=True):
-        (folder / name).write_text(_page(c.label, _plan(c)), encoding="utf-8")
+        write_atomically(folder / name, _page(c.label, _plan(c)))
     index = folder / "index.html"
-    index.write_text(_page("Coverage of plans", _index(listed)), encoding="utf-8")
+    write_atomically(index, _page("Coverage of plans", _index(listed)))
     return index
 
 

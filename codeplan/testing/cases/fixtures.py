@@ -18,6 +18,10 @@ from codeplan.testing.cases.answer_models import ScriptedLLM
 from codeplan.testing.cases.case_run import PlanRun, run_once, run_with_agent
 from codeplan.testing.cases.failure_report import format_report
 from codeplan.types import Failed, Finished, Rejected, Stopped, Task
+from codeplan.untrusted.files import read_user_text
+
+MAX_PLAN_FILE_BYTES = 1_000_000
+"""A larger plan is not read."""
 
 ScriptedLLMFactory = Callable[[Any], ScriptedLLM]
 FakeAgentFactory = Callable[..., Any]
@@ -108,4 +112,4 @@ class EpisodeTape:
 
 
 def _text(plan: str | Path) -> str:
-    return plan.read_text(encoding="utf-8") if isinstance(plan, Path) else plan
+    return read_user_text(plan, MAX_PLAN_FILE_BYTES) if isinstance(plan, Path) else plan

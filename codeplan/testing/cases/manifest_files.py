@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Iterator
@@ -26,9 +27,10 @@ from codeplan.testing.cases.manifest import (
     seeds_of,
 )
 from codeplan.testing.cases.toml_lines import TomlKey, line_of
+from codeplan.untrusted import files
 from codeplan.untrusted.toml import parse_toml
 
-_MAX_BYTES = 1_000_000
+MAX_MANIFEST_FILE_BYTES = 1_000_000
 """Maximum size of a file, far above the sandbox's own cap."""
 
 
@@ -36,15 +38,15 @@ class ManifestError(UsageError):
     """A manifest is unusable. The message begins with ``FILE:LINE: KEY:``."""
 
 
-def read_text(path: Path) -> str:
-    """Return a file's text. Raises ManifestError."""
+def read_text(path: Path, below: Path | None = None) -> str:
+    """Return a file's text; ``below`` is the folder of the manifest that names it. Links are not followed.
+
+    Raises: ManifestError: the file cannot be read, is too large, or is not UTF-8.
+    """
     try:
-        with path.open("rb") as file:
-            data = file.read(_MAX_BYTES + 1)
+        data = files.read_bytes(path, MAX_MANIFEST_FILE_BYTES, below)
     except OSError as e:
         raise ManifestError(f"{path} cannot be read: {e.strerror}") from None
-    if len(data) > _MAX_BYTES:
-        raise ManifestError(f"{path} is larger than {_MAX_BYTES:,} bytes, too large for a plan or a manifest")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as e:
@@ -122,12 +124,21 @@ def _problems_of_plan(manifest: PlanManifest, path: Path) -> Iterator[tuple[Toml
     given = [name for name in ("plan", "skill", "sample") if getattr(manifest, name) is not None]
     if len(given) != 1:
         yield (given[1] if given else "plan",), "give exactly one of: plan (its file), skill (its folder), sample"
-    if manifest.skill is not None and not (path.parent / manifest.skill).is_dir():
+    if manifest.skill is not None and not _is_folder(path.parent / manifest.skill, path.parent):
         yield ("skill",), f"there is no folder {manifest.skill!r} beside the manifest"
-    if manifest.plan is not None and not (path.parent / manifest.plan).is_file():
+    if manifest.plan is not None and not files.is_regular_file(path.parent / manifest.plan, path.parent):
         yield ("plan",), f"there is no file {manifest.plan!r} beside the manifest"
     if manifest.sample is not None and not _sample_plan(manifest):
         yield ("sample",), f"the prompts have no worked sample of kind {manifest.sample!r} for {manifest.env}"
+
+
+def _is_folder(path: Path, below: Path) -> bool:
+    """Whether the path leads to a folder below another one, without links."""
+    try:
+        os.close(files.open_folder(path, below))
+    except OSError:
+        return False
+    return True
 
 
 def _sample_plan(manifest: PlanManifest) -> str | None:
@@ -137,7 +148,7 @@ def _sample_plan(manifest: PlanManifest) -> str | None:
 def plan_source(manifest: PlanManifest, path: Path) -> str:
     """Return the text of the manifest's plan. Raises ManifestError."""
     if manifest.plan is not None:
-        return read_text(path.parent / manifest.plan)
+        return read_text(path.parent / manifest.plan, path.parent)
     if manifest.skill is None:
         return f"{_sample_plan(manifest)}\n"
     try:
@@ -147,7 +158,7 @@ def plan_source(manifest: PlanManifest, path: Path) -> str:
 
 
 def _problems_of_answers(answers: AnswerSources, path: Path) -> Iterator[tuple[TomlKey, str]]:
-    if answers.tape is not None and not (path.parent / answers.tape).is_file():
+    if answers.tape is not None and not files.is_regular_file(path.parent / answers.tape, path.parent):
         yield ("answers", "tape"), f"there is no file {answers.tape!r} beside the manifest"
     for i, pattern in enumerate(answers.patterns or ()):
         yield from _problems_of_pattern(pattern.pattern, ("answers", "patterns", i, "pattern"))

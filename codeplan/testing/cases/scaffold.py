@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 from codeplan.errors import UsageError
@@ -12,6 +13,7 @@ from codeplan.recording.trace import Trace
 from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.testing.cases.manifest import MANIFEST_SUFFIX
 from codeplan.types import Result
+from codeplan.untrusted import files
 
 _MANIFEST = """\
 # Written from a recorded episode. 'codeplan test' runs it.
@@ -51,19 +53,23 @@ def new_test(run: Path, out: Path) -> list[Path]:
     plan, manifest, tape = (out / f"{name}{ending}" for ending in (".py", MANIFEST_SUFFIX, ".tape.jsonl"))
     asked = any(isinstance(e, ModelCalled) and e.purpose == "ask" for e in events)
     for path in (plan, manifest, *([tape] if asked else [])):
-        if path.exists():
+        if os.path.lexists(path):
             raise UsageError(f"{path} exists already and is not overwritten; name another folder")
     try:
         out.mkdir(parents=True, exist_ok=True)
-        plan.write_text(f"{(result.plan or '').rstrip()}\n", encoding="utf-8")
-        text = _manifest(header, result, events, plan.name, tape.name if asked else None)
-        manifest.write_text(text, encoding="utf-8")
+        _write_new(plan, f"{(result.plan or '').rstrip()}\n")
+        _write_new(manifest, _manifest(header, result, events, plan.name, tape.name if asked else None))
     except OSError as e:
         raise UsageError(f"the test cannot be written to {out}: {e.strerror}; name another folder") from None
     if not asked:
         return [plan, manifest]
     _record_tape(tape, events)
     return [plan, manifest, tape]
+
+
+def _write_new(path: Path, text: str) -> None:
+    with files.create_file(path) as file:
+        files.write_all(file, text.encode())
 
 
 def _first_and_last(events: list[Event], run: Path) -> tuple[EpisodeStarted, Result]:
