@@ -14,6 +14,8 @@ import msgspec
 
 from codeplan.errors import UsageError
 from codeplan.untrusted.differences import nearest_name
+from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.values import value_text
 
 Group = Literal["codeplan.envs", "codeplan.methods"]
 
@@ -37,6 +39,8 @@ MAX_FOREIGN_ITEMS = 20
 
 MAX_EXECUTORS = 8
 """Maximum number of methods that a file from elsewhere may nest as one another's executors."""
+
+_MAX_SHOWN = 80
 
 _WORD = {"codeplan.envs": "environment", "codeplan.methods": "method"}
 
@@ -88,9 +92,9 @@ class SettingSpec:
 
         Raises: UsageError: the value does not have the type.
         """
-        if fault := _misfit(value, self.type):
+        if fault := one_line(_misfit(value, self.type)):
             raise UsageError(
-                f"the setting {self.name}={value!r} of {owner} does not fit: {fault}; it takes {self.type_name}"
+                f"the setting {self.name}={_shown(value)} of {owner} does not fit: {fault}; it takes {self.type_name}"
             )
 
     def parse(self, text: str) -> Any:
@@ -132,7 +136,7 @@ def load_factory(group: Group, name: str) -> Callable[..., Any]:
     """
     found = _registered(group)
     if name not in found:
-        raise UsageError(f"there is no {_WORD[group]} {name!r}; {suggest_names(name, found)}")
+        raise UsageError(f"there is no {_WORD[group]} {_shown(name)}; {suggest_names(name, found)}")
     try:
         factory: Callable[..., Any] = found[name].load()
     except ImportError as e:
@@ -170,11 +174,11 @@ def build(factory: Callable[..., Any], settings: Mapping[str, Any], owner: str) 
     specs = {spec.name: spec for spec in setting_specs(factory)}
     for name, value in settings.items():
         if name not in specs:
-            raise UsageError(f"{owner} has no setting {name!r}; {suggest_names(name, specs)}")
+            raise UsageError(f"{owner} has no setting {_shown(name)}; {suggest_names(name, specs)}")
         specs[name].check(value, owner)
     if missing := [name for name, spec in specs.items() if spec.required and name not in settings]:
         raise UsageError(f"{owner} needs a value for its setting {missing[0]}; give one, as in --set {missing[0]}=…")
-    return factory(**settings)
+    return factory(**{name: _with_structs(value, specs[name].type) for name, value in settings.items()})
 
 
 def suggest_names(name: str, valid: Iterable[str]) -> str:
@@ -242,6 +246,17 @@ def _types(factory: Callable[..., Any]) -> dict[str, Any]:
         return get_type_hints(target, include_extras=True)
     except Exception:
         return {}
+
+
+def _with_structs(value: object, wanted: Any) -> object:
+    """The value; a table becomes a Struct if the type ``wanted`` has one, as the sandbox's limits do."""
+    structs = any(inspect.isclass(kind) and issubclass(kind, msgspec.Struct) for kind in (wanted, *get_args(wanted)))
+    return msgspec.convert(value, wanted) if structs and isinstance(value, dict) else value
+
+
+def _shown(value: object) -> str:
+    """A value from the user or from elsewhere, on one line of an error message."""
+    return one_line(value_text(value, _MAX_SHOWN), _MAX_SHOWN)
 
 
 def _misfit(value: object, wanted: Any) -> str:

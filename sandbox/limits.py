@@ -23,7 +23,7 @@ MAX_ARCS: Final = 20_000
 """Maximum number of line pairs that coverage records in one run; an honest plan has about two per line."""
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
+class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Limits for one plan run. A run that exceeds one ends as ``Stopped``; ``limit`` names the field.
 
     The defaults leave ample room for honest plans. Time spent in the agent and in ``ask`` does not count. A check has

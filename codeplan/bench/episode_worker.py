@@ -6,7 +6,7 @@ import contextlib
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from codeplan.errors import Diverged, UsageError
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler
 from codeplan.recording.trace import Trace
 from codeplan.runner import models, new_episodes, recorded_episodes
+from codeplan.runner.recorded_settings import recorded_model_name
 from codeplan.runner.setup import ending_from_exception
 from codeplan.types import InfrastructureFailed, Result, Task, Value
 from codeplan.untrusted.files import open_folder
@@ -87,18 +88,18 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
         if folder and self.folder and self.storage is None:
             _refuse_links(folder, Path(self.folder))
         if folder and os.path.lexists(folder / new_episodes.TRACE_NAME):
-            if _has_begun(folder):
+            if _is_recording_of(folder, job, settings):
                 with contextlib.suppress(Diverged):
-                    return self._resume(folder, on_event, settings)
+                    return self._resume(job, folder, on_event, settings)
             else:
                 _set_aside(folder)
         given = {**settings, **self.tapes, "budget": job.cell.budget, "out": folder, "on_event": on_event}
         return new_episodes.run(job.cell.env, job.task, job.cell.method, job.cell.model, **given)
 
-    def _resume(self, folder: Path, on_event: EventHandler, settings: dict[str, Any]) -> Result:
+    def _resume(self, job: EpisodeJob, folder: Path, on_event: EventHandler, settings: dict[str, Any]) -> Result:
         """Resume a trace, or set it aside if it diverges. A tape gets all of it, as a further attempt."""
         try:
-            return recorded_episodes.resume(folder, on_event=on_event, **settings)
+            return recorded_episodes.resume(folder, on_event=on_event, budget=job.cell.budget, **settings)
         except Diverged:
             _set_aside(folder)
             raise
@@ -153,13 +154,18 @@ def _refuse_links(folder: Path, bench: Path) -> None:
         raise UsageError(f"the trace cannot be written to {folder}: {e.strerror}") from None
 
 
-def _has_begun(folder: Path) -> bool:
-    """Whether the trace is readable and has its first event."""
+def _is_recording_of(folder: Path, job: EpisodeJob, settings: Mapping[str, Any]) -> bool:
+    """Whether the folder has a readable trace of this job that adds no setting of its own."""
     try:
         events = Trace.read(folder / new_episodes.TRACE_NAME)
     except UsageError:
         return False
-    return bool(events) and isinstance(events[0], EpisodeStarted)
+    if not events or not isinstance(header := events[0], EpisodeStarted):
+        return False
+    cell = job.cell
+    recorded = (header.task, header.env, header.method, recorded_model_name(header), header.budget)
+    wanted = (job.task, cell.env, cell.method, cell.model, cell.budget)
+    return recorded == wanted and header.settings.keys() <= settings.keys()
 
 
 def _set_aside(folder: Path) -> None:

@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 
     from codeplan.budget import Budget
     from codeplan.runner.configuration import UserConfig
+    from codeplan.sandbox import Limits
     from codeplan.types import Result
 
 RUNS = Path("runs")
 """The folder for traces if --out names none."""
 
 _PARTICIPANTS = {"env", "task", "kind", "seed", "method", "model"}
-_NO_SETTINGS = _PARTICIPANTS | {"budget", "out", "on_event", "limits", "record", "tape"}
+_NO_SETTINGS = _PARTICIPANTS | {"budget", "out", "on_event", "record", "tape", "model_overrides"}
 """Parameters of a run that --set refuses: they are not settings, or have no form on a command line."""
 
 Env = Annotated[str, typer.Argument(metavar="ENV", help="The environment's name; 'codeplan envs' lists them.")]
@@ -75,7 +76,22 @@ def collect_settings(more: list[str] | None, **given: Any) -> dict[str, Any]:
             settings[name] = json.loads(text)
         except ValueError:
             settings[name] = text
+    if isinstance(settings.get("limits"), dict):
+        settings["limits"] = _read_limits(settings["limits"])
     return settings
+
+
+def _read_limits(table: dict[str, Any]) -> Limits:
+    """The sandbox's limits. Raises: UsageError: one is unknown or has a wrong value."""
+    import msgspec
+
+    from codeplan.errors import UsageError
+    from codeplan.sandbox import Limits
+
+    try:
+        return msgspec.convert(table, Limits)
+    except msgspec.ValidationError as e:
+        raise UsageError(f"--set limits does not fit: {e}") from None
 
 
 def command_settings(context: typer.Context) -> dict[str, Any]:
@@ -110,11 +126,10 @@ def select_model(config: UserConfig, model: str | None, given: dict[str, Any]) -
 
 
 def make_budget(config: UserConfig, **limits: float | None) -> Budget:
-    """The budget with the given limits, then the configured ones, then its defaults."""
+    """The budget with the given limits, then the configured ones, then its defaults. None is no limit."""
     from codeplan.budget import Budget
 
-    given: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}
-    return Budget(**{**config.budget, **given})
+    return Budget(**{**config.budget, **limits})
 
 
 def command_run(context: typer.Context) -> dict[str, Any]:

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from codeplan.cli import options
+from codeplan.cli import options, setting_options
 from codeplan.cli.episode import make_event_handler
+from codeplan.cli.setting_options import given_limits
 
 if TYPE_CHECKING:
     from codeplan.types import Result
 
 NewOut = Annotated[Path, typer.Option("--out", metavar="DIR", help="The new episode's folder.")]
 BaseUrl = Annotated[
-    str | None, typer.Option(metavar="URL", help="The model's endpoint; default: configured today, or as recorded.")
+    str | None, typer.Option(metavar="URL", help="The model's endpoint; default: as configured, or OpenAI.")
 ]
 At = Annotated[int, typer.Option(metavar="EVENT", help="The number (seq) of the first event that may differ.")]
 PlanFile = Annotated[
@@ -35,13 +36,12 @@ class LiveOptions:
     as_json: options.Json = False
     quiet: options.Quiet = False
 
-    def arguments(self) -> dict[str, Any]:
-        """The arguments of the run, with today's configuration of how to reach the model."""
-        from codeplan.runner.configuration import endpoint_settings
-
+    def arguments(self, context: typer.Context) -> dict[str, Any]:
+        """The arguments of the run, with the user's configuration of models and of a budget."""
         given = options.collect_settings(self.more, base_url=self.base_url, allow_weak_sandbox=self.allow_weak_sandbox)
-        overrides = endpoint_settings(options.load_config())
-        return {"on_event": make_event_handler(self.as_json, self.quiet), "model_overrides": overrides, **given}
+        config = options.load_config()
+        own = {"model_overrides": config.settings, "budget": options.make_budget(config, **given_limits(context))}
+        return {"on_event": make_event_handler(self.as_json, self.quiet), **own, **given}
 
     def end(self, result: Result) -> NoReturn:
         """Print the result as JSON if asked for, and exit with the episode's code."""
@@ -50,24 +50,26 @@ class LiveOptions:
 
 def add_to(app: typer.Typer) -> None:
     """Add this module's commands."""
-    app.command("resume", epilog="Example: codeplan resume runs/20260101-120000-household")(options.with_groups(resume))
+    with_budget = setting_options.command_class(budget=True)
+    example = "Example: codeplan resume runs/20260101-120000-household"
+    app.command("resume", cls=with_budget, epilog=example)(options.with_groups(resume))
     app.command("replay", epilog="Example: codeplan replay runs/20260101-120000-household")(replay)
-    app.command("fork", epilog="Example: codeplan fork runs/one --at 17 --plan better.py --out runs/two")(
-        options.with_groups(fork)
-    )
+    example = "Example: codeplan fork runs/one --at 17 --plan better.py --out runs/two"
+    app.command("fork", cls=with_budget, epilog=example)(options.with_groups(fork))
 
 
-def resume(folder: options.Run, live: LiveOptions) -> None:
+def resume(context: typer.Context, folder: options.Run, live: LiveOptions) -> None:
     """Finish an episode that was killed or interrupted.
 
     Recorded replies are not requested again. The environment is brought back to its recorded state, and the episode
-    continues. Model, budget and method are as recorded; the endpoint's address and key are read anew, as for run.
+    continues. Model, budget, method and harmless settings are as recorded. The endpoint's address and key, paths,
+    programs and the sandbox's limits are read anew, as for run. Your own budget must allow the recorded one.
 
     Exit codes as for run; 1 also if the environment or the method diverges from the recording.
     """
     from codeplan.runner.recorded_episodes import resume as resume_episode
 
-    live.end(resume_episode(folder, **live.arguments()))
+    live.end(resume_episode(folder, **live.arguments(context)))
 
 
 def replay(
@@ -96,7 +98,14 @@ def replay(
 
 
 def fork(
-    folder: options.Run, at: At, out: NewOut, *, plan: PlanFile = None, answer: Answer = None, live: LiveOptions
+    context: typer.Context,
+    folder: options.Run,
+    at: At,
+    out: NewOut,
+    *,
+    plan: PlanFile = None,
+    answer: Answer = None,
+    live: LiveOptions,
 ) -> None:
     """Branch off from an episode at an event, into a new episode.
 
@@ -109,4 +118,4 @@ def fork(
     from codeplan.runner.recorded_episodes import fork as fork_episode
 
     source = read_plan(plan) if plan else None
-    live.end(fork_episode(folder, at, out, plan=source, answer=answer, **live.arguments()))
+    live.end(fork_episode(folder, at, out, plan=source, answer=answer, **live.arguments(context)))

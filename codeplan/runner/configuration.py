@@ -19,12 +19,6 @@ from codeplan.plugins import parse_json
 from codeplan.runner import models, trusted_folders
 from codeplan.runner.settings_file import SettingsSchema, read_settings_file, split_settings
 
-ENDPOINT_SETTINGS = (
-    *("base_url", "key_variable", "extra_body", "timeout", "deadline", "max_retries"),
-    *("requests_per_minute", "tokens_per_minute", "prices"),
-)
-"""Settings that say how an endpoint is reached, and at what price. They may differ when an episode runs again."""
-
 _PREFIX = "CODEPLAN_"
 _ADDRESS_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
 
@@ -57,11 +51,6 @@ def settings_for_model(model: str, settings: Mapping[str, Any]) -> dict[str, Any
     """The settings that this model takes. The stand-in takes no models for other purposes: it needs no network."""
     names = {*models.setting_names(model)} - ({*ROUTES} if model == "scripted" else set())
     return {name: value for name, value in settings.items() if name in names}
-
-
-def endpoint_settings(config: UserConfig) -> dict[str, Any]:
-    """The current settings that apply when a recorded episode runs again; all others are as recorded."""
-    return {name: value for name, value in config.settings.items() if name in ENDPOINT_SETTINGS}
 
 
 def _read_folder(folder: Path) -> tuple[dict[str, Any], str, tuple[str, ...]]:

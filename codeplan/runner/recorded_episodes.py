@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from contextlib import closing
@@ -11,22 +10,19 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from codeplan.budget import Budget
 from codeplan.episode.method import Method
 from codeplan.errors import UsageError
-from codeplan.llm import endpoint
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.protocols import LLM, Environment
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler, ModelCalled, PlanDrafted
 from codeplan.recording.trace import Trace, write_trace
 from codeplan.runner import telemetry
 from codeplan.runner.new_episodes import TRACE_NAME
+from codeplan.runner.recorded_settings import check_budget, choose_settings, main_model_name
 from codeplan.runner.setup import EpisodeSetup, OfflineModel, accepted_settings
-from codeplan.sandbox import Limits
 from codeplan.skills.stores import MissingStore
 from codeplan.types import Result
-
-LOCAL_ONLY_SETTINGS = frozenset({"allow_weak_sandbox", "browser"})
-"""Settings never taken from a trace, which may come from anyone: what guards this machine, and programs to start."""
 
 PLAN_PURPOSES = ("plan", "check", "refine", "plan_text", "refine_text")
 """Purposes of the model calls whose answer is a plan."""
@@ -40,6 +36,7 @@ def resume(
     model: LLM | None = None,
     on_event: EventHandler | None = None,
     model_overrides: Mapping[str, Any] | None = None,
+    budget: Budget | None = None,
     **settings: Any,
 ) -> Result:
     """Finish an episode that was killed or interrupted; its trace in ``folder`` is continued.
@@ -47,12 +44,15 @@ def resume(
     The same method runs again while the trace answers: the model is not asked again, and no budget is spent twice. Then
     the environment is reset, repeats the recorded actions, and the episode goes on. An episode that has ended does not
     run: ``on_event`` gets its end, and its result is returned. ``env``, ``method`` and ``model`` are required if the
-    episode had objects instead of names. ``settings`` override the recorded ones, and so do ``model_overrides``, as far
-    as the model takes them.
+    episode had objects instead of names.
+
+    A trace may come from a stranger, so only harmless settings are taken from it. ``settings`` override them.
+    ``model_overrides`` say how this machine reaches models: addresses, keys' names, retries. The budget is as recorded,
+    and must not exceed ``budget`` (default: that of ``run``).
 
     Raises:
-        UsageError: there is no such trace, its episode is still running, or a key from this machine would go to an
-            address that only the trace names.
+        UsageError: there is no such trace, its episode is still running, its header is damaged, or it needs a setting
+            or a budget that is not taken from a trace; the message names it.
         Diverged: the method or the environment does not repeat what was recorded.
     """
     trace = Trace.resume(Path(folder) / TRACE_NAME, telemetry.with_telemetry(on_event))
@@ -63,7 +63,9 @@ def resume(
             if on_event:
                 on_event(end)
             return end.result
-        with _recorded_setup(header, trace.recording, env, method, model, settings, model_overrides or {}) as setup:
+        with _recorded_setup(
+            header, trace.recording, env, method, model, settings, model_overrides or {}, budget or Budget()
+        ) as setup:
             return setup.run(header, trace)
 
 
@@ -99,6 +101,7 @@ def fork(
     model: LLM | None = None,
     on_event: EventHandler | None = None,
     model_overrides: Mapping[str, Any] | None = None,
+    budget: Budget | None = None,
     **settings: Any,
 ) -> Result:
     """Branch off from a recorded episode at event ``at``, into a new episode in the folder ``out``.
@@ -114,7 +117,9 @@ def fork(
     if not 1 <= at < len(recording):
         raise UsageError(f"there is no event {at} to branch off at; {folder} has the events 1 to {len(recording) - 1}")
     branch = _branch(recording, at, plan, answer)
-    with _recorded_setup(header, branch, env, method, model, settings, model_overrides or {}) as setup:
+    with _recorded_setup(
+        header, branch, env, method, model, settings, model_overrides or {}, budget or Budget()
+    ) as setup:
         write_trace(Path(out) / TRACE_NAME, branch)
         with closing(Trace.resume(Path(out) / TRACE_NAME, telemetry.with_telemetry(on_event))) as trace:
             return setup.run(header, trace)
@@ -153,56 +158,34 @@ def _recorded_setup(
     model: LLM | None,
     settings: dict[str, Any],
     overrides: Mapping[str, Any],
+    budget: Budget | None = None,
 ) -> EpisodeSetup:
-    """The participants that the header names, or those given in their place."""
-    recorded = {n: v for n, v in header.settings.items() if n not in LOCAL_ONLY_SETTINGS}
-    if "limits" in recorded and isinstance(recorded["limits"], dict):
-        recorded["limits"] = Limits(**recorded["limits"])
+    """The participants that the header names, or those given in their place. ``budget`` is None for a replay."""
+    live = budget is not None
+    if budget is not None:
+        check_budget(header.budget, budget)
     if header.method == FixedPlan.name and method is None:
-        method = _recorded_plan(recording)
+        method = _recorded_plan(recording, settings)
     participants: dict[str, Any] = {"env": env or header.env, "method": method or header.method}
-    participants["model"] = model or _main_model_name(header)
-    accepted = accepted_settings(participants)
-    known = {n: v for n, v in recorded.items() if any(n in names for names in accepted.values())}
-    if "library" in accepted["method"] and "library" in known:
-        known["library"] = _resolve_library(known["library"], live=not isinstance(model, OfflineModel))
-    known |= {n: v for n, v in overrides.items() if n in accepted["model"]}
-    known |= settings
-    if "base_url" in accepted["model"] and "base_url" not in known:
-        known |= _recorded_address(header, known)
-    return EpisodeSetup(**participants, settings=known)
+    participants["model"] = model or main_model_name(header)
+    chosen = choose_settings(header, participants, settings, overrides, live=live)
+    if not live and isinstance(participants["method"], str):
+        chosen |= _missing_library(header, participants["method"], chosen)
+    return EpisodeSetup(**participants, settings=chosen)
 
 
-def _resolve_library(recorded: object, *, live: bool) -> object:
-    """The episode's skill library; a MissingStore if it is not on this machine or the episode is not live."""
-    here = live and isinstance(recorded, str) and Path(recorded).is_dir()
-    return recorded if here or recorded is None else MissingStore(str(recorded))
-
-
-def _main_model_name(header: EpisodeStarted) -> str:
-    """The main model's name; ``header.model`` also names the models for other purposes."""
-    return str(header.model_settings.get("main_model", header.model))
-
-
-def _recorded_address(header: EpisodeStarted, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The recorded endpoint, unless this machine's environment names another one.
-
-    A trace may come from anyone, so a key from this machine goes to no address that only the trace names.
-    """
-    recorded = header.model_settings.get("base_url")
-    if recorded in (None, endpoint.OPENAI_URL) or endpoint.resolve_base_url() != endpoint.OPENAI_URL:
+def _missing_library(header: EpisodeStarted, method: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """The store that stands for a replayed episode's skill library: the recording has the skills that it chose."""
+    recorded = header.settings.get("library")
+    if recorded is None or "library" in chosen or "library" not in accepted_settings({"method": method})["method"]:
         return {}
-    variable = str(settings.get("key_variable", "OPENAI_API_KEY"))
-    if "api_key" not in settings and os.environ.get(variable):
-        raise UsageError(
-            f"the trace names {recorded} as the model's endpoint; confirm it with --base-url {recorded}, or in the "
-            f"settings, before the key in {variable} is sent there"
-        )
-    return {"base_url": recorded}
+    return {"library": MissingStore("the library of the recording")}
 
 
-def _recorded_plan(recording: list[Event] | tuple[Event, ...]) -> FixedPlan:
+def _recorded_plan(recording: list[Event] | tuple[Event, ...], settings: dict[str, Any]) -> FixedPlan:
+    """The plan of an episode without planning; takes what guards it out of the ``settings``."""
     source = next((e.source for e in recording if isinstance(e, PlanDrafted)), None)
     if source is None:
         raise UsageError("the episode ended before its plan was recorded; run it again")
-    return FixedPlan(source)
+    guards = {name: settings.pop(name) for name in ("limits", "allow_weak_sandbox") if name in settings}
+    return FixedPlan(source, **guards)

@@ -52,7 +52,7 @@ def test_episodes_replay_offline_without_their_library(library, tmp_path):
         replay(run)
     trace = runs[0] / "trace.jsonl"
     trace.write_bytes(trace.read_bytes().split(b"\n")[0] + b"\n")
-    with pytest.raises(UsageError, match="skill library, FixedStore.*, is not available; name it"):
+    with pytest.raises(UsageError, match="library='FixedStore.*'; .* give --set library="):
         resume(runs[0])
 
 

@@ -196,17 +196,18 @@ def test_an_episode_goes_on_at_the_address_of_today_with_what_was_recorded(tmp_p
         resume(folder, model_overrides=today, base_url="http://localhost:1/v1")
 
 
-def test_a_key_goes_to_no_address_that_the_trace_alone_names(tmp_path, monkeypatch):
+def test_an_episode_goes_on_at_no_address_that_the_trace_alone_names(tmp_path, monkeypatch):
     folder = broken_off(tmp_path / "run")
-    with pytest.raises(ModelError, match="127.0.0.1:1/v1 cannot be reached"):
-        resume(folder)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
-    with pytest.raises(UsageError, match="--base-url http://127.0.0.1:1/v1.* the key in OPENAI_API_KEY") as caught:
-        resume(folder)
-    assert "canary" not in str(caught.value)
-    for named in ({"model_overrides": {"base_url": "http://127.0.0.1:1/v1"}}, {"api_key": "sk-other"}):
+    for key in ({}, {"OPENAI_API_KEY": "sk-canary"}):
+        for name, value in key.items():
+            monkeypatch.setenv(name, value)
+        for given in ({}, {"api_key": "sk-other"}):
+            with pytest.raises(UsageError, match="base_url=http://127.0.0.1:1/v1; .* give --base-url") as caught:
+                resume(folder, **given)
+            assert "canary" not in str(caught.value)
+    for given in ({"model_overrides": {"base_url": "http://127.0.0.1:1/v1"}}, {"base_url": "http://127.0.0.1:1/v1"}):
         with pytest.raises(ModelError, match="127.0.0.1:1/v1 cannot be reached"):
-            resume(folder, **named)
+            resume(folder, **given)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:2/v1")
     with pytest.raises(ModelError, match="127.0.0.1:2/v1 cannot be reached"):
         resume(folder)

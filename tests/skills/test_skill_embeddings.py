@@ -258,7 +258,7 @@ def test_a_resumed_episode_ends_alike_and_repeats_no_recorded_call(url, library,
         library.rebuild()
         planned = any(isinstance(e, ModelCalled) for e in recorded[:lines])
         model = Model(url, *(() if planned else (PLAN.format(2),)))
-        result = resume(folder, env=Boxes(), model=model)
+        result = resume(folder, env=Boxes(), model=model, library=library.path)
         after = events(folder, object)
         assert result.success
         assert len(model.embedded) == (lines <= between)
@@ -277,7 +277,8 @@ def test_an_endpoint_that_fails_breaks_the_episode_off_before_anything_is_planne
     assert (failed.purpose, failed.messages) == ("embed", [])
     assert not events(tmp_path / "run", ModelCalled, SkillsChosen)
     with served() as (_, url):
-        assert resume(tmp_path / "run", env=Boxes(), model=Model(url, PLAN.format(2))).success
+        model = Model(url, PLAN.format(2))
+        assert resume(tmp_path / "run", env=Boxes(), model=model, library=library.path).success
     assert not events(tmp_path / "run", ModelCallFailed)
 
 

@@ -1,0 +1,258 @@
+"""A trace from a stranger sets only what is harmless; the rest comes from the user, or is named in one sentence."""
+
+import json
+import os
+
+import pytest
+from support.canaries import SECRET, Canaries, canaries
+
+from codeplan.budget import Budget
+from codeplan.cli.app import main
+from codeplan.errors import UsageError
+from codeplan.recording.trace import Trace
+from codeplan.runner.new_episodes import execute, run
+from codeplan.runner.recorded_episodes import fork, replay, resume
+
+TASKS = {
+    "household": ("clean/22", "clean"),
+    "miniwob": ("click-button/0", "click-button"),
+    "webshop": ("0", "shop"),
+    "textcraft": ("0", "depth2"),
+    "hotpotqa": ("0", "bridge"),
+    "alfworld": ("t/trial_0", "pick"),
+}
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    """The lines of an episode by the stand-in, with two plans."""
+    folder = tmp_path_factory.mktemp("original") / "run"
+    assert run("household", "clean/22", out=folder).success
+    return (folder / "trace.jsonl").read_text().splitlines(keepends=True)
+
+
+@pytest.fixture
+def canary(tmp_path, monkeypatch):
+    """Canaries; the machine has a key, and no endpoint of its own."""
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_BASE", "HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    monkeypatch.setenv("CANARY_KEY", SECRET)
+    with canaries(tmp_path / "canaries") as found:
+        yield found
+    assert found.touched == []
+
+
+def write(folder, original, change, lines=None):
+    """A trace with a changed header; ``lines`` is how much of it is left."""
+    header = json.loads(original[0])
+    for name, value in change.items():
+        header[name] = {**header.get(name, {}), **value} if isinstance(value, dict) and name != "task" else value
+    if header["env"] != "household":
+        id, kind = TASKS[header["env"]]
+        header["task"] = {**header["task"], "env": header["env"], "id": id, "kind": kind}
+    folder.mkdir(parents=True)
+    (folder / "trace.jsonl").write_text("".join([json.dumps(header) + "\n", *original[1:lines]]))
+    return folder
+
+
+def deep(levels):
+    return "react" if levels == 0 else {"name": "try-again", "executor": deep(levels - 1)}
+
+
+def hostile(c):
+    """Changes of a header, each with the name that a refusal to go on live must mention; None if it need not refuse."""
+    at = f"m@{c.url}"
+    strong = {"model": "strong"}
+    return {
+        "address": ({**strong, "settings": {"base_url": c.url}}, "base_url="),
+        "address-of-the-model": ({**strong, "model_settings": {"base_url": c.url}}, "base_url="),
+        "address-with-a-login": (
+            {**strong, "model_settings": {"base_url": c.url.replace("//", "//u:p@")}},
+            "base_url=",
+        ),
+        "address-of-no-kind": (
+            {**strong, "model_settings": {"base_url": [c.url]}},
+            "header is damaged: its model_settings",
+        ),
+        "broken-address": ({**strong, "settings": {"base_url": "http://[" + "x" * 9000}}, "base_url="),
+        "ask": ({**strong, "settings": {"ask_model": at}}, "ask_model="),
+        "refine": ({"settings": {"refine_model": at}}, "refine_model="),
+        "executor": ({"method": "react", "settings": {"executor_model": at}}, "executor_model="),
+        "main": ({**strong, "model_settings": {"main_model": at}}, "the trace names the model"),
+        "model": ({"model": at}, "the trace names the model"),
+        "main-of-no-kind": (
+            {**strong, "model_settings": {"main_model": {"a": 1}}},
+            "header is damaged: its model_settings",
+        ),
+        "routes-of-no-kind": (
+            {**strong, "model_settings": {"routes": [[c.url]]}},
+            "header is damaged: its model_settings",
+        ),
+        "routes-of-strings": (
+            {**strong, "model_settings": {"routes": {"ask": c.url}}},
+            "header is damaged: its model_settings",
+        ),
+        "key-variable": ({**strong, "settings": {"key_variable": "CANARY_KEY"}}, "key_variable="),
+        "body": ({**strong, "settings": {"extra_body": {"tools": [c.url]}}}, "extra_body="),
+        "effort": ({**strong, "settings": {"reasoning_effort": "high"}}, "reasoning_effort="),
+        "prompts": ({"settings": {"prompts": str(c.folder)}}, "prompts="),
+        "prompts-number": ({"settings": {"prompts": 1}}, "prompts="),
+        "plan": ({"method": "autoplan", "settings": {"plan": str(c.file)}}, "plan="),
+        "plan-nested": (
+            {"method": "adapt", "settings": {"executor": {"name": "autoplan", "plan": str(c.file)}}},
+            "executor=",
+        ),
+        "limits-nested": (
+            {"method": "try-again", "settings": {"executor": {"name": "adaplanner", "limits": {"memory": 1 << 40}}}},
+            "executor=",
+        ),
+        "executor-deep": ({"method": "try-again", "settings": {"executor": deep(300)}}, "executor="),
+        "library": ({"settings": {"library": str(c.folder)}}, "library="),
+        "skill": ({"settings": {"skill": "../../x"}}, "skill="),
+        "embeddings-address": ({"settings": {"embeddings": at, "library": str(c.folder)}}, "embeddings="),
+        "memory": ({"settings": {"limits": {"memory": 1 << 40}}}, "limits="),
+        "memory-null": ({"settings": {"limits": {"memory": None}}}, "limits="),
+        "limit-unknown": ({"settings": {"limits": {"no_such": 1}}}, "limits="),
+        "limits-negative": ({"settings": {"limits": {"wall": -1}}}, "wall"),
+        "limits-list": ({"settings": {"limits": [1, 2]}}, "limits="),
+        "tries-text": ({"settings": {"tries": "six"}}, "tries="),
+        "tries-huge": ({"settings": {"tries": 10**30}}, "tries="),
+        "tries-list": ({"settings": {"tries": [[[]]]}}, "tries="),
+        "choice": ({"settings": {"resume_by": "\x1b]0;x\x07" + "magic" * 9000}}, "resume_by="),
+        "depth": ({"method": "adapt", "settings": {"max_depth": 10**9}}, "max_depth="),
+        "unknown": ({"settings": {"no_such_setting": 1}}, "the setting 'no_such_setting'"),
+        "unknown-long": ({"settings": {"\x1b[2J" + "n" * 50_000: 1}}, "does not exist"),
+        "weak": ({"settings": {"allow_weak_sandbox": True}}, None),
+        "env": ({"env": "miniwob", "settings": {"browser": str(c.program), "pages": str(c.folder)}}, "pages="),
+        "data": ({"env": "webshop", "settings": {"data": str(c.folder), "index": str(c.folder)}}, "index="),
+        "pipeline": ({"env": "webshop", "settings": {"nouns": "spacy:os"}}, "nouns="),
+        "recorded": ({"env": "textcraft", "settings": {"exact": True, "recorded": str(c.file)}}, "recorded="),
+        "wiki": ({"env": "hotpotqa", "settings": {"live": True, "url": c.url, "cache": str(c.folder / "x")}}, "url="),
+        "alfworld": ({"env": "alfworld", "settings": {"data": str(c.folder)}}, "data="),
+        "budget": ({"budget": {"model_calls": 10**6}}, "--max-model-calls 1000000"),
+        "budget-none": ({"budget": {"model_calls": None}}, "model_calls=unlimited"),
+        "env-unknown": ({"env": "household", "method": "os:system"}, "no method 'os:system'"),
+    }
+
+
+NAMES = [*hostile(Canaries)]
+
+
+def refused(code, capsys, said):
+    """The command ended with one clean sentence, and no traceback."""
+    err = capsys.readouterr().err
+    assert code == 2
+    assert err.startswith("codeplan: ")
+    assert err.count("\n") == 1
+    assert err.rstrip("\n").isprintable()
+    assert len(err) < 1500
+    assert said in err
+    assert SECRET not in err
+
+
+@pytest.mark.parametrize("lines", [1, 6])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_strangers_trace_goes_on_with_nothing_but_harmless_settings(name, lines, canary, original, tmp_path, capsys):
+    change, said = hostile(canary)[name]
+    folder = write(tmp_path / "run", original, change, lines)
+    before = (folder / "trace.jsonl").read_bytes()
+    if said is None:
+        assert main(["resume", str(folder), "--json"]) == 0
+        return
+    refused(main(["resume", str(folder)]), capsys, said)
+    assert (folder / "trace.jsonl").read_bytes() == before
+    if lines > 1:
+        refused(main(["fork", str(folder), "--at", "5", "--out", str(tmp_path / "new")]), capsys, said)
+        assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_strangers_trace_replays_offline_and_reads_no_file(name, canary, original, tmp_path, capsys):
+    change, _ = hostile(canary)[name]
+    folder = write(tmp_path / "run", original, change)
+    code = main(["replay", str(folder)])
+    shown = capsys.readouterr()
+    assert code in (0, 1, 2)
+    assert "Traceback" not in shown.err
+    assert SECRET not in shown.out + shown.err
+    assert len(shown.err) < 20_000
+
+
+@pytest.mark.parametrize("name", ["prompts", "memory", "limit-unknown", "plan", "unknown", "tries-huge", "plan-nested"])
+def test_a_replay_names_what_only_the_user_can_set(name, canary, original, tmp_path, capsys):
+    change, said = hostile(canary)[name]
+    refused(main(["replay", str(write(tmp_path / "run", original, change))]), capsys, said)
+
+
+def test_all_that_is_missing_is_in_one_sentence(canary, original, tmp_path, capsys):
+    change = {"model": "strong", "settings": {"prompts": "/p", "limits": {"wall": 9.0}, "key_variable": "CANARY_KEY"}}
+    folder = write(tmp_path / "run", original, change | {"model_settings": {"base_url": canary.url}}, 6)
+    assert main(["resume", str(folder)]) == 2
+    err = capsys.readouterr().err
+    for part in ("prompts='/p'", "limits={'wall': 9.0}", "key_variable='CANARY_KEY'", f"base_url={canary.url}"):
+        assert part in err
+    assert "--base-url …" in err
+    for name in ("prompts", "limits", "key_variable"):
+        assert f"--set {name}=…" in err
+
+
+def test_a_login_in_a_recorded_address_is_not_shown(canary, original, tmp_path, capsys):
+    address = canary.url.replace("//", "//user:hunter2@")
+    folder = write(tmp_path / "run", original, {"model": "strong", "model_settings": {"base_url": address}}, 6)
+    assert main(["resume", str(folder)]) == 2
+    assert "hunter2" not in capsys.readouterr().err
+
+
+def test_what_the_user_repeats_is_used(canary, original, tmp_path):
+    folder = write(tmp_path / "run", original, {"settings": {"limits": {"wall": 9.0}}})
+    assert main(["replay", str(folder), "--set", 'limits={"wall": 9.0}', "--json"]) == 0
+    folder = write(tmp_path / "cut", original, {"settings": {"limits": {"wall": 9.0}}}, 6)
+    assert main(["resume", str(folder), "--set", 'limits={"wall": 9.0}', "--json"]) == 0
+    folder = write(tmp_path / "large", original, {"budget": {"model_calls": 500}}, 6)
+    assert main(["resume", str(folder), "--max-model-calls", "500", "--json"]) == 0
+    folder = write(tmp_path / "none", original, {"budget": {"model_calls": None}}, 6)
+    assert main(["resume", str(folder), "--max-model-calls", "null", "--json"]) == 0
+
+
+def test_the_users_configured_budget_bounds_what_goes_on_live(canary, original, tmp_path, monkeypatch, capsys):
+    folder = write(tmp_path / "run", original, {}, 6)
+    monkeypatch.setenv("CODEPLAN_BUDGET_MONEY", "2")
+    refused(main(["resume", str(folder)]), capsys, "money=unlimited (yours: 2)")
+    with pytest.raises(UsageError, match="model_calls=100"):
+        resume(folder, budget=Budget(model_calls=99))
+    assert resume(folder, budget=Budget(model_calls=100)).success
+
+
+@pytest.mark.parametrize("settings", ['{"no_such": 1}', '{"wall": "x"}', '{"memory": -1}'])
+def test_limits_on_the_command_line_are_checked(settings, original, tmp_path, capsys):
+    folder = write(tmp_path / "run", original, {})
+    refused(main(["replay", str(folder), "--set", f"limits={settings}"]), capsys, "limit")
+
+
+def test_ones_own_episodes_go_on_without_repeating_anything(tmp_path):
+    given = {"tries": 5, "mistakes": "many", "dialect": "move", "difficulty": "hard", "model_seed": 7}
+    run("household", "clean/3", "adaplanner", out=tmp_path / "one", budget=Budget(model_calls=50), **given)
+    nested = {"executor": {"name": "try-again", "executor": "react", "trials": 2}, "weakness": "forgetful"}
+    run("household", "clean/3", "reflexion", out=tmp_path / "two", **nested)
+    for name in ("one", "two"):
+        assert main(["replay", str(tmp_path / name), "--json"]) == 0
+        trace = tmp_path / name / "trace.jsonl"
+        whole = Trace.read(trace)
+        trace.write_bytes(b"".join(trace.read_bytes().splitlines(keepends=True)[:9]))
+        assert main(["resume", str(tmp_path / name), "--json"]) in (0, 1)
+        assert len(Trace.read(trace)) == len(whole)
+
+
+def test_an_executed_plan_takes_its_guards_from_the_user(tmp_path):
+    plan = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] wait')\n        assert True\n"
+    execute(plan, "household", "clean/3", out=tmp_path / "run")
+    assert not replay(tmp_path / "run").success
+    assert not replay(tmp_path / "run", allow_weak_sandbox=True).success
+
+
+def test_a_fork_is_bound_by_the_same_rules(canary, original, tmp_path):
+    folder = write(tmp_path / "run", original, {"settings": {"prompts": str(canary.folder)}})
+    with pytest.raises(UsageError, match="prompts="):
+        fork(folder, 5, tmp_path / "new", plan="x = 1")
+    assert os.listdir(folder) == ["trace.jsonl"]
