@@ -18,6 +18,13 @@ MAX_NAME_CHARS: Final = 200
 ENTRY_CHECKPOINTS_FACTOR: Final = 16  # all step-entry checkpoints together may use this many times ``checkpoint_bytes``
 
 
+MAX_STEPS: Final = 1_000  # maximum number of steps in a plan, and of steps that one run enters
+MAX_DIAGNOSTICS: Final = 100  # maximum number of reasons in one refusal; the last one says how many are missing
+MAX_DIAGNOSTIC_CHARS: Final = 1_000  # maximum length of the message of one reason
+MAX_CODE_BYTES: Final = 256 << 10
+"""Maximum size of one plan's compiled code; longer code is not passed on, and the plan is compiled again."""
+
+MAX_OUTLINE_BYTES: Final = 1 << 20  # maximum size of a plan's steps and names, packed
 MAX_REPORTED: Final = 1e18  # cap on the reported value when a plan exceeds a limit
 MAX_ARCS: Final = 20_000
 """Maximum number of line pairs that coverage records in one run; an honest plan has about two per line."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from codeplan.episode.episode import Episode
-from codeplan.errors import EpisodeOver, SandboxError
+from codeplan.errors import EpisodeOver
 from codeplan.recording.events import PlanFailed, PlanFinished, PlanStopped, StepEntered, TextPrinted
 from codeplan.sandbox import Progress, Sandbox, StepEntry
 from codeplan.sandbox.protocol.run_progress import LineCoverage
@@ -52,7 +52,8 @@ def run_plan(
         step = max(entries, default=None)
         outcome = Stopped("episode", 0, 0, step, None, str(over), "", None, entries, ResourceUsage())
     if isinstance(outcome, Rejected):
-        raise SandboxError(f"a plan that passed the check was refused when it was to run: {outcome.diagnostics[0]}")
+        message = f"the plan passed the check, but was refused when it was to run: {outcome.diagnostics[0]}"
+        outcome = Stopped("worker", 0, 0, None, None, message, "", None, {}, ResourceUsage())
     episode.record(_event(outcome))
     return outcome
 

@@ -14,6 +14,7 @@ from codeplan.sandbox.language.diagnostics import RejectedPlanError
 from codeplan.sandbox.limits import shorten
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.plain_data import ANALYSIS_RULES, MAX_ANALYSIS_BYTES, find_non_plain
+from codeplan.sandbox.protocol.plan_rows import diagnostic_rows
 from codeplan.sandbox.protocol.values import escape_surrogates
 
 _SAMPLE: Final = """\
@@ -44,7 +45,7 @@ def _analyse(job: frames.AnalysisJob) -> frames.Analysis | frames.AnalysisFailed
     try:
         found = conduct(job.source, job.arguments)
     except RejectedPlanError as refused:
-        return frames.RejectionFrame(list(refused.diagnostics))
+        return frames.RejectionFrame(diagnostic_rows(refused.diagnostics))
     except ValueError as error:
         return frames.AnalysisFailed(escape_surrogates(shorten(str(error))), invalid_job=True)
     except Exception as error:

@@ -8,8 +8,10 @@ from codeplan.sandbox.cage import zygote
 from codeplan.sandbox.cage.host_client import HostLink, PlanTimer
 from codeplan.sandbox.cage.worker import WorkerJob, WorkerRole
 from codeplan.sandbox.language.checking import check_and_compile
+from codeplan.sandbox.limits import MAX_CODE_BYTES, MAX_OUTLINE_BYTES
 from codeplan.sandbox.protocol import frames
-from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter, Rejected
+from codeplan.sandbox.protocol.plan_rows import PlanRow, diagnostic_rows
+from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter, Diagnostic, Rejected
 
 _SAMPLE: Final = """\
 import re
@@ -57,7 +59,17 @@ def serve_check(link: HostLink, job: WorkerJob, timer: PlanTimer) -> None:
         return
     found = check_and_compile(job.source, job.api)
     if isinstance(found, Rejected):
-        link.send(frames.RejectionFrame(list(found.diagnostics)))
+        link.send(frames.RejectionFrame(diagnostic_rows(found.diagnostics)))
         return
     plan, program = found
-    link.send(frames.AcceptanceFrame(plan, program.pack()))
+    link.send(_acceptance(PlanRow.from_plan(plan), program.pack()))
+
+
+def _acceptance(plan: PlanRow, code: bytes) -> frames.AcceptanceFrame | frames.RejectionFrame:
+    size = frames.packed_size([plan.steps, plan.provides])
+    if size > MAX_OUTLINE_BYTES:
+        message = (
+            f"the names in all steps take {size:,} bytes, more than {MAX_OUTLINE_BYTES:,}; use fewer steps and names"
+        )
+        return frames.RejectionFrame(diagnostic_rows([Diagnostic(0, 0, "size", message)]))
+    return frames.AcceptanceFrame(plan, code if len(code) <= MAX_CODE_BYTES else b"")

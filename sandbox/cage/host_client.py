@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any, Final, Protocol
 
 from codeplan.sandbox.cage.line_tracer import LineTracer
+from codeplan.sandbox.limits import MAX_NAME_CHARS
 from codeplan.sandbox.protocol import frames, values
 from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded
 
@@ -103,6 +104,10 @@ class HostClient:
         """
         self._calls += 1
         self._require_within("calls", self._calls, self._limits.calls)
+        if len(args) + len(kwargs) > values.MAX_VALUES:
+            raise TypeError(f"{method} was given more than {values.MAX_VALUES:,} arguments")
+        if any(not 0 < len(name) <= MAX_NAME_CHARS for name in kwargs):
+            raise TypeError(f"{method} was given an argument whose name is empty or longer than {MAX_NAME_CHARS}")
         frame = frames.CallFrame(
             method, [_pack_argument(method, a) for a in args], {k: _pack_argument(method, v) for k, v in kwargs.items()}
         )

@@ -17,6 +17,7 @@ from codeplan.sandbox.language.compilation import Program, RejectedPlanError, co
 from codeplan.sandbox.limits import Limits, shorten
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
+from codeplan.sandbox.protocol.plan_rows import diagnostic_rows
 
 CompilePlan: TypeAlias = Callable[[str], Program]
 """Compiles a plan's source to a program."""
@@ -57,7 +58,7 @@ def serve_run(link: HostLink, job: WorkerJob, timer: PlanTimer, compile_source: 
         program = Program.unpack(job.code) if job.code else compile_source(job.source)
         variables = decode(job.checkpoint) if job.checkpoint else {}
     except RejectedPlanError as refused:
-        link.send(frames.RejectionFrame(list(refused.diagnostics)))
+        link.send(frames.RejectionFrame(diagnostic_rows(refused.diagnostics)))
         return
     except CheckpointError as error:
         link.send(frames.CheckpointErrorFrame(shorten(str(error))))

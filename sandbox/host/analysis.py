@@ -9,8 +9,9 @@ from typing import Any, Final
 import msgspec
 
 from codeplan.errors import SandboxError, UsageError
+from codeplan.sandbox.host.plan_verification import verified_rejection
 from codeplan.sandbox.host.worker_process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
-from codeplan.sandbox.limits import Limits, shorten
+from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.plain_data import ANALYSIS_RULES, MAX_ANALYSIS_BYTES, find_non_plain
 from codeplan.types import Rejected
@@ -41,24 +42,21 @@ def run_analysis(worker: WorkerProcess, job: frames.AnalysisJob, limits: Limits)
     try:
         worker.send(job, deadline)
         reply = worker.receive(deadline)
+        return _verify_reply(reply, job)
     except DeadlineExceeded:
         raise SandboxError(f"the analysis {job.topic!r} took longer than {limits.wall:g} s") from None
     except WorkerDisconnected:
         raise SandboxError(f"the analysis {job.topic!r} crashed on this source or exceeded its limits") from None
     except frames.ProtocolError as error:
         raise SandboxError(f"the analysis {job.topic!r} broke the protocol: {error}") from None
-    return _verify_reply(reply, job)
 
 
 def _verify_reply(reply: frames.WorkerFrame, job: frames.AnalysisJob) -> Any | Rejected:
     if isinstance(reply, frames.RejectionFrame):
-        return Rejected(
-            job.source, tuple(msgspec.structs.replace(d, message=shorten(d.message)) for d in reply.diagnostics)
-        )
+        return verified_rejection(reply, job.source)
     if isinstance(reply, frames.AnalysisFailed):
         raise (UsageError if reply.invalid_job else SandboxError)(f"the analysis {job.topic!r} failed: {reply.message}")
-    if not isinstance(reply, frames.Analysis):
-        raise SandboxError(f"the analysis {job.topic!r} answered with a {type(reply).__name__}")
+    assert isinstance(reply, frames.Analysis), "the conversation allows no other answer"
     try:
         findings = msgspec.json.decode(reply.findings)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -9,8 +9,9 @@ import threading
 from collections import OrderedDict
 from typing import Final
 
+from codeplan.sandbox.limits import MAX_CODE_BYTES
+
 MAX_PLANS: Final = 256  # maximum number of plans; the least recently used one is dropped first
-MAX_CODE_BYTES: Final = 256 << 10  # maximum size of one plan's code; longer code is not stored
 
 
 class CodeCache:

@@ -15,6 +15,7 @@ from typing import Final
 from codeplan.errors import SandboxError
 from codeplan.sandbox.cage.zygote import READY_MESSAGE, REPLY_FORMAT, REQUEST_FORMAT, UNKNOWN_STATUS
 from codeplan.sandbox.host.worker_process import WorkerProcess
+from codeplan.sandbox.protocol.conversation import State
 
 _START_SECONDS: Final = 60.0
 _REPLY_SECONDS: Final = 30.0
@@ -83,7 +84,8 @@ class ZygoteProcess:
             raise SandboxError(f"the sandbox could not fork a worker: {os.strerror(error)}")
         if not handles:
             raise _ZygoteLost("it sent no socket")
-        return WorkerProcess(socket.socket(fileno=handles[0]), pid, handles[1] if len(handles) > 1 else None)
+        pidfd = handles[1] if len(handles) > 1 else None
+        return WorkerProcess(socket.socket(fileno=handles[0]), pid, pidfd, State.FORKED)
 
     def exit_status(self, pid: int) -> int:
         """A worker's status as in ``os.waitpid``, or UNKNOWN_STATUS. Raises _ZygoteLost."""

@@ -6,16 +6,15 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-import msgspec
-
 from codeplan.agent_api import agent_api
 from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox.host import analysis, launcher
 from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.host.code_cache import CodeCache
-from codeplan.sandbox.host.session import RunSession, parser_failure
+from codeplan.sandbox.host.plan_verification import broken_check, parser_failure, verified_plan, verified_rejection
+from codeplan.sandbox.host.session import RunSession
 from codeplan.sandbox.host.worker_process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
-from codeplan.sandbox.limits import Limits, shorten
+from codeplan.sandbox.limits import MAX_CODE_BYTES, MAX_OUTLINE_BYTES, Limits
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.cage_layers import Layer
 from codeplan.sandbox.protocol.codec import CheckpointError
@@ -25,7 +24,7 @@ from codeplan.types import AgentApi, Checkpoint, Diagnostic, Failed, Finished, P
 __all__ = ["OutputChunk", "Progress", "Sandbox", "StepEntry", "probe_layers"]
 
 _START_SECONDS: Final = 30.0
-_CHECK_FRAME_EXTRA: Final = 4 << 20
+_CHECK_FRAME_EXTRA: Final = MAX_CODE_BYTES + MAX_OUTLINE_BYTES + (64 << 10)
 
 
 class Sandbox:
@@ -118,15 +117,22 @@ class Sandbox:
         try:
             worker.send(job, deadline)
             reply = worker.receive(deadline)
-        except (DeadlineExceeded, WorkerDisconnected, frames.ProtocolError):
+            return self._verify_check(reply, job.source)
+        except (DeadlineExceeded, WorkerDisconnected):
             return Rejected(job.source, (parser_failure(),))
-        if isinstance(reply, frames.AcceptanceFrame) and _find_unreadable(reply.plan.source, self.limits) is None:
-            if reply.plan.source == job.source:  # otherwise the code could belong to any plan
-                self._code_cache.store(job.source, reply.code)
-            return reply.plan
+        except frames.ProtocolError as error:
+            return Rejected(job.source, (broken_check(error),))
+
+    def _verify_check(self, reply: frames.WorkerFrame, source: str) -> Plan | Rejected:
         if isinstance(reply, frames.RejectionFrame):
-            return Rejected(job.source, tuple(_shortened(d) for d in reply.diagnostics))
-        return Rejected(job.source, (parser_failure(),))
+            return verified_rejection(reply, source)
+        assert isinstance(reply, frames.AcceptanceFrame), "the conversation allows no other answer"
+        plan = verified_plan(reply.plan, source)
+        if _find_unreadable(plan.source, self.limits) is not None:
+            raise frames.ProtocolError("the repaired plan is larger than a plan may be")
+        if plan.source == source and reply.code:  # otherwise the code could belong to any plan
+            self._code_cache.store(source, reply.code)
+        return plan
 
     def _open_worker(self, workers: launcher.WorkerLauncher) -> WorkerProcess:
         """A locked worker that has seen no job yet."""
@@ -158,8 +164,7 @@ def _lock_down(worker: WorkerProcess, limits: Limits) -> list[Layer]:
         ) from None
     except (WorkerDisconnected, frames.ProtocolError) as error:
         raise SandboxError(f"the sandbox's worker died during its lockdown ({type(error).__name__})") from None
-    if not isinstance(ready, frames.ReadyFrame):
-        raise SandboxError(f"the sandbox's worker sent a {type(ready).__name__} instead of a ReadyFrame")
+    assert isinstance(ready, frames.ReadyFrame), "the conversation allows no other answer"
     return ready.layers
 
 
@@ -201,7 +206,3 @@ def _find_unreadable(source: str, limits: Limits) -> Diagnostic | None:
         line = source.count("\n", 0, source.index("\0")) + 1
         return Diagnostic(line, 0, "text", "the plan contains a NUL character; remove it")
     return None
-
-
-def _shortened(diagnostic: Diagnostic) -> Diagnostic:
-    return msgspec.structs.replace(diagnostic, message=shorten(diagnostic.message))

@@ -13,17 +13,24 @@ from typing import Final, TypeVar
 from codeplan.sandbox.cage.zygote import UNKNOWN_STATUS
 from codeplan.sandbox.host import launcher
 from codeplan.sandbox.host.agent_port import AgentPort
+from codeplan.sandbox.host.plan_verification import count_lines, parser_failure, verified_rejection
 from codeplan.sandbox.host.run_accounting import LimitExceededError, processor_seconds, require_within
 from codeplan.sandbox.host.worker_process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
-from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, MAX_ARCS, STOPPING_LIMITS, Limits, limit_message
+from codeplan.sandbox.limits import (
+    ENTRY_CHECKPOINTS_FACTOR,
+    MAX_ARCS,
+    MAX_STEPS,
+    STOPPING_LIMITS,
+    Limits,
+    limit_message,
+)
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.checkpoint_table import MAX_DROPPED_BYTES
 from codeplan.sandbox.protocol.codec import CheckpointError, decode
 from codeplan.sandbox.protocol.run_progress import LineCoverage, OutputChunk, Progress, StepEntry
-from codeplan.types import Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, ResourceUsage, Stopped
+from codeplan.types import Checkpoint, Failed, Finished, Plan, Rejected, ResourceUsage, Step, Stopped
 
 GRACE_SECONDS: Final = 0.1  # the host kills a worker that has not stopped by itself this long after the wall limit
-MAX_STEPS: Final = 1_000
 _CHECKPOINT_EXTRA: Final = 1 << 20
 _TABLE_EXTRA: Final = MAX_DROPPED_BYTES + (4 << 10)
 _EXIT_WAIT_SECONDS: Final = 0.2
@@ -46,11 +53,13 @@ class RunSession:
     ) -> None:
         self._worker, self._plan, self._port, self._limits = worker, plan, port, limits
         self._on_event = on_event or (lambda progress: None)
-        self._on_coverage = on_coverage
+        self._on_coverage = on_coverage or (lambda coverage: None)
         self._arcs = 0
         self._entries: dict[int, Checkpoint] = {}
         self._entry_bytes = 0
         self._current_step: int | None = None
+        self._start_from = 1
+        self._lines = count_lines(plan.source)
         self._output: list[str] = []
         self._output_chars = self._calls = self._reads = self._asks = self._entered_steps = 0
         self._started_at = time.monotonic()
@@ -62,10 +71,10 @@ class RunSession:
 
         Raises CheckpointError, and what the agent, ``ask`` or a callback raise for the caller.
         """
+        self._start_from = job.start_from
         try:
             self._worker.send(job, self._deadline())
-            rejected = self._await_start(job.checkpoint)
-            return rejected or self._serve_requests()
+            return self._await_start(job) or self._serve_requests()
         except LimitExceededError as over:
             return self._stopped(over.limit, over.value, None, None)
         except DeadlineExceeded:
@@ -75,18 +84,18 @@ class RunSession:
         except WorkerDisconnected:
             return self._worker_disconnected()
 
-    def _await_start(self, checkpoint: Checkpoint | None) -> Rejected | None:
-        """Wait for StartFrame. Returns Rejected if the worker cannot even compile the plan."""
+    def _await_start(self, job: frames.RunJob) -> Rejected | None:
+        """Wait for StartFrame. Returns Rejected if the worker had to compile the plan and could not."""
         try:
             frame = self._worker.receive(self._deadline())
         except (DeadlineExceeded, WorkerDisconnected):
+            if job.code:
+                raise
             return Rejected(self._plan.source, (parser_failure(),))
         if isinstance(frame, frames.RejectionFrame):
-            return Rejected(self._plan.source, tuple(frame.diagnostics))
-        if isinstance(frame, frames.CheckpointErrorFrame) and checkpoint:
+            return verified_rejection(frame, self._plan.source)
+        if isinstance(frame, frames.CheckpointErrorFrame):
             raise CheckpointError(frame.message)
-        if not isinstance(frame, frames.StartFrame):
-            raise frames.ProtocolError(f"a {type(frame).__name__} before the start")
         return None
 
     def _serve_requests(self) -> Finished | Failed | Stopped:
@@ -103,8 +112,6 @@ class RunSession:
                 self._take_coverage(frame)
             elif isinstance(frame, frames.EndFrame):
                 return self._finish(frame)
-            else:
-                raise frames.ProtocolError(f"a {type(frame).__name__} during the run")
 
     # ------------------------------------------------------------------ counting
 
@@ -130,9 +137,7 @@ class RunSession:
         require_within(self._limits, "output", self._output_chars)
 
     def _take_step(self, entered: frames.StepFrame) -> None:
-        known = self._plan.step(entered.step)
-        if self._plan.steps and known is None:
-            raise frames.ProtocolError(f"the plan has no step {entered.step}")
+        known = self._verify_step(entered.step)
         self._entered_steps += 1
         if self._entered_steps > MAX_STEPS:
             raise frames.ProtocolError(f"more than {MAX_STEPS:,} steps were entered")
@@ -145,14 +150,22 @@ class RunSession:
         title = known.title if known else ""
         self._run_untimed(lambda: self._on_event(StepEntry(entered.step, title, checkpoint)))
 
+    def _verify_step(self, number: int) -> Step | None:
+        """The step of this number; None if the plan was not checked. Raises ProtocolError if it cannot come now."""
+        known = self._plan.step(number)
+        if self._plan.steps and known is None:
+            raise frames.ProtocolError(f"the plan has no step {number}")
+        if number < self._start_from:
+            raise frames.ProtocolError(f"it entered step {number}, but the run starts from step {self._start_from}")
+        if known is not None and self._current_step is not None and number <= self._current_step:
+            raise frames.ProtocolError(f"it entered step {number} after step {self._current_step}")
+        return known
+
     def _take_coverage(self, covered: frames.CoverageFrame) -> None:
-        cover, last = self._on_coverage, self._plan.source.count("\n") + 1
-        if cover is None:
-            raise frames.ProtocolError("coverage that the job did not ask for")
         self._arcs += len(covered.arcs)
-        if self._arcs > MAX_ARCS or any(line > last for arc in covered.arcs for line in arc):
+        if self._arcs > MAX_ARCS or any(line > self._lines for arc in covered.arcs for line in arc):
             raise frames.ProtocolError("coverage of more lines than the plan has")
-        self._run_untimed(lambda: cover(LineCoverage(covered.arcs)))
+        self._run_untimed(lambda: self._on_coverage(LineCoverage(covered.arcs)))
 
     def _verify_checkpoint(self, table: frames.CheckpointTable) -> Checkpoint:
         """The checkpoint, if it decodes and is no larger than a correct worker makes it."""
@@ -186,7 +199,7 @@ class RunSession:
     def _finish(self, end: frames.EndFrame) -> Finished | Failed | Stopped:
         if end.step not in (None, self._current_step):
             raise frames.ProtocolError(f"it ended in step {end.step}, which it had not entered")
-        line = end.line if end.line is not None and 1 <= end.line <= self._plan.source.count("\n") + 1 else None
+        line = end.line if end.line is not None and 1 <= end.line <= self._lines else None
         checkpoint = self._verify_checkpoint(end.table) if end.table else None
         if end.status == "stopped" and end.error in STOPPING_LIMITS:
             return self._stopped(end.error, end.value, end.step, line, end.cpu, checkpoint)
@@ -244,11 +257,6 @@ _SIGNAL_MESSAGES: Final = {
     int(signal.SIGABRT): "the worker crashed: the interpreter gave up",
     int(signal.SIGKILL): "the worker was killed from outside; the machine may be short of memory",
 }
-
-
-def parser_failure() -> Diagnostic:
-    """The diagnostic for a source that crashed the parser or took it too long."""
-    return Diagnostic(0, 0, "size", "the parser gave up on this plan; write it shorter and flatter")
 
 
 def _max_frame_bytes(limits: Limits) -> int:

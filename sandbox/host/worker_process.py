@@ -10,6 +10,7 @@ import socket
 import time
 from typing import Final
 
+from codeplan.sandbox.protocol.conversation import Conversation, Sender, State
 from codeplan.sandbox.protocol.frames import Frame, FrameAssembler, WorkerFrame, pack, unpack_worker_frame
 
 _END_SECONDS: Final = 5.0
@@ -25,10 +26,11 @@ class DeadlineExceeded(Exception):
 
 
 class WorkerProcess:
-    """A worker. A context manager: on exit the worker is killed and has ended."""
+    """A worker in one state of its conversation. A context manager: on exit the worker is killed and has ended."""
 
-    def __init__(self, sock: socket.socket, pid: int, pidfd: int | None) -> None:
+    def __init__(self, sock: socket.socket, pid: int, pidfd: int | None, state: State = State.READY) -> None:
         self.pid = pid
+        self._conversation = Conversation(state)
         self._socket = sock
         self._pidfd = pidfd
         self._assembler = FrameAssembler(_CHUNK)
@@ -44,7 +46,11 @@ class WorkerProcess:
         self._assembler.max_bytes = max_bytes
 
     def send(self, frame: Frame, deadline: float) -> None:
-        """Send a frame before ``deadline`` (monotonic seconds). Raises DeadlineExceeded, WorkerDisconnected."""
+        """Send a frame before ``deadline`` (monotonic seconds).
+
+        Raises DeadlineExceeded, WorkerDisconnected, and ProtocolError if the conversation has no place for the frame.
+        """
+        self._conversation.take(Sender.HOST, frame)
         try:
             self._socket.settimeout(_seconds_left(deadline))
             self._socket.sendall(pack(frame))
@@ -57,7 +63,9 @@ class WorkerProcess:
         """Receive the next frame. Raises DeadlineExceeded, WorkerDisconnected, ProtocolError."""
         while (body := self._assembler.next_body()) is None:
             self._assembler.feed(self._read(deadline))
-        return unpack_worker_frame(body)
+        frame = unpack_worker_frame(body)
+        self._conversation.take(Sender.WORKER, frame)
+        return frame
 
     def _read(self, deadline: float) -> bytes:
         try:

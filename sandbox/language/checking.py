@@ -20,6 +20,7 @@ from codeplan.sandbox.language.parsing import parse_plan
 from codeplan.sandbox.language.plan_outline import PlanOutline, outline_plan
 from codeplan.sandbox.language.structure import check_structure
 from codeplan.sandbox.language.syntax_nodes import walk
+from codeplan.sandbox.limits import MAX_NAME_CHARS
 from codeplan.types import AgentApi, Plan, Rejected, Step
 
 
@@ -47,6 +48,7 @@ def check_and_compile(source: str, api: AgentApi) -> tuple[Plan, Program] | Reje
     names = PlanNames(imported, outline, flows)
     names.check(problems)
     plan = Plan(source, _make_steps(outline, flows, names), names.provides)
+    _check_name_lengths(plan, problems)
     program = build_program(imported, outline, flows, problems)
     return Rejected(source, problems.sorted()) if problems else (plan, program)
 
@@ -64,6 +66,13 @@ def _parse_or_repair(source: str) -> tuple[str, ast.Module]:
         except RejectedPlanError:
             pass
         raise
+
+
+def _check_name_lengths(plan: Plan, problems: DiagnosticCollector) -> None:
+    names = {*plan.provides, *(name for s in plan.steps for name in (*s.needs, *s.sets))}
+    for name in sorted(name for name in names if len(name) > MAX_NAME_CHARS):
+        message = f"the name `{name[:20]}…` has {len(name):,} characters; use at most {MAX_NAME_CHARS}"
+        problems.add(None, "size", message)
 
 
 def _make_steps(outline: PlanOutline, flows: list[NameFlow], names: PlanNames) -> tuple[Step, ...]:

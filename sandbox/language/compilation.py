@@ -17,6 +17,7 @@ from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow
 from codeplan.sandbox.language.parsing import parse_plan
 from codeplan.sandbox.language.plan_outline import PlanOutline, PlanPart, outline_plan
 from codeplan.sandbox.language.syntax_nodes import call_function, call_statement, fill_locations, walk, with_location
+from codeplan.sandbox.limits import MAX_STEPS
 from codeplan.sandbox.runtime.names import PREDEFINED_NAMES
 from codeplan.sandbox.runtime.qualnames import set_qualnames
 
@@ -89,6 +90,8 @@ def build_program(
     rebound = frozenset().union(*(f.binds for f in flows))
     transformer = PlanTransformer(problems, rebound)
     _check_solution(outline, problems)
+    if len(outline.steps) > MAX_STEPS:
+        problems.add(None, "size", f"the plan has {len(outline.steps):,} steps; write at most {MAX_STEPS:,}")
     shared = frozenset().union(*(f.deferred_reads.keys() | f.generator_names for f in flows))
     bodies = [(p, _transform_part(p, transformer, f, shared)) for p, f in zip(outline.parts, flows, strict=True)]
     if problems:

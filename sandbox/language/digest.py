@@ -10,8 +10,10 @@ from codeplan.sandbox.language.bindings import bound_names
 from codeplan.sandbox.language.name_flow import NameFlow
 from codeplan.sandbox.language.plan_outline import PlanOutline, PlanPart
 from codeplan.sandbox.language.syntax_nodes import has_no_effect, walk
+from codeplan.sandbox.limits import MAX_NAME_CHARS
+from codeplan.sandbox.protocol.plan_rows import DIGEST_CHARS
+from codeplan.sandbox.protocol.values import escape_surrogates
 
-_DIGITS = 16
 _PREFIX = re.compile(r"^\s*\[\s*[Ss]tep\s*\d+\s*\]\s*:?\s*")
 
 
@@ -33,8 +35,13 @@ def step_title(part: PlanPart) -> str:
     for statement in part.body:
         text = _printed_text(statement)
         if text is not None and _PREFIX.match(text):
-            return _PREFIX.sub("", text, count=1).strip()
+            return _cut(_PREFIX.sub("", text, count=1).strip())
     return ""
+
+
+def _cut(title: str) -> str:
+    text = escape_surrogates(title)
+    return text if len(text) <= MAX_NAME_CHARS else f"{text[: MAX_NAME_CHARS - 1]}…"
 
 
 def _printed_text(statement: ast.stmt) -> str | None:
@@ -118,4 +125,4 @@ _RELEVANT_FIELDS = _RelevantFields()
 
 
 def _hash(texts: list[str]) -> str:
-    return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
+    return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_CHARS]

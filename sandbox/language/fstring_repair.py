@@ -25,6 +25,18 @@ def repair_fstrings(source: str) -> str:
     return "".join(scanner.out)
 
 
+def is_repair_of(repaired: str, source: str) -> bool:
+    """Return whether two sources differ by no more than a repair changes. Linear, and neither source is parsed."""
+    return _without_quotes(repaired) == _without_quotes(source)
+
+
+def _without_quotes(source: str) -> str:
+    plain = source.translate({ord("'"): None, ord('"'): None})
+    for escape, call in _ESCAPES.items():
+        plain = plain.replace(call, escape)
+    return plain
+
+
 class _FStringScanner:
     """Copies a source character by character and tracks code, strings and f-string fields."""
 

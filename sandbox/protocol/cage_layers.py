@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
+
+from codeplan.sandbox.limits import MAX_MESSAGE_CHARS, MAX_NAME_CHARS
 
 OPTIONAL_LAYERS: Final = ("user-namespace", "mount-namespace", "network-namespace", "ipc-namespace", "pid-namespace")
 """The layers that plans run without, because many machines do not allow them. All others are necessary."""
@@ -13,9 +15,9 @@ OPTIONAL_LAYERS: Final = ("user-namespace", "mount-namespace", "network-namespac
 class Layer(msgspec.Struct, frozen=True):
     """One layer of the cage on this machine. ``detail`` describes it, or says why it is missing."""
 
-    name: str
+    name: Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)]
     present: bool
-    detail: str
+    detail: Annotated[str, msgspec.Meta(max_length=MAX_MESSAGE_CHARS)]
 
     @property
     def optional(self) -> bool:

@@ -1,11 +1,7 @@
 """The frames between the host and a worker: typed, tagged, length-prefixed msgpack with a maximum size.
 
-The host trusts no frame: it caps each before reading it, and checks each against its type. A conversation is SetupFrame
-→, ← ReadyFrame, one job →. The answer to a RunJob is RejectionFrame, CheckpointErrorFrame or StartFrame. After
-StartFrame come StepFrame, OutputFrame, CoverageFrame (if the job asks for it), CallFrame, ReadFrame and AskFrame in any
-number, and one EndFrame. The host answers each CallFrame, ReadFrame and AskFrame with a ResultFrame or an ErrorFrame.
-The answer to a CheckJob is AcceptanceFrame or RejectionFrame; to an AnalysisJob Analysis, RejectionFrame or
-AnalysisFailed.
+The host trusts no frame: it caps each before reading it, checks each against its type, and accepts it only in a state
+of the conversation in which it may come (see ``conversation``).
 """
 
 from __future__ import annotations
@@ -14,18 +10,22 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from codeplan.sandbox.limits import MAX_ARCS, MAX_MESSAGE_CHARS, MAX_NAME_CHARS, MAX_REPORTED, Limits
+from codeplan.sandbox.limits import MAX_ARCS, MAX_CODE_BYTES, MAX_MESSAGE_CHARS, MAX_NAME_CHARS, MAX_REPORTED, Limits
 from codeplan.sandbox.protocol.cage_layers import Layer
 from codeplan.sandbox.protocol.checkpoint_table import MAX_NAMES, MAX_NODES, MAX_REASON_CHARS
 from codeplan.sandbox.protocol.codec import Node
-from codeplan.sandbox.protocol.values import Crossing
-from codeplan.types import AgentApi, Checkpoint, Diagnostic, Plan
+from codeplan.sandbox.protocol.plain_data import MAX_ANALYSIS_BYTES
+from codeplan.sandbox.protocol.plan_rows import DiagnosticRows, PlanRow
+from codeplan.sandbox.protocol.values import MAX_VALUES, Crossing
+from codeplan.types import AgentApi, Checkpoint
 
 HEADER_BYTES: Final = 4
+MAX_LAYERS: Final = 50
 _Name: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME_CHARS)]
 _Message: TypeAlias = Annotated[str, msgspec.Meta(max_length=MAX_MESSAGE_CHARS + 100)]
 _Reason: TypeAlias = Annotated[str, msgspec.Meta(max_length=MAX_REASON_CHARS)]
 _Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+_StepNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
 _Amount: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=MAX_REPORTED)]
 
 
@@ -114,26 +114,26 @@ HostFrame: TypeAlias = SetupFrame | CheckJob | AnalysisJob | RunJob | ResultFram
 class ReadyFrame(Frame, frozen=True):
     """The worker is locked down by these layers and has seen nothing of the plan."""
 
-    layers: list[Layer]
+    layers: Annotated[list[Layer], msgspec.Meta(max_length=MAX_LAYERS)]
 
 
 class AcceptanceFrame(Frame, frozen=True):
-    """The source is a plan. Only another worker can read ``code``."""
+    """The source is a plan. Only another worker can read ``code``, which is empty if it is too long."""
 
-    plan: Plan
-    code: bytes
+    plan: PlanRow
+    code: Annotated[bytes, msgspec.Meta(max_length=MAX_CODE_BYTES)]
 
 
 class RejectionFrame(Frame, frozen=True):
     """The source is not a plan, for these reasons."""
 
-    diagnostics: Annotated[list[Diagnostic], msgspec.Meta(min_length=1, max_length=1_000)]
+    diagnostics: DiagnosticRows
 
 
 class Analysis(Frame, frozen=True):
     """The findings of an analysis as JSON: decoding JSON hashes nothing but texts. They should be plain data."""
 
-    findings: bytes
+    findings: Annotated[bytes, msgspec.Meta(max_length=MAX_ANALYSIS_BYTES)]
 
 
 class AnalysisFailed(Frame, frozen=True):
@@ -156,7 +156,7 @@ class StartFrame(Frame, frozen=True):
 class StepFrame(Frame, frozen=True):
     """The plan enters a step with these variables."""
 
-    step: Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
+    step: _StepNumber
     table: CheckpointTable
 
 
@@ -175,15 +175,15 @@ class CoverageFrame(Frame, frozen=True):
 class CallFrame(Frame, frozen=True):
     """The plan calls an agent method with packed arguments (see ``values``)."""
 
-    method: str
-    args: list[Crossing]
-    kwargs: dict[str, Crossing]
+    method: _Name
+    args: Annotated[list[Crossing], msgspec.Meta(max_length=MAX_VALUES)]
+    kwargs: Annotated[dict[_Name, Crossing], msgspec.Meta(max_length=MAX_VALUES)]
 
 
 class ReadFrame(Frame, frozen=True):
     """The plan reads an agent attribute."""
 
-    attribute: str
+    attribute: _Name
 
 
 class AskFrame(Frame, frozen=True):
@@ -200,7 +200,7 @@ class EndFrame(Frame, frozen=True):
     """
 
     status: Literal["finished", "failed", "stopped"]
-    step: Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)] | None
+    step: _StepNumber | None
     line: _Count | None
     error: Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)]
     message: _Message

@@ -135,4 +135,4 @@ def test_too_many_lines_end_the_run_even_in_small_portions():
 
 def test_unrequested_coverage_ends_the_run():
     outcome, _ = run_lying_worker(frames.CoverageFrame([(1, 2)]), watched=False)
-    assert "that the job did not ask for" in outcome.message
+    assert "only if the job asks for coverage" in outcome.message

@@ -427,11 +427,11 @@ class ForgedRun:
 @pytest.mark.parametrize(
     ("sent", "said"),
     [
-        ([frames.ReadyFrame([])], "a ReadyFrame before the start"),
-        ([END], "a EndFrame before the start"),
-        ([frames.StartFrame(), frames.StartFrame()], "a StartFrame during the run"),
-        ([frames.CheckpointErrorFrame("gone")], "a CheckpointErrorFrame before the start"),
-        ([frames.StartFrame(), frames.CheckpointErrorFrame("gone")], "a CheckpointErrorFrame during the run"),
+        ([frames.ReadyFrame([])], "a ReadyFrame in the state 'starting'"),
+        ([END], "a EndFrame in the state 'starting'"),
+        ([frames.StartFrame(), frames.StartFrame()], "a StartFrame in the state 'running'"),
+        ([frames.CheckpointErrorFrame("gone")], "a CheckpointErrorFrame, which comes only if the job has a checkpoint"),
+        ([frames.StartFrame(), frames.CheckpointErrorFrame("gone")], "a CheckpointErrorFrame in the state 'running'"),
         (
             [frames.StartFrame(), frames.StepFrame(1, DANGLING)],
             "the checkpoint is damaged: 9 is not the number of a node",

@@ -8,11 +8,13 @@ import socket
 from support.caged import SampleHome, answer, finished, plan
 
 from codeplan.sandbox import Limits, Sandbox
-from codeplan.sandbox.host.code_cache import MAX_CODE_BYTES, MAX_PLANS, CodeCache
+from codeplan.sandbox.host.code_cache import MAX_PLANS, CodeCache
 from codeplan.sandbox.host.worker_process import WorkerProcess
 from codeplan.sandbox.language.compilation import Program, Segment, compile_plan
+from codeplan.sandbox.limits import MAX_CODE_BYTES
 from codeplan.sandbox.protocol import frames
-from codeplan.types import AgentApi, Failed, Plan, Rejected
+from codeplan.sandbox.protocol.plan_rows import PlanRow
+from codeplan.types import AgentApi, Failed, Plan, Rejected, Stopped
 
 SOURCE = plan(
     """
@@ -55,17 +57,17 @@ def test_forged_code_ends_its_own_run_and_no_other():
     sandbox = Sandbox()
     for junk in (b"junk", b"\xe9", Program((Segment(None, 1, compile("1", "x", "eval")),)).pack()):
         sandbox._code_cache.store(SOURCE, junk)
-        assert isinstance(run(sandbox, SOURCE), Rejected | Failed)
+        assert isinstance(run(sandbox, SOURCE), Stopped | Failed)
     assert finished(run(sandbox, plan("print(1)"))).output == "1\n"
 
 
 def test_a_check_that_lies_cannot_forge_the_code_of_another_plan():
     sandbox, (ours, theirs) = Sandbox(), socket.socketpair()
     with ours, theirs:
-        theirs.sendall(frames.pack(frames.AcceptanceFrame(Plan(SOURCE), b"forged")))
-        assert sandbox._exchange_check(WorkerProcess(ours, 0, None), frames.CheckJob("print(1)", AgentApi())) == Plan(
-            SOURCE
-        )
+        theirs.sendall(frames.pack(frames.AcceptanceFrame(PlanRow(SOURCE, [], ()), b"forged")))
+        found = sandbox._exchange_check(WorkerProcess(ours, 0, None), frames.CheckJob("print(1)", AgentApi()))
+    assert isinstance(found, Rejected)
+    assert "another source" in found.diagnostics[0].message
     assert sandbox._code_cache.get(SOURCE) == b""
 
 

@@ -1,0 +1,364 @@
+"""A worker that lies costs its own plan a try. It misleads nobody, fills nothing, and raises nothing."""
+
+from __future__ import annotations
+
+import time
+
+import msgspec
+import pytest
+from support.caged import SampleHome, finished, plan, run
+from support.lying_worker import Lie, as_bytes, framed, lie_to_analysis, lie_to_check, lie_to_run
+
+from codeplan.errors import SandboxError
+from codeplan.sandbox import Sandbox, encode
+from codeplan.sandbox.host import launcher
+from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.plan_rows import DiagnosticRow, PlanRow, StepRow
+from codeplan.types import Checkpoint, Finished, Plan, Rejected, Step, Stopped
+
+SOURCE = "\n".join(f"line {k}" for k in range(1, 9))
+DIGEST = "0123456789abcdef"
+TABLE = frames.CheckpointTable.from_checkpoint(encode({"x": 1}, 1_000))
+START = frames.StartFrame()
+END = frames.EndFrame("finished", None, None, "", "", 0, 0.1, TABLE)
+PLAN = Plan(SOURCE, tuple(Step(k, 2 * k, 2 * k, f"title {k}", DIGEST) for k in (1, 2, 3)))
+
+
+def step(number: int = 1, line: int = 1, end_line: int = 1, title: str = "t", digest: str = DIGEST, **names) -> StepRow:
+    return StepRow(number, line, end_line, title, digest, names.get("needs", ()), names.get("sets", ()))
+
+
+def accept(*steps: object, source: str = SOURCE, provides: object = (), code: object = b"") -> bytes:
+    """An answer to a check, without any of the caps that a correct worker keeps."""
+    return framed(msgspec.msgpack.encode(["AcceptanceFrame", [source, steps, provides], code]))
+
+
+def reject(*rows: object) -> bytes:
+    return framed(msgspec.msgpack.encode(["RejectionFrame", rows]))
+
+
+CHECK_LIES: dict[str, Lie] = {
+    "a hundred titles of 10 kB": accept(*(step(k, k, k, "x" * 10_000) for k in range(1, 101))),
+    "a title of 201 characters": accept(step(title="x" * 201)),
+    "a thousand and one steps": accept(*(step(k, k, k) for k in range(1, 1_002))),
+    "step 0": accept(step(0)),
+    "steps that begin with 2": accept(step(2)),
+    "the same step twice": accept(step(1), step(1, 2, 2)),
+    "steps out of order": accept(step(1), step(3, 2, 2), step(2, 3, 3)),
+    "a negative line": accept(step(1, -1)),
+    "line 0": accept(step(1, 0)),
+    "a line beyond the source": accept(step(1, 9, 9)),
+    "an end beyond the source": accept(step(1, 1, 9)),
+    "an end before the line": accept(step(1, 5, 4)),
+    "overlapping steps": accept(step(1, 1, 4), step(2, 4, 5)),
+    "a line of 2**63": accept(step(1, 1, 2**63)),
+    "a digest that is too short": accept(step(digest=DIGEST[:-1])),
+    "a digest with a line end": accept(step(digest=DIGEST + "\n")),
+    "a digest of other letters": accept(step(digest="g" * 16)),
+    "a need that is no identifier": accept(step(needs=("a b",))),
+    "a set name with a dot": accept(step(sets=("a.b",))),
+    "an empty name": accept(step(needs=("",))),
+    "a name of 201 characters": accept(step(needs=("n" * 201,))),
+    "14,001 names": accept(step(needs=tuple(f"n{i}" for i in range(14_001)))),
+    "provided names that are no text": accept(provides=(1, 2)),
+    "another source": accept(source="print('another plan')"),
+    "a longer source": accept(source=SOURCE + "\nagent.pay()"),
+    "code of 256 kB and a byte": accept(code=b"x" * ((256 << 10) + 1)),
+    "code that is text": accept(code="x"),
+    "a step with a field too many": accept([*msgspec.to_builtins(step()), 1]),
+    "no steps but a map": framed(msgspec.msgpack.encode(["AcceptanceFrame", [SOURCE, {1: 2}, []], b""])),
+    "a refusal without reasons": reject(),
+    "a hundred and one reasons": reject(*[DiagnosticRow(1, 1, "size", "no")] * 101),
+    "a reason of 1,001 characters": reject(DiagnosticRow(1, 1, "size", "x" * 1_001)),
+    "an empty reason": reject(DiagnosticRow(1, 1, "size", "")),
+    "a rule with a control code": reject(DiagnosticRow(1, 1, "\x1b[2J", "no")),
+    "a rule of 51 letters": reject(DiagnosticRow(1, 1, "r" * 51, "no")),
+    "a reason behind the source": reject(DiagnosticRow(10, 1, "size", "no")),
+    "a reason before the source": reject(DiagnosticRow(-1, 1, "size", "no")),
+    "half a surrogate pair": framed(b"\x92\xaeRejectionFrame\x91\x94\x01\x01\xa4size\xa3\xed\xa0\x80"),
+    "an end of a run": END,
+    "a start": START,
+    "a second ready": frames.ReadyFrame([]),
+    "an analysis": frames.Analysis(b"[]"),
+    "a call": frames.CallFrame("goto", ["x"], {}),
+    "a frame of a host": frames.ResultFrame("yes"),
+    "an unknown tag": framed(msgspec.msgpack.encode(["SurrenderFrame", 1])),
+    "a number as the tag": framed(msgspec.msgpack.encode([7])),
+    "nothing but a map": framed(b"\x80"),
+    "an empty frame": framed(b""),
+    "a frame of 1.3 MB of nothing": framed(b"\xdd\x00\x14\x00\x00" + b"\xc0" * 0x140000),
+    "a frame that claims 4 GB": b"\xff\xff\xff\xff",
+    "lists 10,000 deep": framed(b"\x91" * 10_000),
+}
+
+
+@pytest.mark.parametrize("lie", CHECK_LIES.values(), ids=CHECK_LIES)
+def test_a_check_whose_worker_lies_is_a_refusal(lie: Lie):
+    found = lie_to_check(SOURCE, lie)
+    assert isinstance(found, Rejected)
+    assert [d.rule for d in found.diagnostics] == ["worker"]
+    assert len(msgspec.json.encode(found)) < 2_000
+
+
+@pytest.mark.parametrize("half", [b"\x00", as_bytes(accept(step()))[:-20], b""])
+def test_a_check_whose_worker_falls_silent_or_drips_ends_at_the_deadline(half: bytes):
+    began = time.monotonic()
+    found = lie_to_check(SOURCE, half, *[b"\x00", 0.1] * 12, hang_up=False)
+    assert isinstance(found, Rejected)
+    assert time.monotonic() - began < 3
+
+
+def test_an_honest_answer_with_the_same_bytes_is_a_plan():
+    found = lie_to_check(SOURCE, accept(step(1, 1, 2, needs=("é", "b_2")), step(2, 3, 8), provides=("c",)), accept())
+    assert isinstance(found, Plan)
+    assert [s.needs for s in found.steps] == [("é", "b_2"), ()]
+
+
+def test_a_lying_check_worker_in_the_cage_is_a_refusal():
+    launcher.check_workers.use_entry_module("support.lying_zygote")
+    try:
+        found = Sandbox().check(plan("pass"), SampleHome)
+    finally:
+        launcher.check_workers.use_entry_module("codeplan.sandbox.cage.check_zygote")
+    assert isinstance(found, Rejected)
+    assert found.diagnostics[0].rule == "worker"
+    assert len(msgspec.json.encode(found)) < 2_000
+
+
+# ------------------------------------------------------------------ runs
+
+
+def enter(number: int) -> frames.StepFrame:
+    return frames.StepFrame(number, TABLE)
+
+
+def raw(tag: str, *fields: object) -> bytes:
+    return framed(msgspec.msgpack.encode([tag, *fields]))
+
+
+def end(**changes: object) -> bytes:
+    return as_bytes(msgspec.structs.replace(END, **changes))
+
+
+def nested(depth: int) -> bytes:
+    return framed(b"\x94\xa9CallFrame\xa4goto\x91" + b"\x91" * depth + b"\xc0\x80")
+
+
+def table(names: object, nodes: object, dropped: object = {}) -> bytes:  # never changed
+    return raw("StepFrame", 1, [names, nodes, dropped])
+
+
+RUN_LIES: dict[str, tuple[Lie, ...]] = {
+    "a refusal of checked code": (frames.RejectionFrame([DiagnosticRow(1, 1, "size", "no")]),),
+    "a damaged checkpoint that there is not": (frames.CheckpointErrorFrame("gone"),),
+    "an end before the start": (END,),
+    "a step before the start": (enter(1),),
+    "a call before the start": (frames.CallFrame("goto", ["x"], {}),),
+    "two starts": (START, START),
+    "an acceptance": (START, frames.AcceptanceFrame(PlanRow(SOURCE, [], ()), b"")),
+    "steps backwards": (START, enter(2), enter(1)),
+    "the same step again": (START, enter(1), enter(1)),
+    "step 0": (START, enter(0)),
+    "step -1": (START, enter(-1)),
+    "a step that the plan does not have": (START, enter(4)),
+    "a step of 2**64": (START, raw("StepFrame", 2**64 - 1, TABLE)),
+    "coverage unasked": (START, frames.CoverageFrame([(0, 1)])),
+    "an end in a step never entered": (START, enter(1), end(step=2)),
+    "an end with a NaN of processor time": (START, end(cpu=float("nan"))),
+    "an end with endless processor time": (START, end(cpu=float("inf"))),
+    "an end with negative processor time": (START, end(cpu=-1.0)),
+    "an end by the limit of checkpoints": (START, end(status="stopped", error="checkpoint_bytes")),
+    "an end by an attribute": (START, end(status="stopped", error="__class__")),
+    "an end with a long error name": (START, end(status="failed", error="E" * 201)),
+    "an end with a long message": (START, end(status="failed", error="E", message="x" * 8_101)),
+    "a call of a private name": (START, frames.CallFrame("_reset", [], {})),
+    "a call of a long name": (START, frames.CallFrame("goto" * 51, [], {})),
+    "a call with a long argument name": (START, frames.CallFrame("goto", [], {"k" * 201: 1})),
+    "a call with 20,001 arguments": (START, frames.CallFrame("goto", [None] * 20_001, {})),
+    "a call nested 33 deep": (START, nested(33)),
+    "a call nested 10,000 deep": (START, nested(10_000)),
+    "a call with half a surrogate pair": (START, framed(b"\x94\xa9CallFrame\xa4goto\x91\xa3\xed\xa0\x80\x80")),
+    "a read of a private name": (START, frames.ReadFrame("__dict__")),
+    "a read of nothing": (START, frames.ReadFrame("")),
+    "an answer of the host": (START, frames.ResultFrame("yes")),
+    "a table that refers beyond itself": (START, table({"x": 0}, [["list", 1]])),
+    "a table whose tuple holds itself": (START, table({"x": 0}, [["tuple", 0]])),
+    "a table whose tuples hold one another": (START, table({"x": 0}, [["tuple", 1], ["tuple", 0]])),
+    "a table with a negative name": (START, table({"x": -1}, [1])),
+    "a table with a name beyond it": (START, table({"x": 1}, [1])),
+    "a table of 50,001 values": (START, table({}, [0] * 50_001)),
+    "a table of 1,001 names": (START, table({f"n{i}": 0 for i in range(1_001)}, [0])),
+    "a table with a long name": (START, table({"n" * 201: 0}, [0])),
+    "a table with a long reason": (START, table({}, [], {"n": "x" * 201})),
+    "a table with a NaN": (START, table({"x": 0}, [float("nan")])),
+    "a table with a number of 2**53": (START, table({"x": 0}, [2**53])),
+    "a table with an odd deque": (START, table({"x": 0}, [["deque:-1", 0]])),
+    "an unknown tag": (START, raw("PardonFrame")),
+    "an empty output": (START, frames.OutputFrame("")),
+    "output of bytes": (START, raw("OutputFrame", b"x")),
+    "one field too many": (START, raw("OutputFrame", "x", "y")),
+    "a frame of nothing": (START, framed(b"")),
+    "a frame of 1.2 MB of nothing": (START, framed(b"\xdd\x00\x12\x00\x00" + b"\xc0" * 0x120000)),
+    "a frame that claims 4 GB": (START, b"\xff\xff\xff\xff"),
+    "a frame cut short": (START, as_bytes(END)[:-1]),
+}
+
+
+@pytest.mark.parametrize("lies", RUN_LIES.values(), ids=RUN_LIES)
+def test_a_run_whose_worker_lies_is_stopped(lies: tuple[Lie, ...]):
+    home = SampleHome(lambda action: None)
+    outcome = lie_to_run(PLAN, *lies, home=home)
+    assert isinstance(outcome, Stopped)
+    assert outcome.limit == "worker"
+    assert home.history == []
+    assert len(msgspec.json.encode(outcome)) < 5_000
+
+
+def test_nothing_after_the_end_counts():
+    home = SampleHome(lambda action: None)
+    lies = (START, enter(1), END, END, frames.CallFrame("goto", ["x"], {}), enter(2), end(status="failed"))
+    outcome = lie_to_run(PLAN, *lies, home=home)
+    assert isinstance(outcome, Finished)
+    assert (outcome.step, home.history) == (1, [])
+
+
+def test_a_run_does_not_enter_a_step_before_the_one_that_it_starts_from():
+    outcome = lie_to_run(PLAN, START, enter(2), END, start_from=3)
+    assert isinstance(outcome, Stopped)
+    assert "the run starts from step 3" in outcome.message
+    assert isinstance(lie_to_run(PLAN, START, enter(3), END, start_from=3), Finished)
+
+
+def test_a_worker_may_refuse_a_text_that_it_had_to_compile_and_names_its_lines():
+    def refuse(line: int) -> object:
+        return lie_to_run(PLAN, frames.RejectionFrame([DiagnosticRow(line, 1, "size", "no")]), code=b"")
+
+    assert isinstance(refuse(8), Rejected)
+    assert isinstance(refuse(99), Stopped)
+
+
+def test_duplicate_names_in_a_table_are_one_variable():
+    twice = framed(b"\x93\xa9StepFrame\x01\x93\x82\xa1x\x00\xa1x\x01\x92\x01\x02\x80")
+    outcome = lie_to_run(PLAN, START, twice, END)
+    assert isinstance(outcome, Finished)
+    assert outcome.entries[1] == Checkpoint({"x": 1}, [1, 2])
+
+
+def test_a_flood_of_tiny_frames_ends_at_the_limit_of_what_a_plan_may_print():
+    outcome = lie_to_run(PLAN, START, as_bytes(frames.OutputFrame("x")) * 70_000)
+    assert isinstance(outcome, Stopped)
+    assert outcome.limit in ("output", "wall")
+    assert len(outcome.output) <= 64_000
+
+
+@pytest.mark.parametrize("hang_up", [True, False])
+def test_a_run_whose_worker_drips_ends_in_time(hang_up: bool):
+    began = time.monotonic()
+    drip = [lie for byte in as_bytes(END) for lie in (bytes([byte]), 0.05)]
+    outcome = lie_to_run(PLAN, START, *drip[:40], hang_up=hang_up)
+    assert isinstance(outcome, Stopped)
+    assert outcome.limit in ("worker", "wall")
+    assert time.monotonic() - began < 4
+
+
+# ------------------------------------------------------------------ analyses
+
+ANALYSIS_LIES: dict[str, Lie] = {
+    "findings of 2 MB and a byte": frames.Analysis(b"[" + b" " * (2 << 20) + b"]"),
+    "findings 10,000 deep": frames.Analysis(b"[" * 10_000 + b"]" * 10_000),
+    "findings 65 deep": frames.Analysis(b"[" * 65 + b"]" * 65),
+    "findings of 200,001 values": frames.Analysis(b"[" + b"0," * 200_000 + b"0]"),
+    "a number with 400 digits": frames.Analysis(b"[" + b"9" * 400 + b"]"),
+    "endless numbers": frames.Analysis(b"[1e999]"),
+    "half a surrogate pair": frames.Analysis(b'["\\ud800"]'),
+    "no JSON": frames.Analysis(b"\xff\xfe"),
+    "findings as text": raw("Analysis", "[]"),
+    "a long failure": frames.AnalysisFailed("x" * 8_101, invalid_job=False),
+    "a failure that is a number": raw("AnalysisFailed", 7, False),
+    "an acceptance": frames.AcceptanceFrame(PlanRow(SOURCE, [], ()), b""),
+    "a start": START,
+    "an end": END,
+    "a refusal behind the source": reject(DiagnosticRow(99, 1, "size", "no")),
+    "a frame of 4 GB": b"\xff\xff\xff\xff",
+    "silence": b"",
+}
+
+
+@pytest.mark.parametrize("lie", ANALYSIS_LIES.values(), ids=ANALYSIS_LIES)
+def test_an_analysis_whose_worker_lies_is_one_clear_error(lie: Lie):
+    with pytest.raises(SandboxError, match=r"^the analysis 'literals' ") as caught:
+        lie_to_analysis(lie)
+    assert len(str(caught.value)) < 500
+
+
+# ------------------------------------------------------------------ what honest workers keep to
+
+
+def steps_of(count: int, body: str = "assert True") -> str:
+    return plan("\n".join(f"if start_from <= {k}:\n    {body}" for k in range(1, count + 1)))
+
+
+def test_a_plan_may_have_a_thousand_steps_and_no_more():
+    found = Sandbox().check(steps_of(1_000), SampleHome)
+    assert isinstance(found, Plan)
+    assert len(found.steps) == 1_000
+    more = Sandbox().check(steps_of(1_001), SampleHome)
+    assert isinstance(more, Rejected)
+    assert "1,001 steps; write at most 1,000" in more.diagnostics[0].message
+
+
+def test_long_titles_are_cut_and_surrogates_in_them_are_escaped():
+    body = "print('[Step 1] ' + '')\n    print('[Step 1] {}')\n    assert True"
+    long, odd = (Sandbox().check(steps_of(1, body.format(t)), SampleHome) for t in ("x" * 500, "\\ud800"))
+    assert isinstance(long, Plan)
+    assert long.steps[0].title == "x" * 199 + "…"
+    assert isinstance(odd, Plan)
+    assert odd.steps[0].title == "\\ud800"
+
+
+def test_names_of_a_plan_have_at_most_200_characters():
+    assert isinstance(Sandbox().check(steps_of(1, f"{'n' * 200} = 1\n    assert True"), SampleHome), Plan)
+    found = Sandbox().check(steps_of(1, f"{'n' * 201} = 1\n    assert True"), SampleHome)
+    assert isinstance(found, Rejected)
+    assert "has 201 characters; use at most 200" in found.diagnostics[0].message
+
+
+def test_names_that_many_steps_share_are_limited_together():
+    shared = ", ".join(f"name_of_a_thing_{i}" for i in range(500))
+    first = f"if start_from <= 1:\n    [{shared}] = range(500)\n    assert True"
+    rest = "\n".join(f"if start_from <= {k}:\n    assert h()" for k in range(2, 200))
+    found = Sandbox().check(plan(f"def h():\n    return [{shared}]\n{first}\n{rest}"), SampleHome)
+    assert isinstance(found, Rejected)
+    assert "the names in all steps take" in found.diagnostics[0].message
+
+
+def test_a_plan_with_thousands_of_problems_names_a_hundred():
+    found = Sandbox().check(plan("\n".join(f"a{i}()" for i in range(1_500))), SampleHome)
+    assert isinstance(found, Rejected)
+    assert len(found.diagnostics) == 100
+    assert "more problems" in found.diagnostics[-1].message
+
+
+def test_a_reason_with_a_long_name_is_cut():
+    found = Sandbox().check(plan("print(" + "n" * 30_000 + ")"), SampleHome)
+    assert isinstance(found, Rejected)
+    assert all(len(d.message) <= 1_000 for d in found.diagnostics)
+
+
+def test_a_repaired_f_string_is_still_the_plan():
+    source = steps_of(1, "d = {'k': 1}\n    print(f\"{d[\"k\"]} {'\\n'.join(['a'])}\")\n    assert d")
+    assert isinstance(Sandbox().check(source, SampleHome), Plan)
+
+
+@pytest.mark.parametrize("arguments", ["**{'k' * 201: 1}", "**{'': 1}", "*range(20_001)"])
+def test_a_call_that_no_frame_can_carry_is_an_error_of_the_plan(arguments: str):
+    body = f"try:\n    agent.goto({arguments})\nexcept TypeError as error:\n    print(error)"
+    assert "goto was given" in finished(run(body, call_bytes=10**6)).output
+
+
+@pytest.mark.parametrize("line_end", ["\r", "\r\n"])
+def test_plans_with_other_line_ends_are_accepted(line_end: str):
+    source = steps_of(3).replace("\n", line_end)
+    found = Sandbox().check(source, SampleHome)
+    assert isinstance(found, Plan)
+    assert isinstance(Sandbox().run(found, SampleHome(lambda action: None), str), Finished)

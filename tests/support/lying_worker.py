@@ -1,0 +1,88 @@
+"""The host's side of an exchange against a worker whose bytes the test writes, over a real socket."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from support.caged import SampleHome, answer
+
+from codeplan.sandbox import Limits, Sandbox
+from codeplan.sandbox.host.agent_port import AgentPort
+from codeplan.sandbox.host.analysis import build_job, run_analysis
+from codeplan.sandbox.host.session import RunSession
+from codeplan.sandbox.host.worker_process import WorkerProcess
+from codeplan.sandbox.protocol import frames
+from codeplan.types import AgentApi, Checkpoint, Failed, Finished, Plan, Rejected, Stopped
+
+LIMITS = Limits(wall=0.5)
+Lie: TypeAlias = "frames.Frame | bytes | float"
+"""A frame, raw bytes, or a pause in seconds."""
+
+
+def as_bytes(lie: frames.Frame | bytes) -> bytes:
+    """What a lie is on the wire."""
+    return lie if isinstance(lie, bytes) else frames.pack(lie)
+
+
+def framed(body: bytes) -> bytes:
+    """Any bytes as one frame."""
+    return len(body).to_bytes(frames.HEADER_BYTES, "big") + body
+
+
+@contextlib.contextmanager
+def lying_worker(*lies: Lie, hang_up: bool = True) -> Iterator[WorkerProcess]:
+    """The host's end of a worker that sends these lies, and then hangs up or stays silent."""
+    ours, theirs = socket.socketpair()
+    teller = threading.Thread(target=_tell, args=(theirs, lies, hang_up))
+    teller.start()
+    try:
+        yield WorkerProcess(ours, os.getpid(), None)
+    finally:
+        ours.close()
+        teller.join()
+        theirs.close()
+
+
+def _tell(sock: socket.socket, lies: tuple[Lie, ...], hang_up: bool) -> None:
+    with contextlib.suppress(OSError):
+        for lie in lies:
+            if isinstance(lie, float):
+                time.sleep(lie)
+            else:
+                sock.sendall(as_bytes(lie))
+        if hang_up:
+            sock.shutdown(socket.SHUT_WR)
+
+
+def lie_to_check(source: str, *lies: Lie, hang_up: bool = True) -> Plan | Rejected:
+    """What the host makes of a check whose worker lies."""
+    with lying_worker(*lies, hang_up=hang_up) as worker:
+        return Sandbox(LIMITS)._exchange_check(worker, frames.CheckJob(source, AgentApi()))
+
+
+def lie_to_run(
+    plan: Plan,
+    *lies: Lie,
+    home: SampleHome | None = None,
+    code: bytes = b"code",
+    start_from: int = 1,
+    checkpoint: Checkpoint | None = None,
+    hang_up: bool = True,
+) -> Finished | Failed | Stopped | Rejected:
+    """What the host makes of a run whose worker lies."""
+    port = AgentPort(home or SampleHome(lambda action: None), answer)
+    job = frames.RunJob(plan.source, port.methods, port.attributes, start_from, checkpoint, 0, LIMITS, code=code)
+    with lying_worker(*lies, hang_up=hang_up) as worker:
+        return RunSession(worker, plan, port, LIMITS, None).run(job)
+
+
+def lie_to_analysis(*lies: Lie, hang_up: bool = True) -> Any | Rejected:
+    """What the host makes of an analysis whose worker lies."""
+    with lying_worker(*lies, hang_up=hang_up) as worker:
+        return run_analysis(worker, build_job("literals", "x = 1", {}), LIMITS)
