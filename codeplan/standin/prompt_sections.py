@@ -21,8 +21,9 @@ _BY_SECTIONS: tuple[tuple[frozenset[str], Purpose], ...] = (
 
 def find_section(prompt: str, name: str) -> str | None:
     """The text between the first tags of this name; None if there are none."""
-    found = re.search(rf"<{name}>\n?(.*?)\n?</{name}>", prompt, re.DOTALL)
-    return found[1] if found else None
+    _, opened, rest = prompt.partition(f"<{name}>")
+    text, closed, _ = rest.partition(f"</{name}>")
+    return text.removeprefix("\n").removesuffix("\n") if opened and closed else None
 
 
 def infer_purpose(system: str, user: str) -> Purpose:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.raw_requests import ODD_HEADS, RawRequest, exchange, head
 from support.trace_samples import PNG, acted, ended, hostile, started, write
 
 from codeplan.errors import UsageError
@@ -131,6 +133,58 @@ def test_nothing_can_be_written(port: int) -> None:
 )
 def test_unknown_addresses_answer_404(port: int, path: str) -> None:
     assert ask(port, path)[0] == 404
+
+
+@pytest.mark.parametrize("make", ODD_HEADS.values(), ids=ODD_HEADS.keys())
+def test_an_odd_head_gets_a_clear_refusal(port: int, make: RawRequest, capfd: pytest.CaptureFixture[str]) -> None:
+    status, response = exchange(port, make("/api/overview", port))
+    assert status == 0 or 400 <= status < 500
+    assert b"episodes" not in response
+    assert ask(port, "/api/overview")[0] == 200
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/episodes/" + "9" * 5000,
+        "/api/episodes/%C2%B2",
+        "/api/episodes/%EF%BC%90",
+        "/api/episodes/0/pages/" + "9" * 5000,
+        "/api/episodes/0/events/" + "9" * 5000,
+        "/api/episodes/0/events/-1",
+        "/api/episodes/0/pictures/1e9",
+        "/api/episodes/0x0",
+        "/api/episodes/%00",
+        "/api/episodes/+0",
+        "/api/skills/%00/%00",
+        "/api/skills/%ff/..%2f..%2fx",
+        "/api/skills/%0d%0aSet-Cookie:%20a=b/x",
+        "/api/episodes/0/pages/0%0a",
+    ],
+)
+def test_odd_numbers_and_names_in_a_path_answer_404(port: int, path: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert exchange(port, head("GET", path, port))[0] == 404
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("path", ["/api/overview", "/nothing"])
+def test_a_body_that_nobody_asked_for_is_not_read_on_and_on(port: int, path: str) -> None:
+    chunk = b"100000\r\n" + b"x" * 0x100000 + b"\r\n"
+    status, _ = exchange(port, head("GET", path, port, "Transfer-Encoding: chunked") + chunk * 20)
+    assert status in (0, 200, 404, 413)
+    assert ask(port, "/api/overview")[0] == 200
+
+
+def test_slow_senders_hold_up_nobody(port: int) -> None:
+    slow = [socket.create_connection(("127.0.0.1", port)) for _ in range(50)]
+    try:
+        for connection in slow:
+            connection.sendall(b"GET /api/over")
+        assert ask(port, "/api/overview")[0] == 200
+    finally:
+        for connection in slow:
+            connection.close()
 
 
 def test_unchanged_data_is_not_sent_again(port: int) -> None:

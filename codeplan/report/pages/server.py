@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import socket
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +14,16 @@ from codeplan.recording.events import PictureSaved
 from codeplan.report.pages.catalog import EpisodeCatalog
 from codeplan.report.pages.html_page import content_security_policy, render_page
 from codeplan.report.pages.pictures import read_png
+from codeplan.untrusted.local_server import LOOPBACK, UVICORN_SETTINGS, LocalOnly, listen
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
-    from starlette.types import ASGIApp, Receive, Scope, Send
 
-LOOPBACK = "127.0.0.1"
+MAX_BODY_BYTES = 10_000
+"""The largest body of a request. The page sends none."""
+
+_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 def serve(catalog: EpisodeCatalog, port: int, on_ready: Callable[[str], None]) -> None:
@@ -32,15 +35,14 @@ def serve(catalog: EpisodeCatalog, port: int, on_ready: Callable[[str], None]) -
         import uvicorn
     except ImportError:
         raise UsageError("codeplan view needs the extra web: pip install 'codeplan[web]'") from None
-    listener = _listen(port)
+    listener = listen(port)
     port = listener.getsockname()[1]
-    settings: dict[str, Any] = {"log_level": "warning", "lifespan": "off", "ws": "none", "server_header": False}
-    server = uvicorn.Server(uvicorn.Config(application(catalog, port), **settings))
+    server = uvicorn.Server(uvicorn.Config(application(catalog, port), **UVICORN_SETTINGS))
     on_ready(f"http://{LOOPBACK}:{port}/")
     server.run(sockets=[listener])
 
 
-def application(catalog: EpisodeCatalog, port: int) -> ASGIApp:
+def application(catalog: EpisodeCatalog, port: int) -> LocalOnly:
     """The application that serves the catalog to pages of its own origin, at this port."""
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
@@ -51,6 +53,8 @@ def application(catalog: EpisodeCatalog, port: int) -> ASGIApp:
         async def endpoint(request: Request) -> Response:
             try:
                 answer = await run_in_threadpool(read, request)
+            except _NoNumber:
+                answer = None
             except UsageError as e:
                 return Response(str(e), 500, media_type="text/plain")
             return _answer(request, answer)
@@ -58,7 +62,10 @@ def application(catalog: EpisodeCatalog, port: int) -> ASGIApp:
         return endpoint
 
     def number(request: Request, name: str) -> int:
-        return int(request.path_params[name])
+        text = request.path_params[name]
+        if not _NUMBER.fullmatch(text):
+            raise _NoNumber
+        return int(text)
 
     def skill(request: Request) -> Any:
         return catalog.skill(request.path_params["env"], request.path_params["name"])
@@ -68,43 +75,17 @@ def application(catalog: EpisodeCatalog, port: int) -> ASGIApp:
         "/api/overview": lambda r: catalog.overview(),
         "/api/skills": lambda r: catalog.skills(),
         "/api/skills/{env}/{name}": skill,
-        "/api/episodes/{id:int}": lambda r: catalog.head(number(r, "id")),
-        "/api/episodes/{id:int}/pages/{page:int}": lambda r: catalog.page(number(r, "id"), number(r, "page")),
-        "/api/episodes/{id:int}/events/{event:int}": lambda r: catalog.item(number(r, "id"), number(r, "event")),
-        "/api/episodes/{id:int}/pictures/{event:int}": lambda r: _picture(catalog, number(r, "id"), number(r, "event")),
+        "/api/episodes/{id}": lambda r: catalog.head(number(r, "id")),
+        "/api/episodes/{id}/pages/{page}": lambda r: catalog.page(number(r, "id"), number(r, "page")),
+        "/api/episodes/{id}/events/{event}": lambda r: catalog.item(number(r, "id"), number(r, "event")),
+        "/api/episodes/{id}/pictures/{event}": lambda r: _picture(catalog, number(r, "id"), number(r, "event")),
     }
-    return _Guard(Starlette(routes=[Route(path, answer(read)) for path, read in reads.items()]), port)
+    app = Starlette(routes=[Route(path, answer(read)) for path, read in reads.items()])
+    return LocalOnly(app, port, max_body=MAX_BODY_BYTES, headers=_headers())
 
 
-class _Guard:
-    """Refuses requests from other sites and for other host names, and adds the security headers.
-
-    This stops a foreign site in the reader's browser, and DNS names that were made to point here.
-    """
-
-    def __init__(self, app: ASGIApp, port: int) -> None:
-        names = (LOOPBACK, "localhost", "[::1]")
-        self._app = app
-        self._hosts = {f"{name}:{port}".encode() for name in names}
-        self._origins = {b"http://" + host for host in self._hosts}
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        from starlette.responses import PlainTextResponse
-
-        if scope["type"] != "http":
-            return
-        headers = dict(scope["headers"])
-        own = headers.get(b"host") in self._hosts
-        own = own and headers.get(b"origin", next(iter(self._origins))) in self._origins
-        own = own and headers.get(b"sec-fetch-site", b"none") in (b"none", b"same-origin")
-        app = self._app if own else PlainTextResponse("Only the page itself may ask this server.\n", 403)
-
-        async def send_with_headers(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *_headers()]
-            await send(message)
-
-        await app(scope, receive, send_with_headers)
+class _NoNumber(Exception):
+    """A part of the path is not a number."""
 
 
 def _headers() -> list[tuple[bytes, bytes]]:
@@ -140,15 +121,3 @@ def _picture(catalog: EpisodeCatalog, number: int, event: int) -> bytes | None:
     if located is None or not isinstance(located[1], PictureSaved):
         return None
     return read_png(located[0], located[1].file)
-
-
-def _listen(port: int) -> socket.socket:
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((LOOPBACK, port))
-        listener.listen()  # connections wait from now on, so the address can be announced
-    except OSError as e:
-        listener.close()
-        raise UsageError(f"port {port} cannot be used: {e.strerror}; --port 0 takes a free one") from None
-    return listener

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -22,6 +21,7 @@ from codeplan.standin.server.bodies import ServerReply
 from codeplan.standin.server.faults import FaultChooser, FaultSettings
 from codeplan.types import Completion, Message
 from codeplan.untrusted import files
+from codeplan.untrusted.local_server import LOOPBACK, UVICORN_SETTINGS, LocalOnly, listen
 
 if TYPE_CHECKING:
     import uvicorn
@@ -82,13 +82,14 @@ class StandInServer:
             import uvicorn
         except ImportError:
             raise UsageError("codeplan serve-scripted needs the extra web: pip install 'codeplan[web]'") from None
-        listener = _listen(port)
-        settings: dict[str, Any] = {"log_config": None, "log_level": "critical", "lifespan": "off", "ws": "none"}
-        settings |= {"timeout_keep_alive": _KEEP_ALIVE_SECONDS, "timeout_graceful_shutdown": 0}
-        self._server: uvicorn.Server = uvicorn.Server(uvicorn.Config(self._application(), **settings))
+        listener = listen(port)
+        port = listener.getsockname()[1]
+        app = LocalOnly(self._application(), port, max_body=_MAX_BODY_BYTES)
+        settings = {**UVICORN_SETTINGS, "timeout_keep_alive": _KEEP_ALIVE_SECONDS}
+        self._server: uvicorn.Server = uvicorn.Server(uvicorn.Config(app, **settings))
         self._server.capture_signals = contextlib.nullcontext  # type: ignore[assignment]  # leave Ctrl-C to the caller
         self._serving = asyncio.create_task(self._server.serve(sockets=[listener]))
-        return f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+        return f"http://{LOOPBACK}:{port}/v1"
 
     async def stop(self) -> None:
         """End all connections and close the log."""
@@ -114,7 +115,7 @@ class StandInServer:
         return Starlette(routes=routes, exception_handlers={404: not_found, 405: not_found})
 
     async def _answer(self, request: Request) -> Response:
-        body = await _read_body(request)
+        body = await request.body()
         self.request_count += 1
         api = _APIS[request.url.path.removeprefix("/v1")]
         entry = RequestLogEntry(request=self.request_count, at=time.time(), api=api)
@@ -134,7 +135,7 @@ class StandInServer:
         """The response to a request's body; completes the log entry."""
         try:
             request = msgspec.json.decode(body, type=dict)
-            entry.model, entry.user = str(request.get("model", "")), str(request.get("user", ""))
+            entry.model, entry.user = bodies.read_name(request, "model"), bodies.read_name(request, "user")
             entry.stream = request.get("stream") is True
             if entry.fault in ("429", "500"):
                 return self._refuse(entry, int(entry.fault), "a fault made on purpose", "server_error")
@@ -145,6 +146,8 @@ class StandInServer:
             completion = self._complete(bodies.read_messages(request, entry.api))
         except (ValueError, ModelError) as e:
             return self._refuse(entry, 400, str(e), "invalid_request_error")
+        except RecursionError:
+            return self._refuse(entry, 400, "the request is nested too deeply", "invalid_request_error")
         reply = ServerReply.from_completion(completion, entry.request, entry.model, entry.fault)
         if entry.fault != "cut":
             entry.usage = {"input_tokens": reply.input_tokens, "output_tokens": reply.output_tokens}
@@ -174,7 +177,8 @@ def _completion_response(reply: ServerReply, request: dict[str, Any], entry: Req
     if not entry.stream:
         body = bodies.chat_body(reply) if chat else bodies.response_body(reply)
         return _response(msgspec.json.encode(body), cut=cut)
-    with_usage = bool((request.get("stream_options") or {}).get("include_usage"))
+    stream_options = request.get("stream_options")
+    with_usage = isinstance(stream_options, dict) and stream_options.get("include_usage") is True
     events = bodies.chat_stream(reply, with_usage) if chat else bodies.response_stream(reply)
     return _response(b"".join(events), "text/event-stream", cut=cut)
 
@@ -191,21 +195,6 @@ def _response(body: bytes, media_type: str = "application/json", *, cut: bool = 
             )
 
     return (CutResponse if cut else Response)(body, media_type=media_type)
-
-
-async def _read_body(request: Request) -> bytes:
-    from starlette.exceptions import HTTPException
-
-    if int(request.headers.get("content-length") or 0) > _MAX_BODY_BYTES:
-        raise HTTPException(413)
-    return await request.body()
-
-
-def _listen(port: int) -> socket.socket:
-    try:
-        return socket.create_server(("127.0.0.1", port), backlog=1024)
-    except (OSError, OverflowError) as e:
-        raise UsageError(f"port {port} cannot be used: {getattr(e, 'strerror', None) or e}; try --port 0") from None
 
 
 def _open_log(log: Path) -> BinaryIO:

@@ -10,6 +10,9 @@ import msgspec
 
 from codeplan.types import Completion, Message
 
+MAX_NAME_CHARACTERS = 200
+"""The longest name of a model or a user."""
+
 _CHUNK_CHARACTERS = 40
 
 
@@ -32,6 +35,14 @@ class ServerReply(msgspec.Struct, frozen=True):
             text, made = text[: len(text) // 2], made // 2
         reason = "length" if fault == "length" else "stop"
         return ServerReply(number, model, None if fault == "null" else text, reason, usage.input_tokens or 0, made)
+
+
+def read_name(request: dict[str, Any], field: str) -> str:
+    """A name in a request; empty if it has none. Raises ValueError if it is no text, or too long."""
+    name = request.get(field) or ""
+    if not isinstance(name, str) or len(name) > MAX_NAME_CHARACTERS:
+        raise ValueError(f"{field} is not a text of at most {MAX_NAME_CHARACTERS} characters")
+    return name
 
 
 def read_messages(request: dict[str, Any], api: str) -> list[Message]:

@@ -8,6 +8,8 @@ import re
 from typing import Any
 
 DIMENSIONS = 256
+MAX_TEXTS = 2048
+"""The most texts of one request, as at OpenAI's endpoint."""
 
 
 def read_texts(request: dict[str, Any]) -> list[str]:
@@ -16,6 +18,8 @@ def read_texts(request: dict[str, Any]) -> list[str]:
     found = [given] if isinstance(given, str) else given
     if not isinstance(found, list) or not found or not all(isinstance(text, str) and text for text in found):
         raise ValueError("the input is not a text or a list of texts")
+    if len(found) > MAX_TEXTS:
+        raise ValueError(f"the input has {len(found):,} texts; one request may have {MAX_TEXTS:,}")
     return found
 
 
