@@ -25,6 +25,7 @@ from codeplan.cli import (
     testing,
     trust,
 )
+from codeplan.untrusted.terminal import echo, one_line
 from codeplan.version import VERSION
 
 INTERRUPTED = 130
@@ -42,7 +43,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"codeplan {VERSION}")
+        echo(f"codeplan {VERSION}")
         raise typer.Exit
 
 
@@ -91,7 +92,7 @@ def report_error(error: BaseException) -> int:
     if os.environ.get("CODEPLAN_DEBUG"):
         import traceback
 
-        traceback.print_exception(error)
+        echo("".join(traceback.format_exception(error)), err=True, end="")
     if isinstance(error, BrokenPipeError):
         return 0  # the reader closed the output
     if isinstance(error, KeyboardInterrupt | typer.Abort):
@@ -127,7 +128,5 @@ def _usage(error: BaseException) -> str | None:
 
 
 def _print_error(sentence: str, code: int) -> int:
-    from codeplan.untrusted.terminal import one_line
-
-    print(f"codeplan: {one_line(sentence, 1000)}", file=sys.stderr)
+    echo(f"codeplan: {one_line(sentence, 1000)}", err=True)
     return code

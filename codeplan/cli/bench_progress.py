@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.progress import Progress
 
     from codeplan.bench.store import BenchRecord, EpisodeOutcome
+    from codeplan.untrusted.console import CleanConsole
 
 LINE_INTERVAL = 10.0
 """Seconds between two lines."""
@@ -50,14 +50,14 @@ class BenchProgress:
 class ProgressLines:
     """Prints a line at most every ``LINE_INTERVAL`` seconds."""
 
-    def __init__(self, console: Console, progress: BenchProgress) -> None:
+    def __init__(self, console: CleanConsole, progress: BenchProgress) -> None:
         self._console, self._counts, self._last_printed = console, progress, time.monotonic()
 
     def __call__(self, one: EpisodeOutcome) -> None:
         self._counts.add(one)
         if time.monotonic() - self._last_printed >= LINE_INTERVAL:
             self._last_printed = time.monotonic()
-            self._console.print(f"codeplan: {self._counts}", markup=False, highlight=False, soft_wrap=True)
+            self._console.print(f"codeplan: {self._counts}", soft_wrap=True)
 
 
 class BenchProgressBar:
@@ -75,13 +75,15 @@ class BenchProgressBar:
 @contextmanager
 def show_progress(bench: BenchRecord) -> Iterator[ProgressLines | BenchProgressBar]:
     """The callable to call with each episode that ends, given the bench as it begins."""
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    console, counts = Console(stderr=True), BenchProgress(bench)
+    from codeplan.untrusted.console import CleanConsole
+
+    console, counts = CleanConsole(stderr=True), BenchProgress(bench)
     if not console.is_terminal:
         yield ProgressLines(console, counts)
         return
-    columns = (TextColumn(str(bench.folder), markup=False), BarColumn(), TextColumn("{task.description}", markup=False))
+    folder = str(bench.folder).replace("{", "{{").replace("}", "}}")  # a column's text is a format string
+    columns = (TextColumn(folder, markup=False), BarColumn(), TextColumn("{task.description}", markup=False))
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True, refresh_per_second=2) as progress:
         yield BenchProgressBar(progress, counts)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from codeplan.cli import options
+from codeplan.untrusted.terminal import echo
 
 First = Annotated[str, typer.Argument(metavar="A", help="A bench's folder, or FOLDER:CELL.")]
 Second = Annotated[str | None, typer.Argument(metavar="[B]", help="Another; without it, the cells of A.")]
@@ -29,7 +30,6 @@ def compare(first: First, second: Second = None, form: Format = "markdown", as_j
     from codeplan.bench.cell_comparison import build_overview
     from codeplan.bench.tables import TABLE_FORMATS, build_tables, format_tables
     from codeplan.errors import UsageError
-    from codeplan.untrusted.terminal import clean
 
     if form != "json" and form not in TABLE_FORMATS:
         raise UsageError(f"there is no format {form!r}; there are: {', '.join([*TABLE_FORMATS, 'json'])}")
@@ -38,4 +38,4 @@ def compare(first: First, second: Second = None, form: Format = "markdown", as_j
         statistics, comparisons = dict(comparison.statistics), comparison.comparisons
         options.print_json({"statistics": statistics, "comparisons": comparisons, "published": comparison.published})
         return
-    typer.echo(clean(format_tables(build_tables(comparison), form)), nl=False)
+    echo(format_tables(build_tables(comparison), form), end="")

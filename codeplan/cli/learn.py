@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codeplan.cli import options
+from codeplan.untrusted.terminal import echo
 
 if TYPE_CHECKING:
     from codeplan.types import Task
@@ -60,7 +61,7 @@ def learn(
         write_atomically(file, f"{learnt.plan}\n")
     except OSError as e:
         raise UsageError(f"the plan cannot be written to {file}: {e.strerror}") from None
-    typer.echo(f"{learnt.plan}\n\nlearnt from {len(tasks)} tasks; the plan is in {file}")
+    echo(f"{learnt.plan}\n\nlearnt from {len(tasks)} tasks; the plan is in {file}")
 
 
 def _accepts_folder(method: str) -> bool:

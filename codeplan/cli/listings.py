@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codeplan.cli import options
+from codeplan.untrusted.terminal import echo
 
 if TYPE_CHECKING:
     from codeplan.doctor import Finding
@@ -60,8 +61,8 @@ def list_methods(as_json: options.Json = False) -> None:
         options.print_json(found)
         return
     for about in found:
-        typer.echo(f"{about['name']}\n  {about['about']}\n  settings  {', '.join(about['settings']) or 'none'}")
-        typer.echo(f"  run       codeplan run household --method {about['name']}")
+        echo(f"{about['name']}\n  {about['about']}\n  settings  {', '.join(about['settings']) or 'none'}")
+        echo(f"  run       codeplan run household --method {about['name']}")
 
 
 def doctor(online: Online = False, as_json: options.Json = False) -> None:
@@ -138,28 +139,28 @@ def _tasks_of(environment: Environment) -> dict[str, Any]:
 
 
 def _print_env(about: dict[str, Any]) -> None:
-    typer.echo(about["name"])
+    echo(about["name"])
     if about["about"]:
-        typer.echo(f"  {about['about']}")
-    typer.echo(f"  kinds   {', '.join(about['kinds']) or 'none'}")
+        echo(f"  {about['about']}")
+    echo(f"  kinds   {', '.join(about['kinds']) or 'none'}")
     if about["missing"]:
-        typer.echo(f"  missing {about['missing']}")
+        echo(f"  missing {about['missing']}")
         return
     splits = [f"{split} ({count:,})" for split, count in about["splits"].items() if count]
-    typer.echo(f"  splits  {', '.join(splits) or 'none'}")
+    echo(f"  splits  {', '.join(splits) or 'none'}")
     for note in about["notes"]:
-        typer.echo(f"  {note}")
+        echo(f"  {note}")
     data = f" --data {about['data']}" if about["data"] else ""
     example = f" --task {about['example']}" if about["example"] else ""
-    typer.echo(f"  run     codeplan run {about['name']}{data}{example}")
+    echo(f"  run     codeplan run {about['name']}{data}{example}")
     _print_faults(about["faults"])
 
 
 def _print_faults(faults: list[str]) -> None:
     for fault in faults[:MAX_FAULTS]:
-        typer.echo(f"  fault   {fault}")
+        echo(f"  fault   {fault}")
     if len(faults) > MAX_FAULTS:
-        typer.echo(f"  fault   and {len(faults) - MAX_FAULTS:,} more, which --json lists")
+        echo(f"  fault   and {len(faults) - MAX_FAULTS:,} more, which --json lists")
 
 
 # ------------------------------------------------------------------ doctor

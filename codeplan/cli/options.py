@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from codeplan.cli.setting_options import given_limits, given_settings
+from codeplan.untrusted.terminal import echo
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -113,7 +114,7 @@ def load_config() -> UserConfig:
     config = load_config(Path(), os.environ)
     if config.ignored:
         ignored = f"ignored in {config.file}, which you do not trust: {', '.join(config.ignored)}"
-        typer.echo(f"codeplan: {ignored}; to trust it, run: codeplan trust", err=True)
+        echo(f"codeplan: {ignored}; to trust it, run: codeplan trust", err=True)
     return config
 
 
@@ -183,16 +184,17 @@ def _create_folder(name: str) -> Path:
 
 def make_console() -> Console:
     """The console of standard output: colours on a terminal, plain text elsewhere."""
-    from rich.console import Console
+    from codeplan.untrusted.console import CleanConsole
 
-    return Console(highlight=False, markup=False, emoji=False)
+    return CleanConsole()
 
 
 def print_json(value: Any) -> None:
     """Print plain data, and the frozen values in it, as JSON in ASCII."""
     from codeplan.report.json_output import to_plain_data
 
-    typer.echo(json.dumps(to_plain_data(value), indent=2))
+    text = json.dumps(to_plain_data(value), indent=2)
+    echo(text.replace("\x7f", "\\u007f"))  # the one control character that JSON in ASCII may hold
 
 
 def print_output(document: Any, as_json: bool, lines: Callable[[], Iterable[str]]) -> None:
@@ -200,7 +202,7 @@ def print_output(document: Any, as_json: bool, lines: Callable[[], Iterable[str]
     if as_json:
         print_json(document)
     else:
-        typer.echo("\n".join(lines()))
+        echo("\n".join(lines()))
 
 
 def end_episode(result: Result, document: Any) -> NoReturn:

@@ -9,6 +9,7 @@ import typer
 
 from codeplan.cli import options, setting_options
 from codeplan.cli.episode import make_event_handler
+from codeplan.untrusted.terminal import echo, one_line
 
 if TYPE_CHECKING:
     from codeplan.runner.new_episodes import Execution
@@ -46,7 +47,7 @@ def check(
     elif rejected:
         _print_diagnostics(plan, rejected)
     else:
-        typer.echo(f"{_display_name(plan)}: accepted")
+        echo(f"{_display_name(plan)}: accepted")
     raise typer.Exit(1 if rejected else 0)
 
 
@@ -131,12 +132,12 @@ def _check(source: str, env: str, allow_weak: bool) -> Plan | Rejected:
 
 
 def _print_diagnostics(path: str, rejected: Rejected) -> None:
-    from codeplan.untrusted.terminal import one_line, source_excerpt
+    from codeplan.untrusted.terminal import source_excerpt
 
     for d in rejected.diagnostics:
-        typer.echo(f"{_display_name(path)}:{d.line}:{d.column}: {one_line(d.message, 1000)} [{d.rule}]")
+        echo(f"{_display_name(path)}:{d.line}:{d.column}: {one_line(d.message, 1000)} [{d.rule}]")
         for line in source_excerpt(rejected.source, d):
-            typer.echo(f"    {line}")
+            echo(f"    {line}")
 
 
 def _summary(execution: Execution) -> dict[str, Any]:
@@ -149,4 +150,4 @@ def _summary(execution: Execution) -> dict[str, Any]:
 
 
 def _display_name(path: str) -> str:
-    return "standard input" if path == "-" else path
+    return "standard input" if path == "-" else one_line(path, 400)

@@ -10,6 +10,7 @@ import typer
 
 from codeplan.cli import options
 from codeplan.cli.skill_library import open_library
+from codeplan.untrusted.terminal import echo, one_line
 
 if TYPE_CHECKING:
     from codeplan.skills.library import SkillLibrary
@@ -34,11 +35,11 @@ def report(runs: Runs, out: Out = Path("report.html"), library: Skills = None) -
     from codeplan.report.pages.report_source import ReportSource
 
     written = write_archive(ReportSource(runs), out, _library(library))
-    typer.echo(f"{out}: {written.episodes:,} episodes, {written.size / 1e6:.1f} MB")
+    echo(f"{out}: {written.episodes:,} episodes, {written.size / 1e6:.1f} MB")
     for path in written.unread:
-        typer.echo(f"codeplan: left out: the beginning of {path} cannot be read", err=True)
+        echo(f"codeplan: left out: the beginning of {one_line(str(path), 400)} cannot be read", err=True)
     if written.left_out:
-        typer.echo(f"left out to limit the size: {written.left_out:,} pages of events; codeplan view {runs} shows them")
+        echo(f"left out to limit the size: {written.left_out:,} pages of events; codeplan view {runs} shows them")
 
 
 def view(runs: Runs, port: options.Port = 0, library: Skills = None) -> None:
@@ -51,7 +52,7 @@ def view(runs: Runs, port: options.Port = 0, library: Skills = None) -> None:
     from codeplan.report.pages.server import serve
 
     with contextlib.suppress(KeyboardInterrupt):
-        serve(EpisodeCatalog(ReportSource(runs), _library(library)), port, on_ready=typer.echo)
+        serve(EpisodeCatalog(ReportSource(runs), _library(library)), port, on_ready=echo)
 
 
 def _library(folder: Path | None) -> SkillLibrary | None:

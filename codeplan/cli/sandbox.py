@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codeplan.cli import options
+from codeplan.untrusted.terminal import echo
 
 if TYPE_CHECKING:
     from codeplan.audit.auditor import AttackVerdict
@@ -45,7 +46,7 @@ def audit(corpus: Corpus = None, unrestricted: Unrestricted = False, as_json: op
 
     plans = auditing.read_corpus(corpus or _default_corpus())
     if not as_json:
-        typer.echo(f"{len(plans)} hostile plans; each may take a second or two.", err=True)
+        echo(f"{len(plans)} hostile plans; each may take a second or two.", err=True)
     began = time.monotonic()
     verdicts = auditing.audit_plans(plans, unrestricted=unrestricted, hosts=_hosts())
     seconds = time.monotonic() - began
@@ -82,10 +83,10 @@ def _print_json(verdicts: list[AttackVerdict], seconds: float, unrestricted: boo
 
 def _print_table(verdicts: list[AttackVerdict]) -> None:
     """One line per kind: the number of plans, how they ended, how many got through."""
-    typer.echo(_row("kind", ["plans", *_ENDS, "through"]))
+    echo(_row("kind", ["plans", *_ENDS, "through"]))
     for kind in sorted({v.kind for v in verdicts}):
-        typer.echo(_row(kind, _counts([v for v in verdicts if v.kind == kind])))
-    typer.echo(_row("all", _counts(verdicts)))
+        echo(_row(kind, _counts([v for v in verdicts if v.kind == kind])))
+    echo(_row("all", _counts(verdicts)))
 
 
 def _counts(verdicts: list[AttackVerdict]) -> list[int]:
@@ -103,6 +104,6 @@ def _print_summary(verdicts: list[AttackVerdict], seconds: float, unrestricted: 
     through = [v for v in verdicts if v.got_through]
     for v in through:
         ending = f"{v.ending}:{v.detail}" if v.detail else v.ending
-        typer.echo(f"THROUGH  {v.id} ({v.kind}), {ending}: {one_line(v.problem, 300)}")
+        echo(f"THROUGH  {v.id} ({v.kind}), {ending}: {one_line(v.problem, 300)}")
     mode = "with all of Python, in the cage alone" if unrestricted else "language and cage"
-    typer.echo(f"{len(through)} of {len(verdicts)} hostile plans got through ({mode}; {seconds:.0f} s).")
+    echo(f"{len(through)} of {len(verdicts)} hostile plans got through ({mode}; {seconds:.0f} s).")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codeplan.cli import options
+from codeplan.untrusted.terminal import echo
 
 if TYPE_CHECKING:
     from codeplan.standin.server.app import StandInServer
@@ -58,13 +59,13 @@ def serve(
     try:
         asyncio.run(_run(endpoint, port))
     except KeyboardInterrupt:
-        typer.echo(f"served {endpoint.request_count} requests", err=True)
+        echo(f"served {endpoint.request_count} requests", err=True)
 
 
 async def _run(endpoint: StandInServer, port: int) -> None:
     import asyncio
 
-    typer.echo(await endpoint.start(port))
+    echo(await endpoint.start(port))
     try:
         await asyncio.Event().wait()
     finally:

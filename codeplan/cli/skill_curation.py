@@ -11,6 +11,7 @@ import typer
 
 from codeplan.cli import options
 from codeplan.cli.skill_library import DEFAULT_FOLDER, LibraryFolder, find_skill, open_library
+from codeplan.untrusted.terminal import echo
 
 if TYPE_CHECKING:
     from codeplan.curation.curation_runner import CurationRunner
@@ -136,11 +137,11 @@ def discover(
         options.print_json({"rounds": results, "compared": compared, "failures": runner.failures})
         return
     for each in results:
-        typer.echo(f"\nround {each.number}: {each.solved} of {each.episodes} solved, {len(each.acquired)} skills\n")
-        typer.echo("\n".join(filter_table(each.filtered)))
+        echo(f"\nround {each.number}: {each.solved} of {each.episodes} solved, {len(each.acquired)} skills\n")
+        echo("\n".join(filter_table(each.filtered)))
     if compared:
-        typer.echo(f"\nwith the library and without, on unseen tasks ({unseen})\n")
-        typer.echo("\n".join(comparison_table(compared)))
+        echo(f"\nwith the library and without, on unseen tasks ({unseen})\n")
+        echo("\n".join(comparison_table(compared)))
     _print_failures(runner)
 
 
@@ -202,13 +203,13 @@ def check(
 
 def _progress_printer(quiet: bool) -> Any:
     """Prints progress on stderr, unless ``quiet``."""
-    return (lambda what: None) if quiet else (lambda what: typer.echo(what, err=True))
+    return (lambda what: None) if quiet else (lambda what: echo(what, err=True))
 
 
 def _print_failures(runner: CurationRunner) -> None:
     from codeplan.untrusted.terminal import one_line
 
     for failure in runner.failures[:5]:
-        typer.echo(f"codeplan: an episode was broken off and does not count: {one_line(failure, 300)}", err=True)
+        echo(f"codeplan: an episode was broken off and does not count: {one_line(failure, 300)}", err=True)
     if len(runner.failures) > 5:
-        typer.echo(f"codeplan: and {len(runner.failures) - 5} more", err=True)
+        echo(f"codeplan: and {len(runner.failures) - 5} more", err=True)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from codeplan.untrusted.terminal import echo
+
 if TYPE_CHECKING:
     from codeplan.skills.library import SkillLibrary
     from codeplan.skills.skill import Skill, SkillStatus
@@ -54,7 +56,7 @@ def print_faults(library: SkillLibrary) -> None:
     from codeplan.untrusted.terminal import one_line
 
     for fault in library.faults():
-        typer.echo(f"codeplan: left out: {one_line(fault, 400)}", err=True)
+        echo(f"codeplan: left out: {one_line(fault, 400)}", err=True)
 
 
 def parse_status(status: str | None) -> SkillStatus | None:

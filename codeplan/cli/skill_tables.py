@@ -103,7 +103,7 @@ def skill_page(skill: Skill, records: Sequence[EvidenceRecord], figures: SkillSt
     lines += [
         "",
         f"kind        {one_line(skill.kind) or 'any'}",
-        f"parameters  {', '.join(skill.parameters) or 'none'}",
+        f"parameters  {one_line(', '.join(skill.parameters), 500) or 'none'}",
     ]
     for origin in skill.origins:
         run = f", {origin.run}" if origin.run else ""

@@ -17,6 +17,7 @@ from codeplan.cli.skill_library import (
     print_faults,
     skill_figures,
 )
+from codeplan.untrusted.terminal import echo
 
 Name = Annotated[str, typer.Argument(metavar="SKILL", help="The skill's name, or environment/name.")]
 EnvFilter = Annotated[str | None, typer.Option("--env", metavar="ENV", help="Only skills for this environment.")]
@@ -62,7 +63,7 @@ def list_skills(
     if as_json:
         options.print_json({"skills": entries, "faults": opened.faults()})
         return
-    typer.echo("\n".join(entries_table(entries)))
+    echo("\n".join(entries_table(entries)))
     print_faults(opened)
 
 
@@ -147,7 +148,7 @@ def pin(
     """Pin a skill: filtering does not change its status."""
     opened = open_library(library)
     skill = opened.change(find_skill(opened, name), pinned=not off)
-    typer.echo(f"{skill.env}/{skill.name} is {'no longer pinned' if off else 'pinned'}")
+    echo(f"{skill.env}/{skill.name} is {'no longer pinned' if off else 'pinned'}")
 
 
 def merge(
@@ -158,7 +159,7 @@ def merge(
     """Merge a skill into another, which takes over its origins and history. The merged skill is retired."""
     opened = open_library(library)
     merged = opened.merge(find_skill(opened, into), find_skill(opened, other))
-    typer.echo(f"{merged.env}/{merged.name} replaces both; {other} is retired")
+    echo(f"{merged.env}/{merged.name} replaces both; {other} is retired")
 
 
 def rebuild(library: LibraryFolder = DEFAULT_FOLDER, as_json: options.Json = False) -> None:
@@ -171,7 +172,7 @@ def rebuild(library: LibraryFolder = DEFAULT_FOLDER, as_json: options.Json = Fal
     if as_json:
         options.print_json({"folders": count, "faults": faults})
     else:
-        typer.echo(f"{count:,} skills' folders indexed")
+        echo(f"{count:,} skills' folders indexed")
         print_faults(opened)
     raise typer.Exit(1 if faults else 0)
 
@@ -217,4 +218,4 @@ def import_skills(
 def _set_status(folder: Path, name: str, status: str) -> None:
     library = open_library(folder)
     skill = library.change(find_skill(library, name), status=status)
-    typer.echo(f"{skill.env}/{skill.name} is {skill.status}")
+    echo(f"{skill.env}/{skill.name} is {skill.status}")

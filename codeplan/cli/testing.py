@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from codeplan.cli import options
+from codeplan.untrusted.terminal import echo, one_line
 
 if TYPE_CHECKING:
     from codeplan.testing.cases.mutation import MutationScore
@@ -76,8 +76,8 @@ def new_test(folder: options.Run, out: NewOut) -> None:
     from codeplan.testing.cases.scaffold import new_test as write
 
     for path in write(folder, out):
-        typer.echo(str(path))
-    typer.echo(f"run it with: codeplan test {out}", err=True)
+        echo(str(path))
+    echo(f"run it with: codeplan test {out}", err=True)
 
 
 def _is_installed() -> bool:
@@ -118,15 +118,14 @@ def _score(path: Path) -> MutationScore:
 
 def _print(score: MutationScore) -> None:
     from codeplan.testing.cases.mutation import format_summary
-    from codeplan.untrusted.terminal import one_line
 
-    typer.echo(format_summary(score))
+    echo(format_summary(score))
     for mutant in score.unexplained:
-        typer.echo(f"survived: {score.label}:{mutant.line}: {one_line(mutant.name)}")
+        echo(f"survived: {score.label}:{mutant.line}: {one_line(mutant.name)}")
     for mutant in score.explained:
-        typer.echo(f"explained: {one_line(mutant.name)}: {score.target.survivors[mutant.name]}")
+        echo(f"explained: {one_line(mutant.name)}: {one_line(score.target.survivors[mutant.name], 500)}")
     for complaint in score.complaints:
-        print(complaint, file=sys.stderr)
+        echo(complaint, err=True)
 
 
 def _as_json(score: MutationScore) -> dict[str, Any]:

@@ -5,6 +5,7 @@ pytest imports it in every project, so it loads nothing until a manifest or a fi
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,10 @@ _MARKERS = (
     "plan_mutants: a test of whether a plan's tests notice changes to the plan",
     "plan_live: a test of a plan that asks a real model; needs --live-llm",
 )
+
+
+_LEFT_OUT = pytest.StashKey[list[str]]()
+"""Manifests that are left out because of their names."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -51,18 +56,38 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     if not file_path.name.endswith(".plan.toml"):
         return None
     from codeplan.testing.cases.collection import ManifestFile
+    from codeplan.untrusted.terminal import one_line
 
+    name = os.path.relpath(file_path, parent.config.rootpath)
+    if one_line(name, len(name)) != name:  # pytest prints names as they are
+        parent.config.stash.setdefault(_LEFT_OUT, []).append(name)
+        return None
     return ManifestFile.from_parent(parent, path=file_path)
 
 
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Report the strength of the plans' assertions if their mutants ran."""
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail the session if manifests were left out."""
+    if session.config.stash.get(_LEFT_OUT, []) and session.exitstatus in (
+        pytest.ExitCode.OK,
+        pytest.ExitCode.NO_TESTS_COLLECTED,
+    ):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Report manifests that were left out, and the strength of the plans' assertions if their mutants ran."""
+    for name in config.stash.get(_LEFT_OUT, []):
+        from codeplan.untrusted.terminal import one_line
+
+        terminalreporter.line(f"codeplan: left out: {one_line(name)}: its name cannot be printed; rename it", red=True)
     reports = [r for kind in ("passed", "failed") for r in terminalreporter.stats.get(kind, ())]
     scores = [text for r in reports for name, text in getattr(r, "user_properties", ()) if name == "plan_mutants"]
     if scores:
         terminalreporter.section("strength of plans' assertions")
+        from codeplan.untrusted.terminal import clean
+
         for text in scores:
-            terminalreporter.line(text)
+            terminalreporter.line(clean(text))
 
 
 @pytest.fixture(scope="session")

@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
-from codeplan.types import Diagnostic
+import re
+import sys
+import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from codeplan.types import Diagnostic
 
 TAB = "    "
 
+_BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+"""Characters that Unicode calls printable and that show nothing; text could hide in them."""
+
 
 def clean(text: str) -> str:
-    """The text without control characters, escape codes, invisible characters and lone surrogates. Line ends stay."""
-    if text.isprintable():
+    """The text without control characters, escape codes, invisible characters and lone surrogates. Line ends stay.
+
+    Other spaces become plain ones.
+    """
+    if text.isascii() and text.isprintable():
         return text  # the common case, and lists have thousands of texts
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", TAB)
-    return "".join(c for c in lines if c == "\n" or c.isprintable())
+    shown = "".join(c if c == "\n" or c.isprintable() else _space(c) for c in lines)
+    return _BLANK.sub("", shown)
+
+
+def _space(character: str) -> str:
+    return " " if unicodedata.category(character) == "Zs" else ""
+
+
+def echo(text: str = "", *, err: bool = False, end: str = "\n") -> None:
+    """Print the clean text to standard output or standard error.
+
+    Everything that codeplan prints goes through this function or a ``CleanConsole``.
+    """
+    print(clean(text), file=sys.stderr if err else sys.stdout, end=end, flush=True)
 
 
 def one_line(text: str, width: int = 200) -> str:

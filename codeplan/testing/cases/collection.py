@@ -15,6 +15,7 @@ from codeplan.testing.cases.case import RESUME, CaseRunner, CaseVerdict, PlanCas
 from codeplan.testing.cases.failure_report import format_report
 from codeplan.testing.cases.faults import FAULTS
 from codeplan.testing.cases.manifest_files import ManifestError
+from codeplan.untrusted.terminal import clean, one_line
 
 MUTANTS = "mutants"
 """The name of the test that runs a plan's mutants."""
@@ -32,7 +33,7 @@ class ManifestFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         suite = self._suite()
         for case in suite.cases:
-            yield self._marked(CaseItem.from_parent(self, name=case.name, case=case), case, suite)
+            yield self._marked(CaseItem.from_parent(self, name=one_line(case.name), case=case), case, suite)
         if suite.manifest.mutation and self.config.getoption("plan_mutants"):
             item = MutantsItem.from_parent(self, name=MUTANTS)
             for mark in ("plan", "plan_mutants", *suite.manifest.marks):
@@ -48,7 +49,7 @@ class ManifestFile(pytest.File):
         try:
             suite = PlanSuite(Path(os.path.relpath(self.path)))
         except ManifestError as error:
-            raise self.CollectError(str(error)) from None
+            raise self.CollectError(clean(str(error))) from None
         coverage = self.config.pluginmanager.get_plugin("codeplan-coverage")
         self.stage = CaseRunner(suite, coverage.callback_for(suite) if coverage else None)
         return suite
@@ -66,7 +67,9 @@ class ManifestFile(pytest.File):
 
 
 class _ManifestItem(pytest.Item):
-    """Base of the tests of a manifest."""
+    """Base of the tests of a manifest. ``line`` is where the manifest describes the test."""
+
+    line = 1
 
     @property
     def stage(self) -> CaseRunner:
@@ -75,8 +78,11 @@ class _ManifestItem(pytest.Item):
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return the report of a plan's failure, a message for bad input, or a traceback for a bug."""
         if isinstance(excinfo.value, PlanFailure | CodeplanError):
-            return str(excinfo.value)
+            return clean(str(excinfo.value))
         return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, self.line - 1, self.name
 
 
 class CaseItem(_ManifestItem):
@@ -85,6 +91,7 @@ class CaseItem(_ManifestItem):
     def __init__(self, *, case: PlanCase, **arguments: Any) -> None:
         super().__init__(**arguments)
         self.case = case
+        self.line = case.line
 
     def runtest(self) -> None:
         verdict = self.stage.run(self.case)
@@ -93,9 +100,6 @@ class CaseItem(_ManifestItem):
             raise PlanFailure(format_report(self.stage.suite.label, verdict.complaints))
         if not verdict.runs:
             pytest.skip(f"the fault {self.case.check!r} does not apply to this run")
-
-    def reportinfo(self) -> tuple[Path, int, str]:
-        return self.path, self.case.line - 1, self.name
 
 
 class MutantsItem(_ManifestItem):
@@ -109,9 +113,6 @@ class MutantsItem(_ManifestItem):
         self.user_properties.append(("plan_mutants", format_summary(score)))
         if score.complaints:
             raise PlanFailure("\n".join(score.complaints))
-
-    def reportinfo(self) -> tuple[Path, int, str]:
-        return self.path, 0, self.name
 
 
 def _properties(suite: PlanSuite, verdict: CaseVerdict) -> Iterator[tuple[str, object]]:

@@ -1,0 +1,26 @@
+"""A rich console for text from anywhere: it styles what it prints, and only clean text reaches the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from codeplan.untrusted.terminal import clean
+
+
+class CleanConsole(Console):
+    """A console that cleans the text of everything it renders. Its own styles and movements stay.
+
+    Square brackets and emoji codes in a text mean nothing.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"highlight": False, "markup": False, "emoji": False, **options})
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """As rich's, with clean text."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(clean(segment.text), segment.style)
