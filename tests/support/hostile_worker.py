@@ -16,6 +16,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -73,6 +74,25 @@ def big_file() -> None:
     os.write(SOCKET_FD + 1, b"x")
 
 
+def parent_clock(kind: int) -> int:
+    """The number of a processor clock of the parent: all its threads (2) or one (6)."""
+    return (~PARENT << 3) | kind
+
+
+def raw_clock(number: int) -> None:
+    """Read a clock by the system call itself: the C library answers some clocks without it."""
+    syscall(228, ctypes.c_ulong(number & 0xFFFFFFFFFFFFFFFF), (ctypes.c_long * 2)())
+
+
+def advise(advice: int) -> None:
+    page = ctypes.create_string_buffer(8192)
+    syscall(28, ctypes.c_void_p((ctypes.addressof(page) + 4095) & ~4095), ctypes.c_ulong(4096), advice)
+
+
+def futex(operation: int) -> None:
+    syscall(202, ctypes.byref(ctypes.c_uint32(0)), operation, 0, None, None, 0)
+
+
 ATTACKS: dict[str, Callable[[], object]] = {
     "read a file": lambda: Path("/etc/passwd").read_text(),
     "read the environment": lambda: Path("/proc/self/environ").read_bytes(),
@@ -114,6 +134,38 @@ ATTACKS: dict[str, Callable[[], object]] = {
     "shared memory": lambda: syscall(29, 0, 4096, 0o1600),
     "memory as a file": lambda: os.memfd_create("x"),
     "own the socket's signals": lambda: fcntl.fcntl(SOCKET_FD, 8, PARENT),
+    "the parent's clock": lambda: time.clock_gettime(parent_clock(2)),
+    "a clock of the parent's thread": lambda: time.clock_gettime(parent_clock(6)),
+    "the resolution of the parent's clock": lambda: time.clock_getres(parent_clock(2)),
+    "the clock of process 1": lambda: time.clock_gettime((~1 << 3) | 2),
+    "the own clock by a computed number": lambda: time.clock_gettime(-6),
+    "a clock by a descriptor": lambda: raw_clock((~SOCKET_FD << 3) | 3),
+    "a clock since the boot": lambda: raw_clock(7),
+    "an alarm's clock": lambda: raw_clock(8),
+    "a computed clock with upper bits": lambda: raw_clock(((1 << 40) + parent_clock(2)) & 0xFFFFFFFFFFFF),
+    "a clock that does not exist": lambda: raw_clock(1 << 31),
+    "sleep by the parent's clock": lambda: syscall(230, parent_clock(2), 0, (ctypes.c_long * 2)(), None),
+    "a timer on the parent's clock": lambda: syscall(222, parent_clock(2), None, (ctypes.c_int * 1)()),
+    "who is the parent": lambda: syscall(110),
+    "what children have used": lambda: resource.getrusage(resource.RUSAGE_CHILDREN),
+    "the parent's limits": lambda: resource.prlimit(PARENT, resource.RLIMIT_AS),
+    "the parent's priority": lambda: os.getpriority(os.PRIO_PROCESS, PARENT),
+    "the parent's processors": lambda: os.sched_getaffinity(PARENT),
+    "the parent's scheduler": lambda: os.sched_getscheduler(PARENT),
+    "queue a signal for the parent": lambda: syscall(129, PARENT, 15, None),
+    "signal a thread of the parent": lambda: syscall(234, PARENT, PARENT, 0),
+    "advise the parent's memory": lambda: syscall(440, SOCKET_FD, None, 0, 4, 0),
+    "share equal pages": lambda: advise(12),
+    "poison a page": lambda: advise(100),
+    "include a page in a dump": lambda: advise(17),
+    "a futex in shared memory": lambda: futex(1),
+    "a futex with priorities": lambda: futex(6 | 128),
+    "move waiters to another futex": lambda: futex(3 | 128),
+    "wake and change a futex": lambda: futex(5 | 128),
+    "a barrier on all processors": lambda: syscall(324, 1, 0),
+    "name the process": lambda: syscall(157, 15, b"init", 0, 0, 0),
+    "read standard input": lambda: os.read(0, 1),
+    "write to standard error": lambda: os.write(2, b"x"),
     "null pointer": lambda: ctypes.string_at(0),
     "memory without end": lambda: bytearray(1 << 34),
     "import a module": lambda: __import__("wave"),

@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import textwrap
@@ -62,6 +63,63 @@ def test_the_filters_of_both_architectures_end_in_a_kill_and_check_the_architect
         assert (steps[1].operand, steps[2].operand, steps[-1].operand) == (audit, 0x80000000, 0x80000000)
         jumps = [at + 1 + jump for at, s in enumerate(steps) for jump in (s.jump_true, s.jump_false)]
         assert max(jumps) <= len(steps)
+
+
+def verdict(machine: str, number: int, *arguments: int) -> int:
+    """What the filter answers to a call: a small model of the kernel's filter machine."""
+    audit = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}[machine]
+    padded = [a & 0xFFFFFFFFFFFFFFFF for a in (*arguments, *[0] * (6 - len(arguments)))]
+    data = struct.pack("<IIQ6Q", number, audit, 0, *padded)
+    steps, at, loaded = build_filter(machine), 0, 0
+    while True:
+        step = steps[at]
+        at += 1
+        if step.code == 0x06:
+            return step.operand
+        if step.code == 0x20:
+            (loaded,) = struct.unpack_from("<I", data, step.operand)
+            continue
+        met = {0x15: loaded == step.operand, 0x35: loaded >= step.operand, 0x45: bool(loaded & step.operand)}[step.code]
+        at += step.jump_true if met else step.jump_false
+
+
+ALLOWED, KILLED, NOT_PERMITTED, NO_DESCRIPTOR = 0x7FFF0000, 0x80000000, 0x00050001, 0x00050009
+CALLS = {
+    "x86_64": {"read": 0, "write": 1, "mmap": 9, "madvise": 28, "getrusage": 98, "getppid": 110, "futex": 202}
+    | {"clock_gettime": 228, "clock_getres": 229, "membarrier": 324, "getpid": 39, "prctl": 157, "kill": 62},
+    "aarch64": {"read": 63, "write": 64, "mmap": 222, "madvise": 233, "getrusage": 165, "getppid": 173, "futex": 98}
+    | {"clock_gettime": 113, "clock_getres": 114, "membarrier": 283, "getpid": 172, "prctl": 167, "kill": 129},
+}
+
+
+@pytest.mark.parametrize("machine", CALLS)
+@pytest.mark.parametrize(
+    ("call", "arguments", "answer"),
+    [
+        ("getpid", (), ALLOWED),
+        ("prctl", (15,), KILLED),
+        ("kill", (1, 0), KILLED),
+        ("getppid", (), NOT_PERMITTED),
+        ("membarrier", (1,), NOT_PERMITTED),
+        *[("clock_gettime", (clock,), ALLOWED) for clock in range(4)],
+        *[("clock_gettime", (clock,), NOT_PERMITTED) for clock in (*range(4, 13), -1, -6, (~700 << 3) | 2, 1 << 31)],
+        *[("clock_getres", (clock,), NOT_PERMITTED) for clock in (7, -6, (~700 << 3) | 6, -(1 << 31))],
+        *[("getrusage", (who,), ALLOWED) for who in (0, 1)],
+        *[("getrusage", (who,), NOT_PERMITTED) for who in (-1, 2, 700)],
+        *[("read", (fd,), NO_DESCRIPTOR) for fd in (0, 1, 2, 4, -1, 1 << 31)],
+        *[("write", (fd,), NO_DESCRIPTOR) for fd in (0, 1, 2, 4, -100)],
+        ("read", (3,), ALLOWED),
+        ("write", (3,), ALLOWED),
+        *[("futex", (0, op), ALLOWED) for op in (128, 129, 137, 393)],
+        *[("futex", (0, op), NOT_PERMITTED) for op in (0, 1, 131, 133, 134, 139, 141, 9)],
+        *[("madvise", (0, 4096, advice), ALLOWED) for advice in (4, 8)],
+        *[("madvise", (0, 4096, advice), NOT_PERMITTED) for advice in (9, 12, 17, 21, 100, 101, -1)],
+        ("mmap", (0, 4096, 3), ALLOWED),
+        ("mmap", (0, 4096, 7), KILLED),
+    ],
+)
+def test_a_call_is_allowed_only_with_arguments_that_python_needs(machine, call, arguments, answer):
+    assert verdict(machine, CALLS[machine][call], *arguments) == answer
 
 
 def test_an_unknown_architecture_has_no_filter():
@@ -127,7 +185,9 @@ def test_hostile_code_in_a_locked_process_is_refused_or_killed_in_every_attempt(
 @needs_cage
 @pytest.mark.parametrize(
     "attack",
-    ["fork", "thread", "exec", "tcp", "udp", "ptrace", "kill the parent", "executable memory", "x32 call", "io_uring"],
+    ["sleep by the parent's clock", "a timer on the parent's clock", "queue a signal for the parent", "name the process"]
+    + ["the parent's priority", "the parent's processors", "signal a thread of the parent"]
+    + ["fork", "thread", "exec", "tcp", "udp", "ptrace", "kill the parent", "executable memory", "x32 call", "io_uring"],
 )
 def test_a_call_that_no_plan_needs_kills_the_process(outcomes, attack):
     assert outcomes[attack] == SIGSYS
