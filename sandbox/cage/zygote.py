@@ -61,9 +61,12 @@ class _ForkedWorker(NamedTuple):
 class _ZygoteServer:
     def __init__(self, control: socket.socket, role: WorkerRole) -> None:
         from codeplan.sandbox.cage import worker
+        from codeplan.sandbox.cage.host_paths import remove_host_paths
         from codeplan.sandbox.cage.lockdown import Cage
+        from codeplan.sandbox.cage.object_texts import hide_addresses
 
         warnings.simplefilter("ignore")
+        hide_addresses()  # before the warm-up: it makes the interpreter forget what it has specialised
         self._control = control
         self._exit_statuses: dict[int, int] = {}
         self._spare_worker: _ForkedWorker | None = None
@@ -71,6 +74,7 @@ class _ZygoteServer:
             worker.warm_up(role)
         self._serve_job, self._role = worker.serve_job, role
         self._cage = Cage()
+        remove_host_paths()
         self._cage.enter_namespaces()
         self._wake_socket, wake = socket.socketpair()
         self._wake_socket.setblocking(False)

@@ -31,7 +31,7 @@ def called(function: str, *arguments: object) -> int:
     return result
 
 
-def connect(kind: socket.AddressFamily, address: object) -> None:
+def connect(kind: socket.AddressFamily, address: tuple[str, int] | str) -> None:
     with socket.socket(kind, socket.SOCK_STREAM) as mine:
         mine.connect(address)
 

@@ -185,9 +185,25 @@ def test_hostile_code_in_a_locked_process_is_refused_or_killed_in_every_attempt(
 @needs_cage
 @pytest.mark.parametrize(
     "attack",
-    ["sleep by the parent's clock", "a timer on the parent's clock", "queue a signal for the parent", "name the process"]
-    + ["the parent's priority", "the parent's processors", "signal a thread of the parent"]
-    + ["fork", "thread", "exec", "tcp", "udp", "ptrace", "kill the parent", "executable memory", "x32 call", "io_uring"],
+    [
+        "sleep by the parent's clock",
+        "a timer on the parent's clock",
+        "queue a signal for the parent",
+        "name the process",
+        "the parent's priority",
+        "the parent's processors",
+        "signal a thread of the parent",
+        "fork",
+        "thread",
+        "exec",
+        "tcp",
+        "udp",
+        "ptrace",
+        "kill the parent",
+        "executable memory",
+        "x32 call",
+        "io_uring",
+    ],
 )
 def test_a_call_that_no_plan_needs_kills_the_process(outcomes, attack):
     assert outcomes[attack] == SIGSYS

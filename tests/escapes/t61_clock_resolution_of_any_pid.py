@@ -1,0 +1,13 @@
+# id: t61_clock_resolution_of_any_pid
+# kind: process
+# tries: the resolution of a computed clock exists only if the process does
+# a correct runtime must: refuse the call or end the worker; no process of the host is found
+# layer: cage
+def solution(agent, start_from=1):
+    import time
+    for pid in range(1, 70000):
+        try:
+            print('CANARY-RESOLUTION', pid, time.clock_getres((~pid << 3) | 2))
+            break
+        except OSError:
+            pass

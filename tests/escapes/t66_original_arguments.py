@@ -1,0 +1,9 @@
+# id: t66_original_arguments
+# kind: print
+# tries: the arguments and paths that the interpreter was started with
+# a correct runtime must: show no path of the host
+# layer: cage
+def solution(agent, start_from=1):
+    import sys
+    shown = [*sys.orig_argv, *sys.argv, *sys.path, sys.executable, sys.prefix, sys.base_prefix, sys.exec_prefix, sys._base_executable]
+    if any('/' in text for text in shown): print('CANARY-ARGUMENTS', shown)
