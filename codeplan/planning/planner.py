@@ -13,6 +13,7 @@ from codeplan.planning.asking import ask_template
 from codeplan.prompts.templates import Prompts
 from codeplan.sandbox import decode, extract
 from codeplan.types import Checkpoint, Purpose, Task
+from codeplan.untrusted.terminal import one_line
 from codeplan.untrusted.variables import clip_name, variable_texts
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ of many values be seen rather than the whole of a few.
 
 _MAX_VALUE = 2_000  # characters of one variable
 _MAX_STRING = 200  # characters of a text, alone or within a list
-_MAX_LOST, _MAX_REASON = 12, 80  # variables that could not be saved, and the characters of the reason
+_MAX_LOST, _MAX_REASON = 12, 100  # variables that could not be saved, and the characters of the reason
 _EXPLANATION = "# … stands for what is left out here, <same list as above> for a list that is shown above"
 
 
@@ -102,7 +103,7 @@ def _worked_examples(episode: Episode, prompts: Prompts, kind: str, count: int, 
 def _describe_variables(variables: Checkpoint) -> str:
     """The saved variables as lines ``name = value``, and what could not be saved, within MAX_VARIABLES_CHARACTERS."""
     lost = _lost_lines(variables.dropped)
-    room = MAX_VARIABLES_CHARACTERS - sum(len(line) + 1 for line in lost) - len(_EXPLANATION)
+    room = MAX_VARIABLES_CHARACTERS - sum(len(line) + 1 for line in lost) - len(_EXPLANATION) - _MAX_REASON
     shown = variable_texts(decode(variables), room, max_each=_MAX_VALUE, max_string=_MAX_STRING)
     lines = [_EXPLANATION] if shown.abbreviated else []
     lines += [f"{clip_name(name)} = {text}" for name, text in shown.texts.items()]
@@ -113,8 +114,7 @@ def _describe_variables(variables: Checkpoint) -> str:
 
 
 def _lost_lines(dropped: Mapping[str, str]) -> list[str]:
-    lines = [
-        f"{clip_name(name)} was not saved ({why[:_MAX_REASON]})" for name, why in islice(dropped.items(), _MAX_LOST)
-    ]
+    named = islice(dropped.items(), _MAX_LOST)
+    lines = [f"{clip_name(name)} was not saved ({one_line(why, _MAX_REASON)})" for name, why in named]
     more = len(dropped) - len(lines)
     return [*lines, f"# {more:,} more variables were not saved"] if more else lines

@@ -31,7 +31,7 @@ class VariableTexts(NamedTuple):
 def variable_texts(
     variables: Mapping[str, object], max_characters: int, *, max_each: int | None = None, max_string: int | None = None
 ) -> VariableTexts:
-    """Each variable in Python's notation; all names and values together take about ``max_characters``.
+    """Each variable in Python's notation; all names and values together take at most ``max_characters``.
 
     Values that need little leave their share to the others, so an early variable starves no later one. ``max_each``
     limits one value, ``max_string`` a text within it. If there are too many variables, the last are only named.
@@ -68,8 +68,8 @@ def _names_that_fit(names: Iterable[str], room: int) -> list[str]:
 
 
 def _name_room(name: str) -> int:
-    """The characters that a name takes on its line, with an equals sign and the line's end."""
-    return min(len(name), _MAX_NAME) + 4
+    """The characters that a name takes on its line, with an equals sign, two ellipses and the line's end."""
+    return min(len(name), _MAX_NAME) + 6
 
 
 def fair_shares(values: Mapping[str, _T], room: int, size: Callable[[_T, int], int | None]) -> dict[str, int]:

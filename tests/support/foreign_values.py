@@ -15,11 +15,11 @@ VALUES: dict[str, str] = {
     ),
     "tuples as keys that share": "k = (1,)\nfor _ in range(14):\n    k = (k, k)\nx = {k: 'v', (k, 1): {(k, 2): k}}",
     "frozensets of frozensets": (
-        "x = frozenset()\nfor _ in range(50):\n    x = frozenset([x, frozenset([x, 1])])\nx = [x] * 50"
+        "x = frozenset()\nfor _ in range(14):\n    x = frozenset([x, frozenset([x, 1])])\nx = [x] * 50"
     ),
     "lists that contain themselves": "x = [1]\nx.append(x)\ny = {'me': x}\ny['you'] = y\nx.append(y)",
     "deques that contain each other": "x = deque()\ny = deque([x, x])\nx.append(y)\nx.append(y)",
-    "a number of 600,000 digits": "x = [1 << 1900000] * 3",
+    "numbers of thousands of digits": "x = [(1 << 30000) + i for i in range(9)]\ny = {n: n for n in x}",
     "hundreds of variables": "\n".join(f"v{i} = [{i}]" for i in range(900)),
     "many aliases of one text": "s = 'long ' * 12000\nx = [[s] * 12]\nfor _ in range(9):\n    x = [x] * 12",
     "a text of escapes and marks of direction": "x = ['\\u202e\\x1b[2J\\u200f\\U000e0041' * 9000] * 9",
@@ -29,7 +29,7 @@ VALUES: dict[str, str] = {
     "a mixture": (
         "x = ['w' * 3000] * 12\nfor i in range(9):\n    x = [x, (x,), {'k': x, i: x}, deque([x]), OrderedDict(a=x)] * 2"
     ),
-    "names as long as they may be": "\n".join(f"{'n' * 190}{i} = 'x' * 300" for i in range(300)),
+    "names as long as they may be": "\n".join(f"{'n' * 190}{i} = 'x' * 300" for i in range(200)),
     "a set of thousands of pairs": "x = {(i, str(i)) for i in range(4000)}",
     "keys with one hash": "x = {(a, b, c): 1 for a in (-1, -2) for b in (-1, -2) for c in (-1, -2)}",
     "bytes": "x = [b'\\x00\\xff' * 20000] * 40",
