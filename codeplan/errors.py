@@ -6,6 +6,7 @@
     ├── EpisodeOver             an action after the environment ended the episode
     ├── Diverged                a repeated episode differs from its recording                        exit 1
     ├── AgentError              an agent's method tells the plan what was wrong with a call
+    │   └── SizeExceeded        what the agent made is too large; the agent is to blame                  exit 1
     └── InfrastructureError     something around the agent failed; the agent is not to blame         exit 4
         ├── ModelError          the endpoint is unreachable, refuses the key or answers nonsense
         ├── EnvironmentFailure  the environment broke
@@ -20,7 +21,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from codeplan.types import Usage
+    from codeplan.types import SizedPart, Usage
 
 
 class CodeplanError(Exception):
@@ -63,6 +64,20 @@ class AgentError(CodeplanError):
     """Raised by an agent's method. The plan receives the message in a RuntimeError."""
 
 
+class SizeExceeded(AgentError):
+    """What a model, a plan or the environment made is too large. The agent loses this attempt.
+
+    A plan whose call causes it receives the message. Otherwise the attempt ends as ``TooLarge``. ``what`` is as there;
+    ``limit`` is the maximum, None if only the endpoint knows it.
+    """
+
+    exit_code = 1
+
+    def __init__(self, what: SizedPart, limit: int | None, message: str) -> None:
+        super().__init__(message)
+        self.what, self.limit = what, limit
+
+
 class InfrastructureError(CodeplanError):
     """Something around the agent failed. Such an episode says nothing about the agent."""
 
@@ -75,7 +90,7 @@ class ModelError(InfrastructureError):
     """
 
     usage: Usage | None = None
-    prompt_too_long = False
+    prompt_too_long: bool = False
 
 
 class EnvironmentFailure(InfrastructureError):

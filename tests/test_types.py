@@ -21,6 +21,7 @@ from codeplan.types import (
     Step,
     Success,
     Task,
+    TooLarge,
     TrialEnded,
     Usage,
 )
@@ -66,6 +67,7 @@ ENDINGS = [
     (Refused("line 1"), "line 1"),
     (NotSolved("no success in 6 tries"), "no success in 6 tries"),
     (EnvironmentEnded(), "the environment ended the episode"),
+    (TooLarge("reply", 10, "the reply is too long"), "the reply is too long"),
     (TrialEnded("trial 2", GaveUp("too hard")), "trial 2: too hard"),
     (BudgetSpent("actions", 3, "the budget of 3 actions is spent"), "budget: the budget of 3 actions is spent"),
     (Interrupted(), "interrupted"),

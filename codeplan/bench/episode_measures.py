@@ -9,7 +9,7 @@ from statistics import fmean
 import msgspec
 
 from codeplan.bench.store import BenchCell, BenchRecord, EpisodeOutcome
-from codeplan.recording.trace import MAX_LINE_BYTES
+from codeplan.recording.trace_size import MAX_LINE_BYTES
 from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.statistics import pass_at_k, wilson_interval
 from codeplan.types import Value

@@ -6,31 +6,21 @@ records it before it returns. So no method can miscount, and all are traced alik
 
 from __future__ import annotations
 
-import hashlib
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from msgspec.structs import replace
+
 from codeplan.agent_api import agent_api
 from codeplan.episode.agent import agent_class, build_agent
-from codeplan.episode.embedding import find_embedding_model
 from codeplan.episode.meter import Meter
 from codeplan.episode.replayable_environment import ReplayableEnvironment
-from codeplan.errors import EpisodeOver, ModelError, UsageError
+from codeplan.episode.replayable_model import ReplayableModel
+from codeplan.episode.text_limits import observation_too_long
+from codeplan.errors import EpisodeOver, SizeExceeded, UsageError
 from codeplan.protocols import LLM, Environment, TakesActions
-from codeplan.recording.events import (
-    ActionTaken,
-    EnvironmentReset,
-    Event,
-    ModelCalled,
-    ModelCallFailed,
-    PictureSaved,
-    PlanDrafted,
-    SpanClosed,
-    SpanOpened,
-    TextsEmbedded,
-)
+from codeplan.recording.events import Event, PictureSaved, PlanDrafted, SpanClosed, SpanOpened
 from codeplan.recording.trace import Trace
 from codeplan.types import (
     ActionSpace,
@@ -45,7 +35,6 @@ from codeplan.types import (
     Result,
     Success,
     Task,
-    Usage,
 )
 
 
@@ -66,6 +55,8 @@ class Episode:
         self._spans: list[int] = []
         self._span_count = 0
         self._agent: Any = None
+        self._refusal: SizeExceeded | None = None
+        self._replayable_model = ReplayableModel(llm, self.meter, self.trace, self.record)
         self.first_observation = self.observation = self._reset()
 
     # -------------------------------------------------------------- the gate
@@ -76,16 +67,19 @@ class Episode:
         Raises:
             EpisodeOver: the environment has ended the episode.
             BudgetExceeded: no action is left.
+            SizeExceeded: the observation is too long; the action was done.
             EnvironmentFailure: the environment breaks.
         """
+        self._require_usable_start()
         if self.observation.done:
             raise EpisodeOver("the environment has ended this episode")
         self.meter.reserve_action()
-        observation, seconds = self._replayable_env.step(action)
-        self.record(ActionTaken(action=action, observation=observation, seconds=seconds))
-        self._update_state(observation)
-        self._save_picture()
-        return observation
+        taken = self._replayable_env.step(action)
+        self.record(replace(taken, action=action))
+        self._update_state(taken.observation)
+        if taken.cut_from:
+            raise observation_too_long(taken.cut_from)
+        return taken.observation
 
     def ask(
         self,
@@ -100,27 +94,12 @@ class Episode:
 
         Raises:
             BudgetExceeded: no call is left.
+            SizeExceeded: the prompt is too long because of what was made in this episode, or the reply is too long.
+            UsageError: the prompt is too long because of the task and the settings.
             ModelError: there is no complete answer.
         """
-        with self.meter.call(purpose) as settle:
-            started = time.perf_counter()
-            about: dict[str, Any] = {"purpose": purpose, "messages": list(messages), "prompt": prompt}
-            try:
-                answer = self.trace.next_recorded(ModelCalled, ModelCallFailed)
-                if isinstance(answer, ModelCallFailed):
-                    raise _model_error_from(answer)
-                if isinstance(answer, ModelCalled):
-                    completion = answer.completion
-                else:
-                    completion = self.llm.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
-            except ModelError as e:
-                used = e.usage or Usage()
-                self.record(ModelCallFailed(**about, error=str(e), usage=used, seconds=time.perf_counter() - started))
-                raise
-            settle(completion.usage)
-        seconds = time.perf_counter() - started
-        self.record(ModelCalled(**about, completion=completion, seconds=seconds))
-        return completion
+        self._require_usable_start()
+        return self._replayable_model.ask(messages, purpose, prompt, stop, max_tokens)
 
     def embed(self, texts: Sequence[str], model: str) -> Embeddings:
         """The vectors of texts, from the embedding model of that name at the model's endpoint.
@@ -133,33 +112,14 @@ class Episode:
             ModelError: the endpoint does not return the vectors.
             UsageError: this model does not embed.
         """
-        self.replay_embeddings()
-        self.trace.next_recorded(TextsEmbedded)  # raises Diverged if another event is next in the recording
-        embedding_model = find_embedding_model(self.llm)
-        with self.meter.call("embed") as settle:
-            started = time.perf_counter()
-            try:
-                answer = embedding_model.embed(texts, model=model)
-            except ModelError as e:
-                used, seconds = e.usage or Usage(), time.perf_counter() - started
-                self.record(ModelCallFailed(purpose="embed", messages=[], error=str(e), usage=used, seconds=seconds))
-                raise
-            settle(answer.usage)
-        about: dict[str, Any] = {"model": model, "texts": len(texts), "digest": _digest(texts)}
-        self.record(TextsEmbedded(**about, usage=answer.usage, seconds=time.perf_counter() - started))
-        return answer
+        return self._replayable_model.embed(texts, model)
 
     def replay_embeddings(self) -> None:
         """Replay the embedding calls that come next in the recording, and charge each as recorded.
 
         What was derived from the vectors follows them in the trace. Raises as ``embed``.
         """
-        while event := self._upcoming_embedding():
-            with self.meter.call("embed") as settle:
-                self.record(event)
-                if isinstance(event, ModelCallFailed):
-                    raise _model_error_from(event)
-                settle(event.usage)
+        self._replayable_model.replay_embeddings()
 
     def restart(self) -> Observation:
         """Reset the environment to the same task, for methods that start over. The counts go on."""
@@ -241,17 +201,18 @@ class Episode:
             claim=claim,
         )
 
-    def _upcoming_embedding(self) -> TextsEmbedded | ModelCallFailed | None:
-        failed = self.trace.peek_recorded(ModelCallFailed)
-        return failed if failed and failed.purpose == "embed" else self.trace.peek_recorded(TextsEmbedded)
-
     def _reset(self) -> Observation:
-        observation = self._replayable_env.reset()
+        begun = self._replayable_env.reset()
         self._agent = None
-        self.record(EnvironmentReset(observation=observation))
-        self._update_state(observation)
-        self._save_picture()
-        return observation
+        self.record(begun)
+        self._update_state(begun.observation)
+        self._refusal = observation_too_long(begun.cut_from) if begun.cut_from else None
+        return begun.observation
+
+    def _require_usable_start(self) -> None:
+        """Raise SizeExceeded if the first observation is too long: then the episode is lost, but it has begun."""
+        if self._refusal:
+            raise self._refusal
 
     def _save_picture(self) -> None:
         """Save a picture beside the trace if the environment has one, or repeat the recorded event."""
@@ -264,14 +225,4 @@ class Episode:
         self.observation = observation
         self.success = self.success or observation.success
         self.reward = max(self.reward, observation.reward)
-
-
-def _model_error_from(recorded: ModelCallFailed) -> ModelError:
-    error = ModelError(recorded.error)
-    error.usage = recorded.usage
-    return error
-
-
-def _digest(texts: Sequence[str]) -> str:
-    """16 hexadecimal digits that identify the texts."""
-    return hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:16]
+        self._save_picture()

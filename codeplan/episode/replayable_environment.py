@@ -5,6 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
+from codeplan.episode.text_limits import MAX_OBSERVATION_CHARS, bound_text
 from codeplan.errors import CodeplanError, Diverged, EnvironmentFailure
 from codeplan.protocols import Environment, ShowsPictures
 from codeplan.recording.events import ActionTaken, EnvironmentReset
@@ -23,25 +26,29 @@ class ReplayableEnvironment:
         self._env, self._task, self._trace = env, task, trace
         self._needs_fast_forward = False
 
-    def reset(self) -> Observation:
-        """Begin the task anew. Raises: EnvironmentFailure: the environment breaks."""
+    def reset(self) -> EnvironmentReset:
+        """Begin the task anew; returns the event to record. Raises: EnvironmentFailure: the environment breaks."""
         recorded = self._trace.next_recorded(EnvironmentReset)
         self._needs_fast_forward = recorded is not None
-        return recorded.observation if recorded else self._reset_env()
+        if recorded:
+            return recorded
+        observation, cut_from = self._reset_env()
+        return EnvironmentReset(observation=observation, cut_from=cut_from)
 
-    def step(self, action: str) -> tuple[Observation, float]:
-        """Do one action; returns the observation and the seconds that it took.
+    def step(self, action: str) -> ActionTaken:
+        """Do one action; returns the event to record.
 
         Raises:
             EnvironmentFailure: the environment breaks.
             Diverged: the environment answers the recorded actions differently.
         """
         if recorded := self._trace.next_recorded(ActionTaken):
-            return recorded.observation, recorded.seconds
+            return recorded
         self._fast_forward()
         started = time.perf_counter()
-        observation = self._step_env(action)
-        return observation, time.perf_counter() - started
+        observation, cut_from = self._step_env(action)
+        seconds = time.perf_counter() - started
+        return ActionTaken(action=action, observation=observation, seconds=seconds, cut_from=cut_from)
 
     def picture(self) -> bytes | None:
         """A picture of the current state; None without a trace file, without pictures, or during a replay."""
@@ -58,17 +65,18 @@ class ReplayableEnvironment:
         last = max(i for i, e in enumerate(events) if isinstance(e, EnvironmentReset))
         for event in events[last:]:
             if isinstance(event, EnvironmentReset):
-                _require_same(event.seq, event.observation, self._reset_env())
+                _require_same(event.seq, event.observation, self._reset_env()[0])
             elif isinstance(event, ActionTaken):
-                _require_same(event.seq, event.observation, self._step_env(event.action))
+                _require_same(event.seq, event.observation, self._step_env(event.action)[0])
 
-    def _reset_env(self) -> Observation:
+    def _reset_env(self) -> tuple[Observation, int]:
         return self._guarded(lambda: self._env.reset(self._task), f"resetting to task {self._task.id}")
 
-    def _step_env(self, action: str) -> Observation:
+    def _step_env(self, action: str) -> tuple[Observation, int]:
         return self._guarded(lambda: self._env.step(action), f"doing {action!r}")
 
-    def _guarded(self, do: Callable[[], object], what: str) -> Observation:
+    def _guarded(self, do: Callable[[], object], what: str) -> tuple[Observation, int]:
+        """The observation, cut to its maximum length, and its whole length if it was cut, otherwise 0."""
         try:
             observation = do()
         except CodeplanError:
@@ -80,7 +88,8 @@ class ReplayableEnvironment:
                 f"the environment {self._env.name} answered a {type(observation).__name__} while {what}; "
                 "reset and step must return a codeplan.Observation"
             )
-        return observation
+        text, cut_from = bound_text(observation.text, MAX_OBSERVATION_CHARS)
+        return (observation, 0) if text is observation.text else (replace(observation, text=text), cut_from)
 
 
 def _require_same(seq: int, recorded: Observation, now: Observation) -> None:

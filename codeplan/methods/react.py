@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from codeplan.episode.episode import Episode
+from codeplan.errors import SizeExceeded
 from codeplan.methods.registry import PromptsSetting, require_positive
 from codeplan.planning.asking import ask_template, load_prompts
 from codeplan.planning.executor_turns import (
@@ -21,7 +22,18 @@ from codeplan.planning.executor_turns import (
     parse_claim,
 )
 from codeplan.plugins import Setting
-from codeplan.types import ActionSpace, Claimed, Ending, EnvironmentEnded, GaveUp, NotSolved, Purpose, Result, Task
+from codeplan.types import (
+    ActionSpace,
+    Claimed,
+    Ending,
+    EnvironmentEnded,
+    GaveUp,
+    NotSolved,
+    Purpose,
+    Result,
+    Task,
+    TooLarge,
+)
 
 
 class ReAct:
@@ -58,7 +70,11 @@ class ReAct:
     def solve(self, task: Task, episode: Episode) -> Result:
         """Think and act until the task ends. The claim is the model's own opinion of this task."""
         run = _Run(self, task, episode)
-        return episode.result(run.take_turns(), self.name, run.claim)
+        try:
+            ending = run.take_turns()
+        except SizeExceeded as e:
+            return episode.result(TooLarge(e.what, e.limit, str(e)), self.name, False)
+        return episode.result(ending, self.name, run.claim)
 
 
 class _Run:

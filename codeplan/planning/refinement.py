@@ -7,13 +7,14 @@ resume at; the ``PlanWriter`` writes the plans; everything that happens goes thr
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 import msgspec
 
 from codeplan.episode.episode import Episode
 from codeplan.episode.rewind import actions_since_reset, rewind
-from codeplan.errors import UsageError
+from codeplan.errors import SizeExceeded, UsageError
 from codeplan.planning.plan_run import run_plan
 from codeplan.planning.plan_writer import PlanWriter
 from codeplan.planning.resume_point import find_resume_point
@@ -22,6 +23,7 @@ from codeplan.sandbox import Sandbox
 from codeplan.types import (
     Checkpoint,
     Claimed,
+    Diagnostic,
     Ending,
     EnvironmentEnded,
     Failed,
@@ -33,6 +35,7 @@ from codeplan.types import (
     Refused,
     Rejected,
     Stopped,
+    TooLarge,
 )
 
 MAX_REPAIRS = 2
@@ -99,9 +102,20 @@ class RefinementLoop:
         self.claim = False
         self._is_subtask, self._initial_actions = is_subtask, actions_since_reset(episode)
         self._plan_count = 0
+        self._overlong: Rejected | None = None
 
     def solve(self) -> Ending:
-        """Draft, run, refine and resume until success, the episode's end, or the last try; returns the ending."""
+        """Draft, run, refine and resume until success, the episode's end, or the last try; returns the ending.
+
+        A reply that is too long counts as a refused plan. The loop ends when another text is too long.
+        """
+        try:
+            return self._solve()
+        except SizeExceeded as e:
+            self.claim = False
+            return TooLarge(e.what, e.limit, str(e))
+
+    def _solve(self) -> Ending:
         attempt: PlanAttempt | None = None
         checked = self._draft()
         for number in range(1, self.settings.tries + 1):
@@ -121,9 +135,9 @@ class RefinementLoop:
     # -------------------------------------------------------------- writing
 
     def _draft(self) -> Plan | Rejected:
-        self._record_draft(self.writer.draft(), "plan")
+        self._record_draft(self.writer.draft, "plan")
         if self.settings.code_check == "always":
-            self._record_draft(self.writer.repair(self.source, ""), "check")
+            self._record_draft(lambda: self.writer.repair(self.source, ""), "check")
         return self._check()
 
     def _refine(self, checked: Plan | Rejected, attempt: PlanAttempt | None) -> Plan | Rejected:
@@ -133,7 +147,7 @@ class RefinementLoop:
         else:
             assert attempt is not None, "a plan that passed the check has run"
             feedback, variables = self._feedback(attempt.outcome), _last_variables(attempt.outcome)
-        self._record_draft(self.writer.refine(self.source, feedback, variables), "refine")
+        self._record_draft(lambda: self.writer.refine(self.source, feedback, variables), "refine")
         return self._check()
 
     def _check(self) -> Plan | Rejected:
@@ -142,20 +156,28 @@ class RefinementLoop:
         for _ in range(MAX_REPAIRS if self.settings.code_check == "on-error" else 0):
             if isinstance(checked, Plan):
                 break
-            self._record_draft(self.writer.repair(self.source, _format_errors(checked)), "check")
+            errors = _format_errors(checked)
+            self._record_draft(partial(self.writer.repair, self.source, errors), "check")
             checked = self._check_once()
         return checked
 
     def _check_once(self) -> Plan | Rejected:
-        checked = self.sandbox.check(self.source, self.episode.api)
+        checked = self._overlong or self.sandbox.check(self.source, self.episode.api)
         if isinstance(checked, Rejected):
             self.episode.record(PlanRejected(number=self._plan_count, diagnostics=checked.diagnostics))
         return checked
 
-    def _record_draft(self, source: str, origin: Purpose) -> None:
+    def _record_draft(self, write: Callable[[], str], origin: Purpose) -> None:
+        """Have a plan written. A reply that is too long is an empty plan with a refusal of its own."""
+        try:
+            self.source, self._overlong = write(), None
+        except SizeExceeded as e:
+            if e.what != "reply":
+                raise
+            reason = Diagnostic(0, 0, "reply-size", f"{e}; answer with the program alone")
+            self.source, self._overlong = "", Rejected("", (reason,))
         self._plan_count += 1
-        self.source = source
-        self.episode.record(PlanDrafted(number=self._plan_count, origin=origin, source=source))
+        self.episode.record(PlanDrafted(number=self._plan_count, origin=origin, source=self.source))
 
     def _feedback(self, outcome: Outcome) -> str:
         match outcome:

@@ -41,31 +41,43 @@ class EpisodeStarted(_Event, frozen=True, tag="episode_started"):
 
 
 class EnvironmentReset(_Event, frozen=True, tag="environment_reset"):
-    """The environment began the task. Later events of this kind restart it."""
+    """The environment began the task. Later events of this kind restart it.
+
+    ``cut_from`` is the number of characters of the whole observation if the event holds only its start, otherwise 0.
+    """
 
     observation: Observation
+    cut_from: int = 0
 
 
 class ActionTaken(_Event, frozen=True, tag="action_taken"):
-    """One action and the environment's observation; ``seconds`` is the environment's time."""
+    """One action and the environment's observation; ``seconds`` is the environment's time, ``cut_from`` as above."""
 
     action: str
     observation: Observation
     seconds: float
+    cut_from: int = 0
 
 
 class ModelCalled(_Event, frozen=True, tag="model_called"):
-    """One complete model call. ``prompt`` names the template and its digest; empty without a template."""
+    """One complete model call. ``prompt`` names the template and its digest; empty without a template.
+
+    ``cut_from`` is the number of characters of the whole reply if the event holds only its start, otherwise 0.
+    """
 
     purpose: Purpose
     messages: list[Message]
     completion: Completion
     seconds: float
     prompt: str = ""
+    cut_from: int = 0
 
 
 class ModelCallFailed(_Event, frozen=True, tag="model_call_failed"):
-    """One model call without an answer: ``error`` says why, ``usage`` is what the call used nonetheless."""
+    """One model call without an answer: ``error`` says why, ``usage`` is what the call used nonetheless.
+
+    ``prompt_too_long``: the model had no room for the prompt.
+    """
 
     purpose: Purpose
     messages: list[Message]
@@ -73,6 +85,7 @@ class ModelCallFailed(_Event, frozen=True, tag="model_call_failed"):
     seconds: float
     usage: Usage = Usage()
     prompt: str = ""
+    prompt_too_long: bool = False
 
 
 class TextsEmbedded(_Event, frozen=True, tag="texts_embedded"):

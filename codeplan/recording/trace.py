@@ -28,13 +28,8 @@ from codeplan.recording.events import (
     decode_event,
 )
 from codeplan.recording.file_lock import lock_exclusively
+from codeplan.recording.trace_size import CLOSING_EVENTS, MAX_TRACE_BYTES, TraceSize
 from codeplan.untrusted import files
-
-MAX_TRACE_BYTES = 1 << 29
-"""A larger trace is not read as a whole. The report reads traces of any size in parts."""
-
-MAX_LINE_BYTES = 1 << 28
-"""Where a trace is read line by line, a longer line counts as its end."""
 
 _encoder = msgspec.json.Encoder()
 
@@ -65,6 +60,7 @@ class Trace:
         self._lock = threading.Lock()
         self._file = _create(path) if path else None
         self._clock_offset: float | None = None
+        self._size = TraceSize()
         self._kept_bytes: int | None = None  # the file is cut to this size before the first event is written
 
     @classmethod
@@ -150,14 +146,19 @@ class Trace:
 
         Raises:
             Diverged: the event differs from the recorded one, or ends an episode whose recording goes on.
+            SizeExceeded: the event is too large, or the trace would be.
             TraceFailure: the event cannot be written.
         """
         with self._lock:
             if self.is_replaying:
                 event = self._match_recorded(msgspec.structs.replace(event, span=span))
+                self._size.add(len(_encoder.encode(event)))
             else:
                 event = msgspec.structs.replace(event, seq=len(self.events), at=self.now(), span=span)
-                self._write(event)
+                packed = _encoder.encode(event)
+                self._size.require_room(event, len(packed))
+                self._write(packed)
+                self._size.add(len(packed))
             self.events.append(event)
         if self._on_event:
             self._on_event(event)
@@ -183,13 +184,15 @@ class Trace:
 
     def _match_recorded(self, event: Event) -> Event:
         recorded = self.recording[len(self.events)]
+        if isinstance(recorded, CLOSING_EVENTS):  # a refused event is not in the recording
+            self._size.require_room(event, len(_encoder.encode(event)))
         if differs := describe_difference(recorded, event):
             raise Diverged(f"event {recorded.seq} is not what was recorded: {differs}")
         if isinstance(event, EpisodeEnded) and recorded is not self.recording[-1]:
             raise Diverged(f"event {recorded.seq + 1} was recorded after the episode's end")
         return recorded
 
-    def _write(self, event: Event) -> None:
+    def _write(self, packed: bytes) -> None:
         if self._file is None:
             return
         try:
@@ -197,7 +200,7 @@ class Trace:
                 self._file.truncate(self._kept_bytes)
                 self._file.seek(self._kept_bytes)
                 self._kept_bytes = None
-            files.write_all(self._file, _encoder.encode(event) + b"\n")
+            files.write_all(self._file, packed + b"\n")
         except OSError as e:
             raise TraceFailure(f"the trace {self.path} cannot be written: {e.strerror}") from e
 

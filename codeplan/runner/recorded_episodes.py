@@ -134,7 +134,8 @@ def _branch(recording: list[Event], at: int, plan: str | None, answer: str | Non
     for i, event in enumerate(recording[at:], at):
         if isinstance(event, ModelCalled) and (plan is None or event.purpose in PLAN_PURPOSES):
             text = answer if plan is None else _fenced(plan)
-            return [*recording[:i], replace(event, completion=replace(event.completion, text=text or ""))]
+            completion = replace(event.completion, text=text or "")
+            return [*recording[:i], replace(event, completion=completion, cut_from=0)]
     raise UsageError(f"no model call follows event {at} that could be answered otherwise; branch off earlier")
 
 

@@ -13,13 +13,13 @@ from codeplan.budget import Budget
 from codeplan.episode.episode import Episode
 from codeplan.episode.meter import Meter
 from codeplan.episode.method import Method
-from codeplan.errors import BudgetExceeded, Diverged, InfrastructureError, UsageError
+from codeplan.errors import BudgetExceeded, Diverged, InfrastructureError, SizeExceeded, UsageError
 from codeplan.protocols import LLM, Environment
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler
 from codeplan.recording.redaction import remove_secrets
 from codeplan.recording.trace import Trace
 from codeplan.runner import models
-from codeplan.types import BudgetSpent, Crashed, InfrastructureFailed, Interrupted, NotSolved, Result, Task
+from codeplan.types import BudgetSpent, Crashed, InfrastructureFailed, Interrupted, NotSolved, Result, Task, TooLarge
 from codeplan.version import VERSION
 
 _SECRET_SETTINGS = frozenset({"api_key", "base_url", "extra_body"})
@@ -117,7 +117,10 @@ class EpisodeSetup:
 
     @contextmanager
     def open_episode(self, header: EpisodeStarted, trace: Trace) -> Iterator[ActiveEpisode]:
-        """An episode to act in. In any case, the trace ends with how it ended; a spent budget is an ending."""
+        """An episode to act in. In any case, the trace ends with how it ended.
+
+        A spent budget is an ending, and so is what the agent made too large.
+        """
         trace.append(header)
         active: ActiveEpisode | None = None
         try:
@@ -127,6 +130,9 @@ class EpisodeSetup:
         except BudgetExceeded as e:
             assert active is not None, "only an active episode spends its budget"
             active.result = active.episode.result(BudgetSpent(e.kind, e.limit, str(e)), self.method.name)
+        except SizeExceeded as e:
+            assert active is not None, "nothing is refused before the episode is active"
+            active.result = active.episode.result(TooLarge(e.what, e.limit, str(e)), self.method.name, False)
         except Diverged:
             raise  # nothing new happened: the trace stays unchanged
         except BaseException as e:

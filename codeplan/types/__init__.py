@@ -17,7 +17,9 @@ from codeplan.types.ending import (
     Interrupted,
     NotSolved,
     Refused,
+    SizedPart,
     Success,
+    TooLarge,
     TrialEnded,
 )
 from codeplan.types.model import NO_USAGE, Completion, Embeddings, Message, Purpose, Usage
@@ -58,10 +60,12 @@ __all__ = [
     "Rejected",
     "ResourceUsage",
     "Result",
+    "SizedPart",
     "Step",
     "Stopped",
     "Success",
     "Task",
+    "TooLarge",
     "TrialEnded",
     "Usage",
     "Value",

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from codeplan.types.value import Value
+
+SizedPart = Literal["prompt", "context", "reply", "observation", "event", "trace"]
+"""What has a maximum size: a prompt (codeplan's maximum), the model's context, a reply, an observation, an event of the
+trace, and the whole trace."""
 
 
 class _Ending(Value, frozen=True, tag_field="type"):
@@ -33,7 +37,7 @@ class _Ending(Value, frozen=True, tag_field="type"):
                 return f"infrastructure: {self.message}"
             case Crashed():
                 return f"error: {self.error}: {self.message}"
-            case Claimed() | GaveUp() | Refused() | NotSolved():
+            case Claimed() | GaveUp() | Refused() | NotSolved() | TooLarge():
                 return self.message
         raise AssertionError(f"{type(self).__name__} has no sentence")
 
@@ -63,6 +67,18 @@ class Refused(_Ending, frozen=True, tag="refused"):
 class NotSolved(_Ending, frozen=True, tag="not_solved"):
     """The method stopped without success and without a claim; its tries or turns are used up, for example."""
 
+    message: str
+
+
+class TooLarge(_Ending, frozen=True, tag="too_large"):
+    """What the model, its plan or the environment made is too large to go on with. It counts as not solved.
+
+    ``what`` is the part that is too large; ``limit`` is its maximum in characters (events and traces: bytes), None if
+    only the endpoint knows it.
+    """
+
+    what: SizedPart
+    limit: int | None
     message: str
 
 
@@ -109,6 +125,7 @@ Ending: TypeAlias = (
     | GaveUp
     | Refused
     | NotSolved
+    | TooLarge
     | EnvironmentEnded
     | TrialEnded
     | BudgetSpent

@@ -14,7 +14,7 @@ import msgspec
 
 from codeplan.errors import UsageError
 from codeplan.recording.events import Event, PlanDrafted
-from codeplan.recording.trace import MAX_LINE_BYTES
+from codeplan.recording.trace_size import MAX_LINE_BYTES
 from codeplan.report.pages.visible_text import label
 from codeplan.untrusted import files
 

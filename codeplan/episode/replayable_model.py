@@ -1,0 +1,122 @@
+"""The model of an episode, or the recording that answers in its place."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from codeplan.episode.embedding import find_embedding_model
+from codeplan.episode.meter import Meter
+from codeplan.episode.text_limits import MAX_PROMPT_CHARS, MAX_REPLY_CHARS, bound_text, prompt_too_long, reply_too_long
+from codeplan.errors import ModelError, SizeExceeded
+from codeplan.protocols import LLM
+from codeplan.recording.events import ActionTaken, Event, ModelCalled, ModelCallFailed, TextsEmbedded
+from codeplan.recording.trace import Trace
+from codeplan.types import Completion, Embeddings, Message, Purpose, Usage
+
+
+class ReplayableModel:
+    """Asks the model, charges the meter and records each call. During a replay the recording answers."""
+
+    def __init__(self, llm: LLM, meter: Meter, trace: Trace, record: Callable[[Event], None]) -> None:
+        self._llm, self._meter, self._trace, self._record = llm, meter, trace, record
+
+    def ask(
+        self, messages: Sequence[Message], purpose: Purpose, prompt: str, stop: Sequence[str], max_tokens: int | None
+    ) -> Completion:
+        """The model's answer; see ``Episode.ask``."""
+        length = sum(len(message["content"]) for message in messages)
+        if length > MAX_PROMPT_CHARS:
+            raise prompt_too_long(length, purpose, made_by_agent=self._is_made_by_agent(purpose))
+        try:
+            called = self._call(messages, purpose, prompt, stop, max_tokens)
+        except ModelError as e:
+            if e.prompt_too_long and self._is_made_by_agent(purpose):
+                raise SizeExceeded("context", None, str(e)) from None
+            raise
+        if called.cut_from:
+            raise reply_too_long(called.cut_from)
+        return called.completion
+
+    def embed(self, texts: Sequence[str], model: str) -> Embeddings:
+        """The vectors of texts; see ``Episode.embed``."""
+        self.replay_embeddings()
+        self._trace.next_recorded(TextsEmbedded)  # raises Diverged if another event is next in the recording
+        embedding_model = find_embedding_model(self._llm)
+        with self._meter.call("embed") as settle:
+            started = time.perf_counter()
+            try:
+                answer = embedding_model.embed(texts, model=model)
+            except ModelError as e:
+                used, seconds = e.usage or Usage(), time.perf_counter() - started
+                self._record(ModelCallFailed(purpose="embed", messages=[], error=str(e), usage=used, seconds=seconds))
+                raise
+            settle(answer.usage)
+        about: dict[str, Any] = {"model": model, "texts": len(texts), "digest": _digest(texts)}
+        self._record(TextsEmbedded(**about, usage=answer.usage, seconds=time.perf_counter() - started))
+        return answer
+
+    def replay_embeddings(self) -> None:
+        """Replay the embedding calls that come next in the recording; see ``Episode.replay_embeddings``."""
+        while event := self._upcoming_embedding():
+            with self._meter.call("embed") as settle:
+                self._record(event)
+                if isinstance(event, ModelCallFailed):
+                    raise _model_error_from(event)
+                settle(event.usage)
+
+    def _call(
+        self, messages: Sequence[Message], purpose: Purpose, prompt: str, stop: Sequence[str], max_tokens: int | None
+    ) -> ModelCalled:
+        """Make and record one call. The event holds at most the start of a reply that is too long."""
+        with self._meter.call(purpose) as settle:
+            started = time.perf_counter()
+            about: dict[str, Any] = {"purpose": purpose, "messages": list(messages), "prompt": prompt}
+            try:
+                answer = self._trace.next_recorded(ModelCalled, ModelCallFailed)
+                if isinstance(answer, ModelCallFailed):
+                    raise _model_error_from(answer)
+                if isinstance(answer, ModelCalled):
+                    completion, cut_from = answer.completion, answer.cut_from
+                else:
+                    completion = self._llm.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
+                    text, cut_from = bound_text(completion.text, MAX_REPLY_CHARS)
+                    completion = replace(completion, text=text)
+            except ModelError as e:
+                about |= {"error": str(e), "usage": e.usage or Usage(), "prompt_too_long": e.prompt_too_long}
+                self._record(ModelCallFailed(**about, seconds=time.perf_counter() - started))
+                raise
+            settle(completion.usage)
+        seconds = time.perf_counter() - started
+        called = ModelCalled(**about, completion=completion, seconds=seconds, cut_from=cut_from)
+        self._record(called)
+        return called
+
+    def _is_made_by_agent(self, purpose: Purpose) -> bool:
+        """Whether the prompt of a call may hold what a model, a plan or an action made in this episode.
+
+        The reply to ``bind`` is never part of a later prompt.
+        """
+        return purpose == "ask" or any(
+            isinstance(e, ActionTaken) or (isinstance(e, ModelCalled) and e.purpose != "bind")
+            for e in self._trace.events
+        )
+
+    def _upcoming_embedding(self) -> TextsEmbedded | ModelCallFailed | None:
+        failed = self._trace.peek_recorded(ModelCallFailed)
+        return failed if failed and failed.purpose == "embed" else self._trace.peek_recorded(TextsEmbedded)
+
+
+def _model_error_from(recorded: ModelCallFailed) -> ModelError:
+    error = ModelError(recorded.error)
+    error.usage, error.prompt_too_long = recorded.usage, recorded.prompt_too_long
+    return error
+
+
+def _digest(texts: Sequence[str]) -> str:
+    """16 hexadecimal digits that identify the texts."""
+    return hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:16]

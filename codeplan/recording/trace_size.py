@@ -1,0 +1,46 @@
+"""Maximum sizes of a trace and of its events."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from codeplan.errors import SizeExceeded
+from codeplan.recording.events import EpisodeEnded, Event, ModelCallFailed, SpanClosed
+
+MAX_EVENT_BYTES: Final = 8 << 20
+"""Maximum size of an event in JSON. The longest prompt with the longest reply fits, in any script."""
+
+MAX_TRACE_BYTES: Final = 1 << 29
+"""Maximum size of a trace. A larger one is neither written nor read as a whole; the report reads any size in parts.
+
+It holds four hundred model calls with the longest prompts and replies in ASCII; the default budget allows a hundred.
+"""
+
+MAX_LINE_BYTES: Final = 8 * MAX_EVENT_BYTES
+"""Where a trace is read line by line, a longer line counts as its end: no event is this long."""
+
+CLOSING_EVENTS: Final = (ModelCallFailed, SpanClosed, EpisodeEnded)
+"""Events that are written even to a full trace, so that it ends as it should. They are bounded by what they tell of."""
+
+_MAX_FILLED_BYTES: Final = MAX_TRACE_BYTES - 4 * MAX_EVENT_BYTES
+
+
+class TraceSize:
+    """Counts the bytes of a trace's events."""
+
+    def __init__(self) -> None:
+        self._bytes = 0
+
+    def add(self, size: int) -> None:
+        """Count an event of this many bytes."""
+        self._bytes += size
+
+    def require_room(self, event: Event, size: int) -> None:
+        """Check that there is room for an event of this many bytes. Raises: SizeExceeded."""
+        if isinstance(event, CLOSING_EVENTS):
+            return
+        if size > MAX_EVENT_BYTES:
+            what = f"an event of the trace has {size:,} bytes, more than {MAX_EVENT_BYTES:,}"
+            raise SizeExceeded("event", MAX_EVENT_BYTES, what)
+        if self._bytes + size > _MAX_FILLED_BYTES:
+            raise SizeExceeded("trace", _MAX_FILLED_BYTES, f"the trace has reached {_MAX_FILLED_BYTES:,} bytes")
