@@ -121,7 +121,7 @@ def _kill_orphan(pid: int) -> None:
 def _start_host(secret: str, *, unrestricted: bool) -> subprocess.Popen[bytes]:
     mode = ["--unrestricted"] if unrestricted else []
     return subprocess.Popen(
-        [sys.executable, "-c", _BOOTSTRAP, *mode, "--", *import_paths()],
+        [sys.executable, "-P", "-c", _BOOTSTRAP, *mode, "--", *import_paths()],
         env={**os.environ, SECRET_VARIABLE: secret},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

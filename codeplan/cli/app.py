@@ -67,6 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0 success; 1 not solved, or refused; 2 usage; 3 budget; 4 infrastructure; 130 interrupted.
     """
+    if arguments is None:
+        os.environ["PYTHONSAFEPATH"] = "1"  # Python programs that we start do not import from the current folder
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # replace characters that the terminal cannot encode

@@ -37,7 +37,8 @@ def run_tests(arguments: Arguments = None) -> None:
     """Run tests of plans: every *.plan.toml in the given files and folders, or in this folder.
 
     This is pytest with codeplan's plugin and takes all its options. codeplan adds --plan-cov, --plan-cov-html DIR,
-    --plan-cov-fail-under PERCENT, --plan-mutants and --live-llm.
+    --plan-cov-fail-under PERCENT, --plan-mutants and --live-llm. A folder may come from a stranger, so pytest's
+    configuration, conftest.py and Python tests there are left alone; pytest itself runs these and the plans' tests.
 
     Exit codes: 0 all passed, 1 some failed, 2 usage.
     """
@@ -47,10 +48,12 @@ def run_tests(arguments: Arguments = None) -> None:
         import pytest
     except ImportError:
         raise UsageError("this needs pytest; install it with: pip install pytest") from None
+    from codeplan.testing.only_plans import ARGUMENTS
+
     given = arguments or []
     end = given.index("--") if "--" in given else len(given)
     plugin = [] if _is_installed() else ["-p", "codeplan.testing.plugin"]
-    code = int(pytest.main([*plugin, *given[:end], "-W", _ALREADY_IMPORTED, *given[end:]]))
+    code = int(pytest.main([*plugin, *ARGUMENTS, *_storage(), *given[:end], "-W", _ALREADY_IMPORTED, *given[end:]]))
     raise typer.Exit({0: 0, 1: 1, 2: 130}.get(code, 2))
 
 
@@ -78,6 +81,20 @@ def new_test(folder: options.Run, out: NewOut) -> None:
     for path in write(folder, out):
         echo(str(path))
     echo(f"run it with: codeplan test {out}", err=True)
+
+
+def _storage() -> tuple[str, ...]:
+    """Arguments that have pytest and Hypothesis keep their files in the user's cache, not where links may wait."""
+    import hashlib
+    import os
+
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    base = Path(given if os.path.isabs(given) else os.path.expanduser("~/.cache"))
+    if not base.is_absolute():
+        return ("-p", "no:cacheprovider")
+    folder = base / "codeplan" / "tests" / hashlib.sha256(os.fsencode(os.getcwd())).hexdigest()[:16]
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(folder / "hypothesis"))
+    return ("-o", f"cache_dir={folder / 'pytest'}")
 
 
 def _is_installed() -> bool:

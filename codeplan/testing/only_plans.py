@@ -1,0 +1,29 @@
+"""A pytest plugin for ``codeplan test``: it collects manifests, and runs no Python code of the tests' folder.
+
+``ARGUMENTS`` keep pytest from reading the folder's configuration and its conftest files. Files that the user names on
+the command line are collected all the same.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ARGUMENTS = ("-p", __name__, "-c", os.devnull, "--rootdir=.", "--noconftest")
+"""Arguments for pytest; later ones override them."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out links, and files that are no manifests."""
+    if collection_path.is_symlink():
+        return True
+    return None if collection_path.is_dir() or collection_path.name.endswith(".plan.toml") else True
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector:
+    """Collect a folder as a plain one: pytest would import the ``__init__.py`` of a package."""
+    return pytest.Dir.from_parent(parent, path=path)
