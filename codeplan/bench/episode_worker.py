@@ -21,7 +21,7 @@ from codeplan.runner import models, new_episodes, recorded_episodes
 from codeplan.runner.recorded_settings import recorded_model_name
 from codeplan.runner.setup import ending_from_exception
 from codeplan.types import InfrastructureFailed, Result, Task, Value
-from codeplan.untrusted.files import open_folder
+from codeplan.untrusted import files
 
 DEFAULT_RETRIES = 2
 DEFAULT_PAUSE_SECONDS = 1.0
@@ -147,9 +147,7 @@ def _with_repeat_seed(job: EpisodeJob, settings: dict[str, Any]) -> dict[str, An
 def _refuse_links(folder: Path, bench: Path) -> None:
     """Raise UsageError if the episode's folder, or one between it and the bench's, is a link."""
     try:
-        os.close(open_folder(folder, bench))
-    except FileNotFoundError:
-        return
+        files.refuse_links(folder, bench)
     except OSError as e:
         raise UsageError(f"the trace cannot be written to {folder}: {e.strerror}") from None
 

@@ -90,6 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def report_error(error: BaseException) -> int:
     """Print the error as one line on stderr and return its exit code."""
     from codeplan.errors import CodeplanError
+    from codeplan.untrusted.files import UnsafeFile
 
     if os.environ.get("CODEPLAN_DEBUG"):
         import traceback
@@ -103,6 +104,8 @@ def report_error(error: BaseException) -> int:
         return _print_error("; ".join([str(error), *getattr(error, "__notes__", ())]), error.exit_code)
     if (usage := _usage(error)) is not None:
         return _print_error(usage, 2)
+    if isinstance(error, UnsafeFile):
+        return _print_error(f"{error.filename}: {error.strerror}", 2)
     if isinstance(error, OSError):
         return _print_error(f"the operating system reports: {error}", 4)
     return _print_error(

@@ -24,6 +24,7 @@ from codeplan.runner import telemetry
 from codeplan.runner.setup import EpisodeSetup
 from codeplan.sandbox import Limits
 from codeplan.types import Outcome, Rejected, Result, Task
+from codeplan.untrusted import files
 
 TRACE_NAME = "trace.jsonl"
 """The name of an episode's trace in its folder."""
@@ -101,6 +102,7 @@ def learn(
         @contextmanager
         def open_episode(task: Task) -> Iterator[Episode]:
             path = Path(out) / f"{next(numbers):03}" / TRACE_NAME
+            _refuse_links(path.parent, Path(out))
             header = setup.header(task, budget or Budget())
             handler = _combine_handlers(on_event, record.start_episode()) if record else on_event
             if tape:
@@ -113,6 +115,13 @@ def learn(
                 active.result = active.episode.result("it was learnt from", setup.method.name)
 
         return setup.method.fit(tasks, open_episode)
+
+
+def _refuse_links(folder: Path, out: Path) -> None:
+    try:
+        files.refuse_links(folder, out)
+    except OSError as e:
+        raise UsageError(f"the trace cannot be written to {folder}: {e.strerror}") from None
 
 
 class Execution(msgspec.Struct, frozen=True):

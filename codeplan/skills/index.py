@@ -7,6 +7,7 @@ section 3).
 from __future__ import annotations
 
 import contextlib
+import functools
 import sqlite3
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -46,6 +47,9 @@ create virtual table texts using fts5 (tags, name, description, goals, tokenize 
 """
 
 
+_SCHEMA_QUERY = "select type, name, sql from sqlite_schema where name not like 'sqlite_%' order by type, name"
+
+
 class IndexEntry(Value, frozen=True):
     """What the index holds of a skill: everything but its plan and its evidence records."""
 
@@ -74,7 +78,7 @@ class SkillIndex:
         try:
             self._db.execute("pragma journal_mode = wal")
             self._db.execute("pragma synchronous = off")  # what a crash loses is derived again
-            if self._db.execute("pragma user_version").fetchone()[0] != SCHEMA_VERSION:
+            if self._db.execute("pragma user_version").fetchone()[0] != SCHEMA_VERSION or not self._has_own_tables():
                 self._create()
         except BaseException:
             self._db.close()
@@ -245,16 +249,29 @@ class SkillIndex:
 
     # -------------------------------------------------------------- the file
 
+    def _has_own_tables(self) -> bool:
+        """Whether the file holds what ``_create`` makes: views and triggers from elsewhere could run without end."""
+        return self._db.execute(_SCHEMA_QUERY).fetchall() == _expected_schema()
+
     def _create(self) -> None:
         self._db.execute("begin immediate")
         for kind, name in self._db.execute(
-            "select type, name from sqlite_schema where type = 'table' and name not like 'sqlite_%'"
+            "select type, name from sqlite_schema where type in ('table', 'view') and name not like 'sqlite_%'"
         ).fetchall():
-            self._db.execute(f"drop {kind} if exists {name}")
+            quoted = name.replace('"', '""')
+            self._db.execute(f'drop {kind} if exists "{quoted}"')
         for statement in _TABLES.strip().split(";\n"):
             self._db.execute(statement.rstrip(";"))
         self._db.execute(f"pragma user_version = {SCHEMA_VERSION}")
         self._db.execute("commit")
+
+
+@functools.cache
+def _expected_schema() -> list[tuple[str, str, str | None]]:
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+        for statement in _TABLES.strip().split(";\n"):
+            db.execute(statement.rstrip(";"))
+        return db.execute(_SCHEMA_QUERY).fetchall()
 
 
 def search_words(text: str) -> list[str]:

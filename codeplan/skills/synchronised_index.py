@@ -18,7 +18,8 @@ from codeplan.skills.manifest import plan_digest
 from codeplan.untrusted.folders import list_folder
 
 INDEX_FILE = ".index.sqlite"
-_SQLITE_ENDINGS = ("", "-wal", "-shm", "-journal")
+_JOURNAL = "-journal"
+"""A crafted journal makes SQLite delete any file. An index has none, except for a moment when it is created."""
 
 _T = TypeVar("_T")
 
@@ -65,6 +66,8 @@ class SynchronisedIndex:
 
     def rebuild(self) -> None:
         """Build the index again from the folders."""
+        with contextlib.suppress(OSError):
+            os.unlink(f"{self._path / INDEX_FILE}{_JOURNAL}")
         try:
             self._fill(self._index())
         except sqlite3.DatabaseError:
@@ -95,7 +98,7 @@ class SynchronisedIndex:
     def _index(self) -> SkillIndex:
         if self._open is None:
             file = self._path / INDEX_FILE if os.access(self._path, os.W_OK) else None
-            if file is not None and not all(_is_own_file(Path(f"{file}{ending}")) for ending in _SQLITE_ENDINGS):
+            if file is not None and not _is_usable(file):
                 file = None
             try:
                 self._open = SkillIndex(file)
@@ -142,6 +145,13 @@ def _list_folders(path: str, below: str | None = None) -> list[str]:
     with contextlib.suppress(OSError):
         return [e.name for e in list_folder(path, below) if e.is_folder and e.name[0] != "." and _is_text(e.name)]
     return []
+
+
+def _is_usable(index: Path) -> bool:
+    """Whether SQLite may open the index: its files are our own, and it has no journal."""
+    return not os.path.lexists(f"{index}{_JOURNAL}") and all(
+        _is_own_file(Path(f"{index}{e}")) for e in ("", "-wal", "-shm")
+    )
 
 
 def _is_own_file(path: Path) -> bool:

@@ -78,7 +78,7 @@ def read_user_text(path: Path | str, max_bytes: int) -> str:
 def read_bounded(file: BinaryIO, max_bytes: int, path: Path | str) -> bytes:
     """Return the rest of an open file. Raises: UnsafeFile if it is larger; OSError if it cannot be read."""
     parts: list[bytes] = []
-    left = max_bytes + 1
+    left = 0 if os.fstat(file.fileno()).st_size > max_bytes else max_bytes + 1
     while left > 0 and (part := file.read(min(left, _CHUNK))):  # the size alone may lie, as in /proc
         parts.append(part)
         left -= len(part)
@@ -94,6 +94,12 @@ def bounded_lines(file: BinaryIO, max_bytes: int) -> Iterator[bytes]:
     """
     while (line := file.readline(max_bytes)).endswith(b"\n"):
         yield line
+
+
+def refuse_links(folder: Path | str, below: Path | str) -> None:
+    """Raise UnsafeFile if a folder, or one between it and ``below``, is a link or a file. It may be missing."""
+    with contextlib.suppress(FileNotFoundError):
+        os.close(open_folder(folder, below))
 
 
 def is_regular_file(path: Path | str, below: Path | str | None = None) -> bool:

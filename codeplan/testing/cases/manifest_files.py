@@ -109,6 +109,7 @@ def _problems(manifest: PlanManifest, path: Path) -> Iterator[tuple[TomlKey, str
     yield from _problems_of_answers(manifest.answers, path)
     yield from _problems_of_expect(manifest.expect, ("expect",))
     yield from _problems_of_faults(manifest.faults, ("faults",))
+    yield from _problems_of_marks(manifest.marks, ("marks",))
     if not manifest.tasks:
         yield ("tasks",), "there are no tasks; write [[tasks]] and an id, or a kind and seeds"
     for i, tasks in enumerate(manifest.tasks):
@@ -187,9 +188,16 @@ def _problems_of_faults(faults: str | tuple[str, ...] | None, key: TomlKey) -> I
             yield key, f"there is no fault {name!r}; {plugins.suggest_names(name, tuple(FAULTS))}"
 
 
+def _problems_of_marks(marks: tuple[str, ...], key: TomlKey) -> Iterator[tuple[TomlKey, str]]:
+    for name in marks:
+        if not (name.isascii() and name.isidentifier()):
+            yield key, f"{name!r:.80} is not a marker's name; write letters, digits and underscores"
+
+
 def _problems_of_tasks(tasks: TaskSelection, key: TomlKey) -> Iterator[tuple[TomlKey, str]]:
     yield from _problems_of_expect(tasks.expect, (*key, "expect"))
     yield from _problems_of_faults(tasks.faults, (*key, "faults"))
+    yield from _problems_of_marks(tasks.marks, (*key, "marks"))
     named = [name for name in ("id", "ids", "kind") if getattr(tasks, name) is not None]
     if len(named) != 1:
         yield (*key, named[1] if named else "id"), "name tasks by exactly one of id, ids and kind"

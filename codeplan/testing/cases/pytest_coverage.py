@@ -12,6 +12,7 @@ from codeplan.testing.cases import coverage_page
 from codeplan.testing.cases.case import PlanSuite
 from codeplan.testing.cases.case_run import CoverageCallback
 from codeplan.testing.cases.coverage import LineArc, PlanCoverage, coverage_percent, format_table
+from codeplan.untrusted.terminal import clean
 
 _SENT = "codeplan_coverage"
 
@@ -54,9 +55,9 @@ class CoveragePlugin:
         coverages = self._coverages()
         terminalreporter.section("coverage of plans")
         for line in format_table(coverages) if coverages else ["no plan was run"]:
-            terminalreporter.line(line)
+            terminalreporter.line(clean(line))
         if folder := self._config.getoption("plan_cov_html"):
-            terminalreporter.line(f"pages: {coverage_page.write_pages(Path(folder), coverages)}")
+            terminalreporter.line(clean(f"pages: {coverage_page.write_pages(Path(folder), coverages)}"))
         wanted = self._config.getoption("plan_cov_fail_under")
         if wanted is not None and self._percent() < wanted:
             terminalreporter.line(

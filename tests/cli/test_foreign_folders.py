@@ -1,0 +1,353 @@
+"""Commands on folders from elsewhere: links lead nowhere, nothing of the user's changes, and each refusal is one line."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from support.skill_samples import skill
+
+from codeplan.cli.app import main
+from codeplan.errors import UsageError
+from codeplan.recording.trace import Trace
+from codeplan.skills.import_export import export_skills, import_skills
+from codeplan.skills.library import SkillLibrary
+from codeplan.skills.skill import EvidenceRecord
+
+SECRET = "export PATH=/mine\nno newline at the end"
+EVIDENCE = EvidenceRecord("heat/7", 7, "scripted", True, True)
+
+
+@pytest.fixture(scope="module")
+def episode(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an episode that was run here."""
+    folder = tmp_path_factory.mktemp("runs") / "one"
+    assert main(["run", "household", "--task", "clean/1", "--quiet", "--out", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Path]:
+    """A file of the user's. Whatever a test does, it stays as it is and nothing appears beside it."""
+    (tmp_path / "home").mkdir()
+    file = tmp_path / "home" / "own.txt"
+    file.write_text(SECRET)
+    yield file
+    assert file.read_text() == SECRET
+    assert os.listdir(file.parent) == ["own.txt"]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Runs a command that must refuse in one line; returns the line."""
+    monkeypatch.chdir(tmp_path)
+
+    def refuse(*arguments: object) -> str:
+        code = main([str(a) for a in arguments])
+        out, err = capsys.readouterr()
+        assert code == 2, err
+        assert err.startswith("codeplan: ") and err.count("\n") == 1 and SECRET[:10] not in out + err
+        return str(err)
+
+    return refuse
+
+
+def commands(folder: Path) -> list[list[str]]:
+    return [
+        ["resume", str(folder)],
+        ["replay", str(folder)],
+        ["fork", str(folder), "--at", "3", "--out", "branch"],
+        ["new-test", str(folder), "--out", "tests"],
+        ["report", str(folder)],
+    ]
+
+
+PLANTED: dict[str, Callable[[Path, Path], None]] = {
+    "link": lambda trace, own: trace.symlink_to(own),
+    "relative link": lambda trace, own: trace.symlink_to("../home/own.txt"),
+    "dangling link": lambda trace, own: trace.symlink_to(own.with_name("new")),
+    "loop": lambda trace, own: trace.symlink_to(trace.name),
+    "device": lambda trace, own: trace.symlink_to("/dev/zero"),
+    "environment": lambda trace, own: trace.symlink_to("/proc/self/environ"),
+    "pipe": lambda trace, own: os.mkfifo(trace),
+    "folder": lambda trace, own: trace.mkdir(),
+    "sparse": lambda trace, own: _sparse(trace),
+}
+
+
+def _sparse(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(10 << 30)
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+@pytest.mark.parametrize("number", range(5), ids=["resume", "replay", "fork", "new-test", "report"])
+def test_a_planted_trace_is_refused(
+    kind: str, number: int, tmp_path: Path, own: Path, run: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "foreign").mkdir()
+    PLANTED[kind](tmp_path / "foreign" / "trace.jsonl", own)
+    command = commands(tmp_path / "foreign")[number]
+    if kind == "sparse" and command[0] == "report":
+        assert main(command) == 0
+        assert "left out" in capsys.readouterr().err
+    else:
+        run(*command)
+    assert not (tmp_path / "branch").exists()
+
+
+def test_a_hard_link_to_a_trace_of_the_user_is_not_continued(
+    tmp_path: Path, episode: Path, run: Callable[..., str]
+) -> None:
+    mine = tmp_path / "mine.jsonl"
+    mine.write_bytes(b"".join((episode / "trace.jsonl").read_bytes().splitlines(keepends=True)[:-1]))
+    (tmp_path / "foreign").mkdir()
+    os.link(mine, tmp_path / "foreign" / "trace.jsonl")
+    before = mine.read_bytes()
+    assert "second name" in run("resume", tmp_path / "foreign")
+    assert mine.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "text", [SECRET, "no newline", "{}\n", '{"event": "text_printed", "text": "x", "seq": 0, "at": 0.0}\ntorn']
+)
+def test_a_file_that_is_no_trace_is_left_as_it_is(text: str, tmp_path: Path, run: Callable[..., str]) -> None:
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "trace.jsonl").write_text(text)
+    run("resume", tmp_path / "foreign")
+    assert (tmp_path / "foreign" / "trace.jsonl").read_text() == text
+
+
+def test_a_torn_end_stays_until_a_new_event_replaces_it(tmp_path: Path, episode: Path) -> None:
+    lines = (episode / "trace.jsonl").read_bytes().splitlines(keepends=True)
+    path = tmp_path / "trace.jsonl"
+    path.write_bytes(b"".join(lines[:5]) + b'{"torn')
+    trace = Trace.resume(path)
+    trace.close()
+    assert path.read_bytes().endswith(b'{"torn')
+    trace = Trace.resume(path)
+    for event in trace.recording:
+        trace.append(event)
+    trace.append(Trace.read(episode / "trace.jsonl")[5])
+    trace.close()
+    assert [type(e) for e in Trace.read(path)] == [type(e) for e in Trace.read(episode / "trace.jsonl")[:6]]
+
+
+def test_a_folder_that_the_user_linked_himself_is_followed(
+    tmp_path: Path, episode: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("latest").symlink_to(episode)
+    assert main(["replay", "latest"]) == 0
+    assert main(["report", "latest"]) == 0
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize("name", ["branch/trace.jsonl"])
+def test_a_branch_is_not_written_through_a_link(
+    name: str, tmp_path: Path, episode: Path, own: Path, run: Callable[..., str]
+) -> None:
+    (tmp_path / "branch").mkdir()
+    (tmp_path / name).symlink_to(own.with_name("new"))
+    assert "exists already" in run("fork", episode, "--at", "3", "--out", "branch")
+
+
+@pytest.mark.parametrize("ending", [".py", ".plan.toml"])
+def test_a_new_test_is_not_written_through_a_link(
+    ending: str, tmp_path: Path, episode: Path, own: Path, run: Callable[..., str]
+) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / f"clean_1{ending}").symlink_to(own.with_name("new"))
+    assert "exists already" in run("new-test", episode, "--out", "tests")
+
+
+def test_pictures_are_not_saved_through_a_linked_folder(tmp_path: Path, own: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "pictures").symlink_to(own.parent)
+    trace = Trace(tmp_path / "run" / "trace.jsonl")
+    with pytest.raises(Exception, match="it is a link"):
+        trace.save_file("pictures", ".png", b"png")
+    trace.close()
+
+
+def test_a_page_is_not_written_over_a_linked_file(
+    tmp_path: Path, episode: Path, own: Path, run: Callable[..., str]
+) -> None:
+    (tmp_path / "report.html").symlink_to(own)
+    assert "it is a link" in run("report", episode)
+
+
+def test_a_page_shows_no_trace_and_no_picture_from_outside_its_folder(tmp_path: Path, episode: Path) -> None:
+    from codeplan.report.pages.pictures import read_png
+    from codeplan.report.pages.report_source import ReportSource
+
+    foreign = tmp_path / "foreign"
+    shutil.copytree(episode, foreign / "one")
+    (foreign / "linked").symlink_to(episode)
+    (foreign / "up").symlink_to("..")
+    assert [run.folder.name for run in ReportSource(foreign).read().episodes] == ["one"]
+    png = tmp_path / "own.png"
+    png.write_bytes(b"\x89PNG\r\n\x1a\n")
+    (foreign / "one" / "p.png").symlink_to(png)
+    (foreign / "one" / "pictures").symlink_to(tmp_path)
+    for name in ("p.png", "pictures/own.png", "../../own.png", str(png), "/dev/zero", "", "a\0b"):
+        assert read_png(foreign / "one", name) is None
+
+
+# ------------------------------------------------------------------ skills
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> SkillLibrary:
+    library = SkillLibrary(tmp_path / "skills")
+    library.record(library.add(skill()), EVIDENCE)
+    return library
+
+
+def plant(library: SkillLibrary, name: str, target: Path | str) -> None:
+    path = library.path / "household" / "heat-1" / name
+    path.unlink()
+    path.symlink_to(target)
+
+
+@pytest.mark.parametrize("how", ["link", "dangling link", "hard link", "pipe", "folder"])
+def test_evidence_is_not_written_through_what_is_planted(how: str, library: SkillLibrary, own: Path) -> None:
+    path = library.path / "household" / "heat-1" / "evidence.jsonl"
+    path.unlink()
+    match how:
+        case "link":
+            path.symlink_to(own)
+        case "dangling link":
+            path.symlink_to(own.with_name("new"))
+        case "hard link":
+            os.link(own, path)
+        case "pipe":
+            os.mkfifo(path)
+        case _:
+            path.mkdir()
+    with pytest.raises(UsageError, match=r"evidence\.jsonl cannot be written: it "):
+        library.record(skill(), EVIDENCE)
+
+
+@pytest.mark.parametrize("name", ["SKILL.md", "plan.py", "evidence.jsonl"])
+@pytest.mark.parametrize("target", ["own", "/dev/zero", "/proc/self/environ", "missing"])
+def test_a_linked_file_makes_a_skill_unusable(name: str, target: str, library: SkillLibrary, own: Path) -> None:
+    plant(library, name, own if target == "own" else target)
+    library.refresh()
+    (fault,) = library.faults()
+    assert f"{name}: it is a link" in fault
+    assert SECRET[:10] not in fault
+
+
+def test_a_linked_skill_or_environment_is_no_part_of_the_library(library: SkillLibrary, tmp_path: Path) -> None:
+    other = SkillLibrary(tmp_path / "other")
+    other.add(skill("private-1"))
+    (library.path / "household" / "private-1").symlink_to(other.path / "household" / "private-1")
+    (library.path / "textcraft").symlink_to(other.path / "household")
+    library.refresh()
+    assert [e.name for e in library.entries()] == ["heat-1"]
+    with pytest.raises(UsageError, match="it is a link"):
+        library.get("household", "private-1")
+
+
+def test_a_changed_plan_is_not_kept_through_a_linked_folder(library: SkillLibrary, own: Path) -> None:
+    (library.path / "household" / "heat-1" / "versions").symlink_to(own.parent)
+    with pytest.raises(OSError, match="it is a link"):
+        library.change(skill(), plan=skill().plan + "\n")
+
+
+@pytest.mark.parametrize("kind", ["link", "hard link", "pipe"])
+def test_a_planted_lock_is_refused(kind: str, library: SkillLibrary, own: Path) -> None:
+    lock = library.path / ".lock"
+    lock.unlink()
+    {"link": lambda: lock.symlink_to(own.with_name("new")), "hard link": lambda: os.link(own, lock)}.get(
+        kind, lambda: os.mkfifo(lock)
+    )()
+    with pytest.raises(UsageError, match=r"\.lock cannot be locked: it "):
+        library.record(skill(), EVIDENCE)
+
+
+@pytest.mark.parametrize("ending", ["", "-wal", "-shm", "-journal"])
+def test_sqlite_gets_no_planted_file(ending: str, library: SkillLibrary, own: Path) -> None:
+    library.close()
+    for left in library.path.glob(".index.sqlite*"):
+        left.unlink()
+    (library.path / f".index.sqlite{ending}").symlink_to(own)
+    again = SkillLibrary(library.path)
+    again.add(skill("heat-2"))
+    assert [e.name for e in again.entries()] == ["heat-1", "heat-2"]
+    again.close()
+
+
+def test_an_index_with_a_view_that_never_ends_is_made_again(library: SkillLibrary) -> None:
+    library.close()
+    with sqlite3.connect(library.path / ".index.sqlite") as db:
+        columns = [row[1] for row in db.execute("pragma table_info(files)")]
+        db.execute("drop table files")
+        endless = "with recursive n(x) as (select 1 union all select x + 1 from n) select x from n"
+        db.execute(f"create view files as select {', '.join(f'x as {c}' for c in columns)} from ({endless})")
+    db.close()
+    assert [e.name for e in SkillLibrary(library.path).entries()] == ["heat-1"]
+
+
+def test_an_export_carries_nothing_that_is_linked(library: SkillLibrary, own: Path, tmp_path: Path) -> None:
+    plant(library, "evidence.jsonl", own)
+    with pytest.raises(UsageError, match="it is a link"):
+        export_skills(library, tmp_path / "out.zip", [skill()])
+    assert not (tmp_path / "out.zip").exists()
+
+
+def test_an_import_of_a_folder_follows_no_links(library: SkillLibrary, tmp_path: Path, own: Path) -> None:
+    plant(library, "plan.py", own)
+    (library.path / "textcraft").symlink_to(library.path / "household")
+    (result,) = import_skills(SkillLibrary(tmp_path / "new"), library.path)
+    assert "it is a link" in result.reason
+
+
+# ------------------------------------------------------------------ benches and manifests
+
+
+@pytest.mark.parametrize("name", ["results.jsonl", "bench.json", "runs"])
+def test_a_bench_is_not_written_through_links(name: str, tmp_path: Path, own: Path, run: Callable[..., str]) -> None:
+    (tmp_path / "bench").mkdir()
+    (tmp_path / "bench" / name).symlink_to(own.parent if name == "runs" else own)
+    run("bench", "household", "-n", "1", "--out", "bench")
+
+
+def test_results_without_a_bench_are_not_cut(tmp_path: Path, run: Callable[..., str]) -> None:
+    (tmp_path / "bench").mkdir()
+    (tmp_path / "bench" / "results.jsonl").write_text(SECRET)
+    run("bench", "household", "-n", "1", "--out", "bench")
+    assert (tmp_path / "bench" / "results.jsonl").read_text() == SECRET
+
+
+MANIFEST = 'plan = {}\nenv = "household"\n[[tasks]]\nid = "clean/1"\n'
+
+
+@pytest.mark.parametrize("plan", ["linked.py", "folder/own.txt", "../home/own.txt", "/etc/passwd", "pipe.py"])
+def test_a_manifest_names_no_plan_outside_its_folder(
+    plan: str, tmp_path: Path, own: Path, run: Callable[..., str]
+) -> None:
+    folder = tmp_path / "foreign"
+    folder.mkdir()
+    (folder / "linked.py").symlink_to(own)
+    (folder / "folder").symlink_to(own.parent)
+    os.mkfifo(folder / "pipe.py")
+    (folder / "a.plan.toml").write_text(MANIFEST.format(f"{plan!r}"))
+    run("mutate", folder / "a.plan.toml")
+
+
+def test_a_linked_manifest_is_not_read(tmp_path: Path, own: Path, run: Callable[..., str]) -> None:
+    (tmp_path / "a.plan.toml").symlink_to(own)
+    assert "it is a link" in run("mutate", tmp_path / "a.plan.toml")
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "pipe.py", "folder.py"])
+def test_a_plan_that_the_user_names_must_be_a_regular_file(path: str, tmp_path: Path, run: Callable[..., str]) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "folder.py").mkdir()
+    run("check", path, "--env", "household")
