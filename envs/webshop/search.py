@@ -10,6 +10,8 @@ from typing import Protocol
 from codeplan.envs.webshop.catalogue import Catalogue
 
 MAX_RESULTS = 50
+MAX_QUERY_WORDS = 1024
+"""Distinct words of a query that are searched for: Lucene, which WebShop uses, takes no more either."""
 
 _WORD = re.compile(r"[^\W_]+")
 _WORDS = (
@@ -52,7 +54,7 @@ def find_products(catalogue: Catalogue, index: SearchIndex, query: str, random_s
 def query_words(query: str) -> list[str]:
     """The distinct words of a query, in lower case, without stop words."""
     found = (word.lower() for word in _WORD.findall(query))
-    return [word for word in dict.fromkeys(found) if word not in _STOP_WORDS]
+    return [word for word in dict.fromkeys(found) if word not in _STOP_WORDS][:MAX_QUERY_WORDS]
 
 
 class SqliteIndex:
