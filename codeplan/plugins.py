@@ -124,6 +124,17 @@ def parse_json(text: str) -> Any:
         return text
 
 
+def parse_assignment(text: str, option: str) -> tuple[str, Any]:
+    """The name and the value in ``NAME=VALUE``, as given to a command line's ``option``; JSON is read as such.
+
+    Raises: UsageError: the text has another form.
+    """
+    name, equals, value = text.partition("=")
+    if not (name.isidentifier() and equals):
+        raise UsageError(f"{option} takes NAME=VALUE, not {_shown(text)}; for example {option} actions=60")
+    return name, parse_json(value)
+
+
 def names(group: Group) -> tuple[str, ...]:
     """The names registered in a group, sorted."""
     return tuple(sorted(_registered(group)))

@@ -65,18 +65,14 @@ Set = Annotated[
 def collect_settings(more: list[str] | None, **given: Any) -> dict[str, Any]:
     """The settings that were given, without None and False, and those of ``--set``, read as JSON or else as text."""
     from codeplan.errors import UsageError
+    from codeplan.plugins import parse_assignment
 
     settings = {name: value for name, value in given.items() if value is not None and value is not False}
     for item in more or []:
-        name, equals, text = item.partition("=")
-        if not (name.isidentifier() and equals):
-            raise UsageError(f"--set takes NAME=VALUE, not {item!r}; for example --set timeout=60")
+        name, value = parse_assignment(item, "--set")
         if name in _NO_SETTINGS:
             raise UsageError(f"--set cannot set {name!r}; see the options that --help lists")
-        try:
-            settings[name] = json.loads(text)
-        except ValueError:
-            settings[name] = text
+        settings[name] = value
     if isinstance(settings.get("limits"), dict):
         settings["limits"] = _read_limits(settings["limits"])
     return settings

@@ -18,6 +18,10 @@ NewOut = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The fo
 Arguments = Annotated[
     list[str] | None, typer.Argument(metavar="[FILES AND PYTEST'S OPTIONS]", help="Passed to pytest.")
 ]
+EnvironmentSet = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the environment; repeatable.")
+]
+LiveLlm = Annotated[bool, typer.Option("--live-llm", help="Ask the real model that the manifest names.")]
 
 _ALREADY_IMPORTED = "ignore:Module already imported so cannot be rewritten:pytest.PytestAssertRewriteWarning"
 """The command line imports codeplan before pytest can rewrite its assertions. Without this filter pytest warns,
@@ -37,8 +41,9 @@ def run_tests(arguments: Arguments = None) -> None:
     """Run tests of plans: every *.plan.toml in the given files and folders, or in this folder.
 
     This is pytest with codeplan's plugin and takes all its options. codeplan adds --plan-cov, --plan-cov-html DIR,
-    --plan-cov-fail-under PERCENT, --plan-mutants and --live-llm. A folder may come from a stranger, so pytest's
-    configuration, conftest.py and Python tests there are left alone; pytest itself runs these and the plans' tests.
+    --plan-cov-fail-under PERCENT, --plan-mutants, --plan-set NAME=VALUE and --live-llm. A folder may come from a
+    stranger, so pytest's configuration, conftest.py and Python tests there are left alone; pytest itself runs these
+    and the plans' tests.
 
     Exit codes: 0 all passed, 1 some failed, 2 usage.
     """
@@ -53,11 +58,24 @@ def run_tests(arguments: Arguments = None) -> None:
     given = arguments or []
     end = given.index("--") if "--" in given else len(given)
     plugin = [] if _is_installed() else ["-p", "codeplan.testing.plugin"]
-    code = int(pytest.main([*plugin, *ARGUMENTS, *_storage(), *given[:end], "-W", _ALREADY_IMPORTED, *given[end:]]))
-    raise typer.Exit({0: 0, 1: 1, 2: 130}.get(code, 2))
+    watch = _InterruptWatch()
+    ours = [*plugin, *ARGUMENTS, *_storage()]
+    code = int(pytest.main([*ours, *given[:end], "-W", _ALREADY_IMPORTED, *given[end:]], plugins=[watch]))
+    raise typer.Exit({0: 0, 1: 1, 2: 130 if watch.by_user else 2}.get(code, 2))
 
 
-def mutate(plan: Plan, as_json: options.Json = False) -> None:
+class _InterruptWatch:
+    """Tells an interruption by the user from manifests that cannot be read: pytest ends both alike."""
+
+    by_user = False
+
+    def pytest_keyboard_interrupt(self, excinfo: Any) -> None:
+        import pytest
+
+        self.by_user = not isinstance(excinfo.value, pytest.Session.Interrupted)
+
+
+def mutate(plan: Plan, more: EnvironmentSet = None, live_llm: LiveLlm = False, as_json: options.Json = False) -> None:
     """Change a plan in many small ways and find the changes that its tests do not notice.
 
     Assertions are weakened, actions left out, names and numbers replaced, conditions negated. Survivors show where the
@@ -65,7 +83,8 @@ def mutate(plan: Plan, as_json: options.Json = False) -> None:
 
     Exit codes: 0 the tests kill the share that the manifest asks for (90 % by default), 1 they do not, 2 usage.
     """
-    scores = [_score(path) for path in _manifests(plan)]
+    given = options.collect_settings(more)
+    scores = [_score(path, given, live_llm) for path in _manifests(plan)]
     if as_json:
         options.print_json([_as_json(score) for score in scores])
     else:
@@ -78,7 +97,7 @@ def new_test(folder: options.Run, out: NewOut) -> None:
     """Make a test from a recorded episode: its plan, a manifest, and a tape if the plan asked something."""
     from codeplan.testing.cases.scaffold import new_test as write
 
-    for path in write(folder, out):
+    for path in write(folder, out, _report_left_out):
         echo(str(path))
     echo(f"run it with: codeplan test {out}", err=True)
 
@@ -95,6 +114,11 @@ def _storage() -> tuple[str, ...]:
     folder = base / "codeplan" / "tests" / hashlib.sha256(os.fsencode(os.getcwd())).hexdigest()[:16]
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(folder / "hypothesis"))
     return ("-o", f"cache_dir={folder / 'pytest'}")
+
+
+def _report_left_out(names: list[str]) -> None:
+    options = " ".join(f"--plan-set {name}=…" for name in names)
+    echo(f"codeplan: a manifest cannot set {', '.join(names)}; give codeplan test {options}", err=True)
 
 
 def _is_installed() -> bool:
@@ -123,13 +147,13 @@ def _manifests(plan: Path) -> list[Path]:
     return found
 
 
-def _score(path: Path) -> MutationScore:
+def _score(path: Path, given: dict[str, Any], live_llm: bool) -> MutationScore:
     from contextlib import closing
 
     from codeplan.testing.cases.case import CaseRunner, PlanSuite
     from codeplan.testing.cases.mutation import run_mutants as try_all
 
-    with closing(CaseRunner(PlanSuite(path))) as stage:
+    with closing(CaseRunner(PlanSuite(path, given), live_llm=live_llm)) as stage:
         return try_all(stage)
 
 

@@ -32,6 +32,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options, in their own group."""
     group = parser.getgroup("codeplan", "tests of plans (codeplan)")
     group.addoption("--live-llm", action="store_true", help="ask the real models that manifests name")
+    help_text = "a setting of manifests' environments that only you can give, such as browser=PROGRAM; repeatable"
+    group.addoption("--plan-set", action="append", default=[], metavar="NAME=VALUE", help=help_text)
     group.addoption("--plan-mutants", action="store_true", help="check whether tests notice changes to the plans")
     group.addoption("--plan-cov", action="store_true", help="report which steps, lines and branches of the plans ran")
     group.addoption("--plan-cov-html", metavar="DIR", help="write the coverage report as HTML pages to DIR")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from codeplan import envs
+from codeplan.errors import UsageError
 from codeplan.protocols import LLM, Environment
 from codeplan.runner.models import connect
 from codeplan.sandbox import Limits
@@ -62,12 +63,16 @@ class CaseVerdict(NamedTuple):
 
 
 class PlanSuite:
-    """A manifest with its plan and its cases. Raises ManifestError."""
+    """A manifest with its plan and its cases. ``settings`` are the user's own for environments of any manifest.
 
-    def __init__(self, path: Path) -> None:
+    Raises: ManifestError: the manifest is unusable, or sets what only the user can set.
+    """
+
+    def __init__(self, path: Path, settings: Mapping[str, Any] | None = None) -> None:
         self.path = path
         self.text = manifest_files.read_text(path)
         self.manifest: PlanManifest = manifest_files.read_manifest(path, self.text)
+        self.settings = manifest_files.environment_settings(self.manifest, path, self.text, settings or {})
         self.source = manifest_files.plan_source(self.manifest, path)
         file = self.manifest.plan or (f"{self.manifest.skill}/{skill_folder.PLAN}" if self.manifest.skill else None)
         self.label = str(path.parent / file) if file else f"{self.manifest.env}/{self.manifest.sample}.j2"
@@ -104,16 +109,21 @@ class PlanSuite:
 
 
 class CaseRunner:
-    """Runs the cases of a suite. It builds the environment once, and the answers anew for each run."""
+    """Runs the cases of a suite. It builds the environment once, and the answers anew for each run.
 
-    def __init__(self, suite: PlanSuite, on_coverage: CoverageCallback | None = None) -> None:
-        self.suite, self.on_coverage = suite, on_coverage
+    Only if ``live_llm`` is true may a real model that the manifest names be asked.
+    """
+
+    def __init__(
+        self, suite: PlanSuite, on_coverage: CoverageCallback | None = None, *, live_llm: bool = False
+    ) -> None:
+        self.suite, self.on_coverage, self.live_llm = suite, on_coverage, live_llm
         self._whole_runs: dict[str, PlanRun] = {}
 
     @cached_property
     def env(self) -> Environment:
         """The manifest's environment, built on first use; ``close`` closes it."""
-        return envs.make(self.suite.manifest.env, **self.suite.manifest.settings)
+        return envs.make(self.suite.manifest.env, **self.suite.settings)
 
     def close(self) -> None:
         """Close the environment. Safe to call twice."""
@@ -149,6 +159,8 @@ class CaseRunner:
         limits: Limits | None = None,
     ) -> PlanRun:
         """Run the case's plan, or another one, once."""
+        if self.suite.is_live and not self.live_llm:
+            raise UsageError(f"{self.suite.path} asks a real model, which costs money; allow it with --live-llm")
         env, model = self.env, connect_answers(self.suite.manifest.answers, self.suite.path.parent)
         on_pause: Callable[[Any], None] | None = None
         if fault:

@@ -10,11 +10,11 @@ from typing import Any, cast
 
 import pytest
 
-from codeplan.errors import CodeplanError
+from codeplan.errors import CodeplanError, UsageError
+from codeplan.plugins import parse_assignment
 from codeplan.testing.cases.case import RESUME, CaseRunner, CaseVerdict, PlanCase, PlanSuite
 from codeplan.testing.cases.failure_report import format_report
 from codeplan.testing.cases.faults import FAULTS
-from codeplan.testing.cases.manifest_files import ManifestError
 from codeplan.untrusted.terminal import clean, one_line
 
 MUTANTS = "mutants"
@@ -38,6 +38,7 @@ class ManifestFile(pytest.File):
             item = MutantsItem.from_parent(self, name=MUTANTS)
             for mark in ("plan", "plan_mutants", *suite.manifest.marks):
                 item.add_marker(mark)
+            self._mark_live(item, suite)
             yield item
 
     def teardown(self) -> None:
@@ -47,11 +48,13 @@ class ManifestFile(pytest.File):
 
     def _suite(self) -> PlanSuite:
         try:
-            suite = PlanSuite(Path(os.path.relpath(self.path)))
-        except ManifestError as error:
+            given = dict(parse_assignment(text, "--plan-set") for text in self.config.getoption("plan_set"))
+            suite = PlanSuite(Path(os.path.relpath(self.path)), given)
+        except UsageError as error:
             raise self.CollectError(clean(str(error))) from None
         coverage = self.config.pluginmanager.get_plugin("codeplan-coverage")
-        self.stage = CaseRunner(suite, coverage.callback_for(suite) if coverage else None)
+        on_coverage = coverage.callback_for(suite) if coverage else None
+        self.stage = CaseRunner(suite, on_coverage, live_llm=self.config.getoption("live_llm"))
         return suite
 
     def _marked(self, item: CaseItem, case: PlanCase, suite: PlanSuite) -> CaseItem:
@@ -59,11 +62,14 @@ class ManifestFile(pytest.File):
         marks += ["plan_resume"] if case.check == RESUME else []
         for mark in (*marks, *case.marks):
             item.add_marker(mark)
+        self._mark_live(item, suite)
+        return item
+
+    def _mark_live(self, item: pytest.Item, suite: PlanSuite) -> None:
         if suite.is_live:
             item.add_marker("plan_live")
             if not self.config.getoption("live_llm"):
                 item.add_marker(pytest.mark.skip(reason="needs a real model; run it with --live-llm"))
-        return item
 
 
 class _ManifestItem(pytest.Item):
@@ -108,7 +114,9 @@ class MutantsItem(_ManifestItem):
     def runtest(self) -> None:
         from codeplan.testing.cases.mutation import format_summary, run_mutants
 
-        with closing(CaseRunner(self.stage.suite)) as apart:  # mutants do not count for coverage
+        with closing(
+            CaseRunner(self.stage.suite, live_llm=self.stage.live_llm)
+        ) as apart:  # mutants do not count for coverage
             score = run_mutants(apart)
         self.user_properties.append(("plan_mutants", format_summary(score)))
         if score.complaints:

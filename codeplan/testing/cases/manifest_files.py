@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -28,7 +29,12 @@ from codeplan.testing.cases.manifest import (
 )
 from codeplan.testing.cases.toml_lines import TomlKey, line_of
 from codeplan.untrusted import files
+from codeplan.untrusted.terminal import one_line
 from codeplan.untrusted.toml import parse_toml
+from codeplan.untrusted.values import value_text
+
+MAX_SHOWN_CHARACTERS = 80
+"""Maximum length of a value in a message."""
 
 MAX_MANIFEST_FILE_BYTES = 1_000_000
 """Maximum size of a file, far above the sandbox's own cap."""
@@ -142,6 +148,36 @@ def _is_folder(path: Path, below: Path) -> bool:
     return True
 
 
+def environment_settings(manifest: PlanManifest, path: Path, text: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of the manifest's environment. ``given`` are the user's own, which come first.
+
+    A manifest may come from a stranger, so it sets only what is harmless. Of the user's settings, those that the
+    environment takes apply. Raises: ManifestError: the manifest sets anything else.
+    """
+    specs = {spec.name: spec for spec in plugins.setting_specs(plugins.load_factory("codeplan.envs", manifest.env))}
+    for name, value in manifest.settings.items():
+        if name not in given and (problem := _problem_of_setting(name, value, specs)):
+            raise _manifest_error(path, text, ("settings", name), problem)
+    return {**manifest.settings, **{name: value for name, value in given.items() if name in specs}}
+
+
+def _problem_of_setting(name: str, value: object, specs: Mapping[str, plugins.SettingSpec]) -> str:
+    """Return why a manifest cannot set this; empty if it can."""
+    if name not in specs:
+        return f"the environment has no such setting; {plugins.suggest_names(name, specs)}"
+    try:
+        specs[name].check(value, "the manifest")
+    except UsageError as e:
+        return str(e)
+    if specs[name].allows_foreign(value):
+        return ""
+    shown = one_line(value_text(value, MAX_SHOWN_CHARACTERS), MAX_SHOWN_CHARACTERS)
+    return (
+        f"a manifest cannot set this to {shown}, only you can: with codeplan test --plan-set {name}=…, "
+        f"or codeplan mutate --set {name}=…"
+    )
+
+
 def _sample_plan(manifest: PlanManifest) -> str | None:
     return Prompts.cached(None).sample(manifest.env, manifest.sample or "")
 
@@ -190,8 +226,8 @@ def _problems_of_faults(faults: str | tuple[str, ...] | None, key: TomlKey) -> I
 
 def _problems_of_marks(marks: tuple[str, ...], key: TomlKey) -> Iterator[tuple[TomlKey, str]]:
     for name in marks:
-        if not (name.isascii() and name.isidentifier()):
-            yield key, f"{name!r:.80} is not a marker's name; write letters, digits and underscores"
+        if not (name.isascii() and name.isidentifier()) or name.startswith("_"):
+            yield key, f"{name!r:.80} is not a marker's name; begin with a letter, then letters, digits, underscores"
 
 
 def _problems_of_tasks(tasks: TaskSelection, key: TomlKey) -> Iterator[tuple[TomlKey, str]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 from codeplan.errors import UsageError
@@ -14,6 +16,8 @@ from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.testing.cases.manifest import MANIFEST_SUFFIX
 from codeplan.types import Result
 from codeplan.untrusted import files
+from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.toml import parse_toml
 
 _MANIFEST = """\
 # Written from a recorded episode. 'codeplan test' runs it.
@@ -41,11 +45,14 @@ tape = {}
 """
 
 
-def new_test(run: Path, out: Path) -> list[Path]:
+def new_test(run: Path, out: Path, on_left_out: Callable[[list[str]], None] | None = None) -> list[Path]:
     """Write a plan, its manifest and, if it asked questions, a tape to ``out``; return their paths.
 
-    ``run`` is an episode's folder. Raises: UsageError: the trace is unreadable or has no plan, a file exists already,
-    or a file cannot be written. Existing files are never overwritten.
+    ``run`` is an episode's folder. ``on_left_out`` gets the names of recorded settings that a manifest cannot set, if
+    there are any.
+
+    Raises: UsageError: the trace is unreadable or has no plan, a file exists already, or a file cannot be written.
+        Existing files are never overwritten.
     """
     events = Trace.read(run / TRACE_NAME)
     header, result = _first_and_last(events, run)
@@ -55,16 +62,27 @@ def new_test(run: Path, out: Path) -> list[Path]:
     for path in (plan, manifest, *([tape] if asked else [])):
         if os.path.lexists(path):
             raise UsageError(f"{path} exists already and is not overwritten; name another folder")
+    settings, left_out = _settings(header)
+    text = _manifest(header, settings, result, events, plan.name, tape.name if asked else None)
+    _check_toml(text, run)
     try:
         out.mkdir(parents=True, exist_ok=True)
         _write_new(plan, f"{(result.plan or '').rstrip()}\n")
-        _write_new(manifest, _manifest(header, result, events, plan.name, tape.name if asked else None))
+        _write_new(manifest, text)
     except OSError as e:
         raise UsageError(f"the test cannot be written to {out}: {e.strerror}; name another folder") from None
-    if not asked:
-        return [plan, manifest]
-    _record_tape(tape, events)
-    return [plan, manifest, tape]
+    if asked:
+        _record_tape(tape, events)
+    if left_out and on_left_out:
+        on_left_out(left_out)
+    return [plan, manifest, *([tape] if asked else [])]
+
+
+def _check_toml(text: str, run: Path) -> None:
+    try:
+        parse_toml(text)
+    except tomllib.TOMLDecodeError as e:
+        raise UsageError(f"the trace in {run} has names that a manifest cannot hold: {one_line(str(e))}") from None
 
 
 def _write_new(path: Path, text: str) -> None:
@@ -81,12 +99,13 @@ def _first_and_last(events: list[Event], run: Path) -> tuple[EpisodeStarted, Res
     return events[0], events[-1].result
 
 
-def _manifest(header: EpisodeStarted, result: Result, events: list[Event], plan: str, tape: str | None) -> str:
+def _manifest(
+    header: EpisodeStarted, settings: str, result: Result, events: list[Event], plan: str, tape: str | None
+) -> str:
     """Return the manifest's text. It limits actions and asks only if the plan succeeded without refinement."""
     straight = result.success and result.refinements == 0
     steps = list(dict.fromkeys(e.step for e in events if isinstance(e, StepEntered)))
     expect = f"steps = {steps}" + (f", actions = {result.actions}, asks = {result.asks}" if straight else "")
-    settings = _settings(header)
     return _MANIFEST.format(
         plan=json.dumps(plan),
         env=json.dumps(header.env),
@@ -100,13 +119,16 @@ def _manifest(header: EpisodeStarted, result: Result, events: list[Event], plan:
     )
 
 
-def _settings(header: EpisodeStarted) -> str:
-    """Return the recorded settings of the environment as lines of TOML."""
+def _settings(header: EpisodeStarted) -> tuple[str, list[str]]:
+    """Return the environment's recorded settings that a manifest can set, as lines of TOML, and the other names."""
     from codeplan import plugins
 
-    accepted = plugins.setting_names(plugins.load_factory("codeplan.envs", header.env))
-    kept = {n: v for n, v in header.settings.items() if n in accepted and isinstance(v, str | int | float | bool)}
-    return "".join(f"{name} = {json.dumps(value)}\n" for name, value in kept.items())
+    specs = {spec.name: spec for spec in plugins.setting_specs(plugins.load_factory("codeplan.envs", header.env))}
+    recorded = {n: v for n, v in header.settings.items() if n in specs and v is not None}
+    kept = {n: v for n, v in recorded.items() if specs[n].allows_foreign(v) and isinstance(v, str | int | float)}
+    return "".join(f"{name} = {json.dumps(value)}\n" for name, value in kept.items()), [
+        n for n in recorded if n not in kept
+    ]
 
 
 def _record_tape(path: Path, events: list[Event]) -> None:
