@@ -18,7 +18,7 @@ from codeplan.skills.import_export import export_skills, import_skills
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import EvidenceRecord
 
-SECRET = "export PATH=/mine\nno newline at the end"
+SECRET = "export PATH=/mine and no newline at the end"
 EVIDENCE = EvidenceRecord("heat/7", 7, "scripted", True, True)
 
 
