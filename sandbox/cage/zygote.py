@@ -16,6 +16,7 @@ import select
 import signal
 import socket
 import struct
+import time
 import warnings
 from types import FrameType
 from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
@@ -30,6 +31,7 @@ READY_MESSAGE: Final = b"ready\n"
 
 UNKNOWN_STATUS: Final = -1  # the wait status of an unknown worker
 _MAX_REMEMBERED: Final = 256
+_NAMESPACE_END_SECONDS: Final = 2.0  # how long a pid namespace without its first process may take to end
 WARM_UP_RUNS: Final = 10  # how often the zygote runs the sample job, until the interpreter has specialised its bytecode
 
 
@@ -112,6 +114,7 @@ class _ZygoteServer:
         try:
             worker = self._take_spare() or self._fork()
         except OSError as error:
+            self._exit_if_namespace_ends()
             self._control.send(REPLY_FORMAT.pack(error.errno or 1, 0))
             return
         handles = [worker.socket.fileno()] if worker.handle is None else [worker.socket.fileno(), worker.handle]
@@ -173,6 +176,13 @@ class _ZygoteServer:
             self._exit_statuses[pid] = status
             while len(self._exit_statuses) > _MAX_REMEMBERED:
                 del self._exit_statuses[next(iter(self._exit_statuses))]
+
+    def _exit_if_namespace_ends(self) -> None:
+        """Exit if a fork failed because the first process of the pid namespace was killed."""
+        deadline = time.monotonic() + _NAMESPACE_END_SECONDS
+        while self._cage.init_pid and time.monotonic() < deadline:
+            self._reap()
+            time.sleep(0.01)
 
     def _status(self, pid: int) -> int:
         self._reap()

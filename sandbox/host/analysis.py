@@ -10,6 +10,7 @@ import msgspec
 
 from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox.host.plan_verification import verified_rejection
+from codeplan.sandbox.host.worker_end import WorkerKilled
 from codeplan.sandbox.host.worker_process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol import frames
@@ -35,7 +36,8 @@ def build_job(topic: str, source: str, arguments: Mapping[str, Any]) -> frames.A
 def run_analysis(worker: WorkerProcess, job: frames.AnalysisJob, limits: Limits) -> Any | Rejected:
     """Run the job and return its findings as plain data, or Rejected if the source is not Python.
 
-    Raises UsageError if the topic is unknown or the arguments do not fit, SandboxError if the analysis fails.
+    Raises UsageError if the topic is unknown or the arguments do not fit, SandboxError if the analysis fails,
+    WorkerKilled if something outside killed the worker.
     """
     deadline = time.monotonic() + limits.wall
     worker.set_max_frame(MAX_ANALYSIS_BYTES + _FRAME_EXTRA)
@@ -46,6 +48,9 @@ def run_analysis(worker: WorkerProcess, job: frames.AnalysisJob, limits: Limits)
     except DeadlineExceeded:
         raise SandboxError(f"the analysis {job.topic!r} took longer than {limits.wall:g} s") from None
     except WorkerDisconnected:
+        end = worker.find_end()
+        if end.killed:
+            raise WorkerKilled(end, had_job=True) from None
         raise SandboxError(f"the analysis {job.topic!r} crashed on this source or exceeded its limits") from None
     except frames.ProtocolError as error:
         raise SandboxError(f"the analysis {job.topic!r} broke the protocol: {error}") from None

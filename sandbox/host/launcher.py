@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import signal
 import socket
 import struct
 import subprocess
@@ -14,6 +15,7 @@ from typing import Final
 
 from codeplan.errors import SandboxError
 from codeplan.sandbox.cage.zygote import READY_MESSAGE, REPLY_FORMAT, REQUEST_FORMAT, UNKNOWN_STATUS
+from codeplan.sandbox.host.worker_end import MAX_LOST_ZYGOTES
 from codeplan.sandbox.host.worker_process import WorkerProcess
 from codeplan.sandbox.protocol.conversation import State
 
@@ -33,6 +35,7 @@ except BaseException as error:
 zygote.main(fd)
 """
 
+_KILLED: Final = (-signal.SIGKILL, -signal.SIGTERM)
 _ENVIRONMENT: Final = {"PYTHONHASHSEED": "0"}
 """The zygote's whole environment. The fixed seed gives sets the same order in every run, so that runs can be replayed;
 a plan that provokes hash collisions slows down only itself.
@@ -58,7 +61,7 @@ class ZygoteProcess:
                 raise SandboxError(f"the sandbox could not start {sys.executable or 'Python'}: {error}") from error
 
     def wait_until_ready(self) -> None:
-        """Wait until the zygote can fork. Raises SandboxError."""
+        """Wait until the zygote can fork. Raises _ZygoteLost if it was killed, SandboxError if it cannot start."""
         if not self._ready:
             self._control.settimeout(_START_SECONDS)
             self._read_ready_message()
@@ -74,6 +77,8 @@ class ZygoteProcess:
             message = str(error).encode()
         if message != READY_MESSAGE:
             self.close()
+            if not message and self._process.returncode in _KILLED:
+                raise _ZygoteLost("it was killed before it was ready")
             reason = message.decode("utf-8", "replace").strip() or f"it ended with status {self._process.returncode}"
             raise SandboxError(f"the sandbox's first process could not start: {reason}")
 
@@ -156,15 +161,12 @@ class WorkerLauncher:
     def spawn(self) -> WorkerProcess:
         """Return a worker that waits for its SetupFrame. Raises SandboxError."""
         with self._lock:
-            try:
-                return self._fork_worker()
-            except _ZygoteLost:
-                self._close_zygote()
-            try:
-                return self._fork_worker()
-            except _ZygoteLost as error:
-                self._close_zygote()
-                raise SandboxError(f"the sandbox's first process died as soon as it was started: {error}") from error
+            for _ in range(MAX_LOST_ZYGOTES):
+                try:
+                    return self._fork_worker()
+                except _ZygoteLost:
+                    self._close_zygote()
+        raise SandboxError("the sandbox's first process is killed again and again; the machine may be short of memory")
 
     def _ensure_zygote(self) -> ZygoteProcess:
         if self._zygote is None:
@@ -178,15 +180,18 @@ class WorkerLauncher:
         except BaseException:  # also when interrupted: its ready message may be lost
             self._close_zygote()
             raise
-        return zygote.fork_worker()
+        worker = zygote.fork_worker()
+        worker.find_status = lambda: self._exit_status(zygote, worker.pid)
+        return worker
 
-    def exit_status(self, worker: WorkerProcess) -> int:
-        """The status of an ended worker as in ``os.waitpid``, or UNKNOWN_STATUS."""
+    def _exit_status(self, zygote: ZygoteProcess, pid: int) -> int:
+        """The status of an ended worker as in ``os.waitpid``; UNKNOWN_STATUS if the zygote that forked it is gone."""
         with self._lock:
             try:
-                return UNKNOWN_STATUS if self._zygote is None else self._zygote.exit_status(worker.pid)
+                return zygote.exit_status(pid)
             except _ZygoteLost:
-                self._close_zygote()
+                if zygote is self._zygote:
+                    self._close_zygote()
                 return UNKNOWN_STATUS
 
     def use_entry_module(self, entry_module: str) -> None:

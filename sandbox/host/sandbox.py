@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from codeplan.agent_api import agent_api
 from codeplan.errors import SandboxError, UsageError
@@ -13,15 +13,18 @@ from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.host.code_cache import CodeCache
 from codeplan.sandbox.host.plan_verification import broken_check, parser_failure, verified_plan, verified_rejection
 from codeplan.sandbox.host.session import RunSession
+from codeplan.sandbox.host.worker_end import WorkerKilled, repeat_if_killed
 from codeplan.sandbox.host.worker_process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
 from codeplan.sandbox.limits import MAX_CODE_BYTES, MAX_OUTLINE_BYTES, Limits
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.cage_layers import Layer
 from codeplan.sandbox.protocol.codec import CheckpointError
 from codeplan.sandbox.protocol.run_progress import LineCoverage, OutputChunk, Progress, StepEntry
-from codeplan.types import AgentApi, Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, Stopped
+from codeplan.types import AgentApi, Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, ResourceUsage, Stopped
 
 __all__ = ["OutputChunk", "Progress", "Sandbox", "StepEntry", "probe_layers"]
+
+_T = TypeVar("_T")
 
 _START_SECONDS: Final = 30.0
 _CHECK_FRAME_EXTRA: Final = MAX_CODE_BYTES + MAX_OUTLINE_BYTES + (64 << 10)
@@ -59,8 +62,12 @@ class Sandbox:
             return Rejected(source, (refusal,))
         job = frames.CheckJob(source, agent_api(api) if isinstance(api, type) else api)
         launcher.run_workers.start()  # most checked plans run next
-        with self._open_worker(launcher.check_workers) as worker:
-            return self._exchange_check(worker, job)
+
+        def attempt() -> Plan | Rejected:
+            with self._open_worker(launcher.check_workers) as worker:
+                return self._exchange_check(worker, job)
+
+        return _repeat(attempt, "a check")
 
     def analyse(self, topic: str, source: str, arguments: Mapping[str, Any] = {}) -> Any | Rejected:
         """Run the analysis ``topic`` on a plan's text and return plain data; Rejected if the text is not Python.
@@ -74,8 +81,12 @@ class Sandbox:
         if refusal is not None:
             return Rejected(source, (refusal,))
         job = analysis.build_job(topic, source, arguments)
-        with self._open_worker(launcher.analysis_workers) as worker:
-            return analysis.run_analysis(worker, job, self.limits)
+
+        def attempt() -> Any | Rejected:
+            with self._open_worker(launcher.analysis_workers) as worker:
+                return analysis.run_analysis(worker, job, self.limits)
+
+        return _repeat(attempt, "an analysis")
 
     def run(
         self,
@@ -108,8 +119,17 @@ class Sandbox:
         names = (port.methods, port.attributes)
         job = frames.RunJob(plan.source, *names, start_from, checkpoint, seed, self.limits, cover, code)
         _verify_run_job(job)
-        with self._open_worker(launcher.run_workers) as worker:
-            return RunSession(worker, plan, port, self.limits, on_event, on_coverage).run(job)
+
+        def attempt() -> Finished | Failed | Stopped | Rejected:
+            with self._open_worker(launcher.run_workers) as worker:
+                return RunSession(worker, plan, port, self.limits, on_event, on_coverage).run(job)
+
+        try:
+            return repeat_if_killed(attempt)
+        except WorkerKilled as killed:
+            if not killed.had_job:
+                raise _killed_again("a run", killed) from None
+            return Stopped("worker", 0.0, 0.0, None, None, str(killed), "", None, {}, ResourceUsage())
 
     def _exchange_check(self, worker: WorkerProcess, job: frames.CheckJob) -> Plan | Rejected:
         deadline = time.monotonic() + self.limits.wall
@@ -118,7 +138,12 @@ class Sandbox:
             worker.send(job, deadline)
             reply = worker.receive(deadline)
             return self._verify_check(reply, job.source)
-        except (DeadlineExceeded, WorkerDisconnected):
+        except DeadlineExceeded:
+            return Rejected(job.source, (parser_failure(),))
+        except WorkerDisconnected:
+            end = worker.find_end()
+            if end.killed:
+                raise WorkerKilled(end, had_job=True) from None
             return Rejected(job.source, (parser_failure(),))
         except frames.ProtocolError as error:
             return Rejected(job.source, (broken_check(error),))
@@ -149,8 +174,12 @@ class Sandbox:
 
 def probe_layers() -> tuple[Layer, ...]:
     """The layers of the cage on this machine, found by locking a worker. Raises SandboxError if none can start."""
-    with launcher.run_workers.spawn() as worker:
-        return tuple(_lock_down(worker, Limits()))
+
+    def attempt() -> tuple[Layer, ...]:
+        with launcher.run_workers.spawn() as worker:
+            return tuple(_lock_down(worker, Limits()))
+
+    return _repeat(attempt, "a probe")
 
 
 def _lock_down(worker: WorkerProcess, limits: Limits) -> list[Layer]:
@@ -162,7 +191,12 @@ def _lock_down(worker: WorkerProcess, limits: Limits) -> list[Layer]:
         raise SandboxError(
             f"the sandbox's worker was not ready within {_START_SECONDS:g} s; the machine is overloaded"
         ) from None
-    except (WorkerDisconnected, frames.ProtocolError) as error:
+    except WorkerDisconnected:
+        end = worker.find_end()
+        if end.killed:
+            raise WorkerKilled(end, had_job=False) from None
+        raise SandboxError(f"the sandbox's worker died during its lockdown: {end.message}") from None
+    except frames.ProtocolError as error:
         raise SandboxError(f"the sandbox's worker died during its lockdown ({type(error).__name__})") from None
     assert isinstance(ready, frames.ReadyFrame), "the conversation allows no other answer"
     return ready.layers
@@ -171,6 +205,18 @@ def _lock_down(worker: WorkerProcess, limits: Limits) -> list[Layer]:
 def _lacking(layers: Iterable[Layer]) -> list[Layer]:
     """The necessary layers that this machine lacks."""
     return [layer for layer in layers if not layer.present and not layer.optional]
+
+
+def _repeat(attempt: Callable[[], _T], what: str) -> _T:
+    """The result of an attempt whose worker was not killed. Raises SandboxError if too many were."""
+    try:
+        return repeat_if_killed(attempt)
+    except WorkerKilled as killed:
+        raise _killed_again(what, killed) from None
+
+
+def _killed_again(what: str, killed: WorkerKilled) -> SandboxError:
+    return SandboxError(f"the sandbox's workers for {what} are killed again and again: {killed}")
 
 
 def _missing_layers_message(missing: list[Layer]) -> str:

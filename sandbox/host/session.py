@@ -7,14 +7,12 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable
-from os import WIFSIGNALED, WTERMSIG
 from typing import Final, TypeVar
 
-from codeplan.sandbox.cage.zygote import UNKNOWN_STATUS
-from codeplan.sandbox.host import launcher
 from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.host.plan_verification import count_lines, parser_failure, verified_rejection
 from codeplan.sandbox.host.run_accounting import LimitExceededError, processor_seconds, require_within
+from codeplan.sandbox.host.worker_end import WorkerEnd, WorkerKilled
 from codeplan.sandbox.host.worker_process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
 from codeplan.sandbox.limits import (
     ENTRY_CHECKPOINTS_FACTOR,
@@ -33,10 +31,9 @@ from codeplan.types import Checkpoint, Failed, Finished, Plan, Rejected, Resourc
 GRACE_SECONDS: Final = 0.1  # the host kills a worker that has not stopped by itself this long after the wall limit
 _CHECKPOINT_EXTRA: Final = 1 << 20
 _TABLE_EXTRA: Final = MAX_DROPPED_BYTES + (4 << 10)
-_EXIT_WAIT_SECONDS: Final = 0.2
-
 
 _T = TypeVar("_T")
+_News = TypeVar("_News")
 
 
 class RunSession:
@@ -52,8 +49,8 @@ class RunSession:
         on_coverage: Callable[[LineCoverage], None] | None = None,
     ) -> None:
         self._worker, self._plan, self._port, self._limits = worker, plan, port, limits
-        self._on_event = on_event or (lambda progress: None)
-        self._on_coverage = on_coverage or (lambda coverage: None)
+        self._on_event = on_event
+        self._on_coverage = on_coverage
         self._arcs = 0
         self._entries: dict[int, Checkpoint] = {}
         self._entry_bytes = 0
@@ -64,12 +61,15 @@ class RunSession:
         self._output_chars = self._calls = self._reads = self._asks = self._entered_steps = 0
         self._started_at = time.monotonic()
         self._untimed_seconds = 0.0
+        self._seen = False
+        self._end: WorkerEnd | None = None
         worker.set_max_frame(_max_frame_bytes(limits))
 
     def run(self, job: frames.RunJob) -> Finished | Failed | Stopped | Rejected:
         """Send the job and serve the run to its end.
 
-        Raises CheckpointError, and what the agent, ``ask`` or a callback raise for the caller.
+        Raises CheckpointError, what the agent, ``ask`` or a callback raise for the caller, and WorkerKilled if
+        something outside killed the worker before the agent, ``ask`` or a callback learnt of this run.
         """
         self._start_from = job.start_from
         try:
@@ -88,8 +88,12 @@ class RunSession:
         """Wait for StartFrame. Returns Rejected if the worker had to compile the plan and could not."""
         try:
             frame = self._worker.receive(self._deadline())
-        except (DeadlineExceeded, WorkerDisconnected):
+        except DeadlineExceeded:
             if job.code:
+                raise
+            return Rejected(self._plan.source, (parser_failure(),))
+        except WorkerDisconnected:
+            if job.code or self._find_end().killed:
                 raise
             return Rejected(self._plan.source, (parser_failure(),))
         if isinstance(frame, frames.RejectionFrame):
@@ -116,6 +120,7 @@ class RunSession:
     # ------------------------------------------------------------------ counting
 
     def _count_request(self, request: frames.CallFrame | frames.ReadFrame | frames.AskFrame) -> None:
+        self._seen = True
         if isinstance(request, frames.CallFrame):
             self._calls += 1
             require_within(self._limits, "calls", self._calls)
@@ -133,7 +138,7 @@ class RunSession:
         self._output_chars += len(text)
         self._output.append(kept)
         if kept:
-            self._run_untimed(lambda: self._on_event(OutputChunk(kept)))
+            self._report(self._on_event, OutputChunk(kept))
         require_within(self._limits, "output", self._output_chars)
 
     def _take_step(self, entered: frames.StepFrame) -> None:
@@ -148,7 +153,7 @@ class RunSession:
         self._current_step = entered.step
         self._entries.setdefault(entered.step, checkpoint)  # a step in two blocks resumes at its first block
         title = known.title if known else ""
-        self._run_untimed(lambda: self._on_event(StepEntry(entered.step, title, checkpoint)))
+        self._report(self._on_event, StepEntry(entered.step, title, checkpoint))
 
     def _verify_step(self, number: int) -> Step | None:
         """The step of this number; None if the plan was not checked. Raises ProtocolError if it cannot come now."""
@@ -165,7 +170,7 @@ class RunSession:
         self._arcs += len(covered.arcs)
         if self._arcs > MAX_ARCS or any(line > self._lines for arc in covered.arcs for line in arc):
             raise frames.ProtocolError("coverage of more lines than the plan has")
-        self._run_untimed(lambda: self._on_coverage(LineCoverage(covered.arcs)))
+        self._report(self._on_coverage, LineCoverage(covered.arcs))
 
     def _verify_checkpoint(self, table: frames.CheckpointTable) -> Checkpoint:
         """The checkpoint, if it decodes and is no larger than a correct worker makes it."""
@@ -178,7 +183,13 @@ class RunSession:
             raise frames.ProtocolError(str(error)) from None
         return checkpoint
 
-    # ------------------------------------------------------------------ time
+    # ------------------------------------------------------------------ time and the outside
+
+    def _report(self, callback: Callable[[_News], None] | None, news: _News) -> None:
+        """Tell the caller. From then on, the run cannot be repeated unnoticed."""
+        if callback is not None:
+            self._seen = True
+            self._run_untimed(lambda: callback(news))
 
     def _run_untimed(self, work: Callable[[], _T]) -> _T:
         """Run work of the agent, the model or a callback, whose time does not count."""
@@ -233,30 +244,23 @@ class RunSession:
         return Stopped("worker", 0.0, 0.0, self._current_step, None, message, output, None, self._entries, spent)
 
     def _worker_disconnected(self) -> Stopped:
-        """The worker closed its socket without an EndFrame: find out why."""
-        if not self._worker.has_ended(_EXIT_WAIT_SECONDS):
-            return self._worker_failed("the worker closed its socket")
-        status = launcher.run_workers.exit_status(self._worker)
-        if status == UNKNOWN_STATUS or not WIFSIGNALED(status):
-            return self._worker_failed("the worker exited without an EndFrame")
-        if WTERMSIG(status) == signal.SIGXCPU:
+        """The worker closed its socket without an EndFrame. Raises WorkerKilled if the run can be repeated."""
+        end = self._find_end()
+        if end.killed and not self._seen:
+            raise WorkerKilled(end, had_job=True)
+        if end.signal == signal.SIGXCPU:
             return self._stopped("cpu", self._limits.cpu, None, None, self._limits.cpu)
-        return self._worker_failed(
-            _SIGNAL_MESSAGES.get(WTERMSIG(status), f"the worker was killed by signal {WTERMSIG(status)}")
-        )
+        return self._worker_failed(end.message)
+
+    def _find_end(self) -> WorkerEnd:
+        if self._end is None:
+            self._end = self._worker.find_end()
+        return self._end
 
     def _resource_usage(self, cpu: float) -> ResourceUsage:
         return ResourceUsage(
             self._wall_seconds(), cpu, min(self._output_chars, self._limits.output), self._calls, self._asks
         )
-
-
-_SIGNAL_MESSAGES: Final = {
-    int(signal.SIGSYS): "the worker was killed: it made a forbidden system call",
-    int(signal.SIGSEGV): "the worker crashed: the plan built a value that the interpreter cannot handle",
-    int(signal.SIGABRT): "the worker crashed: the interpreter gave up",
-    int(signal.SIGKILL): "the worker was killed from outside; the machine may be short of memory",
-}
 
 
 def _max_frame_bytes(limits: Limits) -> int:

@@ -8,12 +8,16 @@ import select
 import signal
 import socket
 import time
+from collections.abc import Callable
 from typing import Final
 
+from codeplan.sandbox.cage.zygote import UNKNOWN_STATUS
+from codeplan.sandbox.host.worker_end import WorkerEnd, find_worker_end
 from codeplan.sandbox.protocol.conversation import Conversation, Sender, State
 from codeplan.sandbox.protocol.frames import Frame, FrameAssembler, WorkerFrame, pack, unpack_worker_frame
 
 _END_SECONDS: Final = 5.0
+_EXIT_SECONDS: Final = 2.0  # a worker that closed its socket long before its end did it by itself
 _CHUNK: Final = 1 << 16
 
 
@@ -26,10 +30,14 @@ class DeadlineExceeded(Exception):
 
 
 class WorkerProcess:
-    """A worker in one state of its conversation. A context manager: on exit the worker is killed and has ended."""
+    """A worker in one state of its conversation. A context manager: on exit the worker is killed and has ended.
+
+    ``find_status`` asks its zygote for its status as in ``os.waitpid``; UNKNOWN_STATUS if the zygote cannot tell.
+    """
 
     def __init__(self, sock: socket.socket, pid: int, pidfd: int | None, state: State = State.READY) -> None:
         self.pid = pid
+        self.find_status: Callable[[], int] = lambda: UNKNOWN_STATUS
         self._conversation = Conversation(state)
         self._socket = sock
         self._pidfd = pidfd
@@ -78,6 +86,12 @@ class WorkerProcess:
         if not data:
             raise WorkerDisconnected
         return data
+
+    def find_end(self) -> WorkerEnd:
+        """Find out why the worker closed its socket."""
+        if not self.has_ended(_EXIT_SECONDS):
+            return WorkerEnd("the worker closed its socket")
+        return find_worker_end(self.find_status())
 
     def kill(self) -> None:
         """Kill the worker and wait for its end. Safe to call twice."""
