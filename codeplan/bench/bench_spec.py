@@ -29,6 +29,7 @@ from codeplan.bench import named_suites
 from codeplan.bench.store import BenchCell, BenchGrid
 from codeplan.budget import Budget
 from codeplan.errors import UsageError
+from codeplan.llm.prices import unpriced_models
 from codeplan.recording.redaction import remove_secrets
 from codeplan.runner.setup import EpisodeSetup
 from codeplan.types import Task
@@ -73,10 +74,11 @@ class BenchSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class ResolvedBench(msgspec.Struct, frozen=True):
-    """A bench that can start: the grid, and each cell's settings by name, secrets included."""
+    """A bench that can start: the grid, each cell's settings by name, secrets included, and models without a price."""
 
     grid: BenchGrid
     settings: dict[str, dict[str, Any]]
+    unpriced_models: tuple[str, ...] = ()
 
 
 def read_spec(path: Path) -> BenchSpec:
@@ -102,16 +104,18 @@ def resolve_bench(
     cells: dict[str, BenchCell] = {}
     given: dict[str, dict[str, Any]] = {}
     tasks: dict[str, tuple[Task, ...]] = {}
+    unpriced: dict[str, None] = {}
     for suite, method, model, more in itertools.product(spec.suites, spec.methods, spec.models, spec.settings):
         names, settings = _combine_settings(suite, method, model, more)
         settings = {**model_settings(names.model), **spec.common, **settings}
-        cell, of_suite = _resolve_cell(names, settings, spec, offline)
+        cell, of_suite, without_price = _resolve_cell(names, settings, spec, offline)
+        unpriced |= dict.fromkeys(without_price)
         if cell.name in cells:
             raise UsageError(f"two cells of this bench are called {cell.name}; give one of them a label")
         cells[cell.name], given[cell.name] = cell, settings
         if tasks.setdefault(suite, of_suite) != of_suite:
             raise UsageError(f"the cells of this bench have different tasks of {suite}; give them the same data")
-    return ResolvedBench(BenchGrid(tuple(cells.values()), tasks, spec.repeats, VERSION), given)
+    return ResolvedBench(BenchGrid(tuple(cells.values()), tasks, spec.repeats, VERSION), given, tuple(unpriced))
 
 
 class _Names(msgspec.Struct, frozen=True):
@@ -158,8 +162,8 @@ def _format_setting(value: object) -> str:
 
 def _resolve_cell(
     names: _Names, settings: dict[str, Any], spec: BenchSpec, offline: bool
-) -> tuple[BenchCell, tuple[Task, ...]]:
-    """The cell and its suite's tasks, after creating its environment, method and model."""
+) -> tuple[BenchCell, tuple[Task, ...], tuple[str, ...]]:
+    """The cell, its suite's tasks and its models without a price, after creating environment, method and model."""
     env = named_suites.resolve_suite(names.suite).env
     with EpisodeSetup(env, names.method, names.model, settings, offline=offline) as setup:
         tasks = named_suites.select_tasks(names.suite, setup.env, split=spec.split, kind=spec.kind, n=spec.n)
@@ -167,4 +171,5 @@ def _resolve_cell(
         space = getattr(setup.env, "space", None)
     prefixes = space.no_effect_prefixes if space is not None else None
     plain = msgspec.json.decode(msgspec.json.encode(header.settings))
-    return BenchCell(names.cell, names.suite, env, names.method, names.model, plain, spec.budget, prefixes), tasks
+    cell = BenchCell(names.cell, names.suite, env, names.method, names.model, plain, spec.budget, prefixes)
+    return cell, tasks, unpriced_models(header.model, header.model_settings)

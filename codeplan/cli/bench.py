@@ -178,6 +178,8 @@ def _run(
         raise UsageError("tapes need the engine threads; omit --engine")
     runs_on, budget = engines.make_engine(*engine), BenchBudget(**limits)
     plan = resolve_bench(spec, lambda model: options.select_model(config, model, {})[1], offline=bool(tapes["tape"]))
+    if limits["money"] is not None or spec.budget.money is not None:
+        options.warn_unpriced_models(plan.unpriced_models)
     return run_bench(plan, runs_on, folder, budget=budget, observer=show_progress, **worker_settings)
 
 

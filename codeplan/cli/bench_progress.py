@@ -22,6 +22,7 @@ class BenchProgress:
 
     def __init__(self, bench: BenchRecord) -> None:
         self.total, self.ended, self.solved, self.broken, self.money = bench.total_episodes, 0, 0, 0, 0.0
+        self.unpriced = 0
         self._began = time.monotonic()
         for one in bench.outcomes:
             if not one.broken:
@@ -34,12 +35,19 @@ class BenchProgress:
         self.ended += not one.broken
         self.solved += one.result.success and not one.broken
         self.money += one.result.usage.money or 0.0
+        self.unpriced += one.result.usage.money is None
 
     def __str__(self) -> str:
         parts = [f"{self.ended}/{self.total} ended", f"{self.solved} solved"]
         parts += [f"{self.broken} broken off"] if self.broken else []
-        parts += [f"${self.money:.2f}"] if self.money else []
+        parts += [self._spent()] if self.money or self.unpriced else []
         return ", ".join([*parts, f"{self.rate * 60:.0f} a minute"])
+
+    def _spent(self) -> str:
+        """The known money; what an episode cost is unknown if one of its calls has no price."""
+        if not self.unpriced:
+            return f"${self.money:.2f}"
+        return f"${self.money:.2f} and an unknown cost" if self.money else "cost unknown"
 
     @property
     def rate(self) -> float:

@@ -11,7 +11,6 @@ import typer
 
 from codeplan.cli import options, setting_options
 from codeplan.errors import CodeplanError
-from codeplan.untrusted.terminal import echo
 
 if TYPE_CHECKING:
     from codeplan.recording.events import EpisodeStarted, Event
@@ -109,9 +108,4 @@ def _warn_unpriced_models(event: EpisodeStarted) -> None:
 
     if event.budget.money is None:
         return
-    for name in unpriced_models(event.model, event.model_settings):
-        echo(
-            f"codeplan: no price is known for the model {name}: its calls do not count in the budget of money; "
-            "give a table with --prices FILE",
-            err=True,
-        )
+    options.warn_unpriced_models(unpriced_models(event.model, event.model_settings))

@@ -201,6 +201,16 @@ def print_output(document: Any, as_json: bool, lines: Callable[[], Iterable[str]
         echo("\n".join(lines()))
 
 
+def warn_unpriced_models(names: Iterable[str]) -> None:
+    """Say on stderr that a budget of money does not limit these models, for which no price is known."""
+    for name in names:
+        echo(
+            f"codeplan: no price is known for the model {name}: its calls do not count in the budget of money; "
+            "give a table with --prices FILE",
+            err=True,
+        )
+
+
 def end_episode(result: Result, document: Any) -> NoReturn:
     """Print the document as JSON unless it is None. Exit with 0 for success, 3 for a spent budget, otherwise 1."""
     from codeplan.types import BudgetSpent

@@ -9,7 +9,18 @@ import msgspec
 
 from codeplan.budget import Budget
 from codeplan.errors import UsageError
-from codeplan.types import Checkpoint, Completion, Diagnostic, Message, Observation, Purpose, Result, Task, Usage
+from codeplan.types import (
+    NO_USAGE,
+    Checkpoint,
+    Completion,
+    Diagnostic,
+    Message,
+    Observation,
+    Purpose,
+    Result,
+    Task,
+    Usage,
+)
 
 TRACE_FORMAT = 2
 """The version of the trace format. It grows when events change; other versions are refused."""
@@ -83,7 +94,7 @@ class ModelCallFailed(_Event, frozen=True, tag="model_call_failed"):
     messages: list[Message]
     error: str
     seconds: float
-    usage: Usage = Usage()
+    usage: Usage = NO_USAGE
     prompt: str = ""
     prompt_too_long: bool = False
 

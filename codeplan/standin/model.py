@@ -61,7 +61,7 @@ class ScriptedModel:
         if purpose not in _ANSWERS:
             raise _unsupported(f"it cannot do what {purpose!r} asks for")
         text = _ANSWERS[purpose](self, system, user)
-        return Completion(text, Usage(len(system + user) // 4, len(text) // 4), model=self.name)
+        return Completion(text, Usage(len(system + user) // 4, len(text) // 4, money=0.0), model=self.name)
 
 
 def first_difference(previous: str, revised: str) -> int:
