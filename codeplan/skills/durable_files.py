@@ -51,7 +51,7 @@ def remove_tree(path: Path) -> None:
 
 def sync_folder(folder: Path) -> None:
     """Make files created or renamed in a folder durable."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    descriptor = files.open_folder(folder)
     try:
         os.fsync(descriptor)
     finally:

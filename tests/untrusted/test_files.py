@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -206,3 +208,36 @@ def test_a_walk_leaves_out_links_pipes_deep_folders_and_folders_called_like_the_
     (foreign / "locked").mkdir(mode=0)
     found = [str(path.parent.relative_to(foreign)) for path in find_files(foreign, "trace.jsonl", 2)]
     assert found == sorted(names[:4])
+
+
+def test_swapping_a_file_and_a_folder_for_links_while_they_are_opened_gains_nothing(
+    foreign: Path, outside: Path
+) -> None:
+    (foreign / "run").mkdir()
+    (foreign / "run" / ".bashrc").write_text("mine")
+    (foreign / "link").symlink_to(outside.parent)
+    stop = threading.Event()
+
+    def swap() -> None:
+        while not stop.is_set():
+            os.rename(foreign / "run", foreign / "aside")
+            os.rename(foreign / "link", foreign / "run")
+            os.rename(foreign / "run", foreign / "link")
+            os.rename(foreign / "aside", foreign / "run")
+
+    swapping = threading.Thread(target=swap)
+    swapping.start()
+    seen = set()
+    try:
+        for _ in range(3000):
+            with contextlib.suppress(OSError):
+                seen.add(files.read_text(foreign / "run" / ".bashrc", 1000, foreign))
+            with contextlib.suppress(OSError):
+                files.write_atomically(foreign / "run" / "new", "text", foreign)
+            with contextlib.suppress(OSError), files.open_to_append(foreign / "run" / ".bashrc", foreign) as file:
+                files.write_all(file, b"")
+    finally:
+        stop.set()
+        swapping.join()
+    assert seen == {"mine"}
+    assert os.listdir(outside.parent) == [".bashrc"]
