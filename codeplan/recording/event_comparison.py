@@ -8,6 +8,7 @@ import msgspec
 
 from codeplan.recording.events import EpisodeEnded, Event, PlanStopped
 from codeplan.untrusted.differences import describe_changes
+from codeplan.untrusted.values import quoted, value_text
 
 _TIMING_LIMITS = frozenset({"wall", "cpu", "memory"})
 """Limits that the same plan may reach at another place in another run."""
@@ -45,7 +46,7 @@ def _without_times(event: Event) -> Event:
 
 def _named(event: Event) -> str:
     what = getattr(event, "action", None) or getattr(event, "purpose", None) or getattr(event, "step", None)
-    return type(event).__name__ + (f" ({what})" if what else "")
+    return type(event).__name__ + (f" ({quoted(what)})" if what else "")
 
 
 def _change(was: object, now: object) -> str:
@@ -56,10 +57,10 @@ def _change(was: object, now: object) -> str:
     return f"was {_short(was)}, and is now {_short(now)}"
 
 
-def _text(messages: list[Any]) -> str:
-    return "\n".join(str(m["content"]) if isinstance(m, dict) and "content" in m else str(m) for m in messages)
+def _text(parts: list[Any]) -> str:
+    """The messages of a model call, or other parts, one after the other."""
+    return "\n".join(m["content"] if isinstance(m, dict) and "content" in m else _short(m) for m in parts)
 
 
 def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= _MAX_CHARACTERS else f"{text[:_MAX_CHARACTERS]}…"
+    return value_text(value, _MAX_CHARACTERS)

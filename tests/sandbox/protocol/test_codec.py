@@ -208,7 +208,78 @@ def test_a_tuple_that_would_take_forever_to_hash_is_dropped():
     assert "more than 100,000 values" in checkpoint.dropped["bomb"]
 
 
+def colliding_numbers(count: int) -> list[int]:
+    """Numbers with one hash: each new key of a dict is compared with all before it."""
+    return [n * sys.hash_info.modulus for n in range(1, count + 1)]
+
+
+def colliding_tuples(depth: int) -> list[object]:
+    """Tuples with one hash, because -1 and -2 have one."""
+    level: list[object] = [-1, -2]
+    for _ in range(depth):
+        level = [(a, b) for a in level for b in level]
+    return level
+
+
+COLLIDING = {
+    "numbers as keys": dict.fromkeys(colliding_numbers(3000)),
+    "numbers in a set": set(colliding_numbers(3000)),
+    "numbers in a frozen set": frozenset(colliding_numbers(3000)),
+    "tuples as keys": dict.fromkeys(colliding_tuples(3)),
+    "tuples in an ordered dict": OrderedDict.fromkeys(colliding_tuples(3)),
+    "tuples in a set within a list": [set(colliding_tuples(3))],
+    "tuples in a frozen set as a key": {frozenset(colliding_tuples(3)): 1},
+    "tuples in a Counter": Counter(colliding_tuples(3)),
+}
+
+
+@pytest.mark.parametrize("value", COLLIDING.values(), ids=COLLIDING)
+def test_keys_that_would_take_long_to_compare_are_dropped_and_leave_the_others(value):
+    checkpoint = encode({"before": 1, "x": value, "after": {2}}, 1 << 22)
+    assert "keys with the same hash" in checkpoint.dropped["x"]
+    assert decode(checkpoint) == {"before": 1, "after": {2}}
+
+
+def test_keys_whose_hash_takes_long_in_all_are_dropped_also_over_several_variables():
+    key: object = (0,)
+    for _ in range(14):
+        key = (key, key)
+    variables = {f"v{n}": {(key, n): 1} for n in range(40)}
+    checkpoint = encode(variables, ROOM)
+    assert 3 < len(checkpoint.names) < 30
+    assert all("values in keys" in reason for reason in checkpoint.dropped.values())
+    assert len(decode(checkpoint)) == len(checkpoint.names)
+
+
+@pytest.mark.parametrize("tag", ["list", "tuple"])
+def test_such_values_are_saved_where_nothing_hashes_them(tag):
+    value = {"list": list, "tuple": tuple}[tag](colliding_tuples(3))
+    assert decode(encode({"x": value}, ROOM))["x"] == value
+
+
+def hash_bomb(tag: str, keys: int = 9_000) -> Checkpoint:
+    """A table that no encoder made: thousands of keys, each of which takes 65,000 steps to hash."""
+    doubles = [["tuple", at + 1, at + 1] for at in range(15)]
+    nodes = [*doubles, 0, *range(1, keys + 1), *(["tuple", 0, 16 + n] for n in range(keys))]
+    pairs = [16 + keys + n for n in range(keys)]
+    parts = pairs if "set" in tag else [part for pair in pairs for part in (pair, 15)]
+    return Checkpoint({"x": len(nodes)}, [*nodes, [tag, *parts]])
+
+
+def hash_collision(tag: str, keys: int = 20_000) -> Checkpoint:
+    nodes = [["int", hex(n)] for n in colliding_numbers(keys)]
+    parts = list(range(keys)) if "set" in tag else [part for n in range(keys) for part in (n, 0)]
+    return Checkpoint({"x": keys}, [*nodes, [tag, *parts]])
+
+
 DAMAGED = {
+    **{f"keys that take long to hash in a {tag}": hash_bomb(tag) for tag in ("set", "frozenset", "dict", "counter")},
+    **{f"keys that collide in a {tag}": hash_collision(tag) for tag in ("set", "frozenset", "ordered", "default:int")},
+    "a name of a megabyte": Checkpoint({"n" * 1_000_000: 0}, [1]),
+    "too many names": Checkpoint({f"n{n}": 0 for n in range(MAX_NAMES + 1)}, [1]),
+    "too many dropped names": Checkpoint({}, [], {f"n{n}": "" for n in range(MAX_NAMES + 2)}),
+    "a dropped name of a megabyte": Checkpoint({}, [], {"n" * 1_000_000: ""}),
+    "a reason of a megabyte": Checkpoint({}, [], {"n": "r" * 1_000_000}),
     "an index out of range": Checkpoint({"x": 5}, [1]),
     "a negative index": Checkpoint({"x": -1}, [1]),
     "a part out of range": Checkpoint({"x": 0}, [["list", 7]]),
