@@ -45,6 +45,7 @@ check-style: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/lint_untrusted.py
 
 check-mypy: $(VENV)/installed-dev
 	$(BIN)/mypy

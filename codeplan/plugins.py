@@ -15,7 +15,7 @@ import msgspec
 from codeplan.errors import UsageError
 from codeplan.untrusted.differences import nearest_name
 from codeplan.untrusted.terminal import one_line
-from codeplan.untrusted.values import value_text
+from codeplan.untrusted.values import in_quotes
 
 Group = Literal["codeplan.envs", "codeplan.methods"]
 
@@ -94,7 +94,8 @@ class SettingSpec:
         """
         if fault := one_line(_misfit(value, self.type)):
             raise UsageError(
-                f"the setting {self.name}={_shown(value)} of {owner} does not fit: {fault}; it takes {self.type_name}"
+                f"the setting {self.name}={in_quotes(value)} of {owner} does not fit: {fault}; "
+                f"it takes {self.type_name}"
             )
 
     def parse(self, text: str) -> Any:
@@ -131,7 +132,7 @@ def parse_assignment(text: str, option: str) -> tuple[str, Any]:
     """
     name, equals, value = text.partition("=")
     if not (name.isidentifier() and equals):
-        raise UsageError(f"{option} takes NAME=VALUE, not {_shown(text)}; for example {option} actions=60")
+        raise UsageError(f"{option} takes NAME=VALUE, not {in_quotes(text)}; for example {option} actions=60")
     return name, parse_json(value)
 
 
@@ -147,13 +148,15 @@ def load_factory(group: Group, name: str) -> Callable[..., Any]:
     """
     found = _registered(group)
     if name not in found:
-        raise UsageError(f"there is no {_WORD[group]} {_shown(name)}; {suggest_names(name, found)}")
+        raise UsageError(f"there is no {_WORD[group]} {in_quotes(name)}; {suggest_names(name, found)}")
     try:
         factory: Callable[..., Any] = found[name].load()
     except ImportError as e:
-        raise UsageError(f"the {_WORD[group]} {name!r} cannot be loaded: {e}; is its extra installed?") from e
+        raise UsageError(f"the {_WORD[group]} {in_quotes(name)} cannot be loaded: {e}; is its extra installed?") from e
     except AttributeError as e:
-        raise UsageError(f"the {_WORD[group]} {name!r} cannot be loaded: {e}; its package registers it wrongly") from e
+        raise UsageError(
+            f"the {_WORD[group]} {in_quotes(name)} cannot be loaded: {e}; its package registers it wrongly"
+        ) from e
     return factory
 
 
@@ -185,7 +188,7 @@ def build(factory: Callable[..., Any], settings: Mapping[str, Any], owner: str) 
     specs = {spec.name: spec for spec in setting_specs(factory)}
     for name, value in settings.items():
         if name not in specs:
-            raise UsageError(f"{owner} has no setting {_shown(name)}; {suggest_names(name, specs)}")
+            raise UsageError(f"{owner} has no setting {in_quotes(name)}; {suggest_names(name, specs)}")
         specs[name].check(value, owner)
     if missing := [name for name, spec in specs.items() if spec.required and name not in settings]:
         raise UsageError(f"{owner} needs a value for its setting {missing[0]}; give one, as in --set {missing[0]}=…")
@@ -196,7 +199,7 @@ def suggest_names(name: str, valid: Iterable[str]) -> str:
     """The part of an error message that lists the valid names, the nearest to ``name`` first."""
     listed = sorted(valid)
     near = nearest_name(name, listed)
-    return (f"did you mean {near!r}? " if near else "") + f"there are: {', '.join(listed) or 'none'}"
+    return (f"did you mean {in_quotes(near)}? " if near else "") + f"there are: {', '.join(listed) or 'none'}"
 
 
 @cache
@@ -263,11 +266,6 @@ def _with_structs(value: object, wanted: Any) -> object:
     """The value; a table becomes a Struct if the type ``wanted`` has one, as the sandbox's limits do."""
     structs = any(inspect.isclass(kind) and issubclass(kind, msgspec.Struct) for kind in (wanted, *get_args(wanted)))
     return msgspec.convert(value, wanted) if structs and isinstance(value, dict) else value
-
-
-def _shown(value: object) -> str:
-    """A value from the user or from elsewhere, on one line of an error message."""
-    return one_line(value_text(value, _MAX_SHOWN), _MAX_SHOWN)
 
 
 def _misfit(value: object, wanted: Any) -> str:

@@ -14,6 +14,7 @@ from codeplan.errors import UsageError
 from codeplan.plugins import Setting
 from codeplan.protocols import Act
 from codeplan.types import Observation, Value
+from codeplan.untrusted.values import in_quotes
 
 EPISODE_OVER = "The episode is over."
 
@@ -98,14 +99,16 @@ class RestorableEnvironment(LimitedEnvironment[_S]):
 def check_positive(env: str, name: str, value: int) -> int:
     """Return a setting that must be a whole number above 0. Raises: UsageError naming environment and setting."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise UsageError(f"the setting {name} of {env} must be a whole number from 1 up (got {value!r})")
+        raise UsageError(f"the setting {name} of {env} must be a whole number from 1 up (got {in_quotes(value)})")
     return value
 
 
 def check_choice(env: str, name: str, value: _T, allowed: tuple[_T, ...]) -> _T:
     """Return a setting that must be one of ``allowed``. Raises: UsageError naming environment and setting."""
     if value not in allowed:
-        raise UsageError(f"the setting {name} of {env} must be one of {', '.join(map(str, allowed))} (got {value!r})")
+        raise UsageError(
+            f"the setting {name} of {env} must be one of {', '.join(map(str, allowed))} (got {in_quotes(value)})"
+        )
     return value
 
 

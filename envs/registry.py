@@ -7,6 +7,7 @@ from typing import Any
 from codeplan import plugins
 from codeplan.errors import EnvironmentFailure
 from codeplan.protocols import Environment
+from codeplan.untrusted.values import in_quotes
 
 
 def names() -> tuple[str, ...]:
@@ -23,5 +24,7 @@ def make(name: str, **settings: Any) -> Environment:
     env = plugins.build(plugins.load_factory("codeplan.envs", name), settings, f"the environment {name}")
     if not isinstance(env, Environment):
         kind = type(env).__name__
-        raise EnvironmentFailure(f"the factory of the environment {name!r} returned a {kind}, not an Environment")
+        raise EnvironmentFailure(
+            f"the factory of the environment {in_quotes(name)} returned a {kind}, not an Environment"
+        )
     return env

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from codeplan.errors import UsageError
 from codeplan.protocols import Environment, GeneratesTasks
 from codeplan.types import Task
+from codeplan.untrusted.values import in_quotes
 
 DEFAULT_SPLITS = ("test", "dev", "train")
 """The splits of an environment that does not name its own."""
@@ -42,7 +43,7 @@ def select(
     if seed is not None and isinstance(env, GeneratesTasks):
         return _require_split(env.task(env.kinds[0] if kind is None else kind, seed), split)
     if kind is not None and isinstance(env, GeneratesTasks) and kind not in env.kinds:
-        raise UsageError(f"{env.name} has no tasks of kind {kind!r}; {_describe_choices(env)}")
+        raise UsageError(f"{env.name} has no tasks of kind {in_quotes(kind)}; {_describe_choices(env)}")
     return _find_first(env, kind, seed, split)
 
 
@@ -62,8 +63,8 @@ def _find_by_id(env: Environment, id: str, split: str | None) -> Task:
     if task is None:
         where = f" in its split {split}" if split else ""
         first = next(_iterate(env, None), None)
-        example = repr(first.id) if first else "nothing: there are no tasks"
-        raise UsageError(f"{env.name} has no task {id!r}{where}; an id looks like {example}")
+        example = in_quotes(first.id) if first else "nothing: there are no tasks"
+        raise UsageError(f"{env.name} has no task {in_quotes(id)}{where}; an id looks like {example}")
     return _require_split(task, split)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from codeplan.types import Message
+from codeplan.untrusted.values import in_quotes
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -58,7 +59,9 @@ class Prompts:
         template = self._template(name, values)
         for block in BLOCKS:
             if block not in template.blocks:
-                raise PromptError(f"the prompt {name} has no block {block!r}; a chat prompt has {' and '.join(BLOCKS)}")
+                raise PromptError(
+                    f"the prompt {name} has no block {in_quotes(block)}; a chat prompt has {' and '.join(BLOCKS)}"
+                )
         return [{"role": b, "content": self._text(name, template.blocks[b], template, values)} for b in BLOCKS]
 
     def render(self, name: str, **values: object) -> str:

@@ -19,6 +19,7 @@ from codeplan.bench.store import BenchCell, BenchRecord, read_bench
 from codeplan.errors import UsageError
 from codeplan.statistics import RateDifference, bootstrap_mean, mcnemar_exact, paired_difference, tasks_needed
 from codeplan.types import Value
+from codeplan.untrusted.values import in_quotes
 
 MeasuredCell = Mapping[tuple[str, int], MeasuredEpisode]
 
@@ -177,5 +178,5 @@ def _find_cells(spec: str) -> list[ComparedCell]:
     if part and len(found) != 1:
         what = "no cell" if not found else f"{len(found)} cells"
         names = ", ".join(c.name for c in bench.cells)
-        raise UsageError(f"{folder} has {what} called {part!r}; its cells are: {names}")
+        raise UsageError(f"{folder} has {what} called {in_quotes(part)}; its cells are: {names}")
     return [ComparedCell(bench, cell, cell.name) for cell in found]

@@ -9,6 +9,7 @@ from codeplan.envs.selection import take_of_each_kind
 from codeplan.errors import UsageError
 from codeplan.protocols import Environment
 from codeplan.types import Task
+from codeplan.untrusted.values import in_quotes
 
 __all__ = ["NAMED_SUITES", "SuiteDefinition", "resolve_suite", "select_tasks"]
 
@@ -42,7 +43,7 @@ def resolve_suite(suite: str) -> SuiteDefinition:
         return NAMED_SUITES[suite]
     every = (*NAMED_SUITES, *envs.names())
     if suite not in every:
-        raise UsageError(f"there is no suite or environment {suite!r}; {plugins.suggest_names(suite, every)}")
+        raise UsageError(f"there is no suite or environment {in_quotes(suite)}; {plugins.suggest_names(suite, every)}")
     return SuiteDefinition(suite, None)
 
 

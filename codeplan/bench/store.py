@@ -23,6 +23,7 @@ from codeplan.errors import TraceFailure, UsageError
 from codeplan.recording.file_lock import lock_exclusively
 from codeplan.types import Result, Task, Value
 from codeplan.untrusted import files
+from codeplan.untrusted.values import in_quotes
 
 MAX_BENCH_BYTES = 1 << 29
 """Larger files are not read."""
@@ -188,7 +189,9 @@ def _must_contain(grid: BenchGrid, before: BenchGrid, folder: Path) -> None:
     for cell in before.cells:
         if cells.get(cell.name) != cell:
             what = "has other settings" if cell.name in cells else "is missing"
-            raise UsageError(f"{folder} holds another bench: its cell {cell.name!r} {what} here; name another folder")
+            raise UsageError(
+                f"{folder} holds another bench: its cell {in_quotes(cell.name)} {what} here; name another folder"
+            )
         tasks = {task.id: task for task in grid.tasks[cell.suite]}
         if any(tasks.get(task.id) != task for task in before.tasks[cell.suite]):
             raise UsageError(

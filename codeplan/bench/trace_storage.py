@@ -8,6 +8,7 @@ from typing import Any
 
 from codeplan.errors import InfrastructureError, UsageError
 from codeplan.untrusted.folders import find_files
+from codeplan.untrusted.values import value_text
 
 _MAX_DEPTH = 4
 
@@ -36,7 +37,7 @@ def _with_storage_errors(what: str, address: str, do: Any) -> None:
     try:
         do()
     except Exception as e:  # each storage has its own exceptions
-        raise InfrastructureError(f"traces cannot be {what} the storage {address}: {e!r}") from e
+        raise InfrastructureError(f"traces cannot be {what} the storage {address}: {value_text(e, 500)}") from e
 
 
 def _open_file_system(address: str) -> tuple[Any, str]:

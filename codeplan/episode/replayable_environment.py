@@ -13,6 +13,10 @@ from codeplan.protocols import Environment, ShowsPictures
 from codeplan.recording.events import ActionTaken, EnvironmentReset
 from codeplan.recording.trace import Trace
 from codeplan.types import Observation, Task
+from codeplan.untrusted.values import in_quotes, value_text
+
+_MAX_ERROR = 500
+"""The room of an environment's exception in a message, in characters."""
 
 
 class ReplayableEnvironment:
@@ -73,7 +77,7 @@ class ReplayableEnvironment:
         return self._guarded(lambda: self._env.reset(self._task), f"resetting to task {self._task.id}")
 
     def _step_env(self, action: str) -> tuple[Observation, int]:
-        return self._guarded(lambda: self._env.step(action), f"doing {action!r}")
+        return self._guarded(lambda: self._env.step(action), f"doing {in_quotes(action)}")
 
     def _guarded(self, do: Callable[[], object], what: str) -> tuple[Observation, int]:
         """The observation, cut to its maximum length, and its whole length if it was cut, otherwise 0."""
@@ -82,7 +86,9 @@ class ReplayableEnvironment:
         except CodeplanError:
             raise
         except Exception as e:
-            raise EnvironmentFailure(f"the environment {self._env.name} broke while {what}: {e!r}") from e
+            raise EnvironmentFailure(
+                f"the environment {self._env.name} broke while {what}: {value_text(e, _MAX_ERROR)}"
+            ) from e
         if not isinstance(observation, Observation):
             raise EnvironmentFailure(
                 f"the environment {self._env.name} answered a {type(observation).__name__} while {what}; "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from codeplan.errors import SizeExceeded, UsageError
+from codeplan.untrusted.values import in_quotes
 
 MAX_PROMPT_CHARS: Final = 1_000_000
 """Maximum length of a prompt, in characters: some 250,000 tokens, which is more than most models take. An honest prompt
@@ -33,7 +34,7 @@ def bound_text(text: str, max_chars: int) -> tuple[str, int]:
 
 def prompt_too_long(length: int, purpose: str, *, made_by_agent: bool) -> SizeExceeded | UsageError:
     """The error for a prompt of ``length`` characters: a UsageError if only the task and the settings are in it."""
-    what = f"the prompt for {purpose!r} has {length:,} characters, more than {MAX_PROMPT_CHARS:,}"
+    what = f"the prompt for {in_quotes(purpose)} has {length:,} characters, more than {MAX_PROMPT_CHARS:,}"
     if made_by_agent:
         return SizeExceeded("prompt", MAX_PROMPT_CHARS, what)
     return UsageError(f"{what}; shorten the task, the worked examples, the skills or the prompt's template")

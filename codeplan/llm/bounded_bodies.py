@@ -7,6 +7,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, I
 from typing import Any, Final
 
 from codeplan.llm.requests import EMBEDDINGS_PATH
+from codeplan.untrusted.values import in_quotes
 
 MAX_BODY_BYTES: Final = 8 << 20
 """Maximum decompressed size of a body. The longest reply that is used (``MAX_REPLY_CHARS``) takes a fifth of it, even
@@ -99,7 +100,7 @@ def _decoder(encoding: str) -> Callable[[bytes], Iterator[bytes]]:
     if encoding in ("gzip", "x-gzip", "deflate"):
         return _Inflater().decode
     raise UnacceptableBodyError(
-        f"sent a body with the encoding {encoding[:40]!r}, though requests accept only {ACCEPTED_ENCODINGS}; "
+        f"sent a body with the encoding {in_quotes(encoding, 40)}, though requests accept only {ACCEPTED_ENCODINGS}; "
         "check the proxies before it"
     )
 

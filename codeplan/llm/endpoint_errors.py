@@ -14,6 +14,7 @@ from codeplan.llm.bounded_bodies import UnacceptableBodyError
 from codeplan.llm.error_bodies import ErrorDetails, is_context_overflow, read_error
 from codeplan.llm.replies import EmbeddingReply, ModelReply
 from codeplan.types import NO_USAGE, Usage
+from codeplan.untrusted.values import in_quotes
 
 if TYPE_CHECKING:
     import openai
@@ -108,7 +109,7 @@ class ErrorFactory:
         """The reply does not have one valid vector for each text."""
         if reply.error is not None:
             return self._error_in_reply("embeddings", reply.error)
-        said = f"sent no whole embeddings from the model {self._model!r}; use a model that embeds texts"
+        said = f"sent no whole embeddings from the model {in_quotes(self._model)}; use a model that embeds texts"
         return self.error(said, is_transient=True, usage=reply.usage)
 
     def incomplete_reply(self, reply: ModelReply) -> EndpointError | None:
@@ -130,22 +131,27 @@ class ErrorFactory:
 
     def _prompt_too_long(self, status: str, error: ErrorDetails) -> EndpointError:
         quoted = self.sanitise(error.message)
-        said = f"says that the prompt is too long for the model {self._model!r}{status}{quoted and f': {quoted}'}"
+        said = (
+            f"says that the prompt is too long for the model {in_quotes(self._model)}{status}{quoted and f': {quoted}'}"
+        )
         return self.error(f"{said}; use a model with a larger context", prompt_too_long=True)
 
     def _describe_incomplete(self, reply: ModelReply) -> str:
         name, reason = self._model, self.sanitise(reply.finish_reason)
         if reply.refusal:
-            return f"passed on a refusal of the model {name!r}: {self.sanitise(reply.refusal)}"
+            return f"passed on a refusal of the model {in_quotes(name)}: {self.sanitise(reply.refusal)}"
         if reason == "length":
-            return f"cut off the reply of {name!r} at its limit of tokens; raise max_tokens, or use another model"
+            return (
+                f"cut off the reply of {in_quotes(name)} at its limit of tokens; raise max_tokens, or use another model"
+            )
         if reason == "content_filter":
-            return f"withheld the reply of {name!r} (content filter); change the task or the model"
+            return f"withheld the reply of {in_quotes(name)} (content filter); change the task or the model"
         if reply.text is None:
-            why = f" (it ended with {reason!r})" if reason else ""
-            return f"sent no text from the model {name!r}{why}; use a model that answers in text"
+            why = f" (it ended with {in_quotes(reason)})" if reason else ""
+            return f"sent no text from the model {in_quotes(name)}{why}; use a model that answers in text"
         if reason not in ("", "stop"):
-            return f"sent no whole reply of {name!r} (it ended with {reason!r}); try later, or use another model"
+            why = f"it ended with {in_quotes(reason)}"
+            return f"sent no whole reply of {in_quotes(name)} ({why}); try later, or use another model"
         return ""
 
     def sanitise(self, text: str) -> str:
@@ -174,9 +180,9 @@ class ErrorFactory:
         if status == 401:  # the endpoint's own words would quote the key
             return f"refused the key (401); {_KEY_ADVICE}" if self._has_key else f"wants a key (401); {_KEY_ADVICE}"
         if status == 403:
-            return f"forbids this key the model {self._model!r} (403); use another key or model"
+            return f"forbids this key the model {in_quotes(self._model)} (403); use another key or model"
         if status == 404:
-            return f"knows no model {self._model!r} (404){quoted}; check the model's name and the base URL"
+            return f"knows no model {in_quotes(self._model)} (404){quoted}; check the model's name and the base URL"
         if quota_spent:
             return f"says that the quota is used up ({status}){quoted}; check the account's balance and limits"
         if status == 429:

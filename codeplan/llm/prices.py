@@ -14,6 +14,7 @@ import msgspec
 from codeplan.errors import UsageError
 from codeplan.llm import toml_files
 from codeplan.types import Usage
+from codeplan.untrusted.values import in_quotes
 
 _TOKENS_PER_PRICE = 1_000_000
 _DATE_SUFFIX = re.compile(r"-\d{4}-\d{2}-\d{2}$")
@@ -72,7 +73,7 @@ def builtin_prices() -> PriceTable:
 def read_prices(path: str | Path) -> PriceTable:
     """The table in a file. Raises UsageError, with the line or the key, if the file is not a price table."""
     if not isinstance(path, str | Path):
-        raise UsageError(f"the setting prices is {path!r}; give the path of a file with a table of prices")
+        raise UsageError(f"the setting prices is {in_quotes(path)}; give the path of a file with a table of prices")
     return _parse_prices(toml_files.read_text(path, "the price table"), str(path))
 
 
@@ -80,7 +81,9 @@ def _parse_prices(text: str, name: str) -> PriceTable:
     table = toml_files.parse_toml(text, name)
     models = table.get("models")
     if isinstance(models, dict):
-        table["models"] = {n: toml_files.convert_value(p, Price, f"{name}, models.{n!r}") for n, p in models.items()}
+        table["models"] = {
+            n: toml_files.convert_value(p, Price, f"{name}, models.{in_quotes(n)}") for n, p in models.items()
+        }
     found = toml_files.convert_value(table, PriceTable, name)
     if not found.models:
         raise UsageError(f'{name} has no prices; give a table [models."NAME"] with input and output for each model')

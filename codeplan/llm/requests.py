@@ -12,6 +12,7 @@ import msgspec
 from codeplan.errors import UsageError
 from codeplan.recording.redaction import remove_secrets
 from codeplan.types import Message
+from codeplan.untrusted.values import in_quotes
 
 EMBEDDINGS_PATH = "/embeddings"
 """The path for embeddings, below the base URL."""
@@ -37,7 +38,9 @@ class RequestSettings(msgspec.Struct, frozen=True):
         choices = {"api": ("chat", "responses"), "max_tokens_field": ("max_tokens", "max_completion_tokens")}
         for field, valid in choices.items():
             if getattr(self, field) not in valid:
-                raise UsageError(f"{field} is {getattr(self, field)!r}; use {' or '.join(map(repr, valid))}")
+                raise UsageError(
+                    f"{field} is {in_quotes(getattr(self, field))}; use {' or '.join(map(in_quotes, valid))}"
+                )
         if self.temperature is not None and not math.isfinite(self.temperature):
             raise UsageError(f"temperature is {self.temperature}; give a number, or leave it out")
         if self.max_tokens is not None and self.max_tokens < 1:
@@ -100,7 +103,7 @@ def validate_model_name(name: str) -> str:
     if not name.strip():
         raise UsageError("the model has no name; give one (such as --model gpt-4.1-mini), or use --model scripted")
     if _json_error(name):
-        raise UsageError(f"the model's name {replace_surrogates(name)!r} is not text in UTF-8; copy it again")
+        raise UsageError(f"the model's name {in_quotes(replace_surrogates(name))} is not text in UTF-8; copy it again")
     return name
 
 

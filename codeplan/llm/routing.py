@@ -9,6 +9,7 @@ from codeplan import plugins
 from codeplan.errors import UsageError
 from codeplan.protocols import LLM, Embeds
 from codeplan.types import Completion, Embeddings, Message, Purpose
+from codeplan.untrusted.values import in_quotes
 
 ROUTES: dict[str, tuple[Purpose, ...]] = {
     "ask_model": ("ask",),
@@ -62,7 +63,9 @@ class RoutedModel:
 def _check_purpose(purpose: str) -> None:
     valid = get_args(Purpose)
     if purpose not in valid:
-        raise UsageError(f"there is no purpose {purpose!r} of a model call; {plugins.suggest_names(purpose, valid)}")
+        raise UsageError(
+            f"there is no purpose {in_quotes(purpose)} of a model call; {plugins.suggest_names(purpose, valid)}"
+        )
 
 
 def _model_settings(model: LLM) -> dict[str, Any]:

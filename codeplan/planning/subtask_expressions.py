@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Final, Literal, TypeAlias
 
 from codeplan.types import Value
+from codeplan.untrusted.values import in_quotes
 
 MAX_STEPS: Final = 50
 _MAX_DEPTH: Final = 50
@@ -106,7 +107,7 @@ def _tokens(text: str) -> list[_Token]:
         if not match:
             rest = text[place:].lstrip()[:30]
             raise DecompositionError(
-                f"its execution order cannot be read from {rest!r} on; write Step N, AND, OR, ( and )"
+                f"its execution order cannot be read from {in_quotes(rest)} on; write Step N, AND, OR, ( and )"
             )
         place = match.end()
         if match["step"]:
@@ -182,4 +183,4 @@ class _Parser:
         token = self._next()
         if token is None:
             return "its end"
-        return f"Step {token}" if isinstance(token, int) else repr(token)
+        return f"Step {token}" if isinstance(token, int) else in_quotes(token)

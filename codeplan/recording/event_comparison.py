@@ -8,7 +8,7 @@ import msgspec
 
 from codeplan.recording.events import EpisodeEnded, Event, PlanStopped
 from codeplan.untrusted.differences import describe_changes
-from codeplan.untrusted.values import quoted, value_text
+from codeplan.untrusted.values import in_quotes, value_text
 
 _TIMING_LIMITS = frozenset({"wall", "cpu", "memory"})
 """Limits that the same plan may reach at another place in another run."""
@@ -46,7 +46,7 @@ def _without_times(event: Event) -> Event:
 
 def _named(event: Event) -> str:
     what = getattr(event, "action", None) or getattr(event, "purpose", None) or getattr(event, "step", None)
-    return type(event).__name__ + (f" ({quoted(what)})" if what else "")
+    return type(event).__name__ + (f" ({in_quotes(what)})" if what else "")
 
 
 def _change(was: object, now: object) -> str:

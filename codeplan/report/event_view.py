@@ -14,6 +14,7 @@ from codeplan.recording import events
 from codeplan.recording.events import Event
 from codeplan.report.summary import model_label
 from codeplan.types import Checkpoint, Diagnostic, Message, Result, Usage
+from codeplan.untrusted.values import in_quotes
 
 Tone = Literal["heading", "start", "step", "good", "bad", "warning", "quiet", "plain"]
 Role = Literal["start", "action", "observation", "question", "answer", "reply", "failure", "output", "note"]
@@ -120,7 +121,7 @@ def _plan_view(event: Event) -> EventView | None:
             blocks = (TextBlock("failure", event.message), VariablesBlock(event.checkpoint))
             return EventView(f"{what} {_place(event.step, event.line)}", "bad", blocks=blocks)
         case events.PlanStopped():
-            title = f"The plan exceeded its limit {event.limit!r} {_place(event.step, event.line)}"
+            title = f"The plan exceeded its limit {in_quotes(event.limit)} {_place(event.step, event.line)}"
             return EventView(title, "bad", blocks=(TextBlock("failure", event.message),))
         case events.PlanFinished():
             return EventView("The plan ran to its end", "quiet")

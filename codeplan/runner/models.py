@@ -12,6 +12,7 @@ from codeplan.llm.openai_client import OpenAIModel
 from codeplan.llm.routing import ROUTES, RoutedModel
 from codeplan.plugins import Setting, SettingSpec
 from codeplan.protocols import LLM
+from codeplan.untrusted.values import in_quotes
 
 _ROUTE_SETTINGS = {
     "ask_model": Setting("Another model for a plan's ask_llm; NAME@URL is at another endpoint.", "recordable"),
@@ -42,7 +43,9 @@ def connect(name: str, **given: Any) -> LLM:
     """
     for key in given:
         if key not in (valid := setting_names(name)):
-            raise UsageError(f"the model {name!r} has no setting {key!r}; {plugins.suggest_names(key, valid)}")
+            raise UsageError(
+                f"the model {in_quotes(name)} has no setting {in_quotes(key)}; {plugins.suggest_names(key, valid)}"
+            )
     common = {key: value for key, value in given.items() if key not in ROUTES}
     main = _build_model(name, common)
     others = {
@@ -55,14 +58,14 @@ def connect(name: str, **given: Any) -> LLM:
 
 def _build_model(name: str, given: dict[str, Any]) -> LLM:
     named = {} if name == "scripted" else {"name": name}
-    model: LLM = plugins.build(_model_class(name), {**named, **given}, f"the model {name!r}")
+    model: LLM = plugins.build(_model_class(name), {**named, **given}, f"the model {in_quotes(name)}")
     return model
 
 
 def _build_other_model(route: str, spec: object, common: dict[str, Any]) -> LLM:
     """The model of one route, from ``NAME`` or ``NAME@URL``."""
     if not isinstance(spec, str):
-        raise UsageError(f"the setting {route} is {spec!r}; give a model's name, or NAME@URL")
+        raise UsageError(f"the setting {route} is {in_quotes(spec)}; give a model's name, or NAME@URL")
     name, url = _split_address(spec)
     valid = plugins.setting_names(_model_class(name))
     given = {key: value for key, value in common.items() if key in valid}

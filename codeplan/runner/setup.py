@@ -20,6 +20,7 @@ from codeplan.recording.redaction import remove_secrets
 from codeplan.recording.trace import Trace
 from codeplan.runner import models
 from codeplan.types import BudgetSpent, Crashed, InfrastructureFailed, Interrupted, NotSolved, Result, Task, TooLarge
+from codeplan.untrusted.values import in_quotes
 from codeplan.version import VERSION
 
 _SECRET_SETTINGS = frozenset({"api_key", "base_url", "extra_body"})
@@ -201,7 +202,7 @@ def _split_settings(participants: Mapping[str, object], settings: Mapping[str, A
     known = {name for names in accepted.values() for name in names}
     for name in settings:
         if name not in known:
-            raise UsageError(f"there is no setting {name!r} here; {plugins.suggest_names(name, known)}")
+            raise UsageError(f"there is no setting {in_quotes(name)} here; {plugins.suggest_names(name, known)}")
     return {part: {n: v for n, v in settings.items() if n in names} for part, names in accepted.items()}
 
 

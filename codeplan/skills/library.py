@@ -22,6 +22,7 @@ from codeplan.skills.skill import EvidenceRecord, Skill, SkillStatus
 from codeplan.skills.synchronised_index import SynchronisedIndex
 from codeplan.types import Task
 from codeplan.untrusted import files
+from codeplan.untrusted.values import in_quotes
 
 LOCK_FILE, IGNORE_FILE = ".lock", ".gitignore"
 _IGNORE_RULES = "# derived from the folders, or temporary\n.index.sqlite*\n.lock\n.*.tmp\n"
@@ -102,7 +103,9 @@ class SkillLibrary:
         if len(there) > 1:
             raise UsageError(f"{' and '.join(there)} have a skill {own}; name it as in {there[0]}/{own}")
         if not there:
-            raise UsageError(f"there is no skill {name!r:.120} in {self.path}; codeplan skills list shows its skills")
+            raise UsageError(
+                f"there is no skill {in_quotes(name, 120)} in {self.path}; codeplan skills list shows its skills"
+            )
         return self.get(there[0], own, version)
 
     def read_evidence(self, skill: Skill) -> list[EvidenceRecord]:

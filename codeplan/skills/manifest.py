@@ -17,6 +17,7 @@ from codeplan.errors import UsageError
 from codeplan.skills.durable_files import DamagedSkill
 from codeplan.skills.skill import Skill, SkillOrigin, SkillStatus
 from codeplan.untrusted.toml import parse_toml
+from codeplan.untrusted.values import in_quotes
 
 FENCE = "+++"
 MAX_MANIFEST_BYTES = 256 * 1024
@@ -60,7 +61,7 @@ class SkillManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 def require_valid_name(name: str, what: str = "a skill") -> str:
     """Return a name that is valid for a folder. Raises: UsageError for another."""
     if not _NAME.fullmatch(name):
-        raise UsageError(f"{name[:100]!r} is not a valid name for {what}; use at most 80 of a-z, 0-9, - and _")
+        raise UsageError(f"{in_quotes(name, 100)} is not a valid name for {what}; use at most 80 of a-z, 0-9, - and _")
     return name
 
 

@@ -18,6 +18,7 @@ from codeplan.skills.skill import EvidenceRecord, Skill
 from codeplan.skills.skill_store import SkillStore
 from codeplan.skills.stores import FixedStore, MissingStore, ReadOnlyStore
 from codeplan.types import Task
+from codeplan.untrusted.values import in_quotes
 
 
 def open_store(library: SkillStore | str | Path | None, skill: str | None = None) -> SkillStore | None:
@@ -103,8 +104,8 @@ class SkillSelector:
 def _check_embeddings(embeddings: str, store: SkillStore | None) -> None:
     """Raise UsageError if the setting cannot be used."""
     if not embeddings.strip():
-        raise UsageError(f"the setting embeddings is {embeddings!r}; give the name of an embedding model")
+        raise UsageError(f"the setting embeddings is {in_quotes(embeddings)}; give the name of an embedding model")
     if store is None:
         raise UsageError("embeddings are for choosing skills; name a skill library too, with library=FOLDER")
     if not isinstance(store, EmbeddingSkillStore):
-        raise UsageError(f"the store {store!r:.120} does not choose by embeddings; leave embeddings out")
+        raise UsageError(f"the store {in_quotes(store, 120)} does not choose by embeddings; leave embeddings out")

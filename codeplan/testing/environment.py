@@ -21,6 +21,7 @@ from codeplan.agent_api import agent_api
 from codeplan.errors import UsageError
 from codeplan.protocols import Environment, GeneratesTasks
 from codeplan.types import Observation, Task
+from codeplan.untrusted.values import in_quotes
 
 MAX_CONTRACT_ACTIONS = 500
 """Actions to try before the tests conclude that an environment has no action limit."""
@@ -147,8 +148,8 @@ class EnvironmentContract:
             for action in (self.non_winning_action, *ODD_ACTIONS):
                 answer = env.step(action)
                 assert type(answer) is Observation
-                assert answer.text, f"the action {action[:20]!r} gets an empty answer"
-                assert not answer.success, f"the action {action[:20]!r} wins"
+                assert answer.text, f"the action {in_quotes(action, 20)} gets an empty answer"
+                assert not answer.success, f"the action {in_quotes(action, 20)} wins"
 
     def test_step_before_any_reset_is_refused(self) -> None:
         with self._open() as env:

@@ -41,7 +41,7 @@ def whole_value_text(value: object, max_characters: int) -> str | None:
     return None if writer.abbreviated else text
 
 
-def quoted(text: object, max_characters: int = 100) -> str:
+def in_quotes(text: object, max_characters: int = 80) -> str:
     """A name or another short text from elsewhere, in quotes, with escapes, for a message; cut if it is long."""
     return value_text(text, max_characters)
 
@@ -192,6 +192,10 @@ def _write_defaultdict(writer: ValueWriter, value: defaultdict[Any, Any], depth:
     writer.pairs(f"defaultdict({named[:_MAX_TYPE_NAME]}, {{", dict.items(value), "})", depth)
 
 
+def _write_error(writer: ValueWriter, value: BaseException, depth: int) -> None:
+    writer.series(f"{_type_name(value)}(", value.args, ")", depth)
+
+
 def _items(value: dict[Any, Any]) -> Iterable[tuple[Any, Any]]:
     return OrderedDict.items(value) if isinstance(value, OrderedDict) else dict.items(value)
 
@@ -207,6 +211,7 @@ _WRITERS: Final[dict[type, Callable[[ValueWriter, Any, int], None]]] = {
     Counter: _write_dict,
     defaultdict: _write_defaultdict,
     msgspec.Struct: ValueWriter.fields,
+    BaseException: _write_error,
 }
 """How the builtin containers are written. A subclass is written as the first of these that it extends."""
 

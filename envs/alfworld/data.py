@@ -17,6 +17,7 @@ from codeplan.envs.alfworld.game_files import GAME_FILE, KINDS_BY_TYPE, STATE_FI
 from codeplan.envs.household.walkthrough import find_walkthrough
 from codeplan.errors import UsageError
 from codeplan.types import Task
+from codeplan.untrusted.values import in_quotes
 
 SPLIT_SIZES = {"valid_unseen": 134, "valid_seen": 140, "train": 3553}
 """The splits of ALFWorld's data and their numbers of games."""
@@ -113,8 +114,8 @@ class ALFWorldData:
     def _unknown(self, id: str) -> UsageError:
         example = next(iter(self.splits.values()))[0]
         return UsageError(
-            f"there is no game {id[:200]!r} of ALFWorld in {self.folder}; an id names the folders of task and trial, "
-            f"as in {_id(example)}"
+            f"there is no game {in_quotes(id, 200)} of ALFWorld in {self.folder}; an id names the folders of task "
+            f"and trial, as in {_id(example)}"
         )
 
 

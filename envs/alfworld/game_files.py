@@ -19,6 +19,7 @@ from codeplan.envs.alfworld.pddl import PDDLProblem, parse_problem
 from codeplan.envs.household.game import MOVE_DIALECT, Dialect, Game, HouseholdState, Object, Receptacle, number_names
 from codeplan.envs.household.generator import GOAL_TEXTS
 from codeplan.types import Value
+from codeplan.untrusted.values import in_quotes
 
 GAME_FILE, STATE_FILE, TRAJECTORY_FILE = "game.tw-pddl", "initial_state.pddl", "traj_data.json"
 """The files of a trial: a game, or the two files that a game can be made from."""
@@ -215,7 +216,7 @@ def _location_number(names: dict[str, str], location: str) -> int:
     """The number of a location."""
     _, _, number = names.get(location, "").rpartition(" ")
     if not number:
-        raise ValueError(f"its location {location!r} does not look like loc_bar_1_bar_2")
+        raise ValueError(f"its location {in_quotes(location)} does not look like loc_bar_1_bar_2")
     return int(number)
 
 

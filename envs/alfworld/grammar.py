@@ -6,6 +6,7 @@ import json
 import re
 
 from codeplan.envs.household.game import Dialect
+from codeplan.untrusted.values import in_quotes
 
 _STRING = r'"((?:[^"\\]|\\.)*+)"'
 _GOAL = '"Your task is to: '
@@ -27,7 +28,9 @@ def parse_dialect(grammar: str) -> Dialect:
     head, first, rest = command.partition("{o}")
     middle, second, _ = rest.partition("{r}")
     if not (head.strip() and first and middle.strip() and second):
-        raise ValueError(f"its command that puts things must name an object and then a receptacle: {command!r}")
+        raise ValueError(
+            f"its command that puts things must name an object and then a receptacle: {in_quotes(command)}"
+        )
     putting = _find(grammar, rf'"PutObject\.feedback"\s*:\s*\[\s*\{{\s*"rhs"\s*:\s*{_STRING}', "the answer to putting")
     arriving = _find(grammar, rf'"GotoLocation\.feedback"\s*:\s*\[\s*\{{\s*"rhs"\s*:\s*{_STRING}', "the arrival")
     return Dialect(

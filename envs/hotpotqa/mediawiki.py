@@ -20,6 +20,7 @@ import msgspec
 
 from codeplan.envs.hotpotqa.wiki_cache import RevisionNumber
 from codeplan.errors import EnvironmentFailure
+from codeplan.untrusted.values import in_quotes
 from codeplan.version import VERSION
 
 _MAX_BYTES = 16_000_000
@@ -159,7 +160,7 @@ class MediaWiki:
 
     def _describe_status(self, status: int) -> str:
         if status == 403:
-            return f"refuses (403) the User-Agent {self._user_agent!r}; give a contact that reaches you"
+            return f"refuses (403) the User-Agent {in_quotes(self._user_agent)}; give a contact that reaches you"
         return f"answers with status {status}; is this the address of a MediaWiki API?"
 
     def _failure(self, problem: str) -> EnvironmentFailure:

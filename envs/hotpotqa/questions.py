@@ -14,6 +14,7 @@ import msgspec
 
 from codeplan.errors import UsageError
 from codeplan.types import Task, Value
+from codeplan.untrusted.values import in_quotes
 
 NAME = "hotpotqa"
 _SPLITS = ("test", "dev", "train")
@@ -194,4 +195,4 @@ def _react_order() -> list[int]:
 
 
 def _unknown_question(id: str, example: str) -> UsageError:
-    return UsageError(f"HotpotQA has no question {id[:80]!r} here; an id looks like {example!r}")
+    return UsageError(f"HotpotQA has no question {in_quotes(id, 80)} here; an id looks like {in_quotes(example)}")

@@ -11,6 +11,7 @@ from codeplan.envs.hotpotqa.paragraphs import extract_paragraphs
 from codeplan.envs.hotpotqa.wiki import MAX_SIMILAR_TITLES, SimilarTitles, WikiPage
 from codeplan.envs.hotpotqa.wiki_cache import PageRevision, SearchMiss, WikiCache, default_cache_file
 from codeplan.errors import EnvironmentFailure, UsageError
+from codeplan.untrusted.values import in_quotes
 
 WIKIPEDIA_API_URL = "https://en.wikipedia.org/w/api.php"
 
@@ -89,7 +90,9 @@ class Wikipedia:
         if text is None:
             reply = self._api.request(action="parse", oldid=str(page.revision), prop="text", disablelimitreport="1")
             if reply.parse is None:
-                raise EnvironmentFailure(f"the encyclopedia at {self._api.url} gives no text of {page.title!r}")
+                raise EnvironmentFailure(
+                    f"the encyclopedia at {self._api.url} gives no text of {in_quotes(page.title)}"
+                )
             text = extract_paragraphs(reply.parse.text)
             self._cache.save_page(page, text)
         return text
@@ -102,8 +105,8 @@ def _may_be_title(text: str) -> bool:
 def _check_contact(contact: str | None) -> str:
     if not contact or not re.fullmatch(r"[!-\-0-?A-~]*[@/.][!-~ ]*", contact):
         raise UsageError(
-            f"Wikipedia requires a contact, and the setting contact is {contact!r}; give your e-mail address or the "
-            "address of a page about you or your project, as in contact=me@example.org"
+            f"Wikipedia requires a contact, and the setting contact is {in_quotes(contact)}; give your e-mail address "
+            "or the address of a page about you or your project, as in contact=me@example.org"
         )
     return contact
 
@@ -112,4 +115,4 @@ def _check_date(before: str) -> str:
     try:
         return date.fromisoformat(before).isoformat()
     except ValueError:
-        raise UsageError(f"the setting before is {before!r}; give a day as in 2017-10-01") from None
+        raise UsageError(f"the setting before is {in_quotes(before)}; give a day as in 2017-10-01") from None

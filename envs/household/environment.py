@@ -15,6 +15,7 @@ from codeplan.envs.household.rooms import Difficulty
 from codeplan.errors import UsageError
 from codeplan.plugins import Setting
 from codeplan.types import Observation, Task
+from codeplan.untrusted.values import in_quotes
 
 _SPLIT_SEEDS = {"test": range(50), "dev": range(1000, 1050), "train": range(2000, 2200)}
 
@@ -67,16 +68,20 @@ class Household(HouseholdGameEnvironment):
         if not kind:
             kind, _, digits = task.id.rpartition("/")
             if not (kind and digits.isascii() and digits.isdigit() and len(digits) < 20):
-                raise UsageError(f"the household has no task {task.id!r}; an id is a kind and a seed, as in heat/17")
+                raise UsageError(
+                    f"the household has no task {in_quotes(task.id)}; an id is a kind and a seed, as in heat/17"
+                )
             seed = int(digits)
         self._check(kind, seed)
         return kind, seed
 
     def _check(self, kind: str, seed: int) -> None:
         if kind not in self.kinds:
-            raise UsageError(f"the household has no tasks of kind {kind!r}; its kinds are {', '.join(self.kinds)}")
+            raise UsageError(
+                f"the household has no tasks of kind {in_quotes(kind)}; its kinds are {', '.join(self.kinds)}"
+            )
         if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-            raise UsageError(f"the seed of a household task must be a whole number from 0 up (got {seed!r})")
+            raise UsageError(f"the seed of a household task must be a whole number from 0 up (got {in_quotes(seed)})")
 
 
 make = Household

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from codeplan.envs.household.engine import BLADES, TREATMENTS, ActionRule, rules_by_verb
 from codeplan.envs.household.game import Game, HouseholdState, Receptacle
 from codeplan.types import Value
+from codeplan.untrusted.values import in_quotes
 
 
 class FailedAction(Value, frozen=True):
@@ -85,7 +86,7 @@ def _form(rule: ActionRule) -> str:
 def _ill_formed(name: str) -> str | None:
     if re.fullmatch(r"[A-Za-z]+", name):
         return f"The number of the {name} is missing, as in: {name} 1."
-    return None if re.fullmatch(r"[a-z]+ \d+", name) else f"{name[:40]!r} is no name; a name is like: apple 1."
+    return None if re.fullmatch(r"[a-z]+ \d+", name) else f"{in_quotes(name, 40)} is no name; a name is like: apple 1."
 
 
 def _unknown_receptacle(a: FailedAction, name: str) -> str | None:

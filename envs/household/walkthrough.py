@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from codeplan.envs.household import engine
 from codeplan.envs.household.game import Game
+from codeplan.untrusted.values import in_quotes
 
 
 def find_walkthrough(game: Game) -> tuple[str, ...]:
@@ -135,6 +136,6 @@ class _Solver:
     def do(self, action: str) -> None:
         outcome = engine.try_action(self.game, self.state, action)
         if outcome is None:
-            raise ValueError(f"the action {action!r} cannot be done there")
+            raise ValueError(f"the action {in_quotes(action)} cannot be done there")
         self.state = outcome[0]
         self.actions.append(action)

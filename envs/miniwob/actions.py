@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, cast, get_args
 
 from codeplan.types import Value
+from codeplan.untrusted.values import in_quotes
 
 ActionName = Literal["type", "press_key", "click_option", "click_xpath", "move_mouse_on"]
 KeyName = Literal["enter", "space", "arrow_left", "arrow_right", "arrow_up", "arrow_down", "backspace"]
@@ -46,4 +47,4 @@ def _describe_argument(name: str) -> str:
 
 
 def _shorten(text: str) -> str:
-    return repr(text if len(text) <= 60 else f"{text[:60]}…")
+    return in_quotes(text, 60)

@@ -6,6 +6,7 @@ from codeplan.envs.miniwob.observations import DONE_PREFIX, ERROR_PREFIX, GOAL_P
 from codeplan.errors import AgentError
 from codeplan.protocols import Act
 from codeplan.types import Observation
+from codeplan.untrusted.values import in_quotes
 
 
 class MiniWobAgent:
@@ -69,7 +70,11 @@ class MiniWobAgent:
             text.removeprefix(ERROR_PREFIX).partition(PAGE_PREFIX) if text.startswith(ERROR_PREFIX) else ("", "", text)
         )
         self.current_state = page.removeprefix(PAGE_PREFIX)
-        self._last = f"{name} {argument!r}, which failed: {fault.strip()}" if fault else f"{name} {argument!r}."
+        self._last = (
+            f"{name} {in_quotes(argument, 200)}, which failed: {fault.strip()}"
+            if fault
+            else f"{name} {in_quotes(argument, 200)}."
+        )
         if fault and not self.current_state.startswith(DONE_PREFIX):
             raise AgentError(fault.strip())
         return self.current_state

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from codeplan.errors import UsageError
+from codeplan.untrusted.values import in_quotes
 
 INSTALL_HINT = (
     "install one, such as Debian's with: apt-get install -y chromium-headless-shell (or any Chrome or Chromium), "
@@ -32,7 +33,7 @@ def find_browser(named: str | None = None) -> Path:
     """
     if named is not None:
         if not (given := shutil.which(named)):
-            raise UsageError(f"the browser {named!r} is not a program; {INSTALL_HINT}")
+            raise UsageError(f"the browser {in_quotes(named)} is not a program; {INSTALL_HINT}")
         return Path(given)
     known = next((Path(path) for path in _PATHS if Path(path).is_file()), None)
     program = known or next((Path(found) for name in _NAMES if (found := shutil.which(name))), None)

@@ -17,6 +17,7 @@ from codeplan.envs.miniwob.tasks import NAME, SPLITS, list_tasks, make_task, pag
 from codeplan.errors import UsageError
 from codeplan.plugins import Setting, suggest_names
 from codeplan.types import ActionSpace, Observation, Task
+from codeplan.untrusted.values import in_quotes
 
 DataMode = Literal["train", "test"]
 
@@ -82,7 +83,7 @@ class MiniWob(LimitedEnvironment[EpisodeSnapshot]):
     def task(self, kind: str, seed: int) -> Task:
         """The task of a page and a seed from 0 up. Raises: UsageError for any other page or seed."""
         if kind not in self._pages.names():
-            raise UsageError(f"MiniWoB++ has no task {kind[:80]!r}; {suggest_names(kind[:80], self.kinds)}")
+            raise UsageError(f"MiniWoB++ has no task {in_quotes(kind, 80)}; {suggest_names(kind[:80], self.kinds)}")
         return make_task(kind, seed)
 
     def reset(self, task: Task) -> Observation:

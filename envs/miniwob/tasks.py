@@ -9,6 +9,7 @@ from codeplan.envs.generated_tasks import GeneratedTasks, split_for_seed
 from codeplan.envs.miniwob.page_folder import FEEDBACK_TASKS, PAPER_TASKS
 from codeplan.errors import UsageError
 from codeplan.types import Task
+from codeplan.untrusted.values import in_quotes
 
 NAME = "miniwob"
 
@@ -36,7 +37,7 @@ def make_task(kind: str, seed: int) -> Task:
     """The task of a page and a seed. Raises: UsageError if the seed is invalid."""
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < _SEED_LIMIT:
         raise UsageError(
-            f"the seed of a MiniWoB++ task must be a whole number from 0 to {_SEED_LIMIT - 1} (got {seed!r})"
+            f"the seed of a MiniWoB++ task must be a whole number from 0 to {_SEED_LIMIT - 1} (got {in_quotes(seed)})"
         )
     return _task(kind, seed, "other" if kind not in PAPER_TASKS else split_for_seed(seed))
 
@@ -47,7 +48,9 @@ def page_and_seed(task: Task) -> tuple[str, int]:
         return task.kind, task.seed
     kind, _, digits = task.id.rpartition("/")
     if not (kind and digits.isascii() and digits.isdigit() and len(digits) < 17):
-        raise UsageError(f"MiniWoB++ has no task {task.id[:80]!r}; an id is a page and a seed, as in click-button/17")
+        raise UsageError(
+            f"MiniWoB++ has no task {in_quotes(task.id, 80)}; an id is a page and a seed, as in click-button/17"
+        )
     return kind, int(digits)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from codeplan.envs.textcraft.recipes import RecipeBook, read_data_file, recipe_book
 from codeplan.errors import UsageError
+from codeplan.untrusted.values import in_quotes
 
 MAX_DISTRACTORS = 10
 
@@ -76,5 +77,5 @@ def _parse_line(line: str, where: str) -> tuple[int, tuple[str, ...]]:
         raise UsageError(f"{where} is not a recorded task: its seed must be a number and its commands a list of texts")
     unknown = next((c for c in listed if c not in recipe_book().commands), None)
     if unknown is not None:
-        raise UsageError(f"{where} has the command {unknown!r}, which is not one of TextCraft's recipes")
+        raise UsageError(f"{where} has the command {in_quotes(unknown)}, which is not one of TextCraft's recipes")
     return seed, tuple(listed)

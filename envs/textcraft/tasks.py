@@ -8,6 +8,7 @@ from functools import cache
 from codeplan.envs.textcraft.recipes import RecipeBook, display_name, read_data_file, recipe_book
 from codeplan.errors import UsageError
 from codeplan.types import Task
+from codeplan.untrusted.values import in_quotes
 
 NAME = "textcraft"
 MIN_DEPTH = 2
@@ -30,7 +31,7 @@ def find_task(task: Task) -> Task:
     known = _ids().get(task.id) or _ids().get(f"{task.kind}/{task.seed}")
     if known is None:
         raise UsageError(
-            f"TextCraft has no task {task.id[:80]!r}; an id is a depth and a seed, as in depth3/17, "
+            f"TextCraft has no task {in_quotes(task.id, 80)}; an id is a depth and a seed, as in depth3/17, "
             f"and the seeds run from 0 to {len(_ids()) - 1}"
         )
     return known

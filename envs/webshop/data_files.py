@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from codeplan.errors import UsageError
+from codeplan.untrusted.values import in_quotes
 
 CHUNK_SIZE = 1 << 20
 """Characters per read."""
@@ -121,7 +122,7 @@ class _Reader:
     def expect(self, sign: str) -> None:
         """Skip the next character, which must be ``sign``."""
         if self._next() != sign:
-            raise self._malformed(f"{sign!r} is missing")
+            raise self._malformed(f"{in_quotes(sign)} is missing")
         self._at += 1
 
     def ends_with(self, sign: str) -> bool:

@@ -22,6 +22,7 @@ from codeplan.envs.webshop.session import WebShopContext, WebShopSnapshot
 from codeplan.envs.webshop.walkthrough import walkthrough
 from codeplan.errors import UsageError
 from codeplan.types import ActionSpace, Observation, Task, Value
+from codeplan.untrusted.values import in_quotes
 
 NAME, KIND = "webshop", "buy"
 
@@ -159,5 +160,6 @@ class WebShop(RestorableEnvironment[WebShopSnapshot]):
 
     def _unknown_task(self, id: str) -> UsageError:
         return UsageError(
-            f"WebShop has no task {id[:80]!r}; an id looks like {KIND}/17, with seeds from 0 to {len(self._order) - 1}"
+            f"WebShop has no task {in_quotes(id, 80)}; an id looks like {KIND}/17, with seeds from 0 "
+            f"to {len(self._order) - 1}"
         )

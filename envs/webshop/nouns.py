@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from codeplan.errors import UsageError
+from codeplan.untrusted.values import in_quotes
 
 NounFinder = Callable[[str], tuple[str, ...]]
 """Returns the nouns and proper nouns of a product's name, in lower case and in order, duplicates included."""
@@ -42,7 +43,7 @@ def make_noun_finder(how: str) -> NounFinder:
         return find_nouns_by_rules
     tool, _, pipeline = how.partition(":")
     if tool != "spacy":
-        raise UsageError(f"WebShop's setting nouns is {how!r}; give rules, spacy, or spacy:PIPELINE")
+        raise UsageError(f"WebShop's setting nouns is {in_quotes(how)}; give rules, spacy, or spacy:PIPELINE")
     return make_spacy_noun_finder(pipeline or "en_core_web_lg")
 
 
@@ -78,7 +79,7 @@ def _load_pipeline(model: str) -> Callable[[str], Any]:
         raise UsageError("nouns by spaCy need its package: pip install 'codeplan[spacy]'; or leave nouns out") from None
     except OSError:
         raise UsageError(
-            f"the spaCy pipeline {model!r} is not installed; install it (python -m spacy download en_core_web_lg gives "
-            "the one that WebShop uses), name one by nouns='spacy:NAME', or leave nouns out"
+            f"the spaCy pipeline {in_quotes(model)} is not installed; install it (python -m spacy download "
+            "en_core_web_lg gives the one that WebShop uses), name one by nouns='spacy:NAME', or leave nouns out"
         ) from None
     return pipeline

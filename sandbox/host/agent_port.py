@@ -14,6 +14,7 @@ from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.frames import CallFrame, ErrorFrame, ResultFrame
 from codeplan.sandbox.protocol.values import NotPlainData, escape_surrogates, pack_value, unpack_value
 from codeplan.types import Observation
+from codeplan.untrusted.values import in_quotes
 
 _Request: TypeAlias = frames.CallFrame | frames.ReadFrame | frames.AskFrame
 
@@ -89,12 +90,12 @@ class AgentPort:
         if isinstance(request, frames.AskFrame):
             return "ask_llm", lambda: self._ask(request.question)
         if request.attribute not in self.attributes:
-            raise frames.ProtocolError(f"the agent has no attribute {request.attribute[:80]!r}")
+            raise frames.ProtocolError(f"the agent has no attribute {in_quotes(request.attribute, 80)}")
         return request.attribute, lambda: getattr(self._agent, request.attribute)
 
     def _resolve_call(self, call: CallFrame) -> Callable[[], object]:
         if call.method not in self.methods:
-            raise frames.ProtocolError(f"the agent has no method {call.method[:80]!r}")
+            raise frames.ProtocolError(f"the agent has no method {in_quotes(call.method, 80)}")
         try:
             args = [unpack_value(a) for a in call.args]
             kwargs = {name: unpack_value(v) for name, v in call.kwargs.items()}

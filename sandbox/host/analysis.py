@@ -16,6 +16,7 @@ from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.plain_data import ANALYSIS_RULES, MAX_ANALYSIS_BYTES, find_non_plain
 from codeplan.types import Rejected
+from codeplan.untrusted.values import in_quotes
 
 _FRAME_EXTRA: Final = 1 << 10
 
@@ -28,7 +29,7 @@ def build_job(topic: str, source: str, arguments: Mapping[str, Any]) -> frames.A
         problem = f"more than {MAX_ANALYSIS_BYTES:,} bytes"
     if problem is not None:
         raise UsageError(
-            f"the arguments of the analysis {topic!r} hold {problem}; give it texts, numbers, lists and dicts"
+            f"the arguments of the analysis {in_quotes(topic)} hold {problem}; give it texts, numbers, lists and dicts"
         )
     return job
 
@@ -46,27 +47,31 @@ def run_analysis(worker: WorkerProcess, job: frames.AnalysisJob, limits: Limits)
         reply = worker.receive(deadline)
         return _verify_reply(reply, job)
     except DeadlineExceeded:
-        raise SandboxError(f"the analysis {job.topic!r} took longer than {limits.wall:g} s") from None
+        raise SandboxError(f"the analysis {in_quotes(job.topic)} took longer than {limits.wall:g} s") from None
     except WorkerDisconnected:
         end = worker.find_end()
         if end.killed:
             raise WorkerKilled(end, had_job=True) from None
-        raise SandboxError(f"the analysis {job.topic!r} crashed on this source or exceeded its limits") from None
+        raise SandboxError(
+            f"the analysis {in_quotes(job.topic)} crashed on this source or exceeded its limits"
+        ) from None
     except frames.ProtocolError as error:
-        raise SandboxError(f"the analysis {job.topic!r} broke the protocol: {error}") from None
+        raise SandboxError(f"the analysis {in_quotes(job.topic)} broke the protocol: {error}") from None
 
 
 def _verify_reply(reply: frames.WorkerFrame, job: frames.AnalysisJob) -> Any | Rejected:
     if isinstance(reply, frames.RejectionFrame):
         return verified_rejection(reply, job.source)
     if isinstance(reply, frames.AnalysisFailed):
-        raise (UsageError if reply.invalid_job else SandboxError)(f"the analysis {job.topic!r} failed: {reply.message}")
+        raise (UsageError if reply.invalid_job else SandboxError)(
+            f"the analysis {in_quotes(job.topic)} failed: {reply.message}"
+        )
     assert isinstance(reply, frames.Analysis), "the conversation allows no other answer"
     try:
         findings = msgspec.json.decode(reply.findings)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise SandboxError(f"the analysis {job.topic!r} returned unreadable JSON ({error})") from None
+        raise SandboxError(f"the analysis {in_quotes(job.topic)} returned unreadable JSON ({error})") from None
     problem = find_non_plain(findings, ANALYSIS_RULES)
     if problem is not None:
-        raise SandboxError(f"the analysis {job.topic!r} returned {problem}, which is not plain data")
+        raise SandboxError(f"the analysis {in_quotes(job.topic)} returned {problem}, which is not plain data")
     return findings

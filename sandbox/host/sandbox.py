@@ -21,6 +21,7 @@ from codeplan.sandbox.protocol.cage_layers import Layer
 from codeplan.sandbox.protocol.codec import CheckpointError
 from codeplan.sandbox.protocol.run_progress import LineCoverage, OutputChunk, Progress, StepEntry
 from codeplan.types import AgentApi, Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, ResourceUsage, Stopped
+from codeplan.untrusted.values import in_quotes
 
 __all__ = ["OutputChunk", "Progress", "Sandbox", "StepEntry", "probe_layers"]
 
@@ -228,7 +229,7 @@ def _verify_run_job(job: frames.RunJob) -> None:
     """Raise UsageError for a wrong number, CheckpointError for a checkpoint that a worker could not unpack."""
     for name, value in {"start_from": job.start_from, "seed": job.seed}.items():
         if type(value) is not int or not -(2**63) <= value < 2**63:
-            raise UsageError(f"{name} must be a whole number of at most 64 bits, not {value!r:.80}")
+            raise UsageError(f"{name} must be a whole number of at most 64 bits, not {in_quotes(value, 80)}")
     try:
         frames.unpack_host_frame(frames.pack(job)[frames.HEADER_BYTES :])
     except (TypeError, ValueError, OverflowError, RecursionError, frames.ProtocolError) as error:

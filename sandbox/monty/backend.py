@@ -23,6 +23,7 @@ from codeplan.sandbox.protocol.codec import decode
 from codeplan.sandbox.protocol.run_progress import Progress
 from codeplan.sandbox.runtime.names import RESERVED_NAMES
 from codeplan.types import AgentApi, Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, Stopped
+from codeplan.untrusted.values import in_quotes
 
 _MAX_PROCESSES: Final = 64
 _MAX_SUSPENSIONS: Final = 1_000_000
@@ -78,7 +79,7 @@ class MontyBackend:
         """Run a plan as ``Sandbox.run`` does; a plan given as text is checked first."""
         for name, value in {"start_from": start_from, "seed": seed}.items():
             if type(value) is not int:
-                raise UsageError(f"{name} must be a whole number, not {value!r:.80}")
+                raise UsageError(f"{name} must be a whole number, not {in_quotes(value, 80)}")
         if checkpoint is not None:
             decode(checkpoint)
         checked = self.check(plan, type(agent)) if isinstance(plan, str) else plan

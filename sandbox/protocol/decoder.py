@@ -166,13 +166,13 @@ def _single_text(at: int, parts: list[Any]) -> str:
 
 def _verify_index(part: Any, count: int) -> int:
     if type(part) is not int or not 0 <= part < count:
-        raise ValueError(f"{part!r:.40} is not the number of a node")
+        raise ValueError("a part or a variable is not the number of a node")
     return part
 
 
 def _verify_name(name: Any) -> str:
     if type(name) is not str or len(name) > MAX_NAME_CHARS or not name.isidentifier():
-        raise ValueError(f"{name!r:.40} is not the name of a variable")
+        raise ValueError("a name is not that of a variable")
     return name
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.foreign_values import count_steps, doubled
 
 from codeplan.types import Task
-from codeplan.untrusted.values import iterate_scalars, quoted, value_text, whole_value_text
+from codeplan.untrusted.values import in_quotes, iterate_scalars, value_text, whole_value_text
 
 SMALL = [
     *(1, -2.5, None, True, "a'b", b"\0", float("inf"), "\u202e", "\ud800\n", -(2**70)),
@@ -105,6 +105,8 @@ def test_other_values_are_named_and_values_of_codeplan_show_their_fields() -> No
     assert value_text([range(3), 1j, object], 100) == "[<a range>, <a complex>, <a type>]"
     assert value_text(namedtuple("P", "a")(1), 100) == "(1,)"
     assert value_text(Task("pick/0"), 200).startswith("Task(id='pick/0', env=")
+    assert value_text(KeyError("x" * 900, ["y"]), 40) == "KeyError('" + "x" * 30 + "…"
+    assert value_text(OSError(2, "no file"), 100) == repr(OSError(2, "no file"))
     long_name = type("T" * 500, (), {})()
     assert len(value_text(long_name, 1000)) < 100
 
@@ -168,9 +170,9 @@ def test_a_deep_value_ends_in_an_ellipsis(wrap: Any) -> None:
 
 
 def test_a_name_in_a_message_is_quoted_and_cut() -> None:
-    assert quoted("a'b\n") == '"a\'b\\n"'
-    assert quoted("x" * 5_000_000) == "'" + "x" * 99 + "…"
-    assert quoted(3) == "3"
+    assert in_quotes("a'b\n") == '"a\'b\\n"'
+    assert in_quotes("x" * 5_000_000) == "'" + "x" * 79 + "…"
+    assert in_quotes(3) == "3"
 
 
 def test_every_scalar_of_a_value_is_found_once_for_each_container() -> None:

@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 
 from codeplan import plugins
 from codeplan.errors import UsageError
+from codeplan.untrusted.values import in_quotes
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -58,7 +59,7 @@ def make_engine(name: str, workers: int, address: str | None = None) -> Engine:
     Raises: UsageError for an unknown name, an address without use, or a missing package.
     """
     if name not in _ENGINE_CLASSES:
-        raise UsageError(f"there is no engine {name!r}; {plugins.suggest_names(name, ENGINE_NAMES)}")
+        raise UsageError(f"there is no engine {in_quotes(name)}; {plugins.suggest_names(name, ENGINE_NAMES)}")
     remote = name in ("dask", "ray")
     if address and not remote:
         raise UsageError(f"the engine {name} runs on this machine; leave --address out, or name dask or ray")

@@ -11,6 +11,7 @@ from codeplan.protocols import LLM
 from codeplan.recording.events import ModelCalled
 from codeplan.recording.tape import read_tape
 from codeplan.types import Completion, Message, Purpose
+from codeplan.untrusted.values import in_quotes
 
 AnswerFunction = Callable[[str], str | None]
 """Maps a question to its answer; None if it has none."""
@@ -38,7 +39,7 @@ class ScriptedLLM:
         self.questions.append(question)
         text = self._answer_of(question)
         if text is None:
-            raise ModelError(f"the plan asked {question[:200]!r}, which has no answer: {self._no_answer}")
+            raise ModelError(f"the plan asked {in_quotes(question, 200)}, which has no answer: {self._no_answer}")
         return Completion(text, model=self.name)
 
 

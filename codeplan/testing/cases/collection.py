@@ -16,6 +16,7 @@ from codeplan.testing.cases.case import RESUME, CaseRunner, CaseVerdict, PlanCas
 from codeplan.testing.cases.failure_report import format_report
 from codeplan.testing.cases.faults import FAULTS
 from codeplan.untrusted.terminal import clean, one_line
+from codeplan.untrusted.values import in_quotes
 
 MUTANTS = "mutants"
 """The name of the test that runs a plan's mutants."""
@@ -105,7 +106,7 @@ class CaseItem(_ManifestItem):
         if verdict.complaints:
             raise PlanFailure(format_report(self.stage.suite.label, verdict.complaints))
         if not verdict.runs:
-            pytest.skip(f"the fault {self.case.check!r} does not apply to this run")
+            pytest.skip(f"the fault {in_quotes(self.case.check)} does not apply to this run")
 
 
 class MutantsItem(_ManifestItem):

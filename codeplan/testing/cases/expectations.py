@@ -10,7 +10,7 @@ from codeplan.testing.cases.case_run import PlanRun
 from codeplan.testing.cases.manifest import Expectations, ExpectedFailure
 from codeplan.types import Rejected
 from codeplan.untrusted.json_values import matches_json
-from codeplan.untrusted.values import quoted, value_text
+from codeplan.untrusted.values import in_quotes, value_text
 
 _MAX_VALUE = 250
 """The room of a variable's value, and of the expected one, in a complaint; in characters."""
@@ -29,7 +29,7 @@ def find_complaints(run: PlanRun, expect: Expectations) -> Iterator[str]:
     if expect.steps is not None and run.steps != expect.steps:
         yield f"it entered the steps {_join_steps(run.steps)}; expected {_join_steps(expect.steps)}"
     if expect.output is not None and not re.search(expect.output, _output(run)):
-        yield f"its output does not match {quoted(expect.output)}"
+        yield f"its output does not match {in_quotes(expect.output)}"
     for name, value in (expect.checkpoint or {}).items():
         yield from _variable_complaints(run, name, value)
 
@@ -51,7 +51,7 @@ def _missing_failure(run: PlanRun, refuses: ExpectedFailure) -> Iterator[str]:
     if refusal is None or refusal.step != refuses.step or run.success:
         yield f"{run.ending}; expected an assertion to fail in step {refuses.step}"
     elif not re.search(refuses.message, refusal.message):
-        yield f"the message of the assertion in step {refuses.step} does not match {quoted(refuses.message)}"
+        yield f"the message of the assertion in step {refuses.step} does not match {in_quotes(refuses.message)}"
 
 
 def _exceeded_counts(run: PlanRun, expect: Expectations) -> Iterator[str]:
@@ -89,7 +89,7 @@ def _actions(run: PlanRun) -> list[str]:
 
 
 def _difference(before: list[str], after: list[str], place: int) -> str:
-    now = quoted(after[place]) if place < len(after) else "nothing more"
-    then = quoted(before[place]) if place < len(before) else "nothing more"
+    now = in_quotes(after[place]) if place < len(after) else "nothing more"
+    then = in_quotes(before[place]) if place < len(before) else "nothing more"
     again = place < len(after) and after[place] in before[:place]
     return f"the plan did {now}{' again' if again else ''}; expected {then}"

@@ -12,6 +12,7 @@ from codeplan.episode.agent import agent_class
 from codeplan.errors import AgentError, UsageError
 from codeplan.protocols import Environment
 from codeplan.types import AgentMethod
+from codeplan.untrusted.values import in_quotes
 
 FakeCall = tuple[str, tuple[Any, ...], dict[str, Any]]
 """A method's name and the arguments of the call."""
@@ -30,7 +31,7 @@ def fake_agent(env: str | Environment | type, **given: Any) -> Any:
     api = agent_api(real)
     for name in given:
         if name not in api.names:
-            raise UsageError(f"{real.__name__} has no {name!r}; {plugins.suggest_names(name, api.names)}")
+            raise UsageError(f"{real.__name__} has no {in_quotes(name)}; {plugins.suggest_names(name, api.names)}")
     methods = {m.name: _method(real, m, given.get(m.name, _NO_ANSWER)) for m in api.methods}
     values = {a.name: given.get(a.name) for a in api.attributes}
     about: dict[str, Any] = {"__doc__": real.__doc__, "__annotations__": dict.fromkeys(values, "object"), "_calls": []}

@@ -15,6 +15,7 @@ from codeplan.recording.events import ActionTaken
 from codeplan.testing.cases import household_faults as house
 from codeplan.testing.cases.case_run import PlanRun
 from codeplan.types import Completion, Message, Observation, Purpose, Task
+from codeplan.untrusted.values import in_quotes
 
 FaultAction = Callable[[Environment, Task, str, Observation], Observation]
 """Executes an action under the fault. The last argument is the previous observation."""
@@ -48,7 +49,7 @@ def locate_fault(fault: InjectedFault, at: int, run: PlanRun) -> tuple[int | Non
         return at, f"before step {at}"
     event = run.action_events[at] if fault.where == "action" else run.question_events[at]
     step = run.step_of(event)
-    place = f"at {event.action!r}" if isinstance(event, ActionTaken) else f"at question {at + 1}"
+    place = f"at {in_quotes(event.action)}" if isinstance(event, ActionTaken) else f"at question {at + 1}"
     return step, place if step is None else f"{place} in step {step}"
 
 

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from codeplan.untrusted.values import in_quotes
+
 MANIFEST_SUFFIX = ".plan.toml"
 """How a manifest's file name ends."""
 
@@ -135,5 +137,5 @@ def seeds_of(tasks: TaskSelection) -> tuple[int, ...]:
         return tasks.seeds or ()
     found = re.fullmatch(r"\s*(\d{1,9})\s*-\s*(\d{1,9})\s*", tasks.seeds, re.ASCII)
     if not found or not 0 <= int(found[2]) - int(found[1]) < MAX_SEEDS:
-        raise ValueError(f'{tasks.seeds!r} is not a range of seeds; write "0-9", which includes both ends')
+        raise ValueError(f'{in_quotes(tasks.seeds)} is not a range of seeds; write "0-9", which includes both ends')
     return tuple(range(int(found[1]), int(found[2]) + 1))

@@ -31,7 +31,7 @@ from codeplan.testing.cases.toml_lines import TomlKey, line_of
 from codeplan.untrusted import files
 from codeplan.untrusted.terminal import one_line
 from codeplan.untrusted.toml import parse_toml
-from codeplan.untrusted.values import value_text
+from codeplan.untrusted.values import in_quotes, value_text
 
 MAX_SHOWN_CHARACTERS = 80
 """Maximum length of a value in a message."""
@@ -127,16 +127,19 @@ def _problems(manifest: PlanManifest, path: Path) -> Iterator[tuple[TomlKey, str
 def _problems_of_plan(manifest: PlanManifest, path: Path) -> Iterator[tuple[TomlKey, str]]:
     known = plugins.names("codeplan.envs")
     if manifest.env not in known:
-        yield ("env",), f"there is no environment {manifest.env!r}; {plugins.suggest_names(manifest.env, known)}"
+        yield (
+            ("env",),
+            f"there is no environment {in_quotes(manifest.env)}; {plugins.suggest_names(manifest.env, known)}",
+        )
     given = [name for name in ("plan", "skill", "sample") if getattr(manifest, name) is not None]
     if len(given) != 1:
         yield (given[1] if given else "plan",), "give exactly one of: plan (its file), skill (its folder), sample"
     if manifest.skill is not None and not _is_folder(path.parent / manifest.skill, path.parent):
-        yield ("skill",), f"there is no folder {manifest.skill!r} beside the manifest"
+        yield ("skill",), f"there is no folder {in_quotes(manifest.skill)} beside the manifest"
     if manifest.plan is not None and not files.is_regular_file(path.parent / manifest.plan, path.parent):
-        yield ("plan",), f"there is no file {manifest.plan!r} beside the manifest"
+        yield ("plan",), f"there is no file {in_quotes(manifest.plan)} beside the manifest"
     if manifest.sample is not None and not _sample_plan(manifest):
-        yield ("sample",), f"the prompts have no worked sample of kind {manifest.sample!r} for {manifest.env}"
+        yield ("sample",), f"the prompts have no worked sample of kind {in_quotes(manifest.sample)} for {manifest.env}"
 
 
 def _is_folder(path: Path, below: Path) -> bool:
@@ -196,7 +199,7 @@ def plan_source(manifest: PlanManifest, path: Path) -> str:
 
 def _problems_of_answers(answers: AnswerSources, path: Path) -> Iterator[tuple[TomlKey, str]]:
     if answers.tape is not None and not files.is_regular_file(path.parent / answers.tape, path.parent):
-        yield ("answers", "tape"), f"there is no file {answers.tape!r} beside the manifest"
+        yield ("answers", "tape"), f"there is no file {in_quotes(answers.tape)} beside the manifest"
     for i, pattern in enumerate(answers.patterns or ()):
         yield from _problems_of_pattern(pattern.pattern, ("answers", "patterns", i, "pattern"))
 
@@ -215,19 +218,20 @@ def _problems_of_pattern(pattern: str, key: TomlKey) -> Iterator[tuple[TomlKey, 
     try:
         re.compile(pattern)
     except re.error as e:
-        yield key, f"{pattern!r} is not a regular expression: {e}"
+        yield key, f"{in_quotes(pattern)} is not a regular expression: {e}"
 
 
 def _problems_of_faults(faults: str | tuple[str, ...] | None, key: TomlKey) -> Iterator[tuple[TomlKey, str]]:
     for name in faults if isinstance(faults, tuple) else ():
         if name not in FAULTS:
-            yield key, f"there is no fault {name!r}; {plugins.suggest_names(name, tuple(FAULTS))}"
+            yield key, f"there is no fault {in_quotes(name)}; {plugins.suggest_names(name, tuple(FAULTS))}"
 
 
 def _problems_of_marks(marks: tuple[str, ...], key: TomlKey) -> Iterator[tuple[TomlKey, str]]:
     for name in marks:
         if not (name.isascii() and name.isidentifier()) or name.startswith("_"):
-            yield key, f"{name!r:.80} is not a marker's name; begin with a letter, then letters, digits, underscores"
+            advice = "begin with a letter, then letters, digits, underscores"
+            yield key, f"{in_quotes(name)} is not a marker's name; {advice}"
 
 
 def _problems_of_tasks(tasks: TaskSelection, key: TomlKey) -> Iterator[tuple[TomlKey, str]]:

@@ -22,6 +22,7 @@ from codeplan.testing.cases.manifest import MutationTarget
 from codeplan.testing.cases.rewording import replace_words
 from codeplan.types import Plan, Rejected
 from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.values import in_quotes
 
 MUTANT_LIMITS = Limits(wall=2.0, cpu=2.0, turns=200_000, calls=200)
 """Limits for a mutant: some never end."""
@@ -174,7 +175,7 @@ def _run_ending(run: PlanRun) -> _RunEnding:
 
 def _apply_edit(source: bytes, edit: _MutantRecord) -> Mutant:
     if not 0 <= edit.start <= edit.end <= len(source):
-        raise UsageError(f"the mutant {edit.name!r} lies outside the plan")
+        raise UsageError(f"the mutant {in_quotes(edit.name)} lies outside the plan")
     text = source[: edit.start] + edit.text.encode() + source[edit.end :]
     return Mutant(edit.name, edit.kind, edit.step, edit.line, text.decode("utf-8", "replace"))
 
@@ -218,4 +219,4 @@ def _complaints(score: MutationScore) -> Iterator[str]:
     for name in score.target.survivors:
         if name not in survived:
             what = "is killed" if any(t.mutant.name == name for t in score.results) else "is not there"
-            yield f"{score.label}: the mutant {name!r} is explained, but {what}; remove it from 'survivors'"
+            yield f"{score.label}: the mutant {in_quotes(name)} is explained, but {what}; remove it from 'survivors'"

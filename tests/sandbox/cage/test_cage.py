@@ -510,7 +510,7 @@ class ForgedRun:
         ([frames.StartFrame(), frames.CheckpointErrorFrame("gone")], "a CheckpointErrorFrame in the state 'running'"),
         (
             [frames.StartFrame(), frames.StepFrame(1, DANGLING)],
-            "the checkpoint is damaged: 9 is not the number of a node",
+            "the checkpoint is damaged: a part or a variable is not the number of a node",
         ),
         (
             [frames.StartFrame(), frames.EndFrame("failed", None, 1, "E", "", 0, 0, DANGLING)],
