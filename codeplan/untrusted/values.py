@@ -42,8 +42,11 @@ def whole_value_text(value: object, max_characters: int) -> str | None:
 
 
 def in_quotes(text: object, max_characters: int = 80) -> str:
-    """A name or another short text from elsewhere, in quotes, with escapes, for a message; cut if it is long."""
-    return value_text(text, max_characters)
+    """A name or another short value from elsewhere in Python's notation, for a message.
+
+    A text of more than ``max_characters`` ends with an ellipsis after the quote.
+    """
+    return value_text(text, max_characters + 4, max_string=max_characters)
 
 
 class ValueWriter:

@@ -308,7 +308,7 @@ def test_a_missing_file_is_reported_with_advice(tmp_path, name):
 
 
 def test_an_unknown_question_is_refused_with_an_example_id():
-    with pytest.raises(UsageError, match=r"no question 'x{80}' here; an id looks like 'bridge/1'"):
+    with pytest.raises(UsageError, match=r"no question 'x{80}'… here; an id looks like 'bridge/1'"):
         HotpotQA().reset(Task("x" * 1000))
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codeplan.report.pages.event_renderer import visible_data
 from codeplan.report.pages.variable_text import dropped_variables, variable_texts
 from codeplan.report.pages.visible_text import clip, label, make_visible
 from codeplan.sandbox import encode
@@ -52,3 +55,12 @@ def test_dropped_variables_have_reasons() -> None:
     assert dropped_variables(Checkpoint(dropped={"f": "a function cannot be saved"})) == {
         "f": "a function cannot be saved"
     }
+
+
+def test_data_of_any_depth_and_width_is_shown_as_one_text_where_it_is_too_much() -> None:
+    deep: list[object] = []
+    for _ in range(900):
+        deep = [deep]
+    shown = visible_data({"deep": deep, "wide": list(range(100_000)), "text": "x" * 10_000, "n": {"a": [1]}})
+    assert shown["n"] == {"a": [1]}
+    assert len(json.dumps(shown)) < 12_000

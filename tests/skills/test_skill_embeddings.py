@@ -309,13 +309,10 @@ def test_invalid_settings_are_refused(library):
         def record(self, skill, trial):
             pass
 
-        def __repr__(self):
-            return "Store()"
-
     for settings, why in (
         ({}, "name a skill library too"),
         ({"library": str(library.path), "embeddings": " "}, "give the name of an embedding model"),
-        ({"library": Store()}, r"the store Store\(\) does not choose by embeddings"),
+        ({"library": Store()}, r"the store <a Store> does not choose by embeddings"),
     ):
         with pytest.raises(UsageError, match=why):
             run(Boxes(), "ball/2", model=Replies(PLAN), **{"embeddings": "small"} | settings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from codeplan.recording import events
@@ -15,11 +15,13 @@ from codeplan.report.pages.trace_index import UnreadableEvent
 from codeplan.report.pages.variable_text import dropped_variables, variable_texts
 from codeplan.report.pages.visible_text import clip, label, make_visible
 from codeplan.types import Checkpoint
+from codeplan.untrusted.values import value_text
 
 _MAX_VARIABLE_CHARACTERS = 2000
 _MAX_TITLE_CHARACTERS = 2000
 _MAX_NAMES = 200
 _MAX_DIAGNOSTICS = 50
+_MAX_DEPTH, _MAX_ITEMS, _MAX_TEXT = 6, 500, 2000  # of data, such as the settings of an episode
 
 EventItem = dict[str, Any]
 PictureAddress = Callable[[int, str], str | None]
@@ -115,15 +117,17 @@ def _state_after(event: Event) -> EventItem:
             return {}
 
 
-def visible_data(value: Any) -> Any:
-    """Plain data with every text in it visible and on one line."""
+def visible_data(value: Any, depth: int = 0) -> Any:
+    """Plain data with every text in it visible and on one line; deep and long parts as one text."""
     if isinstance(value, str):
-        return label(value, 2000)
+        return label(value, _MAX_TEXT)
+    if not isinstance(value, Mapping | list | tuple):
+        return value
+    if depth >= _MAX_DEPTH or len(value) > _MAX_ITEMS:
+        return label(value_text(value, _MAX_TEXT), _MAX_TEXT)
     if isinstance(value, Mapping):
-        return {label(str(k), 100): visible_data(v) for k, v in value.items()}
-    if isinstance(value, Iterable):
-        return [visible_data(v) for v in value]
-    return value
+        return {label(str(k), 100): visible_data(v, depth + 1) for k, v in value.items()}
+    return [visible_data(v, depth + 1) for v in value]
 
 
 def _present(**values: Any) -> EventItem:
