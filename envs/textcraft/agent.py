@@ -10,11 +10,12 @@ from codeplan.errors import AgentError
 from codeplan.protocols import Act
 from codeplan.types import Observation
 
-_COMMAND = re.compile(r"^craft (\d+) (.+?) using (.+)$", re.MULTILINE)
+_COMMAND = re.compile(r"^craft (\d{1,18}) (.+?) using (.+)$", re.MULTILINE)
 _GOAL = re.compile(r"^Goal: craft (.+)\.$", re.MULTILINE)
-_HELD = re.compile(r"\[([^\[\]]+)\] \((\d+)\)")
-_GOT = re.compile(r"Got (\d+) (.+)")
-_CRAFTED = re.compile(r"Crafted (\d+) minecraft:(\w+)")
+_HELD = re.compile(r"\[([^\[\]]+)\] \((\d{1,18})\)")
+_COUNTED = re.compile(r"(\d{1,18}) (.+)")
+_GOT = re.compile(r"Got (\d{1,18}) (.+)")
+_CRAFTED = re.compile(r"Crafted (\d{1,18}) minecraft:(\w+)")
 
 
 class TextCraftAgent:
@@ -100,6 +101,6 @@ class TextCraftAgent:
 
 
 def _parse_counts(ingredients: str) -> dict[str, int]:
-    """Parse the ingredients of a command (``2 planks, 1 string``) as counts by name."""
-    pairs = (each.split(" ", 1) for each in ingredients.split(", "))
-    return {name: int(count) for count, name in pairs}
+    """Parse the ingredients of a command (``2 planks, 1 string``) as counts by name; skip what has another form."""
+    found = map(_COUNTED.fullmatch, ingredients.split(", "))
+    return {counted[2]: int(counted[1]) for counted in found if counted}

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Callable
-from types import FrameType
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.steps import count_lines
 
 from codeplan.recording.event_comparison import describe_difference
 from codeplan.recording.events import PlanDrafted
@@ -22,24 +20,6 @@ from codeplan.untrusted.differences import (
     diff_lines,
     nearest_name,
 )
-
-
-def count_lines(work: Callable[[], Any]) -> int:
-    """How many lines of Python run."""
-    count = 0
-
-    def trace(frame: FrameType, what: str, _: Any) -> Any:
-        nonlocal count
-        count += what == "line"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        work()
-    finally:
-        sys.settrace(before)
-    return count
 
 
 def test_changes_have_two_lines_around_them_and_say_where_they_are() -> None:

@@ -1,0 +1,210 @@
+"""What reads a model's, a plan's or a page's text takes linear time: on every text that was thought of, at the cap."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.steps import count_lines
+
+from codeplan.envs import hotpotqa, household, webshop
+from codeplan.envs.hotpotqa.scoring import score_answer
+from codeplan.envs.household.engine import try_action
+from codeplan.envs.household.failure_reasons import explain_failure
+from codeplan.envs.household.generator import generate_game
+from codeplan.envs.miniwob.actions import parse_action as parse_browser_action
+from codeplan.envs.textcraft import engine as textcraft
+from codeplan.envs.textcraft.agent import TextCraftAgent
+from codeplan.envs.textcraft.recipes import recipe_book
+from codeplan.episode.text_limits import MAX_REPLY_CHARS
+from codeplan.llm.replies import cut_at_stop, parse_chat
+from codeplan.planning.executor_turns import first_line, is_thought, normalise_action, parse_claim
+from codeplan.planning.subtask_expressions import DecompositionError, parse_decomposition, parse_expression
+from codeplan.report.pages.plan_text import diff_rows, plan_layout
+from codeplan.sandbox import extract
+from codeplan.sandbox.monty.script import find_variable_names
+from codeplan.skills.durable_files import DamagedSkill
+from codeplan.skills.manifest import parse_manifest
+from codeplan.skills.parameter_binding import (
+    BindingError,
+    SkillParameter,
+    bind_parameters,
+    parse_values,
+    read_parameters,
+)
+from codeplan.types import Observation
+from codeplan.untrusted.differences import describe_changes, diff_lines
+from codeplan.untrusted.terminal import clean, clip_lines, one_line
+
+GAME = generate_game("pick", 1)
+SPACE = household.make().space
+
+
+def shop(action: str) -> Observation:
+    return play(webshop.make(), action)
+
+
+def question(action: str) -> Observation:
+    return play(hotpotqa.make(), action)
+
+
+def play(env: Any, action: str) -> Observation:
+    """The environment's answer to one action."""
+    env.reset(env.tasks("test")[0])
+    try:
+        return env.step(action)
+    finally:
+        env.close()
+
+
+def executor_line(reply: str) -> tuple[bool, bool | None, str]:
+    line = first_line(reply)
+    return is_thought(line), parse_claim(line), normalise_action(line, SPACE)
+
+
+def refused(read: Callable[[str], Any], *errors: type[Exception]) -> Callable[[str], Any]:
+    """The same, where an error that its caller expects is an answer too."""
+
+    def answer(text: str) -> Any:
+        try:
+            return read(text)
+        except errors as e:
+            return str(e)
+
+    return answer
+
+
+READERS: dict[str, Callable[[str], Any]] = {
+    "the plan in a reply": extract,
+    "a plan in sub-tasks": refused(parse_decomposition, DecompositionError),
+    "an execution order": refused(parse_expression, DecompositionError),
+    "a sub-task's text and order": refused(
+        lambda text: parse_decomposition(f"Step 1: {text}\nExecution order: {text}"), DecompositionError
+    ),
+    "an executor's line": executor_line,
+    "values for parameters": refused(lambda text: parse_values(text, [SkillParameter("a", "b")]), BindingError),
+    "the parameters of a plan": lambda text: bind_parameters(
+        text, text, {p.name: p.value for p in read_parameters(text).parameters}
+    ),
+    "a skill's manifest": refused(parse_manifest, DamagedSkill),
+    "a manifest's front matter": refused(lambda text: parse_manifest(f"+++\n{text}\n+++\n"), DamagedSkill),
+    "an endpoint's body": lambda text: parse_chat(text.encode("utf-8", "replace")),
+    "an endpoint's reply": lambda text: parse_chat(json.dumps({"choices": [{"message": {"content": text}}]}).encode()),
+    "a reply up to a stop": lambda text: cut_at_stop(text, ("\n", "```", "ab")),
+    "the variables of a script": find_variable_names,
+    "the layout of a plan": plan_layout,
+    "two plans on a page": lambda text: diff_rows(text, text[::-1]),
+    "two plans on the terminal": lambda text: list(diff_lines(text, text[1:] + "x")),
+    "a difference in a message": lambda text: describe_changes(text, text[::2]),
+    "terminal text": lambda text: (clean(text), one_line(text), clip_lines(text)),
+    "an action in the household": lambda text: [
+        (try_action(GAME, GAME.initial_state, verb + text), explain_failure(GAME, GAME.initial_state, verb + text))
+        for verb in ("", "put ", "take ", "go to ", "clean ", "use ")
+    ],
+    "an action in TextCraft": lambda text: [
+        textcraft.apply_action(recipe_book(), {"stick": 9}, verb + text)
+        for verb in ("", "craft ", "get ", "craft 1 a using ")
+    ],
+    "TextCraft's answers": lambda text: TextCraftAgent(lambda action: Observation(text), Observation(text)).craftable,
+    "an action in WebShop": lambda text: [shop(verb + text) for verb in ("", "search[", "click[")],
+    "a search in WebShop": lambda text: shop(f"search[{text}]"),
+    "an action in HotpotQA": lambda text: [question(verb + text) for verb in ("", "search[", "finish[")],
+    "a search in HotpotQA": lambda text: (question(f"search[{text}]"), question(f"lookup[{text}]")),
+    "an answer in HotpotQA": lambda text: score_answer(text, text[:50]),
+    "an action in the browser": lambda text: (parse_browser_action(text), parse_browser_action(f"type {text}")),
+}
+
+PIECES: dict[str, tuple[str, str, str]] = {
+    "a fence of tildes and a tick": ("~~~", "a", "`"),
+    "tildes and a tick": ("", "~", "`"),
+    "ticks of growing length": ("", "```\n````\n", ""),
+    "fences that never close": ("", "```python\n~~~\n", "x"),
+    "almost fences": ("", "``\n`` `\n", ""),
+    "a fence after spaces": ("", " ", "```python x`"),
+    "fences in other fences": ("~~~~\n", "```\n~~~\n", "~~~~"),
+    "an execution order of colons": ("Step 1: a\nexecution order", " :", ""),
+    "an execution order of brackets": ("Step 1: a\nExecution order: ", "(", ""),
+    "closing brackets": ("Execution order: 1", ")", ""),
+    "joined steps": ("Step 1: a\nExecution order: 1", " AND 1", ""),
+    "signs": ("Step 1: a\nExecution order: 1 ", "&|", ""),
+    "spaces between steps": ("Step 1: a\nExecution order: 1", " ", "x"),
+    "steps": ("", "step 1", ""),
+    "marks before a step": ("", "*-#", "step x"),
+    "a step's number, far away": ("step ", " ", "x"),
+    "prompt signs": ("", "> ", "x"),
+    "actions of actions": ("", "action 1: ", ""),
+    "an action's number": ("action", " ", "1"),
+    "an action's spaces and digits": ("think", " 1", " x"),
+    "putting": ("put a", " 1 in", ""),
+    "taking": ("take a", " from ", "\n"),
+    "crafting": ("craft 1 a", " using 1 stick,", "\n"),
+    "brackets of a list": ("", "[", "] (1"),
+    "a verb without its end": ("search[", "click[", ""),
+    "words": ("", "ab cd ", ""),
+    "lines": ("", "a\n", ""),
+    "carriage returns": ("", "\r", ""),
+    "nothing but line ends": ("", "\n", ""),
+    "zeros": ("", "\0", ""),
+    "byte order marks": ("", "\ufeff", "def solution(agent):"),
+    "line separators": ("", "\u2028x", ""),
+    "spaces that are not spaces": ("", "\u00a0\u3000\x0b\x0c", "x"),
+    "tabs": ("", "\t", "x"),
+    "a ladder of indentation": ("def solution(agent):\n", " \n  \n   x\n", ""),
+    "one wide margin": ("", " ", "x\n" * 50),
+    "thoughts": ("", "<think>", ""),
+    "ends of thoughts": ("", "</think>", ""),
+    "half thoughts": ("<think>", "</thin", ""),
+    "unclosed strings": ("x = '''", "\\'\"", ""),
+    "loops over loops": ("", "for x ", ""),
+    "names": ("", "a", ":="),
+    "assignments": ("", "a=", ""),
+    "colons and names": ("a", ": a", ""),
+    "headers": ("", "def solution(agent, start_from=1):\n", ""),
+    "steps of a plan": ("", "if start_from <= 1:\n", ""),
+    "opening braces": ("", "{", "}"),
+    "nested lists": ("", "[", ""),
+    "nested objects": ('{"a":', '{"a":', ""),
+    "a number of many digits": ("a = ", "9", ""),
+    "a key of many parts": ("", "a.", "b = 1"),
+    "front matter": ("+++\n", "+++\n", ""),
+    "backslashes": ('{"a": "', "\\", '"}'),
+    "half characters": ("", "\ud800", ""),
+    "combining marks": ("a", "\u0301", ""),
+    "letters that grow in lower case": ("", "İ", ""),
+    "parameters": ("# Parameters\n", 'a = "b"\n', "# End"),
+    "stops": ("", "`` ", ""),
+}
+
+
+def attack(name: str, length: int) -> str:
+    prefix, pump, suffix = PIECES[name]
+    return prefix + pump * (length // len(pump)) + suffix
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_the_longest_reply_takes_a_part_of_any_budget(reader: str) -> None:
+    """A reader of quadratic time would take hours for these texts together."""
+    for name in PIECES:
+        started = time.process_time()
+        READERS[reader](attack(name, MAX_REPLY_CHARS))
+        assert time.process_time() - started < 5, name
+
+
+PURE = {name: READERS[name] for name in ("the plan in a reply", "a plan in sub-tasks", "an execution order", "an executor's line",
+        "the parameters of a plan", "the variables of a script", "the layout of a plan", "terminal text")}  # fmt: skip
+parts = st.lists(
+    st.sampled_from(sorted({part for piece in PIECES.values() for part in piece if part})), max_size=4
+).map("".join)
+
+
+@pytest.mark.parametrize("reader", PURE)
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(prefix=parts, pump=parts.filter(bool), suffix=parts)
+def test_doubling_a_text_doubles_the_steps(reader: str, prefix: str, pump: str, suffix: str) -> None:
+    small, large = (count_lines(lambda n=n: PURE[reader](prefix + pump * n + suffix)) for n in (150, 300))
+    assert large < 2.2 * small + 500
