@@ -4,14 +4,13 @@
 # make crosscheck   long comparisons: with ALFWorld's own engine, random sequences, mutants of plans; about eight minutes
 # make test-openai-2   the model client on the older major of its package
 # make test-engines    benches on Dask and on Ray
-# make fuzz    lying workers, broken plans, forged checkpoints; 100,000 frames and ten minutes, or: make fuzz SECONDS=60
+# make fuzz    foreign data of every kind, ten minutes each, or: make fuzz SECONDS=60 TARGET=traces
 # make bench   the benchmarks; figures to read, nothing that passes or fails
 # make crash   500 episodes killed at random points and resumed (about seven minutes)
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-FRAMES ?= 100000
 SECONDS ?= 600
 DEMO ?= --task clean/22 --mistakes forgotten_walk
 
@@ -58,7 +57,7 @@ format: $(VENV)/installed-dev
 	$(BIN)/ruff format .
 
 fuzz: $(VENV)/installed-test
-	$(BIN)/python -X faulthandler tests/fuzz --frames $(FRAMES) --seconds $(SECONDS)
+	$(BIN)/python -X faulthandler tests/fuzz --seconds $(SECONDS) $(if $(TARGET),--target $(TARGET))
 
 bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/startup.py

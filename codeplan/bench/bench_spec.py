@@ -34,6 +34,7 @@ from codeplan.recording.redaction import remove_secrets
 from codeplan.runner.setup import EpisodeSetup
 from codeplan.types import Task
 from codeplan.untrusted.files import read_user_text
+from codeplan.untrusted.terminal import parser_reason
 from codeplan.untrusted.toml import parse_toml
 from codeplan.version import VERSION
 
@@ -88,7 +89,7 @@ def read_spec(path: Path) -> BenchSpec:
     except OSError as e:
         raise UsageError(f"{path} cannot be read: {e.strerror}") from None
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as e:
-        raise UsageError(f"{path} does not describe a bench: {e}") from None
+        raise UsageError(f"{path} does not describe a bench: {parser_reason(e)}") from None
     except UsageError as e:
         raise UsageError(f"{path}: {e}") from None
 

@@ -23,10 +23,14 @@ from codeplan.errors import TraceFailure, UsageError
 from codeplan.recording.file_lock import lock_exclusively
 from codeplan.types import Result, Task, Value
 from codeplan.untrusted import files
+from codeplan.untrusted.terminal import parser_reason
 from codeplan.untrusted.values import in_quotes
 
 MAX_BENCH_BYTES = 1 << 29
 """Larger files are not read."""
+
+MAX_EPISODES = 10_000_000
+"""A grid in a folder that has more episodes is taken for damaged."""
 
 GRID_FILE = "bench.json"
 RESULTS_FILE = "results.jsonl"
@@ -118,10 +122,20 @@ def read_bench(folder: Path | str) -> BenchRecord:
     except OSError as e:
         raise UsageError(f"there is no bench in {folder}: {GRID_FILE} cannot be read ({e.strerror})") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
-        raise UsageError(f"{folder / GRID_FILE} is not a bench: {e}") from None
+        raise UsageError(f"{folder / GRID_FILE} is not a bench: {parser_reason(e)}") from None
+    _require_sound_grid(grid, folder / GRID_FILE)
     path = folder / RESULTS_FILE
     ended = _read_json_lines(path, EpisodeOutcome)[0] if os.path.lexists(path) else []
     return BenchRecord(folder, grid, order_outcomes(grid, ended))
+
+
+def _require_sound_grid(grid: BenchGrid, path: Path) -> None:
+    """Raise UsageError unless the grid of a folder has tasks for each cell, and no more episodes than it may have."""
+    for cell in grid.cells:
+        if cell.suite not in grid.tasks:
+            raise UsageError(f"{path} is damaged: there are no tasks for the cell {in_quotes(cell.name)}")
+    if not 1 <= grid.repeats <= MAX_EPISODES or BenchRecord(path.parent, grid).total_episodes > MAX_EPISODES:
+        raise UsageError(f"{path} is damaged: a bench has at most {MAX_EPISODES:,} episodes")
 
 
 def episode_folder(cell: str, task: str, repeat: int) -> str:
@@ -205,14 +219,15 @@ def _must_contain(grid: BenchGrid, before: BenchGrid, folder: Path) -> None:
 
 def order_outcomes(grid: BenchGrid, outcomes: Iterable[EpisodeOutcome]) -> tuple[EpisodeOutcome, ...]:
     """Return the latest outcome of each episode, in the grid's order."""
-    last = {e.key: e for e in outcomes}
-    keys = [
-        (cell.name, task.id, repeat)
-        for cell in grid.cells
-        for repeat in range(grid.repeats)
-        for task in grid.tasks[cell.suite]
-    ]
-    return tuple(last[key] for key in keys if key in last)
+    cells = {cell.name: (number, cell.suite) for number, cell in enumerate(grid.cells)}
+    tasks = {suite: {task.id: number for number, task in enumerate(of)} for suite, of in grid.tasks.items()}
+    placed: dict[tuple[int, int, int], EpisodeOutcome] = {}
+    for outcome in outcomes:
+        cell, suite = cells.get(outcome.cell, (None, ""))
+        task = tasks.get(suite, {}).get(outcome.task.id)
+        if cell is not None and task is not None and 0 <= outcome.repeat < grid.repeats:
+            placed[cell, outcome.repeat, task] = outcome
+    return tuple(outcome for _, outcome in sorted(placed.items()))
 
 
 def _read_json_lines(path: Path, kind: type[_S]) -> tuple[Sequence[_S], int]:
@@ -228,7 +243,7 @@ def _read_json_lines(path: Path, kind: type[_S]) -> tuple[Sequence[_S], int]:
         try:
             values.append(decoder.decode(line))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
-            raise UsageError(f"{path}, line {number} is not an episode's outcome: {e}") from None
+            raise UsageError(f"{path}, line {number} is not an episode's outcome: {parser_reason(e)}") from None
     return values, sum(len(line) + 1 for line in lines)
 
 

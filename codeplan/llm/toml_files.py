@@ -12,6 +12,7 @@ import msgspec
 from codeplan.errors import UsageError
 from codeplan.untrusted import toml
 from codeplan.untrusted.files import read_user_text
+from codeplan.untrusted.terminal import MAX_REASON_CHARS, one_line, parser_reason
 
 MAX_TOML_BYTES = 1_000_000
 """Larger files are not read."""
@@ -32,7 +33,7 @@ def parse_toml(source: str, name: str) -> dict[str, Any]:
     try:
         return toml.parse_toml(source)
     except tomllib.TOMLDecodeError as e:
-        raise UsageError(f"{name} is not TOML: {e}") from None
+        raise UsageError(f"{name} is not TOML: {parser_reason(e)}") from None
 
 
 def convert_value(value: Any, wanted: type[T], name: str, *, strict: bool = True) -> T:
@@ -43,7 +44,7 @@ def convert_value(value: Any, wanted: type[T], name: str, *, strict: bool = True
     try:
         return msgspec.convert(value, wanted, strict=strict)
     except (msgspec.ValidationError, UnicodeEncodeError, UsageError) as e:
-        raise UsageError(f"{name}: {_readable_error(str(e))}") from None
+        raise UsageError(f"{name}: {one_line(_readable_error(str(e)), MAX_REASON_CHARS)}") from None
 
 
 def _readable_error(message: str) -> str:

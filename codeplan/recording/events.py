@@ -21,6 +21,7 @@ from codeplan.types import (
     Task,
     Usage,
 )
+from codeplan.untrusted.terminal import parser_reason
 
 TRACE_FORMAT = 2
 """The version of the trace format. It grows when events change; other versions are refused."""
@@ -272,7 +273,7 @@ def decode_event(line: bytes | msgspec.Raw, where: str, what: str) -> Event:
         event: Event = _decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
         _check_format(line, where)
-        raise UsageError(f"{where} is no {what}: {e}") from None
+        raise UsageError(f"{where} is no {what}: {parser_reason(e)}") from None
     if isinstance(event, EpisodeStarted):
         _check_format(line, where)
     return event

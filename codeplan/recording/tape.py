@@ -17,6 +17,7 @@ from codeplan.errors import Diverged, UsageError
 from codeplan.recording.events import EpisodeStarted, Event, EventHandler, decode_event
 from codeplan.recording.trace import check_sequence
 from codeplan.untrusted import files
+from codeplan.untrusted.terminal import parser_reason
 
 MAX_TAPE_BYTES = 1 << 29
 """A larger tape is not read."""
@@ -117,7 +118,7 @@ def read_tape(path: Path, below: Path | None = None) -> dict[int, list[Event]]:
         try:
             decoded = _decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
-            raise UsageError(f"{path}, line {number} is no line of a tape: {e}") from None
+            raise UsageError(f"{path}, line {number} is no line of a tape: {parser_reason(e)}") from None
         if decoded.digest != _digest(decoded.episode, decoded.event):
             raise UsageError(f"{path}, line {number} was changed after it was recorded; record the tape again")
         event = decode_event(decoded.event, f"{path}, line {number}", "line of a tape")

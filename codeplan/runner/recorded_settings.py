@@ -20,7 +20,7 @@ from codeplan.plugins import MAX_FOREIGN_CHARS, SettingSpec
 from codeplan.recording.events import EpisodeStarted
 from codeplan.recording.redaction import is_secret_name
 from codeplan.runner import models
-from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.terminal import one_line, parser_reason
 from codeplan.untrusted.values import value_text
 
 MODEL_NAMES = (*ROUTES, "embeddings")
@@ -124,7 +124,7 @@ def _recorded_model(header: EpisodeStarted) -> _RecordedModel:
     try:
         return msgspec.convert(header.model_settings, _RecordedModel)
     except msgspec.ValidationError as e:
-        raise UsageError(f"the trace's header is damaged: its model_settings: {e}") from None
+        raise UsageError(f"the trace's header is damaged: its model_settings: {parser_reason(e)}") from None
 
 
 def recorded_model_name(header: EpisodeStarted) -> str:

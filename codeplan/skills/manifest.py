@@ -16,6 +16,7 @@ import msgspec
 from codeplan.errors import UsageError
 from codeplan.skills.durable_files import DamagedSkill
 from codeplan.skills.skill import Skill, SkillOrigin, SkillStatus
+from codeplan.untrusted.terminal import parser_reason
 from codeplan.untrusted.toml import parse_toml
 from codeplan.untrusted.values import in_quotes
 
@@ -79,9 +80,9 @@ def parse_manifest(text: str) -> SkillManifest:
     try:
         return msgspec.convert(parse_toml("\n".join([*lines[1 : fences[1]], ""])), SkillManifest)
     except msgspec.ValidationError as e:
-        raise DamagedSkill(f"its front matter is invalid: {e}") from None
+        raise DamagedSkill(f"its front matter is invalid: {parser_reason(e)}") from None
     except tomllib.TOMLDecodeError as e:
-        raise DamagedSkill(f"its front matter is not TOML: {e}") from None
+        raise DamagedSkill(f"its front matter is not TOML: {parser_reason(e)}") from None
 
 
 def format_manifest(skill: Skill) -> str:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 TAB = "    "
 
+MAX_REASON_CHARS = 300
+"""What is shown of a parser's message at most, in characters."""
+
 _BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 """Characters that Unicode calls printable and that show nothing; text could hide in them."""
 
@@ -44,6 +47,11 @@ def one_line(text: str, width: int = 200) -> str:
     """The text on one line of at most ``width`` characters."""
     line = clean(" ".join(text[: width * 8].split()))
     return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def parser_reason(error: Exception) -> str:
+    """Why a parser refused foreign data, on one line: parsers quote the value, which may be long."""
+    return one_line(str(error), MAX_REASON_CHARS)
 
 
 def clip_lines(text: str, lines: int = 40, characters: int = 4000) -> list[str]:

@@ -1,59 +1,89 @@
-"""Fuzzes the sandbox: ``python tests/fuzz --frames 100000 --seconds 600``. Exits with 1 and a traceback on a finding."""
+"""Fuzzes whatever reads foreign data: ``python tests/fuzz --seconds 600``. Exits with 1 and a reproducer on a finding."""
 
 from __future__ import annotations
 
 import argparse
+import itertools
+import logging
+import random
 import sys
 import time
+import traceback
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import Final
+
+sys.path.append(str(Path(__file__).parents[1]))  # for tests/support
 
 import analyses
 import checkpoint_tables
+import folders
 import frame_streams
 import plan_texts
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+import recordings
+import replies
+from confinement import Watch
 
-_BATCH = 200
+Trial = Callable[[int, Watch], object]
+"""Makes the example of a number and judges what codeplan does with it. Raises if that is wrong."""
 
 
-def repeat(seconds: float, strategy: st.SearchStrategy[Any], judge: Callable[[Any], None]) -> int:
-    """Try examples for this many seconds; return their number."""
-    tried = 0
+def _drawn(judge: Callable[[random.Random, Watch], object]) -> Trial:
+    return lambda seed, watch: judge(random.Random(seed), watch)
 
-    @settings(max_examples=_BATCH, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-    @given(strategy)
-    def batch(example: Any) -> None:
-        nonlocal tried
-        tried += 1
-        judge(example)
 
+TARGETS: Final[dict[str, Trial]] = {
+    "frames": lambda seed, watch: frame_streams.play(seed),
+    "analyses": lambda seed, watch: analyses.play(seed),
+    "check": lambda seed, watch: plan_texts.judge_check(plan_texts.make_plan(random.Random(seed))),
+    "cage": lambda seed, watch: plan_texts.judge_run(plan_texts.make_plan(random.Random(seed))),
+    "checkpoints": lambda seed, watch: checkpoint_tables.judge_table(checkpoint_tables.make_table(random.Random(seed))),
+    "traces": _drawn(recordings.judge_trace),
+    "tapes": _drawn(recordings.judge_tape),
+    "benches": _drawn(recordings.judge_bench),
+    "manifests": _drawn(folders.judge_manifest),
+    "specs": _drawn(folders.judge_spec),
+    "settings": _drawn(folders.judge_settings),
+    "skills": _drawn(folders.judge_skill),
+    "texts": _drawn(replies.judge_text),
+    "episodes": _drawn(replies.judge_episode),
+    "bodies": _drawn(replies.judge_body),
+}
+
+
+def fuzz(name: str, watch: Watch, first: int, seconds: float, examples: int | None) -> bool:
+    """Try the examples from number ``first`` on, for a time or a count. Returns whether nothing was found."""
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        batch()
-    return tried
+    for seed in itertools.count(first):
+        if time.monotonic() > end if examples is None else seed >= first + examples:
+            print(f"{name}: {seed - first:,} examples, nothing found", flush=True)
+            return True
+        try:
+            TARGETS[name](seed, watch)
+        except Exception:
+            traceback.print_exc()
+            print(f"{name}: found by: python tests/fuzz --target {name} --seed {seed} --examples 1", flush=True)
+            return False
+    raise AssertionError  # counting does not end
 
 
-def main(arguments: list[str]) -> None:
-    """Fuzz frames and replies to analyses by number, then check, cage and codec for a third of the time each."""
+def main(arguments: list[str]) -> int:
+    """Fuzz one target or all, one after the other."""
     parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
-    parser.add_argument("--frames", type=int, default=100_000, help="frames for the host's side of a run")
-    parser.add_argument("--seconds", type=float, default=600.0, help="seconds for the check, the cage and the codec")
-    parser.add_argument("--seed", type=int, default=0, help="where the streams of frames begin")
+    parser.add_argument("--target", choices=[*TARGETS], help="only this one")
+    parser.add_argument("--seconds", type=float, default=600.0, help="seconds for each target")
+    parser.add_argument("--seed", type=int, default=0, help="the number of the first example")
+    parser.add_argument("--examples", type=int, help="so many examples for each target, however long it takes")
     chosen = parser.parse_args(arguments)
-    runs = frame_streams.fuzz_frames(chosen.frames, chosen.seed)
-    print(f"frames: {chosen.frames:,} in {runs:,} runs, none misled the host", flush=True)
-    analyses.fuzz_analyses(chosen.frames // 20, chosen.seed)
-    print(f"analyses: {chosen.frames // 20:,} replies, none misled the host", flush=True)
-    third = chosen.seconds / 3
-    for name, strategy, judge in (
-        ("check", plan_texts.PLANS, plan_texts.judge_check),
-        ("cage", plan_texts.PLANS, plan_texts.judge_run),
-        ("codec", checkpoint_tables.TABLES, checkpoint_tables.judge_table),
-    ):
-        print(f"{name}: {repeat(third, strategy, judge):,} examples in {third:.0f} s, nothing found", flush=True)
+    logging.disable()
+    watch = Watch()
+    try:
+        names = [chosen.target] if chosen.target else [*TARGETS]
+        clean = [fuzz(name, watch, chosen.seed, chosen.seconds, chosen.examples) for name in names]
+    finally:
+        watch.close()
+    return 0 if all(clean) else 1
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

@@ -88,12 +88,3 @@ def _judge(worker: WorkerProcess) -> None:
     except (SandboxError, UsageError) as error:
         assert "\n" not in str(error)
     assert time.monotonic() - began < LIMITS.wall + SLACK_SECONDS
-
-
-def fuzz_analyses(replies: int, seed: int = 0) -> None:
-    """Play so many replies."""
-    for i in range(replies):
-        try:
-            play(seed + i)
-        except Exception as error:
-            raise AssertionError(f"the reply of seed {seed + i} misled the host: {error!r}") from error

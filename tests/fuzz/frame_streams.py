@@ -307,15 +307,3 @@ def _is_whole(table: frames.CheckpointTable) -> bool:
 def read(checkpoint: Checkpoint) -> str:
     """A checkpoint's variables as text. Raises CheckpointError where it is damaged."""
     return repr(decode(checkpoint))
-
-
-def fuzz_frames(frame_count: int, seed: int = 0) -> int:
-    """Play streams until the host has accepted so many frames; return the number of runs."""
-    taken = runs = 0
-    while taken < frame_count:
-        try:
-            taken += play(seed + runs)
-        except Exception as error:
-            raise AssertionError(f"the stream of seed {seed + runs} misled the host: {error!r}") from error
-        runs += 1
-    return runs

@@ -11,8 +11,6 @@ import time
 from itertools import pairwise
 from types import CodeType
 
-from hypothesis import strategies as st
-
 from codeplan.agent_api import agent_api
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.language.checking import check_source
@@ -195,13 +193,21 @@ def _tree(source: str) -> ast.Module | None:
 
 
 _TREES = [tree for source in SOURCES if (tree := _tree(source)) and len(list(ast.walk(tree))) < 3_000]
-_SEEDS = st.integers(0, 2**63)
 
-PLANS = (
-    _SEEDS.map(mutated)
-    | _SEEDS.map(grafted)
-    | st.text(max_size=300).map("def solution(agent, start_from=1):\n    ".__add__)
-)
+
+def make_plan(pick: random.Random) -> str:
+    """A plan that is broken in some way."""
+    match pick.randrange(3):
+        case 0:
+            return mutated(pick.getrandbits(63))
+        case 1:
+            return grafted(pick.getrandbits(63))
+        case _:
+            letters = [
+                chr(pick.choice([pick.randrange(32, 127), pick.randrange(0xD800), 10]))
+                for _ in range(pick.randrange(300))
+            ]
+            return "def solution(agent, start_from=1):\n    " + "".join(letters)
 
 
 def judge_check(source: str) -> None:

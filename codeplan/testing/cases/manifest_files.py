@@ -29,7 +29,7 @@ from codeplan.testing.cases.manifest import (
 )
 from codeplan.testing.cases.toml_lines import TomlKey, line_of
 from codeplan.untrusted import files
-from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.terminal import MAX_REASON_CHARS, one_line, parser_reason
 from codeplan.untrusted.toml import parse_toml
 from codeplan.untrusted.values import in_quotes, value_text
 
@@ -73,7 +73,7 @@ def _convert(path: Path, text: str) -> PlanManifest:
     except tomllib.TOMLDecodeError as e:
         line = re.search(r"at line (\d+)", str(e))
         number = int(line[1]) if line else text.count("\n") + 1
-        raise ManifestError(f"{path}:{number}: this is not TOML: {e}") from None
+        raise ManifestError(f"{path}:{number}: this is not TOML: {parser_reason(e)}") from None
     except msgspec.ValidationError as e:
         raise _manifest_error(path, text, *_locate_error(str(e))) from None
 
@@ -107,7 +107,8 @@ def _part_at(key: TomlKey) -> type[msgspec.Struct]:
 
 def _manifest_error(path: Path, text: str, key: TomlKey, problem: str) -> ManifestError:
     shown = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in key).lstrip(".")
-    return ManifestError(f"{path}:{line_of(text, key)}: {shown + ': ' if shown else ''}{problem}")
+    told = one_line(f"{shown + ': ' if shown else ''}{problem}", MAX_REASON_CHARS * 2)
+    return ManifestError(f"{path}:{line_of(text, key)}: {told}")
 
 
 def _problems(manifest: PlanManifest, path: Path) -> Iterator[tuple[TomlKey, str]]:
