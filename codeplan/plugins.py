@@ -192,7 +192,13 @@ def build(factory: Callable[..., Any], settings: Mapping[str, Any], owner: str) 
         specs[name].check(value, owner)
     if missing := [name for name, spec in specs.items() if spec.required and name not in settings]:
         raise UsageError(f"{owner} needs a value for its setting {missing[0]}; give one, as in --set {missing[0]}=…")
-    return factory(**{name: _with_structs(value, specs[name].type) for name, value in settings.items()})
+    return factory(**{name: with_structs(value, specs[name].type) for name, value in settings.items()})
+
+
+def with_structs(value: object, wanted: Any) -> object:
+    """The value; a table becomes a Struct if the type ``wanted`` has one, as the sandbox's limits do."""
+    structs = any(inspect.isclass(kind) and issubclass(kind, msgspec.Struct) for kind in (wanted, *get_args(wanted)))
+    return msgspec.convert(value, wanted) if structs and isinstance(value, dict) else value
 
 
 def suggest_names(name: str, valid: Iterable[str]) -> str:
@@ -260,12 +266,6 @@ def _types(factory: Callable[..., Any]) -> dict[str, Any]:
         return get_type_hints(target, include_extras=True)
     except Exception:
         return {}
-
-
-def _with_structs(value: object, wanted: Any) -> object:
-    """The value; a table becomes a Struct if the type ``wanted`` has one, as the sandbox's limits do."""
-    structs = any(inspect.isclass(kind) and issubclass(kind, msgspec.Struct) for kind in (wanted, *get_args(wanted)))
-    return msgspec.convert(value, wanted) if structs and isinstance(value, dict) else value
 
 
 def _misfit(value: object, wanted: Any) -> str:

@@ -87,7 +87,7 @@ def choose_settings(
         if _may_take(accepted[name], value, live):
             chosen[name] = value
         elif _must_repeat(accepted[name], value, live):
-            missing[name] = value
+            missing[name] = _without_defaults(accepted[name], value)
     if missing:
         raise UsageError(_missing_message(missing))
     return {**chosen, **configured, **given}
@@ -180,9 +180,18 @@ def _may_take(spec: SettingSpec, value: object, live: bool) -> bool:
 
 
 def _must_repeat(spec: SettingSpec, value: object, live: bool) -> bool:
-    if not spec.required and value == spec.default:
+    if not spec.required and (value == spec.default or _without_defaults(spec, value) == {}):
         return False
     return spec.declared.repeat == "always" or (live and spec.declared.repeat == "live")
+
+
+def _without_defaults(spec: SettingSpec, value: object) -> object:
+    """The value; of a table with defaults, such as the sandbox's limits, only what differs from them."""
+    built = plugins.with_structs(value, spec.type)
+    if not isinstance(built, msgspec.Struct):
+        return value
+    usual = {field.name: field.default for field in msgspec.structs.fields(built)}
+    return {name: found for name, found in msgspec.structs.asdict(built).items() if found != usual[name]}
 
 
 def _is_plain_name(value: object) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -92,6 +93,36 @@ def test_an_episode_that_cannot_resume_starts_over_and_its_trace_is_kept(
     (tmp_path / "out" / "results.jsonl").write_bytes(b"")
     assert bare(play(asked).bench) == bare(whole)
     assert (trace.parent / "died-1.jsonl").read_bytes() == left
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"model": "strong", "model_settings": {"base_url": DEAD}},
+        {"model_settings": {"main_model": "strong"}},
+        {"env": "textcraft"},
+        {"method": "react"},
+        {"budget": {"model_calls": 9999}},
+        {"settings": {"tries": 1}},
+        {"settings": {"prompts": "/etc"}},
+        {"settings": {"no_such_setting": [1]}},
+        {"task": {"id": "clean/1", "env": "household"}},
+    ],
+)
+def test_a_trace_that_is_not_of_this_bench_sets_nothing_and_is_kept(
+    play: Play, tmp_path: Path, change: dict[str, object]
+) -> None:
+    asked = plan()
+    whole = play(asked).bench
+    trace = tmp_path / "out" / whole.outcomes[0].run / "trace.jsonl"
+    first, *rest = trace.read_bytes().splitlines(keepends=True)
+    foreign = json.dumps({**json.loads(first), **change}).encode() + b"\n" + b"".join(rest[:4])
+    trace.write_bytes(foreign)
+    (tmp_path / "out" / "results.jsonl").write_bytes(b"")
+    assert bare(play(asked).bench) == bare(whole)
+    assert (trace.parent / "died-1.jsonl").read_bytes() == foreign
+    again = trace.read_bytes().splitlines(keepends=True)[0]
+    assert {**json.loads(again), "at": 0} == {**json.loads(first), "at": 0}
 
 
 def test_infrastructure_failures_are_retried_counted_separately_and_run_again_later(play: Play) -> None:

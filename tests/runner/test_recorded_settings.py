@@ -256,3 +256,31 @@ def test_a_fork_is_bound_by_the_same_rules(canary, original, tmp_path):
     with pytest.raises(UsageError, match="prompts="):
         fork(folder, 5, tmp_path / "new", plan="x = 1")
     assert os.listdir(folder) == ["trace.jsonl"]
+
+
+def test_ones_own_episode_at_a_configured_endpoint_goes_on_without_repeating_anything(serve, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", serve().url)
+    monkeypatch.setenv("CODEPLAN_REASONING_EFFORT", "low")
+    monkeypatch.setenv("CODEPLAN_TIMEOUT", "30")
+    given = ["--model", "strong", "--ask-model", "cheap", "--temperature", "0.3", "--max-model-calls", "60"]
+    assert main(["run", "household", "--task", "clean/22", *given, "--out", str(tmp_path / "run"), "--json"]) == 0
+    assert main(["replay", str(tmp_path / "run"), "--json"]) == 0
+    trace = tmp_path / "run" / "trace.jsonl"
+    trace.write_bytes(b"".join(trace.read_bytes().splitlines(keepends=True)[:5]))
+    assert main(["resume", str(tmp_path / "run"), "--json"]) == 0
+    assert replay(tmp_path / "run").model == "strong (ask: cheap)"
+    trace.write_bytes(b"".join(trace.read_bytes().splitlines(keepends=True)[:5]))
+    monkeypatch.delenv("CODEPLAN_REASONING_EFFORT")
+    with pytest.raises(UsageError, match="reasoning_effort='low'"):
+        resume(tmp_path / "run")
+    assert resume(tmp_path / "run", reasoning_effort="low").success
+
+
+def test_limits_given_on_the_command_line_hold_and_must_be_repeated(tmp_path, capsys):
+    folder, limits = str(tmp_path / "run"), ["--set", 'limits={"turns": 1}']
+    task = ["household", "--task", "clean/22", "--set", "tries=1"]
+    assert main(["run", *task, *limits, "--out", folder, "--json"]) == 1
+    capsys.readouterr()
+    refused(main(["replay", folder]), capsys, "limits={'turns': 1")
+    assert main(["replay", folder, *limits, "--json"]) == 0
+    assert main(["replay", folder, "--set", 'limits={"turns": 100000}', "--json"]) == 1
