@@ -19,6 +19,9 @@ MAX_EMBEDDINGS_BYTES: Final = 32 << 20
 MAX_ERROR_BYTES: Final = 64 << 10
 """What is read of the body of an error or a redirection; the status counts, so the rest is left unread."""
 
+MAX_PIECES: Final = 100_000
+"""Maximum number of chunks of a body. Each takes time, even if it holds a single byte."""
+
 MAX_REDIRECTS: Final = 5
 
 ACCEPTED_ENCODINGS: Final = "gzip, deflate"
@@ -65,26 +68,36 @@ def _bounded_stream_class(stream_class: type[Any]) -> type[Any]:
 
 
 async def _read_reply(stream: AsyncIterable[bytes], encoding: str, max_bytes: int) -> AsyncIterator[bytes]:
-    """The decompressed body in small pieces."""
-    left = max_bytes
+    """The decompressed body in small pieces. What is received counts, too: much of it can stand for nothing."""
+    received_left = left = max_bytes
     decode = _decoder(encoding)
+    count = 0
     async for received in stream:
+        received_left -= len(received)
+        count += 1
+        if count > MAX_PIECES:
+            raise UnacceptableBodyError(f"sent a body in more than {MAX_PIECES:,} pieces, which is not read")
         for piece in decode(received):
             left -= len(piece)
             if left < 0:
-                raise UnacceptableBodyError(
-                    f"sent a body of more than {max_bytes >> 20} MiB, which is not read; ask for less at a time, or "
-                    "check that the base URL is that of an API for models"
-                )
+                break
             yield piece
+        if left < 0 or received_left < 0:
+            raise UnacceptableBodyError(
+                f"sent a body of more than {max_bytes >> 20} MiB, which is not read; ask for less at a time, or "
+                "check that the base URL is that of an API for models"
+            )
 
 
 async def _read_error(stream: AsyncIterable[bytes], encoding: str) -> AsyncIterator[bytes]:
     """The start of the decompressed body; empty if it cannot be decompressed."""
-    left = MAX_ERROR_BYTES
+    received_left = left = MAX_ERROR_BYTES
     try:
         decode = _decoder(encoding)
         async for received in stream:
+            received_left -= len(received)
+            if received_left < -_PIECE:
+                return
             for piece in decode(received):
                 yield piece[:left]
                 left -= len(piece)

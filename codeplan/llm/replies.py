@@ -24,6 +24,9 @@ _FINISH_REASONS = {
 _MAX_COUNT = 10**12
 """The largest token count accepted; no call has more, and sums of it fit into the integers of JSON decoders."""
 
+_MAX_VECTOR_BYTES = 256 << 10
+"""The largest vector in JSON that is decoded: 8192 numbers of 32 characters."""
+
 _MAX_ERROR_BYTES = 64 << 10
 """The largest error in a reply that is decoded."""
 
@@ -109,9 +112,11 @@ def cut_at_stop(text: str, stop: Sequence[str]) -> str:
 
 
 def _order_vectors(items: Sequence[_Embedding], count: int) -> tuple[tuple[float, ...], ...] | None:
-    found = {item.index: item.embedding or () for item in items}
+    if len(items) != count or any(len(item.embedding) > _MAX_VECTOR_BYTES for item in items):
+        return None
+    found = {item.index: _decode(item.embedding, tuple[float, ...]) or () for item in items}
     vectors = tuple(found.get(number, ()) for number in range(count))
-    if len(items) != count or len({len(vector) for vector in vectors}) != 1:
+    if len({len(vector) for vector in vectors}) != 1:
         return None
     return vectors if all(vector and math.isfinite(sum(vector)) for vector in vectors) else None
 
@@ -228,7 +233,7 @@ class _Response(msgspec.Struct):
 
 class _Embedding(msgspec.Struct):
     index: int
-    embedding: tuple[float, ...] | None = None
+    embedding: msgspec.Raw = msgspec.Raw()
 
 
 class _Embeddings(msgspec.Struct):

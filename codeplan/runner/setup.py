@@ -19,6 +19,7 @@ from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, Event
 from codeplan.recording.redaction import remove_secrets
 from codeplan.recording.trace import Trace
 from codeplan.runner import models
+from codeplan.sandbox.limits import shorten
 from codeplan.types import BudgetSpent, Crashed, InfrastructureFailed, Interrupted, NotSolved, Result, Task, TooLarge
 from codeplan.untrusted.values import in_quotes
 from codeplan.version import VERSION
@@ -179,10 +180,10 @@ def ending_from_exception(error: BaseException) -> Interrupted | InfrastructureF
     if isinstance(error, KeyboardInterrupt):
         return Interrupted()
     if not isinstance(error, InfrastructureError):
-        return Crashed(type(error).__name__, str(error))
+        return Crashed(type(error).__name__, shorten(str(error)))
     # A replay raises the public class of the error, not the subclass that a model's client raised.
     public = next(c for c in type(error).__mro__ if c.__module__ == InfrastructureError.__module__)
-    return InfrastructureFailed(public.__name__, str(error))
+    return InfrastructureFailed(public.__name__, shorten(str(error)))
 
 
 def accepted_settings(participants: Mapping[str, object]) -> dict[str, tuple[str, ...]]:

@@ -86,6 +86,18 @@ BOMBS: dict[str, tuple[Answer, str]] = {
         "with the encoding 'gzip, gzip'",
     ),
     "many members": (members, SAID),
+    "a gzip body of nothing without an end": (
+        lambda: endless(gzip.compress(b"") * 1000, "Content-Encoding: gzip"),
+        SAID,
+    ),
+    "an error of nothing without an end": (
+        lambda: endless(gzip.compress(b"") * 1000, "Content-Encoding: gzip", status="429 Wait"),
+        "limits the rate (429)",
+    ),
+    "a body byte by byte": (
+        lambda: itertools.chain([head("Transfer-Encoding: chunked")], itertools.repeat(b"1\r\n \r\n" * 5000, 1000)),
+        "sent a body in more than 100,000 pieces",
+    ),
     "brotli": (lambda: whole(b"\x00" * 1000, "Content-Encoding: br"), "with the encoding 'br'"),
     "zstd": (lambda: whole(b"\x28\xb5\x2f\xfd", "Content-Encoding: zstd"), "with the encoding 'zstd'"),
     "damaged gzip": (lambda: whole(b"\x1f\x8b" + b"a" * 100, "Content-Encoding: gzip"), "is damaged"),
@@ -116,12 +128,13 @@ BOMBS: dict[str, tuple[Answer, str]] = {
 }
 
 
-def ask(answer: Answer, api: str = "chat") -> tuple[str, float]:
+def ask(answer: Answer, api: str = "chat", seconds: float = 100) -> tuple[str, float]:
     """What a process of its own says of this endpoint, and by how many megabytes its memory grew."""
+    next(iter(answer()))  # makes the bomb before the time counts
     environment = {name: value for name, value in os.environ.items() if "OPENAI" not in name and "PROXY" not in name}
     with serve_raw(lambda: whole(json.dumps(reply()).encode())) as honest, serve_raw(answer) as url:
         done = subprocess.run(
-            [sys.executable, ASK_ONCE, url, honest, api],
+            [sys.executable, ASK_ONCE, url, honest, api, str(seconds)],
             env=environment,
             capture_output=True,
             text=True,
@@ -146,6 +159,19 @@ def test_no_body_takes_more_memory_than_its_cap_allows(name: str) -> None:
 def test_embeddings_may_be_larger_but_are_bounded_too() -> None:
     told, grown = ask(lambda: endless(b'{"data": [' + b'{"index": 0, "embedding": [0.5]},' * 30_000), "embeddings")
     assert "sent a body of more than 32 MiB" in told
+    assert grown < MAX_GROWTH
+
+
+def test_vectors_of_other_sizes_than_any_model_has_are_not_decoded() -> None:
+    vectors = b'{"data": [{"index": 0, "embedding": [' + b"0," * 8_000_000 + b'0]}, {"index": 1, "embedding": [0]}]}'
+    told, grown = ask(lambda: whole(vectors), "embeddings")
+    assert "sent no whole embeddings" in told
+    assert grown < MAX_GROWTH
+
+
+def test_interim_answers_without_an_end_end_with_the_attempt() -> None:
+    told, grown = ask(lambda: itertools.repeat(b"HTTP/1.1 102 Wait\r\n\r\n" * 1000), seconds=1.5)
+    assert "gave no answer within 1.5 s" in told
     assert grown < MAX_GROWTH
 
 

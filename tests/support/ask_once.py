@@ -16,11 +16,11 @@ def _peak_megabytes() -> float:
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
 
 
-def main(url: str, honest_url: str, api: str) -> None:
+def main(url: str, honest_url: str, api: str, seconds: str) -> None:
     warm = OpenAIModel("tiny", base_url=honest_url, max_retries=0)
     warm.complete([{"role": "user", "content": "hello"}], purpose="ask")
     before = _peak_megabytes()
-    model = OpenAIModel("tiny", base_url=url, max_retries=0, timeout=60)
+    model = OpenAIModel("tiny", base_url=url, max_retries=0, timeout=float(seconds))
     try:
         if api == "embeddings":
             model.embed(["a", "b"], model="tiny")
