@@ -16,6 +16,7 @@ A file is TOML. Every method runs every suite with every model and every table o
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import tomllib
@@ -30,7 +31,10 @@ from codeplan.bench.store import BenchCell, BenchGrid
 from codeplan.budget import Budget
 from codeplan.errors import UsageError
 from codeplan.llm.prices import unpriced_models
+from codeplan.plugins import SettingSpec, load_factory, setting_specs
 from codeplan.recording.redaction import remove_secrets
+from codeplan.runner import models
+from codeplan.runner.settings_file import tightens_budget
 from codeplan.runner.setup import EpisodeSetup
 from codeplan.types import Task
 from codeplan.untrusted.files import read_user_text
@@ -82,16 +86,55 @@ class ResolvedBench(msgspec.Struct, frozen=True):
     unpriced_models: tuple[str, ...] = ()
 
 
-def read_spec(path: Path) -> BenchSpec:
-    """Read a TOML file. Raises: UsageError if it cannot be read or is invalid."""
+def read_spec(path: Path, is_trusted: Callable[[str], bool] = lambda sha256: True) -> BenchSpec:
+    """Read a TOML file.
+
+    ``is_trusted`` says whether the user trusts the file with this SHA-256. It is asked only if the file sets what
+    ``untrusted_settings`` finds. Raises: UsageError if the file cannot be read, is invalid, or is not trusted.
+    """
     try:
-        return msgspec.convert(parse_toml(read_user_text(path, MAX_SPEC_BYTES)), BenchSpec)
+        text = read_user_text(path, MAX_SPEC_BYTES)
+        spec = msgspec.convert(parse_toml(text), BenchSpec)
     except OSError as e:
         raise UsageError(f"{path} cannot be read: {e.strerror}") from None
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as e:
         raise UsageError(f"{path} does not describe a bench: {parser_reason(e)}") from None
     except UsageError as e:
         raise UsageError(f"{path}: {e}") from None
+    if (names := untrusted_settings(spec)) and not is_trusted(hashlib.sha256(text.encode()).hexdigest()):
+        raise UsageError(
+            f"{path} sets what only a file that you trust may set: {', '.join(names)}; "
+            f"look at it, then run: codeplan trust {path}"
+        )
+    return spec
+
+
+def untrusted_settings(spec: BenchSpec) -> dict[str, Any]:
+    """What a bench's file may set only if the user trusts it, by name.
+
+    These are models other than the stand-in, settings that are not safe, and a budget looser than the default.
+    """
+    models_used = [_split_entry(entry, "model")[0] for entry in spec.models]
+    found: dict[str, Any] = {"models": models_used} if {*models_used} != {"scripted"} else {}
+    declared = _declared_settings(spec, models_used)
+    entries = [_split_entry(entry, what)[2] for what in ("method", "model") for entry in getattr(spec, f"{what}s")]
+    for table in (spec.common, *spec.settings, *entries):
+        found |= {n: v for n, v in table.items() if not all(s.allows_foreign(v) for s in declared.get(n, ()))}
+    limits = {f: getattr(spec.budget, f) for f in Budget.__struct_fields__}
+    return found | {f"budget.{limit}": value for limit, value in limits.items() if not tightens_budget(limit, value)}
+
+
+def _declared_settings(spec: BenchSpec, models_used: list[str]) -> dict[str, list[SettingSpec]]:
+    """The declarations of all settings that the bench's environments, methods and models take, by name."""
+    envs = {named_suites.resolve_suite(suite).env for suite in spec.suites}
+    methods = {_split_entry(entry, "method")[0] for entry in spec.methods}
+    factories = [load_factory("codeplan.envs", env) for env in envs]
+    factories += [load_factory("codeplan.methods", method) for method in methods]
+    found: dict[str, list[SettingSpec]] = {}
+    of_models = (setting for model in {*models_used} for setting in models.setting_specs(model))
+    for setting in itertools.chain(*map(setting_specs, factories), of_models):
+        found.setdefault(setting.name, []).append(setting)
+    return found
 
 
 def resolve_bench(

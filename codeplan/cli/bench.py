@@ -138,10 +138,12 @@ def _from_file(file: str, common: dict[str, Any], selection: dict[str, Any]) -> 
 
     from codeplan.bench.bench_spec import read_spec
     from codeplan.errors import UsageError
+    from codeplan.runner import trusted_folders
 
     if repeated := [name for name, value in selection.items() if value is not None]:
         raise UsageError(f"{file} defines the bench; set {repeated[0]} there instead of giving the option")
-    spec = read_spec(Path(file))
+    real = Path(file).resolve()
+    spec = read_spec(Path(file), lambda sha256: trusted_folders.is_trusted(real, sha256))
     return replace(spec, common={**spec.common, **common})
 
 

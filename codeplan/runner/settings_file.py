@@ -19,11 +19,14 @@ from codeplan.llm import endpoint, toml_files
 from codeplan.llm.openai_client import OpenAIModel
 from codeplan.llm.routing import ROUTES
 from codeplan.plugins import setting_specs
-from codeplan.recording.redaction import remove_secrets
+from codeplan.recording.redaction import is_secret_name, remove_secrets
 from codeplan.types import Value
 from codeplan.untrusted import files
 from codeplan.untrusted.terminal import one_line
 from codeplan.untrusted.values import value_text
+
+SETTINGS_FILES = ("codeplan.toml", "pyproject.toml")
+"""The names of settings files; the first that has settings counts."""
 
 MAX_SETTINGS_BYTES = 1_000_000
 """The largest settings file, in bytes."""
@@ -78,7 +81,7 @@ def read_settings_file(folder: Path) -> SettingsFile | None:
     Raises: UsageError: it is not a regular file of at most ``MAX_SETTINGS_BYTES``, or not valid; the message says
     where.
     """
-    for name in ("codeplan.toml", "pyproject.toml"):
+    for name in SETTINGS_FILES:
         content = _read(folder / name)
         if content is not None:
             found = _codeplan_table(content, name)
@@ -97,7 +100,7 @@ def split_settings(settings: dict[str, Any]) -> tuple[dict[str, Any], tuple[str,
     ignored: list[str] = []
     for name, value in settings.items():
         if name == "budget":
-            accepted["budget"] = {limit: v for limit, v in value.items() if _tightens(limit, v)}
+            accepted["budget"] = {limit: v for limit, v in value.items() if tightens_budget(limit, v)}
             ignored += [f"budget.{limit}" for limit in value if limit not in accepted["budget"]]
         elif name in _SPECS and _SPECS[name].allows_foreign(value):
             accepted[name] = value
@@ -109,9 +112,19 @@ def split_settings(settings: dict[str, Any]) -> tuple[dict[str, Any], tuple[str,
 def describe_settings(settings: dict[str, Any]) -> dict[str, str]:
     """Each setting's value as one short line of clean text, without keys and logins."""
     return {
-        name: _LOGIN.sub("", one_line(value_text(remove_secrets(value), MAX_SHOWN_CHARACTERS), MAX_SHOWN_CHARACTERS))
+        name: "(not shown)" if is_secret_name(name) else _describe(remove_secrets(value))
         for name, value in settings.items()
     }
+
+
+def tightens_budget(limit: str, value: float | None) -> bool:
+    """Whether this limit of a budget is no looser than the default."""
+    default = getattr(Budget(), limit)
+    return default is None or (value is not None and value <= default)
+
+
+def _describe(value: object) -> str:
+    return _LOGIN.sub("", one_line(value_text(value, MAX_SHOWN_CHARACTERS), MAX_SHOWN_CHARACTERS))
 
 
 def _read(path: Path) -> bytes | None:
@@ -142,9 +155,3 @@ def _validate(table: Any, name: str) -> dict[str, Any]:
     checked = toml_files.convert_value(table, SettingsSchema, name)
     given = {key: getattr(checked, key) for key in table if key != "budget"}
     return given | ({"budget": table["budget"]} if "budget" in table else {})
-
-
-def _tightens(limit: str, value: float) -> bool:
-    """Whether this limit of a budget is no looser than the default."""
-    default = getattr(Budget(), limit)
-    return default is None or value <= default

@@ -1,4 +1,4 @@
-"""The settings files that the user trusts, kept in the user's own configuration folder.
+"""The settings files and benches' files that the user trusts, kept in the user's own configuration folder.
 
 A settings file is trusted by its path and by the SHA-256 of its bytes, so a changed file is not trusted any more. The
 list is ``$XDG_CONFIG_HOME/codeplan/trusted.json``; ``~/.config`` is used if the variable is not an absolute path.
@@ -69,17 +69,17 @@ def trust(file: Path, sha256: str) -> None:
         _write_list(file_of_list, [*kept, TrustedFile(path, sha256)])
 
 
-def forget(folder: Path) -> tuple[str, ...]:
-    """Remove the settings files of a folder from the list and return their paths. The folder need not exist.
+def forget(place: Path) -> tuple[str, ...]:
+    """Remove a file, or all files of a folder, from the list and return their paths. The place need not exist.
 
     Raises: UsageError: the list is damaged or cannot be written.
     """
-    gone = os.path.realpath(folder)
+    gone = os.path.realpath(place)
     with _changed_list() as (file_of_list, before):
-        kept = [entry for entry in before if os.path.dirname(entry.path) != gone]
+        kept = [entry for entry in before if gone not in (entry.path, os.path.dirname(entry.path))]
         if len(kept) < len(before):
             _write_list(file_of_list, kept)
-    return tuple(entry.path for entry in before if os.path.dirname(entry.path) == gone)
+    return tuple(entry.path for entry in before if entry not in kept)
 
 
 def _list_file(folder: Path) -> Path:

@@ -221,7 +221,7 @@ def test_trusted_files_are_listed_with_their_state_and_forgotten(
     assert [[entry["state"] for entry in listed] for listed in states] == [["trusted"], ["changed"], ["missing"]]
     assert main(["trust", "--forget", str(folder)]) == 0
     assert main(["trust", "--forget", str(folder)]) == 2
-    assert "no settings file in" in capsys.readouterr().err
+    assert "no file in" in capsys.readouterr().err
     assert trusted_folders.trusted_files() == ()
 
 
@@ -240,11 +240,12 @@ def test_values_are_shown_clean_and_bounded(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nowhere"], "there is no folder nowhere"),
-        (["codeplan.toml"], "there is no folder codeplan.toml"),
+        (["nowhere"], "there is no folder or file nowhere"),
+        (["plan.py"], "plan.py does not describe a bench"),
+        (["harmless.toml"], "sets nothing that needs your trust"),
         (["empty"], "there is no codeplan.toml in empty"),
         (["--list", "--forget"], "exclude each other"),
-        (["--forget", "nowhere"], "no settings file in nowhere"),
+        (["--forget", "nowhere"], "no file in nowhere"),
         (["a", "b"], "unexpected extra argument"),
         (["emp\x00ty"], "embedded null byte"),
     ],
@@ -253,6 +254,8 @@ def test_a_wrong_argument_is_one_sentence(
     folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
 ) -> None:
     (folder / "empty").mkdir()
+    (folder / "plan.py").write_text("def solution(agent, start_from=1): ...")
+    (folder / "harmless.toml").write_text("suites = ['household']\nmethods = ['react']\n[budget]\nmodel_calls = 3\n")
     assert main(["trust", *arguments]) == 2
     shown = capsys.readouterr().err
     assert said in shown
@@ -378,6 +381,66 @@ def test_the_list_has_an_end(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(UsageError, match="is full"):
         trust_folder(inner)
     assert [entry.path for entry in trusted_folders.trusted_files()] == [f"{folder}/codeplan.toml"]
+
+
+# ------------------------------------------------------------------ the file of a bench
+
+HOSTILE_BENCHES = {
+    "models": "models = ['gpt-4.1']",
+    "base_url": "models = [{name = 'm', base_url = 'http://evil.example/v1'}]",
+    "key_variable": "models = ['m']\n[common]\nkey_variable = 'MY_SECRET'",
+    "ask_model": "[common]\nask_model = 'm@http://evil.example/v1'",
+    "refine_model": "settings = [{}, {refine_model = 'm@http://evil.example/v1'}]",
+    "browser": "suites = ['miniwob']\n[common]\nbrowser = '/tmp/evil.sh'",
+    "data": "suites = ['webshop', 'household']\n[common]\ndata = '/etc'",
+    "plan": "methods = [{name = 'autoplan', plan = '/etc/passwd'}]",
+    "prompts": "methods = [{name = 'adaplanner', prompts = '/etc'}]",
+    "executor": "methods = [{name = 'adapt', executor = {name = 'autoplan', plan = '/etc/passwd'}}]",
+    "tries": "methods = [{name = 'adaplanner', tries = 1000000000}]",
+    "budget.model_calls": "[budget]\nmodel_calls = 1000000",
+}
+
+
+@pytest.mark.parametrize(("name", "text"), HOSTILE_BENCHES.items(), ids=HOSTILE_BENCHES.keys())
+def test_a_bench_s_file_needs_trust_for_what_is_not_harmless(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, text: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "grid.toml"
+    file.write_text(text if text.startswith("suites") else f"suites = ['household']\n{text}")
+    assert main(["bench", "grid.toml"]) == 2
+    shown = capsys.readouterr().err
+    assert "only a file that you trust may set" in shown and name in shown
+    assert shown.count("\n") == 1
+    assert main(["trust", "grid.toml"]) == 0
+    assert f"  {name} = " in capsys.readouterr().out
+    file.write_text(file.read_text() + "\n")
+    assert main(["bench", "grid.toml"]) == 2
+    assert "only a file that you trust may set" in capsys.readouterr().err
+
+
+def test_a_trusted_bench_runs_at_its_endpoint_and_another_one_never(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    endpoint = serve()
+    monkeypatch.chdir(tmp_path)
+    model = f"{{name = 'm', base_url = '{endpoint.url}'}}"
+    text = f"suites = ['household']\nkind = 'pick'\nn = 1\nmethods = ['react']\nmodels = [{model}]\n"
+    (tmp_path / "grid.toml").write_text(text)
+    assert main(["bench", "grid.toml", "--out", "out"]) == 2
+    assert endpoint.log == []
+    assert main(["trust", "grid.toml"]) == 0
+    assert main(["bench", "grid.toml", "--out", "out"]) == 0
+    assert endpoint.log
+    assert main(["trust", "--list"]) == 0
+    assert main(["trust", "--forget", "grid.toml"]) == 0
+    assert main(["bench", "grid.toml", "--out", "out"]) == 2
+    capsys.readouterr()
+
+
+def test_trust_takes_a_settings_file_s_own_name(folder: Path) -> None:
+    assert main(["trust", "codeplan.toml"]) == 0
+    assert load_config(folder, {}).ignored == ()
 
 
 # ------------------------------------------------------------------ nothing leaves

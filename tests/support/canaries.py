@@ -25,8 +25,8 @@ class Canaries:
         self.file.write_text(SECRET)
         (self.folder / "adaplanner").mkdir(parents=True)
         (self.folder / "adaplanner" / "plan.j2").write_text(SECRET)
-        self._started = folder / "started"
-        self.program.write_text(f"#!/bin/sh\ntouch {self._started}\n")
+        self.started = folder / "started"
+        self.program.write_text(f"#!/bin/sh\ntouch {self.started}\n")
         self.program.chmod(0o755)
         self.connections = 0
         self.before = self._contents()
@@ -34,7 +34,7 @@ class Canaries:
     @property
     def touched(self) -> list[str]:
         """What was used; empty if all is well."""
-        found = ["the address"] * bool(self.connections) + ["the program"] * self._started.exists()
+        found = ["the address"] * bool(self.connections) + ["the program"] * self.started.exists()
         return found + ["the files were changed"] * (self._contents() != self.before)
 
     def _contents(self) -> list[tuple[str, bytes]]:
