@@ -45,8 +45,9 @@ def learn(
     """
     from codeplan.errors import UsageError
     from codeplan.runner.new_episodes import learn as learn_from
-    from codeplan.untrusted.files import write_atomically
+    from codeplan.untrusted.files import refuse_links, write_atomically
 
+    refuse_links(out / "episodes", out)
     given = options.collect_settings(more, data=data, base_url=base_url, executor_model=executor_model)
     config = options.load_config()
     model, given = options.select_model(config, model, given)

@@ -153,9 +153,11 @@ def open_tapes(record: Path | None, replay: Path | None) -> Iterator[dict[str, A
 def new_run_folder(*words: str | int | None) -> Iterator[Path]:
     """A new folder in ``runs/``, named after the time and the words. An empty one is removed at the end."""
     from codeplan.errors import UsageError
+    from codeplan.untrusted.files import create_folder
 
     try:
-        folder = _create_folder("-".join(str(w) for w in words if w is not None))
+        create_folder(RUNS)
+        folder = _new_folder("-".join(str(w) for w in words if w is not None))
     except OSError as e:
         raise UsageError(f"cannot create a folder for the trace in {RUNS}: {e.strerror}; name one with --out") from None
     try:
@@ -165,7 +167,7 @@ def new_run_folder(*words: str | int | None) -> Iterator[Path]:
             folder.rmdir()
 
 
-def _create_folder(name: str) -> Path:
+def _new_folder(name: str) -> Path:
     import time
 
     safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in name)[:80]
@@ -173,7 +175,7 @@ def _create_folder(name: str) -> Path:
     for number in range(1, 1000):
         folder = RUNS / (f"{stamp}-{safe}" + (f"-{number}" if number > 1 else ""))
         with contextlib.suppress(FileExistsError):
-            folder.mkdir(parents=True)
+            folder.mkdir()
             return folder
     raise FileExistsError(17, "1000 runs started within a second")
 

@@ -75,8 +75,11 @@ class EpisodeOptions:
         """The runner of the episodes, with a folder for their traces. Episodes from a tape leave no traces."""
         from codeplan.curation.curation_runner import CurationRunner
         from codeplan.errors import UsageError
+        from codeplan.untrusted.files import refuse_links
 
         out = self.out and self.out / subfolder
+        if self.out and subfolder:
+            refuse_links(self.out / subfolder, self.out)
         if out and tapes["tape"]:
             raise UsageError("episodes from a tape leave no traces; omit --out or --replay")
         config = options.load_config()
@@ -120,14 +123,13 @@ def discover(
     from codeplan.curation.discovery import discover_skills as run_rounds
     from codeplan.curation.library_comparison import compare_library
     from codeplan.envs.selection import take_of_each_kind
-    from codeplan.skills.library import SkillLibrary
 
     with (
         options.open_tapes(episodes.record, episodes.replay) as tapes,
         episodes.runner("discover", env, tapes) as runner,
     ):
         report = _progress_printer(as_json)
-        rule, opened, tasks = tested.rule(pairs), SkillLibrary(library), runner.tasks(split)
+        rule, opened, tasks = tested.rule(pairs), open_library(library, create=True), runner.tasks(split)
         later = take_of_each_kind(runner.tasks(unseen), shown) if shown else []
         results = run_rounds(
             runner, opened, tasks, per_kind=n, rounds=rounds, max_candidates=tested.most, rule=rule, on_progress=report

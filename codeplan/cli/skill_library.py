@@ -18,15 +18,17 @@ LibraryFolder = Annotated[Path, typer.Option("--library", metavar="DIR", help="T
 DEFAULT_FOLDER = Path("skills")
 
 
-def open_library(folder: Path) -> SkillLibrary:
-    """The library.
+def open_library(folder: Path, create: bool = False) -> SkillLibrary:
+    """The library. A link that the user did not type is not followed: the current folder may come from elsewhere.
 
-    Raises: UsageError: the folder does not exist.
+    Raises: UsageError: the folder does not exist (unless ``create`` is given), or is the default one and a link.
     """
     from codeplan.errors import UsageError
     from codeplan.skills.library import SkillLibrary
 
-    if not folder.is_dir():
+    if folder == DEFAULT_FOLDER and folder.is_symlink():
+        raise UsageError(f"{folder} is a link; name the library's real folder with --library")
+    if not create and not folder.is_dir():
         raise UsageError(f"there is no skill library at {folder}; name one with --library, or create one with discover")
     return SkillLibrary(folder)
 

@@ -204,10 +204,9 @@ def import_skills(
     """
     from codeplan.errors import UsageError
     from codeplan.skills.import_export import import_skills
-    from codeplan.skills.library import SkillLibrary
     from codeplan.untrusted.terminal import one_line
 
-    rows = import_skills(SkillLibrary(library), file)
+    rows = import_skills(open_library(library, create=True), file)
     if not rows:
         raise UsageError(f"there are no skills in {file}; name a zip file of skills, or a library's folder")
     results = ((row.source, f"candidate {row.name}" if row.name else f"left out: {row.reason}") for row in rows)

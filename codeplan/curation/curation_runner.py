@@ -22,6 +22,7 @@ from codeplan.runner.setup import accepted_settings
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import EvidencePhase, EvidenceRecord, Skill
 from codeplan.types import AgentApi, Result, Task, Value
+from codeplan.untrusted import files
 
 _PLAN_SETTINGS = ("budget", "limits", "allow_weak_sandbox", "record", "tape")
 """Settings that also apply to an episode that runs a given plan."""
@@ -137,4 +138,6 @@ class CurationRunner:
         with self._lock:
             number = next(self._numbers)
         name = "".join(c if c.isalnum() or c in "-_." else "-" for c in f"{number:04}-{task.id}-{what}")
-        return self._folder / name[:100]
+        folder = self._folder / name[:100]
+        files.refuse_links(folder, self._folder)
+        return folder

@@ -198,7 +198,30 @@ def test_a_page_shows_no_trace_and_no_picture_from_outside_its_folder(tmp_path: 
         assert read_png(foreign / "one", name) is None
 
 
+def test_the_default_folder_for_runs_may_not_be_a_link(tmp_path: Path, own: Path, run: Callable[..., str]) -> None:
+    (tmp_path / "runs").symlink_to(own.parent)
+    assert "runs: it is a link" in run("run", "household", "--task", "clean/1")
+
+
+@pytest.mark.parametrize("planted", ["learnt/episodes", "learnt/episodes/001"])
+def test_traces_of_a_training_do_not_go_through_links(
+    planted: str, tmp_path: Path, own: Path, run: Callable[..., str]
+) -> None:
+    (tmp_path / planted).parent.mkdir(parents=True)
+    (tmp_path / planted).symlink_to(own.parent)
+    assert "it is a link" in run("learn", "household", "-n", "1", "--out", "learnt")
+
+
 # ------------------------------------------------------------------ skills
+
+
+@pytest.mark.parametrize("command", [["list"], ["rebuild"], ["import", "library"], ["search", "x"]])
+def test_the_default_library_may_not_be_a_link(
+    command: list[str], tmp_path: Path, own: Path, run: Callable[..., str]
+) -> None:
+    (tmp_path / "skills").symlink_to(own.parent)
+    (tmp_path / "library").mkdir()
+    assert "skills is a link" in run("skills", *command)
 
 
 @pytest.fixture
