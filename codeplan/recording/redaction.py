@@ -6,7 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-_NAMES = re.compile(r"(?:^|[_\W])(?:key|token|secret|passw(?:or)?d|authorization|contact)$", re.IGNORECASE)
+_NAMES = re.compile(
+    r"(?:^|[_\W]|api|access|auth|bearer|client|private|secret|user)"
+    r"(?:key|token|secret|passw(?:or)?d|passphrase|credentials?|authorization|cookie|contact)$",
+    re.IGNORECASE,
+)
 
 
 def is_secret_name(name: str) -> bool:

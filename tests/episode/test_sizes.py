@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -17,10 +18,13 @@ from codeplan.bench.episode_worker import attempt_episode
 from codeplan.episode.episode import Episode
 from codeplan.episode.text_limits import MAX_OBSERVATION_CHARS, MAX_PROMPT_CHARS, MAX_REPLY_CHARS
 from codeplan.errors import ModelError, SizeExceeded, UsageError
+from codeplan.llm.bounded_bodies import MAX_BODY_BYTES, MAX_EMBEDDINGS_BYTES, MAX_ERROR_BYTES
 from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.methods.react import ReAct
 from codeplan.methods.reflexion import Reflexion
 from codeplan.methods.try_again import TryAgain
+from codeplan.planning.asking import MAX_PART_CHARS
+from codeplan.planning.planner import MAX_VARIABLES_CHARACTERS
 from codeplan.recording.events import EpisodeEnded, ModelCalled, PlanRejected, TextPrinted, WarningIssued
 from codeplan.recording.trace import Trace
 from codeplan.recording.trace_size import MAX_EVENT_BYTES, MAX_TRACE_BYTES, TraceSize
@@ -358,3 +362,21 @@ def test_an_endpoint_without_room_for_the_first_prompt_is_a_failure_of_infrastru
     endpoint.answer({"error": {"message": "too long", "code": "context_length_exceeded"}}, 400)
     with pytest.raises(ModelError, match="use a model with a larger context"):
         codeplan.run(Boxes(), TASK, AdaPlanner(), endpoint.model())
+
+
+def test_the_documentation_names_the_sizes() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "models.md").read_text()
+    table = dict(re.findall(r"^\| (an? .*?) \| (.*?) \|", text.partition("## Sizes")[2], re.MULTILINE))
+    assert table == {
+        "a body of an endpoint, after decompression": (
+            f"{MAX_BODY_BYTES >> 20} MiB; embeddings {MAX_EMBEDDINGS_BYTES >> 20} MiB"
+        ),
+        "a body of an error": f"{MAX_ERROR_BYTES >> 10} KiB",
+        "a prompt": f"{MAX_PROMPT_CHARS:,} characters",
+        "a reply": f"{MAX_REPLY_CHARS:,} characters",
+        "an observation": f"{MAX_OBSERVATION_CHARS:,} characters",
+        "an event of a trace": f"{MAX_EVENT_BYTES >> 20} MiB",
+        "a trace": f"{MAX_TRACE_BYTES - 4 * MAX_EVENT_BYTES >> 20} MiB",
+    }
+    parts = f"{MAX_PART_CHARS['feedback']:,} characters, the plan {MAX_PART_CHARS['source']:,} and the variables"
+    assert f"{parts} {MAX_VARIABLES_CHARACTERS:,}" in text
