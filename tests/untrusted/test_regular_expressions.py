@@ -23,9 +23,7 @@ TRUSTED_TEXTS = {"codeplan/audit/corpus.py": "the corpus of attacks belongs to t
 
 KNOWN_WHEN_RUNNING = {
     "codeplan/planning/executor_turns.py": "the rewrites of an environment, tested below",
-    "codeplan/testing/cases/answer_models.py": "a manifest's pattern",
-    "codeplan/testing/cases/expectations.py": "a manifest's pattern",
-    "codeplan/testing/cases/manifest_files.py": "a manifest's pattern, which is compiled here but not used",
+    "codeplan/untrusted/patterns.py": "patterns of a manifest, which get a process and a time limit",
     "envs/alfworld/grammar.py": "constants of the same file, applied to the user's own game files",
 }
 """Files with expressions that the source does not spell out, and where they come from."""

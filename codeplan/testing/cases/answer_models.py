@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from codeplan.protocols import LLM
 from codeplan.recording.events import ModelCalled
 from codeplan.recording.tape import read_tape
 from codeplan.types import Completion, Message, Purpose
+from codeplan.untrusted.patterns import MAX_SECONDS, search_pattern
 from codeplan.untrusted.values import in_quotes
 
 AnswerFunction = Callable[[str], str | None]
@@ -94,5 +94,14 @@ def taped_llm(path: Path) -> ScriptedLLM:
 
 
 def _match_patterns(answers: Iterable[tuple[str, str]]) -> AnswerFunction:
-    patterns = [(re.compile(pattern), answer) for pattern, answer in answers]
-    return lambda question: next((answer for pattern, answer in patterns if pattern.search(question)), None)
+    given = tuple(answers)
+    return lambda question: next((answer for pattern, answer in given if _fits(pattern, question)), None)
+
+
+def _fits(pattern: str, question: str) -> bool:
+    found = search_pattern(pattern, question)
+    if found is None:
+        raise ModelError(
+            f"the pattern {in_quotes(pattern)} took more than {MAX_SECONDS:g} s; write a simpler expression"
+        )
+    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from codeplan.sandbox import decode
@@ -10,6 +9,7 @@ from codeplan.testing.cases.case_run import PlanRun
 from codeplan.testing.cases.manifest import Expectations, ExpectedFailure
 from codeplan.types import Rejected
 from codeplan.untrusted.json_values import matches_json
+from codeplan.untrusted.patterns import MAX_SECONDS, search_pattern
 from codeplan.untrusted.values import in_quotes, value_text
 
 _MAX_VALUE = 250
@@ -28,8 +28,8 @@ def find_complaints(run: PlanRun, expect: Expectations) -> Iterator[str]:
     yield from _exceeded_counts(run, expect)
     if expect.steps is not None and run.steps != expect.steps:
         yield f"it entered the steps {_join_steps(run.steps)}; expected {_join_steps(expect.steps)}"
-    if expect.output is not None and not re.search(expect.output, _output(run)):
-        yield f"its output does not match {in_quotes(expect.output)}"
+    if expect.output is not None and (problem := _mismatch(expect.output, _output(run))):
+        yield f"its output {problem}"
     for name, value in (expect.checkpoint or {}).items():
         yield from _variable_complaints(run, name, value)
 
@@ -50,8 +50,16 @@ def _missing_failure(run: PlanRun, refuses: ExpectedFailure) -> Iterator[str]:
     refusal = run.failed_assertion
     if refusal is None or refusal.step != refuses.step or run.success:
         yield f"{run.ending}; expected an assertion to fail in step {refuses.step}"
-    elif not re.search(refuses.message, refusal.message):
-        yield f"the message of the assertion in step {refuses.step} does not match {in_quotes(refuses.message)}"
+    elif problem := _mismatch(refuses.message, refusal.message):
+        yield f"the message of the assertion in step {refuses.step} {problem}"
+
+
+def _mismatch(pattern: str, text: str) -> str:
+    """Say that the text does not match; empty if it does."""
+    found = search_pattern(pattern, text)
+    if found is None:
+        return f"could not be compared with {in_quotes(pattern)} in {MAX_SECONDS:g} s; write a simpler expression"
+    return "" if found else f"does not match {in_quotes(pattern)}"
 
 
 def _exceeded_counts(run: PlanRun, expect: Expectations) -> Iterator[str]:

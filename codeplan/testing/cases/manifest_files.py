@@ -29,6 +29,7 @@ from codeplan.testing.cases.manifest import (
 )
 from codeplan.testing.cases.toml_lines import TomlKey, line_of
 from codeplan.untrusted import files
+from codeplan.untrusted.patterns import find_pattern_problem
 from codeplan.untrusted.terminal import MAX_REASON_CHARS, one_line, parser_reason
 from codeplan.untrusted.toml import parse_toml
 from codeplan.untrusted.values import in_quotes, value_text
@@ -216,10 +217,8 @@ def _problems_of_expect(expect: Expectations, key: TomlKey) -> Iterator[tuple[To
 
 
 def _problems_of_pattern(pattern: str, key: TomlKey) -> Iterator[tuple[TomlKey, str]]:
-    try:
-        re.compile(pattern)
-    except re.error as e:
-        yield key, f"{in_quotes(pattern)} is not a regular expression: {e}"
+    if problem := find_pattern_problem(pattern):
+        yield key, f"{in_quotes(pattern)} is not a regular expression: {problem}"
 
 
 def _problems_of_faults(faults: str | tuple[str, ...] | None, key: TomlKey) -> Iterator[tuple[TomlKey, str]]:

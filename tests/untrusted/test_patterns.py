@@ -1,0 +1,69 @@
+"""Regular expressions of strangers: the right answer, or an end in time."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from codeplan.errors import ModelError
+from codeplan.testing.cases.answer_models import scripted_llm
+from codeplan.untrusted import patterns
+from codeplan.untrusted.patterns import find_pattern_problem, search_pattern
+
+
+@pytest.mark.parametrize(
+    "pattern", ["mug", "m.g", r"m\+g\?", "m+ug", "^a|b$", "[a-c]{2}", r"(?i)MUG", r"\bmug\b", "", r"(\w)\1", "é+"]
+)
+@pytest.mark.parametrize("text", ["", "a mug 1", "m+g?", "bb", "a\nb", "\x00", "éé", "\ud800mug"])
+def test_the_answer_is_that_of_re(pattern: str, text: str) -> None:
+    assert search_pattern(pattern, text) == bool(re.search(pattern, text))
+
+
+EXPONENTIAL = [
+    r"(a+)+b",
+    r"(a*)*b",
+    r"(?:a|aa)+b",
+    r"(a|a?)+b",
+    r"(\w+\s?)*!",
+    r"^(([a-z])+.)+[A-Z]([a-z])+$",
+    r"(.*a){20}b",
+    "a?" * 40 + "a" * 40 + "b",
+    r"(x+x+)+y|(a+a+)+b",
+    r"(?=(a+)+b)a",
+    r"((a{1,30}){1,30}){1,30}b",
+]
+
+
+@pytest.mark.parametrize("pattern", EXPONENTIAL)
+def test_a_search_that_takes_too_long_is_ended(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patterns, "MAX_SECONDS", 0.5)
+    assert search_pattern(pattern, "a" * 60 + " " + "a" * 200) is None
+
+
+def test_a_model_of_patterns_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patterns, "MAX_SECONDS", 0.5)
+    model = scripted_llm({r"(a+)+b": "yes"})
+    with pytest.raises(ModelError, match="write a simpler expression"):
+        model.complete([{"role": "user", "content": "a" * 60}], purpose="ask")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "problem"),
+    [
+        ("(" * 5_000, "nested too deeply|missing"),
+        ("(?:" * 2_400 + ")" * 2_400, "nested too deeply"),
+        ("a{99999999999999999999}", "too large"),
+        ("(?P<a>b)(?P<a>c)", "redefinition"),
+        ("[", "unterminated"),
+        ("a**", "multiple repeat"),
+        ("(?<=a*)b", "fixed-width"),
+        ("\\", "bad escape"),
+        ("x" * 100_000, "100,000 characters"),
+        (r"(?P=a)", "unknown group"),
+    ],
+)
+def test_what_is_no_regular_expression_is_refused_with_the_reason(pattern: str, problem: str) -> None:
+    assert re.search(problem, find_pattern_problem(pattern) or "")
+    with pytest.raises(ValueError):
+        search_pattern(pattern, "a")
