@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,27 @@ def test_a_missing_or_damaged_bench_is_refused(tmp_path: Path) -> None:
         (tmp_path / "bench.json").write_bytes(damaged)
         with pytest.raises(UsageError, match="is not a bench"):
             read_bench(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"tasks": {}}, {"tasks": {"t": []}}, {"repeats": 0}, {"repeats": -1}, {"repeats": 10**9}, {"repeats": 2**63 - 1}],
+)
+def test_a_strangers_grid_without_its_tasks_or_with_endless_episodes_is_refused(changed, tmp_path: Path) -> None:
+    BenchStore(tmp_path, GRID).close()
+    grid = tmp_path / "bench.json"
+    grid.write_text(json.dumps(json.loads(grid.read_text()) | changed))
+    with pytest.raises(UsageError, match=r"bench\.json is damaged"):
+        read_bench(tmp_path)
+
+
+def test_outcomes_that_the_grid_does_not_have_are_left_out(tmp_path: Path) -> None:
+    with BenchStore(tmp_path, GRID) as store:
+        for repeat in (-1, 5, 2**62):
+            store.append(ended(TASKS[0], repeat))
+        store.append(ended(Task("other/1")))
+        store.append(ended(TASKS[0]))
+    assert [e.key for e in read_bench(tmp_path).outcomes] == [("a", "one/1", 0)]
 
 
 def test_every_episode_has_its_own_folder_inside_the_benchs() -> None:

@@ -109,9 +109,8 @@ class Watch:
             assert not _CONTROLS.search(said), f"it printed {_CONTROLS.search(said)!r}: {told}"
             assert _SECRET not in said, f"it printed another file: {told}"
             assert "Traceback" not in said, told
-        errors = [line for line in err.getvalue().splitlines() if line.startswith("codeplan: ")]
-        assert len(errors) <= 1, told
-        for sentence in errors:
+        sentences = [line for line in err.getvalue().splitlines() if line.startswith("codeplan: ")]
+        for sentence in sentences:
             judge_sentence(sentence.removeprefix("codeplan: "))
         return code
 
