@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -142,7 +143,7 @@ class Prompts:
         return source
 
     def _has(self, name: str) -> bool:
-        return ".." not in name and any((folder / f"{name}.j2").is_file() for folder in self._folders)
+        return ".." not in name and any(os.path.isfile(folder / f"{name}.j2") for folder in self._folders)
 
     def _names(self) -> set[str]:
         names = (n for n in self._jinja.list_templates(extensions=["j2"]) if not n.split("/")[-1].startswith("_"))

@@ -84,13 +84,16 @@ def nested(depth: int, pick: random.Random) -> Any:
 
 def mutate_tree(pick: random.Random, tree: Any, donors: Sequence[Any] = ()) -> Any:
     """A copy of plain data with a few changes; values may come from ``donors``, other trees of the same kind."""
-    tree = copy.deepcopy(tree)
-    for _ in range(pick.choice([1, 1, 1, 2, 3, 8])):
-        places = _places(tree)
-        if not places:
-            return odd_value(pick)
-        holder, key = pick.choice(places)
-        _change(pick, holder, key, donors)
+    try:
+        tree = copy.deepcopy(tree)
+        for _ in range(pick.choice([1, 1, 1, 2, 3, 8])):
+            places = _places(tree)
+            if not places:
+                return odd_value(pick)
+            holder, key = pick.choice(places)
+            _change(pick, holder, key, donors)
+    except RecursionError:  # it was deep already
+        return odd_value(pick)
     return tree
 
 

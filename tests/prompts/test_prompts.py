@@ -212,3 +212,25 @@ def test_a_sample_wins_tasks_of_its_kind_once_its_names_fit(kind, seed):
     assert done.result.success
     assert isinstance(done.outcome, Finished | Stopped)
     assert done.result.actions <= 50
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "x" * 300,
+        "x/" * 3_000,
+        "heat\0",
+        "/etc/passwd",
+        "../household/heat",
+        "heat/../heat",
+        "heat\n",
+        "{{ 7 * 7 }}",
+        "é" * 200,
+        "~/x",
+        "\x1b[2J",
+        "",
+    ],
+)
+def test_a_kind_that_no_sample_has_is_no_sample_however_it_is_spelt(kind: str) -> None:
+    assert Prompts().sample("household", kind) is None
+    assert Prompts().sample(kind, "heat") is None
