@@ -67,7 +67,7 @@ class Meter:
         """A context for one model call: counts it, and yields ``settle`` for the usage of its answer.
 
         Within it, ``seconds_left`` limits the model's client. A failed call is settled with the ``usage`` of its error,
-        if any.
+        otherwise its cost is unknown.
 
         Raises: BudgetExceeded: nothing is left before the call, or the call fails after the time is over.
         """
@@ -77,7 +77,7 @@ class Meter:
             with deadline_in(None if allowed is None else allowed - self.seconds):
                 yield self.settle
         except ModelError as error:
-            self.settle(error.usage or NO_USAGE)
+            self.settle(error.usage or Usage())
             if allowed is not None and self.seconds > allowed - _TICK:
                 raise BudgetExceeded("seconds", self.seconds, allowed) from None
             raise

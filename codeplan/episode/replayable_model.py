@@ -16,7 +16,7 @@ from codeplan.errors import ModelError, SizeExceeded
 from codeplan.protocols import LLM
 from codeplan.recording.events import ActionTaken, Event, ModelCalled, ModelCallFailed, TextsEmbedded
 from codeplan.recording.trace import Trace
-from codeplan.types import NO_USAGE, Completion, Embeddings, Message, Purpose
+from codeplan.types import Completion, Embeddings, Message, Purpose, Usage
 
 
 class ReplayableModel:
@@ -52,7 +52,7 @@ class ReplayableModel:
             try:
                 answer = embedding_model.embed(texts, model=model)
             except ModelError as e:
-                used, seconds = e.usage or NO_USAGE, time.perf_counter() - started
+                used, seconds = e.usage or Usage(), time.perf_counter() - started
                 self._record(ModelCallFailed(purpose="embed", messages=[], error=str(e), usage=used, seconds=seconds))
                 raise
             settle(answer.usage)
@@ -87,7 +87,7 @@ class ReplayableModel:
                     text, cut_from = bound_text(completion.text, MAX_REPLY_CHARS)
                     completion = replace(completion, text=text)
             except ModelError as e:
-                about |= {"error": str(e), "usage": e.usage or NO_USAGE, "prompt_too_long": e.prompt_too_long}
+                about |= {"error": str(e), "usage": e.usage or Usage(), "prompt_too_long": e.prompt_too_long}
                 self._record(ModelCallFailed(**about, seconds=time.perf_counter() - started))
                 raise
             settle(completion.usage)

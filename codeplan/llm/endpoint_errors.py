@@ -50,14 +50,20 @@ class EndpointError(ModelError):
 
 
 class ErrorFactory:
-    """Makes the errors of one model at one address. No message contains one of ``secrets``."""
+    """Makes the errors of one model at one address. No message contains one of ``secrets``.
 
-    def __init__(self, address: str, model: str, secrets: Sequence[str], has_key: bool) -> None:
+    A failed attempt without a reported usage counts as no tokens. It is known to cost nothing only if ``has_price``.
+    """
+
+    def __init__(
+        self, address: str, model: str, secrets: Sequence[str], *, has_key: bool, has_price: bool = False
+    ) -> None:
         self._address, self._model, self._secrets, self._has_key = address, model, secrets, has_key
+        self._no_usage = NO_USAGE if has_price else Usage()
 
     def error(self, message: str, **details: Any) -> EndpointError:
         """An error whose sentence starts with the endpoint; ``details`` are EndpointError's keyword arguments."""
-        return EndpointError(f"the model endpoint {self._address} {message}", **details)
+        return EndpointError(f"the model endpoint {self._address} {message}", **{"usage": self._no_usage, **details})
 
     def all_attempts_failed(self, errors: Sequence[EndpointError]) -> EndpointError:
         """The last attempt's error, with the number of attempts and the usage of all of them."""

@@ -161,7 +161,8 @@ class OpenAIModel:
         return shared_connection(self._url, self._key, self._rate_limits, self._errors)
 
     def _error_factory(self, model: str) -> ErrorFactory:
-        return ErrorFactory(self.base_url, model, endpoint.secrets(self._url, self._key), bool(self._key))
+        secrets, has_price = endpoint.secrets(self._url, self._key), self._find_price(model) is not None
+        return ErrorFactory(self.base_url, model, secrets, has_key=bool(self._key), has_price=has_price)
 
     async def _list_models(self, connection: Connection) -> EndpointError | None:
         import openai

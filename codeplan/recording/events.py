@@ -9,18 +9,7 @@ import msgspec
 
 from codeplan.budget import Budget
 from codeplan.errors import UsageError
-from codeplan.types import (
-    NO_USAGE,
-    Checkpoint,
-    Completion,
-    Diagnostic,
-    Message,
-    Observation,
-    Purpose,
-    Result,
-    Task,
-    Usage,
-)
+from codeplan.types import Checkpoint, Completion, Diagnostic, Message, Observation, Purpose, Result, Task, Usage
 from codeplan.untrusted.terminal import parser_reason
 
 TRACE_FORMAT = 2
@@ -95,7 +84,7 @@ class ModelCallFailed(_Event, frozen=True, tag="model_call_failed"):
     messages: list[Message]
     error: str
     seconds: float
-    usage: Usage = NO_USAGE
+    usage: Usage = Usage()
     prompt: str = ""
     prompt_too_long: bool = False
 

@@ -17,8 +17,10 @@ from codeplan.bench.tables import format_number
 from codeplan.cli.app import main
 from codeplan.cli.bench_progress import BenchProgress
 from codeplan.episode.meter import Meter
+from codeplan.errors import ModelError
 from codeplan.llm.prices import Price, cost
 from codeplan.methods.adaplanner import AdaPlanner
+from codeplan.recording.events import EpisodeEnded
 from codeplan.report.json_output import to_plain_data
 from codeplan.types import Result, Success, Task, Usage
 
@@ -128,3 +130,18 @@ def test_a_bench_with_a_budget_of_money_names_the_models_that_it_does_not_limit(
     shown = capsys.readouterr()
     assert "no price" not in shown.err
     assert all(row["money"] > 0 for row in json.loads(shown.out)["cells"][0]["summary"])
+
+
+@pytest.mark.parametrize(("prices", "money"), [(True, 0.0), (False, None)])
+@pytest.mark.parametrize("status", [400, 401, 404, 429])
+def test_a_refused_call_costs_nothing_only_if_there_is_a_price(
+    endpoint: Endpoint, tmp_path: Path, status: int, prices: bool, money: float | None
+) -> None:
+    (tmp_path / "prices.toml").write_text(PRICES)
+    table = {"prices": tmp_path / "prices.toml"} if prices else {}
+    endpoint.answer({"error": "no"}, status)
+    ends: list[EpisodeEnded] = []
+    keep = lambda event: ends.append(event) if isinstance(event, EpisodeEnded) else None  # noqa: E731
+    with pytest.raises(ModelError):
+        codeplan.run(Boxes(), TASK, AdaPlanner(), endpoint.model(**table), on_event=keep)
+    assert ends[0].result.usage.money == money
