@@ -10,13 +10,18 @@ from pathlib import Path
 
 import pytest
 from support.skill_samples import skill
+from support.trace_samples import acted, ended, started, write
 
+from codeplan.bench.episode_measures import measure_episode
+from codeplan.bench.store import EpisodeOutcome
 from codeplan.cli.app import main
 from codeplan.errors import UsageError
+from codeplan.recording.events import EnvironmentReset
 from codeplan.recording.trace import Trace
 from codeplan.skills.import_export import export_skills, import_skills
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import EvidenceRecord
+from codeplan.types import Observation, Result, Success
 
 SECRET = "export PATH=/mine and no newline at the end"
 EVIDENCE = EvidenceRecord("heat/7", 7, "scripted", True, True)
@@ -339,6 +344,21 @@ def test_a_bench_is_not_written_through_links(name: str, tmp_path: Path, own: Pa
     (tmp_path / "bench").mkdir()
     (tmp_path / "bench" / name).symlink_to(own.parent if name == "runs" else own)
     run("bench", "household", "-n", "1", "--out", "bench")
+
+
+@pytest.mark.parametrize("place", ["../home", "linked", "inside/linked", "/home"])
+def test_results_cannot_name_a_trace_outside_the_bench(place: str, tmp_path: Path) -> None:
+    bench, home = tmp_path / "bench", tmp_path / "home"
+    (bench / "inside").mkdir(parents=True)
+    head = started()
+    write(home, head, EnvironmentReset(observation=Observation("a room")), acted(), acted(), ended(head))
+    shutil.copytree(home, bench / "own")
+    (bench / "linked").symlink_to(home)
+    (bench / "inside" / "linked").symlink_to("../../home")
+    result = Result(head.task, Success(), "adaplanner", "scripted", actions=7)
+    run = str(home) if place == "/home" else place
+    assert measure_episode(EpisodeOutcome("cell", head.task, 0, "own", result), bench, ()).trajectory == 2
+    assert measure_episode(EpisodeOutcome("cell", head.task, 0, run, result), bench, ()).trajectory == 7
 
 
 def test_results_without_a_bench_are_not_cut(tmp_path: Path, run: Callable[..., str]) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from codeplan.untrusted import files
 from codeplan.untrusted.files import UnsafeFile
@@ -241,3 +244,27 @@ def test_swapping_a_file_and_a_folder_for_links_while_they_are_opened_gains_noth
         swapping.join()
     assert seen == {"mine"}
     assert os.listdir(outside.parent) == [".bashrc"]
+
+
+@given(st.lists(st.sampled_from(["..", ".", "", "a", "link", "up", "self", "home", ".bashrc", "foreign"]), max_size=8))
+def test_no_path_leads_out_of_the_folder(parts: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as top:
+        foreign, home = Path(top, "foreign"), Path(top, "home")
+        for folder in (foreign / "a" / "a", home):
+            folder.mkdir(parents=True)
+        (home / ".bashrc").write_text(SECRET)
+        (foreign / "a" / ".bashrc").write_text("mine")
+        for name, target in (("link", home), ("up", ".."), ("self", "."), ("a/link", "../../home"), ("a/up", "../up")):
+            (foreign / name).symlink_to(target)
+        path = f"{foreign}/{'/'.join(parts)}"
+        with contextlib.suppress(OSError):
+            assert files.read_text(path, 1000, foreign) == "mine"
+        with contextlib.suppress(OSError):
+            files.write_atomically(path, "changed", foreign)
+        with contextlib.suppress(OSError):
+            files.create_folder(path, foreign)
+        with contextlib.suppress(OSError), files.open_to_append(path, foreign) as file:
+            files.write_all(file, b"changed")
+        assert os.listdir(home) == [".bashrc"]
+        assert (home / ".bashrc").read_text() == SECRET
+        assert sorted(os.listdir(top)) == ["foreign", "home"]
