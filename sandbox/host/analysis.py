@@ -12,10 +12,11 @@ from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox.host.plan_verification import verified_rejection
 from codeplan.sandbox.host.worker_end import WorkerKilled
 from codeplan.sandbox.host.worker_process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
-from codeplan.sandbox.limits import Limits
+from codeplan.sandbox.limits import MAX_MESSAGE_CHARS, Limits
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.plain_data import ANALYSIS_RULES, MAX_ANALYSIS_BYTES, find_non_plain
 from codeplan.types import Rejected
+from codeplan.untrusted.terminal import one_line
 from codeplan.untrusted.values import in_quotes
 
 _FRAME_EXTRA: Final = 1 << 10
@@ -64,7 +65,7 @@ def _verify_reply(reply: frames.WorkerFrame, job: frames.AnalysisJob) -> Any | R
         return verified_rejection(reply, job.source)
     if isinstance(reply, frames.AnalysisFailed):
         raise (UsageError if reply.invalid_job else SandboxError)(
-            f"the analysis {in_quotes(job.topic)} failed: {reply.message}"
+            f"the analysis {in_quotes(job.topic)} failed: {one_line(reply.message, MAX_MESSAGE_CHARS)}"
         )
     assert isinstance(reply, frames.Analysis), "the conversation allows no other answer"
     try:

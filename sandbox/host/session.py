@@ -27,6 +27,7 @@ from codeplan.sandbox.protocol.checkpoint_table import MAX_DROPPED_BYTES
 from codeplan.sandbox.protocol.codec import CheckpointError, decode
 from codeplan.sandbox.protocol.run_progress import LineCoverage, OutputChunk, Progress, StepEntry
 from codeplan.types import Checkpoint, Failed, Finished, Plan, Rejected, ResourceUsage, Step, Stopped
+from codeplan.untrusted.terminal import MAX_REASON_CHARS, one_line
 
 GRACE_SECONDS: Final = 0.1  # the host kills a worker that has not stopped by itself this long after the wall limit
 _CHECKPOINT_EXTRA: Final = 1 << 20
@@ -99,7 +100,7 @@ class RunSession:
         if isinstance(frame, frames.RejectionFrame):
             return verified_rejection(frame, self._plan.source)
         if isinstance(frame, frames.CheckpointErrorFrame):
-            raise CheckpointError(frame.message)
+            raise CheckpointError(one_line(frame.message, MAX_REASON_CHARS))
         return None
 
     def _serve_requests(self) -> Finished | Failed | Stopped:

@@ -18,6 +18,7 @@ from codeplan.sandbox.protocol.plain_data import MAX_ANALYSIS_BYTES
 from codeplan.sandbox.protocol.plan_rows import DiagnosticRows, PlanRow
 from codeplan.sandbox.protocol.values import MAX_VALUES, Crossing
 from codeplan.types import AgentApi, Checkpoint
+from codeplan.untrusted.terminal import parser_reason
 
 HEADER_BYTES: Final = 4
 MAX_LAYERS: Final = 50
@@ -245,7 +246,7 @@ def _decode(decoder: msgspec.msgpack.Decoder[Any], body: bytes) -> Any:
     try:
         return decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError) as error:
-        raise ProtocolError(f"a frame is not of a known form ({error})") from None
+        raise ProtocolError(f"a frame is not of a known form ({parser_reason(error)})") from None
 
 
 class FrameAssembler:

@@ -17,6 +17,7 @@ sys.path.append(str(Path(__file__).parents[1]))  # for tests/support
 
 import analyses
 import checkpoint_tables
+import checks
 import folders
 import frame_streams
 import plan_texts
@@ -35,6 +36,7 @@ def _drawn(judge: Callable[[random.Random, Watch], object]) -> Trial:
 TARGETS: Final[dict[str, Trial]] = {
     "frames": lambda seed, watch: frame_streams.play(seed),
     "analyses": lambda seed, watch: analyses.play(seed),
+    "checks": lambda seed, watch: checks.play(seed),
     "check": lambda seed, watch: plan_texts.judge_check(plan_texts.make_plan(random.Random(seed))),
     "cage": lambda seed, watch: plan_texts.judge_run(plan_texts.make_plan(random.Random(seed))),
     "checkpoints": lambda seed, watch: checkpoint_tables.judge_table(checkpoint_tables.make_table(random.Random(seed))),

@@ -86,5 +86,5 @@ def _judge(worker: WorkerProcess) -> None:
         found = run_analysis(worker, build_job("literals", "x", {}), LIMITS)
         assert isinstance(found, Rejected) or msgspec.json.decode(msgspec.json.encode(found)) == found
     except (SandboxError, UsageError) as error:
-        assert "\n" not in str(error)
+        assert "\n" not in str(error), repr(error)
     assert time.monotonic() - began < LIMITS.wall + SLACK_SECONDS

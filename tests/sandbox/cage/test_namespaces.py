@@ -113,6 +113,7 @@ def test_the_first_process_of_the_namespace_is_locked_like_a_worker():
 def test_when_the_first_process_ends_the_next_run_gets_a_new_zygote():
     finished(run("pass"))
     zygote = zygote_pid(launcher.run_workers)
+    wait_until(lambda: len(spare_workers(zygote)) == 1)  # the worker of the run is reaped
     (spare,) = spare_workers(zygote)
     os.kill(first_process(zygote), signal.SIGKILL)
     wait_until(lambda: status(spare)["State"][0] == "Z" if Path(f"/proc/{spare}").exists() else True)

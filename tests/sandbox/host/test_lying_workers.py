@@ -83,6 +83,7 @@ CHECK_LIES: dict[str, Lie] = {
     "a call": frames.CallFrame("goto", ["x"], {}),
     "a frame of a host": frames.ResultFrame("yes"),
     "an unknown tag": framed(msgspec.msgpack.encode(["SurrenderFrame", 1])),
+    "a tag of 900 kB with escape codes": framed(msgspec.msgpack.encode(["\x1b[2J\n" * 150_000])),
     "a number as the tag": framed(msgspec.msgpack.encode([7])),
     "nothing but a map": framed(b"\x80"),
     "an empty frame": framed(b""),
@@ -98,6 +99,7 @@ def test_a_check_whose_worker_lies_is_a_refusal(lie: Lie):
     assert isinstance(found, Rejected)
     assert [d.rule for d in found.diagnostics] == ["worker"]
     assert len(msgspec.json.encode(found)) < 2_000
+    assert found.diagnostics[0].message.isprintable()
 
 
 @pytest.mark.parametrize("half", [b"\x00", as_bytes(accept(step()))[:-20], b""])
@@ -194,6 +196,7 @@ RUN_LIES: dict[str, tuple[Lie, ...]] = {
     "a table with a number of 2**53": (START, table({"x": 0}, [2**53])),
     "a table with an odd deque": (START, table({"x": 0}, [["deque:-1", 0]])),
     "an unknown tag": (START, raw("PardonFrame")),
+    "a long tag with escape codes": (START, raw("\x1b[2J\n" * 9_000)),
     "an empty output": (START, frames.OutputFrame("")),
     "output of bytes": (START, raw("OutputFrame", b"x")),
     "one field too many": (START, raw("OutputFrame", "x", "y")),
@@ -210,6 +213,7 @@ def test_a_run_whose_worker_lies_is_stopped(lies: tuple[Lie, ...]):
     outcome = lie_to_run(PLAN, *lies, home=home)
     assert isinstance(outcome, Stopped)
     assert outcome.limit == "worker"
+    assert outcome.message.isprintable()
     assert home.history == []
     assert len(msgspec.json.encode(outcome)) < 5_000
 
@@ -274,6 +278,8 @@ ANALYSIS_LIES: dict[str, Lie] = {
     "no JSON": frames.Analysis(b"\xff\xfe"),
     "findings as text": raw("Analysis", "[]"),
     "a long failure": frames.AnalysisFailed("x" * 8_101, invalid_job=False),
+    "a failure with escape codes": frames.AnalysisFailed("\x1b[2J\n" * 900, invalid_job=False),
+    "a tag with escape codes": framed(msgspec.msgpack.encode(["\x1b[2J\n"])),
     "a failure that is a number": raw("AnalysisFailed", 7, False),
     "an acceptance": frames.AcceptanceFrame(PlanRow(SOURCE, [], ()), b""),
     "a start": START,
@@ -288,7 +294,8 @@ ANALYSIS_LIES: dict[str, Lie] = {
 def test_an_analysis_whose_worker_lies_is_one_clear_error(lie: Lie):
     with pytest.raises(SandboxError, match=r"^the analysis 'literals' ") as caught:
         lie_to_analysis(lie)
-    assert len(str(caught.value)) < 500
+    assert len(str(caught.value)) < 9_000
+    assert str(caught.value).isprintable()
 
 
 # ------------------------------------------------------------------ what honest workers keep to
