@@ -70,7 +70,8 @@ def execute(
 ) -> None:
     """Run a plan as it is, once, without planning or refining.
 
-    The model only answers the plan's ask_llm.
+    The model only answers the plan's ask_llm. With --json, the plan's variables take at most 256 kB; "truncated" says
+    whether some are missing, and "omitted" which and why.
 
     Exit codes: 0 success, 1 not solved, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted.
     With --out, the command writes a trace.

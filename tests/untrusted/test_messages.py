@@ -67,7 +67,7 @@ MESSAGES: dict[str, Callable[[], object]] = {
     "an id in HotpotQA": lambda: reset("hotpotqa", LONG),
     "a setting of the household": lambda: envs.make("household", actions=LONG),
     "a model's name": lambda: validate_model_name("\ud800" * 1_000_000),
-    "a choice for requests": lambda: RequestSettings("model", api=LONG),  # type: ignore[arg-type]
+    "a choice for requests": lambda: RequestSettings("m", LONG, None, None, None, (), None, "max_tokens", {}),
     "an exception of an environment": lambda: play(env=Breaking(), model=Replies(PLAN)),
     "the name of a skill": lambda: SkillLibrary(Path("skills")).get("boxes", LONG),
     "an execution order": lambda: parse_expression(f"Step 1 AND {LONG}"),
