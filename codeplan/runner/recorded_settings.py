@@ -20,8 +20,8 @@ from codeplan.plugins import MAX_FOREIGN_CHARS, SettingSpec
 from codeplan.recording.events import EpisodeStarted
 from codeplan.recording.redaction import is_secret_name
 from codeplan.runner import models
-from codeplan.untrusted.terminal import one_line, parser_reason
-from codeplan.untrusted.values import value_text
+from codeplan.untrusted.terminal import parser_reason
+from codeplan.untrusted.values import in_quotes
 
 MODEL_NAMES = (*ROUTES, "embeddings")
 """Settings that name a model. The endpoint that the user configured may be asked for a recorded one."""
@@ -52,7 +52,7 @@ def main_model_name(header: EpisodeStarted) -> str:
     _recorded_model(header)
     name = recorded_model_name(header)
     if not _is_plain_name(name):
-        raise UsageError(f"the trace names the model {_shown(name)}; a model from a trace has a plain name")
+        raise UsageError(f"the trace names the model {in_quotes(name)}; a model from a trace has a plain name")
     return name
 
 
@@ -170,7 +170,7 @@ def _check_known(name: str, named: Mapping[str, str], replaced: set[str]) -> Non
         known |= {*_specs("model", named["model"])}
     if name not in known and replaced <= {"model"}:
         suggestion = plugins.suggest_names(name[:_MAX_SHOWN], known)
-        raise UsageError(f"the trace has the setting {_shown(name)}, which does not exist here; {suggestion}")
+        raise UsageError(f"the trace has the setting {in_quotes(name)}, which does not exist here; {suggestion}")
 
 
 def _may_take(spec: SettingSpec, value: object, live: bool) -> bool:
@@ -215,8 +215,8 @@ def _value_shown(name: str, value: object) -> str:
     if is_secret_name(name):
         return "(not shown)"
     if name == "base_url" and isinstance(value, str):
-        return _shown(_without_login(value), quoted=False)
-    return _shown(value)
+        return in_quotes(_without_login(value))
+    return in_quotes(value)
 
 
 def _without_login(url: str) -> str:
@@ -224,8 +224,3 @@ def _without_login(url: str) -> str:
         return endpoint.without_credentials(url[: 4 * _MAX_SHOWN])
     except ValueError:
         return "(not an address)"
-
-
-def _shown(value: object, *, quoted: bool = True) -> str:
-    text = value_text(value, _MAX_SHOWN) if quoted or not isinstance(value, str) else value
-    return one_line(text, _MAX_SHOWN)

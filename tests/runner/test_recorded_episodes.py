@@ -202,7 +202,7 @@ def test_an_episode_goes_on_at_no_address_that_the_trace_alone_names(tmp_path, m
         for name, value in key.items():
             monkeypatch.setenv(name, value)
         for given in ({}, {"api_key": "sk-other"}):
-            with pytest.raises(UsageError, match="base_url=http://127.0.0.1:1/v1; .* give --base-url") as caught:
+            with pytest.raises(UsageError, match="base_url='http://127.0.0.1:1/v1'; .* give --base-url") as caught:
                 resume(folder, **given)
             assert "canary" not in str(caught.value)
     for given in ({"model_overrides": {"base_url": "http://127.0.0.1:1/v1"}}, {"base_url": "http://127.0.0.1:1/v1"}):

@@ -190,7 +190,7 @@ def test_all_that_is_missing_is_in_one_sentence(canary, original, tmp_path, caps
     folder = write(tmp_path / "run", original, change | {"model_settings": {"base_url": canary.url}}, 6)
     assert main(["resume", str(folder)]) == 2
     err = capsys.readouterr().err
-    for part in ("prompts='/p'", "limits={'wall': 9.0}", "key_variable='CANARY_KEY'", f"base_url={canary.url}"):
+    for part in ("prompts='/p'", "limits={'wall': 9.0}", "key_variable='CANARY_KEY'", f"base_url='{canary.url}'"):
         assert part in err
     assert "--base-url …" in err
     for name in ("prompts", "limits", "key_variable"):
