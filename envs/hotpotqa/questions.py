@@ -14,9 +14,13 @@ import msgspec
 
 from codeplan.errors import UsageError
 from codeplan.types import Task, Value
+from codeplan.untrusted.files import open_user_file, read_bounded
 from codeplan.untrusted.values import in_quotes
 
 NAME = "hotpotqa"
+MAX_FILE_BYTES = 1 << 30
+"""A larger file of questions is not read."""
+
 _SPLITS = ("test", "dev", "train")
 _REACT_SPLIT = "react-500"
 """The 500 questions of the development set in ReAct's evaluation."""
@@ -175,7 +179,8 @@ def _list_files(data: Path) -> list[Path]:
 
 def _read_file(file: Path) -> list[_FileQuestion]:
     try:
-        return msgspec.json.decode(file.read_bytes(), type=list[_FileQuestion])
+        with open_user_file(file) as opened:
+            return msgspec.json.decode(read_bounded(opened, MAX_FILE_BYTES, file), type=list[_FileQuestion])
     except OSError as e:
         raise UsageError(f"{file} cannot be read: {e.strerror}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:

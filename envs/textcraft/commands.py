@@ -11,9 +11,12 @@ from typing import Any
 
 from codeplan.envs.textcraft.recipes import RecipeBook, read_data_file, recipe_book
 from codeplan.errors import UsageError
+from codeplan.untrusted.files import read_user_text
 from codeplan.untrusted.values import in_quotes
 
 MAX_DISTRACTORS = 10
+MAX_FILE_BYTES = 64 << 20
+"""A larger file of recorded tasks is not read."""
 
 CommandLists = dict[int, tuple[str, ...]]
 """Ordered commands by the task's seed."""
@@ -61,9 +64,9 @@ def read_command_lists(file: str) -> CommandLists:
     Raises: UsageError, with file and line, if the file cannot be read or a line is wrong.
     """
     try:
-        lines = Path(file).expanduser().read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError, ValueError) as e:
-        raise UsageError(f"the recorded tasks in {file} cannot be read: {getattr(e, 'strerror', None) or e}") from None
+        lines = read_user_text(Path(file).expanduser(), MAX_FILE_BYTES).splitlines()
+    except OSError as e:
+        raise UsageError(f"the recorded tasks in {file} cannot be read: {e.strerror}") from None
     return dict(_parse_line(line, f"{file}, line {number}") for number, line in enumerate(lines, 1) if line.strip())
 
 

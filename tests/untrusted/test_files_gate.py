@@ -30,7 +30,6 @@ EXEMPT = {
     "envs/hotpotqa/questions.py": DATA,
     "envs/miniwob/page.py": OWN,
     "envs/miniwob/page_folder.py": DATA,
-    "envs/textcraft/commands.py": DATA,
     "envs/webshop/data_files.py": DATA,
     "envs/webshop/loading.py": "it builds an index in the user's cache folder",
 }
