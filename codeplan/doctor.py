@@ -7,6 +7,7 @@ import platform
 import re
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -42,7 +43,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 def examine(*, online: bool = False) -> tuple[Finding, ...]:
     """All findings, in groups. Only with ``online`` is the model's endpoint called. Keys are never shown."""
-    return (_python(), *_packages(), *_sandbox(), *_endpoint(online), *_extras(), _browser())
+    return (_python(), *_packages(), *_sandbox(), *_settings_file(), *_endpoint(online), *_extras(), _browser())
 
 
 def is_safe(findings: tuple[Finding, ...]) -> bool:
@@ -142,6 +143,24 @@ class _ProbeAgent:
     def report(self) -> str:
         """An empty report."""
         return ""
+
+
+def _settings_file() -> Iterator[Finding]:
+    """Whether the current folder's settings file, if there is one, has all of its effect."""
+    from codeplan.runner.configuration import load_config
+
+    try:
+        config = load_config(Path(), os.environ)
+    except CodeplanError as e:
+        yield Finding("Model", "settings", "missing", str(e), "correct the file or the variable")
+        return
+    if config.ignored:
+        advice = "look at the file; if you want its settings: codeplan trust"
+        yield Finding(
+            "Model", "settings", "absent", f"{config.file} is not trusted: {', '.join(config.ignored)}", advice
+        )
+    elif config.file:
+        yield Finding("Model", "settings", "ok", f"{config.file} in this folder")
 
 
 def _endpoint(online: bool) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ import pytest
 from support.served import Serve
 from support.trusted import trust_folder
 
+from codeplan import doctor
 from codeplan.cli.app import main
 from codeplan.errors import UsageError
 from codeplan.runner import trusted_folders
@@ -436,6 +437,20 @@ def test_a_trusted_bench_runs_at_its_endpoint_and_another_one_never(
     assert main(["trust", "--forget", "grid.toml"]) == 0
     assert main(["bench", "grid.toml", "--out", "out"]) == 2
     capsys.readouterr()
+
+
+def test_the_doctor_says_whether_the_folder_is_trusted(folder: Path) -> None:
+    def finding() -> tuple[str, str]:
+        (found,) = doctor._settings_file()
+        return found.status, found.detail
+
+    assert finding() == ("absent", "codeplan.toml is not trusted: base_url, budget.model_calls")
+    trust_folder(folder)
+    assert finding() == ("ok", "codeplan.toml in this folder")
+    (folder / "codeplan.toml").write_text("= nonsense")
+    assert finding()[0] == "missing"
+    (folder / "codeplan.toml").unlink()
+    assert list(doctor._settings_file()) == []
 
 
 def test_trust_takes_a_settings_file_s_own_name(folder: Path) -> None:
