@@ -380,3 +380,20 @@ def test_the_documentation_names_the_sizes() -> None:
     }
     parts = f"{MAX_PART_CHARS['feedback']:,} characters, the plan {MAX_PART_CHARS['source']:,} and the variables"
     assert f"{parts} {MAX_VARIABLES_CHARACTERS:,}" in text
+
+
+class PrintsTooMuch:
+    """A method that records an event which is too large."""
+
+    name = "prints-too-much"
+
+    def solve(self, task: Task, episode: Episode) -> Result:
+        episode.act("open 1")
+        episode.record(TextPrinted(text="x" * MAX_EVENT_BYTES))
+        raise AssertionError("the event is refused")
+
+
+def test_an_event_that_was_refused_is_refused_again_in_a_replay(tmp_path: Path) -> None:
+    result = run(tmp_path, Boxes(), PrintsTooMuch(), Replies())
+    assert isinstance(result.ending, TooLarge)
+    assert result.ending.what == "event"
