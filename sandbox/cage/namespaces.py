@@ -100,15 +100,22 @@ def enter_pid_namespace(libc: ctypes.CDLL, serve_init: Callable[[], NoReturn]) -
     """Make all children from now on see only one another. Returns the pid of the first, which runs ``serve_init``.
 
     The kernel kills the others when the first ends. This process stays outside, so pids here are still the host's.
+
+    Raises RuntimeError if the first cannot start: this process could not fork workers afterwards.
     """
     _unshare(libc, _NEW_PID)
-    return _start_child(serve_init)
+    try:
+        return _start_child(serve_init)
+    except OSError as error:
+        raise RuntimeError(f"the first process of a pid namespace could not start: {error}") from error
 
 
 def drop_capabilities(libc: ctypes.CDLL) -> None:
     """Give up all capabilities of this process, also those that a user namespace gave it."""
-    header, nothing = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
-    _check(libc.capset(header, nothing))
+    header, held, nothing = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)(), (ctypes.c_uint32 * 6)()
+    _check(libc.capget(header, held))
+    if any(held):
+        _check(libc.capset(header, nothing))
 
 
 def _unshare(libc: ctypes.CDLL, namespaces: int) -> None:

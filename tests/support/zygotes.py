@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
-from codeplan.audit.process_info import is_first_of_namespace
+from codeplan.audit.process_info import is_first_of_namespace, is_running
 from codeplan.sandbox.host import launcher
 
 
@@ -24,6 +25,15 @@ def first_process(zygote: int) -> int:
 def spare_workers(zygote: int) -> list[int]:
     """The zygote's workers. Of a zygote that is left alone: the spare one."""
     return [pid for pid in _children(zygote) if not is_first_of_namespace(pid)]
+
+
+def wait_for_workers(zygote: int, count: int) -> list[int]:
+    """The zygote's workers, as soon as there are so many that are not about to end. Fails after 20 s."""
+    deadline = time.monotonic() + 20
+    while len(found := [pid for pid in spare_workers(zygote) if is_running(pid)]) != count:
+        assert time.monotonic() < deadline, f"the zygote has the workers {found} and not {count}"
+        time.sleep(0.01)
+    return found
 
 
 def _children(pid: int) -> list[int]:

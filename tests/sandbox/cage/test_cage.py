@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from support.caged import SampleHome, answer, finished, locked_worker, plan, run, stopped
-from support.zygotes import spare_workers, zygote_pid
+from support.zygotes import spare_workers, wait_for_workers, zygote_pid
 
 from codeplan.errors import SandboxError
 from codeplan.sandbox import Limits, Sandbox, encode, probe_layers
@@ -369,7 +369,6 @@ def test_when_the_host_is_killed_its_zygote_and_workers_are_gone(tmp_path):
         threading.Thread(target=Sandbox(limits).run, args=(loop, SampleHome(print), answer), daemon=True).start()
         while launcher.run_workers._zygote is None:
             time.sleep(0.01)
-        time.sleep(0.3)
         print(launcher.run_workers._zygote._process.pid, flush=True)
         time.sleep(60)
         """
@@ -377,8 +376,7 @@ def test_when_the_host_is_killed_its_zygote_and_workers_are_gone(tmp_path):
     host = subprocess.Popen([sys.executable, "-c", script, str(SUPPORT.parent)], stdout=subprocess.PIPE, text=True)
     assert host.stdout is not None
     zygote = int(host.stdout.readline())
-    workers = spare_workers(zygote)
-    assert len(workers) == 2  # the one that runs, and the one that was forked ahead
+    workers = wait_for_workers(zygote, 2)  # the one that runs, and the one that was forked ahead
     host.kill()
     host.wait()
     host.stdout.close()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from support.caged import SampleHome, answer, finished, locked_worker, plan, run
-from support.zygotes import first_process, spare_workers, zygote_pid
+from support.zygotes import first_process, spare_workers, wait_for_workers, zygote_pid
 
 from codeplan.sandbox import Sandbox, probe_layers
 from codeplan.sandbox.host import launcher
@@ -113,8 +113,7 @@ def test_the_first_process_of_the_namespace_is_locked_like_a_worker():
 def test_when_the_first_process_ends_the_next_run_gets_a_new_zygote():
     finished(run("pass"))
     zygote = zygote_pid(launcher.run_workers)
-    wait_until(lambda: len(spare_workers(zygote)) == 1)  # the worker of the run is reaped
-    (spare,) = spare_workers(zygote)
+    (spare,) = wait_for_workers(zygote, 1)
     os.kill(first_process(zygote), signal.SIGKILL)
     wait_until(lambda: status(spare)["State"][0] == "Z" if Path(f"/proc/{spare}").exists() else True)
     assert finished(run("print(1)")).output == "1\n"
