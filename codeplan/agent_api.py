@@ -15,10 +15,13 @@ def agent_api(agent: type) -> AgentApi:
     """The public methods and attributes of an Agent class, in the order of their definition.
 
     A name is public unless it begins with an underscore. Attributes are annotations, properties, plain class values,
-    and what ``__init__`` sets on ``self`` (except its first parameter, the callable that acts).
+    and what ``__init__`` sets on ``self`` (except its first parameter, the callable that acts). A class may declare
+    other names of its methods: ``_aliases = {"press": "press_key"}``. Models know such names from elsewhere; the check
+    rewrites them.
     """
     methods = tuple(_method(name, f) for name, f in _members(agent) if inspect.isfunction(f))
-    return AgentApi(methods, tuple(_attributes(agent)), inspect.getdoc(agent) or "")
+    aliases = dict(getattr(agent, "_aliases", {}))
+    return AgentApi(methods, tuple(_attributes(agent)), inspect.getdoc(agent) or "", aliases)
 
 
 def describe_api(api: AgentApi) -> str:

@@ -21,6 +21,8 @@ ENTRY_CHECKPOINTS_FACTOR: Final = 16  # all step-entry checkpoints together may 
 MAX_STEPS: Final = 1_000  # maximum number of steps in a plan, and of steps that one run enters
 MAX_DIAGNOSTICS: Final = 100  # maximum number of reasons in one refusal; the last one says how many are missing
 MAX_DIAGNOSTIC_CHARS: Final = 1_000  # maximum length of the message of one reason
+MAX_FIXES: Final = 200  # maximum number of fixes in one plan; a plan that needs more is not mended
+MAX_FIX_CHARS: Final = 160  # maximum length of the line of code in the note of a fix
 MAX_CODE_BYTES: Final = 256 << 10
 """Maximum size of one plan's compiled code; longer code is not passed on, and the plan is compiled again."""
 

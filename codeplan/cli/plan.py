@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -12,13 +13,18 @@ from codeplan.cli.episode import make_event_handler
 from codeplan.untrusted.terminal import echo, one_line
 
 if TYPE_CHECKING:
+    from codeplan.planning.plan_check import Fixes
     from codeplan.runner.new_episodes import Execution
-    from codeplan.types import Plan, Rejected
+    from codeplan.types import Diagnostic, Plan, Rejected
 
 MAX_PLAN_BYTES = 1_000_000
 """Larger files are not read. The sandbox's own limit is far lower."""
 
 PlanFile = Annotated[str, typer.Argument(metavar="PLAN", help="The plan's file; - is standard input.")]
+
+FixesOption = Annotated[
+    Literal["on", "off"], typer.Option("--fixes", help="Whether the check mends what has only one meaning.")
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -30,25 +36,32 @@ def add_to(app: typer.Typer) -> None:
 
 
 def check(
-    plan: PlanFile, env: options.EnvOption, allow_weak_sandbox: options.AllowWeak = False, as_json: options.Json = False
+    plan: PlanFile,
+    env: options.EnvOption,
+    fix: Annotated[bool, typer.Option("--fix", help="Write the mended plan to the file.")] = False,
+    fixes: FixesOption = "on",
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse a plan with warnings.")] = False,
+    allow_weak_sandbox: options.AllowWeak = False,
+    as_json: options.Json = False,
 ) -> None:
     """Check a plan without running it.
 
-    Each diagnostic is printed as PLAN:line:column: message [rule], with what to write instead.
+    What has only one meaning is mended. Each fix, warning and error is printed as PLAN:line:column: message [rule]. The
+    lines of warnings and errors are those of the mended plan, which --fix writes to the file; - is standard output.
 
     Exit codes: 0 accepted, 1 refused, 2 usage, 4 infrastructure.
     """
-    from codeplan.types import Rejected
+    from codeplan.types import Rejected, refuse_warnings
 
-    outcome = _check(read_plan(plan), env, allow_weak_sandbox)
-    rejected = outcome if isinstance(outcome, Rejected) else None
+    outcome = _check(read_plan(plan), env, allow_weak_sandbox, fixes)
+    outcome = refuse_warnings(outcome) if strict else outcome
+    if fix:
+        _write_plan(plan, outcome)
     if as_json:
-        options.print_json(rejected.diagnostics if rejected else [])
-    elif rejected:
-        _print_diagnostics(plan, rejected)
-    else:
-        echo(f"{_display_name(plan)}: accepted")
-    raise typer.Exit(1 if rejected else 0)
+        options.print_json(_check_as_json(outcome))
+    elif not (fix and plan == "-"):
+        _print_check(plan, outcome)
+    raise typer.Exit(1 if isinstance(outcome, Rejected) else 0)
 
 
 def execute(
@@ -120,7 +133,7 @@ def _bytes(path: str) -> bytes:
         raise UsageError(f"cannot read the plan {path}: {why}") from None
 
 
-def _check(source: str, env: str, allow_weak: bool) -> Plan | Rejected:
+def _check(source: str, env: str, allow_weak: bool, fixes: Fixes) -> Plan | Rejected:
     from contextlib import closing
 
     from codeplan import envs
@@ -129,16 +142,54 @@ def _check(source: str, env: str, allow_weak: bool) -> Plan | Rejected:
     from codeplan.sandbox import Sandbox
 
     with closing(envs.make(env)) as environment:
-        return Sandbox(allow_weak=allow_weak).check(source, agent_api(agent_class(environment)))
+        return Sandbox(allow_weak=allow_weak).check(source, agent_api(agent_class(environment)), fixes=fixes == "on")
 
 
-def _print_diagnostics(path: str, rejected: Rejected) -> None:
+def _write_plan(path: str, outcome: Plan | Rejected) -> None:
+    """Write the mended plan back, if anything was mended."""
+    from codeplan.errors import UsageError
+    from codeplan.untrusted.files import write_atomically
+
+    if path == "-":
+        echo(outcome.source.rstrip("\n"))
+    elif outcome.fixes:
+        try:
+            write_atomically(path, outcome.source)
+        except OSError as e:
+            raise UsageError(f"the mended plan cannot be written to {path}: {e.strerror}") from None
+
+
+def _print_check(path: str, outcome: Plan | Rejected) -> None:
+    from codeplan.types import Plan
+
+    for fix in outcome.fixes:
+        echo(f"{_display_name(path)}:{fix.line}: mended: {one_line(fix.change, 1000)} [{fix.rule}]")
+    if isinstance(outcome, Plan):
+        _print_diagnostics(path, outcome.source, outcome.warnings, "warning: ")
+        echo(f"{_display_name(path)}: accepted")
+    else:
+        _print_diagnostics(path, outcome.source, outcome.diagnostics)
+
+
+def _print_diagnostics(path: str, source: str, diagnostics: Iterable[Diagnostic], kind: str = "") -> None:
     from codeplan.untrusted.terminal import source_excerpt
 
-    for d in rejected.diagnostics:
-        echo(f"{_display_name(path)}:{d.line}:{d.column}: {one_line(d.message, 1000)} [{d.rule}]")
-        for line in source_excerpt(rejected.source, d):
+    for d in diagnostics:
+        echo(f"{_display_name(path)}:{d.line}:{d.column}: {kind}{one_line(d.message, 1000)} [{d.rule}]")
+        for line in source_excerpt(source, d):
             echo(f"    {line}")
+
+
+def _check_as_json(outcome: Plan | Rejected) -> list[dict[str, Any]]:
+    """What the check found: errors; warnings, with ``warning`` true; fixes, with the line before and after."""
+    from codeplan.report.json_output import to_plain_data
+    from codeplan.types import Plan
+
+    if isinstance(outcome, Plan):
+        found = [to_plain_data(w) | {"warning": True} for w in outcome.warnings]
+    else:
+        found = [to_plain_data(d) for d in outcome.diagnostics]
+    return found + [to_plain_data(f) for f in outcome.fixes]
 
 
 def _summary(execution: Execution) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from codeplan.recording.events import (
     Event,
     PlanDrafted,
     PlanFailed,
+    PlanFixed,
     PlanStarted,
     PlanStopped,
     StepEntered,
@@ -29,7 +30,7 @@ from codeplan.skills.library import SkillLibrary
 from codeplan.skills.manifest import require_valid_name
 from codeplan.skills.parameter_binding import read_parameters
 from codeplan.skills.skill import Skill, SkillOrigin
-from codeplan.types import AgentApi, Plan, Rejected, Task
+from codeplan.types import AgentApi, Plan, Rejected, Task, refuse_warnings
 
 _MAX_OBSERVATION_CHARACTERS = 200_000
 _MAX_MERGED_RUNS = 12
@@ -108,7 +109,7 @@ def _plan_runs(events: Sequence[Event]) -> list[_PlanRun]:
         match event:
             case EnvironmentReset():
                 runs = []
-            case PlanDrafted(number=number, source=source):
+            case PlanDrafted(number=number, source=source) | PlanFixed(number=number, source=source):
                 sources[number] = source
             case PlanStarted(number=number, start_from=start):
                 runs.append(_PlanRun(sources[number], start, []))
@@ -132,7 +133,7 @@ def _generalise(source: str, events: Sequence[Event], task: Task, sandbox: Sandb
         return None
     if isinstance(found, Rejected):
         return None
-    checked = sandbox.check(found["source"], api)
+    checked = refuse_warnings(sandbox.check(found["source"], api))
     return checked if isinstance(checked, Plan) else None
 
 

@@ -20,7 +20,7 @@ from codeplan.episode.replayable_model import ReplayableModel
 from codeplan.episode.text_limits import observation_too_long
 from codeplan.errors import EpisodeOver, SizeExceeded, UsageError
 from codeplan.protocols import LLM, Environment, TakesActions
-from codeplan.recording.events import Event, PictureSaved, PlanDrafted, SpanClosed, SpanOpened
+from codeplan.recording.events import Event, PictureSaved, PlanDrafted, PlanFixed, SpanClosed, SpanOpened
 from codeplan.recording.trace import Trace
 from codeplan.types import (
     ActionSpace,
@@ -183,7 +183,7 @@ class Episode:
             ending = Success()
         elif isinstance(ending, str):
             ending = NotSolved(ending)
-        plans = (e.source for e in reversed(self.trace.events) if isinstance(e, PlanDrafted))
+        plans = (e.source for e in reversed(self.trace.events) if isinstance(e, PlanDrafted | PlanFixed))
         return Result(
             task=self.task,
             ending=ending,

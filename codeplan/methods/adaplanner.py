@@ -12,6 +12,7 @@ from codeplan.episode.episode import Episode
 from codeplan.errors import UsageError
 from codeplan.methods.registry import PromptsSetting
 from codeplan.planning.asking import load_prompts
+from codeplan.planning.plan_check import Fixes
 from codeplan.planning.planner import Planner
 from codeplan.planning.refinement import AfterFailure, CodeCheck, LoopSettings, RefinementLoop, ResumeBy, ResumeState
 from codeplan.planning.skill_plan_writer import SkillPlanWriter
@@ -49,6 +50,7 @@ class AdaPlanner:
         after_failure: Annotated[
             AfterFailure, Setting("Resume the plan, or restart plan and task.", "safe")
         ] = "resume",
+        fixes: Annotated[Fixes, Setting("Whether the check mends plans without a model.", "safe")] = "on",
         samples: Annotated[int, Setting("Worked examples in the prompts.", "safe", most=100)] = 1,
         asks: Annotated[bool, Setting("Whether plans may ask the model (ask_llm).", "safe")] = True,
         sample_kinds: Annotated[
@@ -82,6 +84,7 @@ class AdaPlanner:
             "code_check": code_check,
             "resume_state": resume_state,
             "after_failure": after_failure,
+            "fixes": fixes,
         }
         self.loop_settings: LoopSettings = plugins.build(LoopSettings, loop, "the method adaplanner")
         if samples < 0:

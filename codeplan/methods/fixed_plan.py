@@ -8,10 +8,11 @@ from typing import Any
 
 from codeplan.episode.episode import Episode
 from codeplan.errors import CodeplanError
+from codeplan.planning.plan_check import Fixes, check_plan
 from codeplan.planning.plan_run import run_plan
 from codeplan.planning.planner import Planner
 from codeplan.prompts.templates import Prompts
-from codeplan.recording.events import PlanDrafted, PlanRejected, PlanStarted
+from codeplan.recording.events import PlanDrafted, PlanStarted
 from codeplan.sandbox import Limits, Progress, Sandbox, StepEntry
 from codeplan.sandbox.protocol.run_progress import LineCoverage
 from codeplan.types import Failed, Finished, NotSolved, Outcome, Plan, Refused, Rejected, Result, Stopped, Task
@@ -32,6 +33,7 @@ class FixedPlan:
         *,
         limits: Limits | None = None,
         allow_weak_sandbox: bool = False,
+        fixes: Fixes = "on",
         pause_at: int | None = None,
         on_pause: Callable[[Any], None] | None = None,
         on_coverage: Callable[[LineCoverage], None] | None = None,
@@ -40,6 +42,7 @@ class FixedPlan:
         self.plan = source if isinstance(source, Plan) else None
         self.sandbox = Sandbox(limits or Limits(), allow_weak=allow_weak_sandbox)
         self.outcome: Outcome | Rejected | None = None
+        self._fixes: Fixes = fixes
         self._pause_at, self._on_pause, self._on_coverage = pause_at, on_pause, on_coverage
 
     def solve(self, task: Task, episode: Episode) -> Result:
@@ -49,9 +52,8 @@ class FixedPlan:
 
     def _run(self, episode: Episode) -> Outcome | Rejected:
         episode.record(PlanDrafted(number=1, origin="plan", source=self.source))
-        plan = self.plan or self.sandbox.check(self.source, episode.api)
+        plan = self.plan or check_plan(self.sandbox, episode, self.source, 1, self._fixes)
         if isinstance(plan, Rejected):
-            episode.record(PlanRejected(number=1, diagnostics=plan.diagnostics))
             return plan
         self.plan = plan
         agent, ask = episode.agent(), Planner(episode, Prompts.cached(None)).answer_question

@@ -15,10 +15,11 @@ import msgspec
 from codeplan.episode.episode import Episode
 from codeplan.episode.rewind import actions_since_reset, rewind
 from codeplan.errors import SizeExceeded, UsageError
+from codeplan.planning.plan_check import Fixes, check_plan, record_check
 from codeplan.planning.plan_run import run_plan
 from codeplan.planning.plan_writer import PlanWriter
 from codeplan.planning.resume_point import find_resume_point
-from codeplan.recording.events import PlanDrafted, PlanRejected, PlanStarted
+from codeplan.recording.events import PlanDrafted, PlanStarted
 from codeplan.sandbox import Sandbox
 from codeplan.types import (
     Checkpoint,
@@ -54,7 +55,8 @@ class LoopSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     finds the step to resume at by a comparison of syntax, or asks the model, as in the paper. ``code_check`` sends a
     new plan back for repair if the check refuses it, or always, as in the paper (which then relies on refinement
     alone). ``resume_state`` is what the failed step resumes with: the variables at the failure, or those at its entry.
-    ``after_failure="restart"`` is for comparison: it resets the environment and starts each plan at step 1.
+    ``fixes`` says whether the check mends plans without a model. ``after_failure="restart"`` is for comparison: it
+    resets the environment and starts each plan at step 1.
 
     Raises: UsageError: ``tries`` or ``start_over_from`` is below 1.
     """
@@ -65,6 +67,7 @@ class LoopSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     code_check: CodeCheck = "on-error"
     resume_state: ResumeState = "failure"
     after_failure: AfterFailure = "resume"
+    fixes: Fixes = "on"
 
     def __post_init__(self) -> None:
         for name in ("tries", "start_over_from"):
@@ -162,9 +165,11 @@ class RefinementLoop:
         return checked
 
     def _check_once(self) -> Plan | Rejected:
-        checked = self._overlong or self.sandbox.check(self.source, self.episode.api)
-        if isinstance(checked, Rejected):
-            self.episode.record(PlanRejected(number=self._plan_count, diagnostics=checked.diagnostics))
+        if self._overlong:
+            record_check(self.episode, self._overlong, self._plan_count)
+            return self._overlong
+        checked = check_plan(self.sandbox, self.episode, self.source, self._plan_count, self.settings.fixes)
+        self.source = checked.source
         return checked
 
     def _record_draft(self, write: Callable[[], str], origin: Purpose) -> None:
@@ -212,7 +217,7 @@ class RefinementLoop:
         states = before.entries | self._last_state(plan, before)
         suggested = None
         if self.settings.resume_by == "model":
-            suggested = self.writer.resume_step(before.plan.source, plan.source)
+            suggested = plan.start_from or self.writer.resume_step(before.plan.source, plan.source)
         step = find_resume_point(before.plan, plan, failed, states, suggested)
         return step, states.get(step)
 

@@ -9,7 +9,7 @@ import msgspec
 
 from codeplan.budget import Budget
 from codeplan.errors import UsageError
-from codeplan.types import Checkpoint, Completion, Diagnostic, Message, Observation, Purpose, Result, Task, Usage
+from codeplan.types import Checkpoint, Completion, Diagnostic, Fix, Message, Observation, Purpose, Result, Task, Usage
 from codeplan.untrusted.terminal import parser_reason
 
 TRACE_FORMAT = 2
@@ -108,6 +108,21 @@ class PlanDrafted(_Event, frozen=True, tag="plan_drafted"):
     number: int
     origin: Purpose
     source: str
+
+
+class PlanFixed(_Event, frozen=True, tag="plan_fixed"):
+    """The check mended the plan by these fixes; ``source`` is the plan after them."""
+
+    number: int
+    fixes: tuple[Fix, ...]
+    source: str
+
+
+class PlanWarned(_Event, frozen=True, tag="plan_warned"):
+    """The check accepted the plan with these warnings."""
+
+    number: int
+    warnings: tuple[Diagnostic, ...]
 
 
 class PlanRejected(_Event, frozen=True, tag="plan_rejected"):
@@ -228,6 +243,8 @@ Event = (
     | ModelCallFailed
     | TextsEmbedded
     | PlanDrafted
+    | PlanFixed
+    | PlanWarned
     | PlanRejected
     | PlanStarted
     | StepEntered

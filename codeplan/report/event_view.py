@@ -102,6 +102,13 @@ class EventViewer:
             plan = PlanBlock(event.number, event.source, self._plan)
             self._plan = event.source
             return EventView(f"Plan {event.number}{_ORIGINS.get(event.origin, '')}", "heading", blocks=(plan,))
+        if isinstance(event, events.PlanFixed):
+            self._plan = event.source
+            fixed = TextBlock("note", "\n".join(map(str, event.fixes)))
+            return EventView(f"Plan {event.number} was mended by the check", "quiet", blocks=(fixed,))
+        if isinstance(event, events.PlanWarned):
+            warnings = DiagnosticsBlock(event.warnings, self._plan or "")
+            return EventView(f"Plan {event.number} can run, with warnings", "quiet", blocks=(warnings,))
         if isinstance(event, events.PlanRejected):
             blocks = (DiagnosticsBlock(event.diagnostics, self._plan or ""),)
             return EventView(f"Plan {event.number} was refused before any of it ran", "bad", blocks=blocks)

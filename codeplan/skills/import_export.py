@@ -28,7 +28,7 @@ from codeplan.skills.durable_files import DamagedSkill
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.parameter_binding import read_parameters
 from codeplan.skills.skill import Skill, SkillOrigin
-from codeplan.types import Rejected, Value
+from codeplan.types import Rejected, Value, refuse_warnings
 from codeplan.untrusted import files
 from codeplan.untrusted.folders import find_folders
 
@@ -126,7 +126,7 @@ def _refusal_reason(skill: Skill, sandbox: Sandbox) -> str:
         manifest.require_valid_name(skill.name)
         manifest.require_valid_name(skill.env, "an environment")
         with closing(envs.make(skill.env)) as env:
-            checked = sandbox.check(skill.plan, env.agent)
+            checked = refuse_warnings(sandbox.check(skill.plan, env.agent, fixes=False))
     except UsageError as e:
         return str(e)
     return f"its plan is refused: {checked.diagnostics[0]}" if isinstance(checked, Rejected) else ""

@@ -23,7 +23,7 @@ from codeplan.types.ending import (
     TrialEnded,
 )
 from codeplan.types.model import NO_USAGE, Completion, Embeddings, Message, Purpose, Usage
-from codeplan.types.plan import Checkpoint, Diagnostic, Plan, Rejected, Step
+from codeplan.types.plan import Checkpoint, Diagnostic, Fix, Plan, Rejected, Step, refuse_warnings
 from codeplan.types.result import Result
 from codeplan.types.run import Failed, Finished, Outcome, ResourceUsage, Stopped
 from codeplan.types.task import ActionSpace, Observation, Task
@@ -47,6 +47,7 @@ __all__ = [
     "EnvironmentEnded",
     "Failed",
     "Finished",
+    "Fix",
     "GaveUp",
     "InfrastructureFailed",
     "Interrupted",
@@ -69,4 +70,5 @@ __all__ = [
     "TrialEnded",
     "Usage",
     "Value",
+    "refuse_warnings",
 ]

@@ -22,6 +22,26 @@ class Diagnostic(Value, frozen=True):
         return f"line {self.line}, column {self.column}: {self.message} [{self.rule}]"
 
 
+class Fix(Value, frozen=True):
+    """One change that the check made to a plan, by a rule. ``line`` counts from 1 in the text that the rule found.
+
+    ``was`` and ``now`` are the line of code before and after; ``now`` is empty if the code was removed.
+    """
+
+    rule: str
+    line: int
+    was: str
+    now: str
+
+    @property
+    def change(self) -> str:
+        """The change in words."""
+        return f"`{self.was}` became `{self.now}`" if self.now else f"`{self.was}` was removed"
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.change}"
+
+
 class Step(Value, frozen=True):
     """One step of a plan: the block under ``if start_from <= number``.
 
@@ -40,11 +60,18 @@ class Step(Value, frozen=True):
 
 
 class Plan(Value, frozen=True):
-    """A plan that passed the check. ``provides`` are the names that code outside the steps sets at every run."""
+    """A plan that passed the check. ``provides`` are the names that code outside the steps sets at every run.
+
+    ``source`` is the text after the ``fixes``. ``warnings`` do not keep the plan from running. ``start_from`` is the
+    step at which the plan's header says to resume (``start_from=3``); None if it says 1 or nothing.
+    """
 
     source: str
     steps: tuple[Step, ...] = ()
     provides: tuple[str, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
+    start_from: int | None = None
 
     def step(self, number: int | None) -> Step | None:
         """The step with this number, or None."""
@@ -52,10 +79,21 @@ class Plan(Value, frozen=True):
 
 
 class Rejected(Value, frozen=True):
-    """A plan that the check refused, with at least one diagnostic. None of it ran."""
+    """A plan that the check refused, with at least one diagnostic. None of it ran.
+
+    ``source`` is the text after the ``fixes``; the diagnostics are about that text.
+    """
 
     source: str
     diagnostics: tuple[Diagnostic, ...]
+    fixes: tuple[Fix, ...] = ()
+
+
+def refuse_warnings(checked: Plan | Rejected) -> Plan | Rejected:
+    """The result of a strict check: a plan with warnings is refused for them."""
+    if isinstance(checked, Plan) and checked.warnings:
+        return Rejected(checked.source, checked.warnings, checked.fixes)
+    return checked
 
 
 class Checkpoint(Value, frozen=True):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from codeplan.envs.miniwob.observations import DONE_PREFIX, ERROR_PREFIX, GOAL_PREFIX, PAGE_PREFIX
 from codeplan.errors import AgentError
 from codeplan.protocols import Act
@@ -20,6 +22,7 @@ class MiniWobAgent:
 
     description: str
     current_state: str
+    _aliases: ClassVar = {"press": "press_key"}
 
     def __init__(self, act: Act, observation: Observation | None = None) -> None:
         first = observation.text if observation else ""

@@ -53,15 +53,17 @@ class Sandbox:
             self._missing_layers = tuple(layer.name for layer in _lacking(probe_layers()))
         return self._missing_layers
 
-    def check(self, source: str, api: AgentApi | type) -> Plan | Rejected:
+    def check(self, source: str, api: AgentApi | type, *, fixes: bool = True) -> Plan | Rejected:
         """Check ``source`` for an agent with this API, given as data or as the agent's class. Nothing of it runs.
+
+        What has only one meaning is mended, unless ``fixes`` is false: the result has the mended source and its fixes.
 
         Raises SandboxError if the cage cannot be built.
         """
         refusal = _find_unreadable(source, self.limits)
         if refusal is not None:
             return Rejected(source, (refusal,))
-        job = frames.CheckJob(source, agent_api(api) if isinstance(api, type) else api)
+        job = frames.CheckJob(source, agent_api(api) if isinstance(api, type) else api, fixes)
         launcher.run_workers.start()  # most checked plans run next
 
         def attempt() -> Plan | Rejected:
@@ -138,7 +140,7 @@ class Sandbox:
         try:
             worker.send(job, deadline)
             reply = worker.receive(deadline)
-            return self._verify_check(reply, job.source)
+            return self._verify_check(reply, job)
         except DeadlineExceeded:
             return Rejected(job.source, (parser_failure(),))
         except WorkerDisconnected:
@@ -149,16 +151,22 @@ class Sandbox:
         except frames.ProtocolError as error:
             return Rejected(job.source, (broken_check(error),))
 
-    def _verify_check(self, reply: frames.WorkerFrame, source: str) -> Plan | Rejected:
+    def _verify_check(self, reply: frames.WorkerFrame, job: frames.CheckJob) -> Plan | Rejected:
+        source = job.source
         if isinstance(reply, frames.RejectionFrame):
-            return verified_rejection(reply, source)
+            rejected = verified_rejection(reply, source, fixes=job.fixes)
+            self._require_readable(rejected.source)
+            return rejected
         assert isinstance(reply, frames.AcceptanceFrame), "the conversation allows no other answer"
-        plan = verified_plan(reply.plan, source)
-        if _find_unreadable(plan.source, self.limits) is not None:
-            raise frames.ProtocolError("the repaired plan is larger than a plan may be")
+        plan = verified_plan(reply.plan, source, fixes=job.fixes)
+        self._require_readable(plan.source)
         if plan.source == source and reply.code:  # otherwise the code could belong to any plan
             self._code_cache.store(source, reply.code)
         return plan
+
+    def _require_readable(self, source: str) -> None:
+        if _find_unreadable(source, self.limits) is not None:
+            raise frames.ProtocolError("the mended plan is larger than a plan may be")
 
     def _open_worker(self, workers: launcher.WorkerLauncher) -> WorkerProcess:
         """A locked worker that has seen no job yet."""

@@ -1,7 +1,8 @@
 """Checks a plan before it runs and reports everything that is wrong at once.
 
-The order is a safety measure: first the text is capped, then Python parses it, then the tree is capped. Hostile text
-may still attack the parser, so this runs in the worker, never in the host.
+The order is a safety measure: first the text is capped, then Python parses it, then the tree is capped, then libcst
+parses the text. CPython's tree is what gets compiled; libcst's tree shows the structure. Hostile text may still attack
+a parser, so this runs in the worker, never in the host.
 """
 
 from __future__ import annotations
@@ -12,16 +13,22 @@ from codeplan.sandbox.language.agent_calls import check_agent_calls
 from codeplan.sandbox.language.compilation import Program, build_program
 from codeplan.sandbox.language.diagnostics import DiagnosticCollector, RejectedPlanError
 from codeplan.sandbox.language.digest import step_digests, step_title
+from codeplan.sandbox.language.extraction import holds_code
 from codeplan.sandbox.language.fstring_repair import repair_fstrings
 from codeplan.sandbox.language.imports import find_imports
 from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow
 from codeplan.sandbox.language.name_resolution import PlanNames
-from codeplan.sandbox.language.parsing import parse_plan
+from codeplan.sandbox.language.parsing import parse_layout, parse_plan
 from codeplan.sandbox.language.plan_outline import PlanOutline, outline_plan
+from codeplan.sandbox.language.plan_warnings import find_warnings, header_start
 from codeplan.sandbox.language.structure import check_structure
-from codeplan.sandbox.language.syntax_nodes import walk
+from codeplan.sandbox.language.syntax_nodes import is_name, walk
 from codeplan.sandbox.limits import MAX_NAME_CHARS
-from codeplan.types import AgentApi, Plan, Rejected, Step
+from codeplan.types import AgentApi, Diagnostic, Plan, Rejected, Step
+
+_NO_PYTHON = Diagnostic(
+    0, 0, "no-python", "the reply contains no Python; answer with one fenced python block that holds the whole program"
+)
 
 
 def check_source(source: str, api: AgentApi) -> Plan | Rejected:
@@ -37,17 +44,29 @@ def check_and_compile(source: str, api: AgentApi) -> tuple[Plan, Program] | Reje
     """
     try:
         source, tree = _parse_or_repair(source)
+        module = parse_layout(source)
     except RejectedPlanError as refused:
-        return Rejected(source, refused.diagnostics)
+        size = any(d.rule == "size" for d in refused.diagnostics)
+        return Rejected(source, refused.diagnostics if size or holds_code(source) else (_NO_PYTHON,))
+    if not holds_code(source):
+        return Rejected(source, (_NO_PYTHON,))
     problems = DiagnosticCollector(source)
     outline, nodes = outline_plan(tree), walk(tree)
-    check_structure(tree, nodes, source.split("\n"), problems)
+    check_structure(module, sum(is_name(n, "start_from") for n in nodes), problems)
     check_agent_calls(nodes, api, problems)
     flows = [analyse_flow(p.body) for p in outline.parts]
     imported = find_imports(nodes)
     names = PlanNames(imported, outline, flows)
     names.check(problems)
-    plan = Plan(source, _make_steps(outline, flows, names), names.provides)
+    warnings = DiagnosticCollector(source)
+    find_warnings(outline, nodes, warnings)
+    plan = Plan(
+        source,
+        _make_steps(outline, flows, names),
+        names.provides,
+        warnings=warnings.sorted(),
+        start_from=header_start(outline.solution),
+    )
     _check_name_lengths(plan, problems)
     program = build_program(imported, outline, flows, problems)
     return Rejected(source, problems.sorted()) if problems else (plan, program)

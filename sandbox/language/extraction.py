@@ -16,6 +16,10 @@ _CODE_START = re.compile(
     r"^(?:def |import |from \w[\w.]* import |#|@|[A-Za-z_]\w*[ \t]*(?::[^=\n]+)?=[^=]|\"\"\"|'''|if __name__)"
 )
 _BODY = re.compile(r"^[ \t]*(?:if[ \t]+start_from\b|print\(['\"]\[Step|# ?General plan)", re.IGNORECASE)
+_CODE_LINE = re.compile(
+    r"[ \t]*+(?:(?:async )?def \w|import \w|from \w[\w.]* import|class \w+[(:]|assert[ (]|print\(|agent\."
+    r"|if start_from\b|[A-Za-z_]\w*+[ \t]*+=[^=])"
+)
 _THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060"))
 _SPACES = str.maketrans(dict.fromkeys("\u00a0\u2007\u202f\u3000", " "))
@@ -33,6 +37,11 @@ def extract(reply: str) -> str:
     body = _add_header(_drop_repeated_headers(_dedent_lines(body)))
     text = "\n".join(line.rstrip() for line in body).strip("\n")
     return text + "\n" if text else ""
+
+
+def holds_code(text: str) -> bool:
+    """Return whether at least one line of the text looks like a line of a plan."""
+    return any(_CODE_LINE.match(line) for line in text.split("\n"))
 
 
 def _clean_reply(reply: str) -> str:

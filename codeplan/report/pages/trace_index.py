@@ -27,7 +27,15 @@ MAX_EVENT_BYTES = 8 << 20
 
 MAX_COURSE_EVENTS = 2000
 MAX_OPEN_SPANS = 50
-_PLAN_EVENTS = {"plan_drafted", "plan_rejected", "plan_started", "plan_failed", "plan_stopped", "plan_finished"}
+_PLAN_EVENTS = {
+    "plan_drafted",
+    "plan_fixed",
+    "plan_rejected",
+    "plan_started",
+    "plan_failed",
+    "plan_stopped",
+    "plan_finished",
+}
 COURSE_EVENTS = frozenset(_PLAN_EVENTS | {"step_entered", "span_opened", "span_closed", "episode_ended"})
 """Tags of the events that describe the course of an episode."""
 

@@ -37,7 +37,15 @@ class LanguageTests(BackendTests):
 
     @pytest.mark.parametrize(
         "body",
-        ["import os", "agent._secret", "x = ().__class__", "class A:\n    pass", "open('f')", "agent.fly()", "x = ("],
+        [
+            "import os\n    os.getcwd()",
+            "agent._secret",
+            "x = ().__class__",
+            "class A:\n    pass",
+            "open('f')",
+            "agent.fly()",
+            "x = (",
+        ],
     )
     def test_a_construct_outside_the_language_is_refused_with_its_line(self, body: str) -> None:
         found = self.make(Limits()).check(wrap_as_plan(body), SampleHome)

@@ -203,7 +203,7 @@ def test_a_step_needs_what_it_reads_before_it_has_set_it(body: str, needs: tuple
 
 
 STRUCTURE: dict[str, tuple[str, str, int, str]] = {
-    "nothing at all": ("", "solution-missing", 0, "def solution(agent, start_from=1):"),
+    "nothing at all": ("", "no-python", 0, "one fenced python block"),
     "another function": ("def plan(agent):\n    pass\n", "solution-missing", 0, "there is no function `solution`"),
     "two solutions": (plan("pass") + plan("pass"), "solution-twice", 1, "keep one definition"),
     "no parameters": ("def solution():\n    pass\n", "solution-signature", 1, "the signature must be"),
@@ -272,12 +272,6 @@ STRUCTURE: dict[str, tuple[str, str, int, str]] = {
         4,
         "this one is number 2",
     ),
-    "a step without assertion": (
-        plan("if start_from <= 1:\n    agent.goto('x')"),
-        "step-assertion",
-        2,
-        "step 1 has no assertion",
-    ),
 }
 
 
@@ -289,10 +283,53 @@ def test_a_malformed_plan_is_rejected_with_the_right_form(name: str) -> None:
     assert text in found[0].message
 
 
+WARNINGS = {
+    "a step without assertion": ("if start_from <= 1:\n    agent.goto('x')", "step-assertion", 2, "step 1 has no"),
+    "an assertion of True": ("if start_from <= 1:\n    assert True", "assert-true", 3, "always holds"),
+    "an assertion of a text": (
+        "if start_from <= 1:\n    assert f'no {agent.holding}'",
+        "assert-true",
+        3,
+        "always holds",
+    ),
+    "an assertion of a tuple": ("if start_from <= 1:\n    assert (agent.holding, 'no')", "assert-tuple", 3, "always"),
+    "no steps": ("agent.goto('x')", "no-steps", 1, "cannot resume"),
+}
+
+
+@pytest.mark.parametrize("name", WARNINGS)
+def test_a_plan_that_can_run_gets_a_warning(name: str) -> None:
+    body, rule, line, text = WARNINGS[name]
+    found = accepted(plan(body)).warnings
+    assert [(w.rule, w.line) for w in found] == [(rule, line)]
+    assert text in found[0].message
+
+
+@pytest.mark.parametrize("test", ["agent.holding", "0", "''", "()", "f'{agent.holding}'", "not 'x'"])
+def test_an_assertion_that_may_fail_gets_no_warning(test: str) -> None:
+    assert accepted(plan(f"if start_from <= 1:\n    assert {test}")).warnings == ()
+
+
+def test_a_step_that_raises_needs_no_assertion() -> None:
+    assert (
+        accepted(plan("if start_from <= 1:\n    if not agent.holding:\n        raise ValueError('no')")).warnings == ()
+    )
+
+
+@pytest.mark.parametrize(("default", "step"), [("1", None), ("2", 2), ("3", 3)])
+def test_a_header_names_the_step_to_resume_at(default: str, step: int | None) -> None:
+    made = accepted(
+        f"def solution(agent, start_from={default}):\n    if start_from <= 1:\n        assert agent.holding\n"
+    )
+    assert made.start_from == step
+    assert [w.rule for w in made.warnings] == (["start-from"] if step else [])
+
+
 def test_a_function_may_assert_for_a_step() -> None:
     helpers = "def must(x):\n    assert x, 'no'\ndef surely(x):\n    must(x)\n"
     made = accepted(helpers + plan("if start_from <= 1:\n    surely(agent.location)"))
     assert [s.needs for s in made.steps] == [("must", "surely")]
+    assert made.warnings == ()
 
 
 # ---------------------------------------------------------------------- the agent's API
@@ -406,7 +443,7 @@ def test_a_syntax_error_has_pythons_message_and_position() -> None:
     ],
 )
 def test_unparsable_text_is_rejected(source: str) -> None:
-    assert rules(source) in (["syntax"], ["syntax", "syntax"])
+    assert rules(source) in (["syntax"], ["syntax", "syntax"], ["no-python"])
 
 
 @pytest.mark.parametrize(

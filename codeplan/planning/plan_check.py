@@ -1,0 +1,30 @@
+"""Checks a plan for an episode, and records what the check found and mended."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from codeplan.episode.episode import Episode
+from codeplan.recording.events import PlanFixed, PlanRejected, PlanWarned
+from codeplan.sandbox import Sandbox
+from codeplan.types import Plan, Rejected
+
+Fixes = Literal["on", "off"]
+"""Whether the check mends plans, or only judges them."""
+
+
+def check_plan(sandbox: Sandbox, episode: Episode, source: str, number: int, fixes: Fixes) -> Plan | Rejected:
+    """Check the episode's plan of this ``number``. The result's source is the mended text."""
+    checked = sandbox.check(source, episode.api, fixes=fixes == "on")
+    record_check(episode, checked, number)
+    return checked
+
+
+def record_check(episode: Episode, checked: Plan | Rejected, number: int) -> None:
+    """Record the fixes, the warnings and the refusal of a plan."""
+    if checked.fixes:
+        episode.record(PlanFixed(number=number, fixes=checked.fixes, source=checked.source))
+    if isinstance(checked, Rejected):
+        episode.record(PlanRejected(number=number, diagnostics=checked.diagnostics))
+    elif checked.warnings:
+        episode.record(PlanWarned(number=number, warnings=checked.warnings))

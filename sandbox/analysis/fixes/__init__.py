@@ -1,0 +1,1 @@
+"""Mends plans with libcst: each module holds the fixes of one subject, ``mending`` applies them all."""

@@ -1,0 +1,137 @@
+"""Brings the steps' guards into the form ``if start_from <= k:``, numbered from 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import libcst as cst
+
+from codeplan.sandbox.analysis.fixes.codemod import Codemod, head_line, is_name, solution_of
+from codeplan.sandbox.analysis.fixes.plan_facts import PlanFacts
+from codeplan.sandbox.language.plan_outline import step_number
+
+_FLIPPED = {
+    cst.LessThan: cst.GreaterThan,
+    cst.LessThanEqual: cst.GreaterThanEqual,
+    cst.GreaterThan: cst.LessThan,
+    cst.GreaterThanEqual: cst.LessThanEqual,
+}
+
+
+class StepGuards(Codemod):
+    """Rewrites other spellings of a guard (``k >= start_from``, ``start_from < k + 1``, ``elif``), and renumbers."""
+
+    rule = "step-guard"
+
+    def __init__(self, module: cst.Module, facts: PlanFacts) -> None:
+        super().__init__(module, facts)
+        self._elif_tests: set[cst.BaseExpression] = set()
+
+    @staticmethod
+    def may_apply(facts: PlanFacts) -> bool:
+        """Return whether a step is not in its form, or not numbered as its place says."""
+        return any(step_number(guard) != i for i, guard in enumerate(facts.guards, 1))
+
+    def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.FunctionDef:
+        """Rewrite the guards in the body of the plan."""
+        if original_node is not solution_of(self.module) or not isinstance(original_node.body, cst.IndentedBlock):
+            return updated_node
+        statements = [part for s in original_node.body.body for part in split_chain(s)]
+        found = [guard_bound(s.test) if isinstance(s, cst.If) and s.orelse is None else None for s in statements]
+        numbers = _step_numbers([k for k in found if k is not None])
+        if numbers is None:
+            return updated_node
+        fresh = iter(numbers)
+        body = [
+            self._rewritten(s, next(fresh)) if isinstance(s, cst.If) and k is not None else s
+            for s, k in zip(statements, found, strict=True)
+        ]
+        if not self.fixes:
+            return updated_node
+        return updated_node.with_changes(body=original_node.body.with_changes(body=body))
+
+    def _rewritten(self, step: cst.If, number: int) -> cst.If:
+        test = cst.parse_expression(f"start_from <= {number}")
+        new = step.with_changes(test=test, whitespace_before_test=cst.SimpleWhitespace(" "))
+        was = f"el{head_line(step)}" if step.test in self._elif_tests else head_line(step)
+        if was == head_line(new):
+            return step
+        self.note(step.test, was, head_line(new))
+        return new
+
+    def visit_If(self, node: cst.If) -> None:
+        """Remember the conditions that follow an ``elif``."""
+        if isinstance(node.orelse, cst.If):
+            self._elif_tests.add(node.orelse.test)
+
+
+def split_chain(statement: cst.BaseStatement) -> Iterator[cst.BaseStatement]:
+    """Yield the steps of a chain ``if … elif …`` that consists of steps only; otherwise the statement itself."""
+    links: list[cst.If] = []
+    link: cst.BaseStatement | cst.Else | None = statement
+    while isinstance(link, cst.If) and guard_bound(link.test) is not None:
+        links.append(link)
+        link = link.orelse
+    if link is None and len(links) > 1:
+        yield links[0].with_changes(orelse=None)
+        yield from (each.with_changes(orelse=None) for each in links[1:])
+    else:
+        yield statement
+
+
+def guard_bound(test: cst.BaseExpression) -> int | None:
+    """Return the k of a condition that means ``start_from <= k``, in any spelling; None for other conditions."""
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        inner = _comparison(test.expression)
+        return None if inner is None else _bound(_negated(inner[0]), inner[1])
+    found = _comparison(test)
+    return None if found is None else _bound(*found)
+
+
+def _comparison(test: cst.BaseExpression) -> tuple[type[cst.BaseCompOp], int] | None:
+    """Return operator and number of a comparison of ``start_from`` with a number, as if the name stood on the left."""
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        return None
+    operator, right = type(test.comparisons[0].operator), test.comparisons[0].comparator
+    if operator not in _FLIPPED:
+        return None
+    if is_name(test.left, "start_from"):
+        number = _whole_number(right)
+        return None if number is None else (operator, number)
+    number = _whole_number(test.left) if is_name(right, "start_from") else None
+    return None if number is None else (_FLIPPED[operator], number)
+
+
+def _negated(operator: type[cst.BaseCompOp]) -> type[cst.BaseCompOp]:
+    opposite = {
+        cst.GreaterThan: cst.LessThanEqual,
+        cst.GreaterThanEqual: cst.LessThan,
+        cst.LessThan: cst.GreaterThanEqual,
+        cst.LessThanEqual: cst.GreaterThan,
+    }
+    return opposite[operator]
+
+
+def _bound(operator: type[cst.BaseCompOp], number: int) -> int | None:
+    if operator is cst.LessThanEqual:
+        return number
+    return number - 1 if operator is cst.LessThan else None
+
+
+def _whole_number(node: cst.BaseExpression) -> int | None:
+    """Return the value of a literal, or of a sum or difference of two; None for anything else."""
+    if isinstance(node, cst.Integer):
+        return node.evaluated_value if len(node.value) < 10 else None
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add | cst.Subtract):
+        left, right = _whole_number(node.left), _whole_number(node.right)
+        if left is not None and right is not None:
+            return left + right if isinstance(node.operator, cst.Add) else left - right
+    return None
+
+
+def _step_numbers(found: Sequence[int]) -> list[int] | None:
+    """Return the numbers 1, 2, 3 … for steps that are numbered upwards; None if the order is unclear."""
+    if any(k < 0 or k >= later for k, later in pairwise([*found, 1 << 40])):
+        return None
+    return list(range(1, len(found) + 1))

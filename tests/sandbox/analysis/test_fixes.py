@@ -1,0 +1,226 @@
+"""Fixes: what models write otherwise becomes the plan's form, and everything else stays as it is."""
+
+import ast
+import json
+from pathlib import Path
+
+import libcst
+import pytest
+
+from codeplan.prompts.templates import Prompts
+from codeplan.sandbox import extract
+from codeplan.sandbox.analysis.fixes.mending import mend_plan
+from codeplan.sandbox.analysis.mended_check import check_and_mend
+from codeplan.sandbox.limits import MAX_FIXES
+from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter, Plan, Rejected
+
+API = AgentApi(
+    (AgentMethod("goto", "(place)", "", (AgentParameter("place"),)), AgentMethod("report", "()")),
+    (AgentAttribute("holding"),),
+    aliases={"go_to": "goto"},
+)
+HEAD = "def solution(agent, start_from=1):\n"
+STEP = "    if start_from <= 1:\n        assert agent.goto('desk 1')\n"
+SECOND = "    if start_from <= 2:\n        assert agent.holding\n"
+
+FIXED = {
+    "a missing start_from": ("def solution(agent):\n" + STEP, HEAD + STEP, "solution-signature"),
+    "another order": ("def solution(start_from, agent):\n" + STEP, HEAD + STEP, "solution-signature"),
+    "another name for the agent": (
+        "def solution(env, start_from=1):\n    if start_from <= 1:\n        assert env.goto('x')\n",
+        HEAD + "    env = agent\n    if start_from <= 1:\n        assert env.goto('x')\n",
+        "solution-signature",
+    ),
+    "extra parameters": (
+        "def solution(agent, start_from=1, tries=3, *, room='hall'):\n" + STEP,
+        HEAD + "    tries = 3\n    room = 'hall'\n" + STEP,
+        "solution-signature",
+    ),
+    "extra parameters after a docstring": (
+        'def solution(agent, start_from=1, tries=3):\n    """Go."""\n' + STEP,
+        HEAD + '    """Go."""\n    tries = 3\n' + STEP,
+        "solution-signature",
+    ),
+    "an asynchronous plan": ("async " + HEAD + STEP, HEAD + STEP, "solution-signature"),
+    "another name for the plan": ("def main(agent, start_from=1):\n" + STEP, HEAD + STEP, "solution-name"),
+    "an earlier plan": (HEAD + "    pass\n" + HEAD + STEP, HEAD + STEP, "solution-twice"),
+    "a guard turned round": (HEAD + STEP.replace("start_from <= 1", "1 >= start_from"), HEAD + STEP, "step-guard"),
+    "a strict guard": (HEAD + STEP.replace("<= 1", "< 2"), HEAD + STEP, "step-guard"),
+    "a strict guard turned round": (
+        HEAD + STEP.replace("start_from <= 1", "2 > start_from"),
+        HEAD + STEP,
+        "step-guard",
+    ),
+    "a guard with a sum": (HEAD + STEP.replace("<= 1", "< 1 + 1"), HEAD + STEP, "step-guard"),
+    "a negated guard": (HEAD + STEP.replace("start_from <= 1", "not start_from > 1"), HEAD + STEP, "step-guard"),
+    "a guard in brackets": (HEAD + STEP.replace("if start_from <= 1", "if(1>=start_from)"), HEAD + STEP, "step-guard"),
+    "elif": (HEAD + STEP + SECOND.replace("if", "elif", 1), HEAD + STEP + SECOND, "step-guard"),
+    "steps from 0": (
+        HEAD + (STEP + SECOND).replace("<= 1", "<= 0").replace("<= 2", "<= 1"),
+        HEAD + STEP + SECOND,
+        "step-guard",
+    ),
+    "steps with gaps": (HEAD + STEP + SECOND.replace("<= 2", "<= 5"), HEAD + STEP + SECOND, "step-guard"),
+    "an unused import": ("import numpy as np\n" + HEAD + STEP, HEAD + STEP, "unused-import"),
+    "an unused import beside a used one": (
+        "import os, re\n" + HEAD + STEP,
+        "import re\n" + HEAD + STEP,
+        "unused-import",
+    ),
+    "an import for annotations": (
+        "from pathlib import Path\n" + HEAD + "    p: Path = 'x'\n" + STEP,
+        HEAD + "    p: Path = 'x'\n" + STEP,
+        "unused-import",
+    ),
+    "a star import": ("from agent import *\n" + HEAD + STEP, HEAD + STEP, "unused-import"),
+    "ask_LLM": (
+        HEAD + STEP + "    x = ask_LLM('which?')\n",
+        HEAD + STEP + "    x = ask_llm('which?')\n",
+        "ask-spelling",
+    ),
+    "agent.ask_llm": (
+        HEAD + STEP + "    x = agent.ask_llm('which?')\n",
+        HEAD + STEP + "    x = ask_llm('which?')\n",
+        "ask-spelling",
+    ),
+    "an alias": (HEAD + STEP.replace("goto", "go_to"), HEAD + STEP, "agent-alias"),
+    "an asserted pair": (
+        HEAD + STEP.replace("assert agent.goto('desk 1')", "assert(agent.goto('desk 1'), f'no {agent.report()}')"),
+        HEAD + STEP.replace("assert agent.goto('desk 1')", "assert agent.goto('desk 1'), f'no {agent.report()}'"),
+        "assert-tuple",
+    ),
+    "a name with an underscore": (
+        HEAD + "    _x, x = 1, 2\n    def _f(_y): return _y + _x\n    z = _f(_y=3)\n" + STEP,
+        HEAD + "    x_, x = 1, 2\n    def f(y): return y + x_\n    z = f(y=3)\n" + STEP,
+        "underscore-name",
+    ),
+    "a redundant global": (
+        HEAD + "    global seen\n    seen = 1\n" + STEP,
+        HEAD + "    seen = 1\n" + STEP,
+        "redundant-global",
+    ),
+    "a redundant global in a function": (
+        "seen = 1\ndef f():\n    global seen\n    return seen\n" + HEAD + STEP,
+        "seen = 1\ndef f():\n    return seen\n" + HEAD + STEP,
+        "redundant-global",
+    ),
+    "a function of another step": (
+        HEAD + "    if start_from <= 1:\n        def f(x):  # look\n            return x\n        assert f(1)\n"
+        "    if start_from <= 2:\n        assert f(2)\n",
+        HEAD + "    def f(x):  # look\n        return x\n    if start_from <= 1:\n        assert f(1)\n"
+        "    if start_from <= 2:\n        assert f(2)\n",
+        "helper-function",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_a_fix_gives_the_plan_its_form_and_keeps_the_rest(name: str) -> None:
+    source, wanted, rule = FIXED[name]
+    mended, fixes = mend_plan(source, API)
+    assert mended == wanted
+    assert {f.rule for f in fixes} == {rule}
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_a_fixed_plan_passes_the_check_that_refused_it(name: str) -> None:
+    source, wanted, _ = FIXED[name]
+    found, left = check_and_mend(source, API), check_and_mend(source, API, fixes=False)
+    assert not isinstance(found, Rejected)
+    assert found[0].source == wanted
+    assert found[0].fixes
+    assert isinstance(left, Rejected) or any(w.rule == "assert-tuple" for w in left[0].warnings)
+
+
+LEFT = {
+    "a guard of one step alone": HEAD + STEP.replace("<= 1", "== 1"),
+    "a guard with a second condition": HEAD + STEP.replace("<= 1", "<= 1 and agent.holding"),
+    "steps in no order": HEAD + STEP.replace("<= 1", "<= 2") + STEP,
+    "a step with else": HEAD + STEP + "    else:\n        pass\n",
+    "a chain that ends in else": HEAD + STEP + SECOND.replace("if", "elif", 1) + "    else:\n        pass\n",
+    "a parameter without a value": "def solution(agent, room, start_from=1):\n" + STEP,
+    "any parameters": "def solution(agent, *rest):\n" + STEP,
+    "two functions that take the agent": "def a(agent):\n    pass\ndef b(agent):\n    pass\n",
+    "an import that is used": "import os\n" + HEAD + STEP + "    os.getcwd()\n",
+    "a global that a function sets": "n = 1\ndef f():\n    global n\n    n = 2\n" + HEAD + STEP,
+    "an attribute with an underscore": HEAD + STEP + "    x = agent._act\n",
+    "a class": "class A:\n    pass\n" + HEAD + STEP,
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_what_could_mean_something_else_is_refused_and_not_changed(name: str) -> None:
+    found = check_and_mend(LEFT[name], API)
+    assert isinstance(found, Rejected)
+    assert found.source == LEFT[name]
+    assert found.fixes == ()
+
+
+def test_a_plan_with_nothing_to_fix_stays_as_it_is() -> None:
+    source = HEAD + "    # a comment\n" + STEP + "\n\n" + SECOND
+    assert mend_plan(source, API) == (source, ())
+    found = check_and_mend(source, API)
+    assert not isinstance(found, Rejected)
+    assert found[0] == Plan(source, found[0].steps, found[0].provides)
+
+
+def test_a_refused_plan_shows_what_was_fixed_before() -> None:
+    found = check_and_mend("def solution(agent):\n    import os\n" + STEP + "    x = os.getcwd()\n", API)
+    assert isinstance(found, Rejected)
+    assert [f.rule for f in found.fixes] == ["solution-signature"]
+    assert found.source.startswith(HEAD)
+    assert {d.rule for d in found.diagnostics} == {"import"}
+
+
+def test_a_fix_names_line_and_code() -> None:
+    _, (fix,) = mend_plan(HEAD + "\n" + STEP.replace("<= 1", "< 2"), API)
+    assert (fix.line, fix.was, fix.now) == (3, "if start_from < 2:", "if start_from <= 1:")
+    assert str(fix) == "line 3: `if start_from < 2:` became `if start_from <= 1:`"
+
+
+@pytest.mark.parametrize("names", [MAX_FIXES, MAX_FIXES + 1])
+def test_a_plan_with_too_many_faults_is_left_alone(names: int) -> None:
+    source = HEAD + "".join(f"    _a{i} = 1\n" for i in range(names)) + STEP
+    assert len(mend_plan(source, API)[1]) == (names if names <= MAX_FIXES else 0)
+
+
+def test_an_alias_of_a_method_that_exists_is_that_method() -> None:
+    api = AgentApi((AgentMethod("ask_llm", "(q)", "", (AgentParameter("q"),)),))
+    assert mend_plan(HEAD + "    x = agent.ask_llm('?')\n", api)[1] == ()
+
+
+# ---------------------------------------------------------------------- plans as they are written
+
+
+def samples() -> dict[str, str]:
+    prompts = Prompts.cached(None)
+    kinds = {"household": ("pick", "clean", "heat", "cool", "examine", "pick_two")}
+    found = {f"{env}/{kind}": prompts.sample(env, kind) for env, names in kinds.items() for kind in names}
+    return {name: text for name, text in found.items() if text}
+
+
+@pytest.mark.parametrize("name", samples())
+def test_both_parsers_read_the_samples_alike(name: str) -> None:
+    source = samples()[name]
+    module = libcst.parse_module(source)
+    assert module.code == source
+    assert ast.dump(ast.parse(module.code)) == ast.dump(ast.parse(source))
+
+
+RECORDED = Path(__file__).parents[4] / "shared" / "fixtures" / "model_replies.jsonl"
+
+
+def recorded_plans() -> list[str]:
+    if not RECORDED.exists():
+        return []
+    episodes = [json.loads(line) for line in RECORDED.read_text().splitlines()]
+    calls = [c for e in episodes for c in e["calls"] if c["purpose"] in ("plan", "refine", "check")]
+    return [extract(c["reply"]) for c in calls]
+
+
+@pytest.mark.skipif(not recorded_plans(), reason="the recorded replies are not on this machine")
+def test_both_parsers_read_recorded_plans_alike() -> None:
+    for source in recorded_plans():
+        module = libcst.parse_module(source)
+        assert module.code == source
+        assert mend_plan(source, API)[0] is source or mend_plan(source, API)[1]

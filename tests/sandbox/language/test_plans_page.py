@@ -1,0 +1,76 @@
+"""The page about plans: each rule that it shows does what it says."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from codeplan.sandbox.analysis.fixes.mending import mend_plan
+from codeplan.sandbox.analysis.mended_check import check_and_mend
+from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter, Rejected
+
+PAGE = (Path(__file__).parents[3] / "docs" / "plans.md").read_text()
+API = AgentApi(
+    (
+        AgentMethod("goto", "(place)", "", (AgentParameter("place"),)),
+        AgentMethod("take", "(thing, place)", "", (AgentParameter("thing"), AgentParameter("place"))),
+        AgentMethod("report", "()"),
+    ),
+    (AgentAttribute("holding"),),
+    aliases={"go": "goto"},
+)
+
+
+def rules(heading: str) -> dict[str, list[str]]:
+    """Return the rules of a chapter, each with its blocks of code."""
+    chapter = re.split(r"^## ", PAGE, flags=re.MULTILINE)
+    text = next(part for part in chapter if part.startswith(heading))
+    sections = re.split(r"^### ", text, flags=re.MULTILINE)[1:]
+    return {s.split("\n", 1)[0]: re.findall(r"```\w+\n(.*?)```", s, re.DOTALL) for s in sections}
+
+
+def test_the_example_at_the_top_passes_without_fix_or_warning() -> None:
+    source = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)[0]
+    found = check_and_mend(source, API)
+    assert not isinstance(found, Rejected)
+    assert (found[0].source, found[0].fixes, found[0].warnings) == (source, (), ())
+
+
+@pytest.mark.parametrize("rule", rules("What is fixed"))
+def test_a_fix_makes_what_the_page_shows(rule: str) -> None:
+    source, wanted = rules("What is fixed")[rule]
+    mended, fixes = mend_plan(source, API)
+    assert mended == wanted
+    assert rule in {f.rule for f in fixes}
+    found = check_and_mend(source, API)
+    assert not isinstance(found, Rejected)
+    assert found[0].source == wanted
+
+
+@pytest.mark.parametrize("rule", rules("What is only warned of"))
+def test_a_warning_lets_the_plan_run(rule: str) -> None:
+    found = check_and_mend(rules("What is only warned of")[rule][0], API)
+    assert not isinstance(found, Rejected)
+    assert [w.rule for w in found[0].warnings] == [rule]
+
+
+@pytest.mark.parametrize("rule", [r for r, blocks in rules("What is refused").items() if blocks])
+def test_an_error_refuses_the_plan_whatever_is_fixed(rule: str) -> None:
+    found = check_and_mend(rules("What is refused")[rule][0], API)
+    assert isinstance(found, Rejected)
+    assert rule in {d.rule for d in found.diagnostics}
+
+
+def test_the_page_names_every_rule_of_the_check() -> None:
+    language = Path(__file__).parents[3] / "sandbox" / "language"
+    fixes = language.parent / "analysis" / "fixes"
+    written = "".join(p.read_text() for p in [*language.glob("*.py"), *fixes.glob("*.py")])
+    used = set(re.findall(r'(?:problems|warnings)\.add(?:_at)?\([^"()]*"([a-z-]+)"', written))
+    used |= set(re.findall(r'_Problem\([^"]*"([a-z-]+)"', written)) | set(re.findall(r'rule = "([a-z-]+)"', written))
+    used |= set(re.findall(r'_reject\(source, \w+, \w+, "([a-z-]+)"', written)) | {
+        "language",
+        "no-python",
+        "assert-true",
+    }
+    shown = {r for c in ("What is fixed", "What is only warned of", "What is refused") for r in rules(c)}
+    assert used == shown
