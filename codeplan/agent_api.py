@@ -20,7 +20,7 @@ def agent_api(agent: type) -> AgentApi:
     rewrites them.
     """
     methods = tuple(_method(name, f) for name, f in _members(agent) if inspect.isfunction(f))
-    aliases = dict(getattr(agent, "_aliases", {}))
+    aliases = tuple(getattr(agent, "_aliases", {}).items())
     return AgentApi(methods, tuple(_attributes(agent)), inspect.getdoc(agent) or "", aliases)
 
 

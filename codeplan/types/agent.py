@@ -37,13 +37,14 @@ class AgentAttribute(Value, frozen=True):
 class AgentApi(Value, frozen=True):
     """Everything that a plan may use of an agent; made by ``codeplan.agent_api.agent_api``.
 
-    ``aliases`` are other names under which models look for a method, with the method's name. The check rewrites them.
+    ``aliases`` are pairs of another name, under which models look for a method, and the method's name. The check
+    rewrites them.
     """
 
     methods: tuple[AgentMethod, ...] = ()
     attributes: tuple[AgentAttribute, ...] = ()
     doc: str = ""
-    aliases: dict[str, str] = {}
+    aliases: tuple[tuple[str, str], ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -333,6 +333,52 @@ def test_a_refused_plan_is_a_list_of_diagnostics_in_json(cli: Cli, plan: Callabl
     assert ran.json[0]["line"] == 4
 
 
+BARE = IDLE.replace("def solution(agent, start_from=1):", "import os\ndef solution(agent):")
+
+
+def test_a_plan_is_mended_and_each_fix_is_shown(cli: Cli, plan: Callable[[str], str]) -> None:
+    ran = cli("check", plan(BARE), "--env", "household")
+    assert (ran.code, ran.err) == (0, "")
+    first, second, last = ran.out.splitlines()
+    assert (
+        first
+        == "plan.py:2: mended: `def solution(agent):` became `def solution(agent, start_from=1):` [solution-signature]"
+    )
+    assert second == "plan.py:1: mended: `import os` was removed [unused-import]"
+    assert last == "plan.py: accepted"
+    assert Path("plan.py").read_text() == BARE
+
+
+def test_the_mended_plan_is_written_if_asked_for(cli: Cli, plan: Callable[[str], str]) -> None:
+    assert cli("check", plan(BARE), "--env", "household", "--fix").code == 0
+    assert Path("plan.py").read_text() == IDLE
+    assert cli("check", "plan.py", "--env", "household") == Ran(0, "plan.py: accepted\n", "")
+
+
+def test_without_fixes_the_plan_is_refused_as_it_is(cli: Cli, plan: Callable[[str], str]) -> None:
+    ran = cli("check", plan(BARE), "--env", "household", "--fixes", "off", "--fix")
+    assert ran.code == 1
+    assert "the signature must be" in ran.out
+    assert Path("plan.py").read_text() == BARE
+
+
+def test_a_warning_lets_a_plan_pass_unless_the_check_is_strict(cli: Cli, plan: Callable[[str], str]) -> None:
+    path = plan("def solution(agent, start_from=1):\n    if start_from <= 1:\n        agent.goto('desk 1')\n")
+    ran = cli("check", path, "--env", "household")
+    assert ran.code == 0
+    assert ran.out.startswith("plan.py:2:5: warning: step 1 has no assertion")
+    assert cli("check", path, "--env", "household", "--json").json[0]["warning"] is True
+    strict = cli("check", path, "--env", "household", "--strict")
+    assert strict.code == 1
+    assert strict.out.startswith("plan.py:2:5: step 1 has no assertion")
+
+
+def test_fixes_are_part_of_the_json(cli: Cli, plan: Callable[[str], str]) -> None:
+    fixes = cli("check", plan(BARE), "--env", "household", "--json").json
+    assert [f["rule"] for f in fixes] == ["solution-signature", "unused-import"]
+    assert all(set(f) == {"rule", "line", "was", "now"} for f in fixes)
+
+
 def test_a_plan_comes_from_standard_input_too(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "codeplan", "check", "-", "--env", "household"]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}

@@ -22,6 +22,7 @@ DEFAULTS = {
         "start_over_from": 4,
         "resume_by": "syntax",
         "code_check": "on-error",
+        "fixes": "on",
         "resume_state": "failure",
         "after_failure": "resume",
         "samples": 1,

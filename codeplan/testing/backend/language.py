@@ -38,7 +38,7 @@ class LanguageTests(BackendTests):
     @pytest.mark.parametrize(
         "body",
         [
-            "import os\n    os.getcwd()",
+            "import os; os.getcwd()",
             "agent._secret",
             "x = ().__class__",
             "class A:\n    pass",

@@ -55,12 +55,12 @@ class AgentAliases(Codemod):
     @staticmethod
     def may_apply(facts: PlanFacts) -> bool:
         """Return whether the plan reads such a name."""
-        aliases = facts.api.aliases
+        aliases = dict(facts.api.aliases)
         return bool(aliases) and any(isinstance(n, ast.Attribute) and n.attr in aliases for n in facts.nodes)
 
     def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.Attribute:
         """Rewrite ``agent.alias``."""
-        name = self.facts.api.aliases.get(updated_node.attr.value)
+        name = dict(self.facts.api.aliases).get(updated_node.attr.value)
         if name is None or not is_name(updated_node.value, "agent"):
             return updated_node
         new = updated_node.with_changes(attr=cst.Name(name))

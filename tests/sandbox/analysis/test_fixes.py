@@ -17,7 +17,7 @@ from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter
 API = AgentApi(
     (AgentMethod("goto", "(place)", "", (AgentParameter("place"),)), AgentMethod("report", "()")),
     (AgentAttribute("holding"),),
-    aliases={"go_to": "goto"},
+    aliases=(("go_to", "goto"),),
 )
 HEAD = "def solution(agent, start_from=1):\n"
 STEP = "    if start_from <= 1:\n        assert agent.goto('desk 1')\n"

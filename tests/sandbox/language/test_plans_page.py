@@ -17,7 +17,7 @@ API = AgentApi(
         AgentMethod("report", "()"),
     ),
     (AgentAttribute("holding"),),
-    aliases={"go": "goto"},
+    aliases=(("go", "goto"),),
 )
 
 
