@@ -419,7 +419,7 @@ def test_a_folder_is_not_a_plan(cli: Cli) -> None:
 def test_a_plan_that_runs_to_its_end_without_success_exits_1(cli: Cli, plan: Callable[[str], str]) -> None:
     ran = cli("exec", plan(IDLE), "--env", "household", "--json")
     assert ran.code == 1
-    keys = {"status", "step", "message", "success", "actions", "asks", "output", "checkpoint"}
+    keys = {"status", "step", "message", "success", "actions", "asks", "output", "checkpoint", "truncated", "omitted"}
     assert set(ran.json) == keys
     assert (ran.json["status"], ran.json["step"], ran.json["success"]) == ("finished", 1, False)
     assert ran.json["output"] == "[Step 1] look around\n"

@@ -104,17 +104,22 @@ class UnderscoreNames(RenamedNames):
     @staticmethod
     def may_apply(facts: PlanFacts) -> bool:
         """Return whether the plan binds such a name."""
-        return any(name.startswith("_") for name in facts.bound)
+        return any(map(_is_private, facts.bound))
 
     def choose_names(self) -> dict[str, str]:
         """Return the name without its underscores; with some at its end where that name is taken."""
         taken = {*self.facts.names}
         chosen: dict[str, str] = {}
         for name in sorted(self.facts.bound):
-            if name.startswith("_") and name.strip("_"):
+            if _is_private(name):
                 chosen[name] = _unused(name.strip("_"), taken)
                 taken.add(chosen[name])
         return chosen
+
+
+def _is_private(name: str) -> bool:
+    """Return whether a name is the plan's own; ``_name_`` and ``__name__`` are names of the runtime and of Python."""
+    return name.startswith("_") and not name.endswith("_")
 
 
 def _unused(name: str, taken: Iterable[str]) -> str:

@@ -144,6 +144,8 @@ LEFT = {
     "an import that is used": "import os\n" + HEAD + STEP + "    os.getcwd()\n",
     "a global that a function sets": "n = 1\ndef f():\n    global n\n    n = 2\n" + HEAD + STEP,
     "an attribute with an underscore": HEAD + STEP + "    x = agent._act\n",
+    "a name of the runtime": HEAD + "    _getattr_ = 1\n" + STEP,
+    "a name of Python": HEAD + "    __builtins__ = 1\n" + STEP,
     "a class": "class A:\n    pass\n" + HEAD + STEP,
 }
 
