@@ -12,12 +12,16 @@ from codeplan.sandbox.analysis.fixes.codemod import Codemod
 from codeplan.sandbox.analysis.fixes.plan_facts import PlanFacts
 from codeplan.sandbox.language.imports import find_imports, import_problem
 from codeplan.sandbox.language.syntax_nodes import walk
+from codeplan.sandbox.runtime.names import RESERVED_NAMES
 
 _Import = TypeVar("_Import", cst.Import, cst.ImportFrom)
 
 
 class UnusedImports(Codemod):
-    """Removes names that may not be imported, if the plan never reads them. Annotations do not count as reading."""
+    """Removes names that may not be imported, if the plan never reads them.
+
+    Annotations do not count as reading. An import that takes a name of the runtime stays, and is refused.
+    """
 
     rule = "unused-import"
 
@@ -57,7 +61,8 @@ class UnusedImports(Codemod):
 
     def _is_unused(self, statement: cst.Import | cst.ImportFrom, name: cst.ImportAlias) -> bool:
         alias = name.evaluated_alias or name.evaluated_name.split(".")[0]
-        return alias not in self._read and _problem(statement, name) is not None
+        own = not alias.startswith("_") and alias not in RESERVED_NAMES
+        return own and alias not in self._read and _problem(statement, name) is not None
 
 
 def _problem(statement: cst.Import | cst.ImportFrom, name: cst.ImportAlias) -> str | None:

@@ -145,6 +145,7 @@ LEFT = {
     "a global that a function sets": "n = 1\ndef f():\n    global n\n    n = 2\n" + HEAD + STEP,
     "an attribute with an underscore": HEAD + STEP + "    x = agent._act\n",
     "a name of the runtime": HEAD + "    _getattr_ = 1\n" + STEP,
+    "an import as a name of the runtime": "import re as _getattr_\n" + HEAD + STEP,
     "a name of Python": HEAD + "    __builtins__ = 1\n" + STEP,
     "a class": "class A:\n    pass\n" + HEAD + STEP,
 }
