@@ -1,0 +1,109 @@
+"""Replies of a strong model: its plans are accepted and win their tasks, also in other spellings."""
+
+import functools
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import codeplan
+from codeplan.types import Completion
+
+RECORDED = Path(__file__).parents[3] / "shared" / "fixtures" / "model_replies.jsonl"
+
+
+@functools.cache
+def episodes() -> list[dict[str, Any]]:
+    """Return the recorded episodes of AdaPlanner that were won in environments without a browser."""
+    if not RECORDED.exists():
+        return []
+    rows = [json.loads(line) for line in RECORDED.read_text().splitlines()]
+    return [r for r in rows if r["method"] == "adaplanner" and r["success"] and r["env"] != "miniwob"]
+
+
+pytestmark = pytest.mark.skipif(not episodes(), reason="the recorded replies are not on this machine")
+
+
+class RecordedModel:
+    """Answers with recorded replies, in their order."""
+
+    name = "recorded"
+
+    def __init__(self, replies: list[str]) -> None:
+        self._replies = iter(replies)
+
+    def complete(self, *_: object, **__: object) -> Completion:
+        return Completion(next(self._replies), model=self.name)
+
+
+def bare(reply: str) -> str:
+    return reply.replace("def solution(agent, start_from=1):", "def solution(agent):")
+
+
+def annotated(reply: str) -> str:
+    return reply.replace(
+        "def solution(agent, start_from=1):",
+        "def solution(agent: Agent, start_from: int = 1, verbose: bool = False) -> None:",
+    )
+
+
+def imported(reply: str) -> str:
+    return reply.replace(
+        "def solution(", "import os, sys\nfrom typing import Any\nimport numpy as np\ndef solution(", 1
+    )
+
+
+def shouting(reply: str) -> str:
+    return reply.replace("ask_llm(", "ask_LLM(")
+
+
+def talking(reply: str) -> str:
+    return f"Here is my plan. It's short: I look first.\n\n{reply}\n\nLet me know if it doesn't work!"
+
+
+def turned(reply: str) -> str:
+    return re.sub(r"if start_from <= (\d+):", r"if \1 >= start_from:", reply)
+
+
+def from_zero(reply: str) -> str:
+    return re.sub(r"if start_from <= (\d+):", lambda m: f"if start_from < {m[1]}:", reply)
+
+
+def without_last_assertion(reply: str) -> str:
+    lines = reply.split("\n")
+    last = max((i for i, line in enumerate(lines) if re.match(r"\s+assert .*[^,(\\]$", line)), default=None)
+    if last is None:
+        return reply
+    indent = re.match(r"\s*", lines[last])
+    assert indent is not None
+    return "\n".join([*lines[:last], f"{indent[0]}pass", *lines[last + 1 :]])
+
+
+SPELLINGS: dict[str, Callable[[str], str]] = {
+    "as recorded": str,
+    "a bare signature": bare,
+    "annotations": annotated,
+    "unused imports": imported,
+    "ask_LLM": shouting,
+    "prose": talking,
+    "guards turned round": turned,
+    "steps from 0": from_zero,
+    "no last assertion": without_last_assertion,
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_recorded_plans_are_accepted_and_win(spelling: str) -> None:
+    lost = []
+    for episode in episodes():
+        replies = [
+            SPELLINGS[spelling](c["reply"]) if c["purpose"] in ("plan", "refine", "check") else c["reply"]
+            for c in episode["calls"]
+        ]
+        result = codeplan.run(episode["env"], episode["task"], model=RecordedModel(replies), samples=episode["samples"])
+        if not result.success:
+            lost.append((episode["env"], episode["task"], result.reason))
+    assert lost == []
