@@ -11,6 +11,7 @@ from codeplan.cli.app import main
 from codeplan.testing.cases.scaffold import new_test
 
 TASK = '[[tasks]]\nkind = "clean"\nseed = 418\n'
+WIDE_CLASSES = "[!-\uffee]" * 1_900
 
 
 @pytest.fixture
@@ -47,6 +48,7 @@ def hostile(c):
         "type": (settings("household", 'actions = "many"'), "it takes int"),
         "table": (settings("household", "dialect = { a = [1, 2] }"), "settings.dialect: "),
         "huge": (settings("household", f"actions = {10**15}"), "settings.actions: a manifest cannot set"),
+        "patterns": (f'{household}{plan}[expect]\noutput = "(?i){WIDE_CLASSES}"\n', "more than 3 s to compile"),
         "plan-above": (f'{household}plan = "../canaries/canary.txt"\n', "no file '../canaries/canary.txt' beside"),
         "plan-absolute": (f'{household}plan = "{c.file}"\n', "beside the manifest"),
         "plan-link": (f'{household}plan = "link.py"\n', "no file 'link.py' beside"),

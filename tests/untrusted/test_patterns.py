@@ -9,7 +9,7 @@ import pytest
 from codeplan.errors import ModelError
 from codeplan.testing.cases.answer_models import scripted_llm
 from codeplan.untrusted import patterns
-from codeplan.untrusted.patterns import find_pattern_problem, search_pattern
+from codeplan.untrusted.patterns import compile_in_time, find_first_match, find_pattern_problem, search_pattern
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_search_that_takes_too_long_is_ended(pattern: str, monkeypatch: pytest
 def test_a_model_of_patterns_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patterns, "MAX_SECONDS", 0.5)
     model = scripted_llm({r"(a+)+b": "yes"})
-    with pytest.raises(ModelError, match="write a simpler expression"):
+    with pytest.raises(ModelError, match="write simpler expressions"):
         model.complete([{"role": "user", "content": "a" * 60}], purpose="ask")
 
 
@@ -67,3 +67,30 @@ def test_what_is_no_regular_expression_is_refused_with_the_reason(pattern: str, 
     assert re.search(problem, find_pattern_problem(pattern) or "")
     with pytest.raises(ValueError):
         search_pattern(pattern, "a")
+
+
+SLOW_TO_COMPILE = [
+    "(?i)" + "[\x01-\uffff]" * 1_990,
+    "[\x01-\uffff]" * 1_990,
+    "(?i)" + "[^\x01-\uffff]" * 1_600,
+    "(?i)" + r"[\1-\uffff]" * 900,
+    "(?i)" + r"[\x01-\U0000ffff]" * 500,
+]
+
+
+@pytest.mark.parametrize("pattern", SLOW_TO_COMPILE, ids=range(len(SLOW_TO_COMPILE)))
+def test_an_expression_that_takes_long_to_compile_is_ended(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patterns, "MAX_SECONDS", 0.3)
+    assert not compile_in_time(["mug", pattern])
+    assert search_pattern(pattern, "a") is None
+
+
+def test_expressions_that_compile_in_time_are_used() -> None:
+    assert compile_in_time(["[é-ü]", "[", "(?i)[\u0400-\u04ff]+"])
+    assert search_pattern("[é-ü]", "a ö") is True
+
+
+def test_all_expressions_for_one_question_share_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patterns, "MAX_SECONDS", 0.5)
+    with pytest.raises(TimeoutError):
+        find_first_match([f"x+{number}" for number in range(1_000)], "a" * 60)

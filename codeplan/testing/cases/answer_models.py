@@ -10,7 +10,7 @@ from codeplan.protocols import LLM
 from codeplan.recording.events import ModelCalled
 from codeplan.recording.tape import read_tape
 from codeplan.types import Completion, Message, Purpose
-from codeplan.untrusted.patterns import MAX_SECONDS, search_pattern
+from codeplan.untrusted.patterns import MAX_SECONDS, find_first_match
 from codeplan.untrusted.values import in_quotes
 
 AnswerFunction = Callable[[str], str | None]
@@ -95,13 +95,15 @@ def taped_llm(path: Path) -> ScriptedLLM:
 
 def _match_patterns(answers: Iterable[tuple[str, str]]) -> AnswerFunction:
     given = tuple(answers)
-    return lambda question: next((answer for pattern, answer in given if _fits(pattern, question)), None)
+    patterns = [pattern for pattern, _ in given]
 
+    def answer_of(question: str) -> str | None:
+        try:
+            index = find_first_match(patterns, question)
+        except TimeoutError as e:
+            raise ModelError(
+                f"the patterns up to {in_quotes(str(e))} took more than {MAX_SECONDS:g} s; write simpler expressions"
+            ) from None
+        return None if index is None else given[index][1]
 
-def _fits(pattern: str, question: str) -> bool:
-    found = search_pattern(pattern, question)
-    if found is None:
-        raise ModelError(
-            f"the pattern {in_quotes(pattern)} took more than {MAX_SECONDS:g} s; write a simpler expression"
-        )
-    return found
+    return answer_of

@@ -29,7 +29,7 @@ from codeplan.testing.cases.manifest import (
 )
 from codeplan.testing.cases.toml_lines import TomlKey, line_of
 from codeplan.untrusted import files
-from codeplan.untrusted.patterns import find_pattern_problem
+from codeplan.untrusted.patterns import MAX_SECONDS, compile_in_time, find_pattern_problem
 from codeplan.untrusted.terminal import MAX_REASON_CHARS, one_line, parser_reason
 from codeplan.untrusted.toml import parse_toml
 from codeplan.untrusted.values import in_quotes, value_text
@@ -114,6 +114,8 @@ def _manifest_error(path: Path, text: str, key: TomlKey, problem: str) -> Manife
 
 def _problems(manifest: PlanManifest, path: Path) -> Iterator[tuple[TomlKey, str]]:
     yield from _problems_of_plan(manifest, path)
+    if not compile_in_time(_patterns(manifest)):
+        yield (), f"its regular expressions take more than {MAX_SECONDS:g} s to compile; write simpler ones"
     yield from _problems_of_answers(manifest.answers, path)
     yield from _problems_of_expect(manifest.expect, ("expect",))
     yield from _problems_of_faults(manifest.faults, ("faults",))
@@ -214,6 +216,13 @@ def _problems_of_expect(expect: Expectations, key: TomlKey) -> Iterator[tuple[To
         yield (*key, "success"), "a plan that refuses cannot succeed; remove one of the two"
     if expect.refuses and expect.resumes:
         yield (*key, "resumes"), "a plan that refuses is not resumed; remove one of the two"
+
+
+def _patterns(manifest: PlanManifest) -> Iterator[str]:
+    yield from (answer.pattern for answer in manifest.answers.patterns or ())
+    for expect in (manifest.expect, *(tasks.expect for tasks in manifest.tasks)):
+        yield expect.output or ""
+        yield expect.refuses.message if expect.refuses else ""
 
 
 def _problems_of_pattern(pattern: str, key: TomlKey) -> Iterator[tuple[TomlKey, str]]:
