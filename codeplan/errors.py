@@ -75,7 +75,8 @@ class SizeExceeded(AgentError):
 
     def __init__(self, what: SizedPart, limit: int | None, message: str) -> None:
         super().__init__(message)
-        self.what, self.limit = what, limit
+        self.what: SizedPart = what
+        self.limit = limit
 
 
 class InfrastructureError(CodeplanError):

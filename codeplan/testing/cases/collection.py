@@ -49,13 +49,13 @@ class ManifestFile(pytest.File):
 
     def _suite(self) -> PlanSuite:
         try:
-            given = dict(parse_assignment(text, "--plan-set") for text in self.config.getoption("plan_set"))
+            given = dict(parse_assignment(text, "--plan-set") for text in self.config.getoption("plan_set") or ())
             suite = PlanSuite(Path(os.path.relpath(self.path)), given)
         except UsageError as error:
             raise self.CollectError(clean(str(error))) from None
         coverage = self.config.pluginmanager.get_plugin("codeplan-coverage")
         on_coverage = coverage.callback_for(suite) if coverage else None
-        self.stage = CaseRunner(suite, on_coverage, live_llm=self.config.getoption("live_llm"))
+        self.stage = CaseRunner(suite, on_coverage, live_llm=bool(self.config.getoption("live_llm")))
         return suite
 
     def _marked(self, item: CaseItem, case: PlanCase, suite: PlanSuite) -> CaseItem:
