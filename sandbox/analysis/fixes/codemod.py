@@ -27,7 +27,7 @@ class Codemod(cst.CSTTransformer):
 
     @staticmethod
     def may_apply(facts: PlanFacts) -> bool:
-        """Return whether the rule could change this plan. The answer is cheap and may be wrong with yes."""
+        """Return False if the rule certainly changes nothing in this plan. The answer must be cheap."""
         raise NotImplementedError
 
     def apply(self) -> cst.Module:
