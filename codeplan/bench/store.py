@@ -23,6 +23,7 @@ from codeplan.errors import TraceFailure, UsageError
 from codeplan.recording.file_lock import lock_exclusively
 from codeplan.types import Result, Task, Value
 from codeplan.untrusted import files
+from codeplan.untrusted.folders import list_folder
 from codeplan.untrusted.terminal import parser_reason
 from codeplan.untrusted.values import in_quotes
 
@@ -36,7 +37,7 @@ GRID_FILE = "bench.json"
 RESULTS_FILE = "results.jsonl"
 RUNS_FOLDER = "runs"
 
-_REPEAT_SUFFIX = re.compile(r"-r\d+\Z")
+_REPEAT_SUFFIX = re.compile(r"-r\d+\Z", re.ASCII)
 
 _S = TypeVar("_S", bound=msgspec.Struct)
 
@@ -141,6 +142,25 @@ def _require_sound_grid(grid: BenchGrid, path: Path) -> None:
 def episode_folder(cell: str, task: str, repeat: int) -> str:
     """Return the folder of an episode's trace, relative to the bench's; safe and unique for all names."""
     return f"{RUNS_FOLDER}/{_file_name(cell)}/{_file_name(task)}" + (f"-r{repeat}" if repeat else "")
+
+
+def found_episodes(bench: BenchRecord, cell: BenchCell) -> list[tuple[Task, int]]:
+    """Return the tasks and repeats of a cell that have a folder, in the grid's order."""
+    tasks = bench.grid.tasks[cell.suite]
+    numbers = {Path(episode_folder(cell.name, task.id, 0)).name: number for number, task in enumerate(tasks)}
+    place = bench.folder / RUNS_FOLDER / _file_name(cell.name)
+    try:
+        folders = [entry.name for entry in list_folder(place, bench.folder) if entry.is_folder]
+    except OSError:
+        return []
+    found = []
+    for name in folders:
+        suffix = _REPEAT_SUFFIX.search(name)
+        number = numbers.get(name[: suffix.start()] if suffix else name)
+        repeat = int(suffix[0][2:]) if suffix else 0
+        if number is not None and repeat < bench.grid.repeats:
+            found.append((repeat, number))
+    return [(tasks[number], repeat) for repeat, number in sorted(found)]
 
 
 class BenchStore:

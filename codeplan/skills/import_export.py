@@ -7,8 +7,8 @@ checks each plan in the sandbox. An imported skill is a candidate, which planner
 from __future__ import annotations
 
 import contextlib
+import io
 import itertools
-import lzma
 import os
 import re
 import secrets
@@ -33,13 +33,29 @@ from codeplan.untrusted import files
 from codeplan.untrusted.folders import find_folders
 
 MAX_SKILLS = 20_000
+
+MAX_READ_BYTES = 8 << 20
+"""Maximum size of one read from a zip file. Python reads the list of its members at once."""
+
 _MEMBER = re.compile(r"([a-z0-9][a-z0-9_-]*)/([a-z0-9][a-z0-9_-]*)/(SKILL\.md|plan\.py|evidence\.jsonl)")
 _ARCHIVE_ERRORS = (
-    *(OSError, EOFError, UnicodeDecodeError, zlib.error, lzma.LZMAError),
+    *(OSError, EOFError, UnicodeDecodeError, zlib.error),
     *(zipfile.BadZipFile, NotImplementedError, RuntimeError),
 )
 """What reading a damaged, encrypted or unusually packed archive raises."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+class _BoundedReads(io.BufferedReader):
+    """A file that refuses reads of more than ``MAX_READ_BYTES``."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """As usual. Raises: UnsafeFile for a larger read."""
+        wanted = MAX_READ_BYTES + 1 if size is None or size < 0 else size
+        data = super().read(min(wanted, MAX_READ_BYTES + 1))
+        if len(data) > MAX_READ_BYTES:
+            raise files.UnsafeFile("its list of members is too long", str(self.name))
+        return data
 
 
 class ImportResult(Value, frozen=True):
@@ -148,7 +164,11 @@ def _read_folder(path: Path) -> Iterator[tuple[str, Skill | str]]:
 
 def _read_zip(path: Path) -> Iterator[tuple[str, Skill | str]]:
     try:
-        with files.open_user_file(path) as file, zipfile.ZipFile(file) as archive:
+        with (
+            files.open_user_file(path) as file,
+            _BoundedReads(io.FileIO(file.fileno(), closefd=False)) as bounded,
+            zipfile.ZipFile(bounded) as archive,
+        ):
             members = {i.filename: i for i in archive.infolist() if _MEMBER.fullmatch(i.filename)}
             sources = sorted({name.rpartition("/")[0] for name in members})
             if len(sources) > MAX_SKILLS:
@@ -181,6 +201,8 @@ def _read_skill(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], s
 def _read_text(archive: zipfile.ZipFile, member: zipfile.ZipInfo | None, most: int) -> str:
     if member is None:
         raise DamagedSkill(f"it lacks its {skill_folder.MANIFEST} or its {skill_folder.PLAN}")
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # Python unpacks others without bound
+        raise DamagedSkill(f"{member.filename} cannot be unpacked; pack the file with the usual method, deflate")
     with archive.open(member) as file:
         data = file.read(most + 1)
     if len(data) > most:

@@ -76,13 +76,16 @@ def parse_values(reply: str, parameters: Sequence[SkillParameter]) -> dict[str, 
 
 
 def bind_parameters(plan: str, goal: str, values: Mapping[str, SkillParameterValue]) -> str:
-    """Return the plan with these values and this goal in its block. Parameters without a value here keep theirs."""
-    lines = plan.split("\n")
+    """Return the plan with these values and this goal in its block. Parameters without a value here keep theirs.
+
+    A value is set once: a plan that assigns a parameter many times would grow without bound.
+    """
+    lines, left = plan.split("\n"), dict(values)
     span = _block_lines(lines)
     for i in span:
         assigned = _ASSIGNMENT.match(lines[i])
-        if assigned and assigned["name"] in values:
-            lines[i] = f"{assigned['margin']}{assigned['name']} = {_format_value(values[assigned['name']])}"
+        if assigned and assigned["name"] in left:
+            lines[i] = f"{assigned['margin']}{assigned['name']} = {_format_value(left.pop(assigned['name']))}"
     if span:
         margin = lines[span.start - 1].partition("#")[0]
         lines[span.start - 1] = f"{margin}{PARAMETERS_OPENING} {' '.join(goal.split())[:300]}"

@@ -22,6 +22,9 @@ MAX_SECONDS = 3.0
 _ESCAPED = re.compile(r"\\.", re.DOTALL)
 _MAY_BACKTRACK = re.compile(r"[*+?{|]")
 _HAS_WIDE_CHARACTER = re.compile(r"[^\x00-\x7f]|\\[0-7uUN]")
+_MAX_STEPS = 10_000_000
+"""Without repeats, a search takes at most as many steps as the product of both lengths. More need a process too."""
+
 _COMPILE = """
 import json, re, sys
 for pattern in json.load(sys.stdin):
@@ -68,7 +71,9 @@ def search_pattern(pattern: str, text: str, seconds: float | None = None) -> boo
     Raises: ValueError: the pattern is no regular expression (see ``find_pattern_problem``).
     """
     if len(pattern) > MAX_PATTERN_CHARACTERS or not (
-        _may_compile_slowly(pattern) or _MAY_BACKTRACK.search(_ESCAPED.sub("", pattern))
+        _may_compile_slowly(pattern)
+        or _MAY_BACKTRACK.search(_ESCAPED.sub("", pattern))
+        or len(pattern) * len(text) > _MAX_STEPS
     ):
         if problem := find_pattern_problem(pattern):
             raise ValueError(problem)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 from support.trace_samples import acted, ended, hostile, started, write
 
 from codeplan.bench import store
@@ -159,3 +161,29 @@ def test_a_line_of_results_cannot_lead_to_another_folder(tmp_path: Path) -> None
         kept.append(store.EpisodeOutcome("c", task, 0, "../secret", Result(task, Success())))
     (run,) = ReportSource(tmp_path / "bench").read().episodes
     assert run.folder.is_relative_to(tmp_path / "bench" / "runs")
+
+
+def test_names_of_columns_are_short_and_unique_whatever_the_settings(tmp_path: Path) -> None:
+    deep: object = 1
+    for _ in range(300):
+        deep = [deep]
+    odd: list[dict[str, object]] = [{f"s{run}_{n}": n for n in range(2_000)} for run in range(3)]
+    odd += [{"a": deep}, {"a": [deep, 2]}, {"b": "x" * 100_000}, {"b": "x" * 100_001}, {"\x1b[2J" * 500: 1}]
+    for number, settings in enumerate(odd):
+        write(tmp_path / f"r{number}", replace(started(), settings=settings), acted())
+    names = [column.name for column in ReportSource(tmp_path).read().columns]
+    assert len(set(names)) == len(odd)
+    assert all(len(name) < 2_000 and name.isprintable() for name in names)
+
+
+def test_a_bench_with_millions_of_repeats_looks_for_no_episode_that_has_no_folder(tmp_path: Path) -> None:
+    tasks = tuple(Task(name, "household", "clean") for name in ("t-r2", "t", "../x"))
+    cell = store.BenchCell("c", "household", "household", "adaplanner", "scripted")
+    grid = store.BenchGrid((cell,), {"household": tasks}, repeats=store.MAX_EPISODES // 3)
+    (tmp_path / store.GRID_FILE).write_bytes(msgspec.json.encode(grid))
+    begun = [(tasks[0], 0), (tasks[2], 0), (tasks[1], 7), (tasks[0], 3_000_000)]
+    for task, repeat in begun:
+        write(tmp_path / store.episode_folder("c", task.id, repeat), started(), acted())
+    for name in ("t-r99999999999999999999", "t-r-1", "other", "t-r٣"):
+        write(tmp_path / "runs" / "c" / name, started(), acted())
+    assert [(e.task, e.repeat) for e in ReportSource(tmp_path).read().episodes] == begun

@@ -67,3 +67,11 @@ def test_a_reply_gives_every_parameter_a_value_of_its_type():
 def test_any_other_reply_binds_nothing(reply):
     with pytest.raises(BindingError):
         parse_values(reply, read_parameters(PLAN).parameters)
+
+
+def test_a_plan_that_assigns_a_parameter_many_times_grows_by_one_value():
+    opening, closing = (line for line in PLAN.split("\n") if line.strip().startswith("# ") and "arameters" in line)
+    plan = "\n".join([opening, *['    the_item = "a"'] * 5_000, closing])
+    bound = bind_parameters(plan, "heat it", {"the_item": ["x" * 2_000] * 500})
+    assert len(bound) < len(plan) + 1_100_000
+    assert bound.count("xxx") > 0

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from support.plan_suites import MANIFEST, write
 
+from codeplan.testing.cases import toml_lines
 from codeplan.testing.cases.case import PlanSuite
 from codeplan.testing.cases.manifest_files import ManifestError
 from codeplan.testing.cases.toml_lines import line_of
+from codeplan.untrusted import patterns
 
 
 def told(tmp_path, text):
@@ -73,3 +75,45 @@ def test_the_line_of_a_key_is_found_through_tables_arrays_and_long_texts():
     assert line_of(text, ("f", 1, "i", "j", "k")) == 13
     assert line_of(text, ("f", 1)) == 10
     assert line_of(text, ("gone",)) == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        (f'names = {{ sink = "{"x" * 300_000}" }}', "tasks[0].names: Expected 'str' of length <= 200"),
+        (f'names = {{ {"y" * 201} = "x" }}', "tasks[0].names: Expected 'str' of length <= 200"),
+        ('names = { "" = "x" }', "tasks[0].names: Expected 'str' of length >= 1"),
+        ("names = { " + ", ".join(f"w{n} = 'x'" for n in range(101)) + " }", "tasks[0].names: "),
+        (f'values = {{ a = "{"x" * 2_001}" }}', "tasks[0].values"),
+        ("values = { a = [" + "'x', " * 501 + "] }", "tasks[0].values"),
+    ],
+)
+def test_what_would_blow_up_a_plan_is_refused(tmp_path, key, message):
+    assert message in told(tmp_path, MANIFEST + key + "\n")
+
+
+def test_the_lines_of_many_tasks_are_found_in_one_pass(tmp_path):
+    before = toml_lines._lines_of_keys.cache_info().misses
+    cases = PlanSuite(write(tmp_path, MANIFEST + '[[tasks]]\nid = "clean/1"\n' * 3_000)).cases
+    assert cases[-1].line == len((tmp_path / "clean.plan.toml").read_text().split("\n")) - 2
+    assert toml_lines._lines_of_keys.cache_info().misses == before + 1
+
+
+SLOW_SET = "[!-\uffff]"
+"""Python needs some milliseconds for each."""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'[expect]\noutput = "{SLOW_SET * 1_900}"\n',
+        f'expect = {{ refuses = {{ step = 1, message = "{SLOW_SET * 1_900}" }} }}\n',
+        '[answers]\npatterns = [{ pattern = "(?i)' + "[!-\U0010ffff]" * 1_900 + '", answer = "" }]\n',
+        "[answers]\npatterns = ["
+        + ", ".join(f'{{ pattern = "{SLOW_SET * 100}{n}", answer = "" }}' for n in range(300))
+        + "]\n",
+    ],
+)
+def test_expressions_that_take_long_to_compile_are_refused(tmp_path, monkeypatch, text):
+    monkeypatch.setattr(patterns, "MAX_SECONDS", 0.3)
+    assert "to compile" in told(tmp_path, MANIFEST + text)

@@ -94,3 +94,8 @@ def test_all_expressions_for_one_question_share_their_time(monkeypatch: pytest.M
     monkeypatch.setattr(patterns, "MAX_SECONDS", 0.5)
     with pytest.raises(TimeoutError):
         find_first_match([f"x+{number}" for number in range(1_000)], "a" * 60)
+
+
+def test_a_long_expression_without_repeats_is_searched_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patterns, "MAX_SECONDS", 0.5)
+    assert search_pattern("\\w" * 4_990 + "!", "a" * 1_000_000) is None

@@ -123,13 +123,10 @@ class ReportSource:
         """The episodes that have a trace and no end."""
         known = {e.key for e in bench.outcomes}
         for cell in bench.cells:
-            if not (self.folder / store.episode_folder(cell.name, "x", 0)).parent.is_dir():
-                continue
-            for repeat in range(bench.grid.repeats):
-                for task in bench.grid.tasks[cell.suite]:
-                    folder = self.folder / store.episode_folder(cell.name, task.id, repeat)
-                    if (cell.name, task.id, repeat) not in known and is_regular_file(folder / TRACE_NAME, self.folder):
-                        yield ReportEpisode(folder, names[cell.name], task, repeat, root=self.folder)
+            for task, repeat in store.found_episodes(bench, cell):
+                folder = self.folder / store.episode_folder(cell.name, task.id, repeat)
+                if (cell.name, task.id, repeat) not in known and is_regular_file(folder / TRACE_NAME, self.folder):
+                    yield ReportEpisode(folder, names[cell.name], task, repeat, root=self.folder)
 
     # -------------------------------------------------------------- a folder of runs
 

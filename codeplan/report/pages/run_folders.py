@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -13,7 +14,13 @@ from codeplan.report.pages.trace_index import UnreadableEvent, decode_event
 from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.untrusted.files import open_to_read
 from codeplan.untrusted.folders import find_files
+from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.values import value_text
 
+MAX_NAMED_SETTINGS = 8
+"""Maximum number of settings in a column's name."""
+
+_MAX_SHOWN = 80
 _MAX_DEPTH = 4
 _HEAD_BYTES = 4 << 20
 _TAIL_BYTES = 1 << 20
@@ -53,17 +60,33 @@ def column_key(start: EpisodeStarted) -> tuple[str, str, str, bytes]:
 def column_names(starts: Sequence[EpisodeStarted], scripted: str) -> list[str]:
     """A name for each column: its method, and what distinguishes it: model, environment, settings.
 
-    The model ``scripted`` is not named, because the page marks it.
+    The model ``scripted`` is not named, because the page marks it. Shows ``MAX_NAMED_SETTINGS`` settings at most;
+    columns that are alike then are numbered.
     """
     several = len({s.env for s in starts}) > 1
-    every = {name for s in starts for name in s.settings}
-    differing = sorted(n for n in every if any(s.settings.get(n) != starts[0].settings.get(n) for s in starts))
-    names = []
+    common = _common_settings(starts)
+    names: list[str] = []
+    seen: Counter[str] = Counter()
     for s in starts:
         parts = [s.method, *([s.model] if s.model != scripted else []), *([s.env] if several else [])]
-        parts += [f"{n}={s.settings[n]}" for n in differing if n in s.settings]
-        names.append(", ".join(parts))
+        differing = sorted(s.settings.keys() - common)[:MAX_NAMED_SETTINGS]
+        parts += [f"{one_line(n, _MAX_SHOWN)}={_shown(s.settings[n])}" for n in differing]
+        name = ", ".join(parts)
+        seen[name] += 1
+        names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
     return names
+
+
+def _common_settings(starts: Sequence[EpisodeStarted]) -> set[str]:
+    """The settings that all runs have with the same value."""
+    common = set(starts[0].settings) if starts else set()
+    for s in starts:
+        common = {n for n in common if n in s.settings and s.settings[n] == starts[0].settings[n]}
+    return common
+
+
+def _shown(value: object) -> str:
+    return one_line(value if isinstance(value, str) else value_text(value, _MAX_SHOWN), _MAX_SHOWN)
 
 
 def _event(line: bytes) -> Event | None:

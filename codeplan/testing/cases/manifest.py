@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from codeplan.skills.parameter_binding import SkillParameterValue
 from codeplan.untrusted.values import in_quotes
 
 MANIFEST_SUFFIX = ".plan.toml"
@@ -15,8 +16,12 @@ MANIFEST_SUFFIX = ".plan.toml"
 MAX_SEEDS = 10_000
 """A range with more seeds is taken for a mistake."""
 
+MAX_NAMES = 100
+"""Maximum number of words that are replaced in a plan."""
+
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 _Fraction = Annotated[float, msgspec.Meta(ge=0, le=1)]
+_Word = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 
 
 class _ManifestPart(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -89,8 +94,8 @@ class TaskSelection(_ManifestPart, frozen=True):
     kind: str | None = None
     seed: _Count | None = None
     seeds: str | tuple[_Count, ...] | None = None
-    names: dict[str, str] = {}
-    values: dict[str, str | list[str]] = {}
+    names: Annotated[dict[_Word, _Word], msgspec.Meta(max_length=MAX_NAMES)] = {}
+    values: dict[str, SkillParameterValue] = {}
     expect: Expectations = Expectations()
     faults: Literal["all", "none"] | tuple[str, ...] | None = None
     marks: tuple[str, ...] = ()

@@ -81,7 +81,7 @@ def _convert(path: Path, text: str) -> PlanManifest:
 
 def _locate_error(message: str) -> tuple[TomlKey, str]:
     """Return the key and the complaint in msgspec's message."""
-    complaint, _, place = message.partition(" - at `$")
+    complaint, _, place = message.partition(" - at `")
     key: TomlKey = tuple(name or int(index) for name, index in re.findall(r"\.(\w+)|\[(\d+)\]", place))
     unknown = re.fullmatch(r"Object contains unknown field `(.*)`", complaint)
     if unknown:

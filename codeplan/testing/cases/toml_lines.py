@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 TomlKey = tuple[str | int, ...]
 """The path to a value: names of tables and keys, and indices in arrays, outermost first."""
@@ -17,10 +18,16 @@ _FENCE = re.compile(r'"""|' + "'''")
 
 def line_of(text: str, key: TomlKey) -> int:
     """Return the line, from 1, of the key or of the innermost table or entry around it; 1 if there is none."""
-    found = dict(reversed(list(_find_keys(text))))
+    found = _lines_of_keys(text)
     while key and key not in found:
         key = key[:-1]
     return found.get(key, 1)
+
+
+@lru_cache(maxsize=1)
+def _lines_of_keys(text: str) -> dict[TomlKey, int]:
+    """The first line of each key. A suite asks for the lines of all its tasks, in the same text."""
+    return dict(reversed(list(_find_keys(text))))
 
 
 def _find_keys(text: str) -> Iterator[tuple[TomlKey, int]]:
