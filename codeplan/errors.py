@@ -87,11 +87,12 @@ class ModelError(InfrastructureError):
     """The model gave no complete answer. The message names the endpoint, the cause and a remedy.
 
     ``usage`` is what the failed call used according to the endpoint; None if unknown. ``prompt_too_long``: the model
-    has no room for the prompt.
+    has no room for the prompt. ``reply_cut``: its reply reached the limit of tokens.
     """
 
     usage: Usage | None = None
     prompt_too_long: bool = False
+    reply_cut: bool = False
 
 
 class EnvironmentFailure(InfrastructureError):

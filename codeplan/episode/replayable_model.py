@@ -37,6 +37,8 @@ class ReplayableModel:
         except ModelError as e:
             if e.prompt_too_long and self._is_made_by_agent(purpose):
                 raise SizeExceeded("context", None, str(e)) from None
+            if e.reply_cut and purpose == "ask":  # the plan's question called for an endless answer
+                raise SizeExceeded("reply", None, str(e)) from None
             raise
         if called.cut_from:
             raise reply_too_long(called.cut_from)
@@ -88,6 +90,7 @@ class ReplayableModel:
                     completion = replace(completion, text=text)
             except ModelError as e:
                 about |= {"error": str(e), "usage": e.usage or Usage(), "prompt_too_long": e.prompt_too_long}
+                about |= {"reply_cut": e.reply_cut}
                 self._record(ModelCallFailed(**about, seconds=time.perf_counter() - started))
                 raise
             settle(completion.usage)
@@ -114,6 +117,7 @@ class ReplayableModel:
 def _model_error_from(recorded: ModelCallFailed) -> ModelError:
     error = ModelError(recorded.error)
     error.usage, error.prompt_too_long = recorded.usage, recorded.prompt_too_long
+    error.reply_cut = recorded.reply_cut
     return error
 
 

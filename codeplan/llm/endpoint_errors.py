@@ -32,7 +32,7 @@ class EndpointError(ModelError):
 
     If ``is_transient``, the same request may succeed later. ``retry_after`` is the wait in seconds that the endpoint
     asks for, None if it asks for none. ``usage`` is what the endpoint reports as spent on the failed attempt.
-    ``prompt_too_long``: the model has no room for the prompt.
+    ``prompt_too_long``: the model has no room for the prompt. ``reply_cut``: its reply reached the limit of tokens.
     """
 
     def __init__(
@@ -43,10 +43,11 @@ class EndpointError(ModelError):
         retry_after: float | None = None,
         usage: Usage = NO_USAGE,
         prompt_too_long: bool = False,
+        reply_cut: bool = False,
     ) -> None:
         super().__init__(message)
         self.is_transient, self.retry_after, self.usage = is_transient, retry_after, usage
-        self.prompt_too_long = prompt_too_long
+        self.prompt_too_long, self.reply_cut = prompt_too_long, reply_cut
 
 
 class ErrorFactory:
@@ -74,6 +75,7 @@ class ErrorFactory:
             is_transient=errors[-1].is_transient,
             usage=usage,
             prompt_too_long=errors[-1].prompt_too_long,
+            reply_cut=errors[-1].reply_cut,
         )
 
     def attempt_timed_out(self, seconds: float) -> EndpointError:
@@ -126,7 +128,8 @@ class ErrorFactory:
         if not said:
             return None
         transient = not reply.refusal and reply.finish_reason not in _LASTING_FINISH_REASONS
-        return self.error(said, is_transient=transient, usage=reply.usage)
+        cut = not reply.refusal and reply.finish_reason == "length"
+        return self.error(said, is_transient=transient, usage=reply.usage, reply_cut=cut)
 
     def _error_in_reply(self, wanted: str, error: ErrorDetails) -> EndpointError:
         if is_context_overflow(None, error):

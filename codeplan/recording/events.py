@@ -77,7 +77,7 @@ class ModelCalled(_Event, frozen=True, tag="model_called"):
 class ModelCallFailed(_Event, frozen=True, tag="model_call_failed"):
     """One model call without an answer: ``error`` says why, ``usage`` is what the call used nonetheless.
 
-    ``prompt_too_long``: the model had no room for the prompt.
+    ``prompt_too_long``: the model had no room for the prompt. ``reply_cut``: its reply reached the limit of tokens.
     """
 
     purpose: Purpose
@@ -87,6 +87,7 @@ class ModelCallFailed(_Event, frozen=True, tag="model_call_failed"):
     usage: Usage = Usage()
     prompt: str = ""
     prompt_too_long: bool = False
+    reply_cut: bool = False
 
 
 class TextsEmbedded(_Event, frozen=True, tag="texts_embedded"):

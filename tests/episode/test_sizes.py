@@ -32,6 +32,7 @@ from codeplan.types import (
     BudgetSpent,
     Completion,
     Message,
+    NotSolved,
     Observation,
     Refused,
     Result,
@@ -81,6 +82,17 @@ class Context(Replies):
         return super().complete(messages, **how)
 
 
+class Endless(Replies):
+    """A model whose answers to plans' questions reach the limit of tokens."""
+
+    def complete(self, messages: Any, *, purpose: Any, **how: Any) -> Completion:
+        if purpose == "ask":
+            error = ModelError("the endpoint cut off the reply at its limit of tokens")
+            error.reply_cut = True
+            raise error
+        return super().complete(messages, purpose=purpose, **how)
+
+
 class Loud(BoxesInWords):
     """Boxes whose observations have a given length, with or without the ball."""
 
@@ -120,6 +132,10 @@ def solved(result: Result) -> bool:
     return result.success
 
 
+def not_solved(result: Result) -> bool:
+    return isinstance(result.ending, NotSolved)
+
+
 def refused(result: Result) -> bool:
     return isinstance(result.ending, Refused)
 
@@ -128,6 +144,18 @@ LONG = "x" * (MAX_REPLY_CHARS + 1)
 MEGABYTES = 40_000_000
 EPISODES: dict[str, tuple[Callable[[], Any], Callable[[], Any], Callable[[], Any], Callable[[Result], bool]]] = {
     "a draft that is too long is repaired": (Boxes, AdaPlanner, lambda: Replies(LONG, SOLVE), solved),
+    "a question that calls for an endless answer costs the try": (
+        Boxes,
+        AdaPlanner,
+        lambda: Endless(ASK_TOO_MUCH, SOLVE),
+        solved,
+    ),
+    "a question that calls for an endless answer, each time": (
+        Boxes,
+        lambda: AdaPlanner(tries=2),
+        lambda: Endless(ASK_TOO_MUCH, ASK_TOO_MUCH),
+        not_solved,
+    ),
     "a plan, and then spaces without an end": (
         Boxes,
         AdaPlanner,
