@@ -36,7 +36,7 @@ def add_to(app: typer.Typer) -> None:
 def trust(place: Place = Path(), list_all: List = False, forget: Forget = False, as_json: options.Json = False) -> None:
     """Trust the settings file of a folder, as it is now: codeplan.toml, or [tool.codeplan] in pyproject.toml.
 
-    Until then it cannot choose a model, an endpoint, a key, a file or what else concerns this machine. The file of a
+    Until then it cannot choose a model, an endpoint, a key, a file or anything else on this machine. The file of a
     bench (codeplan bench grid.toml) needs the same. The command prints what the file sets. If the file changes, it is
     not trusted until you repeat the command.
     """

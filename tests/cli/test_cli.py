@@ -339,7 +339,7 @@ BARE = IDLE.replace("def solution(agent, start_from=1):", "import os\ndef soluti
 def test_a_plan_is_mended_and_each_fix_is_shown(cli: Cli, plan: Callable[[str], str]) -> None:
     ran = cli("check", plan(BARE), "--env", "household")
     assert (ran.code, ran.err) == (0, "")
-    first, second, last = ran.out.splitlines()
+    second, first, last = ran.out.splitlines()
     assert (
         first
         == "plan.py:2: mended: `def solution(agent):` became `def solution(agent, start_from=1):` [solution-signature]"
@@ -375,7 +375,7 @@ def test_a_warning_lets_a_plan_pass_unless_the_check_is_strict(cli: Cli, plan: C
 
 def test_fixes_are_part_of_the_json(cli: Cli, plan: Callable[[str], str]) -> None:
     fixes = cli("check", plan(BARE), "--env", "household", "--json").json
-    assert [f["rule"] for f in fixes] == ["solution-signature", "unused-import"]
+    assert [f["rule"] for f in fixes] == ["unused-import", "solution-signature"]
     assert all(set(f) == {"rule", "line", "was", "now"} for f in fixes)
 
 

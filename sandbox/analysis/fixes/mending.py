@@ -24,7 +24,7 @@ _CODEMODS: tuple[type[Codemod], ...] = (
 
 
 def mend_plan(source: str, api: AgentApi) -> tuple[str, tuple[Fix, ...]]:
-    """Return the plan after all fixes that apply, and the fixes. The plan must have passed ``parse_plan``."""
+    """Return the plan after all fixes that apply, and the fixes by line. The plan must have passed ``parse_plan``."""
     module, facts = cst.parse_module(source), PlanFacts(source, api)
     fixes: list[Fix] = []
     for kind in _CODEMODS:
@@ -37,4 +37,4 @@ def mend_plan(source: str, api: AgentApi) -> tuple[str, tuple[Fix, ...]]:
             return source, ()
         if codemod.fixes:
             facts = PlanFacts(module.code, api)
-    return (module.code, tuple(fixes)) if fixes else (source, ())
+    return (module.code, tuple(sorted(fixes, key=lambda fix: fix.line))) if fixes else (source, ())
