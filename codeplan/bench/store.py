@@ -22,6 +22,7 @@ from codeplan.budget import Budget
 from codeplan.errors import TraceFailure, UsageError
 from codeplan.recording.file_lock import lock_exclusively
 from codeplan.types import Result, Task, Value
+from codeplan.types.value import Count
 from codeplan.untrusted import files
 from codeplan.untrusted.folders import list_folder
 from codeplan.untrusted.terminal import parser_reason
@@ -85,7 +86,7 @@ class EpisodeOutcome(Value, frozen=True):
     run: str
     result: Result
     broken: bool = False
-    failures: int = 0
+    failures: Count = 0
 
     @property
     def key(self) -> tuple[str, str, int]:

@@ -10,6 +10,7 @@ import msgspec
 from codeplan.budget import Budget
 from codeplan.errors import UsageError
 from codeplan.types import Checkpoint, Completion, Diagnostic, Fix, Message, Observation, Purpose, Result, Task, Usage
+from codeplan.types.value import Amount, Count
 from codeplan.untrusted.terminal import parser_reason
 
 TRACE_FORMAT = 2
@@ -48,7 +49,7 @@ class EnvironmentReset(_Event, frozen=True, tag="environment_reset"):
     """
 
     observation: Observation
-    cut_from: int = 0
+    cut_from: Count = 0
 
 
 class ActionTaken(_Event, frozen=True, tag="action_taken"):
@@ -56,8 +57,8 @@ class ActionTaken(_Event, frozen=True, tag="action_taken"):
 
     action: str
     observation: Observation
-    seconds: float
-    cut_from: int = 0
+    seconds: Amount
+    cut_from: Count = 0
 
 
 class ModelCalled(_Event, frozen=True, tag="model_called"):
@@ -69,9 +70,9 @@ class ModelCalled(_Event, frozen=True, tag="model_called"):
     purpose: Purpose
     messages: list[Message]
     completion: Completion
-    seconds: float
+    seconds: Amount
     prompt: str = ""
-    cut_from: int = 0
+    cut_from: Count = 0
 
 
 class ModelCallFailed(_Event, frozen=True, tag="model_call_failed"):
@@ -83,7 +84,7 @@ class ModelCallFailed(_Event, frozen=True, tag="model_call_failed"):
     purpose: Purpose
     messages: list[Message]
     error: str
-    seconds: float
+    seconds: Amount
     usage: Usage = Usage()
     prompt: str = ""
     prompt_too_long: bool = False
@@ -97,9 +98,9 @@ class TextsEmbedded(_Event, frozen=True, tag="texts_embedded"):
     """
 
     model: str
-    texts: int
+    texts: Count
     digest: str
-    seconds: float
+    seconds: Amount
     usage: Usage = Usage()
 
 

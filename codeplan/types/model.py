@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict, TypeVar
 
-from codeplan.types.value import Value
+from codeplan.types.value import Amount, Count, Value
 
 _Number = TypeVar("_Number", int, float)
 
@@ -50,11 +50,11 @@ class Usage(Value, frozen=True):
     the model's price is unknown.
     """
 
-    input_tokens: int | None = 0
-    output_tokens: int | None = 0
-    cached_tokens: int = 0
-    reasoning_tokens: int = 0
-    money: float | None = None
+    input_tokens: Count | None = 0
+    output_tokens: Count | None = 0
+    cached_tokens: Count = 0
+    reasoning_tokens: Count = 0
+    money: Amount | None = None
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -91,7 +91,7 @@ class Completion(Value, frozen=True):
     finish_reason: str = "stop"
     model: str = ""
     fingerprint: str = ""
-    retries: int = 0
+    retries: Count = 0
 
 
 class Embeddings(Value, frozen=True):

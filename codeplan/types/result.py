@@ -9,7 +9,7 @@ import msgspec
 from codeplan.types.ending import Ending, Success
 from codeplan.types.model import Usage
 from codeplan.types.task import Task
-from codeplan.types.value import Value
+from codeplan.types.value import Amount, Count, Value
 
 
 class Result(Value, frozen=True):
@@ -26,13 +26,13 @@ class Result(Value, frozen=True):
     ending: Ending
     method: str = ""
     model: str = ""
-    reward: float = 0.0
-    actions: int = 0
-    asks: int = 0
-    refinements: int = 0
-    model_calls: int = 0
+    reward: Amount = 0.0
+    actions: Count = 0
+    asks: Count = 0
+    refinements: Count = 0
+    model_calls: Count = 0
     usage: Usage = Usage()
-    seconds: float = 0.0
+    seconds: Amount = 0.0
     trace: str | None = None
     plan: str | None = None
     claim: bool | None = None

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
+"""A number of things. A file from elsewhere cannot hold one that is too large to calculate with."""
+
+Amount = Annotated[float, msgspec.Meta(ge=-1e100, le=1e100)]
+"""Seconds, money or a reward, with the same limit."""
 
 
 class Value(msgspec.Struct, frozen=True, omit_defaults=True):
