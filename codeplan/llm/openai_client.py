@@ -54,7 +54,10 @@ class OpenAIModel:
         max_tokens: Annotated[
             int | None, Setting("The most tokens of a reply. [the endpoint's]", "safe", most=1_000_000)
         ] = None,
-        stop: Annotated[Sequence[str], Setting("Sequences at which replies are cut.", "safe")] = (),
+        stop: Annotated[Sequence[str], Setting("Sequences at which replies are cut; sent, too.", "safe")] = (),
+        send_stop: Annotated[
+            bool, Setting("Send the methods' stop sequences; reasoning models refuse them.", "safe")
+        ] = False,
         reasoning_effort: Annotated[
             str | None, Setting("How much the model reasons. [the endpoint's]", "recordable")
         ] = None,
@@ -97,6 +100,7 @@ class OpenAIModel:
             reasoning_effort=reasoning_effort,
             max_tokens_field=max_tokens_field or ("max_completion_tokens" if is_openai else "max_tokens"),
             extra_body=dict(extra_body or {}),
+            send_stop=send_stop,
         )
         limits: dict[str, float | None] = {"timeout": timeout, "deadline": deadline}
         limits |= {"requests_per_minute": requests_per_minute, "tokens_per_minute": tokens_per_minute}
@@ -128,15 +132,16 @@ class OpenAIModel:
     ) -> Completion:
         """Ask the endpoint for one answer. ``max_tokens`` overrides the model's own setting, ``stop`` extends it.
 
+        The answer is always cut at the stop sequences. They are sent only where a setting asks for it.
+
         Raises: ModelError: there is no whole answer; ``usage`` is what the attempts spent.
         """
-        stop = (*self._body.stop, *stop)
         request = self._body.build_body(messages, stop, max_tokens)
+        parse = partial(self._parse_completion, (*self._body.stop, *stop))
         tokens = requests.estimate_tokens((m["content"] for m in messages), max_tokens)
-        call = EndpointCall(self._body.path, request, tokens, self._errors, self._parse_completion)
+        call = EndpointCall(self._body.path, request, tokens, self._errors, parse)
         reply, errors = call_with_retries(call, self._connection(), self._retry_policy)
-        answer = self._build_completion(reply, errors)
-        return msgspec.structs.replace(answer, text=replies.cut_at_stop(answer.text, stop))
+        return self._build_completion(reply, errors)
 
     def embed(self, texts: Sequence[str], *, model: str) -> Embeddings:
         """Ask the endpoint's embedding model of this name for vectors, in one request; raises ModelError.
@@ -181,12 +186,14 @@ class OpenAIModel:
 
     # -------------------------------------------------------------- reading the reply
 
-    def _parse_completion(self, body: bytes) -> ModelReply | EndpointError:
-        """The reply with its price, or why it is not a whole answer."""
+    def _parse_completion(self, stop: Sequence[str], body: bytes) -> ModelReply | EndpointError:
+        """The reply, cut at the stop sequences, with its price; or why it is not a whole answer."""
         reply = replies.parse_response(body) if self._body.api == "responses" else replies.parse_chat(body)
         if reply is None:
             return self._errors.unreadable_reply()
-        reply = msgspec.structs.replace(reply, usage=self._add_price(reply.usage, reply.model, self.name))
+        text = reply.text and self._errors.mask_answer(reply.text)
+        usage = self._add_price(reply.usage, reply.model, self.name)
+        reply = replies.cut_reply(msgspec.structs.replace(reply, text=text, usage=usage), stop)
         return self._errors.incomplete_reply(reply) or reply
 
     def _parse_vectors(self, count: int, model: str, errors: ErrorFactory, body: bytes) -> Embeddings | EndpointError:
@@ -202,7 +209,7 @@ class OpenAIModel:
 
     def _build_completion(self, reply: ModelReply, errors: Sequence[EndpointError]) -> Completion:
         return Completion(
-            text=self._errors.mask_answer(reply.text or ""),
+            text=reply.text or "",
             usage=_add_usage(errors, reply.usage),
             finish_reason=reply.finish_reason or "stop",
             model=self._errors.sanitise(reply.model) or self.name,

@@ -104,11 +104,27 @@ def parse_embeddings(body: bytes, count: int) -> EmbeddingReply | None:
     return EmbeddingReply(_order_vectors(read.data or [], count), usage, read.model or "", error)
 
 
+def cut_reply(reply: ModelReply, stop: Sequence[str]) -> ModelReply:
+    """The reply with its text up to the first stop sequence: endpoints get none, or ignore them.
+
+    What stands before the sequence is whole, even if the endpoint cut the rest off at its limit of tokens.
+    """
+    whole = reply.text or ""
+    text = cut_at_stop(whole, stop)
+    if len(text) == len(whole):
+        return reply
+    reason = "stop" if reply.finish_reason == "length" else reply.finish_reason
+    return msgspec.structs.replace(reply, text=text, finish_reason=reason)
+
+
 def cut_at_stop(text: str, stop: Sequence[str]) -> str:
-    """The text up to the first stop sequence, for endpoints that ignore them."""
-    for sequence in stop:
-        text = text.partition(sequence)[0] if sequence else text
-    return text
+    """The text up to the first stop sequence.
+
+    White space at the start of a text is no stop sequence: many models begin with an empty line.
+    """
+    start = len(text) - len(text.lstrip())
+    found = (text.find(sequence, start if sequence.isspace() else 0) for sequence in stop if sequence)
+    return text[: min((place for place in found if place >= 0), default=len(text))]
 
 
 def _order_vectors(items: Sequence[_Embedding], count: int) -> tuple[tuple[float, ...], ...] | None:

@@ -33,6 +33,7 @@ class RequestSettings(msgspec.Struct, frozen=True):
     reasoning_effort: str | None
     max_tokens_field: str
     extra_body: dict[str, Any]
+    send_stop: bool = False
 
     def __post_init__(self) -> None:
         choices = {"api": ("chat", "responses"), "max_tokens_field": ("max_tokens", "max_completion_tokens")}
@@ -56,11 +57,13 @@ class RequestSettings(msgspec.Struct, frozen=True):
         """The settings for traces, without secrets."""
         api = {} if self.api == "chat" else {"api": self.api}
         stop = {"stop": list(self.stop)} if self.stop else {}
+        send_stop = {"send_stop": True} if self.send_stop else {}
         return {
             **api,
             **self._sampling(),
             **self._token_limit(self.max_tokens),
             **stop,
+            **send_stop,
             **remove_secrets(self.extra_body),
         }
 
@@ -70,15 +73,19 @@ class RequestSettings(msgspec.Struct, frozen=True):
         return "/chat/completions" if self.api == "chat" else "/responses"
 
     def build_body(self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int | None) -> dict[str, Any]:
-        """The body of one request. The Responses API has no stop sequences: replies are cut when read."""
+        """The body of one request. ``stop`` holds the call's own sequences.
+
+        The Responses API has no stop sequences, and reasoning models refuse them: replies are cut when read.
+        """
         chat = self.api == "chat"
+        sequences = (*self.stop, *(stop if self.send_stop else ()))
         sent = [{"role": m["role"], "content": replace_surrogates(m["content"])} for m in messages]
         return {
             "model": self.name,
             **({"messages": sent} if chat else {"input": sent, "store": False}),
             **self._sampling(),
             **self._token_limit(self.max_tokens if max_tokens is None else max_tokens),
-            **({"stop": [replace_surrogates(s) for s in stop]} if stop and chat else {}),
+            **({"stop": [replace_surrogates(s) for s in sequences]} if sequences and chat else {}),
             **self.extra_body,
         }
 

@@ -26,7 +26,12 @@ def test_an_answer_has_its_tokens_and_the_answering_model(endpoint: Endpoint) ->
 def test_settings_are_sent_unless_they_are_none(endpoint: Endpoint) -> None:
     endpoint.answer(reply())
     model = endpoint.model(
-        temperature=0.0, model_seed=7, max_tokens=50, max_tokens_field="max_completion_tokens", extra_body={"top_k": 3}
+        temperature=0.0,
+        model_seed=7,
+        max_tokens=50,
+        max_tokens_field="max_completion_tokens",
+        extra_body={"top_k": 3},
+        stop=["END"],
     )
     model.complete(HELLO, purpose="ask", stop=["\n"])
     model.complete(HELLO, purpose="ask", max_tokens=5)
@@ -37,11 +42,11 @@ def test_settings_are_sent_unless_they_are_none(endpoint: Endpoint) -> None:
         "temperature": 0.0,
         "seed": 7,
         "max_completion_tokens": 50,
-        "stop": ["\n"],
+        "stop": ["END"],
         "top_k": 3,
     }
     assert second["max_completion_tokens"] == 5
-    assert "stop" not in second
+    assert second["stop"] == ["END"]
 
 
 def test_usage_that_is_missing_is_unknown_and_never_guessed(endpoint: Endpoint) -> None:
