@@ -70,6 +70,8 @@ def message(content: Any, role: Any = "user") -> dict[str, Any]:
 
 ODD_BODIES: dict[str, tuple[str, Any]] = {
     "nothing": (CHAT, b""),
+    "too much to embed": (EMBED, {"input": ["a b " * 300_001]}),
+    "too much to embed in all": (EMBED, {"input": ["a b " * 1_000] * 400}),
     "a form": (CHAT, b"model=tiny&messages=x"),
     "a number": (CHAT, b"3"),
     "nested lists": (CHAT, deep("[", "]")),

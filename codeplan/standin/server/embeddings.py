@@ -11,6 +11,9 @@ DIMENSIONS = 256
 MAX_TEXTS = 2048
 """The most texts of one request, as at OpenAI's endpoint."""
 
+MAX_CHARACTERS = 1_200_000
+"""The most characters of one request: the 300,000 tokens of OpenAI's endpoint."""
+
 
 def read_texts(request: dict[str, Any]) -> list[str]:
     """The texts of a request. Raises ValueError if it has none, or an invalid one."""
@@ -20,6 +23,8 @@ def read_texts(request: dict[str, Any]) -> list[str]:
         raise ValueError("the input is not a text or a list of texts")
     if len(found) > MAX_TEXTS:
         raise ValueError(f"the input has {len(found):,} texts; one request may have {MAX_TEXTS:,}")
+    if (length := sum(map(len, found))) > MAX_CHARACTERS:
+        raise ValueError(f"the input has {length:,} characters; one request may have {MAX_CHARACTERS:,}")
     return found
 
 
