@@ -16,6 +16,7 @@ import msgspec
 from codeplan.errors import Diverged, UsageError
 from codeplan.recording.events import EpisodeStarted, Event, EventHandler, decode_event
 from codeplan.recording.trace import check_sequence
+from codeplan.recording.trace_size import check_event_size
 from codeplan.untrusted import files
 from codeplan.untrusted.terminal import parser_reason
 
@@ -121,6 +122,7 @@ def read_tape(path: Path, below: Path | None = None) -> dict[int, list[Event]]:
             raise UsageError(f"{path}, line {number} is no line of a tape: {parser_reason(e)}") from None
         if decoded.digest != _digest(decoded.episode, decoded.event):
             raise UsageError(f"{path}, line {number} was changed after it was recorded; record the tape again")
+        check_event_size(bytes(decoded.event), f"{path}, line {number}")
         event = decode_event(decoded.event, f"{path}, line {number}", "line of a tape")
         events = episodes.setdefault(decoded.episode, [])
         check_sequence(event, len(events), path, number)

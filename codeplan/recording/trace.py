@@ -28,7 +28,7 @@ from codeplan.recording.events import (
     decode_event,
 )
 from codeplan.recording.file_lock import lock_exclusively
-from codeplan.recording.trace_size import CLOSING_EVENTS, MAX_TRACE_BYTES, TraceSize
+from codeplan.recording.trace_size import CLOSING_EVENTS, MAX_TRACE_BYTES, TraceSize, check_event_size
 from codeplan.untrusted import files
 
 _encoder = msgspec.json.Encoder()
@@ -270,6 +270,7 @@ def _parse_lines(data: bytes, path: Path | str) -> list[tuple[Event, int]]:
     size = 0
     for number, line in enumerate(lines[:-1], 1):  # after the last newline: nothing, or a torn line
         size += len(line) + 1
+        check_event_size(line, f"{path}, line {number}")
         event = decode_event(line, f"{path}, line {number}", "event of a trace")
         check_sequence(event, len(events), path, number)
         events.append((event, size))

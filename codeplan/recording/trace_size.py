@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from codeplan.errors import SizeExceeded
+from codeplan.errors import SizeExceeded, UsageError
 from codeplan.recording.events import EpisodeEnded, Event, ModelCallFailed, SpanClosed
 
 MAX_EVENT_BYTES: Final = 8 << 20
@@ -22,7 +22,19 @@ MAX_LINE_BYTES: Final = 8 * MAX_EVENT_BYTES
 CLOSING_EVENTS: Final = (ModelCallFailed, SpanClosed, EpisodeEnded)
 """Events that are written even to a full trace, so that it ends as it should. They are bounded by what they tell of."""
 
+_CLOSING_LINES = (b'{"event":"model_call_failed"', b'{"event":"span_closed"', b'{"event":"episode_ended"')
+
 _MAX_FILLED_BYTES: Final = MAX_TRACE_BYTES - 4 * MAX_EVENT_BYTES
+
+
+def check_event_size(line: bytes, where: str) -> None:
+    """Check an event's line before it is parsed: its values can take thirty times as much memory.
+
+    ``where`` is for the message. Raises: UsageError: no event has so many bytes.
+    """
+    most = MAX_LINE_BYTES if line.startswith(_CLOSING_LINES) else MAX_EVENT_BYTES
+    if len(line) > most:
+        raise UsageError(f"{where} is too long for an event: it has {len(line):,} bytes, more than {most:,}")
 
 
 class TraceSize:

@@ -78,8 +78,9 @@ def read_user_text(path: Path | str, max_bytes: int) -> str:
 def read_bounded(file: BinaryIO, max_bytes: int, path: Path | str) -> bytes:
     """Return the rest of an open file. Raises: UnsafeFile if it is larger; OSError if it cannot be read."""
     parts: list[bytes] = []
-    left = 0 if os.fstat(file.fileno()).st_size > max_bytes else max_bytes + 1
-    while left > 0 and (part := file.read(min(left, _CHUNK))):  # the size alone may lie, as in /proc
+    size = os.fstat(file.fileno()).st_size
+    left = 0 if size > max_bytes else max_bytes + 1
+    while left > 0 and (part := file.read(min(left, _CHUNK if parts else size + 1))):  # the size may lie, as in /proc
         parts.append(part)
         left -= len(part)
     if left <= 0:
