@@ -152,13 +152,13 @@ class Trace:
         with self._lock:
             if self.is_replaying:
                 event = self._match_recorded(msgspec.structs.replace(event, span=span))
-                self._size.add(len(_encoder.encode(event)))
+                self._size.add(event, len(_encoder.encode(event)))
             else:
                 event = msgspec.structs.replace(event, seq=len(self.events), at=self.now(), span=span)
                 packed = _encoder.encode(event)
                 self._size.require_room(event, len(packed))
                 self._write(packed)
-                self._size.add(len(packed))
+                self._size.add(event, len(packed))
             self.events.append(event)
         if self._on_event:
             self._on_event(event)

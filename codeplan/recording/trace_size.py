@@ -6,6 +6,7 @@ from typing import Final
 
 from codeplan.errors import SizeExceeded, UsageError
 from codeplan.recording.events import EpisodeEnded, Event, ModelCallFailed, SpanClosed
+from codeplan.types import Checkpoint
 
 MAX_EVENT_BYTES: Final = 8 << 20
 """Maximum size of an event in JSON. The longest prompt with the longest reply fits, in any script."""
@@ -18,6 +19,10 @@ It holds four hundred model calls with the longest prompts and replies in ASCII;
 
 MAX_LINE_BYTES: Final = 8 * MAX_EVENT_BYTES
 """Where a trace is read line by line, a longer line counts as its end: no event is this long."""
+
+MAX_SAVED_VALUES: Final = 4_000_000
+"""Maximum number of values in all checkpoints of an episode. In memory a value takes some hundred bytes, so a plan that
+saves many small ones could otherwise fill ten times as much memory as its trace fills on disk."""
 
 CLOSING_EVENTS: Final = (ModelCallFailed, SpanClosed, EpisodeEnded)
 """Events that are written even to a full trace, so that it ends as it should. They are bounded by what they tell of."""
@@ -38,14 +43,15 @@ def check_event_size(line: bytes, where: str) -> None:
 
 
 class TraceSize:
-    """Counts the bytes of a trace's events."""
+    """Counts the bytes of a trace's events, and the values in their checkpoints."""
 
     def __init__(self) -> None:
-        self._bytes = 0
+        self._bytes = self._values = 0
 
-    def add(self, size: int) -> None:
+    def add(self, event: Event, size: int) -> None:
         """Count an event of this many bytes."""
         self._bytes += size
+        self._values += _count_saved_values(event)
 
     def require_room(self, event: Event, size: int) -> None:
         """Check that there is room for an event of this many bytes. Raises: SizeExceeded."""
@@ -58,3 +64,16 @@ class TraceSize:
             )
         if self._bytes + size > _MAX_FILLED_BYTES:
             raise SizeExceeded("trace", _MAX_FILLED_BYTES, f"the trace has reached {_MAX_FILLED_BYTES:,} bytes")
+        if self._values + _count_saved_values(event) > MAX_SAVED_VALUES:
+            raise SizeExceeded(
+                "trace", MAX_SAVED_VALUES, f"the trace's checkpoints have reached {MAX_SAVED_VALUES:,} values"
+            )
+
+
+def _count_saved_values(event: Event) -> int:
+    """The names and values in an event's checkpoint, with the parts of each value."""
+    saved = getattr(event, "checkpoint", None)
+    if not isinstance(saved, Checkpoint):
+        return 0
+    parts = sum(len(node) for node in saved.nodes if isinstance(node, list))
+    return len(saved.names) + len(saved.nodes) + len(saved.dropped) + parts

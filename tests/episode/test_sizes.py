@@ -25,11 +25,12 @@ from codeplan.methods.reflexion import Reflexion
 from codeplan.methods.try_again import TryAgain
 from codeplan.planning.asking import MAX_PART_CHARS
 from codeplan.planning.planner import MAX_VARIABLES_CHARACTERS
-from codeplan.recording.events import EpisodeEnded, ModelCalled, PlanRejected, TextPrinted, WarningIssued
+from codeplan.recording.events import EpisodeEnded, ModelCalled, PlanRejected, StepEntered, TextPrinted, WarningIssued
 from codeplan.recording.trace import Trace
-from codeplan.recording.trace_size import MAX_EVENT_BYTES, MAX_TRACE_BYTES, TraceSize
+from codeplan.recording.trace_size import MAX_EVENT_BYTES, MAX_SAVED_VALUES, MAX_TRACE_BYTES, TraceSize
 from codeplan.types import (
     BudgetSpent,
+    Checkpoint,
     Completion,
     Message,
     NotSolved,
@@ -333,9 +334,9 @@ def test_an_event_up_to_the_maximum_is_written_and_a_larger_one_is_not(tmp_path:
 
 def test_a_full_trace_takes_only_what_ends_it() -> None:
     size = TraceSize()
-    size.add(MAX_TRACE_BYTES - 5 * MAX_EVENT_BYTES)
+    size.add(WarningIssued(message=""), MAX_TRACE_BYTES - 5 * MAX_EVENT_BYTES)
     size.require_room(WarningIssued(message=""), MAX_EVENT_BYTES)
-    size.add(1)
+    size.add(WarningIssued(message=""), 1)
     with pytest.raises(SizeExceeded, match="the trace has reached") as caught:
         size.require_room(WarningIssued(message=""), MAX_EVENT_BYTES)
     assert caught.value.what == "trace"
@@ -392,9 +393,29 @@ def test_an_endpoint_without_room_for_the_first_prompt_is_a_failure_of_infrastru
         codeplan.run(Boxes(), TASK, AdaPlanner(), endpoint.model())
 
 
+@pytest.mark.parametrize(
+    "saved",
+    [
+        Checkpoint(nodes=[["list"]] * (MAX_SAVED_VALUES // 100)),
+        Checkpoint(nodes=[["list", *[0] * (MAX_SAVED_VALUES // 50)]]),
+        Checkpoint(names={f"v{number}": 0 for number in range(MAX_SAVED_VALUES // 50)}, nodes=[None]),
+        Checkpoint(dropped={f"v{number}": "" for number in range(MAX_SAVED_VALUES // 50)}),
+    ],
+    ids=["values", "parts", "names", "dropped names"],
+)
+def test_checkpoints_of_many_small_values_end_an_episode(saved: Checkpoint) -> None:
+    size, event = TraceSize(), StepEntered(step=1, title="", checkpoint=saved)
+    for _ in range(49):
+        size.require_room(event, 1)
+        size.add(event, 1)
+    size.add(event, 1)
+    with pytest.raises(SizeExceeded, match="the trace's checkpoints have reached 4,000,000 values"):
+        size.require_room(event, 1)
+
+
 def test_the_documentation_names_the_sizes() -> None:
     text = (Path(__file__).parents[2] / "docs" / "models.md").read_text()
-    table = dict(re.findall(r"^\| (an? .*?) \| (.*?) \|", text.partition("## Sizes")[2], re.MULTILINE))
+    table = dict(re.findall(r"^\| ((?:an?|the) .*?) \| (.*?) \|", text.partition("## Sizes")[2], re.MULTILINE))
     assert table == {
         "a body of an endpoint, after decompression": (
             f"{MAX_BODY_BYTES >> 20} MiB; embeddings {MAX_EMBEDDINGS_BYTES >> 20} MiB"
@@ -405,6 +426,7 @@ def test_the_documentation_names_the_sizes() -> None:
         "an observation": f"{MAX_OBSERVATION_CHARS:,} characters",
         "an event of a trace": f"{MAX_EVENT_BYTES >> 20} MiB",
         "a trace": f"{MAX_TRACE_BYTES - 4 * MAX_EVENT_BYTES >> 20} MiB",
+        "the checkpoints of an episode": f"{MAX_SAVED_VALUES:,} values",
     }
     parts = f"{MAX_PART_CHARS['feedback']:,} characters, the plan {MAX_PART_CHARS['source']:,} and the variables"
     assert f"{parts} {MAX_VARIABLES_CHARACTERS:,}" in text
