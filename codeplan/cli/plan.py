@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -26,6 +27,17 @@ FixesOption = Annotated[
     Literal["on", "off"], typer.Option("--fixes", help="Whether the check mends what has only one meaning.")
 ]
 
+StrictOption = Annotated[bool, typer.Option("--strict", help="Refuse a plan with warnings.")]
+StartFrom = Annotated[
+    int | None, typer.Option("--start-from", metavar="K", help="Start the plan at step K instead of its first.")
+]
+StartVariables = Annotated[
+    Path | None,
+    typer.Option(
+        "--checkpoint", metavar="FILE", help="The variables for step K: a JSON object, or a run's trace.jsonl."
+    ),
+]
+
 
 def add_to(app: typer.Typer) -> None:
     """Add this module's commands."""
@@ -40,7 +52,7 @@ def check(
     env: options.EnvOption,
     fix: Annotated[bool, typer.Option("--fix", help="Write the mended plan to the file.")] = False,
     fixes: FixesOption = "on",
-    strict: Annotated[bool, typer.Option("--strict", help="Refuse a plan with warnings.")] = False,
+    strict: StrictOption = False,
     allow_weak_sandbox: options.AllowWeak = False,
     as_json: options.Json = False,
 ) -> None:
@@ -73,6 +85,10 @@ def execute(
     seed: options.Seed = None,
     data: options.Data = None,
     model: options.Model = None,
+    fixes: FixesOption = "on",
+    strict: StrictOption = False,
+    start_from: StartFrom = None,
+    checkpoint: StartVariables = None,
     allow_weak_sandbox: options.AllowWeak = False,
     more: options.Set = None,
     out: options.Out = None,
@@ -81,7 +97,10 @@ def execute(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Run a plan as it is, once, without planning or refining.
+    """Check and run a plan once, without planning or refining.
+
+    --start-from K starts the plan at step K, with the variables of --checkpoint FILE: a JSON object of plain values, or
+    a run's trace.jsonl, whose last run of a plan entered step K. The environment begins anew.
 
     The model only answers the plan's ask_llm. With --json, the plan's variables take at most 256 kB; "truncated" says
     whether some are missing, and "omitted" which and why.
@@ -92,7 +111,8 @@ def execute(
     from codeplan.runner.new_episodes import execute as execute_plan
 
     source = read_plan(plan)
-    given, on_event = options.command_run(context), make_event_handler(as_json, quiet)
+    own = {"fixes": fixes, "strict": strict, "start_from": start_from, "checkpoint": checkpoint}
+    given, on_event = own | options.command_run(context), make_event_handler(as_json, quiet)
     with options.open_tapes(record, replay) as tapes:
         execution = execute_plan(source, env, task, kind=kind, seed=seed, out=out, on_event=on_event, **tapes, **given)
     options.end_episode(execution.result, _summary(execution) if as_json else None)

@@ -4,24 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 from codeplan.episode.episode import Episode
-from codeplan.errors import CodeplanError
+from codeplan.errors import CodeplanError, UsageError
 from codeplan.planning.plan_check import Fixes, check_plan
-from codeplan.planning.plan_run import run_plan
+from codeplan.planning.plan_run import run_plan, start_event
 from codeplan.planning.planner import Planner
+from codeplan.plugins import Setting
 from codeplan.prompts.templates import Prompts
-from codeplan.recording.events import PlanDrafted, PlanStarted
+from codeplan.recording.events import PlanDrafted
 from codeplan.sandbox import Limits, Progress, Sandbox, StepEntry
 from codeplan.sandbox.protocol.run_progress import LineCoverage
-from codeplan.types import Failed, Finished, NotSolved, Outcome, Plan, Refused, Rejected, Result, Stopped, Task
+from codeplan.types import (
+    AgentApi,
+    Checkpoint,
+    Failed,
+    Finished,
+    NotSolved,
+    Outcome,
+    Plan,
+    Refused,
+    Rejected,
+    Result,
+    Stopped,
+    Task,
+)
+
+MAX_START_FROM = 100_000
+"""The last step that a plan can be started from. No plan has as many steps."""
 
 
 class FixedPlan:
     """Checks and runs one plan. The model answers its ``ask_llm``. A ``Plan`` counts as checked.
 
-    ``plan`` and ``outcome`` are None before the run. With ``pause_at``, the run is interrupted where that step begins,
+    The plan starts at step ``start_from`` with the variables of ``checkpoint`` (None: with none). With ``strict``, a
+    plan with warnings is refused. ``plan`` and ``outcome`` are None before the run.
+
+    With ``pause_at``, the run is interrupted where that step begins,
     and resumed there from its checkpoint after ``on_pause`` has acted with the agent: the step is entered twice.
     """
 
@@ -31,9 +51,14 @@ class FixedPlan:
         self,
         source: str | Plan,
         *,
-        limits: Limits | None = None,
-        allow_weak_sandbox: bool = False,
-        fixes: Fixes = "on",
+        limits: Annotated[Limits | None, Setting("The sandbox's limits.", "trusted")] = None,
+        allow_weak_sandbox: Annotated[
+            bool, Setting("Run even if a sandbox layer is missing.", "trusted", repeat="never")
+        ] = False,
+        fixes: Annotated[Fixes, Setting("Whether the check mends the plan.", "safe")] = "on",
+        strict: Annotated[bool, Setting("Whether a plan with warnings is refused.", "safe")] = False,
+        start_from: Annotated[int, Setting("The step to start from.", "safe", most=MAX_START_FROM)] = 1,
+        checkpoint: Checkpoint | None = None,
         pause_at: int | None = None,
         on_pause: Callable[[Any], None] | None = None,
         on_coverage: Callable[[LineCoverage], None] | None = None,
@@ -43,7 +68,34 @@ class FixedPlan:
         self.sandbox = Sandbox(limits or Limits(), allow_weak=allow_weak_sandbox)
         self.outcome: Outcome | Rejected | None = None
         self._fixes: Fixes = fixes
+        self._strict, self._start_from, self._checkpoint = strict, start_from, checkpoint
         self._pause_at, self._on_pause, self._on_coverage = pause_at, on_pause, on_coverage
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The safe settings that differ from their defaults, for the trace's header. The trace has the checkpoint."""
+        given: dict[str, Any] = {"fixes": self._fixes} if self._fixes != "on" else {}
+        given |= {"strict": True} if self._strict else {}
+        return given | ({"start_from": self._start_from} if self._starts_later else {})
+
+    def require_start(self, api: AgentApi) -> None:
+        """Check that the plan has the step to start from. A plan that is refused passes: its run says why.
+
+        Raises: UsageError: it has no such step.
+        """
+        if self._starts_later:
+            plan = self.plan or self.sandbox.check(self.source, api, fixes=self._fixes == "on")
+            if isinstance(plan, Plan):
+                self._require_step(plan)
+
+    @property
+    def _starts_later(self) -> bool:
+        return self._start_from != 1 or self._checkpoint is not None
+
+    def _require_step(self, plan: Plan) -> None:
+        if self._starts_later and plan.step(self._start_from) is None:
+            steps = f"its steps are 1 to {plan.steps[-1].number}" if plan.steps else "it has no steps"
+            raise UsageError(f"the plan cannot start from step {self._start_from}: {steps}")
 
     def solve(self, task: Task, episode: Episode) -> Result:
         """Run the plan. A plan that is refused, fails or is stopped has a Result with that ending."""
@@ -52,20 +104,21 @@ class FixedPlan:
 
     def _run(self, episode: Episode) -> Outcome | Rejected:
         episode.record(PlanDrafted(number=1, origin="plan", source=self.source))
-        plan = self.plan or check_plan(self.sandbox, episode, self.source, 1, self._fixes)
+        plan = self.plan or check_plan(self.sandbox, episode, self.source, 1, self._fixes, strict=self._strict)
         if isinstance(plan, Rejected):
             return plan
+        self._require_step(plan)
         self.plan = plan
         agent, ask = episode.agent(), Planner(episode, Prompts.cached(None)).answer_question
         run = partial(run_plan, self.sandbox, episode, plan, agent, ask, on_coverage=self._on_coverage)
-        episode.record(PlanStarted(number=1, start_from=1))
+        episode.record(start_event(1, plan, self._start_from, self._checkpoint, from_outside=True))
         try:
-            return run(on_event=self._pause)
+            return run(self._start_from, self._checkpoint, on_event=self._pause)
         except _PauseReached as pause:
             step, checkpoint = pause.entry.step, pause.entry.checkpoint
         if self._on_pause:
             self._on_pause(agent)
-        episode.record(PlanStarted(number=1, start_from=step, restored=tuple(sorted(checkpoint.names))))
+        episode.record(start_event(1, plan, step, checkpoint))
         return run(step, checkpoint)
 
     def _pause(self, progress: Progress) -> None:

@@ -7,15 +7,21 @@ from typing import Literal
 from codeplan.episode.episode import Episode
 from codeplan.recording.events import PlanFixed, PlanRejected, PlanWarned
 from codeplan.sandbox import Sandbox
-from codeplan.types import Plan, Rejected
+from codeplan.types import Plan, Rejected, refuse_warnings
 
 Fixes = Literal["on", "off"]
 """Whether the check mends plans, or only judges them."""
 
 
-def check_plan(sandbox: Sandbox, episode: Episode, source: str, number: int, fixes: Fixes) -> Plan | Rejected:
-    """Check the episode's plan of this ``number``. The result's source is the mended text."""
+def check_plan(
+    sandbox: Sandbox, episode: Episode, source: str, number: int, fixes: Fixes, *, strict: bool = False
+) -> Plan | Rejected:
+    """Check the episode's plan of this ``number``. The result's source is the mended text.
+
+    With ``strict``, a plan with warnings is refused.
+    """
     checked = sandbox.check(source, episode.api, fixes=fixes == "on")
+    checked = refuse_warnings(checked) if strict else checked
     record_check(episode, checked, number)
     return checked
 

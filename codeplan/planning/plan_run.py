@@ -7,10 +7,27 @@ from typing import Any
 
 from codeplan.episode.episode import Episode
 from codeplan.errors import EpisodeOver
-from codeplan.recording.events import PlanFailed, PlanFinished, PlanStopped, StepEntered, TextPrinted
+from codeplan.recording.events import PlanFailed, PlanFinished, PlanStarted, PlanStopped, StepEntered, TextPrinted
 from codeplan.sandbox import Progress, Sandbox, StepEntry
 from codeplan.sandbox.protocol.run_progress import LineCoverage
 from codeplan.types import Checkpoint, Failed, Finished, Outcome, Plan, Rejected, ResourceUsage, Stopped
+
+
+def start_event(
+    number: int, plan: Plan, start: int, checkpoint: Checkpoint | None, *, from_outside: bool = False
+) -> PlanStarted:
+    """The event of a plan's start. It holds the checkpoint only if that comes ``from_outside`` the episode.
+
+    Helper functions are never saved; ``plan.provides`` defines them again.
+    """
+    state = checkpoint or Checkpoint()
+    return PlanStarted(
+        number=number,
+        start_from=start,
+        restored=tuple(sorted(state.names)),
+        dropped={name: why for name, why in state.dropped.items() if name not in plan.provides},
+        checkpoint=checkpoint if from_outside else None,
+    )
 
 
 def run_plan(

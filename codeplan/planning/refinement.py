@@ -16,10 +16,10 @@ from codeplan.episode.episode import Episode
 from codeplan.episode.rewind import actions_since_reset, rewind
 from codeplan.errors import SizeExceeded, UsageError
 from codeplan.planning.plan_check import Fixes, check_plan, record_check
-from codeplan.planning.plan_run import run_plan
+from codeplan.planning.plan_run import run_plan, start_event
 from codeplan.planning.plan_writer import PlanWriter
 from codeplan.planning.resume_point import find_resume_point
-from codeplan.recording.events import PlanDrafted, PlanStarted
+from codeplan.recording.events import PlanDrafted
 from codeplan.sandbox import Sandbox
 from codeplan.types import (
     Checkpoint,
@@ -199,7 +199,7 @@ class RefinementLoop:
 
     def _run(self, plan: Plan, before: PlanAttempt | None, number: int) -> PlanAttempt:
         start, checkpoint = self._resume_at(plan, before, number)
-        self.episode.record(_start_event(self._plan_count, plan, start, checkpoint or Checkpoint()))
+        self.episode.record(start_event(self._plan_count, plan, start, checkpoint))
         outcome = run_plan(self.sandbox, self.episode, plan, self.agent, self.ask, start, checkpoint)
         kept = {k: c for k, c in before.entries.items() if k < start} if before else {}
         return PlanAttempt(plan, outcome, kept | outcome.entries)
@@ -232,12 +232,6 @@ class RefinementLoop:
         if isinstance(before.outcome, Finished):
             return {s.number: state for s in plan.steps if s.number == last + 1}
         return {last: state} if self.settings.resume_state == "failure" else {}
-
-
-def _start_event(number: int, plan: Plan, start: int, state: Checkpoint) -> PlanStarted:
-    """The event of a plan's start. Helper functions are never saved; ``plan.provides`` defines them again."""
-    lost = {name: why for name, why in state.dropped.items() if name not in plan.provides}
-    return PlanStarted(number=number, start_from=start, restored=tuple(sorted(state.names)), dropped=lost)
 
 
 def _format_errors(rejected: Rejected) -> str:

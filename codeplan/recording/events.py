@@ -135,12 +135,13 @@ class PlanRejected(_Event, frozen=True, tag="plan_rejected"):
 
 
 class PlanStarted(_Event, frozen=True, tag="plan_started"):
-    """A plan starts, or resumes at ``start_from`` with the variables named in ``restored``."""
+    """A plan starts at ``start_from`` with the ``restored`` variables; if from outside, ``checkpoint`` holds them."""
 
     number: int
     start_from: int
     restored: tuple[str, ...] = ()
     dropped: dict[str, str] = {}
+    checkpoint: Checkpoint | None = None
 
 
 class StepEntered(_Event, frozen=True, tag="step_entered"):

@@ -10,18 +10,22 @@ from typing import Any
 
 import msgspec
 
-from codeplan import envs
+from codeplan import envs, plugins
+from codeplan.agent_api import agent_api
 from codeplan.budget import Budget
+from codeplan.episode.agent import agent_class
 from codeplan.episode.episode import Episode
 from codeplan.episode.method import Learner, Method
 from codeplan.errors import UsageError
 from codeplan.methods.fixed_plan import FixedPlan
+from codeplan.planning.plan_check import Fixes
 from codeplan.protocols import LLM, Environment
 from codeplan.recording.events import Event, EventHandler
 from codeplan.recording.tape import Tape, TapeRecorder
 from codeplan.recording.trace import Trace
 from codeplan.runner import telemetry
 from codeplan.runner.setup import EpisodeSetup
+from codeplan.runner.start_state import Start, read_start, require_step
 from codeplan.sandbox import Limits
 from codeplan.types import Outcome, Rejected, Result, Task
 from codeplan.untrusted import files
@@ -60,6 +64,8 @@ def run(
         Diverged: the episode differs from its recording on the tape.
     """
     with EpisodeSetup(env, method, model, settings, offline=tape is not None) as setup:
+        if isinstance(setup.method, FixedPlan):
+            setup.method.require_start(agent_api(agent_class(setup.env)))
         chosen = (
             envs.select(setup.env, id=task, kind=kind, seed=seed) if task is None or isinstance(task, str) else task
         )
@@ -139,13 +145,27 @@ def execute(
     *,
     limits: Limits | None = None,
     allow_weak_sandbox: bool = False,
+    fixes: Fixes = "on",
+    strict: bool = False,
+    start_from: int | None = None,
+    checkpoint: Start | None = None,
     **options: Any,
 ) -> Execution:
     """Check a plan and run it once, without planning or refining; ``model`` answers its ``ask_llm``.
 
-    ``options`` are the other parameters of ``run``. Raises as ``run``; a refused plan is an outcome.
+    ``fixes="off"`` keeps the check from mending the plan; ``strict`` refuses a plan with warnings. The plan starts at
+    step ``start_from`` (None: at its first) with the variables of ``checkpoint``: a Checkpoint, plain values by name,
+    or a file of either kind that ``codeplan.runner.start_state`` describes. ``options`` are the other parameters of
+    ``run``. Raises as ``run``; a refused plan is an outcome.
     """
-    given = FixedPlan(source, limits=limits, allow_weak_sandbox=allow_weak_sandbox)
+    if checkpoint is not None and start_from is None:
+        raise UsageError("variables to start with need a step to start from: give start_from (--start-from K)")
+    own: dict[str, Any] = {"limits": limits, "allow_weak_sandbox": allow_weak_sandbox, "fixes": fixes, "strict": strict}
+    own |= {} if start_from is None else {"start_from": require_step(start_from)}
+    if checkpoint is not None and start_from is not None:
+        most = limits if isinstance(limits, Limits) else Limits()
+        own["checkpoint"] = read_start(checkpoint, start_from, most.checkpoint_bytes)
+    given: FixedPlan = plugins.build(FixedPlan, {"source": source, **own}, "the method exec")
     result = run(env, task, given, model, **options)
     return Execution(given.outcome, result)
 

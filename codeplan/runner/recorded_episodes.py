@@ -14,15 +14,26 @@ from codeplan.budget import Budget
 from codeplan.episode.method import Method
 from codeplan.errors import UsageError
 from codeplan.methods.fixed_plan import FixedPlan
+from codeplan.plugins import build, setting_specs
 from codeplan.protocols import LLM, Environment
-from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler, ModelCalled, PlanDrafted
+from codeplan.recording.events import (
+    EpisodeEnded,
+    EpisodeStarted,
+    Event,
+    EventHandler,
+    ModelCalled,
+    PlanDrafted,
+    PlanRejected,
+    PlanStarted,
+)
 from codeplan.recording.trace import Trace, write_trace
 from codeplan.runner import telemetry
 from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.runner.recorded_settings import check_budget, choose_settings, main_model_name
 from codeplan.runner.setup import EpisodeSetup, OfflineModel, accepted_settings
+from codeplan.runner.start_state import verify_checkpoint
 from codeplan.skills.stores import MissingStore
-from codeplan.types import Result
+from codeplan.types import Checkpoint, Result
 
 PLAN_PURPOSES = ("plan", "check", "refine", "plan_text", "refine_text")
 """Purposes of the model calls whose answer is a plan."""
@@ -165,11 +176,12 @@ def _recorded_setup(
     live = budget is not None
     if budget is not None:
         check_budget(header.budget, budget)
-    if header.method == FixedPlan.name and method is None:
-        method = _recorded_plan(recording, settings)
-    participants: dict[str, Any] = {"env": env or header.env, "method": method or header.method}
-    participants["model"] = model or main_model_name(header)
+    is_exec = header.method == FixedPlan.name and method is None
+    participants: dict[str, Any] = {"env": env or header.env, "model": model or main_model_name(header)}
+    participants["method"] = FixedPlan if is_exec else method or header.method
     chosen = choose_settings(header, participants, settings, overrides, live=live)
+    if is_exec:
+        participants["method"] = _recorded_plan(recording, chosen)
     if not live and isinstance(participants["method"], str):
         chosen |= _missing_library(header, participants["method"], chosen)
     return EpisodeSetup(**participants, settings=chosen)
@@ -184,9 +196,21 @@ def _missing_library(header: EpisodeStarted, method: str, chosen: Mapping[str, A
 
 
 def _recorded_plan(recording: list[Event] | tuple[Event, ...], settings: dict[str, Any]) -> FixedPlan:
-    """The plan of an episode without planning; takes what guards it out of the ``settings``."""
+    """The plan of an episode without planning; takes its own settings out of the ``settings``."""
     source = next((e.source for e in recording if isinstance(e, PlanDrafted)), None)
     if source is None:
         raise UsageError("the episode ended before its plan was recorded; run it again")
-    guards = {name: settings.pop(name) for name in ("limits", "allow_weak_sandbox") if name in settings}
-    return FixedPlan(source, **guards)
+    own = {s.name: settings.pop(s.name) for s in setting_specs(FixedPlan) if s.trust and s.name in settings}
+    state = _recorded_start(recording) if "start_from" in own else None
+    plan: FixedPlan = build(FixedPlan, {"source": source, "checkpoint": state, **own}, "the method exec")
+    return plan
+
+
+def _recorded_start(recording: list[Event] | tuple[Event, ...]) -> Checkpoint | None:
+    """The variables from outside that the plan of an episode without planning started with; None if there were none."""
+    started = next((e for e in recording if isinstance(e, PlanStarted | PlanRejected)), None)
+    if started is None:
+        raise UsageError("the episode ended before its plan started; run it again")
+    if isinstance(started, PlanRejected) or started.checkpoint is None:
+        return None
+    return verify_checkpoint(started.checkpoint, "the trace's plan_started event")

@@ -16,6 +16,7 @@ from codeplan.budget import Budget
 from codeplan.errors import UsageError
 from codeplan.llm import endpoint
 from codeplan.llm.routing import ROUTES
+from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.plugins import MAX_FOREIGN_CHARS, SettingSpec
 from codeplan.recording.events import EpisodeStarted
 from codeplan.recording.redaction import is_secret_name
@@ -66,8 +67,9 @@ def choose_settings(
 ) -> dict[str, Any]:
     """The settings of an episode that continues from a recording, or replays it (not ``live``).
 
-    ``participants`` are ``env``, ``method`` and ``model``, by name or as objects. ``given`` are the user's settings for
-    this episode. Of those ``configured`` for models, the trusted ones apply, and a recordable one that is as recorded.
+    ``participants`` are ``env``, ``method`` and ``model``, by name, as objects, or FixedPlan as a class.
+    ``given`` are the user's settings for this episode. Of those ``configured`` for models, the trusted ones apply, and
+    a recordable one that is as recorded.
 
     Raises: UsageError: the recording sets what does not exist or fit, or what only the user can set and has not set.
     """
@@ -134,7 +136,9 @@ def recorded_model_name(header: EpisodeStarted) -> str:
 
 
 def _specs(part: str, who: object) -> dict[str, SettingSpec]:
-    """The settings of a participant that is given by name."""
+    """The settings of a participant that is given by name; of FixedPlan, those that are declared."""
+    if who is FixedPlan:
+        return {spec.name: spec for spec in plugins.setting_specs(FixedPlan) if spec.trust}
     if not isinstance(who, str):
         return {}
     if part == "model":

@@ -14,6 +14,7 @@ from codeplan.episode.episode import Episode
 from codeplan.episode.meter import Meter
 from codeplan.episode.method import Method
 from codeplan.errors import BudgetExceeded, Diverged, InfrastructureError, SizeExceeded, UsageError
+from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.protocols import LLM, Environment
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler
 from codeplan.recording.redaction import remove_secrets
@@ -73,6 +74,7 @@ class EpisodeSetup:
         _require_type(task, Task)
         _require_type(budget, Budget)
         settings = {n: _plain(v) for n, v in self._settings.items() if n not in self._omitted_settings}
+        settings |= self.method.settings if isinstance(self.method, FixedPlan) else {}
         return EpisodeStarted(
             task=task,
             env=self.env.name,
