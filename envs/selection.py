@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
@@ -9,6 +10,8 @@ from codeplan.errors import UsageError
 from codeplan.protocols import Environment, GeneratesTasks
 from codeplan.types import Task
 from codeplan.untrusted.values import in_quotes
+
+_SEED = re.compile("[0-9]{1,20}")
 
 DEFAULT_SPLITS = ("test", "dev", "train")
 """The splits of an environment that does not name its own."""
@@ -71,7 +74,7 @@ def _find_by_id(env: Environment, id: str, split: str | None) -> Task:
 def _generate(env: Environment, id: str) -> Task | None:
     """The generated task of an id ``kind/seed``; None if the environment does not generate a task with this id."""
     kind, _, seed = id.rpartition("/")
-    if not isinstance(env, GeneratesTasks) or kind not in env.kinds or not (seed.isascii() and seed.isdigit()):
+    if not isinstance(env, GeneratesTasks) or kind not in env.kinds or not _SEED.fullmatch(seed):
         return None
     task = env.task(kind, int(seed))
     return task if task.id == id else None

@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from codeplan.cli import options, setting_options
+from codeplan.cli import options, setting_options, skill_acquisition
 from codeplan.errors import CodeplanError
 
 if TYPE_CHECKING:
     from codeplan.recording.events import EpisodeStarted, Event
+    from codeplan.skills.library import SkillLibrary
+    from codeplan.types import Result
 
 Method = Annotated[str, typer.Option(metavar="NAME", help="How to solve it; 'codeplan methods' lists them.")]
+Library = Annotated[
+    str | None, typer.Option(metavar="DIR", help="A skill library: its skills are shown to a method that plans.")
+]
+Acquire = Annotated[bool, typer.Option("--acquire", help="Make a success a candidate skill of the library.")]
 _SETTINGS = (
     *setting_options.MODEL_SETTINGS,
     *setting_options.ROUTE_SETTINGS,
@@ -48,6 +54,8 @@ def run(
     method: Method = "adaplanner",
     model: options.Model = None,
     allow_weak_sandbox: options.AllowWeak = False,
+    library: Library = None,
+    acquire: Acquire = False,
     more: options.Set = None,
     out: options.Out = None,
     record: options.Record = None,
@@ -57,25 +65,55 @@ def run(
 ) -> None:
     """Run one episode: plan, execute, refine, resume.
 
-    Exit codes: 0 success, 1 not solved, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted.
+    With --acquire, the plan that succeeded is generalised and runs again, to become a skill (as codeplan skills add).
+
+    Exit codes: 0 success, 1 not solved, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted; they speak of the
+    episode, whatever becomes of the skill.
     """
+    from codeplan.report.json_output import to_plain_data
+
     given = options.command_run(context)
+    given |= {"library": library} if library is not None else {}
+    target = skill_acquisition.open_target(method, given) if acquire else None
     name = (env, task) if task else (env, kind, seed)
     selection = {"env": env, "task": task, "kind": kind, "seed": seed}
     new = contextlib.nullcontext(out) if out else options.new_run_folder(*name)
     with new as folder, options.open_tapes(record, replay) as tapes:
-        _play(folder, as_json, quiet, **tapes, **selection, method=method, **given)
+        arguments = {**tapes, **selection, "method": method, **given}
+        events: list[Event] = []
+        show = make_event_handler(as_json, quiet)
+        result = _play(folder, _show_and_keep(show, events) if target else show, arguments)
+        acquired = _acquire(result, events, target, folder, arguments, as_json) if target else {}
+    options.end_episode(result, {**to_plain_data(result), **acquired} if as_json else None)
 
 
-def _play(folder: Path, as_json: bool, quiet: bool, **arguments: Any) -> None:
+def _play(folder: Path, on_event: Callable[[Event], None], arguments: dict[str, Any]) -> Result:
     from codeplan.runner.new_episodes import TRACE_NAME
     from codeplan.runner.new_episodes import run as run_episode
 
     try:
-        result = run_episode(out=folder, on_event=make_event_handler(as_json, quiet), **arguments)
+        return run_episode(out=folder, on_event=on_event, **arguments)
     except KeyboardInterrupt:
         raise RunInterruptedError(f"interrupted; the trace so far is in {folder / TRACE_NAME}") from None
-    options.end_episode(result, result if as_json else None)
+
+
+def _show_and_keep(show: Callable[[Event], None], events: list[Event]) -> Callable[[Event], None]:
+    def on_event(event: Event) -> None:
+        events.append(event)
+        show(event)
+
+    return on_event
+
+
+def _acquire(
+    result: Result, events: list[Event], library: SkillLibrary, folder: Path, arguments: dict[str, Any], as_json: bool
+) -> dict[str, Any]:
+    """Acquire a skill and say what became of it; returns this for JSON. An episode from a tape has no folder."""
+    kept = folder if result.trace else None
+    found = skill_acquisition.acquire_from_result(result, events, library, kept, arguments)
+    if not as_json:
+        skill_acquisition.show_acquisition(found, library)
+    return {"acquired": skill_acquisition.acquisition_document(found)}
 
 
 def make_event_handler(as_json: bool, quiet: bool) -> Callable[[Event], None]:

@@ -26,7 +26,7 @@ Status = Annotated[str | None, typer.Option(metavar="S", help="Only candidate, a
 
 def add_to(app: typer.Typer) -> None:
     """Add this group of commands."""
-    from codeplan.cli import skill_curation
+    from codeplan.cli import skill_acquisition, skill_curation
 
     group = typer.Typer(
         name="skills", help="The skill library: inspect, curate, test, exchange.", rich_markup_mode=None
@@ -43,6 +43,7 @@ def add_to(app: typer.Typer) -> None:
     group.command("export", epilog="Example: codeplan skills export household.zip --env household")(export)
     group.command("import", epilog="Example: codeplan skills import household.zip")(import_skills)
     group.command("rebuild", epilog="Example: codeplan skills rebuild")(rebuild)
+    skill_acquisition.add_to(group)
     skill_curation.add_to(group)
     app.add_typer(group)
 

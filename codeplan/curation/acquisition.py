@@ -26,16 +26,32 @@ from codeplan.recording.events import (
     StepEntered,
 )
 from codeplan.sandbox import Sandbox
+from codeplan.sandbox.limits import MAX_STEPS
+from codeplan.skills.durable_files import DamagedSkill
 from codeplan.skills.library import SkillLibrary
-from codeplan.skills.manifest import require_valid_name
+from codeplan.skills.manifest import format_manifest, parse_manifest, require_valid_name
 from codeplan.skills.parameter_binding import read_parameters
 from codeplan.skills.skill import Skill, SkillOrigin
-from codeplan.types import AgentApi, Plan, Rejected, Task, refuse_warnings
+from codeplan.types import AgentApi, Plan, Rejected, Task, Value, refuse_warnings
 
 _MAX_OBSERVATION_CHARACTERS = 200_000
 _MAX_MERGED_RUNS = 12
 MAX_ORIGINS = 50
 """A skill keeps at most this many origins."""
+
+
+class AcquiredSkill(Value, frozen=True):
+    """The skill that a success became. If not ``is_new``, the library had it, and it got a further origin."""
+
+    skill: Skill
+    is_new: bool
+
+
+class NothingAcquired(Value, frozen=True):
+    """Why an episode yields no skill, as a clause. ``broken_off``: the infrastructure failed; another try may help."""
+
+    reason: str
+    broken_off: bool = False
 
 
 class _PlanRun(msgspec.Struct):
@@ -55,23 +71,69 @@ class _PlanRun(msgspec.Struct):
 def acquire_skill(
     runner: CurationRunner, library: SkillLibrary, episode: EpisodeRecord, sandbox: Sandbox | None = None
 ) -> Skill | None:
-    """Add the candidate that a successful episode yields to the library and return it; None if it yields none.
+    """Like ``try_to_acquire``, but returns the skill alone; None if the episode yields none."""
+    found = try_to_acquire(runner, library, episode, sandbox)
+    return found.skill if isinstance(found, AcquiredSkill) else None
+
+
+def try_to_acquire(
+    runner: CurationRunner, library: SkillLibrary, episode: EpisodeRecord, sandbox: Sandbox | None = None
+) -> AcquiredSkill | NothingAcquired:
+    """Add the candidate that a successful episode yields to the library, or say why it yields none.
 
     If the library has a skill of the same shape, that one gets a further origin instead; a retired one stays retired.
+
+    Raises: UsageError: the events contradict one another, or the library cannot be written.
     """
-    task = episode.result.task
-    if not episode.result.success:
-        return None
+    if refusal := find_refusal(episode):
+        return refusal
     sandbox, api = sandbox or Sandbox(), runner.api()
+    refusals: list[NothingAcquired] = []
     for source in _complete_plans(episode.events, sandbox):
-        plan = _generalise(source, episode.events, task, sandbox, api)
-        again = runner.run_plan(plan.source, task, "again") if plan else None
-        if plan and again and again.result.success:
-            skill = _build_skill(plan, task, episode, runner, sandbox)
-            kept = _add_or_merge(library, skill, sandbox)
-            runner.record_evidence(library, kept, again, "acquire")
-            return kept
+        proven = _prove(source, episode, runner, sandbox, api)
+        if isinstance(proven, _Proof):
+            found = _add_or_merge(library, proven.skill, sandbox)
+            runner.record_evidence(library, found.skill, proven.again, "acquire")
+            return found
+        refusals.append(proven)
+    return next((r for r in refusals if r.broken_off), refusals[0])
+
+
+def find_refusal(episode: EpisodeRecord) -> NothingAcquired | None:
+    """Why an episode cannot yield a skill, as far as its record says; None if it may."""
+    if not episode.result.success:
+        return NothingAcquired("the task was not solved")
+    if not _plan_runs(episode.events):
+        return NothingAcquired("no plan solved the task; methods such as react run none")
     return None
+
+
+class _Proof(Value, frozen=True):
+    """A skill that solved its own task again, and the episode in which it did."""
+
+    skill: Skill
+    again: EpisodeRecord
+
+
+def _prove(
+    source: str, episode: EpisodeRecord, runner: CurationRunner, sandbox: Sandbox, api: AgentApi
+) -> _Proof | NothingAcquired:
+    """Generalise a plan, and run it on its own task again, from step 1."""
+    task = episode.result.task
+    plan = _generalise(source, episode.events, task, sandbox, api)
+    if isinstance(plan, NothingAcquired):
+        return plan
+    skill = _build_skill(plan, task, episode, runner, sandbox)
+    try:
+        parse_manifest(format_manifest(skill))
+    except DamagedSkill as e:
+        return NothingAcquired(f"the library could not read it again: {e}")
+    again = runner.run_plan(plan.source, task, "again")
+    if again is None:
+        return NothingAcquired(f"its proof was broken off: {runner.failures[-1]}", broken_off=True)
+    if not again.result.success:
+        return NothingAcquired(f"the generalised plan did not solve the task again, from step 1: {again.result.reason}")
+    return _Proof(skill, again)
 
 
 def _complete_plans(events: Sequence[Event], sandbox: Sandbox) -> Iterator[str]:
@@ -91,9 +153,10 @@ def _complete_plans(events: Sequence[Event], sandbox: Sandbox) -> Iterator[str]:
         for taken in (by_number, [r.completed for r in runs[:-1]]):
             before = [{"source": r.source, "steps": steps} for r, steps in zip(runs, taken, strict=False) if steps]
             parts = {"before": before, "steps": list(range(last, last + 100))}
-            merged = sandbox.analyse("merge", runs[-1].source, parts)
-            if isinstance(merged, str):
-                yield merged
+            with contextlib.suppress(SandboxError, UsageError):  # these plans cannot be merged
+                merged = sandbox.analyse("merge", runs[-1].source, parts)
+                if isinstance(merged, str):
+                    yield merged
 
 
 def _step_numbers(run: _PlanRun) -> list[int]:
@@ -102,7 +165,7 @@ def _step_numbers(run: _PlanRun) -> list[int]:
 
 
 def _plan_runs(events: Sequence[Event]) -> list[_PlanRun]:
-    """The runs since the environment was last reset."""
+    """The runs since the environment was last reset. Raises: UsageError: a run's plan or start cannot be."""
     sources: dict[int, str] = {}
     runs: list[_PlanRun] = []
     for event in events:
@@ -112,29 +175,37 @@ def _plan_runs(events: Sequence[Event]) -> list[_PlanRun]:
             case PlanDrafted(number=number, source=source) | PlanFixed(number=number, source=source):
                 sources[number] = source
             case PlanStarted(number=number, start_from=start):
+                if number not in sources or not 1 <= start <= MAX_STEPS:
+                    raise UsageError(f"the trace is damaged: its event {event.seq} starts a plan that cannot have run")
                 runs.append(_PlanRun(sources[number], start, []))
             case StepEntered(step=step) if runs:
+                if not 1 <= step <= MAX_STEPS or len(runs[-1].entered) >= MAX_STEPS:
+                    raise UsageError(f"the trace is damaged: its event {event.seq} enters a step that cannot be")
                 runs[-1].entered.append(step)
             case PlanFailed() | PlanStopped(limit="wall" | "cpu" | "turns" | "memory") if runs:
                 runs[-1].failed = True
     return runs
 
 
-def _generalise(source: str, events: Sequence[Event], task: Task, sandbox: Sandbox, api: AgentApi) -> Plan | None:
-    """The plan with parameters in place of this episode's values; None if that fails."""
-    if isinstance(sandbox.check(source, api), Rejected):
-        return None
-    first = next(e.observation.text for e in events if isinstance(e, EnvironmentReset))
+def _generalise(
+    source: str, events: Sequence[Event], task: Task, sandbox: Sandbox, api: AgentApi
+) -> Plan | NothingAcquired:
+    """The plan with parameters in place of this episode's values."""
+    checked = sandbox.check(source, api)
+    if isinstance(checked, Rejected):
+        return NothingAcquired(f"the check refuses its plan: {checked.diagnostics[0]}")
+    first = next((e.observation.text for e in events if isinstance(e, EnvironmentReset)), "")
     later = "\n".join(e.observation.text for e in events if isinstance(e, ActionTaken))[:_MAX_OBSERVATION_CHARACTERS]
-    goal = task.goal or first
     try:
-        found = sandbox.analyse("generalise", source, {"goal": goal, "first": first, "later": later})
-    except SandboxError:
-        return None
+        found = sandbox.analyse("generalise", source, {"goal": task.goal or first, "first": first, "later": later})
+    except (SandboxError, UsageError) as e:
+        return NothingAcquired(f"its plan cannot be generalised: {e}")
     if isinstance(found, Rejected):
-        return None
-    checked = refuse_warnings(sandbox.check(found["source"], api))
-    return checked if isinstance(checked, Plan) else None
+        return NothingAcquired(f"its plan cannot be generalised: {found.diagnostics[0]}")
+    strictly = refuse_warnings(sandbox.check(found["source"], api))
+    if isinstance(strictly, Rejected):
+        return NothingAcquired(f"the strict check refuses the generalised plan: {strictly.diagnostics[0]}")
+    return strictly
 
 
 def _build_skill(plan: Plan, task: Task, ran: EpisodeRecord, runner: CurationRunner, sandbox: Sandbox) -> Skill:
@@ -157,7 +228,7 @@ def _description(plan: Plan) -> str:
     return (own[1] if own else "; ".join(s.title for s in plan.steps if s.title))[:500]
 
 
-def _add_or_merge(library: SkillLibrary, skill: Skill, sandbox: Sandbox) -> Skill:
+def _add_or_merge(library: SkillLibrary, skill: Skill, sandbox: Sandbox) -> AcquiredSkill:
     """Add the skill, or its origin to the library's skill of the same shape.
 
     If a skill of another kind or shape, or a damaged one, has the name, the new one gets another name.
@@ -165,13 +236,14 @@ def _add_or_merge(library: SkillLibrary, skill: Skill, sandbox: Sandbox) -> Skil
     named = skill
     for number in itertools.count(2):
         try:
-            return library.add(named)
+            return AcquiredSkill(library.add(named), is_new=True)
         except UsageError:
             if not (library.path / named.env / named.name).exists():
                 raise
         if there := _same_shape(library, named, sandbox):
             origins = tuple(dict.fromkeys([*there.origins, *skill.origins]))[:MAX_ORIGINS]
-            return library.change(there, origins=origins) if origins != there.origins else there
+            there = library.change(there, origins=origins) if origins != there.origins else there
+            return AcquiredSkill(there, is_new=False)
         named = msgspec.structs.replace(skill, name=f"{skill.name}-{number}")
     raise AssertionError("counting has no end")
 

@@ -24,7 +24,7 @@ from codeplan.skills.skill import EvidencePhase, EvidenceRecord, Skill
 from codeplan.types import AgentApi, Result, Task, Value
 from codeplan.untrusted import files
 
-_PLAN_SETTINGS = ("budget", "limits", "allow_weak_sandbox", "record", "tape")
+PLAN_SETTINGS = ("budget", "limits", "allow_weak_sandbox", "record", "tape")
 """Settings that also apply to an episode that runs a given plan."""
 
 _A = TypeVar("_A")
@@ -66,7 +66,7 @@ class CurationRunner:
         self._lock = threading.Lock()
         taken = accepted_settings({"env": env, "model": model})
         self._env_settings = {n: v for n, v in settings.items() if n in taken["env"]}
-        of_plans = {*taken["env"], *taken["model"], *_PLAN_SETTINGS}
+        of_plans = {*taken["env"], *taken["model"], *PLAN_SETTINGS}
         self._plan_settings = {n: v for n, v in settings.items() if n in of_plans}
 
     def tasks(self, split: str) -> list[Task]:
@@ -75,6 +75,11 @@ class CurationRunner:
             if split not in envs.splits(env):
                 raise UsageError(f"{self.env} has no split {split}; there are: {', '.join(envs.splits(env))}")
             return list(env.tasks(split))
+
+    def find_task(self, id: str) -> Task:
+        """Return the environment's task with this id. Raises: UsageError if there is none."""
+        with self._open_env() as env:
+            return envs.select(env, id=id)
 
     def splits(self) -> tuple[str, ...]:
         """Return the names of the environment's splits."""

@@ -3,9 +3,10 @@
 import pytest
 from support.boxes import Boxes, Replies
 
-from codeplan.curation.acquisition import acquire_skill
+from codeplan.curation.acquisition import NothingAcquired, acquire_skill, try_to_acquire
 from codeplan.curation.curation_runner import CurationRunner
 from codeplan.sandbox import Sandbox
+from codeplan.sandbox.analysis.parameter_comments import PARAMETERS_CLOSING, PARAMETERS_OPENING
 from codeplan.skills.library import SkillLibrary
 from codeplan.types import Observation, Plan, Task
 
@@ -132,6 +133,18 @@ def test_a_retired_skill_stays_retired_when_it_is_found_again(library, tmp_path)
     runner, ran = household("heat/2003", tmp_path)
     library.change(acquire_skill(runner, library, ran), status="retired")
     assert acquire_skill(runner, library, ran).status == "retired"
+
+
+def test_a_plan_whose_skill_the_library_could_not_read_again_is_refused(library):
+    """A manifest holds at most 200 parameters, and the plan has 300 of its own."""
+    block = "".join(f'    p{n} = "x"\n' for n in range(300))
+    own = f"    {PARAMETERS_OPENING} open\n{block}    {PARAMETERS_CLOSING}\n"
+    plan = steps("turn", "open").replace("start_from=1):\n", f"start_from=1):\n{own}")
+    runner = CurationRunner(Lock(), Replies(plan))
+    found = try_to_acquire(runner, library, runner.run_planner(runner.tasks("test")[0], "first"))
+    assert isinstance(found, NothingAcquired)
+    assert "parameters" in found.reason
+    assert not library.path.exists()
 
 
 # ------------------------------------------------------------------ whole
