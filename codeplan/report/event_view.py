@@ -13,7 +13,7 @@ import msgspec
 from codeplan.recording import events
 from codeplan.recording.events import Event
 from codeplan.report.summary import model_label
-from codeplan.types import Checkpoint, Diagnostic, Message, Result, Usage
+from codeplan.types import Checkpoint, Diagnostic, Fix, Message, Result, Usage
 from codeplan.untrusted.values import in_quotes
 
 Tone = Literal["heading", "start", "step", "good", "bad", "warning", "quiet", "plain"]
@@ -35,11 +35,20 @@ class PlanBlock(msgspec.Struct, frozen=True):
     before: str | None = None
 
 
+class FixesBlock(msgspec.Struct, frozen=True):
+    """What the check changed in a plan, and the plan's source after it."""
+
+    number: int
+    fixes: tuple[Fix, ...]
+    source: str
+
+
 class DiagnosticsBlock(msgspec.Struct, frozen=True):
-    """Why the check refused ``source``."""
+    """Why the check refused ``source``, or what it only warned of."""
 
     diagnostics: tuple[Diagnostic, ...]
     source: str
+    only_warnings: bool = False
 
 
 class VariablesBlock(msgspec.Struct, frozen=True):
@@ -77,7 +86,15 @@ class ResultBlock(msgspec.Struct, frozen=True):
 
 
 Block = (
-    TextBlock | PlanBlock | DiagnosticsBlock | VariablesBlock | PromptBlock | PairsBlock | PictureBlock | ResultBlock
+    TextBlock
+    | PlanBlock
+    | FixesBlock
+    | DiagnosticsBlock
+    | VariablesBlock
+    | PromptBlock
+    | PairsBlock
+    | PictureBlock
+    | ResultBlock
 )
 
 
@@ -104,11 +121,11 @@ class EventViewer:
             return EventView(f"Plan {event.number}{_ORIGINS.get(event.origin, '')}", "heading", blocks=(plan,))
         if isinstance(event, events.PlanFixed):
             self._plan = event.source
-            fixed = TextBlock("note", "\n".join(map(str, event.fixes)))
-            return EventView(f"Plan {event.number} was mended by the check", "quiet", blocks=(fixed,))
+            fixed = FixesBlock(event.number, event.fixes, event.source)
+            return EventView(f"The check mended plan {event.number}", "quiet", blocks=(fixed,))
         if isinstance(event, events.PlanWarned):
-            warnings = DiagnosticsBlock(event.warnings, self._plan or "")
-            return EventView(f"Plan {event.number} can run, with warnings", "quiet", blocks=(warnings,))
+            warnings = DiagnosticsBlock(event.warnings, self._plan or "", only_warnings=True)
+            return EventView(f"The check accepted plan {event.number}, with warnings", "warning", blocks=(warnings,))
         if isinstance(event, events.PlanRejected):
             blocks = (DiagnosticsBlock(event.diagnostics, self._plan or ""),)
             return EventView(f"Plan {event.number} was refused before any of it ran", "bad", blocks=blocks)
@@ -139,13 +156,18 @@ def _plan_view(event: Event) -> EventView | None:
 
 
 def _plan_started_view(event: events.PlanStarted) -> EventView:
-    if event.restored or event.start_from > 1:
+    if event.checkpoint is not None:
+        names = ", ".join(event.restored) or "none"
+        title = f"Plan {event.number} starts at step {event.start_from} with the given variables: {names}"
+    elif event.restored or event.start_from > 1:
         names = ", ".join(event.restored) or "none"
         title = f"Plan {event.number} resumes at step {event.start_from} with its variables: {names}"
     else:
         title = f"Plan {event.number} runs from step {event.start_from}"
     dropped = "; ".join(f"{name} ({reason})" for name, reason in event.dropped.items())
-    return EventView(title, "start", blocks=(TextBlock("note", f"Not restored: {dropped}"),) if dropped else ())
+    blocks: tuple[Block, ...] = (TextBlock("note", f"Not restored: {dropped}"),) if dropped else ()
+    blocks += (VariablesBlock(event.checkpoint),) if event.checkpoint is not None else ()
+    return EventView(title, "start", blocks=blocks)
 
 
 def _model_view(event: Event) -> EventView | None:

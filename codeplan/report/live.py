@@ -97,6 +97,8 @@ class LiveDisplay:
                     self._print_source(block.source)
                 case event_view.PlanBlock(before=str(before)):
                     self._print_changes(before, block.source)
+                case event_view.FixesBlock():
+                    self._print_fixes(block)
                 case event_view.DiagnosticsBlock():
                     self._print_diagnostics(block)
                 case event_view.PairsBlock():
@@ -161,9 +163,19 @@ class LiveDisplay:
         if len(lines) > _MAX_SOURCE_LINES:
             self._print_text("  ", f"… ({len(lines):,} changed lines in all; the trace has them)", "dim")
 
+    def _print_fixes(self, block: event_view.FixesBlock) -> None:
+        for fix in block.fixes[:_MAX_DIAGNOSTICS]:
+            self._print_text("  ", one_line(f"line {fix.line} [{fix.rule}]", 200), "dim")
+            for mark, line in (("-", fix.was), ("+", fix.now)):
+                if line:
+                    self._print_text(f"    {mark}", one_line(line, 1000), _DIFF_STYLES[mark])
+        if (more := len(block.fixes) - _MAX_DIAGNOSTICS) > 0:
+            self._print_text("  ", f"… ({more:,} more fixes; the trace has them)", "dim")
+
     def _print_diagnostics(self, block: event_view.DiagnosticsBlock) -> None:
+        style = "yellow" if block.only_warnings else "red"
         for diagnostic in block.diagnostics[:_MAX_DIAGNOSTICS]:
-            self._print_text("  ", str(diagnostic), "red")
+            self._print_text("  ", str(diagnostic), style)
             for line in source_excerpt(block.source, diagnostic):
                 self._print_text("    ", line, "dim", wrap=False)
 

@@ -15,7 +15,7 @@ import msgspec
 
 from codeplan.errors import UsageError
 from codeplan.recording.events import PlanStarted, StepEntered, decode_event
-from codeplan.recording.trace_size import MAX_LINE_BYTES, MAX_TRACE_BYTES
+from codeplan.recording.trace_size import MAX_LINE_BYTES, MAX_TRACE_BYTES, check_event_size
 from codeplan.sandbox import CheckpointError, decode, encode
 from codeplan.sandbox.limits import MAX_NAME_CHARS
 from codeplan.types import Checkpoint
@@ -93,6 +93,7 @@ def _entry_state(file: BinaryIO, step: int, where: str) -> Checkpoint:
         size += len(line)
         if size > MAX_TRACE_BYTES:
             raise UsageError(f"{where} is larger than {MAX_TRACE_BYTES:,} bytes, which is too large for a trace")
+        check_event_size(line, f"{where}, line {number}")
         event = decode_event(line, f"{where}, line {number}", "event of a trace")
         if isinstance(event, PlanStarted):
             state = None

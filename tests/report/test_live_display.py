@@ -18,9 +18,11 @@ from codeplan.recording.events import (
     PlanDrafted,
     PlanFailed,
     PlanFinished,
+    PlanFixed,
     PlanRejected,
     PlanStarted,
     PlanStopped,
+    PlanWarned,
     SpanClosed,
     SpanOpened,
     StepEntered,
@@ -33,6 +35,7 @@ from codeplan.types import (
     Checkpoint,
     Completion,
     Diagnostic,
+    Fix,
     NotSolved,
     Observation,
     Purpose,
@@ -126,6 +129,44 @@ def test_the_first_run_starts_and_a_later_one_resumes_with_its_variables() -> No
     text = shown(resumed)
     assert "Plan 2 resumes at step 3 with its variables: lettuce, place" in text
     assert "Not restored: f (a function)" in text
+
+
+def test_each_fix_is_shown_with_its_line_before_and_after() -> None:
+    mended = "def solution(agent, start_from=1):\n    agent.goto('desk 1')\n"
+    fixes = (
+        Fix("signature", 2, "def solution(agent):", "def solution(agent, start_from=1):"),
+        Fix("import", 1, "import os", ""),
+    )
+    text = shown(drafted("import os\ndef solution(agent):\n"), PlanFixed(number=1, fixes=fixes, source=mended))
+    after = text.partition("The check mended plan 1")[2].splitlines()
+    assert [line.strip() for line in after[1:]] == [
+        "line 2 [signature]",
+        "- def solution(agent):",
+        "+ def solution(agent, start_from=1):",
+        "line 1 [import]",
+        "- import os",
+    ]
+
+
+def test_the_number_of_fixes_that_are_not_shown_is_named() -> None:
+    fixes = tuple(Fix("rule", n, "a", "b") for n in range(1, 1_001))
+    text = shown(drafted(FIRST), PlanFixed(number=1, fixes=fixes, source=FIRST))
+    assert len(text.splitlines()) < 100
+    assert "(980 more fixes; the trace has them)" in text
+
+
+def test_warnings_point_at_the_mended_plan() -> None:
+    fixed = PlanFixed(number=1, fixes=(Fix("rule", 1, "a", "b"),), source=FIRST)
+    warned = PlanWarned(number=1, warnings=(Diagnostic(3, 9, "step-assertion", "step 1 has no assertion"),))
+    lines = shown(drafted("x\n" * 9), fixed, warned).splitlines()
+    assert "! The check accepted plan 1, with warnings" in lines
+    assert "line 3, column 9: step 1 has no assertion [step-assertion]" in lines[-3]
+    assert lines[-2].endswith("agent.goto('desk 1')")
+
+
+def test_a_start_with_given_variables_says_so() -> None:
+    given = PlanStarted(number=1, start_from=2, restored=("place",), checkpoint=Checkpoint())
+    assert "Plan 1 starts at step 2 with the given variables: place" in shown(given)
 
 
 def test_steps_actions_observations_and_prints_appear_in_order() -> None:
@@ -243,7 +284,10 @@ def everything(text: str) -> list[Event]:
         drafted(text),
         drafted(f"x\n{text}", 2, "refine"),
         PlanRejected(number=1, diagnostics=(Diagnostic(1, 2, text, text),)),
+        PlanFixed(number=2, fixes=(Fix(text, 1, text, text), Fix(text, 2, text, "")), source=text),
+        PlanWarned(number=2, warnings=(Diagnostic(1, 2, text, text),)),
         PlanStarted(number=1, start_from=2, restored=(text,), dropped={text: text}),
+        PlanStarted(number=1, start_from=2, restored=(text,), checkpoint=Checkpoint()),
         StepEntered(step=1, title=text, checkpoint=Checkpoint()),
         acted(text, text),
         asked("ask", text, text),

@@ -16,7 +16,9 @@ from codeplan.recording.events import (
     PictureSaved,
     PlanDrafted,
     PlanFailed,
+    PlanFixed,
     PlanStarted,
+    PlanWarned,
     SpanClosed,
     SpanOpened,
     StepEntered,
@@ -24,6 +26,7 @@ from codeplan.recording.events import (
 from codeplan.report.pages import archive
 from codeplan.report.pages.catalog import MAX_TEXT_CHARACTERS
 from codeplan.report.pages.report_source import ReportSource
+from codeplan.types import Diagnostic, Fix
 
 ROWS = "table.episodes tbody tr"
 
@@ -215,6 +218,33 @@ def test_an_episode_without_a_plan_has_no_place_for_one(chromium: Chromium, tmp_
     tab = chromium.open(paged(tmp_path / "run", tmp_path) + "#/episode/0")
     assert tab.count(".entry") == 3
     assert tab.count(".panel") == 0
+    assert tab.complaints == []
+
+
+def test_fixes_and_warnings_are_shown_and_the_plan_is_the_mended_one(chromium: Chromium, tmp_path: Path) -> None:
+    fixes = (Fix("helper-function", 2, "<b>was</b>", "<i>now</i>"), Fix("unused-import", 1, "import os", ""))
+    write(
+        tmp_path / "runs" / "one",
+        started("clean/1"),
+        PlanDrafted(number=1, origin="plan", source=f"import os\n{PLAN}"),
+        PlanFixed(number=1, fixes=fixes, source=PLAN),
+        PlanWarned(number=1, warnings=(Diagnostic(2, 5, "step-assertion", "step 1 has no assertion"),)),
+        PlanStarted(number=1, start_from=2, restored=("seen",), checkpoint=state(seen="a desk")),
+        StepEntered(step=2, title="take", checkpoint=state(seen="a desk")),
+        ended(started("clean/1")),
+    )
+    tab = chromium.open(paged(tmp_path / "runs", tmp_path) + "#/episode/0", width=1280, height=900)
+    shown = tab.text("#timeline")
+    for part in (
+        "line 2: <b>was</b> became <i>now</i> helper-function",
+        "line 1: import os was removed unused-import",
+        "The check accepted plan 1, with warnings",
+        "Plan 1 starts at step 2 with the given variables: seen",
+    ):
+        assert part in shown
+    tab.run("location.hash = '#/episode/0?event=5'")
+    tab.until("document.querySelector('[data-n=\"5\"].current')")
+    assert "import os" not in tab.text(".panel .source")
     assert tab.complaints == []
 
 

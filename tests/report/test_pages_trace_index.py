@@ -12,6 +12,7 @@ from codeplan.recording.events import (
     ActionTaken,
     EpisodeStarted,
     PlanDrafted,
+    PlanFixed,
     PlanStarted,
     SpanClosed,
     SpanOpened,
@@ -19,6 +20,7 @@ from codeplan.recording.events import (
 )
 from codeplan.recording.trace import Trace
 from codeplan.report.pages.trace_index import MAX_EVENT_BYTES, MAX_PAGE_EVENTS, TraceIndex, UnreadableEvent
+from codeplan.types import Fix
 
 
 def test_the_pages_hold_every_event_once_and_in_order(tmp_path: Path) -> None:
@@ -76,6 +78,16 @@ def test_a_page_knows_the_plan_the_step_and_the_spans_at_its_start(tmp_path: Pat
     assert plan is not None
     assert plan.source == PLAN
     assert index.plan_at(3) is None
+
+
+def test_a_page_begins_with_the_plan_as_the_check_mended_it(tmp_path: Path) -> None:
+    drafted = PlanDrafted(number=1, origin="plan", source=f"import os\n{PLAN}")
+    fixed = PlanFixed(number=1, fixes=(Fix("unused-import", 1, "import os", ""),), source=PLAN)
+    index = TraceIndex(write(tmp_path, started(), drafted, fixed, *(acted() for _ in range(MAX_PAGE_EVENTS)))).refresh()
+    plan = index.plan_at(index.pages[1].context.plan_event)
+    assert plan is not None
+    assert plan.source == PLAN
+    assert index.read(0)[1].source == drafted.source  # type: ignore[union-attr]
 
 
 def test_a_missing_trace_is_an_error_with_its_name(tmp_path: Path) -> None:

@@ -18,9 +18,11 @@ from codeplan.recording.events import (
     PictureSaved,
     PlanDrafted,
     PlanFailed,
+    PlanFixed,
     PlanRejected,
     PlanStarted,
     PlanStopped,
+    PlanWarned,
     SkillsChosen,
     SpanClosed,
     SpanOpened,
@@ -31,7 +33,7 @@ from codeplan.recording.events import (
 )
 from codeplan.recording.trace import write_trace
 from codeplan.sandbox import encode
-from codeplan.types import Checkpoint, Completion, Diagnostic, NotSolved, Observation, Result, Success, Task
+from codeplan.types import Checkpoint, Completion, Diagnostic, Fix, NotSolved, Observation, Result, Success, Task
 
 PLAN = """def solution(agent, start_from=1):
     if start_from <= 1:
@@ -120,6 +122,8 @@ def hostile(folder: Path) -> Path:
         PlanStopped(limit=text, value=1.0, allowed=1.0, step=2, line=1, message=text),
         TextsEmbedded(model=text, texts=2, digest=text, seconds=0.1),
         SkillsChosen(purpose="plan", chosen=(ChosenSkill(text, 1, 1.0, text),)),
+        PlanFixed(number=2, fixes=(Fix(text, 1, text, text),), source=f"{text}\n{PLAN}"),
+        PlanWarned(number=2, warnings=(Diagnostic(1, 1, text, text),)),
         SpanClosed(id=1),
         WarningIssued(message=text),
         EpisodeEnded(result=Result(head.task, NotSolved(text), text, text)),

@@ -70,6 +70,10 @@ class EventRenderer:
                 state["plan"] = {"plan": block.number, **plan_layout(block.source)}
                 diff = None if block.before is None else diff_rows(block.before, block.source)
                 return {"type": "plan", "diff": diff}
+            case event_view.FixesBlock():
+                state["plan"] = {"plan": block.number, **plan_layout(block.source)}
+                mended = [visible_data(to_plain_data(f)) for f in block.fixes[:_MAX_DIAGNOSTICS]]
+                return {"type": "fixes", "fixes": mended}
             case event_view.DiagnosticsBlock():
                 shown = [visible_data(to_plain_data(d)) for d in block.diagnostics[:_MAX_DIAGNOSTICS]]
                 return {"type": "diagnostics", "diagnostics": shown}

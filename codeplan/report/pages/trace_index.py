@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from codeplan.errors import UsageError
-from codeplan.recording.events import Event, PlanDrafted
+from codeplan.recording.events import Event, PlanDrafted, PlanFixed
 from codeplan.recording.trace_size import MAX_LINE_BYTES
 from codeplan.report.pages.visible_text import label
 from codeplan.untrusted import files
@@ -110,7 +110,7 @@ class TraceIndex:
 
     pages: list[EventPage] = field(default_factory=list)
     plan_offsets: dict[int, int] = field(default_factory=dict)
-    """The offset of each drafted plan, by the number of its event."""
+    """The offset of each plan's latest text, drafted or fixed, by the number of the event that drafted it."""
 
     course_events: list[tuple[int, EventHeader]] = field(default_factory=list)
     """Numbers and headers of the events in ``COURSE_EVENTS``, at most ``MAX_COURSE_EVENTS``."""
@@ -146,14 +146,14 @@ class TraceIndex:
             file.seek(start)
             return [decode_event(line) for line in file.read(size).split(b"\n")[:-1]]
 
-    def plan_at(self, number: int | None) -> PlanDrafted | None:
-        """The plan drafted in the event of this number, or None."""
+    def plan_at(self, number: int | None) -> PlanDrafted | PlanFixed | None:
+        """The plan drafted in the event of this number, as the check mended it; or None."""
         if number not in self.plan_offsets:
             return None
         with files.open_to_read(self.path, self.below) as file:
             file.seek(self.plan_offsets[number])
             event = decode_event(file.readline(MAX_EVENT_BYTES + 1))
-        return event if isinstance(event, PlanDrafted) else None
+        return event if isinstance(event, PlanDrafted | PlanFixed) else None
 
     def _add(self, line: bytes) -> None:
         header = _decode_header(line)
@@ -176,6 +176,8 @@ class TraceIndex:
             case "plan_drafted":
                 self.plan_offsets[self.count] = self.size
                 self._context = PageContext(self.count, context.plan_event, None, context.spans)
+            case "plan_fixed" if context.plan_event is not None:
+                self.plan_offsets[context.plan_event] = self.size
             case "step_entered":
                 self._context = replace(context, step=header.step)
             case "span_opened" if header.id is not None and len(context.spans) < MAX_OPEN_SPANS:

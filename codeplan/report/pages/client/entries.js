@@ -54,6 +54,22 @@ const BLOCKS = {
       unfolding("Whole plan", `plan ${plan.plan}`, ` ${plural(plan.whole, "line")}`, planLines(plan)),
     ];
   },
+  fixes: (block) =>
+    h(
+      "ul",
+      { class: "diagnostics" },
+      block.fixes.map((fix) =>
+        h(
+          "li",
+          {},
+          h("span", { class: "quiet" }, `line ${fix.line}: `),
+          h("code", {}, fix.was),
+          fix.now ? [" became ", h("code", {}, fix.now)] : " was removed",
+          " ",
+          h("span", { class: "quiet" }, fix.rule),
+        ),
+      ),
+    ),
   diagnostics: (block) =>
     h(
       "ul",
