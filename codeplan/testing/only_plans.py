@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-ARGUMENTS = ("-p", __name__, "-c", os.devnull, "--rootdir=.", "--noconftest", "--continue-on-collection-errors")
+ARGUMENTS = ("-p", __name__, "-c", os.devnull, "--rootdir=.", "--noconftest")
 """Arguments for pytest; later ones override them."""
 
 

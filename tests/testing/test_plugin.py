@@ -98,7 +98,7 @@ def test_an_unknown_task_fails_with_one_sentence(project):
 @pytest.mark.parametrize(
     ("hostile", "told"),
     [
-        ("import os", "the plan was refused"),
+        ("import os; os.getcwd()", "the plan was refused"),
         ("open('owned', 'w')", "the plan was refused"),
         ("().__class__.__base__.__subclasses__()", "the plan was refused"),
         ("[0 for a in range(10**9)]", "the plan was stopped"),
