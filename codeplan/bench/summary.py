@@ -15,7 +15,8 @@ class KindSummary(msgspec.Struct, frozen=True):
     """One kind of task: the number of episodes, and sums over them.
 
     ``low`` and ``high`` are the success rate's 95 % Wilson interval. ``tokens`` and ``money`` (US dollars) are None if
-    an episode's value is unknown.
+    an episode's value is unknown. ``cached_share`` is the part of all input that came from endpoints' caches, from 0 to
+    1; None if the input is unknown or empty.
     """
 
     kind: str
@@ -31,6 +32,7 @@ class KindSummary(msgspec.Struct, frozen=True):
     high: float = 1.0
     tokens: int | None = None
     money: float | None = None
+    cached_share: float | None = None
 
 
 def summarise_results(results: Sequence[Result]) -> list[KindSummary]:
@@ -55,4 +57,5 @@ def _row(kind: str, results: Sequence[Result]) -> KindSummary:
         *wilson_interval(successes, len(results)),
         usage.total_tokens,
         usage.money,
+        usage.cached_share,
     )

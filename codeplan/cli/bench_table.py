@@ -58,6 +58,7 @@ def _print_cell(console: Console, bench: BenchRecord, cell: BenchCell) -> None:
     _print_whole(console, table)
     for reason, count in Counter(one_line(e.result.reason) for e in ended).most_common():
         console.print(f"{count:5}  {reason}")
+    _print_cached_shares(console, {cell.name: rows})
     console.print()
 
 
@@ -81,6 +82,16 @@ def _print_side_by_side(console: Console, bench: BenchRecord, suite: str, cells:
         rates = {row.kind: f"{row.successes / max(row.episodes, 1):.0%}" for row in of_cell}
         table.add_row(name.removeprefix(f"{suite}."), *(rates.get(kind, "") for kind in kinds), *_means(of_cell))
     _print_whole(console, table)
+    _print_cached_shares(console, rows)
+
+
+def _print_cached_shares(console: Console, rows: dict[str, list[KindSummary]]) -> None:
+    """Print the cached share of the input for each cell whose endpoints tell of one."""
+    for name, of_cell in rows.items():
+        if share := of_cell[-1].cached_share:
+            console.print(
+                f"{share:.0%} of the input tokens of {one_line(name)} came from the endpoint's cache", soft_wrap=True
+            )
 
 
 def _print_whole(console: Console, table: Table) -> None:

@@ -70,7 +70,7 @@ def run(
     Exit codes: 0 success, 1 not solved, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted; they speak of the
     episode, whatever becomes of the skill.
     """
-    from codeplan.report.json_output import to_plain_data
+    from codeplan.report.json_output import result_as_json
 
     given = options.command_run(context)
     given |= {"library": library} if library is not None else {}
@@ -84,7 +84,7 @@ def run(
         show = make_event_handler(as_json, quiet)
         result = _play(folder, _show_and_keep(show, events) if target else show, arguments)
         acquired = _acquire(result, events, target, folder, arguments, as_json) if target else {}
-    options.end_episode(result, {**to_plain_data(result), **acquired} if as_json else None)
+    options.end_episode(result, {**result_as_json(result), **acquired} if as_json else None)
 
 
 def _play(folder: Path, on_event: Callable[[Event], None], arguments: dict[str, Any]) -> Result:

@@ -45,7 +45,9 @@ class LiveOptions:
 
     def end(self, result: Result) -> NoReturn:
         """Print the result as JSON if asked for, and exit with the episode's code."""
-        options.end_episode(result, result if self.as_json else None)
+        from codeplan.report.json_output import result_as_json
+
+        options.end_episode(result, result_as_json(result) if self.as_json else None)
 
 
 def add_to(app: typer.Typer) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from codeplan.sandbox import decode
-from codeplan.types import Checkpoint, Failed, Finished, Outcome, Rejected, Stopped
+from codeplan.types import Checkpoint, Failed, Finished, Outcome, Rejected, Result, Stopped
 from codeplan.untrusted.json_values import json_variables
 
 MAX_VARIABLES_BYTES = 256 << 10
@@ -46,6 +46,12 @@ def _variables(checkpoint: Checkpoint | None) -> dict[str, Any]:
     shown = json_variables(decode(checkpoint), MAX_VARIABLES_BYTES)
     truncated = bool(shown.omitted or shown.unnamed)
     return {"checkpoint": shown.values, "truncated": truncated, "omitted": shown.omitted}
+
+
+def result_as_json(result: Result) -> dict[str, Any]:
+    """A result with all fields; its usage also has the cached share of the input."""
+    usage = to_plain_data(result.usage) | {"cached_share": result.usage.cached_share}
+    return {**to_plain_data(result), "usage": usage}
 
 
 def to_plain_data(value: Any) -> Any:

@@ -55,5 +55,6 @@ def _money(result: Result) -> str:
 def _tokens(usage: Usage) -> str:
     if usage.input_tokens is None or usage.output_tokens is None:
         return "unknown (the endpoint did not say)"
-    cached = f", {usage.cached_tokens:,} of them cached" if usage.cached_tokens else ""
+    share = usage.cached_share
+    cached = f", {usage.cached_tokens:,} of them cached ({share:.0%})" if share else ""
     return f"{usage.input_tokens:,} in{cached} + {usage.output_tokens:,} out"

@@ -70,6 +70,14 @@ class Usage(Value, frozen=True):
         """Input and output together; None if either is unknown."""
         return _sum(self.input_tokens, self.output_tokens)
 
+    @property
+    def cached_share(self) -> float | None:
+        """The part of the input that came from endpoints' caches, from 0 to 1, as far as the endpoints tell.
+
+        None if the input is unknown or empty.
+        """
+        return min(1.0, self.cached_tokens / self.input_tokens) if self.input_tokens else None
+
 
 NO_USAGE = Usage(money=0.0)
 """The usage of no call: the start value of sums."""
