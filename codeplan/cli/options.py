@@ -27,7 +27,7 @@ RUNS = Path("runs")
 """The folder for traces if --out names none."""
 
 _PARTICIPANTS = {"env", "task", "kind", "seed", "method", "model"}
-_NO_SETTINGS = _PARTICIPANTS | {"budget", "out", "on_event", "record", "tape", "model_overrides"}
+_NO_SETTINGS = _PARTICIPANTS | {"source", "budget", "out", "on_event", "record", "tape", "model_overrides"}
 """Parameters of a run that --set refuses: they are not settings, or have no form on a command line."""
 
 Env = Annotated[str, typer.Argument(metavar="ENV", help="The environment's name; 'codeplan envs' lists them.")]

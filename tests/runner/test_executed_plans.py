@@ -312,6 +312,12 @@ def test_the_command_takes_the_options_and_its_run_replays(tmp_path, monkeypatch
     capsys.readouterr()
     assert main([*command, "--fixes", "off"]) == 1
     assert json.loads(capsys.readouterr().out)["status"] == "rejected"
-    for bad in (["--start-from", "9"], start, ["--checkpoint", "plan.py"], ["--set", "fixes=some"]):
+    for bad in (
+        ["--start-from", "9"],
+        start,
+        ["--checkpoint", "plan.py"],
+        ["--set", "fixes=some"],
+        ["--set", "source=x"],
+    ):
         assert main([*command, *bad]) == 2
         assert capsys.readouterr().err.count("\n") == 1
