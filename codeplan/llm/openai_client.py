@@ -12,6 +12,7 @@ import msgspec
 
 from codeplan.errors import UsageError
 from codeplan.llm import endpoint, prices, replies, requests
+from codeplan.llm.answer_schemas import answer_text
 from codeplan.llm.background_loop import run_and_wait
 from codeplan.llm.bounded_bodies import UnacceptableBodyError
 from codeplan.llm.connections import Connection, RateLimits, shared_connection
@@ -58,6 +59,9 @@ class OpenAIModel:
         send_stop: Annotated[
             bool, Setting("Send the methods' stop sequences; reasoning models refuse them.", "safe")
         ] = False,
+        json_schema: Annotated[
+            bool, Setting("Ask for JSON by a schema where a program reads the answer.", "safe")
+        ] = False,
         reasoning_effort: Annotated[
             str | None, Setting("How much the model reasons. [the endpoint's]", "recordable")
         ] = None,
@@ -101,6 +105,7 @@ class OpenAIModel:
             max_tokens_field=max_tokens_field or ("max_completion_tokens" if is_openai else "max_tokens"),
             extra_body=dict(extra_body or {}),
             send_stop=send_stop,
+            json_schema=json_schema,
         )
         limits: dict[str, float | None] = {"timeout": timeout, "deadline": deadline}
         limits |= {"requests_per_minute": requests_per_minute, "tokens_per_minute": tokens_per_minute}
@@ -136,8 +141,8 @@ class OpenAIModel:
 
         Raises: ModelError: there is no whole answer; ``usage`` is what the attempts spent.
         """
-        request = self._body.build_body(messages, stop, max_tokens)
-        parse = partial(self._parse_completion, (*self._body.stop, *stop))
+        request = self._body.build_body(messages, purpose, stop, max_tokens)
+        parse = partial(self._parse_completion, purpose, (*self._body.stop, *stop))
         tokens = requests.estimate_tokens((m["content"] for m in messages), max_tokens)
         call = EndpointCall(self._body.path, request, tokens, self._errors, parse)
         reply, errors = call_with_retries(call, self._connection(), self._retry_policy)
@@ -186,12 +191,14 @@ class OpenAIModel:
 
     # -------------------------------------------------------------- reading the reply
 
-    def _parse_completion(self, stop: Sequence[str], body: bytes) -> ModelReply | EndpointError:
+    def _parse_completion(self, purpose: Purpose, stop: Sequence[str], body: bytes) -> ModelReply | EndpointError:
         """The reply, cut at the stop sequences, with its price; or why it is not a whole answer."""
         reply = replies.parse_response(body) if self._body.api == "responses" else replies.parse_chat(body)
         if reply is None:
             return self._errors.unreadable_reply()
         text = reply.text and self._errors.mask_answer(reply.text)
+        if text and self._body.json_schema and reply.finish_reason in ("", "stop"):
+            text = answer_text(purpose, text)
         usage = self._add_price(reply.usage, reply.model, self.name)
         reply = replies.cut_reply(msgspec.structs.replace(reply, text=text, usage=usage), stop)
         return self._errors.incomplete_reply(reply) or reply

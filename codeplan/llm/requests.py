@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 
 from codeplan.errors import UsageError
+from codeplan.llm.answer_schemas import schema_fields
 from codeplan.recording.redaction import remove_secrets
-from codeplan.types import Message
+from codeplan.types import Message, Purpose
 from codeplan.untrusted.values import in_quotes
 
 EMBEDDINGS_PATH = "/embeddings"
@@ -34,6 +35,7 @@ class RequestSettings(msgspec.Struct, frozen=True):
     max_tokens_field: str
     extra_body: dict[str, Any]
     send_stop: bool = False
+    json_schema: bool = False
 
     def __post_init__(self) -> None:
         choices = {"api": ("chat", "responses"), "max_tokens_field": ("max_tokens", "max_completion_tokens")}
@@ -57,13 +59,13 @@ class RequestSettings(msgspec.Struct, frozen=True):
         """The settings for traces, without secrets."""
         api = {} if self.api == "chat" else {"api": self.api}
         stop = {"stop": list(self.stop)} if self.stop else {}
-        send_stop = {"send_stop": True} if self.send_stop else {}
+        switches = {name: True for name in ("send_stop", "json_schema") if getattr(self, name)}
         return {
             **api,
             **self._sampling(),
             **self._token_limit(self.max_tokens),
             **stop,
-            **send_stop,
+            **switches,
             **remove_secrets(self.extra_body),
         }
 
@@ -72,21 +74,24 @@ class RequestSettings(msgspec.Struct, frozen=True):
         """The API's path below the base URL."""
         return "/chat/completions" if self.api == "chat" else "/responses"
 
-    def build_body(self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int | None) -> dict[str, Any]:
+    def build_body(
+        self, messages: Sequence[Message], purpose: Purpose, stop: Sequence[str], max_tokens: int | None
+    ) -> dict[str, Any]:
         """The body of one request. ``stop`` holds the call's own sequences.
 
         The Responses API has no stop sequences, and reasoning models refuse them: replies are cut when read.
         """
         chat = self.api == "chat"
         sequences = (*self.stop, *(stop if self.send_stop else ()))
+        schema = schema_fields(purpose, self.api) if self.json_schema else {}
         sent = [{"role": m["role"], "content": replace_surrogates(m["content"])} for m in messages]
         return {
             "model": self.name,
             **({"messages": sent} if chat else {"input": sent, "store": False}),
             **self._sampling(),
             **self._token_limit(self.max_tokens if max_tokens is None else max_tokens),
-            **({"stop": [replace_surrogates(s) for s in sequences]} if sequences and chat else {}),
-            **self.extra_body,
+            **({"stop": [replace_surrogates(s) for s in sequences]} if sequences and chat and not schema else {}),
+            **_add_tables(schema, self.extra_body),
         }
 
     def _sampling(self) -> dict[str, Any]:
@@ -98,6 +103,12 @@ class RequestSettings(msgspec.Struct, frozen=True):
     def _token_limit(self, tokens: int | None) -> dict[str, Any]:
         field = self.max_tokens_field if self.api == "chat" else "max_output_tokens"
         return {} if tokens is None else {field: tokens}
+
+
+def _add_tables(fields: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
+    """Both together; a table that both have is joined, and the fields of ``extra`` count."""
+    joined = {n: {**fields[n], **extra[n]} for n in fields if isinstance(extra.get(n), dict)}
+    return {**fields, **extra, **joined}
 
 
 def build_embedding_body(texts: Sequence[str], model: str) -> dict[str, Any]:
