@@ -43,7 +43,7 @@ def test_an_event_that_is_too_large_is_named_and_not_read(tmp_path: Path) -> Non
     assert isinstance(events[1], UnreadableEvent)
     assert events[1].size > MAX_EVENT_BYTES
     assert isinstance(events[2], ActionTaken)
-    assert events[2].observation.text == "after"
+    assert events[2].action == "after"
 
 
 def test_a_damaged_line_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
