@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from codeplan.sandbox.analysis import generalise, literal_search, merging, mutants, plan_shape, runnable_lines
+from codeplan.sandbox.analysis.fixes import mending
 
 AnalysisFunction: TypeAlias = Callable[[str, dict[str, Any]], Any]
 """Maps a source and arguments to plain data. Raises RejectedPlanError, ValueError."""
@@ -21,6 +22,7 @@ ANALYSES: Final[Mapping[str, AnalysisFunction]] = {
     "generalise": generalise.generalise,
     "lines": runnable_lines.runnable_lines,
     "literals": literal_search.find_literals,
+    "mend": mending.mend,
     "merge": merging.merge_plans,
     "mutants": mutants.find_mutants,
     "shape": plan_shape.plan_shape,

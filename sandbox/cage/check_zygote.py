@@ -1,16 +1,16 @@
-"""The zygote for checks. It loads the whole plan language and libcst; runs need only the guards."""
+"""The zygote for checks. It loads the whole plan language; runs need only the guards."""
 
 from __future__ import annotations
 
 from typing import Final, NoReturn
 
-from codeplan.sandbox.analysis.mended_check import check_and_mend
 from codeplan.sandbox.cage import zygote
 from codeplan.sandbox.cage.host_client import HostLink, PlanTimer
 from codeplan.sandbox.cage.worker import WorkerJob, WorkerRole
+from codeplan.sandbox.language.checking import check_and_compile
 from codeplan.sandbox.limits import MAX_CODE_BYTES, MAX_OUTLINE_BYTES
 from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.plan_rows import PlanRow, diagnostic_rows, fix_rows
+from codeplan.sandbox.protocol.plan_rows import PlanRow, diagnostic_rows
 from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter, Diagnostic, Rejected
 
 _SAMPLE: Final = """\
@@ -57,10 +57,9 @@ def serve_check(link: HostLink, job: WorkerJob, timer: PlanTimer) -> None:
     """Answer a CheckJob; ignore any other job."""
     if not isinstance(job, frames.CheckJob):
         return
-    found = check_and_mend(job.source, job.api, fixes=job.fixes)
+    found = check_and_compile(job.source, job.api)
     if isinstance(found, Rejected):
-        mended = found.source if found.fixes else None
-        link.send(frames.RejectionFrame(diagnostic_rows(found.diagnostics), mended, fix_rows(found.fixes)))
+        link.send(frames.RejectionFrame(diagnostic_rows(found.diagnostics)))
         return
     plan, program = found
     link.send(_acceptance(PlanRow.from_plan(plan), program.pack()))

@@ -15,15 +15,13 @@ def count_lines(source: str) -> int:
     return source.count("\n") + source.count("\r") + 1
 
 
-def verified_plan(row: PlanRow, source: str, *, fixes: bool = False) -> Plan:
-    """The plan that a worker made of this source. ``fixes`` says whether the worker was to mend it.
+def verified_plan(row: PlanRow, source: str) -> Plan:
+    """The plan that a worker made of this source.
 
-    Raises ProtocolError unless it has the source (or its f-strings were repaired, or it names fixes), steps that are
-    numbered from 1 and follow one another within the source, and names that are identifiers.
+    Raises ProtocolError unless it has the source (or its f-strings were repaired), steps that are numbered from 1 and
+    follow one another within the source, and names that are identifiers.
     """
-    if row.fixes and not fixes:
-        raise ProtocolError("the plan has fixes that were not asked for")
-    if row.source != source and not row.fixes and not is_repair_of(row.source, source):
+    if row.source != source and not is_repair_of(row.source, source):
         raise ProtocolError("the plan has another source than the one to check")
     last_line = 0
     for number, step in enumerate(row.steps, 1):
@@ -38,19 +36,12 @@ def verified_plan(row: PlanRow, source: str, *, fixes: bool = False) -> Plan:
     return row.to_plan()
 
 
-def verified_rejection(frame: RejectionFrame, source: str, *, fixes: bool = False) -> Rejected:
-    """The refusal of this source. ``fixes`` says whether the worker was to mend it.
-
-    Raises ProtocolError if it names a line beyond the source, or fixes without a mended source.
-    """
-    if (frame.mended is None) == bool(frame.fixes) or (frame.fixes and not fixes):
-        raise ProtocolError("a refusal names fixes that it may not name, or a source without fixes")
-    source = source if frame.mended is None else frame.mended
+def verified_rejection(frame: RejectionFrame, source: str) -> Rejected:
+    """The refusal of this source. Raises ProtocolError if it names a line beyond it."""
     most = count_lines(source) + 1  # an unfinished source is wrong behind its last line
     if any(row.line > most for row in frame.diagnostics):
         raise ProtocolError("a refusal names a line beyond the source")
-    reasons = tuple(row.to_diagnostic() for row in frame.diagnostics)
-    return Rejected(source, reasons, tuple(row.to_fix() for row in frame.fixes))
+    return Rejected(source, tuple(row.to_diagnostic() for row in frame.diagnostics))
 
 
 def parser_failure() -> Diagnostic:

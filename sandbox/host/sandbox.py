@@ -6,11 +6,14 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
+from msgspec.structs import replace
+
 from codeplan.agent_api import agent_api
 from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox.host import analysis, launcher
 from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.host.code_cache import CodeCache
+from codeplan.sandbox.host.mending import MendedPlan, is_mendable, mending_arguments, verified_mending
 from codeplan.sandbox.host.plan_verification import broken_check, parser_failure, verified_plan, verified_rejection
 from codeplan.sandbox.host.session import RunSession
 from codeplan.sandbox.host.worker_end import WorkerKilled, repeat_if_killed
@@ -60,10 +63,20 @@ class Sandbox:
 
         Raises SandboxError if the cage cannot be built.
         """
+        described = agent_api(api) if isinstance(api, type) else api
+        found = self._check(source, described)
+        if not fixes or not is_mendable(found):
+            return found
+        mended = self._mend(source, described)
+        if mended is None:
+            return found
+        return replace(self._check(mended.source, described), fixes=mended.to_fixes())
+
+    def _check(self, source: str, api: AgentApi) -> Plan | Rejected:
         refusal = _find_unreadable(source, self.limits)
         if refusal is not None:
             return Rejected(source, (refusal,))
-        job = frames.CheckJob(source, agent_api(api) if isinstance(api, type) else api, fixes)
+        job = frames.CheckJob(source, api)
         launcher.run_workers.start()  # most checked plans run next
 
         def attempt() -> Plan | Rejected:
@@ -71,6 +84,13 @@ class Sandbox:
                 return self._exchange_check(worker, job)
 
         return _repeat(attempt, "a check")
+
+    def _mend(self, source: str, api: AgentApi) -> MendedPlan | None:
+        """The plan after its fixes; None if nothing can be fixed, or if the analysis fails on this source."""
+        try:
+            return verified_mending(self.analyse("mend", source, mending_arguments(api)))
+        except SandboxError:
+            return None
 
     def analyse(self, topic: str, source: str, arguments: Mapping[str, Any] = {}) -> Any | Rejected:
         """Run the analysis ``topic`` on a plan's text and return plain data; Rejected if the text is not Python.
@@ -140,7 +160,7 @@ class Sandbox:
         try:
             worker.send(job, deadline)
             reply = worker.receive(deadline)
-            return self._verify_check(reply, job)
+            return self._verify_check(reply, job.source)
         except DeadlineExceeded:
             return Rejected(job.source, (parser_failure(),))
         except WorkerDisconnected:
@@ -151,22 +171,16 @@ class Sandbox:
         except frames.ProtocolError as error:
             return Rejected(job.source, (broken_check(error),))
 
-    def _verify_check(self, reply: frames.WorkerFrame, job: frames.CheckJob) -> Plan | Rejected:
-        source = job.source
+    def _verify_check(self, reply: frames.WorkerFrame, source: str) -> Plan | Rejected:
         if isinstance(reply, frames.RejectionFrame):
-            rejected = verified_rejection(reply, source, fixes=job.fixes)
-            self._require_readable(rejected.source)
-            return rejected
+            return verified_rejection(reply, source)
         assert isinstance(reply, frames.AcceptanceFrame), "the conversation allows no other answer"
-        plan = verified_plan(reply.plan, source, fixes=job.fixes)
-        self._require_readable(plan.source)
+        plan = verified_plan(reply.plan, source)
+        if _find_unreadable(plan.source, self.limits) is not None:
+            raise frames.ProtocolError("the repaired plan is larger than a plan may be")
         if plan.source == source and reply.code:  # otherwise the code could belong to any plan
             self._code_cache.store(source, reply.code)
         return plan
-
-    def _require_readable(self, source: str) -> None:
-        if _find_unreadable(source, self.limits) is not None:
-            raise frames.ProtocolError("the mended plan is larger than a plan may be")
 
     def _open_worker(self, workers: launcher.WorkerLauncher) -> WorkerProcess:
         """A locked worker that has seen no job yet."""

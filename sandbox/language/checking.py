@@ -1,8 +1,7 @@
 """Checks a plan before it runs and reports everything that is wrong at once.
 
-The order is a safety measure: first the text is capped, then Python parses it, then the tree is capped, then libcst
-parses the text. CPython's tree is what gets compiled; libcst's tree shows the structure. Hostile text may still attack
-a parser, so this runs in the worker, never in the host.
+The order is a safety measure: first the text is capped, then Python parses it, then the tree is capped. Hostile text
+may still attack the parser, so this runs in the worker, never in the host.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from codeplan.sandbox.language.fstring_repair import repair_fstrings
 from codeplan.sandbox.language.imports import find_imports
 from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow
 from codeplan.sandbox.language.name_resolution import PlanNames
-from codeplan.sandbox.language.parsing import parse_layout, parse_plan
+from codeplan.sandbox.language.parsing import parse_plan
 from codeplan.sandbox.language.plan_outline import PlanOutline, outline_plan
 from codeplan.sandbox.language.plan_warnings import find_warnings, header_start
 from codeplan.sandbox.language.structure import check_structure
-from codeplan.sandbox.language.syntax_nodes import is_name, walk
+from codeplan.sandbox.language.syntax_nodes import walk
 from codeplan.sandbox.limits import MAX_NAME_CHARS
 from codeplan.types import AgentApi, Diagnostic, Plan, Rejected, Step
 
@@ -44,7 +43,6 @@ def check_and_compile(source: str, api: AgentApi) -> tuple[Plan, Program] | Reje
     """
     try:
         source, tree = _parse_or_repair(source)
-        module = parse_layout(source)
     except RejectedPlanError as refused:
         size = any(d.rule == "size" for d in refused.diagnostics)
         return Rejected(source, refused.diagnostics if size or holds_code(source) else (_NO_PYTHON,))
@@ -52,7 +50,7 @@ def check_and_compile(source: str, api: AgentApi) -> tuple[Plan, Program] | Reje
         return Rejected(source, (_NO_PYTHON,))
     problems = DiagnosticCollector(source)
     outline, nodes = outline_plan(tree), walk(tree)
-    check_structure(module, sum(is_name(n, "start_from") for n in nodes), problems)
+    check_structure(tree, source.split("\n"), problems)
     check_agent_calls(nodes, api, problems)
     flows = [analyse_flow(p.body) for p in outline.parts]
     imported = find_imports(nodes)

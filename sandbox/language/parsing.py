@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 import warnings
 
-import libcst as cst
-
-from codeplan.sandbox.language.diagnostics import DiagnosticCollector, RejectedPlanError
+from codeplan.sandbox.language.diagnostics import DiagnosticCollector
 from codeplan.sandbox.language.syntax_nodes import children
 
 MAX_SOURCE_BYTES = 64_000
@@ -26,24 +24,6 @@ def parse_plan(source: str) -> ast.Module:
     tree = _parse(source)
     _check_shape(tree, source)
     return tree
-
-
-def parse_layout(source: str) -> cst.Module:
-    """Parse a plan that ``parse_plan`` accepted with libcst, which keeps layout and comments.
-
-    Raises: RejectedPlanError: libcst cannot read it (rule ``syntax``).
-    """
-    try:
-        return cst.parse_module(source)
-    except cst.ParserSyntaxError as error:
-        line, column = error.raw_line, error.raw_column + 1
-        problems = DiagnosticCollector(source)
-        problems.add_at(line, column, "syntax", "libcst cannot read this line; write it in a simpler way")
-        raise RejectedPlanError(problems.sorted()) from None
-    except Exception:  # libcst has no error of its own for a text that it cannot decode or nests too deeply
-        problems = DiagnosticCollector(source)
-        problems.add(None, "syntax", "libcst cannot read this plan; write it in a simpler way")
-        raise RejectedPlanError(problems.sorted()) from None
 
 
 def _check_size(source: str) -> None:

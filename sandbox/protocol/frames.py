@@ -15,7 +15,7 @@ from codeplan.sandbox.protocol.cage_layers import Layer
 from codeplan.sandbox.protocol.checkpoint_table import MAX_NAMES, MAX_NODES, MAX_REASON_CHARS
 from codeplan.sandbox.protocol.codec import Node
 from codeplan.sandbox.protocol.plain_data import MAX_ANALYSIS_BYTES
-from codeplan.sandbox.protocol.plan_rows import DiagnosticRows, FixRows, PlanRow
+from codeplan.sandbox.protocol.plan_rows import DiagnosticRows, PlanRow
 from codeplan.sandbox.protocol.values import MAX_VALUES, Crossing
 from codeplan.types import AgentApi, Checkpoint
 from codeplan.untrusted.terminal import parser_reason
@@ -67,11 +67,10 @@ class SetupFrame(Frame, frozen=True):
 
 
 class CheckJob(Frame, frozen=True):
-    """Check this source against this API. With ``fixes``, the worker mends what can be mended."""
+    """Check this source against this API."""
 
     source: str
     api: AgentApi
-    fixes: bool = True
 
 
 class RunJob(Frame, frozen=True):
@@ -127,14 +126,9 @@ class AcceptanceFrame(Frame, frozen=True):
 
 
 class RejectionFrame(Frame, frozen=True):
-    """The source is not a plan, for these reasons.
-
-    ``mended`` is the source after the ``fixes``; None if there are none. Only a CheckJob with fixes allows any.
-    """
+    """The source is not a plan, for these reasons."""
 
     diagnostics: DiagnosticRows
-    mended: str | None = None
-    fixes: FixRows = []
 
 
 class Analysis(Frame, frozen=True):

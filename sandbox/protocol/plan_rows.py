@@ -7,17 +7,9 @@ from typing import Annotated, Final, TypeAlias
 
 import msgspec
 
-from codeplan.sandbox.limits import (
-    MAX_DIAGNOSTIC_CHARS,
-    MAX_DIAGNOSTICS,
-    MAX_FIX_CHARS,
-    MAX_FIXES,
-    MAX_NAME_CHARS,
-    MAX_STEPS,
-    shorten,
-)
+from codeplan.sandbox.limits import MAX_DIAGNOSTIC_CHARS, MAX_DIAGNOSTICS, MAX_NAME_CHARS, MAX_STEPS, shorten
 from codeplan.sandbox.protocol.values import escape_surrogates
-from codeplan.types import Diagnostic, Fix, Plan, Step
+from codeplan.types import Diagnostic, Plan, Step
 
 MAX_POSITION: Final = 1_000_000  # largest line and column; a worker parses no more than 64,000 bytes
 MAX_STEP_NAMES: Final = 14_000  # maximum number of names that one step needs or sets: a plan has no more parts
@@ -30,7 +22,6 @@ _Name: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME
 _Names: TypeAlias = Annotated[tuple[_Name, ...], msgspec.Meta(max_length=MAX_STEP_NAMES)]
 
 _Rule: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z-]{0,49}\Z")]
-_CodeLine: TypeAlias = Annotated[str, msgspec.Meta(max_length=MAX_FIX_CHARS)]
 
 
 class DiagnosticRow(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -49,22 +40,6 @@ class DiagnosticRow(msgspec.Struct, frozen=True, array_like=True, forbid_unknown
 DiagnosticRows: TypeAlias = Annotated[list[DiagnosticRow], msgspec.Meta(min_length=1, max_length=MAX_DIAGNOSTICS)]
 
 WarningRows: TypeAlias = Annotated[list[DiagnosticRow], msgspec.Meta(max_length=MAX_DIAGNOSTICS)]
-
-
-class FixRow(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """One change to a plan (see ``Fix``)."""
-
-    rule: _Rule
-    line: _Position
-    was: _CodeLine
-    now: _CodeLine
-
-    def to_fix(self) -> Fix:
-        """The change of this row."""
-        return Fix(self.rule, self.line, self.was, self.now)
-
-
-FixRows: TypeAlias = Annotated[list[FixRow], msgspec.Meta(max_length=MAX_FIXES)]
 
 
 class StepRow(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -89,7 +64,6 @@ class PlanRow(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_field
     source: str
     steps: Annotated[list[StepRow], msgspec.Meta(max_length=MAX_STEPS)]
     provides: _Names
-    fixes: FixRows = []
     warnings: WarningRows = []
     start_from: Annotated[int, msgspec.Meta(ge=2, le=MAX_STEPS)] | None = None
 
@@ -99,14 +73,13 @@ class PlanRow(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_field
         steps = [StepRow(s.number, s.line, s.end_line, s.title, s.digest, s.needs, s.sets) for s in plan.steps]
         warnings = diagnostic_rows(plan.warnings)
         start = plan.start_from if plan.start_from is not None and plan.start_from <= MAX_STEPS else None
-        return cls(plan.source, steps, plan.provides, fix_rows(plan.fixes), warnings, start)
+        return cls(plan.source, steps, plan.provides, warnings, start)
 
     def to_plan(self) -> Plan:
         """The plan of this row."""
         steps = tuple(row.to_step() for row in self.steps)
-        fixes = tuple(row.to_fix() for row in self.fixes)
         warnings = tuple(row.to_diagnostic() for row in self.warnings)
-        return Plan(self.source, steps, self.provides, fixes, warnings, self.start_from)
+        return Plan(self.source, steps, self.provides, warnings=warnings, start_from=self.start_from)
 
 
 def diagnostic_rows(diagnostics: Iterable[Diagnostic]) -> list[DiagnosticRow]:
@@ -120,15 +93,6 @@ def diagnostic_rows(diagnostics: Iterable[Diagnostic]) -> list[DiagnosticRow]:
         missing = len(every) - MAX_DIAGNOSTICS + 1
         rows[-1] = DiagnosticRow(0, 0, "size", f"the plan has {missing:,} more problems; write it shorter and simpler")
     return rows
-
-
-def fix_rows(fixes: Iterable[Fix]) -> list[FixRow]:
-    """The rows of at most ``MAX_FIXES`` changes, with their lines of code cut to ``MAX_FIX_CHARS``."""
-    return [FixRow(f.rule, _clamp(f.line), _code_line(f.was), _code_line(f.now)) for f in fixes]
-
-
-def _code_line(code: str) -> str:
-    return escape_surrogates(code)[:MAX_FIX_CHARS]
 
 
 def _row(diagnostic: Diagnostic) -> DiagnosticRow:

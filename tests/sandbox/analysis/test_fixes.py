@@ -8,9 +8,8 @@ import libcst
 import pytest
 
 from codeplan.prompts.templates import Prompts
-from codeplan.sandbox import extract
+from codeplan.sandbox import Sandbox, extract
 from codeplan.sandbox.analysis.fixes.mending import mend_plan
-from codeplan.sandbox.analysis.mended_check import check_and_mend
 from codeplan.sandbox.limits import MAX_FIXES
 from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter, Plan, Rejected
 
@@ -125,11 +124,11 @@ def test_a_fix_gives_the_plan_its_form_and_keeps_the_rest(name: str) -> None:
 @pytest.mark.parametrize("name", FIXED)
 def test_a_fixed_plan_passes_the_check_that_refused_it(name: str) -> None:
     source, wanted, _ = FIXED[name]
-    found, left = check_and_mend(source, API), check_and_mend(source, API, fixes=False)
+    found, left = Sandbox().check(source, API), Sandbox().check(source, API, fixes=False)
     assert not isinstance(found, Rejected)
-    assert found[0].source == wanted
-    assert found[0].fixes
-    assert isinstance(left, Rejected) or any(w.rule == "assert-tuple" for w in left[0].warnings)
+    assert found.source == wanted
+    assert found.fixes
+    assert isinstance(left, Rejected) or any(w.rule == "assert-tuple" for w in left.warnings)
 
 
 LEFT = {
@@ -153,7 +152,7 @@ LEFT = {
 
 @pytest.mark.parametrize("name", LEFT)
 def test_what_could_mean_something_else_is_refused_and_not_changed(name: str) -> None:
-    found = check_and_mend(LEFT[name], API)
+    found = Sandbox().check(LEFT[name], API)
     assert isinstance(found, Rejected)
     assert found.source == LEFT[name]
     assert found.fixes == ()
@@ -162,13 +161,13 @@ def test_what_could_mean_something_else_is_refused_and_not_changed(name: str) ->
 def test_a_plan_with_nothing_to_fix_stays_as_it_is() -> None:
     source = HEAD + "    # a comment\n" + STEP + "\n\n" + SECOND
     assert mend_plan(source, API) == (source, ())
-    found = check_and_mend(source, API)
+    found = Sandbox().check(source, API)
     assert not isinstance(found, Rejected)
-    assert found[0] == Plan(source, found[0].steps, found[0].provides)
+    assert found == Plan(source, found.steps, found.provides)
 
 
 def test_a_refused_plan_shows_what_was_fixed_before() -> None:
-    found = check_and_mend("def solution(agent):\n    import os\n" + STEP + "    x = os.getcwd()\n", API)
+    found = Sandbox().check("def solution(agent):\n    import os\n" + STEP + "    x = os.getcwd()\n", API)
     assert isinstance(found, Rejected)
     assert [f.rule for f in found.fixes] == ["solution-signature"]
     assert found.source.startswith(HEAD)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from codeplan.sandbox import Sandbox
 from codeplan.sandbox.analysis.fixes.mending import mend_plan
-from codeplan.sandbox.analysis.mended_check import check_and_mend
 from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter, Rejected
 
 PAGE = (Path(__file__).parents[3] / "docs" / "plans.md").read_text()
@@ -31,9 +31,9 @@ def rules(heading: str) -> dict[str, list[str]]:
 
 def test_the_example_at_the_top_passes_without_fix_or_warning() -> None:
     source = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)[0]
-    found = check_and_mend(source, API)
+    found = Sandbox().check(source, API)
     assert not isinstance(found, Rejected)
-    assert (found[0].source, found[0].fixes, found[0].warnings) == (source, (), ())
+    assert (found.source, found.fixes, found.warnings) == (source, (), ())
 
 
 @pytest.mark.parametrize("rule", rules("What is fixed"))
@@ -42,21 +42,21 @@ def test_a_fix_makes_what_the_page_shows(rule: str) -> None:
     mended, fixes = mend_plan(source, API)
     assert mended == wanted
     assert rule in {f.rule for f in fixes}
-    found = check_and_mend(source, API)
+    found = Sandbox().check(source, API)
     assert not isinstance(found, Rejected)
-    assert found[0].source == wanted
+    assert found.source == wanted
 
 
 @pytest.mark.parametrize("rule", rules("What is only warned of"))
 def test_a_warning_lets_the_plan_run(rule: str) -> None:
-    found = check_and_mend(rules("What is only warned of")[rule][0], API)
+    found = Sandbox().check(rules("What is only warned of")[rule][0], API)
     assert not isinstance(found, Rejected)
-    assert [w.rule for w in found[0].warnings] == [rule]
+    assert [w.rule for w in found.warnings] == [rule]
 
 
 @pytest.mark.parametrize("rule", [r for r, blocks in rules("What is refused").items() if blocks])
 def test_an_error_refuses_the_plan_whatever_is_fixed(rule: str) -> None:
-    found = check_and_mend(rules("What is refused")[rule][0], API)
+    found = Sandbox().check(rules("What is refused")[rule][0], API)
     assert isinstance(found, Rejected)
     assert rule in {d.rule for d in found.diagnostics}
 
