@@ -40,6 +40,7 @@ from codeplan.types import Task
 from codeplan.untrusted.files import read_user_text
 from codeplan.untrusted.terminal import parser_reason
 from codeplan.untrusted.toml import parse_toml
+from codeplan.untrusted.values import in_quotes
 from codeplan.version import VERSION
 
 MAX_SPEC_BYTES = 1_000_000
@@ -187,7 +188,7 @@ def _split_entry(entry: SpecEntry, what: str) -> tuple[str, str, dict[str, Any]]
     settings = dict(entry)
     name, label = settings.pop("name", None), settings.pop("label", None)
     if not isinstance(name, str) or not isinstance(label, str | None):
-        raise UsageError(f"the {what} {entry} has no name; write it as {{name = 'NAME', …}}")
+        raise UsageError(f"the {what} {in_quotes(entry)} has no name; write it as {{name = 'NAME', …}}")
     shown = [f"{n}={_format_setting(v)}" for n, v in remove_secrets(settings).items() if n not in _OMITTED_SETTINGS]
     return name, label or ",".join([name, *shown] if name else shown), settings
 

@@ -10,6 +10,7 @@ from codeplan import plugins
 from codeplan.episode.method import Method
 from codeplan.errors import UsageError
 from codeplan.plugins import Setting
+from codeplan.untrusted.values import in_quotes
 
 ExecutorSpec = Method | str | Mapping[str, Any]
 """A method that attempts tasks for another: a Method, a name, or a table with ``name`` and its settings."""
@@ -48,7 +49,7 @@ def resolve_executor(method: str, spec: ExecutorSpec) -> Method:
         name = settings.pop("name", None)
         if not isinstance(name, str):
             raise UsageError(
-                f"the executor of the method {method} has no name: {dict(spec)}; for instance name = 'react'"
+                f"the executor of the method {method} has no name: {in_quotes(dict(spec))}; for instance name = 'react'"
             )
         return make(name, **settings)
     if isinstance(spec, Method):

@@ -123,3 +123,10 @@ def test_no_nested_secret_is_in_a_name_or_in_the_grid() -> None:
     nested = plan(suites=["textcraft"], kind=None, methods=[{"name": "try-again", "executor": {"name": "react"}}])
     assert nested.grid.cells[0].name == "textcraft.try-again,executor=react.scripted"
     assert nested.grid.cells[0].settings == {"executor": {"name": "react"}}
+
+
+@pytest.mark.parametrize("entry", [{"tries": [0] * 100_000}, {"name": "adapt", "executor": {"calls": [0] * 100_000}}])
+def test_an_entry_without_a_name_is_quoted_within_bounds(entry: dict[str, object]) -> None:
+    with pytest.raises(UsageError) as caught:
+        plan(methods=[entry])
+    assert len(str(caught.value)) < 500
