@@ -30,9 +30,9 @@ import msgspec
 import codeplan
 from codeplan import envs
 from codeplan.episode.episode import Episode
-from codeplan.errors import InfrastructureError, ModelError
+from codeplan.errors import InfrastructureError
 from codeplan.prompts.templates import Prompts
-from codeplan.recording.events import EpisodeEnded, Event, ModelCalled
+from codeplan.recording.events import EpisodeEnded, Event, ModelCalled, ModelCallFailed
 from codeplan.sandbox.host import launcher
 from codeplan.types import NO_USAGE, Result, Task, Usage
 
@@ -131,16 +131,16 @@ def storm(episodes: int, latency: float, faults: str, mistakes: str = "some", ca
 def play(task: Task, **settings: object) -> StormEpisode:
     """Run one episode and count its usage, even if a failure of the endpoint ends it."""
     events: list[Event] = []
-    failed, error = NO_USAGE, ""
+    error = ""
     try:
         codeplan.run("household", task, on_event=events.append, **settings)
     except InfrastructureError as e:
         error = str(e)
-        failed = getattr(e, "usage", NO_USAGE) if isinstance(e, ModelError) else NO_USAGE
     end = events[-1]
     assert isinstance(end, EpisodeEnded), "every episode ends"
     asked = [e.completion.usage for e in events if isinstance(e, ModelCalled)]
-    return StormEpisode(end.result, sum([*asked, failed], NO_USAGE), error)
+    failed = [e.usage for e in events if isinstance(e, ModelCallFailed)]
+    return StormEpisode(end.result, sum([*asked, *failed], NO_USAGE), error)
 
 
 def run_concurrently(tasks: list[Task], do: Callable[[Task], StormEpisode]) -> list[StormEpisode]:

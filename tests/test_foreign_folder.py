@@ -48,6 +48,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "doctor": [[]],
     "trust": [["--list"], ["--forget"]],
     "sandbox audit": [[]],
+    "skills add": [[f"runs/{name}", "--library", "made/library"] for name in RUNS],
     "skills list": [[]],
     "skills show": [["evil"], ["other"]],
     "skills diff": [["evil", "other"]],

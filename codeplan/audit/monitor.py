@@ -85,7 +85,7 @@ class HostMonitor:
     def _find_side_effects(self, host: subprocess.Popen[bytes], growth: int) -> str:
         if growth > MAX_GROWTH_BYTES:
             return f"the host grew by {growth >> 20} MB"
-        left = _outliving_processes(host.pid, 2 if self._unrestricted else 4)
+        left = _outliving_processes(host.pid, 2 if self._unrestricted else 6)
         return f"processes outlived it: {sorted(left)}" if left else ""
 
     def _ensure_host(self) -> subprocess.Popen[bytes]:

@@ -83,6 +83,9 @@ class AttackTarget:
         self._secret, self._check_first = secret, check_first
         self._sandbox = Sandbox(ATTACK_LIMITS)
         self._honest_sandbox = Sandbox()
+        if check_first:  # so that the monitor sees the same processes before and after each plan
+            launcher.check_workers.start()
+            launcher.analysis_workers.start()
 
     def run_case(self, case: AttackCase) -> AttackReport:
         """Run the plan, then an honest one."""
