@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.miniwob_pages import needs_browser
 
 import codeplan
 from codeplan.types import Completion
@@ -17,11 +18,11 @@ RECORDED = Path(__file__).parents[3] / "shared" / "fixtures" / "model_replies.js
 
 @functools.cache
 def episodes() -> list[dict[str, Any]]:
-    """Return the recorded episodes of AdaPlanner that were won in environments without a browser."""
+    """Return the recorded episodes of AdaPlanner that were won."""
     if not RECORDED.exists():
         return []
     rows = [json.loads(line) for line in RECORDED.read_text().splitlines()]
-    return [r for r in rows if r["method"] == "adaplanner" and r["success"] and r["env"] != "miniwob"]
+    return [r for r in rows if r["method"] == "adaplanner" and r["success"]]
 
 
 pytestmark = pytest.mark.skipif(not episodes(), reason="the recorded replies are not on this machine")
@@ -97,13 +98,24 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_recorded_plans_are_accepted_and_win(spelling: str) -> None:
+    assert lost_episodes([e for e in episodes() if e["env"] != "miniwob"], SPELLINGS[spelling]) == []
+
+
+@needs_browser
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_recorded_plans_win_in_a_browser(spelling: str) -> None:
+    assert lost_episodes([e for e in episodes() if e["env"] == "miniwob"], SPELLINGS[spelling]) == []
+
+
+def lost_episodes(recorded: list[dict[str, Any]], spell: Callable[[str], str]) -> list[tuple[str, str, str]]:
+    """Play the recorded replies, with their plans spelled otherwise; return which episodes are lost, and why."""
+    assert recorded
     lost = []
-    for episode in episodes():
+    for episode in recorded:
         replies = [
-            SPELLINGS[spelling](c["reply"]) if c["purpose"] in ("plan", "refine", "check") else c["reply"]
-            for c in episode["calls"]
+            spell(c["reply"]) if c["purpose"] in ("plan", "refine", "check") else c["reply"] for c in episode["calls"]
         ]
         result = codeplan.run(episode["env"], episode["task"], model=RecordedModel(replies), samples=episode["samples"])
         if not result.success:
             lost.append((episode["env"], episode["task"], result.reason))
-    assert lost == []
+    return lost
