@@ -26,14 +26,18 @@ def repair_fstrings(source: str) -> str:
 
 
 def is_repair_of(repaired: str, source: str) -> bool:
-    """Return whether two sources differ by no more than a repair changes. Linear, and neither source is parsed."""
-    return _without_quotes(repaired) == _without_quotes(source)
+    """Return whether two sources differ by no more than a repair changes. Linear, and neither source is parsed.
+
+    A repair exchanges the two kinds of quotes, and writes a call for a string that is one escape.
+    """
+    return repaired == source or _with_repairs(repaired) == _with_repairs(source)
 
 
-def _without_quotes(source: str) -> str:
-    plain = source.translate({ord("'"): None, ord('"'): None})
+def _with_repairs(source: str) -> str:
+    """Return the source with one kind of quotes, and with calls for all strings that are one escape."""
+    plain = source.replace('"', "'")
     for escape, call in _ESCAPES.items():
-        plain = plain.replace(call, escape)
+        plain = plain.replace(f"'{escape}'", call)
     return plain
 
 

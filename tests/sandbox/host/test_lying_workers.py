@@ -63,6 +63,8 @@ CHECK_LIES: dict[str, Lie] = {
     "provided names that are no text": accept(provides=(1, 2)),
     "another source": accept(source="print('another plan')"),
     "a longer source": accept(source=SOURCE + "\nagent.pay()"),
+    "a source with a quote more": accept(source=SOURCE + "'"),
+    "a source with a call more": accept(source=SOURCE + "chr(10)"),
     "code of 256 kB and a byte": accept(code=b"x" * ((256 << 10) + 1)),
     "code that is text": accept(code="x"),
     "a step with a field too many": accept([*msgspec.to_builtins(step()), 1]),
