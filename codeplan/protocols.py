@@ -76,6 +76,14 @@ class TakesActions(Protocol):
 
 
 @runtime_checkable
+class LimitsActions(Protocol):
+    """An environment that ends an episode after a number of actions, which prompts state."""
+
+    max_actions: int
+    """The actions in an episode at most, counted from the latest reset."""
+
+
+@runtime_checkable
 class ShowsPictures(Protocol):
     """An environment with pictures of its state."""
 

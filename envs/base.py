@@ -44,7 +44,7 @@ class LimitedEnvironment(Generic[_S]):
 
     def __init__(self, actions: int) -> None:
         """``actions`` is the action limit of an episode. Raises UsageError if it is not a whole number above 0."""
-        self._max_actions = check_positive(self.name, "actions", actions)
+        self.max_actions = check_positive(self.name, "actions", actions)
         self._current: _S | None = None
 
     def step(self, action: str) -> Observation:
@@ -57,7 +57,7 @@ class LimitedEnvironment(Generic[_S]):
             return Observation(EPISODE_OVER, done=True, success=before.success)
         after, observation = self._apply(before, action)
         count = before.actions + 1
-        if count >= self._max_actions and not observation.done:
+        if count >= self.max_actions and not observation.done:
             observation = self._end_at_limit(observation)
         self._current = replace(after, actions=count, done=observation.done, success=observation.success)
         return observation

@@ -37,6 +37,8 @@ from codeplan.types import (
     Task,
 )
 
+_GOAL_IN_OBSERVATION = "what the observation asks for"
+
 
 class Episode:
     """One attempt at one task. ``observation`` is the latest, ``first_observation`` that of the latest reset.
@@ -163,6 +165,13 @@ class Episode:
                 "method's model writes actions; take a method that plans in code"
             )
         return self.env.space
+
+    def goal_of(self, task: Task) -> str:
+        """The sentence that prompts show as the goal of ``task``; never empty.
+
+        A task without a goal has the one that the environment's reset revealed, which may be all of its observation.
+        """
+        return task.goal or self.first_observation.goal or _GOAL_IN_OBSERVATION
 
     def is_subtask(self, task: Task) -> bool:
         """Whether ``task`` is a sub-task, which the environment cannot judge."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from codeplan.episode.text_limits import MAX_OBSERVATION_CHARS, bound_text
+from codeplan.episode.text_limits import MAX_GOAL_CHARS, MAX_OBSERVATION_CHARS, bound_text
 from codeplan.errors import CodeplanError, Diverged, EnvironmentFailure
 from codeplan.protocols import Environment, ShowsPictures
 from codeplan.recording.events import ActionTaken, EnvironmentReset
@@ -95,7 +95,9 @@ class ReplayableEnvironment:
                 "reset and step must return a codeplan.Observation"
             )
         text, cut_from = bound_text(observation.text, MAX_OBSERVATION_CHARS)
-        return (observation, 0) if text is observation.text else (replace(observation, text=text), cut_from)
+        goal, _ = bound_text(observation.goal, MAX_GOAL_CHARS)
+        unchanged = text is observation.text and goal is observation.goal
+        return (observation if unchanged else replace(observation, text=text, goal=goal)), cut_from
 
 
 def _require_same(seq: int, recorded: Observation, now: Observation) -> None:

@@ -17,6 +17,9 @@ MAX_REPLY_CHARS: Final = 256_000
 MAX_OBSERVATION_CHARS: Final = 500_000
 """Maximum length of an observation, in characters: a prompt has room for it and for a plan."""
 
+MAX_GOAL_CHARS: Final = 8_000
+"""Maximum length of a goal that an environment's ``reset`` reveals, in characters; a longer one is cut."""
+
 
 def bound_text(text: str, max_chars: int) -> tuple[str, int]:
     """The text, cut to ``max_chars`` characters, and its whole length if it was cut, otherwise 0.

@@ -112,7 +112,7 @@ class AdaPlanner:
             skills=shown,
             asks=self.asks,
         )
-        skill_writer = SkillPlanWriter(planner, shown[0], task.goal) if self.reuse and shown else None
+        skill_writer = SkillPlanWriter(planner, shown[0], episode.goal_of(task)) if self.reuse and shown else None
         writer, ask, is_subtask = skill_writer or planner, planner.answer_question, episode.is_subtask(task)
         loop = RefinementLoop(episode, writer, ask, self.sandbox, self.loop_settings, is_subtask)
         result = episode.result(loop.solve(), self.name, loop.claim)

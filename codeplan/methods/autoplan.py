@@ -110,7 +110,7 @@ class AutoPlan:
         outcome = "The task was done." if result.success else f"The task was not done: {result.reason}."
         values = {
             "observation": episode.first_observation.text,
-            "goal": task.goal,
+            "goal": episode.goal_of(task),
             "transcript": format_transcript(collect_turns(episode.trace.events)),
             "outcome": outcome,
             "plan": self.plan,
@@ -121,7 +121,7 @@ class AutoPlan:
         if self.plan:
             values |= {"summary": summary, "flaws": flaws}
             revision = ask_template(episode, self.prompts, "autoplan/revision", "reflect", **values).strip()
-        return EpisodeReview(task.goal, outcome, summary, flaws, revision)
+        return EpisodeReview(episode.goal_of(task), outcome, summary, flaws, revision)
 
 
 def _read(file: Path) -> str:

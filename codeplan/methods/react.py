@@ -90,7 +90,7 @@ class _Run:
             "forms": self.space.forms,
             "sample": sample,
             "observation": episode.first_observation.text,
-            "goal": task.goal,
+            "goal": self.episode.goal_of(task),
             "notes": task.notes,
         }
 

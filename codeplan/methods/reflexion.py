@@ -56,7 +56,7 @@ class Reflexion:
             "reflexion/reflect",
             "reflect",
             observation=episode.first_observation.text,
-            goal=task.goal,
+            goal=episode.goal_of(task),
             transcript=format_transcript(collect_turns(episode.trace.events[first_event:])),
         )
         return f"What I learnt from a trial that failed: {reply.strip()}"

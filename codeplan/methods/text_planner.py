@@ -56,7 +56,7 @@ class TextPlanner:
         values = {
             "forms": episode.action_space.forms,
             "observation": episode.first_observation.text,
-            "goal": task.goal,
+            "goal": episode.goal_of(task),
             "notes": task.notes,
             **more,
         }

@@ -41,7 +41,7 @@ class Decomposer:
             forms=self._episode.action_space.forms,
             sample=self._sample,
             observation=self._episode.first_observation.text,
-            goal=task.goal,
+            goal=self._episode.goal_of(task),
             notes=(*task.notes, *notes),
             reply=reply,
             problem=problem,

@@ -59,7 +59,7 @@ class Planner:
             "sample": _worked_examples(episode, prompts, task.kind, samples, sample_kinds),
             "skills": skills,
             "observation": episode.first_observation.text,
-            "goal": task.goal,
+            "goal": episode.goal_of(task),
             "notes": task.notes,
             "asks": asks,
         }

@@ -33,12 +33,14 @@ class Observation(Value, frozen=True):
     """The environment's answer to an action, or to ``reset``.
 
     ``done`` means that no further action counts. ``success`` means that the goal is reached; nothing else decides that.
+    ``goal`` is the goal's sentence, in the answer to ``reset`` alone, if the task itself has none.
     """
 
     text: str
     reward: float = 0.0
     done: bool = False
     success: bool = False
+    goal: str = ""
 
     def __str__(self) -> str:
         return self.text

@@ -98,7 +98,7 @@ class MiniWob(LimitedEnvironment[EpisodeSnapshot]):
             self._session = RecoveringPageSession(browser_path.find_browser(self._browser), self._pages.folder)
         goal, state = self._session.begin(setup)
         self._begin(EpisodeSnapshot())
-        return Observation(observations.first_observation(goal, state))
+        return Observation(observations.first_observation(goal, state), goal=goal.strip())
 
     def picture(self) -> bytes | None:
         """The task's area as a PNG; None without the setting ``pictures``, or before the first ``reset``."""

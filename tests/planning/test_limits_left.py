@@ -1,0 +1,110 @@
+"""What prompts say is left: the nearest of an environment's, a budget's and a method's limits."""
+
+import pytest
+from msgspec.structs import replace
+from support.boxes import Boxes, Replies
+
+from codeplan.budget import Budget
+from codeplan.episode import Episode
+from codeplan.episode.meter import Meter
+from codeplan.planning.limits_left import limits_left
+from codeplan.recording.trace import Trace
+from codeplan.types import Observation, Task
+
+
+def episode(env=None, **budget):
+    env, trace = env or Boxes(max_actions=3), Trace()
+    return Episode(env, env.tasks("test")[2], Replies(), Meter(Budget(**budget), trace.now), trace)
+
+
+def left(opened, asks=50, tries=6, replans=3):
+    return limits_left(opened, asks=asks, tries=tries, replans=replans)
+
+
+def test_the_environments_actions_are_counted_from_the_latest_reset():
+    opened = episode()
+    assert left(opened).actions == 3
+    opened.act("open 1")
+    opened.act("open 2")
+    assert left(opened).actions == 1
+    opened.restart()
+    assert left(opened).actions == 3
+
+
+def test_the_budgets_actions_are_counted_over_the_whole_episode():
+    opened = episode(actions=4)
+    opened.act("open 1")
+    opened.restart()
+    opened.act("open 1")
+    assert left(opened).actions == 2
+
+
+def test_an_environment_that_names_no_limit_has_none():
+    boxes = Boxes()
+    del boxes.max_actions
+    assert left(episode(boxes)).actions is None
+
+
+def test_the_model_calls_that_are_left_bound_what_needs_one():
+    now = left(episode(model_calls=3))
+    assert (now.asks, now.tries, now.replans) == (2, 6, 2)
+    assert left(episode(model_calls=1)).asks == 0
+
+
+def test_the_refinements_that_are_left_bound_the_tries():
+    assert left(episode(refinements=1)).tries == 2
+    assert left(episode(refinements=0)).tries == 1
+
+
+def test_a_limit_that_there_is_not_has_no_line():
+    boxes = Boxes()
+    del boxes.max_actions
+    assert limits_left(episode(boxes), asks=None, tries=None, replans=None).lines == ()
+    assert left(episode()).lines == (
+        "actions: 3",
+        "questions (ask_llm) in a run: 50",
+        "runs of a plan: 6",
+        "replans: 3",
+    )
+
+
+def test_the_seconds_are_those_of_the_recording_when_an_episode_is_repeated():
+    played = episode()
+    played.act("open 1")
+    events = [replace(event, at=at) for event, at in zip(played.trace.events, (100.0, 104.5), strict=True)]
+    trace = Trace(recording=events)
+    boxes = Boxes(max_actions=3)
+    repeated = Episode(boxes, played.task, Replies(), Meter(Budget(seconds=10), trace.now), trace)
+    repeated.act("open 1")
+    assert left(repeated).seconds == 5
+
+
+# ------------------------------------------------------------------ the goal
+
+
+class Page(Boxes):
+    """An environment whose reset reveals the goal."""
+
+    goal = "find the ball on this page"
+
+    def reset(self, task):
+        return Observation("a page", goal=self.goal)
+
+
+def test_a_goal_that_only_the_reset_reveals_is_the_goal():
+    opened = Episode(Page(), Task("page/1"), Replies())
+    assert opened.goal_of(opened.task) == "find the ball on this page"
+    assert opened.goal_of(Task("page/1", goal="open box 2")) == "open box 2"
+
+
+def test_a_goal_that_nothing_reveals_is_not_empty():
+    assert Episode(Boxes(), Task("ball/1", seed=1), Replies()).goal_of(Task("ball/1"))
+
+
+@pytest.mark.parametrize("goal", ["x" * 1_000_000, "\ud800" * 10])
+def test_a_revealed_goal_is_bounded_and_can_be_recorded(goal):
+    page = Page()
+    page.goal = goal
+    revealed = Episode(page, Task("page/1"), Replies()).goal_of(Task("page/1"))
+    assert len(revealed) <= 8_000
+    revealed.encode()
