@@ -11,6 +11,8 @@ import sys
 _START = re.compile(r"""(?<![\w])(?P<prefix>[A-Za-z]{0,2})(?P<quote>'''|\"\"\"|'|\")""")
 _ESCAPES = {"\\n": "chr(10)", "\\t": "chr(9)", "\\\\": "chr(92)"}
 _MAX_CHARS = 64_000
+_CHANGEABLE = re.compile(r"""(?P<string>'''\\[nt\\]'''|\"\"\"\\[nt\\]\"\"\"|'\\[nt\\]'|\"\\[nt\\]\")|['\"]|[^'\"]+""")
+"""The parts of a source: strings of one escape, other quotes, and the text between them."""
 
 
 def repair_fstrings(source: str) -> str:
@@ -30,15 +32,17 @@ def is_repair_of(repaired: str, source: str) -> bool:
 
     A repair exchanges the two kinds of quotes, and writes a call for a string that is one escape.
     """
-    return repaired == source or _with_repairs(repaired) == _with_repairs(source)
-
-
-def _with_repairs(source: str) -> str:
-    """Return the source with one kind of quotes, and with calls for all strings that are one escape."""
-    plain = source.replace('"', "'")
-    for escape, call in _ESCAPES.items():
-        plain = plain.replace(f"'{escape}'", call)
-    return plain
+    place = 0  # in ``repaired``
+    for part in _CHANGEABLE.finditer(source):
+        call = _ESCAPES.get((part["string"] or "").strip("'\""), "")
+        if call and repaired.startswith(call, place):
+            place += len(call)
+            continue
+        end = place + len(part.group())
+        if repaired[place:end].replace('"', "'") != part.group().replace('"', "'"):
+            return False
+        place = end
+    return place == len(repaired)
 
 
 class _FStringScanner:
