@@ -13,7 +13,7 @@ from codeplan.errors import UsageError
 from codeplan.methods.registry import PromptsSetting
 from codeplan.planning.asking import load_prompts
 from codeplan.planning.plan_check import Fixes
-from codeplan.planning.planner import Planner
+from codeplan.planning.planner import Planner, RefinePrompt
 from codeplan.planning.refinement import AfterFailure, CodeCheck, LoopSettings, RefinementLoop, ResumeBy, ResumeState
 from codeplan.planning.skill_plan_writer import SkillPlanWriter
 from codeplan.plugins import Setting
@@ -53,6 +53,9 @@ class AdaPlanner:
         fixes: Annotated[Fixes, Setting("Whether the check mends plans without a model.", "safe")] = "on",
         samples: Annotated[int, Setting("Worked examples in the prompts.", "safe", most=100)] = 1,
         asks: Annotated[bool, Setting("Whether plans may ask the model (ask_llm).", "safe")] = True,
+        refine_prompt: Annotated[
+            RefinePrompt, Setting("Refine in one conversation, or with a fresh prompt (as in the paper).", "safe")
+        ] = "fresh",
         sample_kinds: Annotated[
             str, Setting("Show worked examples of these kinds only; separate with commas.", "safe")
         ] = "",
@@ -90,6 +93,7 @@ class AdaPlanner:
         if samples < 0:
             raise UsageError(f"the setting samples of the method adaplanner is {samples}; give a number from 0 up")
         self.samples, self.asks = samples, asks
+        self.refine_prompt = refine_prompt
         self.sample_kinds = [k for k in sample_kinds.split(",") if k]
         self.skill_selector = SkillSelector(open_store(library, skill), skills, skill_chars, embeddings)
         self.reuse = reuse
@@ -111,6 +115,7 @@ class AdaPlanner:
             sample_kinds=self.sample_kinds,
             skills=shown,
             asks=self.asks,
+            refine_prompt=self.refine_prompt,
         )
         skill_writer = SkillPlanWriter(planner, shown[0], episode.goal_of(task)) if self.reuse and shown else None
         writer, ask, is_subtask = skill_writer or planner, planner.answer_question, episode.is_subtask(task)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
 from codeplan.episode.episode import Episode
 from codeplan.errors import UsageError
+from codeplan.planning.prompt_sizes import MAX_PART_CHARS
 from codeplan.prompts.templates import PromptError, Prompts
 from codeplan.sandbox.limits import shorten
-from codeplan.types import Purpose
+from codeplan.types import Message, Purpose
 
 
 def load_prompts(folder: str | Path | None, method: str) -> Prompts:
@@ -24,19 +24,6 @@ def load_prompts(folder: str | Path | None, method: str) -> Prompts:
         raise UsageError(f"the setting prompts of the method {method} is wrong: {e}") from None
 
 
-_MAX_PLAN_CHARS: Final = 128_000
-
-MAX_PART_CHARS: Final = {
-    "feedback": 16_000,
-    "errors": 16_000,
-    "source": _MAX_PLAN_CHARS,
-    "previous": _MAX_PLAN_CHARS,
-    "revised": _MAX_PLAN_CHARS,
-}
-"""Maximum lengths, in characters, of the parts of a prompt that tell of plans. A checked plan is never cut: by default
-it has at most 65,536 bytes. The variables have a maximum of their own (``planner.MAX_VARIABLES_CHARACTERS``)."""
-
-
 def ask_template(
     episode: Episode, prompts: Prompts, name: str, purpose: Purpose, *, stop: Sequence[str] = (), **values: object
 ) -> str:
@@ -46,11 +33,37 @@ def ask_template(
         UsageError: the template is missing or broken, or the values do not fit it.
         BudgetExceeded, SizeExceeded, ModelError: as ``Episode.ask``.
     """
+    return ask_messages(episode, prompts, name, purpose, render_messages(prompts, name, **values), stop=stop)
+
+
+def ask_messages(
+    episode: Episode,
+    prompts: Prompts,
+    name: str,
+    purpose: Purpose,
+    messages: Sequence[Message],
+    *,
+    stop: Sequence[str] = (),
+) -> str:
+    """The model's reply to messages, the last of which the template ``name`` made. Raises as ``ask_template``."""
+    label = f"{name} {prompts.digest(name)}"
+    return episode.ask(messages, purpose=purpose, prompt=label, stop=stop).text
+
+
+def render_messages(prompts: Prompts, name: str, **values: object) -> list[Message]:
+    """The messages that a template makes. Raises: UsageError: it is missing or broken, or the values do not fit it."""
     try:
-        label, messages = f"{name} {prompts.digest(name)}", prompts.messages(name, **_bound_parts(values))
+        return prompts.messages(name, **_bound_parts(values))
     except PromptError as e:
         raise UsageError(str(e)) from None
-    return episode.ask(messages, purpose=purpose, prompt=label, stop=stop).text
+
+
+def render_text(prompts: Prompts, name: str, **values: object) -> str:
+    """The text that a template without blocks makes. Raises as ``render_messages``."""
+    try:
+        return prompts.render(name, **_bound_parts(values))
+    except PromptError as e:
+        raise UsageError(str(e)) from None
 
 
 def _bound_parts(values: dict[str, object]) -> dict[str, object]:

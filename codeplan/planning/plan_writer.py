@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from codeplan.types import Checkpoint
+from codeplan.planning.feedback import RunReport
 
 
 class PlanWriter(Protocol):
@@ -18,8 +18,8 @@ class PlanWriter(Protocol):
         """The plan without the errors of the check. Without ``errors``, the writer looks for errors itself."""
         ...
 
-    def refine(self, source: str, feedback: str, variables: Checkpoint) -> str:
-        """A better plan, given the feedback on a run and the variables at its end."""
+    def refine(self, report: RunReport) -> str:
+        """A better plan, given what happened to the latest one."""
         ...
 
     def resume_step(self, previous: str, revised: str) -> int | None:

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from codeplan.agent_api import describe_api
 from codeplan.episode.episode import Episode
-from codeplan.planning.asking import ask_template
+from codeplan.planning.asking import ask_messages, ask_template, render_messages, render_text
+from codeplan.planning.conversation import ConversationTurn, PlanConversation
+from codeplan.planning.feedback import RunReport, prompt_values
+from codeplan.planning.prompt_sizes import MAX_ATTEMPTS
 from codeplan.prompts.templates import Prompts
-from codeplan.sandbox import decode, extract
-from codeplan.types import Checkpoint, Purpose, Task
-from codeplan.untrusted.terminal import one_line
-from codeplan.untrusted.variables import clip_name, variable_texts
+from codeplan.sandbox import extract
+from codeplan.types import Purpose, Task
 
 if TYPE_CHECKING:
     from codeplan.skills.parameter_binding import ParameterBlock
     from codeplan.skills.skill import Skill
 
 
-MAX_VARIABLES_CHARACTERS = 6_000
-"""The room of all variables in a prompt: about 1,500 tokens, as much as a long plan. The limits below let the beginning
-of many values be seen rather than the whole of a few.
-"""
-
-_MAX_VALUE = 2_000  # characters of one variable
-_MAX_STRING = 200  # characters of a text, alone or within a list
-_MAX_LOST, _MAX_REASON = 12, 100  # variables that could not be saved, and the characters of the reason
-_EXPLANATION = "# … stands for what is left out here, <same list as above> for a list that is shown above"
+RefinePrompt = Literal["conversation", "fresh"]
+"""Whether a refinement goes on with the conversation, or has a prompt of its own with the whole plan (the paper's)."""
 
 
 class Planner:
@@ -37,7 +31,7 @@ class Planner:
 
     ``task`` is the episode's task or a sub-task of it. The prompts show ``samples`` worked examples, that of the task's
     kind first, and only of ``sample_kinds`` if there are any; then ``skills``. Without ``asks`` they do not mention
-    ``ask_llm``.
+    ``ask_llm``. ``refine_prompt`` is the form of the prompts for refinements.
     """
 
     def __init__(
@@ -50,10 +44,14 @@ class Planner:
         sample_kinds: Sequence[str] = (),
         skills: Sequence[Skill] = (),
         asks: bool = True,
+        refine_prompt: RefinePrompt = "fresh",
     ) -> None:
         self._episode, self._prompts = episode, prompts
         task = task or episode.task
-        self._asks = asks
+        self._asks, self._refine_prompt = asks, refine_prompt
+        self._conversation: PlanConversation | None = None
+        self._reply: str | None = None  # the program in the latest reply; None after a repair
+        self._attempts: list[str] = []
         self._values = {
             "api": describe_api(episode.api),
             "sample": _worked_examples(episode, prompts, task.kind, samples, sample_kinds),
@@ -65,14 +63,35 @@ class Planner:
         }
 
     def draft(self) -> str:
-        return extract(self._ask("plan", **self._values))
+        messages = render_messages(self._prompts, "adaplanner/plan", **self._values)
+        self._conversation = PlanConversation(messages)
+        self._reply = extract(ask_messages(self._episode, self._prompts, "adaplanner/plan", "plan", messages))
+        return self._reply
 
     def repair(self, source: str, errors: str) -> str:
+        self._reply = None
         return extract(self._ask("check", source=source, errors=errors, asks=self._asks))
 
-    def refine(self, source: str, feedback: str, variables: Checkpoint) -> str:
-        shown = _describe_variables(variables)
-        return extract(self._ask("refine", **self._values, source=source, feedback=feedback, variables=shown))
+    def refine(self, report: RunReport) -> str:
+        reply, self._reply = self._reply, None
+        if self._refine_prompt == "fresh" or self._conversation is None:
+            values = self._values | prompt_values(report, _last_attempts(self._attempts))
+            text = self._ask("refine", **values, source=report.source)
+            self._attempts.append(report.summary)
+        else:
+            text = self._continue(self._conversation, report, report.source if reply is None else reply)
+        self._reply = extract(text)
+        return self._reply
+
+    def _continue(self, conversation: PlanConversation, report: RunReport, reply: str) -> str:
+        """The model's reply to the conversation, after it was told what happened to the plan of its last ``reply``."""
+        name = "adaplanner/turn"
+
+        def tell(dropped: Sequence[str]) -> str:
+            return render_text(self._prompts, name, **prompt_values(report, _last_attempts(dropped)))
+
+        conversation.add(ConversationTurn(reply, report.source, tell(()), report.summary), tell)
+        return ask_messages(self._episode, self._prompts, name, "refine", conversation.messages)
 
     def resume_step(self, previous: str, revised: str) -> int | None:
         number = re.search(r"\d{1,4}", self._ask("resume", previous=previous, revised=revised))
@@ -100,21 +119,7 @@ def _worked_examples(episode: Episode, prompts: Prompts, kind: str, count: int, 
     return "\n\n\n".join(islice(found, count)) or None
 
 
-def _describe_variables(variables: Checkpoint) -> str:
-    """The saved variables as lines ``name = value``, and what could not be saved, within MAX_VARIABLES_CHARACTERS."""
-    lost = _lost_lines(variables.dropped)
-    room = MAX_VARIABLES_CHARACTERS - sum(len(line) + 1 for line in lost) - len(_EXPLANATION) - _MAX_REASON
-    shown = variable_texts(decode(variables), room, max_each=_MAX_VALUE, max_string=_MAX_STRING)
-    lines = [_EXPLANATION] if shown.abbreviated else []
-    lines += [f"{clip_name(name)} = {text}" for name, text in shown.texts.items()]
-    if shown.unshown:
-        more = f" and {shown.unnamed:,} more" if shown.unnamed else ""
-        lines.append(f"# saved, but not shown: {', '.join(shown.unshown)}{more}")
-    return "\n".join(lines + lost)
-
-
-def _lost_lines(dropped: Mapping[str, str]) -> list[str]:
-    named = islice(dropped.items(), _MAX_LOST)
-    lines = [f"{clip_name(name)} was not saved ({one_line(why, _MAX_REASON)})" for name, why in named]
-    more = len(dropped) - len(lines)
-    return [*lines, f"# {more:,} more variables were not saved"] if more else lines
+def _last_attempts(summaries: Sequence[str]) -> tuple[str, ...]:
+    """The newest of the attempts, numbered."""
+    numbered = [f"{number}. {summary}" for number, summary in enumerate(summaries, 1)]
+    return tuple(numbered[-MAX_ATTEMPTS:])

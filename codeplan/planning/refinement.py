@@ -15,6 +15,8 @@ import msgspec
 from codeplan.episode.episode import Episode
 from codeplan.episode.rewind import actions_since_reset, rewind
 from codeplan.errors import SizeExceeded, UsageError
+from codeplan.planning.action_log import read_run
+from codeplan.planning.feedback import NextStart, RunReport, describe_outcome, describe_refusal
 from codeplan.planning.plan_check import Fixes, check_plan, record_check
 from codeplan.planning.plan_run import run_plan, start_event
 from codeplan.planning.plan_writer import PlanWriter
@@ -27,7 +29,6 @@ from codeplan.types import (
     Diagnostic,
     Ending,
     EnvironmentEnded,
-    Failed,
     Finished,
     NotSolved,
     Outcome,
@@ -35,7 +36,6 @@ from codeplan.types import (
     Purpose,
     Refused,
     Rejected,
-    Stopped,
     TooLarge,
 )
 
@@ -130,7 +130,7 @@ class RefinementLoop:
                 if self._is_subtask and self.claim:
                     return Claimed("the plan ran to its end")
             if number < self.settings.tries:
-                checked = self._refine(checked, attempt)
+                checked = self._refine(checked, attempt, number)
         if isinstance(checked, Rejected):
             return Refused(f"the last plan was refused: {checked.diagnostics[0]}")
         return NotSolved(f"no success in {self.settings.tries} tries")
@@ -143,15 +143,33 @@ class RefinementLoop:
             self._record_draft(lambda: self.writer.repair(self.source, ""), "check")
         return self._check()
 
-    def _refine(self, checked: Plan | Rejected, attempt: PlanAttempt | None) -> Plan | Rejected:
+    def _refine(self, checked: Plan | Rejected, attempt: PlanAttempt | None, number: int) -> Plan | Rejected:
+        """Have a better plan written after run ``number``, and check it."""
         self.episode.meter.reserve_refinement()
-        if isinstance(checked, Rejected):
-            feedback, variables = _format_errors(checked), Checkpoint()
-        else:
-            assert attempt is not None, "a plan that passed the check has run"
-            feedback, variables = self._feedback(attempt.outcome), _last_variables(attempt.outcome)
-        self._record_draft(lambda: self.writer.refine(self.source, feedback, variables), "refine")
+        report = self._report(checked, attempt, number)
+        self._record_draft(lambda: self.writer.refine(report), "refine")
         return self._check()
+
+    def _report(self, checked: Plan | Rejected, attempt: PlanAttempt | None, number: int) -> RunReport:
+        """What happened to the latest plan, which was refused or is that of ``attempt``."""
+        next_start: NextStart = "resume"
+        if attempt is None or number + 1 >= self.settings.start_over_from:
+            next_start = "first step"
+        if attempt is not None and self.settings.after_failure == "restart":
+            next_start = "reset"
+        if isinstance(checked, Rejected):
+            return RunReport(source=self.source, problem=describe_refusal(checked), next_start=next_start)
+        assert attempt is not None, "a plan that passed the check has run"
+        return RunReport(
+            source=self.source,
+            problem=describe_outcome(attempt.outcome, self.agent.report()),
+            plan=checked,
+            outcome=attempt.outcome,
+            events=read_run(self.episode.trace.events),
+            observation=self.episode.observation.text,
+            variables=_last_variables(attempt.outcome),
+            next_start=next_start,
+        )
 
     def _check(self) -> Plan | Rejected:
         """Check the latest plan. While it is refused, have it repaired, unless ``code_check`` is ``always``."""
@@ -159,7 +177,7 @@ class RefinementLoop:
         for _ in range(MAX_REPAIRS if self.settings.code_check == "on-error" else 0):
             if isinstance(checked, Plan):
                 break
-            errors = _format_errors(checked)
+            errors = describe_refusal(checked)
             self._record_draft(partial(self.writer.repair, self.source, errors), "check")
             checked = self._check_once()
         return checked
@@ -183,17 +201,6 @@ class RefinementLoop:
             self.source, self._overlong = "", Rejected("", (reason,))
         self._plan_count += 1
         self.episode.record(PlanDrafted(number=self._plan_count, origin=origin, source=self.source))
-
-    def _feedback(self, outcome: Outcome) -> str:
-        match outcome:
-            case Failed():
-                where = f"[Step {outcome.step}]" if outcome.step else "code outside the steps"
-                return f"{where}, line {outcome.line} raised {outcome.error}: {outcome.message}"
-            case Stopped():
-                where = f" in [Step {outcome.step}]" if outcome.step else ""
-                return f"The plan was stopped{where}: {outcome.message}"
-            case Finished():
-                return f"The plan ran to its end without an error, but the task is not done. {self.agent.report()}"
 
     # -------------------------------------------------------------- running
 
@@ -232,10 +239,6 @@ class RefinementLoop:
         if isinstance(before.outcome, Finished):
             return {s.number: state for s in plan.steps if s.number == last + 1}
         return {last: state} if self.settings.resume_state == "failure" else {}
-
-
-def _format_errors(rejected: Rejected) -> str:
-    return "\n".join(str(d) for d in rejected.diagnostics)
 
 
 def _last_variables(outcome: Outcome) -> Checkpoint:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from codeplan.planning.feedback import RunReport
 from codeplan.planning.plan_writer import PlanWriter
 from codeplan.skills.parameter_binding import (
     BindingError,
@@ -13,7 +14,6 @@ from codeplan.skills.parameter_binding import (
     read_parameters,
 )
 from codeplan.skills.skill import Skill
-from codeplan.types import Checkpoint
 
 
 class BindingPlanWriter(PlanWriter, Protocol):
@@ -49,9 +49,9 @@ class SkillPlanWriter:
         """A new plan if the check refuses the skill's; then the planner's repair."""
         return self._draft_new_plan() if self.uses_skill_plan else self._planner.repair(source, errors)
 
-    def refine(self, source: str, feedback: str, variables: Checkpoint) -> str:
+    def refine(self, report: RunReport) -> str:
         """A new plan if the skill's fails; then the planner's refinement."""
-        return self._draft_new_plan() if self.uses_skill_plan else self._planner.refine(source, feedback, variables)
+        return self._draft_new_plan() if self.uses_skill_plan else self._planner.refine(report)
 
     def resume_step(self, previous: str, revised: str) -> int | None:
         """The planner's answer."""

@@ -23,8 +23,7 @@ from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.methods.react import ReAct
 from codeplan.methods.reflexion import Reflexion
 from codeplan.methods.try_again import TryAgain
-from codeplan.planning.asking import MAX_PART_CHARS
-from codeplan.planning.planner import MAX_VARIABLES_CHARACTERS
+from codeplan.planning.prompt_sizes import MAX_CONVERSATION_CHARS, MAX_PART_CHARS
 from codeplan.recording.events import EpisodeEnded, ModelCalled, PlanRejected, StepEntered, TextPrinted, WarningIssued
 from codeplan.recording.trace import Trace
 from codeplan.recording.trace_size import MAX_EVENT_BYTES, MAX_SAVED_VALUES, MAX_TRACE_BYTES, TraceSize
@@ -428,8 +427,10 @@ def test_the_documentation_names_the_sizes() -> None:
         "a trace": f"{MAX_TRACE_BYTES - 4 * MAX_EVENT_BYTES >> 20} MiB",
         "the checkpoints of an episode": f"{MAX_SAVED_VALUES:,} values",
     }
-    parts = f"{MAX_PART_CHARS['feedback']:,} characters, the plan {MAX_PART_CHARS['source']:,} and the variables"
-    assert f"{parts} {MAX_VARIABLES_CHARACTERS:,}" in text
+    assert f"{MAX_PART_CHARS['feedback']:,} characters, the plan {MAX_PART_CHARS['source']:,}, and the log" in text
+    assert {MAX_PART_CHARS[part] for part in ("log", "newest", "printed", "now", "variables")} == {6_000}
+    assert "the variables 6,000 each" in " ".join(text.split())
+    assert f"longer than {MAX_CONVERSATION_CHARS:,} characters" in text
 
 
 class PrintsTooMuch:

@@ -27,6 +27,7 @@ DEFAULTS = {
         "after_failure": "resume",
         "samples": 1,
         "asks": True,
+        "refine_prompt": "fresh",
         "sample_kinds": "",
         "library": None,
         "skills": 2,

@@ -11,7 +11,7 @@ import pytest
 from support.boxes import Boxes, Replies
 from support.foreign_values import VALUES, as_plan, count_steps
 
-from codeplan.planning.planner import MAX_VARIABLES_CHARACTERS
+from codeplan.planning.prompt_sizes import MAX_PART_CHARS
 from codeplan.recording.events import PlanFailed
 from codeplan.report.json_output import MAX_VARIABLES_BYTES, outcome_as_json
 from codeplan.report.pages import variable_text
@@ -47,7 +47,7 @@ def test_the_prompt_after_a_failed_assertion_shows_them_within_one_room(body: st
     assert model.purposes == ["plan", "refine"]
     prompt = model.asked[1][1][-1]["content"]
     variables = prompt.split("<variables>\n")[1].split("\n</variables>")[0]
-    assert 0 < len(variables) <= MAX_VARIABLES_CHARACTERS
+    assert 0 < len(variables) <= MAX_PART_CHARS["variables"]
     known = {"#", *_names(body)}
     assert all(line.split()[0] in known for line in variables.splitlines())
 

@@ -23,11 +23,17 @@ CHATS = {
     "adaplanner/check": ("source", "errors", "asks"),
     "adaplanner/refine": (
         *("api", "sample", "skills", "observation", "goal", "notes", "asks", "source", "feedback", "variables"),
+        *("failed_line", "fixes", "log", "printed", "now", "left", "attempts", "refused", "finished", "step"),
+        "next_start",
     ),
     "adaplanner/resume": ("previous", "revised"),
     "adaplanner/ask": ("question",),
     "adaplanner/bind": ("earlier", "parameters", "observation", "goal"),
 }
+LINES = ("notes", "fixes", "left", "attempts")
+"""Values that are a tuple of lines."""
+UNSHOWN = {"asks", "refused", "finished", "step", "next_start"}
+"""Values that choose between sentences."""
 PROMPTS = Prompts()
 
 
@@ -38,8 +44,7 @@ def chat(name, **values):
         given["skills"] = (Skill("skill-1", "household", "<skills>"),)
     if "parameters" in given and "parameters" not in values:
         given["parameters"] = (SkillParameter("the_item", "<parameters>"),)
-    if "notes" in given and "notes" not in values:
-        given["notes"] = ("<notes>",)
+    given |= {value: (f"<{value}>",) for value in LINES if value in given and value not in values}
     system, user = PROMPTS.messages(name, **given)
     assert (system["role"], user["role"]) == ("system", "user")
     return system["content"], user["content"]
@@ -48,7 +53,7 @@ def chat(name, **values):
 @pytest.mark.parametrize("name", CHATS)
 def test_every_value_of_a_prompt_is_shown(name):
     shown = "\n".join(chat(name))
-    assert all(f"<{value}>" in shown for value in CHATS[name] if value != "asks")
+    assert all(f"<{value}>" in shown for value in CHATS[name] if value not in UNSHOWN)
 
 
 @pytest.mark.parametrize("name", ["adaplanner/plan", "adaplanner/check", "adaplanner/refine"])
@@ -59,7 +64,7 @@ def test_where_plans_may_not_ask_the_prompts_do_not_speak_of_it(name):
 
 @pytest.mark.parametrize("name", ["adaplanner/plan", "adaplanner/refine"])
 def test_what_is_the_same_for_every_task_of_a_kind_comes_first(name):
-    this_task = {v: "another" for v in CHATS[name] if v not in ("api", "sample", "skills")}
+    this_task = {v: "another" for v in CHATS[name] if v not in ("api", "sample", "skills", *LINES)}
     assert chat(name)[0] == chat(name, **this_task)[0]
 
 

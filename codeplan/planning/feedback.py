@@ -1,0 +1,144 @@
+"""What the writer of a refined plan is told: a report on the latest plan, and its text within bounds."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from itertools import islice
+from typing import Final, Literal
+
+from codeplan.planning.action_log import RunEvents, format_log
+from codeplan.planning.prompt_sizes import MAX_FIXES_SHOWN, MAX_PART_CHARS
+from codeplan.sandbox import decode
+from codeplan.types import Checkpoint, Failed, Finished, Fix, Outcome, Plan, Rejected, Stopped, Value
+from codeplan.untrusted.excerpts import excerpt
+from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.variables import clip_name, variable_texts
+
+NextStart = Literal["resume", "first step", "reset"]
+"""Where the next plan starts: at the resume point, at its first step in the world as it is, or there after a reset."""
+
+_MAX_VALUE: Final = 2_000  # characters of one variable
+_MAX_STRING: Final = 200  # characters of a text, alone or within a list
+_MAX_LOST, _MAX_REASON = 12, 100  # variables that could not be saved, and the characters of the reason
+_MAX_CODE: Final = 200  # characters of the line that failed
+_MAX_SUMMARY: Final = 200  # characters of what is said of an earlier attempt
+_EXPLANATION: Final = "# … stands for what is left out here, <same list as above> for a list that is shown above"
+_NAME: Final = re.compile(r"\w+")
+
+
+class RunReport(Value, frozen=True):
+    """What happened to the latest plan.
+
+    ``source`` is its text after the check's fixes. ``plan`` and ``outcome`` are None if the check refused it.
+    ``problem`` is the first sentence on what went wrong. ``events`` are those of the run, ``observation`` is the newest
+    one. ``variables`` are those that the next plan can start with. ``left`` has a line for each limit. ``next_start``
+    says where the next plan starts.
+    """
+
+    source: str
+    problem: str
+    plan: Plan | None = None
+    outcome: Outcome | None = None
+    events: RunEvents = RunEvents()
+    observation: str = ""
+    variables: Checkpoint = Checkpoint()
+    left: tuple[str, ...] = ()
+    next_start: NextStart = "resume"
+
+    @property
+    def summary(self) -> str:
+        """The attempt in a line."""
+        if self.outcome is None:
+            return one_line(f"refused before it ran: {self.problem}", _MAX_SUMMARY)
+        actions = sum(e.number is not None for e in self.events.exchanges)
+        done = f"from [Step {self.events.started_from}] on, {actions:,} actions: "
+        return one_line(f"{done}{self.problem}", _MAX_SUMMARY)
+
+
+def describe_refusal(rejected: Rejected) -> str:
+    """The reasons of the check, one in a line."""
+    return "\n".join(str(d) for d in rejected.diagnostics)
+
+
+def describe_outcome(outcome: Outcome, agent_report: str) -> str:
+    """What went wrong in a run. ``agent_report`` is what the agent says of itself, for a plan that ran to its end."""
+    match outcome:
+        case Failed():
+            where = f"[Step {outcome.step}]" if outcome.step else "code outside the steps"
+            return f"{where}, line {outcome.line} raised {outcome.error}: {outcome.message}"
+        case Stopped():
+            where = f" in [Step {outcome.step}]" if outcome.step else ""
+            return f"The plan was stopped{where}: {outcome.message}"
+        case Finished():
+            return f"The plan ran to its end without an error, but the task is not done. {agent_report}"
+
+
+def prompt_values(report: RunReport, attempts: tuple[str, ...]) -> dict[str, object]:
+    """The values of ``adaplanner/turn``, within MAX_PART_CHARS. ``attempts`` has a line for each earlier one."""
+    outcome = report.outcome
+    return {
+        "feedback": excerpt(report.problem, MAX_PART_CHARS["feedback"]),
+        "failed_line": _failed_line(report),
+        "log": format_log(report.events.exchanges, MAX_PART_CHARS["log"], MAX_PART_CHARS["newest"]),
+        "printed": excerpt(report.events.printed.strip("\n"), MAX_PART_CHARS["printed"], start=0.5),
+        "now": _observation_now(report),
+        "variables": _describe_variables(report),
+        "fixes": _fix_lines(report.plan.fixes if report.plan else ()),
+        "left": report.left,
+        "attempts": attempts,
+        "refused": outcome is None,
+        "finished": isinstance(outcome, Finished),
+        "step": outcome.step if outcome else None,
+        "next_start": report.next_start,
+    }
+
+
+def _failed_line(report: RunReport) -> str:
+    """The line of code that failed, without its margin; empty if there is none."""
+    number = None if report.outcome is None or isinstance(report.outcome, Finished) else report.outcome.line
+    lines = re.split(r"\r\n|\r|\n", report.source)
+    return one_line(lines[number - 1], _MAX_CODE) if number and 0 < number <= len(lines) else ""
+
+
+def _observation_now(report: RunReport) -> str:
+    """The newest observation; empty if the log ends with it, or if there was no run."""
+    answers = [e.answer for e in report.events.exchanges if e.number is not None][-1:]
+    shown = report.outcome is None or report.observation in answers
+    return "" if shown else excerpt(report.observation, MAX_PART_CHARS["now"], start=0.7)
+
+
+def _fix_lines(fixes: tuple[Fix, ...]) -> tuple[str, ...]:
+    more = len(fixes) - MAX_FIXES_SHOWN
+    return (*map(str, fixes[:MAX_FIXES_SHOWN]), *([f"and {more:,} more"] if more > 0 else []))
+
+
+# ------------------------------------------------------------------ variables
+
+
+def _describe_variables(report: RunReport) -> str:
+    """The plan's saved variables as lines ``name = value``, and what could not be saved, within MAX_PART_CHARS.
+
+    Left out are names that the plan does not contain, which older plans have set, and helper functions.
+    """
+    if report.plan is None:
+        return ""
+    known = {*_NAME.findall(unicodedata.normalize("NFKC", report.plan.source))}
+    values = {name: value for name, value in decode(report.variables).items() if name in known}
+    lost = _lost_lines({n: why for n, why in report.variables.dropped.items() if n not in report.plan.provides})
+    room = MAX_PART_CHARS["variables"] - sum(len(line) + 1 for line in lost) - len(_EXPLANATION) - _MAX_REASON
+    shown = variable_texts(values, room, max_each=_MAX_VALUE, max_string=_MAX_STRING)
+    lines = [_EXPLANATION] if shown.abbreviated else []
+    lines += [f"{clip_name(name)} = {text}" for name, text in shown.texts.items()]
+    if shown.unshown:
+        more = f" and {shown.unnamed:,} more" if shown.unnamed else ""
+        lines.append(f"# saved, but not shown: {', '.join(shown.unshown)}{more}")
+    return "\n".join(lines + lost)
+
+
+def _lost_lines(dropped: Mapping[str, str]) -> list[str]:
+    named = islice(dropped.items(), _MAX_LOST)
+    lines = [f"{clip_name(name)} was not saved ({one_line(why, _MAX_REASON)})" for name, why in named]
+    more = len(dropped) - len(lines)
+    return [*lines, f"# {more:,} more variables were not saved"] if more else lines
