@@ -17,16 +17,23 @@ def agent_api(agent: type) -> AgentApi:
     A name is public unless it begins with an underscore. Attributes are annotations, properties, plain class values,
     and what ``__init__`` sets on ``self`` (except its first parameter, the callable that acts). A class may declare
     other names of its methods: ``_aliases = {"press": "press_key"}``. Models know such names from elsewhere; the check
-    rewrites them.
+    rewrites them. A class that is made at run time declares its whole API: ``_api``, an AgentApi.
     """
+    declared = vars(agent).get("_api")
+    if isinstance(declared, AgentApi):
+        return declared
     methods = tuple(_method(name, f) for name, f in _members(agent) if inspect.isfunction(f))
     aliases = tuple(getattr(agent, "_aliases", {}).items())
     return AgentApi(methods, tuple(_attributes(agent)), inspect.getdoc(agent) or "", aliases)
 
 
 def describe_api(api: AgentApi) -> str:
-    """The API as the class stub that prompts show: signatures and docstrings without bodies."""
-    lines = ["class Agent:"]
+    """The API as the class stub that prompts show: signatures and docstrings without bodies.
+
+    Before the class stand the names of types that its signatures use.
+    """
+    lines = [line for t in api.types for line in (*t.text.splitlines(), "")]
+    lines += ["class Agent:"]
     lines += [f"    {line}".rstrip() for line in _docstring(api.doc)]
     for a in api.attributes:
         note = f"  # {a.doc}" if a.doc else ""

@@ -61,7 +61,14 @@ class Diverged(CodeplanError):
 
 
 class AgentError(CodeplanError):
-    """Raised by an agent's method. The plan receives the message in a RuntimeError."""
+    """Raised by an agent's method. The plan receives the message in the built-in exception that ``error`` names.
+
+    That is one of the exceptions that plans know (``codeplan.sandbox.runtime.names``), otherwise a RuntimeError.
+    """
+
+    def __init__(self, message: str = "", error: str = "RuntimeError") -> None:
+        super().__init__(message)
+        self.error = error
 
 
 class SizeExceeded(AgentError):

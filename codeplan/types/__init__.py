@@ -5,7 +5,7 @@ Plain data can be written to a trace, sent to a worker or compared without runni
 
 from __future__ import annotations
 
-from codeplan.types.agent import AgentApi, AgentAttribute, AgentMethod, AgentParameter
+from codeplan.types.agent import AgentApi, AgentAttribute, AgentMethod, AgentParameter, AgentType
 from codeplan.types.ending import (
     BudgetSpent,
     Claimed,
@@ -36,6 +36,7 @@ __all__ = [
     "AgentAttribute",
     "AgentMethod",
     "AgentParameter",
+    "AgentType",
     "BudgetSpent",
     "Checkpoint",
     "Claimed",

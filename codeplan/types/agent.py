@@ -34,17 +34,25 @@ class AgentAttribute(Value, frozen=True):
     doc: str = ""
 
 
+class AgentType(Value, frozen=True):
+    """A name in signatures that stands for plain data; ``text`` says for which, in Python's notation."""
+
+    name: str
+    text: str
+
+
 class AgentApi(Value, frozen=True):
     """Everything that a plan may use of an agent; made by ``codeplan.agent_api.agent_api``.
 
     ``aliases`` are pairs of another name, under which models look for a method, and the method's name. The check
-    rewrites them.
+    rewrites them. ``types`` are the names in signatures that a reader must have explained.
     """
 
     methods: tuple[AgentMethod, ...] = ()
     attributes: tuple[AgentAttribute, ...] = ()
     doc: str = ""
     aliases: tuple[tuple[str, str], ...] = ()
+    types: tuple[AgentType, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 import resource
 import signal
@@ -100,7 +101,8 @@ class HostClient:
     def call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
         """Call an agent method.
 
-        Raises TypeError if an argument is not plain data, RuntimeError if the call failed.
+        Raises TypeError if an argument is not plain data, and what the host names (RuntimeError, mostly) if the call
+        failed.
         """
         self._calls += 1
         self._require_within("calls", self._calls, self._limits.calls)
@@ -171,7 +173,8 @@ class HostClient:
             self._timer.is_armed = True
         if isinstance(reply, frames.ResultFrame):
             return values.unpack_value(reply.value)
-        raise RuntimeError(reply.message if isinstance(reply, frames.ErrorFrame) else "the host gave no answer")
+        assert isinstance(reply, frames.ErrorFrame), "the conversation allows no other answer"
+        raise _failure(reply)
 
     def _require_within(self, limit: str, value: int, allowed: int) -> None:
         self._refuse_after_failure()
@@ -186,6 +189,12 @@ class HostClient:
     def _record_expiry(self, limit: LimitExceeded) -> None:
         if self.failure is None:
             self.failure = limit
+
+
+def _failure(reply: frames.ErrorFrame) -> Exception:
+    """The exception that the host names. It is one of CALL_ERRORS: the worker may believe its host."""
+    kind: type[Exception] = getattr(builtins, reply.error)
+    return kind(reply.message)
 
 
 def _pack_argument(method: str, value: object) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
@@ -13,6 +14,7 @@ from codeplan.sandbox.limits import shorten
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.frames import CallFrame, ErrorFrame, ResultFrame
 from codeplan.sandbox.protocol.values import NotPlainData, escape_surrogates, pack_value, unpack_value
+from codeplan.sandbox.runtime.names import CALL_ERRORS
 from codeplan.types import Observation
 from codeplan.untrusted.values import in_quotes
 
@@ -77,7 +79,7 @@ class AgentPort:
         try:
             value = run_untimed(action)
         except AgentError as error:
-            return ErrorFrame(_plan_message(str(error)))
+            return _error_frame(error)
         except CodeplanError:
             raise
         except Exception as error:
@@ -125,6 +127,15 @@ def _pack_result(name: str, value: object, *, text_only: bool) -> ResultFrame | 
     if frames.packed_size(result) > MAX_RESULT_BYTES:
         return ErrorFrame(f"{name} returned more than {MAX_RESULT_BYTES:,} bytes")
     return result
+
+
+def _error_frame(error: AgentError) -> ErrorFrame:
+    """The error as the plan receives it. If plans lack the exception, they get its nearest base that they know."""
+    kind = getattr(builtins, error.error, RuntimeError)
+    bases = kind.__mro__ if isinstance(kind, type) else ()
+    name = next((base.__name__ for base in bases if base.__name__ in CALL_ERRORS), "RuntimeError")
+    prefix = "" if name == error.error else f"{error.error}: "
+    return ErrorFrame(_plan_message(prefix + str(error)), name)
 
 
 def _plan_message(text: str) -> str:

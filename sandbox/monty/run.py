@@ -145,7 +145,7 @@ class MontyRun:
         except frames.ProtocolError as error:
             return _error_result("TypeError", str(error))
         if isinstance(reply, frames.ErrorFrame):
-            return _error_result("RuntimeError", reply.message)
+            return _error_result(reply.error, reply.message)
         return {"return_value": unpack_value(reply.value)}
 
     def _take_step(self, step: int | None, table: Any) -> None:

@@ -102,9 +102,10 @@ class ResultFrame(Frame, frozen=True):
 
 
 class ErrorFrame(Frame, frozen=True):
-    """The call, read or question failed; the plan may see the message."""
+    """The call, read or question failed; the plan may see the message, in the built-in exception named ``error``."""
 
     message: str
+    error: str = "RuntimeError"
 
 
 HostFrame: TypeAlias = SetupFrame | CheckJob | AnalysisJob | RunJob | ResultFrame | ErrorFrame

@@ -24,6 +24,11 @@ ALLOWED_EXCEPTIONS = split_names(
 )
 """Exceptions by name. All derive from Exception: no plan may catch a limit."""
 
+CALL_ERRORS = ALLOWED_EXCEPTIONS - split_names(
+    "AssertionError Exception StopIteration UnicodeDecodeError UnicodeEncodeError"
+)
+"""Exceptions that a failed call of the agent may raise in a plan. Each takes one text, and means nothing else there."""
+
 PLAIN_BUILTINS = split_names(
     "abs all any ascii bin bool bytes callable chr complex dict divmod enumerate filter float frozenset "
     "hex int isinstance issubclass len list map max min next oct ord range repr reversed round set slice "

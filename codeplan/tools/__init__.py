@@ -1,0 +1,10 @@
+"""The user's own tools: what a plan may call, and the environment that offers them to a plan."""
+
+from __future__ import annotations
+
+from codeplan.tools.environment import ToolEnvironment
+from codeplan.tools.python_tools import python_tools
+from codeplan.tools.tool import Tool
+from codeplan.tools.toolset import Toolset
+
+__all__ = ["Tool", "ToolEnvironment", "Toolset", "python_tools"]

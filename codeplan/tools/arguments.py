@@ -1,0 +1,75 @@
+"""Checks and converts the arguments of a call, by the annotations of a Python function, with pydantic.
+
+Pydantic is imported when the first tool is built: codeplan without tools starts faster without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from codeplan.errors import AgentError
+from codeplan.tools.annotations import TypeWriter
+from codeplan.tools.readable_dicts import with_readable_dicts
+from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.values import value_text
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+_MAX_PATH = 100
+_MAX_GIVEN = 80
+_MAX_SENTENCE = 300
+
+Converter = Callable[[Any], Any]
+"""Makes what a parameter takes of plain data. Raises: pydantic.ValidationError."""
+
+
+class UnsupportedType(Exception):
+    """Names the type that plain data cannot stand for."""
+
+
+def build_converter(annotation: Any) -> Converter | None:
+    """The converter for an annotation; None if it takes everything.
+
+    Raises: UnsupportedType: plain data cannot stand for the type.
+    """
+    if annotation is Any or annotation is object or isinstance(annotation, str | TypeVar):
+        return None
+    from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
+
+    try:
+        return TypeAdapter(with_readable_dicts(annotation)).validator.validate_python
+    except PydanticSchemaGenerationError:
+        raise UnsupportedType(TypeWriter().text(annotation)) from None
+    except PydanticUserError as error:
+        raise UnsupportedType(f"{TypeWriter().text(annotation)} ({one_line(error.message, _MAX_SENTENCE)})") from None
+
+
+def convert_arguments(tool: str, converters: Mapping[str, Converter], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments as the function takes them.
+
+    Raises: AgentError: one does not fit; one sentence with its path. The plan gets a TypeError, or a ValueError if the
+    type fits.
+    """
+    from pydantic import ValidationError
+
+    converted = dict(arguments)
+    for name, value in arguments.items():
+        if convert := converters.get(name):
+            try:
+                converted[name] = convert(value)
+            except ValidationError as error:
+                raise _misfit(tool, name, error) from None
+    return converted
+
+
+def _misfit(tool: str, parameter: str, error: ValidationError) -> AgentError:
+    first, *others = error.errors(include_url=False, include_context=False)
+    path = parameter + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
+    given = "" if first["type"] == "missing" else f" (given: {value_text(first['input'], _MAX_GIVEN)})"
+    more = f", and {len(others)} more" if others else ""
+    sentence = f"{tool} was called wrongly: {one_line(path, _MAX_PATH)}: {first['msg']}{given}{more}"
+    return AgentError(
+        one_line(sentence, _MAX_SENTENCE), "TypeError" if first["type"].endswith("_type") else "ValueError"
+    )

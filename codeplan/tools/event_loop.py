@@ -1,0 +1,65 @@
+"""An event loop in a thread of its own, for asynchronous tools. The episode waits for each of their answers."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Coroutine
+from contextvars import Context, copy_context
+from typing import Any, TypeVar
+
+_T = TypeVar("_T")
+
+
+class LoopThread:
+    """One loop for one episode, started on first use. What a tool starts in it goes on between calls."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    def run(self, awaitable: Awaitable[_T]) -> _T:
+        """Wait for the result, or raise the exception. An interrupt of the waiting thread cancels the call."""
+        call = _in_context(_awaited(awaitable), copy_context())
+        future = asyncio.run_coroutine_threadsafe(call, self._running_loop())
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def close(self) -> None:
+        """Cancel what still runs, and end the thread. Safe to call twice."""
+        loop, thread = self._loop, self._thread
+        self._loop = self._thread = None
+        if loop is None or thread is None:
+            return
+        asyncio.run_coroutine_threadsafe(_cancel_others(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(target=self._loop.run_forever, name="codeplan-tools", daemon=True)
+            self._thread.start()
+        return self._loop
+
+
+async def _awaited(awaitable: Awaitable[_T]) -> _T:
+    return await awaitable
+
+
+async def _in_context(call: Coroutine[Any, Any, _T], context: Context) -> _T:
+    """The caller's context variables hold in the call."""
+    return await asyncio.get_running_loop().create_task(call, context=context)
+
+
+async def _cancel_others() -> None:
+    loop = asyncio.get_running_loop()
+    others = [task for task in asyncio.all_tasks(loop) if task is not asyncio.current_task()]
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    await loop.shutdown_asyncgens()

@@ -1,0 +1,157 @@
+"""Tools from Python: functions, the public methods of objects, the public functions of modules."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from types import ModuleType
+from typing import Any
+
+from codeplan.errors import UsageError
+from codeplan.tools.annotations import TypeWriter, describe, signature_text, type_hints
+from codeplan.tools.arguments import Converter, UnsupportedType, build_converter, convert_arguments
+from codeplan.tools.tool import Tool, name_fault
+from codeplan.types import AgentMethod, AgentParameter
+from codeplan.untrusted.values import in_quotes
+
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def python_tools(*things: object) -> tuple[Tool, ...]:
+    """The tools of functions, objects (their public methods) and modules (their public functions), in this order.
+
+    A Tool stands for itself. Parameters are described and checked by their annotations; one without an annotation takes
+    any plain data. A parameter that has a default, and a type that plain data cannot stand for, keeps its default.
+
+    Raises: UsageError: something offers no tool, or its signature cannot be read or not be called with plain data.
+    """
+    types = TypeWriter()
+    return tuple(tool for thing in things for tool in _tools_of(thing, types))
+
+
+def _tools_of(thing: object, types: TypeWriter) -> Iterator[Tool]:
+    if isinstance(thing, Tool):
+        yield thing
+        return
+    for name, function in _functions_of(thing):
+        yield _build_tool(name, function, types)
+
+
+def _functions_of(thing: object) -> list[tuple[str, Callable[..., Any]]]:
+    if isinstance(thing, ModuleType):
+        return _required(_module_functions(thing), f"the module {thing.__name__} has no public functions")
+    if isinstance(thing, type):
+        name = thing.__name__
+        raise UsageError(
+            f"{name} is a class; give an object of it, such as {name}(), whose public methods become tools"
+        )
+    if inspect.isroutine(thing) or isinstance(thing, functools.partial):
+        return [(_function_name(thing), thing)]
+    fault = f"an object of the type {type(thing).__name__} has no public methods; give a function or another object"
+    return _required(_methods(thing), fault)
+
+
+def _required(found: list[tuple[str, Callable[..., Any]]], fault: str) -> list[tuple[str, Callable[..., Any]]]:
+    if not found:
+        raise UsageError(fault)
+    return found
+
+
+def _function_name(function: Any) -> str:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def _module_functions(module: ModuleType) -> list[tuple[str, Callable[..., Any]]]:
+    """The functions that ``__all__`` names, or else those that the module defines itself."""
+    named = getattr(module, "__all__", None)
+    own = {n: v for n, v in vars(module).items() if inspect.isroutine(v) and not n.startswith("_")}
+    if named is not None:
+        return [(n, own[n]) for n in named if n in own]
+    return [(n, f) for n, f in own.items() if getattr(f, "__module__", None) == module.__name__]
+
+
+def _methods(thing: object) -> list[tuple[str, Callable[..., Any]]]:
+    """The public methods of an object, base classes first. Properties are not read."""
+    names = dict.fromkeys(
+        name
+        for cls in reversed(type(thing).__mro__[:-1])
+        for name, value in vars(cls).items()
+        if not name.startswith("_") and (inspect.isroutine(value) or isinstance(value, staticmethod | classmethod))
+    )
+    return [(name, method) for name in names if callable(method := getattr(thing, name))]
+
+
+def _build_tool(name: str, function: Callable[..., Any], types: TypeWriter) -> Tool:
+    if fault := name_fault(name):
+        raise UsageError(f"the function {in_quotes(name)} cannot be a tool: {fault}")
+    signature, converters = _read_signature(name, function)
+    parameters = tuple(_parameter(p) for p in signature.parameters.values())
+    method = AgentMethod(name, signature_text(signature, types), _doc(function, signature), parameters)
+    return Tool(method, _PythonCall(name, function, signature, converters), tuple(types.types.values()))
+
+
+class _PythonCall:
+    """Calls a function with checked arguments."""
+
+    def __init__(
+        self, name: str, function: Callable[..., Any], signature: inspect.Signature, converters: Mapping[str, Converter]
+    ) -> None:
+        self._name, self._function, self._signature, self._converters = name, function, signature, converters
+
+    def __call__(self, arguments: Mapping[str, Any]) -> object:
+        converted = convert_arguments(self._name, self._converters, arguments)
+        bound = inspect.BoundArguments(self._signature, converted)
+        return self._function(*bound.args, **bound.kwargs)
+
+
+def _read_signature(name: str, function: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, Converter]]:
+    """The signature with evaluated annotations, and the converters of its parameters."""
+    try:
+        signature = inspect.signature(function)
+    except (ValueError, TypeError):
+        raise UsageError(f"the signature of {name} cannot be read; wrap it in a function of your own") from None
+    hints = type_hints(_annotated(function))
+    kept: list[inspect.Parameter] = []
+    converters: dict[str, Converter] = {}
+    for parameter in signature.parameters.values():
+        annotation = hints.get(parameter.name, Any)
+        try:
+            converter = build_converter(_whole(parameter, annotation))
+        except UnsupportedType as type_name:
+            if parameter.default is parameter.empty and parameter.kind not in _VARIADIC:
+                raise UsageError(
+                    f"{name} cannot be a tool: plain data cannot stand for the type of its parameter {parameter.name}, "
+                    f"{type_name}; give it a default or wrap the function"
+                ) from None
+            continue
+        kept.append(parameter.replace(annotation=annotation))
+        converters |= {parameter.name: converter} if converter else {}
+    return signature.replace(parameters=kept, return_annotation=hints.get("return", Any)), converters
+
+
+def _annotated(function: Any) -> Any:
+    """The function whose annotations count: that inside decorators, partial objects and methods."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return inspect.unwrap(getattr(function, "__func__", function))
+
+
+def _whole(parameter: inspect.Parameter, annotation: Any) -> Any:
+    """The type of all that a parameter takes: a list for ``*args``, a dict for ``**kwargs``."""
+    if annotation is Any or parameter.kind not in _VARIADIC:
+        return annotation
+    return list[annotation] if parameter.kind is parameter.VAR_POSITIONAL else dict[str, annotation]
+
+
+def _parameter(p: inspect.Parameter) -> AgentParameter:
+    return AgentParameter(p.name, p.kind.name, required=p.default is p.empty and p.kind not in _VARIADIC)  # type: ignore[arg-type]
+
+
+def _doc(function: Any, signature: inspect.Signature) -> str:
+    """The docstring, and what annotations say about parameters."""
+    doc = inspect.getdoc(_annotated(function)) or ""
+    notes = [f"{p.name}: {note}" for p in signature.parameters.values() if (note := describe(p.annotation))]
+    return "\n".join([doc, *notes] if doc else notes)

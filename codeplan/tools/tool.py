@@ -1,0 +1,99 @@
+"""The port of a tool: what a plan reads about it, and how the host calls it."""
+
+from __future__ import annotations
+
+import inspect
+import keyword
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from codeplan.errors import AgentError, UsageError
+from codeplan.types import AgentMethod, AgentParameter, AgentType
+from codeplan.untrusted.values import in_quotes
+
+Approval: TypeAlias = Literal["allow", "ask", "deny"]
+"""What happens to a call: it is made, it is made if somebody approves it, or it is refused."""
+
+ToolCall: TypeAlias = Callable[[Mapping[str, Any]], object | Awaitable[object]]
+"""Calls a tool with its arguments by parameter name, ``*args`` as a list and ``**kwargs`` as a dict.
+
+The arguments are plain data that a plan made: the tool checks them before anything happens. The result becomes plain
+data (see ``wire.to_json_data``). A tool raises AgentError to tell the plan what was wrong with the call; any other
+exception is a failure of the tool, which the developer sees with its traceback.
+"""
+
+MAX_TOOL_NAME_CHARS = 100
+"""Maximum length of a tool's name, in characters."""
+
+RESERVED_TOOL_NAMES = frozenset({"report"})
+"""Names of the agent's own methods."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A function that plans may call as a method of their agent.
+
+    ``method`` is what plans and models know of it; its ``parameters`` decide which calls fit. ``types`` explain the
+    names that its signature uses. ``approval`` holds unless the user's patterns say otherwise.
+
+    Raises: UsageError: the name cannot be a method's name in a plan.
+    """
+
+    method: AgentMethod
+    call: ToolCall
+    types: tuple[AgentType, ...] = ()
+    approval: Approval = "allow"
+    signature: inspect.Signature = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if fault := name_fault(self.name):
+            raise UsageError(f"a tool cannot have the name {in_quotes(self.name)}: {fault}")
+        object.__setattr__(self, "signature", _signature(self.method))
+
+    def require_fit(self, arguments: Mapping[str, Any]) -> None:
+        """Check the arguments' names. Raises: AgentError: one is unknown, or a required one is missing."""
+        known = {p.name: p.required for p in self.method.parameters}
+        for name in arguments:
+            if name not in known:
+                raise AgentError(f"{self._form} has no parameter {in_quotes(name)}", "TypeError")
+        for name, required in known.items():
+            if required and name not in arguments:
+                raise AgentError(f"{self._form} was called without {name}", "TypeError")
+
+    @property
+    def _form(self) -> str:
+        return self.name + self.method.signature.split(" -> ")[0]
+
+    @property
+    def name(self) -> str:
+        """The name by which plans call it."""
+        return self.method.name
+
+
+def name_fault(name: str) -> str:
+    """Why a tool cannot have this name; empty if it can."""
+    if not name.isidentifier() or keyword.iskeyword(name):
+        return "it is no Python name"
+    if name.startswith("_"):
+        return "names that begin with an underscore are private"
+    if len(name) > MAX_TOOL_NAME_CHARS:
+        return f"it has {len(name):,} characters, more than {MAX_TOOL_NAME_CHARS}"
+    if name in RESERVED_TOOL_NAMES:
+        return "the agent has a method of this name itself"
+    return ""
+
+
+def _signature(method: AgentMethod) -> inspect.Signature:
+    """The signature of the agent's method, with the agent in front. Defaults are the tool's own business."""
+    agent = inspect.Parameter("_agent_", inspect.Parameter.POSITIONAL_ONLY)
+    own = (
+        inspect.Parameter(p.name, getattr(inspect.Parameter, p.kind), default=_default(p)) for p in method.parameters
+    )
+    return inspect.Signature([agent, *own])
+
+
+def _default(parameter: AgentParameter) -> object:
+    """A default only says that the parameter may be left out."""
+    optional = not parameter.required and not parameter.kind.startswith("VAR")
+    return None if optional else inspect.Parameter.empty

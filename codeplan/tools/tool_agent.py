@@ -1,0 +1,65 @@
+"""The Agent class of a toolset: one method for each tool, whose call is an action of the episode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from codeplan.errors import AgentError
+from codeplan.protocols import Act
+from codeplan.tools import wire
+from codeplan.tools.tool import Tool
+from codeplan.tools.toolset import Toolset
+from codeplan.untrusted.values import value_text
+
+_MAX_SHOWN = 300
+
+
+class ToolAgent:
+    """Base of the Agent classes. The data that a tool returned reaches the plan as data."""
+
+    def __init__(self, act: Act) -> None:
+        self._act = act
+        self._last = "No tool was called yet."
+
+    def report(self) -> str:
+        """The last call and its answer in a sentence, for assertion messages."""
+        return self._last
+
+    def _call(self, tool: str, arguments: dict[str, Any]) -> Any:
+        """Raises: AgentError: the call failed, or was refused."""
+        call = wire.call_text(tool, arguments)
+        answer = wire.read_answer(self._act(call).text)
+        shown = answer.message if answer.error else value_text(answer.result, _MAX_SHOWN)
+        outcome = f"raised {answer.error}: {shown}" if answer.error else f"returned {shown}"
+        self._last = f"The last call, {tool}({_shown(arguments)}), {outcome}"
+        if answer.error:
+            raise AgentError(answer.message, answer.error)
+        return answer.result
+
+
+def agent_class_for(toolset: Toolset) -> type[ToolAgent]:
+    """The Agent class that offers the tools."""
+    methods = {tool.name: _method(tool) for tool in toolset.tools}
+    return type("Agent", (ToolAgent,), {"__doc__": toolset.doc, "_api": toolset.api, **methods})
+
+
+def _method(tool: Tool) -> Callable[..., Any]:
+    def method(agent: ToolAgent, /, *args: Any, **kwargs: Any) -> Any:
+        return agent._call(tool.name, _bind(tool, args, kwargs))
+
+    method.__name__, method.__doc__ = tool.name, tool.method.doc
+    method.__dict__["__signature__"] = tool.signature
+    return method
+
+
+def _bind(tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    try:
+        bound = tool.signature.bind(None, *args, **kwargs).arguments
+    except TypeError as error:
+        raise AgentError(f"{tool.name} was called wrongly: {error}", "TypeError") from None
+    return {name: value for name, value in bound.items() if name != "_agent_"}
+
+
+def _shown(arguments: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value_text(value, _MAX_SHOWN)}" for name, value in arguments.items())

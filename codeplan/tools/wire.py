@@ -1,0 +1,191 @@
+"""Calls of tools and their answers as JSON texts: the actions and observations of an episode.
+
+JSON lacks tuples, keys that are no texts, and very large numbers. They are objects with one key that begins with ``$``.
+So a plan gets exactly the data that a tool returned.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, Set, ValuesView
+from enum import Enum
+from numbers import Integral, Real
+from typing import Any, Final, NamedTuple
+
+from codeplan.errors import AgentError
+
+MAX_VALUES: Final = 20_000
+"""Maximum number of values in what one call takes or returns, as many as the sandbox lets through."""
+
+MAX_DEPTH: Final = 30
+"""Maximum nesting of what one call takes or returns."""
+
+MAX_RESULT_CHARS: Final = 400_000
+"""Maximum length of a result as JSON, in characters: an observation has room for it."""
+
+_MAX_INT_BITS: Final = 10_000  # Python refuses to write ints of more than 4,300 digits in decimal
+_VIEWS: Final = (KeysView, ItemsView, ValuesView)  # in the order of their dict
+
+
+class NotPlain(Exception):
+    """Says why a value has no plain data, in words that follow "returned"."""
+
+
+class Answer(NamedTuple):
+    """What a tool answered: its result, or an error with the name of its exception (empty for a result)."""
+
+    result: Any = None
+    error: str = ""
+    message: str = ""
+
+
+def call_text(tool: str, arguments: Mapping[str, Any]) -> str:
+    """A call as an action. Raises: AgentError: an argument is too large to write."""
+    try:
+        return _json({"tool": tool, "arguments": {name: to_json_data(v) for name, v in arguments.items()}})
+    except NotPlain as reason:
+        raise AgentError(f"{tool} was given {reason}", "ValueError") from None
+
+
+def read_call(action: str) -> tuple[str, dict[str, Any]]:
+    """The tool's name and the arguments of an action. Raises: AgentError: the action is no call."""
+    form = '{"tool": "NAME", "arguments": {…}}'
+    try:
+        call = json.loads(action)
+    except (ValueError, RecursionError):
+        raise AgentError(f"an action is a call as JSON: {form}", "ValueError") from None
+    if not isinstance(call, dict) or not isinstance(call.get("tool"), str) or not call.keys() <= {"tool", "arguments"}:
+        raise AgentError(f"an action is a call as JSON: {form}", "ValueError")
+    arguments = call.get("arguments", {})
+    if not isinstance(arguments, dict):
+        raise AgentError(f"the arguments of a call are an object: {form}", "ValueError")
+    return call["tool"], {name: from_json_data(v) for name, v in arguments.items()}
+
+
+def result_text(result: object) -> str:
+    """A result as an observation. Raises: NotPlain: it has no plain data, or is too large."""
+    text = _json({"result": to_json_data(result)})
+    if len(text) > MAX_RESULT_CHARS:
+        raise NotPlain(f"{len(text):,} characters of data, more than {MAX_RESULT_CHARS:,}")
+    return text
+
+
+def error_text(error: str, message: str) -> str:
+    """A failed call as an observation; ``error`` is the name of the exception."""
+    return _json({"error": error, "message": message})
+
+
+def read_answer(observation: str) -> Answer:
+    """The answer that an observation holds. Raises: ValueError: it holds none."""
+    answer = json.loads(observation)
+    if not isinstance(answer, dict) or not ("result" in answer or isinstance(answer.get("error"), str)):
+        raise ValueError("the observation holds no answer of a tool")
+    if "result" in answer:
+        return Answer(from_json_data(answer["result"]))
+    return Answer(None, answer["error"], answer["message"])
+
+
+def _json(data: object) -> str:
+    text = json.dumps(data, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half surrogate pairs
+        return json.dumps(data)
+    return text
+
+
+def to_json_data(value: object) -> Any:
+    """The plain data of a value, as JSON can hold it.
+
+    Sets and other collections become lists; dataclasses and models become dicts, members of enums their values, times
+    and paths texts. Raises: NotPlain.
+    """
+    return _Writer().write(value, 0)
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self._left = MAX_VALUES
+
+    def write(self, value: Any, depth: int) -> Any:
+        self._left -= 1
+        if self._left < 0:
+            raise NotPlain(f"more than {MAX_VALUES:,} values")
+        if depth > MAX_DEPTH:
+            raise NotPlain(f"a value that contains itself, or is nested deeper than {MAX_DEPTH}")
+        if value is None or type(value) in (bool, str, float):
+            return value
+        if isinstance(value, Enum):
+            return self.write(value.value, depth + 1)
+        if isinstance(value, str):
+            return str.__str__(value)
+        if isinstance(value, Integral):
+            return _whole(int(value))
+        if isinstance(value, Real):
+            return float(value)
+        return self._container(value, depth + 1)
+
+    def _container(self, value: Any, depth: int) -> Any:
+        if isinstance(value, tuple):
+            return {"$tuple": self._list(value, depth)}
+        if isinstance(value, Mapping):
+            return self._dict(value.items(), depth)
+        if isinstance(value, Set) and not isinstance(value, _VIEWS):
+            return sorted(self._list(value, depth), key=json.dumps)
+        if isinstance(value, (Iterator, Sequence, *_VIEWS)) and not isinstance(value, bytes | bytearray):
+            return self._list(value, depth)
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return self._dict(((f.name, getattr(value, f.name)) for f in dataclasses.fields(value)), depth)
+        return self._other(value, depth)
+
+    def _list(self, values: Iterable[Any], depth: int) -> list[Any]:
+        return [self.write(v, depth) for v in values]
+
+    def _dict(self, items: Iterable[tuple[Any, Any]], depth: int) -> dict[str, Any]:
+        written = [(self.write(k, depth), self.write(v, depth)) for k, v in items]
+        if all(isinstance(k, str) and not k.startswith("$") for k, _ in written):
+            return dict(written)
+        if any(isinstance(k, list) or ((isinstance(k, dict) and "$dict" in k) or k == {}) for k, _ in written):
+            raise NotPlain("a dict with a key that is no plain value")
+        return {"$dict": [[k, v] for k, v in written]}
+
+    def _other(self, value: Any, depth: int) -> Any:
+        """The fields of a model, or what stands for a time, a path, bytes and the like."""
+        from pydantic import BaseModel
+        from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+        if isinstance(value, BaseModel):
+            return self.write(value.model_dump(), depth)
+        try:
+            return to_jsonable_python(value)
+        except (PydanticSerializationError, ValueError):
+            raise NotPlain(f"a value of the type {type(value).__name__}, which is no plain data") from None
+
+
+def _whole(value: int) -> Any:
+    return value if value.bit_length() <= _MAX_INT_BITS else {"$int": hex(value)}
+
+
+def from_json_data(data: Any) -> Any:
+    """The plain data that stands in JSON. Raises: AgentError: an object with a ``$`` is malformed."""
+    if isinstance(data, list):
+        return [from_json_data(v) for v in data]
+    if not isinstance(data, dict):
+        return data
+    if len(data) == 1 and (tag := next(iter(data))).startswith("$"):
+        return _untag(tag, data[tag])
+    return {k: from_json_data(v) for k, v in data.items()}
+
+
+def _untag(tag: str, data: Any) -> Any:
+    try:
+        if tag == "$tuple":
+            return tuple(from_json_data(v) for v in data)
+        if tag == "$dict":
+            return {from_json_data(k): from_json_data(v) for k, v in data}
+        if tag == "$int":
+            return int(data, 16)
+    except (TypeError, ValueError):
+        pass
+    raise AgentError('an object whose only key begins with $ is written as {"$dict": [[KEY, VALUE]]}', "ValueError")

@@ -1,0 +1,293 @@
+"""Python functions and objects as tools: what models read of them, and which calls they take."""
+
+import dataclasses
+import datetime
+import enum
+import functools
+import math
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
+
+import pytest
+from pydantic import BaseModel, Field
+
+from codeplan.agent_api import describe_api
+from codeplan.errors import AgentError, UsageError
+from codeplan.tools import Toolset, python_tools
+
+
+class Colour(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+class Filter(TypedDict):
+    colour: Colour
+    low: NotRequired[int]
+
+
+@dataclasses.dataclass
+class Node:
+    """A node of a tree.
+
+    More about it.
+    """
+
+    name: str
+    children: "list[Node]" = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass
+class Order:
+    filters: list[Filter]
+    level: Level = Level.LOW
+
+
+class Point(NamedTuple):
+    x: int
+    y: int
+
+
+class Person(BaseModel):
+    name: str
+    age: int = Field(default=0, ge=0)
+
+
+class Store:
+    def __init__(self):
+        self.rows = {}
+
+    def put(self, key: str, value: int) -> None:
+        """Keep a value."""
+        self.rows[key] = value
+
+    def get(self, key: str) -> int:
+        """The value."""
+        return self.rows[key]
+
+    @property
+    def size(self):
+        raise AssertionError("a property is not read")
+
+    @staticmethod
+    def double(n: int) -> int:
+        return 2 * n
+
+    @classmethod
+    def kind(cls) -> str:
+        return cls.__name__
+
+    def _hidden(self): ...
+
+
+def tool(function):
+    return python_tools(function)[0]
+
+
+def shown(*things):
+    return describe_api(Toolset(python_tools(*things)).api)
+
+
+def signature(function):
+    return tool(function).method.signature
+
+
+def call(function, **arguments):
+    return tool(function).call(arguments)
+
+
+# ------------------------------------------------------------------ what models read
+
+
+def plain(a, b=3, *, c="x") -> str: ...
+def marked(a: int, b: int = 0, /, c: float = 1.5, *rest: str, d: bool = False, **more: list[int]) -> None: ...
+def chosen(mode: Literal["a", "b"], level: Level = Level.HIGH) -> Colour | None: ...
+def dated(day: datetime.date, path: Path = Path("x")) -> Iterator[datetime.datetime]: ...
+async def later(x: "dict[str, Any]") -> list[Point]: ...
+def unknown(x: "Missing", y: "int" = 3): ...  # noqa: F821
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (plain, "(a, b=3, *, c='x') -> str"),
+        (marked, "(a: int, b: int = 0, /, c: float = 1.5, *rest: str, d: bool = False, **more: list[int]) -> None"),
+        (chosen, "(mode: Literal['a', 'b'], level: Level = 2) -> Colour | None"),
+        (dated, "(day: date, path: Path = ...) -> list[datetime]"),
+        (later, "(x: dict[str, object]) -> list[Point]"),
+        (unknown, "(x: Missing, y: int = 3)"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_signature_reads_like_a_stub(function, text):
+    assert signature(function) == text
+
+
+def test_classes_are_explained_once_and_before_the_agent():
+    def order(what: Order) -> Node: ...
+    def again(what: Order, at: datetime.date) -> Person: ...
+
+    assert shown(order, again).partition("class Agent:")[0] == (
+        "class Order(TypedDict):  # a dict\n"
+        "    filters: list[Filter]\n"
+        "    level: Level  # may be left out in an argument\n\n"
+        "class Filter(TypedDict):  # a dict\n"
+        "    colour: Colour\n"
+        "    low: int  # may be missing\n\n"
+        "Colour = Literal['red', 'blue']\n\n"
+        "Level = Literal[1, 2]  # LOW, HIGH\n\n"
+        "class Node(TypedDict):  # a dict\n"
+        "    # A node of a tree.\n"
+        "    name: str\n"
+        "    children: list[Node]  # may be left out in an argument\n\n"
+        "date = str  # ISO 8601, as in '2024-05-01'\n\n"
+        "class Person(TypedDict):  # a dict\n"
+        "    name: str\n"
+        "    age: int  # may be left out in an argument\n\n"
+    )
+
+
+def test_two_classes_of_one_name_are_told_apart():
+    def join(a: Node, b: object) -> None: ...
+
+    join.__annotations__["b"] = dataclasses.make_dataclass("Node", [("size", int)])
+    text = shown(join)
+    assert "join(self, a: Node, b: Node2)" in text
+    assert "class Node2(TypedDict):  # a dict\n    size: int" in text
+
+
+def test_what_annotations_say_in_words_stands_in_the_docstring():
+    def find(query: Annotated[str, Field(description="Words to look for.")], n: Annotated[int, "At most."] = 3):
+        """Find things."""
+
+    assert tool(find).method.doc == "Find things.\nquery: Words to look for.\nn: At most."
+
+
+def test_the_public_methods_of_an_object_are_tools_and_its_properties_are_not():
+    store = Store()
+    assert [t.name for t in python_tools(store)] == ["put", "get", "double", "kind"]
+    put, get, double, kind = python_tools(store)
+    put.call({"key": "a", "value": "7"})
+    assert (get.call({"key": "a"}), double.call({"n": 4}), kind.call({})) == (7, 8, "Store")
+
+
+def test_a_modules_own_public_functions_are_tools():
+    module = types.ModuleType("mine")
+    exec("from math import sqrt\ndef one(): ...\ndef two(): ...\ndef _three(): ...\nfour = 4", vars(module))
+    assert [t.name for t in python_tools(module)] == ["one", "two"]
+    module.__all__ = ["two", "sqrt", "four"]
+    assert [t.name for t in python_tools(module)] == ["two", "sqrt"]
+
+
+def test_decorators_partial_functions_and_builtins_are_read_through():
+    @functools.wraps(plain)
+    def wrapped(*args, **kwargs):
+        return plain(*args, **kwargs)
+
+    assert signature(wrapped) == signature(plain)
+    assert tool(functools.partial(marked, 1)).name == "marked"
+    assert call(math.sqrt, x=9) == 3.0
+
+
+def test_a_parameter_that_no_data_can_stand_for_keeps_its_default():
+    def find(query: str, session: Store = Store(), *, when: object = None) -> str:  # noqa: B008
+        return f"{query} {type(session).__name__}"
+
+    assert signature(find) == "(query: str, *, when: object = None) -> str"
+    assert call(find, query="x") == "x Store"
+
+
+# ------------------------------------------------------------------ refusals
+
+
+def takes_store(store: Store): ...
+def report(): ...
+def _private(): ...
+
+
+@pytest.mark.parametrize(
+    ("thing", "why"),
+    [
+        (takes_store, "plain data cannot stand for the type of its parameter store, Store"),
+        (report, "the agent has a method of this name itself"),
+        (_private, "private"),
+        (lambda: 1, "no Python name"),
+        (max, "the signature of max cannot be read"),
+        (Store, "Store is a class; give an object of it, such as Store()"),
+        (None, "an object of the type NoneType has no public methods"),
+        (types.ModuleType("bare"), "the module bare has no public functions"),
+        (object(), "no public methods"),
+    ],
+)
+def test_what_cannot_be_a_tool_is_refused_in_a_sentence(thing, why):
+    with pytest.raises(UsageError, match=why) as caught:
+        python_tools(thing)
+    assert "\n" not in str(caught.value)
+
+
+def test_two_tools_of_one_name_are_refused():
+    with pytest.raises(UsageError, match="two tools have the name 'plain'"):
+        Toolset(python_tools(plain, plain))
+    with pytest.raises(UsageError, match="there are no tools"):
+        Toolset(())
+
+
+# ------------------------------------------------------------------ arguments
+
+
+def test_arguments_become_what_the_annotations_say():
+    def take(order: Order, person: Person, point: Point, day: datetime.date, colour: Colour, *rest: int, **more: float):
+        return order, person, point, day, colour, rest, more
+
+    order, person, point, day, colour, rest, more = call(
+        take,
+        order={"filters": [{"colour": "red", "low": 2}], "level": 2},
+        person={"name": "Ann"},
+        point=[1, 2],
+        day="2024-05-01",
+        colour="blue",
+        rest=["1", 2],
+        more={"a": 1},
+    )
+    assert order == Order([{"colour": Colour.RED, "low": 2}], Level.HIGH)
+    assert (person, point, day) == (Person(name="Ann"), Point(1, 2), datetime.date(2024, 5, 1))
+    assert (colour, rest, more) == (Colour.BLUE, (1, 2), {"a": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "sentence"),
+    [
+        (
+            {"order": {"filters": [{"colour": "green"}]}},
+            "ValueError",
+            r"order\.filters\[0\]\.colour: .*'red' or 'blue'",
+        ),
+        ({"order": {"filters": [{"low": 2}]}}, "ValueError", r"order\.filters\[0\]\.colour: Field required$"),
+        ({"order": {"filters": [{"colour": "red", "low": "x"}]}}, "ValueError", r"\.low: .*integer.*given: 'x'"),
+        ({"order": {"filters": 3}}, "TypeError", r"order\.filters: .*list \(given: 3\)"),
+        ({"order": {"filters": []}, "count": -1}, "ValueError", "count: .*greater than or equal to 0"),
+        ({"order": {"filters": []}, "count": "x" * 10_000}, "ValueError", "count: .*given: 'xxx.*…"),
+        ({"order": {"filters": []}, "count": ["\x1b[2J\n"]}, "TypeError", "count"),
+    ],
+)
+def test_a_wrong_argument_is_named_by_its_path_in_one_sentence(arguments, error, sentence):
+    def take(order: Order, count: Annotated[int, Field(ge=0)] = 0): ...
+
+    with pytest.raises(AgentError, match=sentence) as caught:
+        call(take, **arguments)
+    assert caught.value.error == error
+    assert str(caught.value).isprintable() and len(str(caught.value)) <= 300
+
+
+def test_a_function_without_annotations_takes_any_data():
+    def anything(x):
+        return x
+
+    assert call(anything, x=(1, {2: [None]})) == (1, {2: [None]})

@@ -1,0 +1,240 @@
+"""Tools in an episode: a plan's calls are actions, and their answers reach it as data or as errors that it can catch."""
+
+import asyncio
+import contextvars
+import json
+
+import pytest
+
+from codeplan.errors import AgentError, EnvironmentFailure, UsageError
+from codeplan.recording.events import ActionTaken
+from codeplan.recording.trace import Trace
+from codeplan.runner import execute
+from codeplan.tools import ToolEnvironment, Toolset, python_tools
+from codeplan.types import Failed, Finished, Observation, Rejected, Task
+
+PLAN = "def solution(agent, start_from=1):\n    if start_from <= 1:\n"
+
+
+class NeverAsked:
+    name = "silent"
+
+    def complete(self, *_, **__):
+        raise AssertionError("no plan asks")
+
+
+def environment(*things, goal="do it"):
+    return ToolEnvironment(goal, Toolset(python_tools(*things)))
+
+
+def run(lines, *things, **options):
+    """The outcome of a plan with these lines."""
+    body = "".join(f"        {line}\n" for line in lines.strip().splitlines())
+    return execute(PLAN + body, environment(*things), model=NeverAsked(), **options).outcome
+
+
+def printed(lines, *things):
+    outcome = run(lines, *things)
+    assert isinstance(outcome, Finished), outcome
+    return outcome.output.splitlines()
+
+
+def echo(x):
+    return x
+
+
+class NotThere(LookupError):
+    pass
+
+
+class ApiError(Exception):
+    pass
+
+
+def fail(kind: str):
+    raise {
+        "key": KeyError("bob"),
+        "value": ValueError("too small"),
+        "own": NotThere("no row"),
+        "api": ApiError("503"),
+        "file": FileNotFoundError(2, "No such file", "x.txt"),
+        "assert": AssertionError("never"),
+        "stop": StopIteration(),
+        "refused": AgentError("not today"),
+        "typed": AgentError("not today", "PermissionError"),
+        "long": ValueError("x" * 50_000),
+    }[kind]
+
+
+def test_a_plan_gets_the_data_itself():
+    def table():
+        return {1: ("a", [None, 1.5])}
+
+    lines = "x = agent.table()\nprint(x[1][1], type(x[1]).__name__, agent.echo((float('inf'), {'a': 1})))"
+    assert printed(lines, echo, table) == ["[None, 1.5] tuple (inf, {'a': 1})"]
+
+
+def test_each_call_is_an_action_of_the_episode(tmp_path):
+    run("agent.echo('ä')\nagent.echo(x=2)", echo, out=tmp_path)
+    taken = [e for e in Trace.read(tmp_path / "trace.jsonl") if isinstance(e, ActionTaken)]
+    assert [(json.loads(e.action), json.loads(e.observation.text)) for e in taken] == [
+        ({"tool": "echo", "arguments": {"x": "ä"}}, {"result": "ä"}),
+        ({"tool": "echo", "arguments": {"x": 2}}, {"result": 2}),
+    ]
+    assert "ä" in taken[0].action
+
+
+def test_the_check_knows_the_tools_and_their_signatures():
+    outcome = run("agent.echo()\nagent.ecko(1)", echo)
+    assert isinstance(outcome, Rejected)
+    assert [d.rule for d in outcome.diagnostics] == ["agent-arguments", "agent-method"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "error", "message"),
+    [
+        ("key", "KeyError", "'bob'"),
+        ("value", "ValueError", "too small"),
+        ("own", "LookupError", "NotThere: no row"),
+        ("api", "RuntimeError", "ApiError: 503"),
+        ("file", "OSError", "FileNotFoundError: [Errno 2] No such file: 'x.txt'"),
+        ("assert", "RuntimeError", "AssertionError: never"),
+        ("stop", "RuntimeError", "StopIteration: "),
+        ("refused", "RuntimeError", "not today"),
+        ("typed", "OSError", "PermissionError: not today"),
+    ],
+)
+def test_a_tools_exception_reaches_the_plan_by_type_and_message(kind, error, message):
+    lines = f"try:\n    agent.fail({kind!r})\nexcept {error} as e:\n    print(type(e).__name__, e)"
+    assert printed(lines, fail) == [f"{error} {message}"]
+    outcome = run(f"agent.fail({kind!r})", fail)
+    assert isinstance(outcome, Failed) and (outcome.error, outcome.message) == (error, message)
+
+
+def test_the_developer_sees_the_traceback_of_his_own_code(capfd):
+    run("agent.fail('api')", fail)
+    shown = capfd.readouterr().err
+    assert shown.startswith("The tool fail failed:\nTraceback") and "in fail" in shown and "ApiError: 503" in shown
+    assert "python_tools.py" not in shown
+
+
+def test_what_an_exception_says_is_bounded(capfd):
+    outcome = run("agent.fail('long')", fail)
+    assert isinstance(outcome, Failed) and len(outcome.message) < 3_000
+    assert len(capfd.readouterr().err) < 10_000
+
+
+@pytest.mark.parametrize("kind", ["refused", "typed"])
+def test_a_refusal_is_no_failure_of_the_tool(kind, capfd):
+    run(f"agent.fail({kind!r})", fail)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_tool_that_cannot_say_what_is_wrong_does_no_harm():
+    class Mute(Exception):
+        def __str__(self):
+            raise RuntimeError
+
+    def speak():
+        raise Mute
+
+    assert printed("try:\n    agent.speak()\nexcept RuntimeError as e:\n    print(e)", speak) == [
+        "Mute: its message cannot be read"
+    ]
+
+
+def test_a_result_that_is_no_data_is_an_error_of_the_call():
+    def make():
+        return object()
+
+    assert printed("try:\n    agent.make()\nexcept ValueError as e:\n    print(e)", make) == [
+        "make returned a value of the type object, which is no plain data"
+    ]
+
+
+user = contextvars.ContextVar("user", default="nobody")
+
+
+def test_asynchronous_tools_share_one_loop_and_see_the_callers_context():
+    loops = set()
+
+    async def wait(n: int) -> str:
+        loops.add(id(asyncio.get_running_loop()))
+        await asyncio.sleep(0)
+        return f"{n} {user.get()}"
+
+    async def count():
+        for n in range(3):
+            yield n
+
+    user.set("ann")
+    assert printed("print(agent.wait(1), agent.wait(2), agent.count())", wait, count) == ["1 ann 2 ann [0, 1, 2]"]
+    assert len(loops) == 1
+
+
+def test_a_program_with_a_running_loop_can_use_asynchronous_tools():
+    async def wait():
+        return asyncio.get_running_loop() is not main
+
+    async def program():
+        nonlocal main
+        main = asyncio.get_running_loop()
+        return printed("print(agent.wait())", wait)
+
+    main = None
+    assert asyncio.run(program()) == ["True"]
+
+
+def test_closing_ends_what_asynchronous_tools_left_running():
+    ended = []
+
+    async def leave():
+        async def run_on():
+            try:
+                await asyncio.sleep(100)
+            finally:
+                ended.append(True)
+
+        leave.task = asyncio.create_task(run_on())
+        await asyncio.sleep(0)
+
+    env = environment(leave)
+    env.reset(*env.tasks("test"))
+    env.step('{"tool": "leave"}')
+    env.close()
+    env.close()
+    assert ended == [True]
+
+
+def test_the_environment_has_one_task_and_begins_it_once():
+    env = environment(echo, goal="  find it ")
+    (task,) = env.tasks("test")
+    assert (task, env.tasks("train")) == (Task("goal", "tools", "goal", "find it"), ())
+    assert isinstance(env.reset(task), Observation)
+    with pytest.raises(EnvironmentFailure, match="no start to go back to"):
+        env.reset(task)
+
+
+@pytest.mark.parametrize("goal", ["", " \n", None])
+def test_an_empty_goal_is_refused(goal):
+    with pytest.raises(UsageError, match="the goal is empty"):
+        environment(echo, goal=goal)
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        ("look", "an action is a call as JSON"),
+        ('{"tool": "ecko"}', "there is no tool 'ecko'; there are: echo"),
+        ('{"tool": "echo"}', r"echo(x) was called without x"),
+        ('{"tool": "echo", "arguments": {"x": 1, "y": 2}}', "echo(x) has no parameter 'y'"),
+    ],
+)
+def test_an_action_that_does_not_fit_is_answered(action, message):
+    answer = json.loads(environment(echo).step(action).text)
+    assert message in answer["message"]
+
+
+def test_the_report_tells_of_the_last_call():
+    lines = "print(agent.report())\nagent.echo('a')\nprint(agent.report())"
+    assert printed(lines, echo) == ["No tool was called yet.", "The last call, echo(x='a'), returned 'a'"]

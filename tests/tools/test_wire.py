@@ -1,0 +1,133 @@
+"""Calls and answers as JSON: a plan gets exactly the data that a tool returned."""
+
+import dataclasses
+import datetime
+import decimal
+import uuid
+from collections import Counter, OrderedDict, deque
+from enum import Enum
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from codeplan.errors import AgentError
+from codeplan.tools import wire
+
+scalars = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.builds(lambda: 10**5000)
+)
+keys = st.text(max_size=3) | st.integers() | st.tuples(st.integers(), st.text(max_size=2)) | st.just("$dict")
+plain_data = st.recursive(scalars, lambda d: st.lists(d) | st.dictionaries(keys, d) | st.tuples(d, d), max_leaves=12)
+
+
+@given(plain_data)
+def test_plain_data_comes_back_as_it_was(data):
+    assert wire.read_answer(wire.result_text(data)).result == data
+    assert wire.read_call(wire.call_text("f", {"x": data})) == ("f", {"x": data})
+
+
+@given(st.text())
+def test_no_text_can_pass_for_another_answer(text):
+    answer = wire.read_answer(wire.result_text(text))
+    assert (answer.result, answer.error) == (text, "")
+    assert wire.read_answer(wire.error_text("ValueError", text)).message == text
+
+
+def test_half_a_surrogate_pair_survives():
+    text = wire.result_text("\ud800")
+    assert text.encode() and wire.read_answer(text).result == "\ud800"
+
+
+@dataclasses.dataclass
+class Hit:
+    name: str
+    when: datetime.datetime
+
+
+class Person(BaseModel):
+    name: str
+    born: datetime.date
+    pair: tuple[int, int] = (1, 2)
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+NOON = datetime.datetime(2024, 5, 1, 12)
+
+
+@pytest.mark.parametrize(
+    ("value", "data"),
+    [
+        (Hit("a", NOON), {"name": "a", "when": "2024-05-01T12:00:00"}),
+        (Person(name="a", born=NOON.date()), {"name": "a", "born": "2024-05-01", "pair": (1, 2)}),
+        ([Colour.RED, {Colour.RED: 1}], ["red", {"red": 1}]),
+        ({3, 1, 2}, [1, 2, 3]),
+        (frozenset("ba"), ["a", "b"]),
+        (range(3), [0, 1, 2]),
+        ((n * n for n in range(3)), [0, 1, 4]),
+        (deque([1]), [1]),
+        (Counter("aab"), {"a": 2, "b": 1}),
+        (OrderedDict(b=1, a=2), {"b": 1, "a": 2}),
+        ({1: 2}.items(), [(1, 2)]),
+        ({"b": 1, "a": 2}.keys(), ["b", "a"]),
+        ({"b": 1}.values(), [1]),
+        ([Path("/x"), uuid.UUID(int=5), decimal.Decimal("1.50")], ["/x", str(uuid.UUID(int=5)), "1.50"]),
+        (b"text", "text"),
+        (datetime.timedelta(seconds=90), "PT1M30S"),
+    ],
+    ids=lambda v: type(v).__name__,
+)
+def test_objects_become_data(value, data):
+    assert wire.read_answer(wire.result_text(value)).result == data
+
+
+def endless():
+    while True:
+        yield 1
+
+
+loop: list = []
+loop.append(loop)
+
+
+class Strange:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        (Strange(), "a value of the type Strange, which is no plain data"),
+        ([1, {"a": Strange}], "the type type, which is no plain data"),
+        (b"\xff", "the type bytes, which is no plain data"),
+        (endless(), "more than 20,000 values"),
+        (loop, "a value that contains itself"),
+        ("x" * 500_000, "500,014 characters of data, more than 400,000"),
+        ({frozenset(): 1}, "a key that is no plain value"),
+    ],
+    ids=["object", "class", "bytes", "endless", "loop", "long", "key"],
+)
+def test_what_is_no_data_or_too_much_is_refused(value, why):
+    with pytest.raises(wire.NotPlain, match=why):
+        wire.result_text(value)
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        *("look", "", "[]", "[" * 100_000, '{"tool": 3}', '{"tool": "f", "arguments": []}', '{"tool": "f", "more": 1}'),
+        *(
+            f'{{"tool": "f", "arguments": {{"x": {x}}}}}'
+            for x in ('{"$dict": [[[], 1]]}', '{"$int": "z"}', '{"$x": 1}')
+        ),
+    ],
+)
+def test_an_action_that_is_no_call_is_refused(action):
+    with pytest.raises(AgentError) as caught:
+        wire.read_call(action)
+    assert caught.value.error == "ValueError"
