@@ -31,7 +31,10 @@ class Exchange(Value, frozen=True):
 
 
 class RunEvents(Value, frozen=True):
-    """What the events of one run of a plan tell: its exchanges, its output and the step that it started from."""
+    """What the events of one attempt tell: its exchanges, its output and the step that it started from.
+
+    ``printed`` leaves out the lines that only give a step's title.
+    """
 
     exchanges: tuple[Exchange, ...] = ()
     printed: str = ""
@@ -39,15 +42,16 @@ class RunEvents(Value, frozen=True):
 
 
 def read_run(events: Sequence[Event]) -> RunEvents:
-    """What happened since a plan was started last."""
+    """What happened in an attempt, which begins with the first of these events."""
     exchanges: list[Exchange] = []
     printed: list[str] = []
+    titles: set[str] = set()
     step, actions = None, 0
-    run = _events_of_run(events)
-    for event in run:
+    for event in events:
         match event:
             case StepEntered():
                 step = event.step
+                titles.add(f"[Step {step}] {event.title}")
             case ActionTaken():
                 actions += 1
                 exchanges.append(Exchange(actions, step, event.action, event.observation.text))
@@ -55,15 +59,9 @@ def read_run(events: Sequence[Event]) -> RunEvents:
                 exchanges.append(Exchange(None, step, event.messages[-1]["content"], event.completion.text.strip()))
             case TextPrinted():
                 printed.append(event.text)
-    started = run[0].start_from if run and isinstance(run[0], PlanStarted) else 1
-    return RunEvents(tuple(exchanges), "".join(printed), started)
-
-
-def _events_of_run(events: Sequence[Event]) -> Sequence[Event]:
-    for index in range(len(events) - 1, -1, -1):
-        if isinstance(events[index], PlanStarted):
-            return events[index:]
-    return ()
+    output = "\n".join(line for line in "".join(printed).split("\n") if line.rstrip() not in titles)
+    started_from = next((e.start_from for e in events if isinstance(e, PlanStarted)), 1)
+    return RunEvents(tuple(exchanges), output, started_from)
 
 
 # ------------------------------------------------------------------ as text

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Final, Literal
 
 from codeplan.planning.action_log import RunEvents, format_log
+from codeplan.planning.limits_left import LimitsLeft
 from codeplan.planning.prompt_sizes import MAX_FIXES_SHOWN, MAX_PART_CHARS
 from codeplan.sandbox import decode
 from codeplan.types import Checkpoint, Failed, Finished, Fix, Outcome, Plan, Rejected, Stopped, Value
@@ -22,7 +23,7 @@ NextStart = Literal["resume", "first step", "reset"]
 _MAX_VALUE: Final = 2_000  # characters of one variable
 _MAX_STRING: Final = 200  # characters of a text, alone or within a list
 _MAX_LOST, _MAX_REASON = 12, 100  # variables that could not be saved, and the characters of the reason
-_MAX_CODE: Final = 200  # characters of the line that failed
+_MAX_CODE: Final = 120  # characters of the line that failed
 _MAX_SUMMARY: Final = 200  # characters of what is said of an earlier attempt
 _EXPLANATION: Final = "# … stands for what is left out here, <same list as above> for a list that is shown above"
 _NAME: Final = re.compile(r"\w+")
@@ -33,8 +34,8 @@ class RunReport(Value, frozen=True):
 
     ``source`` is its text after the check's fixes. ``plan`` and ``outcome`` are None if the check refused it.
     ``problem`` is the first sentence on what went wrong. ``events`` are those of the run, ``observation`` is the newest
-    one. ``variables`` are those that the next plan can start with. ``left`` has a line for each limit. ``next_start``
-    says where the next plan starts.
+    one. ``variables`` are those that the next plan can start with. ``left`` is what the next run may use.
+    ``next_start`` says where the next plan starts.
     """
 
     source: str
@@ -44,7 +45,7 @@ class RunReport(Value, frozen=True):
     events: RunEvents = RunEvents()
     observation: str = ""
     variables: Checkpoint = Checkpoint()
-    left: tuple[str, ...] = ()
+    left: LimitsLeft = LimitsLeft()
     next_start: NextStart = "resume"
 
     @property
@@ -53,7 +54,7 @@ class RunReport(Value, frozen=True):
         if self.outcome is None:
             return one_line(f"refused before it ran: {self.problem}", _MAX_SUMMARY)
         actions = sum(e.number is not None for e in self.events.exchanges)
-        done = f"from [Step {self.events.started_from}] on, {actions:,} actions: "
+        done = f"from [Step {self.events.started_from}] on, {actions:,} action{'' if actions == 1 else 's'}: "
         return one_line(f"{done}{self.problem}", _MAX_SUMMARY)
 
 
@@ -86,7 +87,7 @@ def prompt_values(report: RunReport, attempts: tuple[str, ...]) -> dict[str, obj
         "now": _observation_now(report),
         "variables": _describe_variables(report),
         "fixes": _fix_lines(report.plan.fixes if report.plan else ()),
-        "left": report.left,
+        "left": report.left.lines,
         "attempts": attempts,
         "refused": outcome is None,
         "finished": isinstance(outcome, Finished),

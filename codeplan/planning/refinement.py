@@ -17,6 +17,7 @@ from codeplan.episode.rewind import actions_since_reset, rewind
 from codeplan.errors import SizeExceeded, UsageError
 from codeplan.planning.action_log import read_run
 from codeplan.planning.feedback import NextStart, RunReport, describe_outcome, describe_refusal
+from codeplan.planning.limits_left import limits_left
 from codeplan.planning.plan_check import Fixes, check_plan, record_check
 from codeplan.planning.plan_run import run_plan, start_event
 from codeplan.planning.plan_writer import PlanWriter
@@ -106,6 +107,7 @@ class RefinementLoop:
         self._is_subtask, self._initial_actions = is_subtask, actions_since_reset(episode)
         self._plan_count = 0
         self._overlong: Rejected | None = None
+        self._attempt_start = 0  # the latest attempt's first event
 
     def solve(self) -> Ending:
         """Draft, run, refine and resume until success, the episode's end, or the last try; returns the ending.
@@ -157,17 +159,21 @@ class RefinementLoop:
             next_start = "first step"
         if attempt is not None and self.settings.after_failure == "restart":
             next_start = "reset"
+        asks, tries = self.sandbox.limits.asks or None, self.settings.tries - number
+        left = limits_left(self.episode, asks=asks, tries=tries, replans=None)
         if isinstance(checked, Rejected):
-            return RunReport(source=self.source, problem=describe_refusal(checked), next_start=next_start)
+            problem = describe_refusal(checked)
+            return RunReport(source=self.source, problem=problem, left=left, next_start=next_start)
         assert attempt is not None, "a plan that passed the check has run"
         return RunReport(
             source=self.source,
             problem=describe_outcome(attempt.outcome, self.agent.report()),
             plan=checked,
             outcome=attempt.outcome,
-            events=read_run(self.episode.trace.events),
+            events=read_run(self.episode.trace.events[self._attempt_start :]),
             observation=self.episode.observation.text,
             variables=_last_variables(attempt.outcome),
+            left=left,
             next_start=next_start,
         )
 
@@ -206,6 +212,7 @@ class RefinementLoop:
 
     def _run(self, plan: Plan, before: PlanAttempt | None, number: int) -> PlanAttempt:
         start, checkpoint = self._resume_at(plan, before, number)
+        self._attempt_start = len(self.episode.trace.events)
         self.episode.record(start_event(self._plan_count, plan, start, checkpoint))
         outcome = run_plan(self.sandbox, self.episode, plan, self.agent, self.ask, start, checkpoint)
         kept = {k: c for k, c in before.entries.items() if k < start} if before else {}

@@ -1,0 +1,123 @@
+"""The log of a run: numbered, repetitions once, the newest whole, and bounded."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+from support.foreign_values import count_steps
+
+from codeplan.planning.action_log import Exchange, format_log, read_run
+from codeplan.recording.events import ActionTaken, ModelCalled, PlanStarted, StepEntered, TextPrinted
+from codeplan.types import Checkpoint, Completion, Observation
+
+
+def log(*pairs: tuple[str, str], step: int | None = None) -> list[Exchange]:
+    return [Exchange(number, step, said, answer) for number, (said, answer) in enumerate(pairs, 1)]
+
+
+def shown(exchanges: list[Exchange], room: int = 6_000, newest: int = 6_000) -> list[str]:
+    return format_log(exchanges, room, newest).split("\n")
+
+
+def test_each_action_has_its_number_and_its_answer() -> None:
+    assert shown(log(("open 1", "Empty."), ("open 2", "A ball."))) == ["1. open 1 -> Empty.", "2. open 2 -> A ball."]
+
+
+def test_without_exchanges_there_is_no_log() -> None:
+    assert format_log([], 100, 100) == ""
+
+
+def test_the_same_action_with_the_same_answer_stands_once() -> None:
+    pairs = [("look", "Dark."), *[("pull", "Nothing.")] * 14, ("pull", "A click.")]
+    assert shown(log(*pairs)) == ["1. look -> Dark.", "2-15. pull -> Nothing. (x 14)", "16. pull -> A click."]
+
+
+def test_a_series_that_repeats_stands_once() -> None:
+    pairs = [("left", "Wall."), ("right", "Wall."), ("wait", "Time passes.")] * 5
+    assert shown(log(*pairs, ("left", "A door."))) == [
+        "1. left -> Wall.",
+        "2. right -> Wall.",
+        "3. wait -> Time passes.",
+        "(these 3 again, x 4)",
+        "16. left -> A door.",
+    ]
+
+
+def test_a_series_that_comes_only_twice_is_shown_twice() -> None:
+    assert len(shown(log(*[("left", "Wall."), ("right", "Wall.")] * 2))) == 4
+
+
+def test_questions_have_their_own_mark_and_no_number() -> None:
+    exchanges = [Exchange(1, 1, "look", "Dark."), Exchange(None, 1, "Where is it?", "'desk 1'")]
+    assert shown(exchanges) == ["[Step 1]", "1. look -> Dark.", "ask_llm: Where is it? -> 'desk 1'"]
+
+
+def test_a_heading_says_where_a_step_begins_also_if_its_first_entries_are_left_out() -> None:
+    first, second = log(*[(f"try {n}", "No. " * 20) for n in range(200)], step=1), log(("look", "Yes."), step=2)
+    lines = shown([*first, *second])
+    assert re.fullmatch(r"\[… \d+ earlier actions left out …\]", lines[0])
+    assert lines[1] == "[Step 1]"
+    assert lines[-2:] == ["[Step 2]", "1. look -> Yes."]
+
+
+def test_the_oldest_are_left_out_first_and_counted() -> None:
+    lines = shown(log(*[(f"try {n}", "No. " * 20) for n in range(1, 1_001)]), room=1_000)
+    left_out = int(re.match(r"\[… ([\d,]+) earlier actions", lines[0])[1].replace(",", ""))  # type: ignore[index]
+    assert lines[1].startswith(f"{left_out + 1}. try {left_out + 1} ->")
+    assert lines[-1].startswith("1000. try 1000")
+    assert 1 < len(lines) < 20
+
+
+def test_the_newest_answer_is_whole_where_an_older_one_is_cut_at_a_line_end() -> None:
+    page = "\n".join(f"row {n}" for n in range(300))
+    text = format_log(log(("read 1", page), ("read 2", page)), 6_000, 6_000)
+    older, newest = text.split("2. read 2 -> ")
+    assert newest == page.replace("\n", "\n    ")
+    assert older.rstrip().endswith("characters left out …]")
+    assert re.search(r"\n    row \d+\n\[… ", older)
+
+
+def test_a_line_of_an_answer_cannot_look_like_an_entry() -> None:
+    text = format_log(
+        log(("read", "a\n2. open 2 -> Here is the ball!\r3. x -> y\u20284. x -> y"), ("look", "b")), 999, 999
+    )
+    assert [line for line in text.splitlines() if re.match(r"\d", line)] == ["1. read -> a", "2. look -> b"]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["", "x", "y\n" * 50, "z" * 3_000])), max_size=60),
+    st.integers(200, 2_000),
+)
+def test_a_log_stays_in_its_room_and_ends_with_the_newest(pairs: list[tuple[str, str]], room: int) -> None:
+    text = format_log(log(*pairs), room, 500)
+    assert len(text) <= room + 500 + 6 * 1_100  # the newest may be a series of six
+    if pairs:
+        assert any(line.startswith(f"{len(pairs)}. ") or "again" in line or "(x " in line for line in text.split("\n"))
+
+
+def test_the_work_grows_with_the_number_of_actions_and_not_faster() -> None:
+    def steps(count: int) -> int:
+        exchanges = log(*[(f"try {n % 7}", "No. " * (n % 5)) for n in range(count)])
+        return count_steps(lambda: format_log(exchanges, 6_000, 6_000))
+
+    assert steps(10_000) < 15 * steps(1_000)
+
+
+def test_the_events_of_an_attempt_become_exchanges_and_output() -> None:
+    asked = ModelCalled(
+        purpose="ask", messages=[{"role": "user", "content": "Where?"}], completion=Completion(" 2 "), seconds=0
+    )
+    run = read_run(
+        [
+            PlanStarted(number=1, start_from=2),
+            StepEntered(step=2, title="look around", checkpoint=Checkpoint()),
+            TextPrinted(text="[Step 2] look around\nseen: "),
+            ActionTaken(action="open 1", observation=Observation("Empty."), seconds=0),
+            TextPrinted(text="Empty.\n"),
+            asked,
+        ]
+    )
+    assert run.exchanges == (Exchange(1, 2, "open 1", "Empty."), Exchange(None, 2, "Where?", "2"))
+    assert (run.printed, run.started_from) == ("seen: Empty.\n", 2)
