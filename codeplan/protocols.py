@@ -6,7 +6,7 @@ The ports of methods, plan writers and skill stores stand in ``codeplan.episode.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from codeplan.types import ActionSpace, Completion, Embeddings, Message, Observation, Purpose, Task
@@ -65,6 +65,14 @@ class GeneratesTasks(Protocol):
     def task(self, kind: str, seed: int) -> Task:
         """The task of this kind for this seed, the same in every release. Raises: UsageError: the kind is unknown."""
         ...
+
+
+@runtime_checkable
+class HasSimilarKinds(Protocol):
+    """An environment that says which kinds of tasks resemble each other, for the choice of worked examples."""
+
+    similar_kinds: Mapping[str, Sequence[str]]
+    """By a kind, the kinds whose worked examples help with it as well, the nearest first."""
 
 
 @runtime_checkable

@@ -72,7 +72,12 @@ class Prompts:
 
     def sample(self, env: str, kind: str) -> str | None:
         """The worked example for an environment's kind of task, or None."""
-        return self.render(f"{env}/{kind}") if env and kind and self._has(f"{env}/{kind}") else None
+        known = env and kind and not kind.startswith("_") and self._has(f"{env}/{kind}")
+        return self.render(f"{env}/{kind}") if known else None
+
+    def advice(self, env: str) -> str | None:
+        """What plans for an environment should know beside its agent's description, or None."""
+        return self.render(f"{env}/_advice") if env and self._has(f"{env}/_advice") else None
 
     def digest(self, name: str) -> str:
         """16 hexadecimal digits that identify the template and the files it includes. Raises PromptError."""

@@ -114,7 +114,8 @@ class AdaPlanner:
             samples=self.samples,
             sample_kinds=self.sample_kinds,
             skills=shown,
-            asks=self.asks,
+            asks=self.sandbox.limits.asks,
+            tries=self.loop_settings.tries,
             refine_prompt=self.refine_prompt,
         )
         skill_writer = SkillPlanWriter(planner, shown[0], episode.goal_of(task)) if self.reuse and shown else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from codeplan.agent_api import describe_api
@@ -12,7 +11,9 @@ from codeplan.episode.episode import Episode
 from codeplan.planning.asking import ask_messages, ask_template, render_messages, render_text
 from codeplan.planning.conversation import ConversationTurn, PlanConversation
 from codeplan.planning.feedback import RunReport, prompt_values
+from codeplan.planning.limits_left import limits_left
 from codeplan.planning.prompt_sizes import MAX_ATTEMPTS
+from codeplan.planning.sample_choice import choose_samples
 from codeplan.prompts.templates import Prompts
 from codeplan.sandbox import extract
 from codeplan.types import Purpose, Task
@@ -29,9 +30,10 @@ RefinePrompt = Literal["conversation", "fresh"]
 class Planner:
     """The PlanWriter that asks the model.
 
-    ``task`` is the episode's task or a sub-task of it. The prompts show ``samples`` worked examples, that of the task's
-    kind first, and only of ``sample_kinds`` if there are any; then ``skills``. Without ``asks`` they do not mention
-    ``ask_llm``. ``refine_prompt`` is the form of the prompts for refinements.
+    ``task`` is the episode's task or a sub-task of it. The prompts show ``samples`` worked examples (see
+    ``choose_samples``), then ``skills``. ``asks`` is the most questions of one run, ``tries`` and ``replans`` are what
+    the method allows; without ``asks`` or ``replans`` the prompts do not mention ``ask_llm`` or ``replan``.
+    ``refine_prompt`` is the form of the prompts for refinements.
     """
 
     def __init__(
@@ -43,34 +45,40 @@ class Planner:
         samples: int = 1,
         sample_kinds: Sequence[str] = (),
         skills: Sequence[Skill] = (),
-        asks: bool = True,
+        asks: int = 0,
+        tries: int | None = None,
+        replans: int = 0,
         refine_prompt: RefinePrompt = "fresh",
     ) -> None:
-        self._episode, self._prompts = episode, prompts
+        self._episode, self._prompts, self._refine_prompt = episode, prompts, refine_prompt
         task = task or episode.task
-        self._asks, self._refine_prompt = asks, refine_prompt
+        goal = episode.goal_of(task)
+        self._limits = {"asks": asks or None, "tries": tries, "replans": replans or None}
+        self._language = {"asks": asks > 0, "replans": replans > 0}
         self._conversation: PlanConversation | None = None
         self._reply: str | None = None  # the program in the latest reply; None after a repair
         self._attempts: list[str] = []
         self._values = {
             "api": describe_api(episode.api),
-            "sample": _worked_examples(episode, prompts, task.kind, samples, sample_kinds),
+            "advice": prompts.advice(episode.env.name),
+            "samples": choose_samples(prompts, episode.env, task.kind, goal, samples, sample_kinds, asks=asks > 0),
             "skills": skills,
             "observation": episode.first_observation.text,
-            "goal": episode.goal_of(task),
+            "goal": goal,
             "notes": task.notes,
-            "asks": asks,
+            **self._language,
         }
 
     def draft(self) -> str:
-        messages = render_messages(self._prompts, "adaplanner/plan", **self._values)
+        left = limits_left(self._episode, **self._limits).lines
+        messages = render_messages(self._prompts, "adaplanner/plan", **self._values, left=left)
         self._conversation = PlanConversation(messages)
         self._reply = extract(ask_messages(self._episode, self._prompts, "adaplanner/plan", "plan", messages))
         return self._reply
 
     def repair(self, source: str, errors: str) -> str:
         self._reply = None
-        return extract(self._ask("check", source=source, errors=errors, asks=self._asks))
+        return extract(self._ask("check", source=source, errors=errors, **self._language))
 
     def refine(self, report: RunReport) -> str:
         reply, self._reply = self._reply, None
@@ -108,15 +116,6 @@ class Planner:
 
     def _ask(self, purpose: Purpose, **values: Any) -> str:
         return ask_template(self._episode, self._prompts, f"adaplanner/{purpose}", purpose, **values)
-
-
-def _worked_examples(episode: Episode, prompts: Prompts, kind: str, count: int, allowed: Sequence[str]) -> str | None:
-    """Worked examples as one text: of the task's kind, then of the environment's other kinds; None without any."""
-    kinds = dict.fromkeys((kind, *getattr(episode.env, "kinds", ())))
-    found = (
-        text for each in kinds if (not allowed or each in allowed) and (text := prompts.sample(episode.env.name, each))
-    )
-    return "\n\n\n".join(islice(found, count)) or None
 
 
 def _last_attempts(summaries: Sequence[str]) -> tuple[str, ...]:

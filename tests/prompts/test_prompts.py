@@ -8,8 +8,10 @@ import sys
 import pytest
 
 from codeplan import envs
+from codeplan.planning.sample_choice import WorkedExample
 from codeplan.prompts.templates import PromptError, Prompts
 from codeplan.runner.new_episodes import execute
+from codeplan.sandbox.runtime.names import ALLOWED_MODULES, GUARDED_BUILTINS, PLAIN_BUILTINS, RUNTIME_NAMES
 from codeplan.skills.parameter_binding import SkillParameter
 from codeplan.skills.skill import Skill
 from codeplan.standin.household.places import sort_by_likelihood
@@ -18,13 +20,14 @@ from codeplan.standin.model import ScriptedModel
 from codeplan.types import Finished, Stopped
 
 KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")
+LANGUAGE = ("asks", "replans")
 CHATS = {
-    "adaplanner/plan": ("api", "sample", "skills", "observation", "goal", "notes", "asks"),
-    "adaplanner/check": ("source", "errors", "asks"),
+    "adaplanner/plan": ("api", "advice", "samples", "skills", "observation", "goal", "notes", "left", *LANGUAGE),
+    "adaplanner/check": ("source", "errors", *LANGUAGE),
     "adaplanner/refine": (
-        *("api", "sample", "skills", "observation", "goal", "notes", "asks", "source", "feedback", "variables"),
+        *("api", "advice", "samples", "skills", "observation", "goal", "notes", "source", "feedback", "variables"),
         *("failed_line", "fixes", "log", "printed", "now", "left", "attempts", "refused", "finished", "step"),
-        "next_start",
+        *("next_start", *LANGUAGE),
     ),
     "adaplanner/resume": ("previous", "revised"),
     "adaplanner/ask": ("question",),
@@ -32,7 +35,7 @@ CHATS = {
 }
 LINES = ("notes", "fixes", "left", "attempts")
 """Values that are a tuple of lines."""
-UNSHOWN = {"asks", "refused", "finished", "step", "next_start"}
+UNSHOWN = {*LANGUAGE, "refused", "finished", "step", "next_start"}
 """Values that choose between sentences."""
 PROMPTS = Prompts()
 
@@ -45,6 +48,8 @@ def chat(name, **values):
     if "parameters" in given and "parameters" not in values:
         given["parameters"] = (SkillParameter("the_item", "<parameters>"),)
     given |= {value: (f"<{value}>",) for value in LINES if value in given and value not in values}
+    if "samples" in given and "samples" not in values:
+        given["samples"] = (WorkedExample("<samples>", "another task of this kind"),)
     system, user = PROMPTS.messages(name, **given)
     assert (system["role"], user["role"]) == ("system", "user")
     return system["content"], user["content"]
@@ -62,9 +67,24 @@ def test_where_plans_may_not_ask_the_prompts_do_not_speak_of_it(name):
     assert "ask_llm" not in "\n".join(chat(name, asks=False))
 
 
+@pytest.mark.parametrize("name", ["adaplanner/plan", "adaplanner/check", "adaplanner/refine"])
+def test_where_plans_may_not_replan_the_prompts_do_not_speak_of_it(name):
+    assert "replan(" in "\n".join(chat(name))
+    assert "replan(" not in "\n".join(chat(name, replans=False))
+
+
+@pytest.mark.parametrize("name", ["adaplanner/plan", "adaplanner/check", "adaplanner/refine"])
+def test_prompts_that_want_a_plan_name_all_that_there_is(name):
+    words = set(re.findall(r"\w+", chat(name)[0]))
+    assert words >= PLAIN_BUILTINS | GUARDED_BUILTINS | (RUNTIME_NAMES - {"ask"}) | ALLOWED_MODULES["collections"]
+    assert words >= {"re", "json", "math", "random", "string"}
+
+
 @pytest.mark.parametrize("name", ["adaplanner/plan", "adaplanner/refine"])
 def test_what_is_the_same_for_every_task_of_a_kind_comes_first(name):
-    this_task = {v: "another" for v in CHATS[name] if v not in ("api", "sample", "skills", *LINES)}
+    this_task = {
+        v: "another" for v in CHATS[name] if v not in ("api", "advice", "samples", "skills", *LANGUAGE, *LINES)
+    }
     assert chat(name)[0] == chat(name, **this_task)[0]
 
 
@@ -83,7 +103,7 @@ def test_values_are_data_and_never_templates():
 
 def test_a_missing_value_is_named():
     with pytest.raises(PromptError, match="adaplanner/check needs a value for errors"):
-        PROMPTS.messages("adaplanner/check", source="x", asks=True)
+        PROMPTS.messages("adaplanner/check", source="x", asks=True, replans=True)
 
 
 def test_a_value_that_a_prompt_does_not_use_is_named_with_those_it_uses():
@@ -103,7 +123,7 @@ def test_a_plain_template_is_no_chat_prompt():
 
 
 def test_without_a_sample_or_errors_the_prompt_says_nothing_of_them():
-    assert "worked example" not in chat("adaplanner/plan", sample=None)[0]
+    assert "worked example" not in chat("adaplanner/plan", samples=())[0]
     assert "Not yet checked" in chat("adaplanner/check", errors="")[1]
 
 
@@ -190,20 +210,27 @@ def test_a_sample_shows_the_receptacles_and_the_task_that_it_solves(kind):
     assert (chore.target or chore.lamp) in sample.split("def solution")[1]
 
 
+def rename(old, new, plan):
+    """The plan with another word, also where it follows the \\b of a regular expression."""
+    return re.sub(rf"(?:(?<=\\b)|\b){old}\b", new, plan)
+
+
 def fitted(kind, goal, observation):
-    """The sample with another task's names for its own. Only half of the room is searched before it asks."""
+    """The sample with another task's names for its own. The one that asks searches only half of the room before it."""
     sample = PROMPTS.sample("household", kind)
     seen, task, plan = sample.split("\n", 2)
     own, new = parse_goal(task, seen), parse_goal(goal, observation)
     for old, name in ((own.target, new.target), (own.appliance, new.appliance), (own.lamp, new.lamp)):
-        plan = re.sub(rf"\b{old}\b", name, plan) if old else plan
-    plan = re.sub(rf"\b{own.thing}\b", new.thing, plan)
+        plan = rename(old, name, plan) if old else plan
+    plan = rename(own.thing, new.thing, plan)
+    sought = iter([new.thing, new.lamp])
 
-    def likely_half(found):
-        places = sort_by_likelihood(found[2], new.room)
-        return f"{found[1]}{places[: len(places) // 2]}"
+    def likely_places(found):
+        thing = next(sought)
+        places = [p for p in sort_by_likelihood(thing, new.room) if kind != "pick_two" or p != new.target]
+        return f"{found[1]}{places[: len(places) // 2] if 'ask_llm' in plan else places}"
 
-    return re.sub(r"(search\('(\w+)', )\[.*?\]", likely_half, plan)
+    return re.sub(r"((?:likely =|for place in) )\[.*?\]", likely_places, plan)
 
 
 @pytest.mark.parametrize("seed", range(5))

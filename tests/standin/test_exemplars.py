@@ -3,9 +3,11 @@
 import re
 
 import pytest
+from support.standin_prompts import PLAIN
 
 from codeplan import envs
 from codeplan.errors import UsageError
+from codeplan.planning.sample_choice import WorkedExample
 from codeplan.prompts.templates import Prompts
 from codeplan.runner.new_episodes import run
 from codeplan.skills.skill import Skill
@@ -17,9 +19,10 @@ HOUSEHOLD = envs.make("household")
 
 
 def planned(kind, seed=2003, skills=(), sample=None, **settings):
+    samples = (WorkedExample(sample, "another task of this kind"),) if sample else ()
     task = HOUSEHOLD.task(kind, seed)
-    about = {"observation": HOUSEHOLD.reset(task).text, "goal": task.goal, "notes": (), "asks": True, "api": ""}
-    messages = Prompts().messages("adaplanner/plan", **about, skills=skills, sample=sample)
+    about = PLAIN | {"observation": HOUSEHOLD.reset(task).text, "goal": task.goal, "api": "", "left": ()}
+    messages = Prompts().messages("adaplanner/plan", **(about | {"skills": skills, "samples": samples}))
     return ScriptedModel(mistakes="none", **settings).complete(messages, purpose="plan").text
 
 

@@ -23,12 +23,12 @@ from codeplan.standin.model import ScriptedModel, answer_question, first_differe
         ("ask", PROMPTS.messages("adaplanner/ask", question="What is the capital of France?")),
         (
             "plan",
-            PROMPTS.messages("adaplanner/plan", api="", sample=None, observation=ROOM, goal="buy a red shirt", **PLAIN),
+            PROMPTS.messages("adaplanner/plan", api="", left=(), observation=ROOM, goal="buy a red shirt", **PLAIN),
         ),
         (
             "plan",
             PROMPTS.messages(
-                "adaplanner/plan", api="", sample=None, observation=ROOM, goal="put a mug in toilet.", **PLAIN
+                "adaplanner/plan", api="", left=(), observation=ROOM, goal="put a mug in toilet.", **PLAIN
             ),
         ),
         ("refine", []),

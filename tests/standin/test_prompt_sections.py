@@ -1,13 +1,15 @@
 """The purpose of a prompt that came without one."""
 
 import pytest
+from support.standin_prompts import REPORT
 
 from codeplan.prompts.templates import Prompts
 from codeplan.standin.prompt_sections import infer_purpose
 
 TASK = {"observation": "a room", "goal": "find a mug"}
 FORMS = {"forms": ("go to RECEPTACLE",)}
-CODE = {"api": "", "sample": None, "skills": (), "asks": True, "notes": ("be quick",)}
+LANGUAGE = {"asks": True, "replans": True}
+CODE = {"api": "", "advice": None, "samples": (), "skills": (), "notes": ("be quick",), **LANGUAGE}
 EPISODE = {**TASK, "plan": "1. Look.", "transcript": "> look\nA mug.", "outcome": "The task was done."}
 REPLY = {"sample": None, "notes": (), "reply": "", "problem": ""}
 
@@ -15,9 +17,9 @@ REPLY = {"sample": None, "notes": (), "reply": "", "problem": ""}
 @pytest.mark.parametrize(
     ("template", "values", "purpose"),
     [
-        ("adaplanner/plan", {**TASK, **CODE}, "plan"),
-        ("adaplanner/check", {"source": "x", "errors": "", "asks": True}, "check"),
-        ("adaplanner/refine", {**TASK, **CODE, "source": "x", "feedback": "it failed", "variables": ""}, "refine"),
+        ("adaplanner/plan", {**TASK, **CODE, "left": ("actions: 3",)}, "plan"),
+        ("adaplanner/check", {"source": "x", "errors": "", **LANGUAGE}, "check"),
+        ("adaplanner/refine", {**TASK, **CODE, **REPORT, "source": "x", "feedback": "it failed"}, "refine"),
         ("adaplanner/resume", {"previous": "x", "revised": "y"}, "resume"),
         ("adaplanner/ask", {"question": "Which goal has the task?"}, "ask"),
         ("adaplanner/bind", {**TASK, "earlier": "find a cup", "parameters": ()}, "bind"),

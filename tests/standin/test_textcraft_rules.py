@@ -4,7 +4,7 @@ import ast
 import re
 
 import pytest
-from support.standin_prompts import PLAIN, ask
+from support.standin_prompts import PLAIN, REPORT, ask
 from support.task_runs import run_tasks
 
 from codeplan.agent_api import agent_api, describe_api
@@ -37,12 +37,12 @@ CORRECT = write_plan(ORDER)
 
 def ask_for_plan(model=None, goal=GOAL, commands=COMMANDS):
     api = describe_api(agent_api(TextCraftAgent))
-    return ask("adaplanner/plan", model, api=api, sample=None, observation=commands, goal=goal, **PLAIN)
+    return ask("adaplanner/plan", model, api=api, left=(), observation=commands, goal=goal, **PLAIN)
 
 
 def ask_to_refine(source, feedback):
-    about = {"api": "", "sample": None, "observation": COMMANDS, "goal": GOAL, **PLAIN}
-    return ask("adaplanner/refine", **about, source=source, feedback=feedback, variables="")
+    about = {"api": "", "observation": COMMANDS, "goal": GOAL, **PLAIN, **REPORT}
+    return ask("adaplanner/refine", **about, source=source, feedback=feedback)
 
 
 def feedback(step, message, held, action, observed):
@@ -169,7 +169,7 @@ def errors_of(source):
 def test_a_refused_plan_is_repaired(name, seed):
     broken = ask_for_plan(ScriptedModel(seed, name))
     assert errors_of(broken)
-    assert ask("adaplanner/check", source=broken, errors=errors_of(broken), asks=True) == CORRECT
+    assert ask("adaplanner/check", source=broken, errors=errors_of(broken), asks=True, replans=True) == CORRECT
     assert ask_to_refine(broken, errors_of(broken)) == CORRECT
 
 

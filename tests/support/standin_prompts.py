@@ -9,7 +9,21 @@ from codeplan.standin.household.planning import parse_goal, write_plan
 from codeplan.standin.model import ScriptedModel
 
 PROMPTS = Prompts()
-PLAIN = {"notes": (), "skills": (), "asks": True}
+PLAIN = {"notes": (), "skills": (), "samples": (), "advice": None, "asks": True, "replans": True}
+REPORT = {
+    **{
+        "fixes": (),
+        "left": (),
+        "attempts": (),
+        "log": "",
+        "printed": "",
+        "now": "",
+        "variables": "",
+        "failed_line": "",
+    },
+    **{"refused": False, "finished": False, "step": None, "next_start": ""},
+}
+"""What a prompt for a refinement says of a run beside the feedback: nothing."""
 ROOM = (
     "You are in the middle of a room. Looking quickly around you, you see a cabinet 2, a cabinet 1, a countertop 1, "
     "a desk 1, a diningtable 1, a drawer 1, a fridge 1, a microwave 1, a safe 1, and a sinkbasin 1.\n\n"
@@ -30,9 +44,9 @@ def ask(name, model=None, **values):
 
 def ask_for_plan(goal=CLEAN, model=None, room=ROOM):
     api = describe_api(agent_api(HouseholdAgent))
-    return ask("adaplanner/plan", model, api=api, sample=None, observation=room + goal, goal=goal, **PLAIN)
+    return ask("adaplanner/plan", model, api=api, left=(), observation=room + goal, goal=goal, **PLAIN)
 
 
 def ask_to_refine(source, feedback, goal=CLEAN):
-    about = {"api": "", "sample": None, "observation": ROOM + goal, "goal": goal, **PLAIN}
-    return ask("adaplanner/refine", **about, source=source, feedback=feedback, variables="")
+    about = {"api": "", "observation": ROOM + goal, "goal": goal, **PLAIN, **REPORT}
+    return ask("adaplanner/refine", **about, source=source, feedback=feedback)
