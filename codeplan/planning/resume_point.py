@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from codeplan.types import Checkpoint, Plan
 
 
@@ -19,10 +21,7 @@ def find_resume_point(
         return 1
     wanted = suggested_step or _first_difference(old, new) or failed_step or numbers[0]
     candidate = min(wanted, failed_step or numbers[-1])
-    for step in reversed([n for n in numbers if n <= candidate]):
-        if step in states and not _missing_names(new, step, states[step]):
-            return step
-    return numbers[0]
+    return next((step for step in _complete_steps(new, states) if step <= candidate), numbers[0])
 
 
 def _first_difference(old: Plan, new: Plan) -> int | None:
@@ -33,10 +32,19 @@ def _first_difference(old: Plan, new: Plan) -> int | None:
     return None
 
 
-def _missing_names(plan: Plan, start: int, state: Checkpoint) -> set[str]:
-    """Names that the steps from ``start`` on need, and that only earlier steps set."""
-    have, missing = {*plan.provides, *state.names}, set[str]()
-    for step in (s for s in plan.steps if s.number >= start):
-        missing |= {*step.needs} - have
-        have |= {*step.sets}
-    return missing & {name for s in plan.steps if s.number < start for name in s.sets}
+def _complete_steps(plan: Plan, states: dict[int, Checkpoint]) -> Iterator[int]:
+    """The steps, last first, whose saved variables include all that they and later steps need from earlier ones.
+
+    Linear in the plan's names, for a worker may claim many. A need that no earlier step sets is not asked for.
+    """
+    first_set: dict[str, int] = {}
+    for step in plan.steps:
+        for name in step.sets:
+            first_set.setdefault(name, step.number)
+    provided = {*plan.provides}
+    needed: set[str] = set()
+    for step in reversed(plan.steps):
+        needed.difference_update(step.sets)
+        needed.update(n for n in step.needs if n not in provided and first_set.get(n, step.number) < step.number)
+        if step.number in states and needed <= states[step.number].names.keys():
+            yield step.number
