@@ -41,11 +41,11 @@ def run_tests(arguments: Arguments = None) -> None:
     """Run tests of plans: every *.plan.toml in the given files and folders, or in this folder.
 
     This is pytest with codeplan's plugin and takes all its options. codeplan adds --plan-cov, --plan-cov-html DIR,
-    --plan-cov-fail-under PERCENT, --plan-mutants, --plan-set NAME=VALUE and --live-llm. A folder may come from a
-    stranger, so pytest's configuration, conftest.py and Python tests there are left alone; pytest itself runs these
-    and the plans' tests.
+    --plan-cov-fail-under PERCENT, --plan-max-seconds SECONDS, --plan-mutants, --plan-set NAME=VALUE and --live-llm. A
+    folder may come from a stranger, so pytest's configuration, conftest.py and Python tests there are left alone;
+    pytest itself runs these and the plans' tests.
 
-    Exit codes: 0 all passed, 1 some failed, 2 usage.
+    Exit codes: 0 all passed, 1 some failed, 2 usage, 3 the seconds of --plan-max-seconds are over.
     """
     from codeplan.errors import UsageError
 
@@ -61,18 +61,25 @@ def run_tests(arguments: Arguments = None) -> None:
     watch = _InterruptWatch()
     ours = [*plugin, *ARGUMENTS, *_storage()]
     code = int(pytest.main([*ours, *given[:end], "-W", _ALREADY_IMPORTED, *given[end:]], plugins=[watch]))
-    raise typer.Exit({0: 0, 1: 1, 2: 130 if watch.by_user else 2}.get(code, 2))
+    raise typer.Exit({0: 0, 1: 1, 2: watch.exit_code}.get(code, 2))
 
 
 class _InterruptWatch:
-    """Tells an interruption by the user from manifests that cannot be read: pytest ends both alike."""
+    """Tells why pytest was interrupted: by the user, by the limit of time, or by manifests that cannot be read."""
 
-    by_user = False
+    exit_code = 2
 
     def pytest_keyboard_interrupt(self, excinfo: Any) -> None:
         import pytest
 
-        self.by_user = not isinstance(excinfo.value, pytest.Session.Interrupted)
+        if not isinstance(excinfo.value, pytest.Session.Interrupted):
+            self.exit_code = 130
+
+    def pytest_sessionfinish(self, session: Any) -> None:
+        from codeplan.testing.time_limit import OUT_OF_TIME
+
+        if self.exit_code == 2 and session.config.stash.get(OUT_OF_TIME, False):
+            self.exit_code = 3
 
 
 def mutate(plan: Plan, more: EnvironmentSet = None, live_llm: LiveLlm = False, as_json: options.Json = False) -> None:

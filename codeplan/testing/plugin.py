@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from codeplan.testing.time_limit import TimeLimit, parse_seconds
+
 if TYPE_CHECKING:
     from codeplan.testing.cases.fixtures import EpisodeTape, FakeAgentFactory, PlanRunner, ScriptedLLMFactory
 
@@ -40,10 +42,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--plan-cov-fail-under", type=float, metavar="PERCENT", help="fail if coverage of lines and branches is lower"
     )
+    help_text = "start no more tests when these seconds are over"
+    group.addoption("--plan-max-seconds", type=parse_seconds, metavar="SECONDS", help=help_text)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the markers, and the coverage plugin if an option asks for it."""
+    """Register the markers, and the plugins for coverage and time if an option asks for them."""
     for marker in _MARKERS:
         config.addinivalue_line("markers", marker)
     wanted = ("plan_cov", "plan_cov_html", "plan_cov_fail_under")
@@ -51,6 +55,8 @@ def pytest_configure(config: pytest.Config) -> None:
         from codeplan.testing.cases.pytest_coverage import CoveragePlugin
 
         config.pluginmanager.register(CoveragePlugin(config), "codeplan-coverage")
+    if (seconds := config.getoption("plan_max_seconds")) and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(TimeLimit(seconds), "codeplan-time")  # under pytest-xdist in the controller only
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
