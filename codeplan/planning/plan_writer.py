@@ -8,7 +8,10 @@ from codeplan.planning.feedback import RunReport
 
 
 class PlanWriter(Protocol):
-    """Writes the plans of one task. Each method returns a plan's source, except ``resume_step``."""
+    """Writes the plans of one task. Each method returns a plan's source, except ``resume_step``.
+
+    ``repair`` and ``refine`` may return only the steps and the code outside them that change, without a header.
+    """
 
     def draft(self) -> str:
         """The first plan."""

@@ -16,6 +16,7 @@ from codeplan.planning.prompt_sizes import MAX_ATTEMPTS
 from codeplan.planning.sample_choice import choose_samples
 from codeplan.prompts.templates import Prompts
 from codeplan.sandbox import extract
+from codeplan.sandbox.language.extraction import extract_code
 from codeplan.types import Purpose, Task
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class Planner:
 
     def repair(self, source: str, errors: str) -> str:
         self._reply = None
-        return extract(self._ask("check", source=source, errors=errors, **self._language))
+        return extract_code(self._ask("check", source=source, errors=errors, **self._language))
 
     def refine(self, report: RunReport) -> str:
         reply, self._reply = self._reply, None
@@ -87,8 +88,8 @@ class Planner:
             text = self._ask("refine", **values, source=report.source)
             self._attempts.append(report.summary)
         else:
-            text = self._continue(self._conversation, report, report.source if reply is None else reply)
-        self._reply = extract(text)
+            text = self._continue(self._conversation, report, _reply_as_taken(reply, report))
+        self._reply = extract_code(text)
         return self._reply
 
     def _continue(self, conversation: PlanConversation, report: RunReport, reply: str) -> str:
@@ -116,6 +117,12 @@ class Planner:
 
     def _ask(self, purpose: Purpose, **values: Any) -> str:
         return ask_template(self._episode, self._prompts, f"adaplanner/{purpose}", purpose, **values)
+
+
+def _reply_as_taken(reply: str | None, report: RunReport) -> str:
+    """The program of the latest reply; the whole plan if the reply was a repair, or if its steps were renumbered."""
+    fixes = report.plan.fixes if report.plan else ()
+    return report.source if reply is None or any(fix.rule == "step-guard" for fix in fixes) else reply
 
 
 def _last_attempts(summaries: Sequence[str]) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from codeplan.planning.limits_left import limits_left
 from codeplan.planning.plan_check import Fixes, check_plan, record_check
 from codeplan.planning.plan_run import run_plan, start_event
 from codeplan.planning.plan_writer import PlanWriter
+from codeplan.planning.reply_taking import TakenReply, take_reply
 from codeplan.planning.resume_point import find_resume_point
 from codeplan.recording.events import PlanDrafted
 from codeplan.sandbox import Sandbox
@@ -106,7 +107,8 @@ class RefinementLoop:
         self.claim = False
         self._is_subtask, self._initial_actions = is_subtask, actions_since_reset(episode)
         self._plan_count = 0
-        self._overlong: Rejected | None = None
+        self._plan_before: str | None = None
+        self._latest = TakenReply("")
         self._attempt_start = 0  # the latest attempt's first event
 
     def solve(self) -> Ending:
@@ -189,24 +191,30 @@ class RefinementLoop:
         return checked
 
     def _check_once(self) -> Plan | Rejected:
-        if self._overlong:
-            record_check(self.episode, self._overlong, self._plan_count)
-            return self._overlong
+        if self._latest.refusal:
+            record_check(self.episode, self._latest.refusal, self._plan_count)
+            return self._latest.refusal
         checked = check_plan(self.sandbox, self.episode, self.source, self._plan_count, self.settings.fixes)
         self.source = checked.source
+        if self._latest.is_plan:
+            self._plan_before = checked.source
         return checked
 
     def _record_draft(self, write: Callable[[], str], origin: Purpose) -> None:
         """Have a plan written. A reply that is too long is an empty plan with a refusal of its own."""
         try:
-            self.source, self._overlong = write(), None
+            self._latest = take_reply(self.sandbox, write(), None if origin == "plan" else self._plan_before)
         except SizeExceeded as e:
             if e.what != "reply":
                 raise
             reason = Diagnostic(0, 0, "reply-size", f"{e}; answer with the program alone")
-            self.source, self._overlong = "", Rejected("", (reason,))
+            self._latest = TakenReply("", is_plan=False, refusal=Rejected("", (reason,)))
+        self.source = self._latest.source
+        if self._latest.is_plan:
+            self._plan_before = self.source
         self._plan_count += 1
-        self.episode.record(PlanDrafted(number=self._plan_count, origin=origin, source=self.source))
+        drafted = PlanDrafted(number=self._plan_count, origin=origin, source=self.source, steps=self._latest.steps)
+        self.episode.record(drafted)
 
     # -------------------------------------------------------------- running
 

@@ -9,7 +9,18 @@ import msgspec
 
 from codeplan.budget import Budget
 from codeplan.errors import UsageError
-from codeplan.types import Checkpoint, Completion, Diagnostic, Fix, Message, Observation, Purpose, Result, Task, Usage
+from codeplan.recording.plan_events import PlanDrafted as PlanDrafted
+from codeplan.recording.plan_events import PlanFailed as PlanFailed
+from codeplan.recording.plan_events import PlanFinished as PlanFinished
+from codeplan.recording.plan_events import PlanFixed as PlanFixed
+from codeplan.recording.plan_events import PlanRejected as PlanRejected
+from codeplan.recording.plan_events import PlanStarted as PlanStarted
+from codeplan.recording.plan_events import PlanStopped as PlanStopped
+from codeplan.recording.plan_events import PlanWarned as PlanWarned
+from codeplan.recording.plan_events import StepEntered as StepEntered
+from codeplan.recording.plan_events import TextPrinted as TextPrinted
+from codeplan.recording.plan_events import TraceEvent
+from codeplan.types import Completion, Message, Observation, Purpose, Result, Task, Usage
 from codeplan.types.value import Amount, Count
 from codeplan.untrusted.terminal import parser_reason
 
@@ -17,15 +28,7 @@ TRACE_FORMAT = 2
 """The version of the trace format. It grows when events change; other versions are refused."""
 
 
-class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_defaults=True):
-    """Base of the events. ``seq`` counts from 0, ``at`` is Unix time, ``span`` the innermost open span or None."""
-
-    seq: int = -1
-    at: float = 0.0
-    span: int | None = None
-
-
-class EpisodeStarted(_Event, frozen=True, tag="episode_started"):
+class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
     """The header of a trace: everything needed to run the episode again.
 
     ``settings`` are those given by name; ``model_settings`` come from the model. Neither contains secrets.
@@ -42,7 +45,7 @@ class EpisodeStarted(_Event, frozen=True, tag="episode_started"):
     budget: Budget = Budget()
 
 
-class EnvironmentReset(_Event, frozen=True, tag="environment_reset"):
+class EnvironmentReset(TraceEvent, frozen=True, tag="environment_reset"):
     """The environment began the task. Later events of this kind restart it.
 
     ``cut_from`` is the number of characters of the whole observation if the event holds only its start, otherwise 0.
@@ -52,7 +55,7 @@ class EnvironmentReset(_Event, frozen=True, tag="environment_reset"):
     cut_from: Count = 0
 
 
-class ActionTaken(_Event, frozen=True, tag="action_taken"):
+class ActionTaken(TraceEvent, frozen=True, tag="action_taken"):
     """One action and the environment's observation; ``seconds`` is the environment's time, ``cut_from`` as above."""
 
     action: str
@@ -61,7 +64,7 @@ class ActionTaken(_Event, frozen=True, tag="action_taken"):
     cut_from: Count = 0
 
 
-class ModelCalled(_Event, frozen=True, tag="model_called"):
+class ModelCalled(TraceEvent, frozen=True, tag="model_called"):
     """One complete model call. ``prompt`` names the template and its digest; empty without a template.
 
     ``cut_from`` is the number of characters of the whole reply if the event holds only its start, otherwise 0.
@@ -75,7 +78,7 @@ class ModelCalled(_Event, frozen=True, tag="model_called"):
     cut_from: Count = 0
 
 
-class ModelCallFailed(_Event, frozen=True, tag="model_call_failed"):
+class ModelCallFailed(TraceEvent, frozen=True, tag="model_call_failed"):
     """One model call without an answer: ``error`` says why, ``usage`` is what the call used nonetheless.
 
     ``prompt_too_long``: the model had no room for the prompt. ``reply_cut``: its reply reached the limit of tokens.
@@ -91,7 +94,7 @@ class ModelCallFailed(_Event, frozen=True, tag="model_call_failed"):
     reply_cut: bool = False
 
 
-class TextsEmbedded(_Event, frozen=True, tag="texts_embedded"):
+class TextsEmbedded(TraceEvent, frozen=True, tag="texts_embedded"):
     """One embedding call: the number of texts, the embedding model and a digest of the texts.
 
     The trace does not keep vectors; later events hold what they led to. A failed call is a ModelCallFailed.
@@ -104,88 +107,7 @@ class TextsEmbedded(_Event, frozen=True, tag="texts_embedded"):
     usage: Usage = Usage()
 
 
-class PlanDrafted(_Event, frozen=True, tag="plan_drafted"):
-    """A plan's source, extracted from a reply. ``number`` counts the plans of this episode from 1."""
-
-    number: int
-    origin: Purpose
-    source: str
-
-
-class PlanFixed(_Event, frozen=True, tag="plan_fixed"):
-    """The check mended the plan by these fixes; ``source`` is the plan after them."""
-
-    number: int
-    fixes: tuple[Fix, ...]
-    source: str
-
-
-class PlanWarned(_Event, frozen=True, tag="plan_warned"):
-    """The check accepted the plan with these warnings."""
-
-    number: int
-    warnings: tuple[Diagnostic, ...]
-
-
-class PlanRejected(_Event, frozen=True, tag="plan_rejected"):
-    """The check refused the plan; none of it ran."""
-
-    number: int
-    diagnostics: tuple[Diagnostic, ...]
-
-
-class PlanStarted(_Event, frozen=True, tag="plan_started"):
-    """A plan starts at ``start_from`` with the ``restored`` variables; if from outside, ``checkpoint`` holds them."""
-
-    number: int
-    start_from: int
-    restored: tuple[str, ...] = ()
-    dropped: dict[str, str] = {}
-    checkpoint: Checkpoint | None = None
-
-
-class StepEntered(_Event, frozen=True, tag="step_entered"):
-    """The plan enters a step; ``checkpoint`` holds its variables at this point."""
-
-    step: int
-    title: str
-    checkpoint: Checkpoint
-
-
-class TextPrinted(_Event, frozen=True, tag="text_printed"):
-    """Output of the plan. Untrusted."""
-
-    text: str
-
-
-class PlanFailed(_Event, frozen=True, tag="plan_failed"):
-    """An assertion failed, or the plan raised an exception; ``error`` is its name."""
-
-    step: int | None
-    line: int | None
-    error: str
-    message: str
-    checkpoint: Checkpoint
-
-
-class PlanStopped(_Event, frozen=True, tag="plan_stopped"):
-    """A limit of the sandbox stopped the plan."""
-
-    limit: str
-    value: float
-    allowed: float
-    step: int | None
-    line: int | None
-    message: str
-
-
-class PlanFinished(_Event, frozen=True, tag="plan_finished"):
-    """The plan ran to its end. Only the environment says whether the task succeeded."""
-
-    step: int | None
-
-
-class SpanOpened(_Event, frozen=True, tag="span_opened"):
+class SpanOpened(TraceEvent, frozen=True, tag="span_opened"):
     """A part of the episode begins: a trial, a sub-task, a batch. Events until its end carry its ``id``."""
 
     id: int
@@ -193,7 +115,7 @@ class SpanOpened(_Event, frozen=True, tag="span_opened"):
     name: str
 
 
-class SpanClosed(_Event, frozen=True, tag="span_closed"):
+class SpanClosed(TraceEvent, frozen=True, tag="span_closed"):
     """The part with this ``id`` ends."""
 
     id: int
@@ -208,26 +130,26 @@ class ChosenSkill(msgspec.Struct, frozen=True):
     plan: str
 
 
-class SkillsChosen(_Event, frozen=True, tag="skills_chosen"):
+class SkillsChosen(TraceEvent, frozen=True, tag="skills_chosen"):
     """The skills found for the task, best first. ``purpose`` says what they are for."""
 
     purpose: Purpose | Literal["reuse"]
     chosen: tuple[ChosenSkill, ...]
 
 
-class PictureSaved(_Event, frozen=True, tag="picture_saved"):
+class PictureSaved(TraceEvent, frozen=True, tag="picture_saved"):
     """A picture after the latest action or reset: a PNG file, its path relative to the trace."""
 
     file: str
 
 
-class WarningIssued(_Event, frozen=True, tag="warning_issued"):
+class WarningIssued(TraceEvent, frozen=True, tag="warning_issued"):
     """What a reader of the results must know, such as a weaker sandbox."""
 
     message: str
 
 
-class EpisodeEnded(_Event, frozen=True, tag="episode_ended"):
+class EpisodeEnded(TraceEvent, frozen=True, tag="episode_ended"):
     """The last event: the result. A trace without it belongs to an episode that is running or was killed.
 
     ``broken_off`` means that the episode was interrupted or its infrastructure failed. Such an end says nothing about

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from codeplan.sandbox.analysis import generalise, literal_search, merging, mutants, plan_shape, runnable_lines
 from codeplan.sandbox.analysis.fixes import mending
+from codeplan.sandbox.analysis.replies import reply_merging
 
 AnalysisFunction: TypeAlias = Callable[[str, dict[str, Any]], Any]
 """Maps a source and arguments to plain data. Raises RejectedPlanError, ValueError."""
@@ -24,6 +25,7 @@ ANALYSES: Final[Mapping[str, AnalysisFunction]] = {
     "literals": literal_search.find_literals,
     "mend": mending.mend,
     "merge": merging.merge_plans,
+    "merge-reply": reply_merging.merge_reply,
     "mutants": mutants.find_mutants,
     "shape": plan_shape.plan_shape,
 }

@@ -15,6 +15,7 @@ from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.host.code_cache import CodeCache
 from codeplan.sandbox.host.mending import MendedPlan, is_mendable, mending_arguments, verified_mending
 from codeplan.sandbox.host.plan_verification import broken_check, parser_failure, verified_plan, verified_rejection
+from codeplan.sandbox.host.reply_merging import NOT_MERGED, MergedReply, verified_merging
 from codeplan.sandbox.host.session import RunSession
 from codeplan.sandbox.host.worker_end import WorkerKilled, repeat_if_killed
 from codeplan.sandbox.host.worker_process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
@@ -91,6 +92,18 @@ class Sandbox:
             return verified_mending(self.analyse("mend", source, mending_arguments(api)))
         except SandboxError:
             return None
+
+    def merge_reply(self, reply: str, before: str) -> MergedReply | Rejected | None:
+        """Merge the code of a reply into the plan ``before``, if it holds only some steps; None if it is a whole plan.
+
+        Rejected if the reply is not Python, or if its steps have no readable plan to belong to.
+        """
+        if any(_find_unreadable(text, self.limits) for text in (reply, before)):
+            return None
+        try:
+            return verified_merging(self.analyse("merge-reply", reply, {"before": before}), reply)
+        except SandboxError:
+            return Rejected(reply, (NOT_MERGED,))
 
     def analyse(self, topic: str, source: str, arguments: Mapping[str, Any] = {}) -> Any | Rejected:
         """Run the analysis ``topic`` on a plan's text and return plain data; Rejected if the text is not Python.

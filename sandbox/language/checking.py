@@ -42,7 +42,7 @@ def check_and_compile(source: str, api: AgentApi) -> tuple[Plan, Program] | Reje
     The Plan keeps the given source, unless an f-string's inner quotes had to change for this Python.
     """
     try:
-        source, tree = _parse_or_repair(source)
+        source, tree = parse_or_repair(source)
     except RejectedPlanError as refused:
         size = any(d.rule == "size" for d in refused.diagnostics)
         return Rejected(source, refused.diagnostics if size or holds_code(source) else (_NO_PYTHON,))
@@ -70,7 +70,7 @@ def check_and_compile(source: str, api: AgentApi) -> tuple[Plan, Program] | Reje
     return Rejected(source, problems.sorted()) if problems else (plan, program)
 
 
-def _parse_or_repair(source: str) -> tuple[str, ast.Module]:
+def parse_or_repair(source: str) -> tuple[str, ast.Module]:
     """Return the source and its tree. Raises RejectedPlanError about the source as given."""
     try:
         return source, parse_plan(source)

@@ -16,6 +16,10 @@ _CODE_START = re.compile(
     r"^(?:def |import |from \w[\w.]* import |#|@|[A-Za-z_]\w*[ \t]*(?::[^=\n]+)?=[^=]|\"\"\"|'''|if __name__)"
 )
 _BODY = re.compile(r"^[ \t]*(?:if[ \t]+start_from\b|print\(['\"]\[Step|# ?General plan)", re.IGNORECASE)
+_GUARD = re.compile(r"[ \t]*+if\b[^\n]*\bstart_from\b")
+_FUNCTION = re.compile(r"^[ \t]*def[ \t]+\w")
+_DEFINITION = re.compile(r"(?:def |import |from |[A-Za-z_]\w*[ \t]*(?::[^=\n]+)?=[^=])")
+_ACTION = re.compile(r"\b(?:agent|ask_llm)\b(?=[.(])")
 _CODE_LINE = re.compile(
     r"[ \t]*+(?:(?:async )?def \w|import \w|from \w[\w.]* import|class \w+[(:]|assert[ (]|print\(|agent\."
     r"|if start_from\b|[A-Za-z_]\w*+[ \t]*+=[^=])"
@@ -26,17 +30,37 @@ _SPACES = str.maketrans(dict.fromkeys("\u00a0\u2007\u202f\u3000", " "))
 
 
 def extract(reply: str) -> str:
-    """Return the plan's source in ``reply`` with one final newline, or "" if there is none.
+    """Return the whole plan in ``reply`` with one final newline, or "" if there is none.
 
-    It drops fences and prose, prefers the last block that defines ``solution``, adds a missing header, drops a repeated
-    one and turns tabs in indentation into spaces.
+    It is the code of the reply; a body of ``solution`` without its header gets one.
+    """
+    return add_header(extract_code(reply))
+
+
+def extract_code(reply: str) -> str:
+    """Return the code in ``reply`` with one final newline, or "" if there is none: a whole plan, or some steps.
+
+    It drops fences and prose, prefers the last block that defines ``solution``, joins blocks of steps, drops a repeated
+    header and turns tabs in indentation into spaces.
     """
     lines = _clean_reply(reply).split("\n")
     blocks = _fenced_blocks(lines)
-    body = _best_block(blocks) if blocks else _strip_prose(lines)
-    body = _add_header(_drop_repeated_headers(_dedent_lines(body)))
-    text = "\n".join(line.rstrip() for line in body).strip("\n")
+    body = _choose_blocks(blocks) if blocks else _dedent_lines(_strip_prose(lines))
+    text = "\n".join(line.rstrip() for line in _drop_repeated_headers(body)).strip("\n")
     return text + "\n" if text else ""
+
+
+def add_header(code: str) -> str:
+    """Return the code under a header, if it is the body of ``solution`` without one."""
+    lines = code.split("\n")
+    if defines_solution(code) or not any(_BODY.match(line) for line in lines):
+        return code
+    return "\n".join([SOLUTION_HEADER, *(f"    {line}" if line.strip() else "" for line in lines)])
+
+
+def defines_solution(code: str) -> bool:
+    """Return whether the code has a header ``def solution``."""
+    return any(_SOLUTION.match(line) for line in code.split("\n"))
 
 
 def holds_code(text: str) -> bool:
@@ -73,27 +97,42 @@ def _fenced_blocks(lines: list[str]) -> list[list[str]]:
     return [b for b in blocks if any(line.strip() for line in b)]
 
 
-def _best_block(blocks: list[list[str]]) -> list[str]:
-    """Return the last block with ``solution``, else the last that looks like its body, else the longest."""
-    for sign in (_SOLUTION, _BODY):
-        for block in reversed(blocks):
-            if any(sign.match(line) for line in block):
-                return block
-    return max(blocks, key=len)
+def _choose_blocks(blocks: list[list[str]]) -> list[str]:
+    """Return the last block with ``solution``, else all with steps, else the last like a body, else the longest."""
+    for block in reversed(blocks):
+        if any(_SOLUTION.match(line) for line in block):
+            return _dedent_lines(block)
+    if any(_holds_steps(block) for block in blocks):
+        parts = [_dedent_lines(block) for block in blocks]
+        return [line for part in parts if _holds_steps(part) or _holds_definitions(part) for line in (*part, "")]
+    bodies = [block for block in blocks if any(_BODY.match(line) for line in block)]
+    return _dedent_lines(bodies[-1] if bodies else max(blocks, key=len))
+
+
+def _holds_steps(block: list[str]) -> bool:
+    return any(_GUARD.match(line) for line in block)
+
+
+def _holds_definitions(block: list[str]) -> bool:
+    """Return whether a block holds only functions and constants, which do not act."""
+    outer = [line for line in block if line.strip() and line[0] not in " )]}#"]
+    return bool(outer) and all(_DEFINITION.match(line) and not _ACTION.search(line) for line in outer)
 
 
 def _strip_prose(lines: list[str]) -> list[str]:
     """Return the lines from the first to the last line of code."""
-    first = next((i for i, line in enumerate(lines) if _SOLUTION.match(line)), None)
+    first = next(
+        (i for sign in (_SOLUTION, _BODY, _FUNCTION) for i, line in enumerate(lines) if sign.match(line)), None
+    )
     if first is None:
-        first = next((i for i, line in enumerate(lines) if _BODY.match(line)), None)
-        return lines if first is None else _take_until_prose(lines[first:], _indent(lines[first]))
+        return lines
     start = first
     while start and _leads_to_code(lines[start - 1]):
         start -= 1
-    while start < first and not _CODE_START.match(lines[start]):
+    while start < first and not _CODE_START.match(lines[start].lstrip()):
         start += 1
-    return lines[start:first] + _take_until_prose(lines[first:], _indent(lines[first]))
+    margin = _indent(lines[first])
+    return lines[start:first] + _take_until_prose(lines[first:], margin)
 
 
 def _leads_to_code(line: str) -> bool:
@@ -130,13 +169,6 @@ def _drop_repeated_headers(lines: list[str]) -> list[str]:
             last_header = header and line.rstrip().endswith(":")
         kept.append(line)
     return kept
-
-
-def _add_header(lines: list[str]) -> list[str]:
-    """Put a body without a header under one."""
-    if any(_SOLUTION.match(line) for line in lines) or not any(_BODY.match(line) for line in lines):
-        return lines
-    return [SOLUTION_HEADER, *(f"    {line}" if line.strip() else "" for line in lines)]
 
 
 def _indent(line: str) -> int:

@@ -1,0 +1,101 @@
+"""The events of a plan: how it came about, and what it did. ``events`` has all others."""
+
+from __future__ import annotations
+
+import msgspec
+
+from codeplan.types import Checkpoint, Diagnostic, Fix, Purpose
+
+
+class TraceEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_defaults=True):
+    """Base of the events. ``seq`` counts from 0, ``at`` is Unix time, ``span`` the innermost open span or None."""
+
+    seq: int = -1
+    at: float = 0.0
+    span: int | None = None
+
+
+class PlanDrafted(TraceEvent, frozen=True, tag="plan_drafted"):
+    """A plan's source, extracted from a reply. ``number`` counts the plans of this episode from 1.
+
+    ``steps`` are the numbers of the steps in a reply that held only these: ``source`` is the plan before with them, or
+    their text alone if it could not be merged (then there are none). None: the reply held the whole plan.
+    """
+
+    number: int
+    origin: Purpose
+    source: str
+    steps: tuple[int, ...] | None = None
+
+
+class PlanFixed(TraceEvent, frozen=True, tag="plan_fixed"):
+    """The check mended the plan by these fixes; ``source`` is the plan after them."""
+
+    number: int
+    fixes: tuple[Fix, ...]
+    source: str
+
+
+class PlanWarned(TraceEvent, frozen=True, tag="plan_warned"):
+    """The check accepted the plan with these warnings."""
+
+    number: int
+    warnings: tuple[Diagnostic, ...]
+
+
+class PlanRejected(TraceEvent, frozen=True, tag="plan_rejected"):
+    """The check refused the plan; none of it ran."""
+
+    number: int
+    diagnostics: tuple[Diagnostic, ...]
+
+
+class PlanStarted(TraceEvent, frozen=True, tag="plan_started"):
+    """A plan starts at ``start_from`` with the ``restored`` variables; if from outside, ``checkpoint`` holds them."""
+
+    number: int
+    start_from: int
+    restored: tuple[str, ...] = ()
+    dropped: dict[str, str] = {}
+    checkpoint: Checkpoint | None = None
+
+
+class StepEntered(TraceEvent, frozen=True, tag="step_entered"):
+    """The plan enters a step; ``checkpoint`` holds its variables at this point."""
+
+    step: int
+    title: str
+    checkpoint: Checkpoint
+
+
+class TextPrinted(TraceEvent, frozen=True, tag="text_printed"):
+    """Output of the plan. Untrusted."""
+
+    text: str
+
+
+class PlanFailed(TraceEvent, frozen=True, tag="plan_failed"):
+    """An assertion failed, or the plan raised an exception; ``error`` is its name."""
+
+    step: int | None
+    line: int | None
+    error: str
+    message: str
+    checkpoint: Checkpoint
+
+
+class PlanStopped(TraceEvent, frozen=True, tag="plan_stopped"):
+    """A limit of the sandbox stopped the plan."""
+
+    limit: str
+    value: float
+    allowed: float
+    step: int | None
+    line: int | None
+    message: str
+
+
+class PlanFinished(TraceEvent, frozen=True, tag="plan_finished"):
+    """The plan ran to its end. Only the environment says whether the task succeeded."""
+
+    step: int | None

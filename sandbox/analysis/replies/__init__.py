@@ -1,0 +1,1 @@
+"""Merges a reply that holds only steps into the plan that it changes."""

@@ -1,0 +1,48 @@
+"""The host's side of merging a reply that holds only steps: it verifies what the worker made of it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Annotated, Final
+
+import msgspec
+
+from codeplan.sandbox.language.plan_outline import MAX_STEP
+from codeplan.sandbox.limits import MAX_STEPS
+from codeplan.types import Diagnostic, Rejected
+from codeplan.types.value import Value
+
+_Number = Annotated[int, msgspec.Meta(ge=-1, le=MAX_STEP)]
+
+
+class MergedReply(Value, frozen=True):
+    """A plan after the ``steps`` of a reply, by their numbers, took their places in the plan before."""
+
+    source: str
+    steps: tuple[int, ...]
+
+
+class _MergedRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    source: str
+    steps: Annotated[tuple[_Number, ...], msgspec.Meta(max_length=MAX_STEPS)]
+
+
+STEPS_ALONE: Final = "steps-alone"
+"""The rule of the check for steps whose plan is not known."""
+
+NOT_MERGED: Final = Diagnostic(
+    0, 0, STEPS_ALONE, "the reply's steps cannot be merged into the plan before them; write the whole plan"
+)
+
+
+def verified_merging(findings: object, reply: str) -> MergedReply | Rejected | None:
+    """What the worker says, within bounds: the merged plan, or None for a whole plan; else a refusal of ``reply``."""
+    if findings is None or isinstance(findings, Rejected):
+        return findings
+    try:
+        found = msgspec.convert(findings, _MergedRow)
+    except msgspec.ValidationError:
+        return Rejected(reply, (NOT_MERGED,))
+    if any(number >= later for number, later in pairwise(found.steps)):
+        return Rejected(reply, (NOT_MERGED,))
+    return MergedReply(found.source, found.steps)
