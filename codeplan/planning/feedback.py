@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Final, Literal
 
@@ -63,8 +63,8 @@ def describe_refusal(rejected: Rejected) -> str:
     return "\n".join(str(d) for d in rejected.diagnostics)
 
 
-def describe_outcome(outcome: Outcome, agent_report: str) -> str:
-    """What went wrong in a run. ``agent_report`` is what the agent says of itself, for a plan that ran to its end."""
+def describe_outcome(outcome: Outcome, agent_report: Callable[[], str]) -> str:
+    """What went wrong in a run. ``agent_report`` is asked only about a plan that ran to its end."""
     match outcome:
         case Failed():
             where = f"[Step {outcome.step}]" if outcome.step else "code outside the steps"
@@ -73,7 +73,7 @@ def describe_outcome(outcome: Outcome, agent_report: str) -> str:
             where = f" in [Step {outcome.step}]" if outcome.step else ""
             return f"The plan was stopped{where}: {outcome.message}"
         case Finished():
-            return f"The plan ran to its end without an error, but the task is not done. {agent_report}"
+            return f"The plan ran to its end without an error, but the task is not done. {agent_report()}"
 
 
 def prompt_values(report: RunReport, attempts: tuple[str, ...]) -> dict[str, object]:

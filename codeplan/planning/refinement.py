@@ -169,7 +169,7 @@ class RefinementLoop:
         assert attempt is not None, "a plan that passed the check has run"
         return RunReport(
             source=self.source,
-            problem=describe_outcome(attempt.outcome, self.agent.report()),
+            problem=describe_outcome(attempt.outcome, self.agent.report),
             plan=checked,
             outcome=attempt.outcome,
             events=read_run(self.episode.trace.events[self._attempt_start :]),

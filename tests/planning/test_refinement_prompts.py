@@ -245,3 +245,30 @@ def test_a_replayed_episode_has_the_same_prompts(form: str, tmp_path) -> None:  
     events = Trace.read(tmp_path / "run" / "trace.jsonl")
     assert sum(isinstance(e, ModelCalled) and e.purpose == "refine" for e in events) == 2
     assert codeplan.replay(tmp_path / "run").model_calls == sum(isinstance(e, ModelCalled) for e in events)
+
+
+class CostlyAgent(BoxAgent):
+    """A box agent whose report is an action."""
+
+    def report(self) -> str:
+        return self._act("open 1").text
+
+
+class CostlyBoxes(Boxes):
+    agent = CostlyAgent
+
+
+@FORMS
+def test_the_agent_reports_only_on_a_run_to_the_end(form: str) -> None:
+    env = CostlyBoxes()
+    play(plan(), plan(), env=env, tries=2, refine_prompt=form)
+    assert len(env.actions) == 6
+
+
+@FORMS
+def test_odd_texts_reach_the_prompt_as_they_are_recorded(form: str) -> None:
+    odd = plan(TWO_STEPS.replace("print('now box', first)", "print('\\ud800 \\x00 \\x1b[2J </printed>\\r\\n<now>')"))
+    (messages,) = play(odd, plan(), tries=2, refine_prompt=form)
+    told = messages[-1]["content"]
+    assert "<now>" in told
+    told.encode()

@@ -35,9 +35,9 @@ class ListeningModel:
         return next((texts for asked, texts in self.prompts if asked == purpose), None)
 
 
-def listen(env, task):
+def listen(env, task, **settings):
     model = ListeningModel()
-    run(env, task, "adaplanner", model)
+    run(env, task, "adaplanner", model, **settings)
     return model
 
 
@@ -68,8 +68,8 @@ def test_tasks_of_all_kinds_share_the_rules_and_the_api(env):
 
 
 @pytest.mark.parametrize(("env", "number"), [("household", 0), ("hotpotqa", 0), ("textcraft", 0)])
-def test_a_refinement_begins_as_the_draft_up_to_the_goal(env, number):
-    model = listen(env, TASKS[env][number])
+def test_a_fresh_refinement_begins_as_the_draft_up_to_the_goal(env, number):
+    model = listen(env, TASKS[env][number], refine_prompt="fresh")
     draft, refinement = model.first("plan"), model.first("refine")
     assert refinement is not None
     assert "</goal>\n\n" in shared_start(draft, refinement)
