@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from array import array
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, TypeVar
@@ -75,7 +76,7 @@ class Trace:
         file = _open(path)
         try:
             data = _read_whole(file, path)
-            events, size = _drop_interruption(_parse_lines(data, path))
+            events, size = _drop_interruption(*_parse_lines(data, path))
             if data:  # an episode killed at once leaves an empty file
                 _require_start(events, path)
         except BaseException:
@@ -91,12 +92,12 @@ class Trace:
 
         Raises: UsageError: the file cannot be read, or another line (the message names it) is damaged or out of order.
         """
-        return [event for event, _ in _read_lines(path)]
+        return _read_lines(path)[0]
 
     @staticmethod
     def read_resumable(path: Path) -> list[Event]:
         """As ``read``, without the end that an interruption wrote."""
-        return _drop_interruption(_read_lines(path))[0]
+        return _drop_interruption(*_read_lines(path))[0]
 
     def next_recorded(self, *kinds: type[_E]) -> _E | None:
         """The next event of the recording; None after its end, when the episode is live.
@@ -238,7 +239,7 @@ def _lock_trace(file: BinaryIO, path: Path) -> BinaryIO:
     return lock_exclusively(file, f"the episode of {path} is still running; wait for its end, or stop it first")
 
 
-def _read_lines(path: Path | str) -> list[tuple[Event, int]]:
+def _read_lines(path: Path | str) -> tuple[list[Event], array[int]]:
     try:
         with files.open_to_read(path) as file:
             return _parse_lines(_read_whole(file, path), path)
@@ -263,30 +264,34 @@ def _require_start(events: Sequence[Event], path: Path) -> None:
         raise UsageError(f"the trace {path} does not begin with the start of an episode; it cannot be continued")
 
 
-def _parse_lines(data: bytes, path: Path | str) -> list[tuple[Event, int]]:
-    """The events, each with the size of the file up to the end of its line."""
-    lines = data.split(b"\n")
-    events: list[tuple[Event, int]] = []
-    size = 0
-    for number, line in enumerate(lines[:-1], 1):  # after the last newline: nothing, or a torn line
-        size += len(line) + 1
+def _parse_lines(data: bytes, path: Path | str) -> tuple[list[Event], array[int]]:
+    """The events, and for each the size of the file up to the end of its line. No list of lines: it would be large."""
+    events: list[Event] = []
+    sizes = array("Q")
+    start = 0
+    while (end := data.find(b"\n", start)) >= 0:  # after the last newline: nothing, or a torn line
+        number = len(events) + 1
+        line = data[start:end]
         check_event_size(line, f"{path}, line {number}")
         event = decode_event(line, f"{path}, line {number}", "event of a trace")
         check_sequence(event, len(events), path, number)
-        events.append((event, size))
-    return events
+        start = end + 1
+        events.append(event)
+        sizes.append(start)
+    return events, sizes
 
 
 def _is_interruption(event: Event) -> bool:
     return isinstance(event, ModelCallFailed | SpanClosed) or (isinstance(event, EpisodeEnded) and event.broken_off)
 
 
-def _drop_interruption(lines: list[tuple[Event, int]]) -> tuple[list[Event], int]:
+def _drop_interruption(events: list[Event], sizes: array[int]) -> tuple[list[Event], int]:
     """The events of an episode that can go on, and their size in the file.
 
     Drops the end that an interruption wrote, a failed last call (it is made again), and trailing SpanClosed events, so
     that spans interrupted by an exception reopen.
     """
-    while lines and _is_interruption(lines[-1][0]):
-        lines = lines[:-1]
-    return [event for event, _ in lines], lines[-1][1] if lines else 0
+    count = len(events)
+    while count and _is_interruption(events[count - 1]):
+        count -= 1
+    return events[:count], sizes[count - 1] if count else 0

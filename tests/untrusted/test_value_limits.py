@@ -146,6 +146,7 @@ def test_a_value_up_to_its_own_limit_is_whole() -> None:
         ([9, 11], 20, [9, 11]),
         ([9, 12], 20, [9, 11]),
         ([5, 5, 5], 2, [0, 0, 0]),
+        ([1, 1, 1], 2, [0, 0, 0]),
         ([5, 0], -3, [0, 0]),
         ([1, 50, 50], 101, [1, 50, 50]),
         # Each round leaves room for one more; after four rounds the rest is shared as it is.
@@ -158,6 +159,12 @@ def test_what_short_values_leave_is_shared_again(sizes: list[int], room: int, sh
     assert found == {str(n): share for n, share in enumerate(shares)}
 
 
+def test_a_value_that_just_fits_its_part_leaves_the_rest_to_the_others() -> None:
+    shown = variable_texts({"a": "x" * 91, "b": "y" * 999}, 201)  # 187 without the names: parts of 93
+    assert shown.texts["a"] == f"'{'x' * 91}'"
+    assert len(shown.texts["b"]) == 94 + 1
+
+
 # ------------------------------------------------------------------ JSON
 
 
@@ -168,6 +175,23 @@ def test_json_is_as_deep_as_forty_levels() -> None:
     assert matches_json(nested(1, 40), nested(1, 40))
     assert not matches_json(nested(1, 41), nested(1, 41))
     assert not matches_json(nested({"a": 1}, 40), nested({"a": 1}, 40))
+
+
+def test_dicts_are_compared_as_deep_as_forty_levels() -> None:
+    def dicts(depth: int) -> Any:
+        value: Any = 1
+        for _ in range(depth):
+            value = {"k": value}
+        return value
+
+    assert matches_json(dicts(40), dicts(40))
+    assert not matches_json(dicts(41), dicts(41))
+
+
+def test_every_part_must_match() -> None:
+    for value, other in (([1, 2], [1, 3]), ([1, 2], [2, 2]), ({"a": 1, "b": 2}, {"a": 1, "b": 3})):
+        assert matches_json(value, value)
+        assert not matches_json(value, other)
 
 
 def test_a_number_of_ten_thousand_bits_is_a_number_and_a_larger_one_a_text() -> None:
