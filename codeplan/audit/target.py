@@ -20,7 +20,7 @@ from codeplan.errors import CodeplanError
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.host import launcher
 from codeplan.sandbox.protocol.codec import CheckpointError
-from codeplan.types import Checkpoint, Failed, Finished, Plan, Rejected, Step, Stopped
+from codeplan.types import Checkpoint, Failed, Finished, GiveUp, Outcome, Plan, Rejected, Replan, Step, Stopped
 
 ATTACK_LIMITS: Final = Limits(wall=1.0, cpu=0.5)
 """The default limits with shorter times, because an audit runs hundreds of plans to their limits."""
@@ -28,8 +28,7 @@ ATTACK_LIMITS: Final = Limits(wall=1.0, cpu=0.5)
 SECRET_VARIABLE: Final = "OPENAI_API_KEY"  # the environment variable that holds a secret during an audit
 _SUBREAPER: Final = 36
 
-Outcome = Finished | Failed | Stopped | Rejected
-AttackEnding = Literal["ready", "rejected", "failed", "finished", "stopped", "error", "host lost"]
+AttackEnding = Literal["ready", "rejected", "failed", "finished", "stopped", "replan", "gave up", "error", "host lost"]
 """How a run ended; ``ready`` is the first report, ``host lost`` is the monitor's."""
 
 
@@ -108,7 +107,7 @@ class AttackTarget:
         checked = self._sandbox.check(case.source, type(session.agent))
         return checked if isinstance(checked, Plan) else None
 
-    def _problems(self, case: AttackCase, session: AttackSession, outcome: Outcome) -> Iterator[str]:
+    def _problems(self, case: AttackCase, session: AttackSession, outcome: Outcome | Rejected) -> Iterator[str]:
         yield from _find_excesses(session)
         if not isinstance(outcome, Rejected):
             yield from _find_leaks(case, session, outcome)
@@ -130,10 +129,16 @@ class AttackTarget:
         return "" if well else f"an honest plan ended in {str(outcome)[:300]}"
 
 
-def _ending(outcome: Outcome) -> tuple[AttackEnding, str]:
+def _ending(outcome: Outcome | Rejected) -> tuple[AttackEnding, str]:
     if isinstance(outcome, Stopped):
         return "stopped", outcome.limit
-    endings: dict[type, AttackEnding] = {Finished: "finished", Failed: "failed", Rejected: "rejected"}
+    endings: dict[type, AttackEnding] = {
+        Finished: "finished",
+        Failed: "failed",
+        Replan: "replan",
+        GiveUp: "gave up",
+        Rejected: "rejected",
+    }
     return endings[type(outcome)], ""
 
 
@@ -146,8 +151,8 @@ def _find_excesses(session: AttackSession) -> Iterator[str]:
         yield f"the agent was given a {session.non_plain_argument()}"
 
 
-def _find_leaks(case: AttackCase, session: AttackSession, outcome: Finished | Failed | Stopped) -> Iterator[str]:
-    message = "" if isinstance(outcome, Finished) else outcome.message
+def _find_leaks(case: AttackCase, session: AttackSession, outcome: Outcome) -> Iterator[str]:
+    message = "" if isinstance(outcome, Finished) else _said(outcome)
     if len(outcome.output) + len(message) > 2_000_000:
         yield f"{len(outcome.output) + len(message):,} characters of output were kept"
     places = {
@@ -163,6 +168,10 @@ def _find_leaks(case: AttackCase, session: AttackSession, outcome: Finished | Fa
             yield f"{case.canary} reached the {place}: {text[max(0, at - 40) : at + 80]!r}"
     if not {outcome.step, *outcome.entries} <= {None, *case.steps}:
         yield f"the step was forged: {outcome.step}, entered {sorted(outcome.entries)[:5]}"
+
+
+def _said(outcome: Failed | Stopped | Replan | GiveUp) -> str:
+    return outcome.reason if isinstance(outcome, Replan | GiveUp) else outcome.message
 
 
 def _text(checkpoint: Checkpoint | None) -> str:

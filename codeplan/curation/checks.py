@@ -53,7 +53,7 @@ def run_skill_alone(runner: CurationRunner, library: SkillLibrary, skill: Skill,
 
     Returns the success of each episode; episodes that infrastructure broke off are left out.
     """
-    given = {"library": FixedStore(skill), "reuse": True, "tries": 1}
+    given = {"library": FixedStore(skill), "reuse": True, "tries": 1, "replans": 0}
     episodes = runner.map_parallel(lambda t: runner.run_planner(t, f"alone-{skill.name}", **given), tasks)
     for r in episodes:
         if r is not None:

@@ -12,9 +12,11 @@ from codeplan.episode.episode import Episode
 from codeplan.errors import UsageError
 from codeplan.methods.registry import PromptsSetting
 from codeplan.planning.asking import load_prompts
+from codeplan.planning.loop_settings import AfterFailure, CodeCheck, LoopSettings, ResumeBy
 from codeplan.planning.plan_check import Fixes
 from codeplan.planning.planner import Planner, RefinePrompt
-from codeplan.planning.refinement import AfterFailure, CodeCheck, LoopSettings, RefinementLoop, ResumeBy, ResumeState
+from codeplan.planning.refinement import RefinementLoop
+from codeplan.planning.resume_point import ResumeState
 from codeplan.planning.skill_plan_writer import SkillPlanWriter
 from codeplan.plugins import Setting
 from codeplan.recording.events import WarningIssued
@@ -51,6 +53,10 @@ class AdaPlanner:
             AfterFailure, Setting("Resume the plan, or restart plan and task.", "safe")
         ] = "resume",
         fixes: Annotated[Fixes, Setting("Whether the check mends plans without a model.", "safe")] = "on",
+        replans: Annotated[int, Setting("Replans that a plan may ask for without using a try.", "safe", most=1000)] = 3,
+        no_progress: Annotated[
+            int, Setting("End after so many refinements that change nothing; 0: never.", "safe", most=1000)
+        ] = 2,
         samples: Annotated[int, Setting("Worked examples in the prompts.", "safe", most=100)] = 1,
         asks: Annotated[bool, Setting("Whether plans may ask the model (ask_llm).", "safe")] = True,
         refine_prompt: Annotated[
@@ -88,6 +94,8 @@ class AdaPlanner:
             "resume_state": resume_state,
             "after_failure": after_failure,
             "fixes": fixes,
+            "replans": replans,
+            "no_progress": no_progress,
         }
         self.loop_settings: LoopSettings = plugins.build(LoopSettings, loop, "the method adaplanner")
         if samples < 0:

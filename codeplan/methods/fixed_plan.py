@@ -21,11 +21,14 @@ from codeplan.types import (
     Checkpoint,
     Failed,
     Finished,
+    GaveUp,
+    GiveUp,
     NotSolved,
     Outcome,
     Plan,
     Refused,
     Rejected,
+    Replan,
     Result,
     Stopped,
     Task,
@@ -134,14 +137,21 @@ class _PauseReached(CodeplanError):
         self.entry = entry
 
 
-def _ending(outcome: Outcome | Rejected) -> Refused | NotSolved:
+def _ending(outcome: Outcome | Rejected) -> Refused | NotSolved | GaveUp:
     match outcome:
         case Rejected():
             return Refused(f"the plan was refused: {outcome.diagnostics[0]}")
         case Failed():
-            where = f"step {outcome.step}" if outcome.step else "a line outside the steps"
-            return NotSolved(f"the plan failed at {where}: {outcome.error}: {outcome.message}")
+            return NotSolved(f"the plan failed at {_place(outcome.step)}: {outcome.error}: {outcome.message}")
+        case Replan():
+            return NotSolved(f"the plan asked to replan at {_place(outcome.step)}: {outcome.reason}")
+        case GiveUp():
+            return GaveUp(f"the plan gave up at {_place(outcome.step)}: {outcome.reason}")
         case Stopped():
             return NotSolved(f"the plan was stopped: {outcome.message}")
         case Finished():
             return NotSolved("the plan ran to its end, but the task is not done")
+
+
+def _place(step: int | None) -> str:
+    return f"step {step}" if step else "a line outside the steps"

@@ -9,7 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from codeplan.recording.events import ActionTaken, Event, ModelCalled, PlanFailed, PlanStopped
+from codeplan.recording.events import (
+    ActionTaken,
+    Event,
+    ModelCalled,
+    PlanFailed,
+    PlanGaveUp,
+    PlanReplanned,
+    PlanStopped,
+)
 from codeplan.types import ActionSpace, Value
 
 THOUGHT_REPLY = "OK."
@@ -79,5 +87,9 @@ def _turn(event: Event) -> Turn | None:
             return Turn("think: my plan failed.", f"{event.error}: {event.message}")
         case PlanStopped():
             return Turn("think: my plan was stopped.", event.message)
+        case PlanReplanned():
+            return Turn("think: my plan needs to be written on.", event.reason)
+        case PlanGaveUp():
+            return Turn("think: my plan gave up.", event.reason)
         case _:
             return None

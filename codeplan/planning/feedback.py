@@ -12,7 +12,7 @@ from codeplan.planning.action_log import RunEvents, format_log
 from codeplan.planning.limits_left import LimitsLeft
 from codeplan.planning.prompt_sizes import MAX_FIXES_SHOWN, MAX_PART_CHARS
 from codeplan.sandbox import decode
-from codeplan.types import Checkpoint, Failed, Finished, Fix, Outcome, Plan, Rejected, Stopped, Value
+from codeplan.types import Checkpoint, Failed, Finished, Fix, GiveUp, Outcome, Plan, Rejected, Replan, Stopped, Value
 from codeplan.untrusted.excerpts import excerpt
 from codeplan.untrusted.terminal import one_line
 from codeplan.untrusted.variables import clip_name, variable_texts
@@ -72,6 +72,11 @@ def describe_outcome(outcome: Outcome, agent_report: Callable[[], str]) -> str:
         case Stopped():
             where = f" in [Step {outcome.step}]" if outcome.step else ""
             return f"The plan was stopped{where}: {outcome.message}"
+        case Replan():
+            where = f"[Step {outcome.step}]" if outcome.step else "code outside the steps"
+            return f"{where} asked to replan: {outcome.reason}"
+        case GiveUp():
+            return f"The plan gave up: {outcome.reason}"
         case Finished():
             return f"The plan ran to its end without an error, but the task is not done. {agent_report()}"
 
@@ -91,14 +96,22 @@ def prompt_values(report: RunReport, attempts: tuple[str, ...]) -> dict[str, obj
         "attempts": attempts,
         "refused": outcome is None,
         "finished": isinstance(outcome, Finished),
-        "step": outcome.step if outcome else None,
+        "replanned": isinstance(outcome, Replan),
+        "step": _next_step(outcome),
         "next_start": report.next_start,
     }
 
 
+def _next_step(outcome: Outcome | None) -> int | None:
+    """The step at which the run ended, or the one after a step that is done; None outside all steps."""
+    if isinstance(outcome, Replan) and outcome.step_done and outcome.step is not None:
+        return outcome.step + 1
+    return outcome.step if outcome else None
+
+
 def _failed_line(report: RunReport) -> str:
     """The line of code that failed, without its margin; empty if there is none."""
-    number = None if report.outcome is None or isinstance(report.outcome, Finished) else report.outcome.line
+    number = report.outcome.line if isinstance(report.outcome, Failed | Stopped) else None
     lines = re.split(r"\r\n|\r|\n", report.source)
     return one_line(lines[number - 1], _MAX_CODE) if number and 0 < number <= len(lines) else ""
 

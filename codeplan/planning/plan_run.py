@@ -7,10 +7,19 @@ from typing import Any
 
 from codeplan.episode.episode import Episode
 from codeplan.errors import EpisodeOver
-from codeplan.recording.events import PlanFailed, PlanFinished, PlanStarted, PlanStopped, StepEntered, TextPrinted
+from codeplan.recording.events import (
+    PlanFailed,
+    PlanFinished,
+    PlanGaveUp,
+    PlanReplanned,
+    PlanStarted,
+    PlanStopped,
+    StepEntered,
+    TextPrinted,
+)
 from codeplan.sandbox import Progress, Sandbox, StepEntry
 from codeplan.sandbox.protocol.run_progress import LineCoverage
-from codeplan.types import Checkpoint, Failed, Finished, Outcome, Plan, Rejected, ResourceUsage, Stopped
+from codeplan.types import Checkpoint, Failed, Finished, GiveUp, Outcome, Plan, Rejected, Replan, ResourceUsage, Stopped
 
 
 def start_event(
@@ -75,11 +84,15 @@ def run_plan(
     return outcome
 
 
-def _event(outcome: Outcome) -> PlanFailed | PlanStopped | PlanFinished:
+def _event(outcome: Outcome) -> PlanFailed | PlanStopped | PlanReplanned | PlanGaveUp | PlanFinished:
     match outcome:
         case Failed(step=step, line=line, error=error, message=message, checkpoint=checkpoint):
             return PlanFailed(step=step, line=line, error=error, message=message, checkpoint=checkpoint)
         case Stopped(limit=limit, value=value, allowed=allowed, step=step, line=line, message=message):
             return PlanStopped(limit=limit, value=value, allowed=allowed, step=step, line=line, message=message)
+        case Replan(step=step, line=line, reason=reason, step_done=step_done, checkpoint=checkpoint):
+            return PlanReplanned(step=step, line=line, reason=reason, step_done=step_done, checkpoint=checkpoint)
+        case GiveUp(step=step, line=line, reason=reason, checkpoint=checkpoint):
+            return PlanGaveUp(step=step, line=line, reason=reason, checkpoint=checkpoint)
         case Finished(step=step):
             return PlanFinished(step=step)

@@ -8,21 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Literal
-
-import msgspec
 
 from codeplan.episode.episode import Episode
 from codeplan.episode.rewind import actions_since_reset, rewind
-from codeplan.errors import SizeExceeded, UsageError
+from codeplan.errors import SizeExceeded
 from codeplan.planning.action_log import read_run
 from codeplan.planning.feedback import NextStart, RunReport, describe_outcome, describe_refusal
 from codeplan.planning.limits_left import limits_left
-from codeplan.planning.plan_check import Fixes, check_plan, record_check
+from codeplan.planning.loop_settings import LoopSettings
+from codeplan.planning.plan_check import check_plan, record_check
 from codeplan.planning.plan_run import run_plan, start_event
 from codeplan.planning.plan_writer import PlanWriter
+from codeplan.planning.progress import ProgressMonitor
 from codeplan.planning.reply_taking import TakenReply, take_reply
-from codeplan.planning.resume_point import find_resume_point
+from codeplan.planning.resume_point import PlanAttempt, find_resume_point, last_state, unfinished_step
 from codeplan.recording.events import PlanDrafted
 from codeplan.sandbox import Sandbox
 from codeplan.types import (
@@ -32,57 +31,23 @@ from codeplan.types import (
     Ending,
     EnvironmentEnded,
     Finished,
+    GaveUp,
+    GiveUp,
     NotSolved,
     Outcome,
     Plan,
     Purpose,
     Refused,
     Rejected,
+    Replan,
     TooLarge,
 )
+from codeplan.untrusted.terminal import one_line
+
+_MAX_REASON = 500  # characters of a plan's reason to give up, in the ending
 
 MAX_REPAIRS = 2
 """Repairs of a refused plan, at most, before it counts as a try."""
-
-ResumeBy = Literal["syntax", "model"]
-CodeCheck = Literal["on-error", "always"]
-ResumeState = Literal["failure", "entry"]
-AfterFailure = Literal["resume", "restart"]
-
-
-class LoopSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Settings of the loop. The defaults are the paper's limits, without its model calls that code can replace.
-
-    ``tries`` limits the runs of a plan; from run ``start_over_from`` on, plans start at step 1 again. ``resume_by``
-    finds the step to resume at by a comparison of syntax, or asks the model, as in the paper. ``code_check`` sends a
-    new plan back for repair if the check refuses it, or always, as in the paper (which then relies on refinement
-    alone). ``resume_state`` is what the failed step resumes with: the variables at the failure, or those at its entry.
-    ``fixes`` says whether the check mends plans without a model. ``after_failure="restart"`` is for comparison: it
-    resets the environment and starts each plan at step 1.
-
-    Raises: UsageError: ``tries`` or ``start_over_from`` is below 1.
-    """
-
-    tries: int = 6
-    start_over_from: int = 4
-    resume_by: ResumeBy = "syntax"
-    code_check: CodeCheck = "on-error"
-    resume_state: ResumeState = "failure"
-    after_failure: AfterFailure = "resume"
-    fixes: Fixes = "on"
-
-    def __post_init__(self) -> None:
-        for name in ("tries", "start_over_from"):
-            if (value := getattr(self, name)) < 1:
-                raise UsageError(f"{name} must be 1 or more (got {value})")
-
-
-class PlanAttempt(msgspec.Struct, frozen=True):
-    """A plan that ran, its outcome, and the step-entry checkpoints to resume from."""
-
-    plan: Plan
-    outcome: Outcome
-    entries: dict[int, Checkpoint]
 
 
 class RefinementLoop:
@@ -110,6 +75,9 @@ class RefinementLoop:
         self._plan_before: str | None = None
         self._latest = TakenReply("")
         self._attempt_start = 0  # the latest attempt's first event
+        self._tries = self._replans = 0  # used so far
+        self._progress = ProgressMonitor(settings.no_progress)
+        self._replanned_steps: set[str] = set()  # by their digest: what follows them was asked for
 
     def solve(self) -> Ending:
         """Draft, run, refine and resume until success, the episode's end, or the last try; returns the ending.
@@ -125,19 +93,47 @@ class RefinementLoop:
     def _solve(self) -> Ending:
         attempt: PlanAttempt | None = None
         checked = self._draft()
-        for number in range(1, self.settings.tries + 1):
+        while True:
+            outcome: Outcome | None = None
             if isinstance(checked, Plan):
-                attempt = self._run(checked, attempt, number)
-                self.claim = isinstance(attempt.outcome, Finished)
-                if self.episode.success or self.episode.observation.done:
-                    return EnvironmentEnded()
-                if self._is_subtask and self.claim:
-                    return Claimed("the plan ran to its end")
-            if number < self.settings.tries:
-                checked = self._refine(checked, attempt, number)
+                attempt = self._run(checked, attempt)
+                outcome = attempt.outcome
+                if ending := self._ending_after(outcome):
+                    return ending
+            self._count_attempt(outcome)
+            if self._tries == self.settings.tries:
+                break
+            if standstill := self._find_standstill(outcome):
+                return standstill
+            checked = self._refine(checked, attempt)
         if isinstance(checked, Rejected):
             return Refused(f"the last plan was refused: {checked.diagnostics[0]}")
         return NotSolved(f"no success in {self.settings.tries} tries")
+
+    def _ending_after(self, outcome: Outcome) -> Ending | None:
+        """The ending that a run brings about; None if the task goes on."""
+        self.claim = isinstance(outcome, Finished)
+        if self.episode.success or self.episode.observation.done:
+            return EnvironmentEnded()
+        if self._is_subtask and self.claim:
+            return Claimed("the plan ran to its end")
+        if isinstance(outcome, GiveUp):
+            return GaveUp(f"the plan gave up: {one_line(outcome.reason, _MAX_REASON)}")
+        return None
+
+    def _count_attempt(self, outcome: Outcome | None) -> None:
+        """Count a used try, or a replan while there are some left. A refused plan (None) is a try."""
+        if isinstance(outcome, Replan) and self._replans < self.settings.replans:
+            self._replans += 1
+        else:
+            self._tries += 1
+
+    def _find_standstill(self, outcome: Outcome | None) -> Ending | None:
+        """The ending if the latest refinements changed nothing; a refused plan (None) interrupts them."""
+        if outcome is None:
+            self._progress.forget()
+            return None
+        return self._progress.find_standstill(outcome, self.episode.observation, self.episode.meter.actions)
 
     # -------------------------------------------------------------- writing
 
@@ -147,22 +143,23 @@ class RefinementLoop:
             self._record_draft(lambda: self.writer.repair(self.source, ""), "check")
         return self._check()
 
-    def _refine(self, checked: Plan | Rejected, attempt: PlanAttempt | None, number: int) -> Plan | Rejected:
-        """Have a better plan written after run ``number``, and check it."""
+    def _refine(self, checked: Plan | Rejected, attempt: PlanAttempt | None) -> Plan | Rejected:
         self.episode.meter.reserve_refinement()
-        report = self._report(checked, attempt, number)
+        report = self._report(checked, attempt)
         self._record_draft(lambda: self.writer.refine(report), "refine")
         return self._check()
 
-    def _report(self, checked: Plan | Rejected, attempt: PlanAttempt | None, number: int) -> RunReport:
+    def _report(self, checked: Plan | Rejected, attempt: PlanAttempt | None) -> RunReport:
         """What happened to the latest plan, which was refused or is that of ``attempt``."""
         next_start: NextStart = "resume"
-        if attempt is None or number + 1 >= self.settings.start_over_from:
-            next_start = "first step"
-        if attempt is not None and self.settings.after_failure == "restart":
-            next_start = "reset"
-        asks, tries = self.sandbox.limits.asks or None, self.settings.tries - number
-        left = limits_left(self.episode, asks=asks, tries=tries, replans=None)
+        if attempt is None or not isinstance(attempt.outcome, Replan):
+            if attempt is None or self._starts_over:
+                next_start = "first step"
+            if attempt is not None and self.settings.after_failure == "restart":
+                next_start = "reset"
+        asks, tries = self.sandbox.limits.asks or None, self.settings.tries - self._tries
+        replans = self.settings.replans - self._replans if self.settings.replans else None
+        left = limits_left(self.episode, asks=asks, tries=tries, replans=replans)
         if isinstance(checked, Rejected):
             problem = describe_refusal(checked)
             return RunReport(source=self.source, problem=problem, left=left, next_start=next_start)
@@ -218,42 +215,55 @@ class RefinementLoop:
 
     # -------------------------------------------------------------- running
 
-    def _run(self, plan: Plan, before: PlanAttempt | None, number: int) -> PlanAttempt:
-        start, checkpoint = self._resume_at(plan, before, number)
+    def _run(self, plan: Plan, before: PlanAttempt | None) -> PlanAttempt:
+        start, checkpoint = self._resume_at(plan, before)
         self._attempt_start = len(self.episode.trace.events)
-        self.episode.record(start_event(self._plan_count, plan, start, checkpoint))
-        outcome = run_plan(self.sandbox, self.episode, plan, self.agent, self.ask, start, checkpoint)
-        kept = {k: c for k, c in before.entries.items() if k < start} if before else {}
-        return PlanAttempt(plan, outcome, kept | outcome.entries)
+        entries = {k: c for k, c in before.entries.items() if k < start} if before else {}
+        while True:
+            self.episode.record(start_event(self._plan_count, plan, start, checkpoint))
+            outcome = run_plan(self.sandbox, self.episode, plan, self.agent, self.ask, start, checkpoint)
+            entries |= outcome.entries
+            following = self._already_written(plan, outcome)
+            if following is None:
+                return PlanAttempt(plan, outcome, entries)
+            start, checkpoint = following, outcome.checkpoint
 
-    def _resume_at(self, plan: Plan, before: PlanAttempt | None, number: int) -> tuple[int, Checkpoint | None]:
-        """The step to start from and its variables; None starts afresh."""
+    def _already_written(self, plan: Plan, outcome: Outcome) -> int | None:
+        """The step that an earlier replan of this step led to; None unless the plan has asked so before.
+
+        A plan that grew keeps its ``replan``. It runs again when the plan starts over.
+        """
+        if not isinstance(outcome, Replan) or not outcome.step_done or outcome.step is None:
+            return None
+        step, following = plan.step(outcome.step), plan.step(outcome.step + 1)
+        if step and following and step.digest in self._replanned_steps:
+            return following.number
+        self._replanned_steps |= {step.digest} if step else set()
+        return None
+
+    @property
+    def _starts_over(self) -> bool:
+        """Whether the next run starts at step 1 after a failure."""
+        return self._tries + 1 >= self.settings.start_over_from
+
+    def _resume_at(self, plan: Plan, before: PlanAttempt | None) -> tuple[int, Checkpoint | None]:
+        """The step to start from and its variables; None starts afresh. A replan is no failure: it always resumes."""
         first = plan.steps[0].number if plan.steps else 1
-        if before is not None and self.settings.after_failure == "restart":
-            rewind(self.episode, self._initial_actions)
-            self.agent = self.episode.agent()
+        if before is None:
             return first, None
-        if before is None or number >= self.settings.start_over_from:
-            return first, None
-        failed = None if isinstance(before.outcome, Finished) else before.outcome.step
-        states = before.entries | self._last_state(plan, before)
+        if not isinstance(before.outcome, Replan):
+            if self.settings.after_failure == "restart":
+                rewind(self.episode, self._initial_actions)
+                self.agent = self.episode.agent()
+                return first, None
+            if self._starts_over:
+                return first, None
+        states = before.entries | last_state(plan, before, self.settings.resume_state)
         suggested = None
         if self.settings.resume_by == "model":
             suggested = plan.start_from or self.writer.resume_step(before.plan.source, plan.source)
-        step = find_resume_point(before.plan, plan, failed, states, suggested)
+        step = find_resume_point(before.plan, plan, unfinished_step(before.outcome, plan), states, suggested)
         return step, states.get(step)
-
-    def _last_state(self, plan: Plan, before: PlanAttempt) -> dict[int, Checkpoint]:
-        """The variables at the end of the previous run, by the step that they belong to.
-
-        That is the failed step or, after a run to the end, the first step that ``plan`` adds.
-        """
-        state, last = before.outcome.checkpoint, before.outcome.step
-        if state is None or last is None:
-            return {}
-        if isinstance(before.outcome, Finished):
-            return {s.number: state for s in plan.steps if s.number == last + 1}
-        return {last: state} if self.settings.resume_state == "failure" else {}
 
 
 def _last_variables(outcome: Outcome) -> Checkpoint:

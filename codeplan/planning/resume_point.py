@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
-from codeplan.types import Checkpoint, Plan
+import msgspec
+
+from codeplan.types import Checkpoint, Finished, Outcome, Plan, Replan
+
+ResumeState = Literal["failure", "entry"]
+"""What an unfinished step resumes with: the variables at its failure, or those at its entry."""
+
+
+class PlanAttempt(msgspec.Struct, frozen=True):
+    """A plan that ran, its outcome, and the step-entry checkpoints to resume from."""
+
+    plan: Plan
+    outcome: Outcome
+    entries: dict[int, Checkpoint]
 
 
 def find_resume_point(
     old: Plan, new: Plan, failed_step: int | None, states: dict[int, Checkpoint], suggested_step: int | None = None
 ) -> int:
-    """The step at which ``new`` resumes after ``old`` ended at ``failed_step`` (None: it ran to its end).
+    """The step at which ``new`` resumes after ``old`` ended at ``failed_step`` (None: all that it had is done).
 
     That is the first step whose syntax differs (or ``suggested_step``, the plan writer's answer), but no later than the
     failed step. From there it moves back to a step with saved variables that include every name which the remaining
@@ -22,6 +36,35 @@ def find_resume_point(
     wanted = suggested_step or _first_difference(old, new) or failed_step or numbers[0]
     candidate = min(wanted, failed_step or numbers[-1])
     return next((step for step in _complete_steps(new, states) if step <= candidate), numbers[0])
+
+
+def unfinished_step(outcome: Outcome, plan: Plan) -> int | None:
+    """The step of the new ``plan`` that is to be done next after this outcome; None if only ``plan`` can say.
+
+    That is the step in which a run failed, or the one after a step that is done.
+    """
+    if isinstance(outcome, Finished):
+        return None
+    return _next_step(outcome, plan) or outcome.step
+
+
+def last_state(plan: Plan, before: PlanAttempt, resume_state: ResumeState) -> dict[int, Checkpoint]:
+    """The variables at the end of a run, by the step of the new ``plan`` that may resume with them."""
+    state, last = before.outcome.checkpoint, before.outcome.step
+    if state is None or last is None:
+        return {}
+    following = _next_step(before.outcome, plan)
+    if following is not None:
+        return {following: state}
+    failed = not isinstance(before.outcome, Finished)
+    return {last: state} if failed and resume_state == "failure" else {}
+
+
+def _next_step(outcome: Outcome, plan: Plan) -> int | None:
+    """The step of ``plan`` after the last one of a run that did all of it; None if there is none."""
+    done = isinstance(outcome, Finished) or (isinstance(outcome, Replan) and outcome.step_done)
+    following = plan.step(outcome.step + 1) if done and outcome.step is not None else None
+    return following.number if following else None
 
 
 def _first_difference(old: Plan, new: Plan) -> int | None:

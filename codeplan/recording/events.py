@@ -8,12 +8,13 @@ from typing import Any, Literal
 import msgspec
 
 from codeplan.budget import Budget
-from codeplan.errors import UsageError
 from codeplan.recording.plan_events import PlanDrafted as PlanDrafted
 from codeplan.recording.plan_events import PlanFailed as PlanFailed
 from codeplan.recording.plan_events import PlanFinished as PlanFinished
 from codeplan.recording.plan_events import PlanFixed as PlanFixed
+from codeplan.recording.plan_events import PlanGaveUp as PlanGaveUp
 from codeplan.recording.plan_events import PlanRejected as PlanRejected
+from codeplan.recording.plan_events import PlanReplanned as PlanReplanned
 from codeplan.recording.plan_events import PlanStarted as PlanStarted
 from codeplan.recording.plan_events import PlanStopped as PlanStopped
 from codeplan.recording.plan_events import PlanWarned as PlanWarned
@@ -22,7 +23,6 @@ from codeplan.recording.plan_events import TextPrinted as TextPrinted
 from codeplan.recording.plan_events import TraceEvent
 from codeplan.types import Completion, Message, Observation, Purpose, Result, Task, Usage
 from codeplan.types.value import Amount, Count
-from codeplan.untrusted.terminal import parser_reason
 
 TRACE_FORMAT = 2
 """The version of the trace format. It grows when events change; other versions are refused."""
@@ -176,6 +176,8 @@ Event = (
     | TextPrinted
     | PlanFailed
     | PlanStopped
+    | PlanReplanned
+    | PlanGaveUp
     | PlanFinished
     | SpanOpened
     | SpanClosed
@@ -186,37 +188,3 @@ Event = (
 )
 
 EventHandler = Callable[[Event], None]
-
-_decoder = msgspec.json.Decoder(Event)
-
-
-class _FormatLine(msgspec.Struct):
-    event: str
-    format: int = 1
-
-
-def decode_event(line: bytes | msgspec.Raw, where: str, what: str) -> Event:
-    """The event on a line; ``where`` and ``what`` (as in "event of a trace") are for the message.
-
-    Raises: UsageError: the line is damaged, or the head of a trace in another format.
-    """
-    try:
-        event: Event = _decoder.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
-        _check_format(line, where)
-        raise UsageError(f"{where} is no {what}: {parser_reason(e)}") from None
-    if isinstance(event, EpisodeStarted):
-        _check_format(line, where)
-    return event
-
-
-def _check_format(line: bytes | msgspec.Raw, where: str) -> None:
-    try:
-        found = msgspec.json.decode(line, type=_FormatLine)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return
-    if found.event == "episode_started" and found.format != TRACE_FORMAT:
-        raise UsageError(
-            f"{where} is in trace format {found.format}, and this version of codeplan reads format {TRACE_FORMAT}; "
-            "run the episode again"
-        )

@@ -95,6 +95,25 @@ class PlanStopped(TraceEvent, frozen=True, tag="plan_stopped"):
     message: str
 
 
+class PlanReplanned(TraceEvent, frozen=True, tag="plan_replanned"):
+    """The plan asked to be written on, or anew. If ``step_done``, the next plan goes on after the step."""
+
+    step: int | None
+    line: int | None
+    reason: str
+    step_done: bool
+    checkpoint: Checkpoint
+
+
+class PlanGaveUp(TraceEvent, frozen=True, tag="plan_gave_up"):
+    """The plan holds the task for impossible."""
+
+    step: int | None
+    line: int | None
+    reason: str
+    checkpoint: Checkpoint
+
+
 class PlanFinished(TraceEvent, frozen=True, tag="plan_finished"):
     """The plan ran to its end. Only the environment says whether the task succeeded."""
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import msgspec
 
 from codeplan.errors import Diverged, UsageError
-from codeplan.recording.events import EpisodeStarted, Event, EventHandler, decode_event
+from codeplan.recording.event_decoding import decode_event
+from codeplan.recording.events import EpisodeStarted, Event, EventHandler
 from codeplan.recording.trace import check_sequence
 from codeplan.recording.trace_size import check_event_size
 from codeplan.untrusted import files

@@ -19,15 +19,8 @@ import msgspec
 
 from codeplan.errors import Diverged, TraceFailure, UsageError
 from codeplan.recording.event_comparison import describe_difference, describe_kind_mismatch
-from codeplan.recording.events import (
-    EpisodeEnded,
-    EpisodeStarted,
-    Event,
-    EventHandler,
-    ModelCallFailed,
-    SpanClosed,
-    decode_event,
-)
+from codeplan.recording.event_decoding import decode_event
+from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler, ModelCallFailed, SpanClosed
 from codeplan.recording.file_lock import lock_exclusively
 from codeplan.recording.trace_size import CLOSING_EVENTS, MAX_TRACE_BYTES, TraceSize, check_event_size
 from codeplan.untrusted import files

@@ -147,6 +147,12 @@ def _plan_view(event: Event) -> EventView | None:
         case events.PlanStopped():
             title = f"The plan exceeded its limit {in_quotes(event.limit)} {_place(event.step, event.line)}"
             return EventView(title, "bad", blocks=(TextBlock("failure", event.message),))
+        case events.PlanReplanned():
+            blocks = (TextBlock("note", event.reason), VariablesBlock(event.checkpoint))
+            return EventView(f"The plan asked to replan {_place(event.step, event.line)}", "start", blocks=blocks)
+        case events.PlanGaveUp():
+            blocks = (TextBlock("failure", event.reason), VariablesBlock(event.checkpoint))
+            return EventView(f"The plan gave up {_place(event.step, event.line)}", "bad", blocks=blocks)
         case events.PlanFinished():
             return EventView("The plan ran to its end", "quiet")
         case events.TextPrinted():

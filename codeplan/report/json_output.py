@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from codeplan.sandbox import decode
-from codeplan.types import Checkpoint, Failed, Finished, Outcome, Rejected, Result, Stopped
+from codeplan.types import Checkpoint, Failed, Finished, GiveUp, Outcome, Rejected, Replan, Result, Stopped
 from codeplan.untrusted.json_values import json_variables
 
 MAX_VARIABLES_BYTES = 256 << 10
@@ -30,6 +30,10 @@ def outcome_as_json(outcome: Outcome | Rejected | None, reason: str) -> dict[str
             message = outcome.message if outcome.error == "AssertionError" else f"{outcome.error}: {outcome.message}"
         case Stopped():
             status, message = "stopped", outcome.message
+        case Replan():
+            status, message = "replan", outcome.reason
+        case GiveUp():
+            status, message = "gave_up", outcome.reason
         case Rejected():
             status, message = "rejected", "\n".join(str(d) for d in outcome.diagnostics)
         case None:

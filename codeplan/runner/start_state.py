@@ -14,7 +14,8 @@ from typing import Any, BinaryIO, Final, TypeAlias
 import msgspec
 
 from codeplan.errors import UsageError
-from codeplan.recording.events import PlanStarted, StepEntered, decode_event
+from codeplan.recording.event_decoding import decode_event
+from codeplan.recording.events import PlanStarted, StepEntered
 from codeplan.recording.trace_size import MAX_LINE_BYTES, MAX_TRACE_BYTES, check_event_size
 from codeplan.sandbox import CheckpointError, decode, encode
 from codeplan.sandbox.limits import MAX_NAME_CHARS

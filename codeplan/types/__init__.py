@@ -15,6 +15,7 @@ from codeplan.types.ending import (
     GaveUp,
     InfrastructureFailed,
     Interrupted,
+    NoProgress,
     NotSolved,
     Refused,
     SizedPart,
@@ -25,7 +26,7 @@ from codeplan.types.ending import (
 from codeplan.types.model import NO_USAGE, Completion, Embeddings, Message, Purpose, Usage
 from codeplan.types.plan import Checkpoint, Diagnostic, Fix, Plan, Rejected, Step, refuse_warnings
 from codeplan.types.result import Result
-from codeplan.types.run import Failed, Finished, Outcome, ResourceUsage, Stopped
+from codeplan.types.run import Failed, Finished, GiveUp, Outcome, Replan, ResourceUsage, Stopped
 from codeplan.types.task import ActionSpace, Observation, Task
 from codeplan.types.value import Value
 
@@ -50,9 +51,11 @@ __all__ = [
     "Finished",
     "Fix",
     "GaveUp",
+    "GiveUp",
     "InfrastructureFailed",
     "Interrupted",
     "Message",
+    "NoProgress",
     "NotSolved",
     "Observation",
     "Outcome",
@@ -60,6 +63,7 @@ __all__ = [
     "Purpose",
     "Refused",
     "Rejected",
+    "Replan",
     "ResourceUsage",
     "Result",
     "SizedPart",

@@ -37,7 +37,7 @@ class _Ending(Value, frozen=True, tag_field="type"):
                 return f"infrastructure: {self.message}"
             case Crashed():
                 return f"error: {self.error}: {self.message}"
-            case Claimed() | GaveUp() | Refused() | NotSolved() | TooLarge():
+            case Claimed() | GaveUp() | NoProgress() | Refused() | NotSolved() | TooLarge():
                 return self.message
         raise AssertionError(f"{type(self).__name__} has no sentence")
 
@@ -53,7 +53,13 @@ class Claimed(_Ending, frozen=True, tag="claimed"):
 
 
 class GaveUp(_Ending, frozen=True, tag="gave_up"):
-    """The method believes that it cannot do the task."""
+    """The method, or its plan, believes that it cannot do the task."""
+
+    message: str
+
+
+class NoProgress(_Ending, frozen=True, tag="no_progress"):
+    """New plans changed nothing: they ended the same way, and the world stayed as it was."""
 
     message: str
 
@@ -123,6 +129,7 @@ Ending: TypeAlias = (
     Success
     | Claimed
     | GaveUp
+    | NoProgress
     | Refused
     | NotSolved
     | TooLarge

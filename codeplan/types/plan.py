@@ -47,7 +47,8 @@ class Step(Value, frozen=True):
 
     It spans the source from ``line`` to ``end_line``, inclusive. ``digest`` identifies the syntax of the step and of
     the helper functions it uses; comments and layout do not count. ``needs`` are the names that it may read before it
-    sets them; ``sets`` are the names that it has certainly set at its end.
+    sets them; ``sets`` are the names that it has certainly set at its end. ``replan_line`` is the line of the call of
+    ``replan`` that ends the block; None if the block ends otherwise. That call is not part of the digest.
     """
 
     number: int
@@ -57,6 +58,7 @@ class Step(Value, frozen=True):
     digest: str
     needs: tuple[str, ...] = ()
     sets: tuple[str, ...] = ()
+    replan_line: int | None = None
 
 
 class Plan(Value, frozen=True):

@@ -63,4 +63,33 @@ class Stopped(Value, frozen=True, tag="stopped"):
     usage: ResourceUsage
 
 
-Outcome = Finished | Failed | Stopped
+class Replan(Value, frozen=True, tag="replan"):
+    """The plan called ``replan(reason)``: it wants to be written on, or anew, now that more is known.
+
+    This is no failure. ``step_done`` is true if the call was the last statement of its step's block: then the step is
+    done, and the next plan goes on with the step after it. Otherwise the next plan resumes as after a failure.
+    """
+
+    step: int | None
+    line: int | None
+    reason: str
+    step_done: bool
+    output: str
+    checkpoint: Checkpoint
+    entries: dict[int, Checkpoint]
+    usage: ResourceUsage
+
+
+class GiveUp(Value, frozen=True, tag="give_up"):
+    """The plan called ``give_up(reason)``: it holds the task for impossible."""
+
+    step: int | None
+    line: int | None
+    reason: str
+    output: str
+    checkpoint: Checkpoint
+    entries: dict[int, Checkpoint]
+    usage: ResourceUsage
+
+
+Outcome = Finished | Failed | Stopped | Replan | GiveUp

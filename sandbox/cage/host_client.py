@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 from codeplan.sandbox.cage.line_tracer import LineTracer
 from codeplan.sandbox.limits import MAX_NAME_CHARS
 from codeplan.sandbox.protocol import frames, values
-from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded
+from codeplan.sandbox.runtime.termination import LimitExceeded, PlanTermination
 
 _TICK_SECONDS: Final = 0.01
 _FLUSH_CHARS: Final = 4_096
@@ -89,7 +89,7 @@ class HostClient:
 
     def __init__(self, link: HostLink, job: frames.RunJob, timer: PlanTimer) -> None:
         self.methods, self.attributes = job.methods, job.attributes
-        self.failure: AssertionFailure | LimitExceeded | None = None
+        self.failure: PlanTermination | None = None
         self._link, self._limits, self._timer = link, job.limits, timer
         self._calls = self._reads = self._asks = self._output_chars = 0
         self._pending_output: list[str] = []

@@ -13,7 +13,13 @@ from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, MAX_NAME_CHARS, Li
 from codeplan.sandbox.protocol import frames, values
 from codeplan.sandbox.protocol.codec import encode
 from codeplan.sandbox.runtime.namespace import make_namespace, plan_variables
-from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, find_limit
+from codeplan.sandbox.runtime.termination import (
+    AssertionFailure,
+    GiveUpRequested,
+    LimitExceeded,
+    ReplanRequested,
+    find_limit,
+)
 
 _RUNTIME_FRAMES: Final = 30  # stack frames that guards and the runtime may add to the plan's own
 
@@ -101,9 +107,8 @@ class PlanExecution:
         except MemoryError:
             self._namespace.clear()
             status, error, message, value, table = "stopped", "memory", "", float(self._limits.memory), None
-        self._link.send(
-            frames.EndFrame(status, self._step, line, error, message, value, self._timer.cpu_seconds(), table)
-        )
+        cpu, step_done = self._timer.cpu_seconds(), status == "replan" and _ends_step(failure)
+        self._link.send(frames.EndFrame(status, self._step, line, error, message, value, cpu, table, step_done))
 
 
 def _classify(failure: BaseException | None, limits: Limits) -> tuple[Any, str, str, float]:
@@ -112,10 +117,17 @@ def _classify(failure: BaseException | None, limits: Limits) -> tuple[Any, str, 
         return "finished", "", "", 0.0
     if isinstance(failure, AssertionFailure):
         return "failed", "AssertionError", _shortened(failure.message), 0.0
+    if isinstance(failure, ReplanRequested | GiveUpRequested):
+        status = "replan" if isinstance(failure, ReplanRequested) else "give_up"
+        return status, "", _shortened(failure.reason), 0.0
     reached = find_limit(failure)
     if reached is not None:
         return "stopped", reached.limit, "", _reached_value(reached, float(getattr(limits, reached.limit)))
     return "failed", type(failure).__name__[:MAX_NAME_CHARS], _shortened(_error_text(failure)), 0.0
+
+
+def _ends_step(failure: BaseException | None) -> bool:
+    return isinstance(failure, ReplanRequested) and failure.step_done
 
 
 def _reached_value(limit: LimitExceeded, allowed: float) -> float:

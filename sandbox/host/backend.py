@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol.run_progress import Progress
-from codeplan.types import AgentApi, Checkpoint, Failed, Finished, Plan, Rejected, Stopped
+from codeplan.types import AgentApi, Checkpoint, Outcome, Plan, Rejected
 
 
 class Backend(Protocol):
@@ -35,7 +35,7 @@ class Backend(Protocol):
         *,
         on_event: Callable[[Progress], None] | None = None,
         seed: int = 0,
-    ) -> Finished | Failed | Stopped | Rejected:
+    ) -> Outcome | Rejected:
         """Run a plan from step ``start_from`` with the variables of ``checkpoint``.
 
         The plan reaches the agent's public methods and attributes and ``ask``, and nothing else of the host. Exceptions

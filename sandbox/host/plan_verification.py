@@ -29,6 +29,8 @@ def verified_plan(row: PlanRow, source: str) -> Plan:
             raise ProtocolError(f"step {number} of the plan has the number {step.number}")
         if not last_line < step.line <= step.end_line:
             raise ProtocolError(f"step {number} of the plan is not behind the step before it")
+        if step.replan_line is not None and not step.line <= step.replan_line <= step.end_line:
+            raise ProtocolError(f"step {number} of the plan ends with a replan outside of it")
         last_line = step.end_line
     if last_line > count_lines(row.source):
         raise ProtocolError(f"the plan has a step on line {last_line}, beyond the source")

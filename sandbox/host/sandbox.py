@@ -24,7 +24,7 @@ from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.cage_layers import Layer
 from codeplan.sandbox.protocol.codec import CheckpointError
 from codeplan.sandbox.protocol.run_progress import LineCoverage, OutputChunk, Progress, StepEntry
-from codeplan.types import AgentApi, Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, ResourceUsage, Stopped
+from codeplan.types import AgentApi, Checkpoint, Diagnostic, Outcome, Plan, Rejected, ResourceUsage, Stopped
 from codeplan.untrusted.values import in_quotes
 
 __all__ = ["OutputChunk", "Progress", "Sandbox", "StepEntry", "probe_layers"]
@@ -135,7 +135,7 @@ class Sandbox:
         on_event: Callable[[Progress], None] | None = None,
         seed: int = 0,
         on_coverage: Callable[[LineCoverage], None] | None = None,
-    ) -> Finished | Failed | Stopped | Rejected:
+    ) -> Outcome | Rejected:
         """Run a plan from step ``start_from`` with the variables of ``checkpoint``.
 
         The plan reaches the public methods and attributes of ``agent``, and ``ask`` as ``ask_llm``; ``seed`` seeds its
@@ -156,7 +156,7 @@ class Sandbox:
         job = frames.RunJob(plan.source, *names, start_from, checkpoint, seed, self.limits, cover, code)
         _verify_run_job(job)
 
-        def attempt() -> Finished | Failed | Stopped | Rejected:
+        def attempt() -> Outcome | Rejected:
             with self._open_worker(launcher.run_workers) as worker:
                 return RunSession(worker, plan, port, self.limits, on_event, on_coverage).run(job)
 

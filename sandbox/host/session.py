@@ -26,7 +26,19 @@ from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.checkpoint_table import MAX_DROPPED_BYTES
 from codeplan.sandbox.protocol.codec import CheckpointError, decode
 from codeplan.sandbox.protocol.run_progress import LineCoverage, OutputChunk, Progress, StepEntry
-from codeplan.types import Checkpoint, Failed, Finished, Plan, Rejected, ResourceUsage, Step, Stopped
+from codeplan.types import (
+    Checkpoint,
+    Failed,
+    Finished,
+    GiveUp,
+    Outcome,
+    Plan,
+    Rejected,
+    Replan,
+    ResourceUsage,
+    Step,
+    Stopped,
+)
 from codeplan.untrusted.terminal import MAX_REASON_CHARS, one_line
 
 GRACE_SECONDS: Final = 0.1  # the host kills a worker that has not stopped by itself this long after the wall limit
@@ -66,7 +78,7 @@ class RunSession:
         self._end: WorkerEnd | None = None
         worker.set_max_frame(_max_frame_bytes(limits))
 
-    def run(self, job: frames.RunJob) -> Finished | Failed | Stopped | Rejected:
+    def run(self, job: frames.RunJob) -> Outcome | Rejected:
         """Send the job and serve the run to its end.
 
         Raises CheckpointError, what the agent, ``ask`` or a callback raise for the caller, and WorkerKilled if
@@ -103,7 +115,7 @@ class RunSession:
             raise CheckpointError(one_line(frame.message, MAX_REASON_CHARS))
         return None
 
-    def _serve_requests(self) -> Finished | Failed | Stopped:
+    def _serve_requests(self) -> Outcome:
         while True:
             frame = self._worker.receive(self._deadline())
             if isinstance(frame, frames.CallFrame | frames.ReadFrame | frames.AskFrame):
@@ -208,20 +220,35 @@ class RunSession:
 
     # ------------------------------------------------------------------ endings
 
-    def _finish(self, end: frames.EndFrame) -> Finished | Failed | Stopped:
+    def _finish(self, end: frames.EndFrame) -> Outcome:
         if end.step not in (None, self._current_step):
             raise frames.ProtocolError(f"it ended in step {end.step}, which it had not entered")
         line = end.line if end.line is not None and 1 <= end.line <= self._lines else None
         checkpoint = self._verify_checkpoint(end.table) if end.table else None
+        self._verify_step_done(end)
         if end.status == "stopped" and end.error in STOPPING_LIMITS:
             return self._stopped(end.error, end.value, end.step, line, end.cpu, checkpoint)
         if checkpoint is None or end.status == "stopped":
             raise frames.ProtocolError("it ended without a checkpoint or by an unknown limit")
-        spent = self._resource_usage(end.cpu)
-        output = "".join(self._output)
-        if end.status == "finished":
-            return Finished(output, self._current_step, checkpoint, self._entries, spent)
-        return Failed(end.step, line, end.error, end.message, output, checkpoint, self._entries, spent)
+        rest = ("".join(self._output), checkpoint, self._entries, self._resource_usage(end.cpu))
+        match end.status:
+            case "finished":
+                return Finished(rest[0], self._current_step, *rest[1:])
+            case "replan":
+                return Replan(end.step, line, end.message, end.step_done, *rest)
+            case "give_up":
+                return GiveUp(end.step, line, end.message, *rest)
+            case _:
+                return Failed(end.step, line, end.error, end.message, *rest)
+
+    def _verify_step_done(self, end: frames.EndFrame) -> None:
+        """Raises ProtocolError if the worker claims that a ``replan`` ended a step which no such call ends."""
+        if not end.step_done:
+            return
+        known = self._plan.step(end.step)
+        unknown = not self._plan.steps and end.step is not None  # a plan that was not checked
+        if end.status != "replan" or not (unknown or (known and known.replan_line == end.line)):
+            raise frames.ProtocolError("it ended with a replan that is not at its step's end")
 
     def _stopped(
         self,

@@ -18,7 +18,7 @@ from codeplan.sandbox.language.imports import find_imports
 from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow
 from codeplan.sandbox.language.name_resolution import PlanNames
 from codeplan.sandbox.language.parsing import parse_plan
-from codeplan.sandbox.language.plan_outline import PlanOutline, outline_plan
+from codeplan.sandbox.language.plan_outline import PlanOutline, PlanPart, find_final_replan, outline_plan
 from codeplan.sandbox.language.plan_warnings import find_warnings, header_start
 from codeplan.sandbox.language.structure import check_structure
 from codeplan.sandbox.language.syntax_nodes import walk
@@ -92,6 +92,11 @@ def _check_name_lengths(plan: Plan, problems: DiagnosticCollector) -> None:
         problems.add(None, "size", message)
 
 
+def _replan_line(part: PlanPart) -> int | None:
+    call = find_final_replan(part.body)
+    return call.lineno if call else None
+
+
 def _make_steps(outline: PlanOutline, flows: list[NameFlow], names: PlanNames) -> tuple[Step, ...]:
     digests = step_digests(outline, flows)
     return tuple(
@@ -103,6 +108,7 @@ def _make_steps(outline: PlanOutline, flows: list[NameFlow], names: PlanNames) -
             digest=digests[p.step],
             needs=names.needs(p, f),
             sets=tuple(sorted(f.sets)),
+            replan_line=_replan_line(p),
         )
         for p, f in zip(outline.parts, flows, strict=True)
         if p.step is not None

@@ -15,8 +15,15 @@ from codeplan.sandbox.language.guard_insertion import PlanTransformer
 from codeplan.sandbox.language.imports import ImportBinding, ImportStatement, find_imports, import_bindings
 from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow
 from codeplan.sandbox.language.parsing import parse_plan
-from codeplan.sandbox.language.plan_outline import PlanOutline, PlanPart, outline_plan
-from codeplan.sandbox.language.syntax_nodes import call_function, call_statement, fill_locations, walk, with_location
+from codeplan.sandbox.language.plan_outline import PlanOutline, PlanPart, find_final_replan, outline_plan
+from codeplan.sandbox.language.syntax_nodes import (
+    call_function,
+    call_statement,
+    fill_locations,
+    load_name,
+    walk,
+    with_location,
+)
 from codeplan.sandbox.limits import MAX_STEPS
 from codeplan.sandbox.runtime.names import PREDEFINED_NAMES
 from codeplan.sandbox.runtime.qualnames import set_qualnames
@@ -134,10 +141,13 @@ def _transform_part(
     A local name is faster. It is possible if no function or generator reads the name and if this part sets it before
     reading it. The part writes local names back to the namespace when it ends, even by an error.
     """
+    final = find_final_replan(part.body) if part.step is not None else None
     body: list[ast.stmt] = []
     for statement in part.body:
         visited = transformer.visit(statement)
         body += visited if isinstance(visited, list) else [] if visited is None else [visited]
+    if final is not None:  # visited by now, and still in its place
+        final.func = with_location(final.func, load_name("_replan_at_end_"))
     local = names.binds - shared - names.read_before_set.keys() - names.may_be_unset
     if local and body:
         keep = ast.Expr(call_function("_keep_", call_function("_locals_")))

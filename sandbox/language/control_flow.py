@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from codeplan.sandbox.language.bindings import bound_names
 from codeplan.sandbox.language.syntax_nodes import children
+from codeplan.sandbox.runtime.names import ENDING_NAMES
 
 AssignmentState = frozenset[str] | None
 """The names that are certainly set here; None if no path leads here."""
@@ -131,6 +132,12 @@ def _return(visitor: Visitor, node: ast.Return) -> None:
     visitor.state = None
 
 
+def _expr(visitor: Visitor, node: ast.Expr) -> None:
+    visitor.visit(node.value)
+    if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name):
+        visitor.state = None if node.value.func.id in ENDING_NAMES else visitor.state
+
+
 def _raise(visitor: Visitor, node: ast.Raise) -> None:
     visitor.visit_all(children(node))
     visitor.state = None
@@ -171,6 +178,7 @@ PATH_HANDLERS: dict[type[ast.AST], Callable[[Visitor, Any], None]] = {
     ast.For: _for,
     ast.While: _while,
     ast.Assert: _assert,
+    ast.Expr: _expr,
     ast.Return: _return,
     ast.Raise: _raise,
     ast.Break: _break,

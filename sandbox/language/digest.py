@@ -7,8 +7,8 @@ import hashlib
 import re
 
 from codeplan.sandbox.language.bindings import bound_names
-from codeplan.sandbox.language.name_flow import NameFlow
-from codeplan.sandbox.language.plan_outline import PlanOutline, PlanPart
+from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow
+from codeplan.sandbox.language.plan_outline import PlanOutline, PlanPart, find_final_replan
 from codeplan.sandbox.language.syntax_nodes import has_no_effect, walk
 from codeplan.sandbox.limits import MAX_NAME_CHARS
 from codeplan.sandbox.protocol.plan_rows import DIGEST_CHARS
@@ -20,14 +20,23 @@ _PREFIX = re.compile(r"^\s*\[\s*[Ss]tep\s*\d+\s*\]\s*:?\s*")
 def step_digests(outline: PlanOutline, flows: list[NameFlow]) -> dict[int, str]:
     """Return the digest of each step by number. It covers the step and the code outside that it uses.
 
-    Layout, comments, quote style and standalone strings do not count.
+    Layout, comments, quote style, standalone strings and a ``replan`` that ends the step do not count: the step has
+    done the same with or without it.
     """
     outside = _SharedCode(outline, flows)
-    return {
-        part.step: _hash([_normal_form(part.body), *outside.code_used_by({*f.reads, *f.deferred_reads})])
-        for part, f in zip(outline.parts, flows, strict=True)
-        if part.step is not None
-    }
+    digests: dict[int, str] = {}
+    for part, f in zip(outline.parts, flows, strict=True):
+        if part.step is not None:
+            body = _without_final_replan(part.body)
+            used = f if body is part.body else analyse_flow(body)
+            shared = outside.code_used_by({*used.reads, *used.deferred_reads})
+            digests[part.step] = _hash([_normal_form(body), *shared])
+    return digests
+
+
+def _without_final_replan(body: list[ast.stmt]) -> list[ast.stmt]:
+    call = find_final_replan(body)
+    return body if call is None else [s for s in body if getattr(s, "value", None) is not call]
 
 
 def step_title(part: PlanPart) -> str:

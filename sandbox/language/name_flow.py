@@ -13,6 +13,7 @@ from typing import Any
 
 from codeplan.sandbox.language.bindings import Function, bound_names, default_values, parameter_names, target_names
 from codeplan.sandbox.language.control_flow import PATH_HANDLERS, AssignmentState
+from codeplan.sandbox.language.plan_outline import find_final_replan
 from codeplan.sandbox.language.syntax_nodes import children, walk
 
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -41,10 +42,14 @@ class NameFlow:
 
 def analyse_flow(body: list[ast.stmt]) -> NameFlow:
     """Analyse statements that run one after the other."""
-    visitor = AssignmentVisitor()
-    visitor.visit_all(body)
-    binds = bound_names(body)
-    return replace(visitor.flow, sets=binds if visitor.state is None else visitor.state, binds=binds)
+    visitor, final = AssignmentVisitor(), find_final_replan(body)
+    state: AssignmentState = None
+    for statement in body:
+        if final is not None and getattr(statement, "value", None) is final:
+            state = visitor.state  # the next step follows here, when the plan is resumed
+        visitor.visit(statement)
+    state, binds = state if visitor.state is None else visitor.state, bound_names(body)
+    return replace(visitor.flow, sets=binds if state is None else state, binds=binds)
 
 
 def free_names(function: Function) -> dict[str, ast.AST]:

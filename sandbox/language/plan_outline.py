@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from codeplan.sandbox.language.syntax_nodes import has_no_effect, is_name
+
 MAX_STEP = 1_000_000
 """A condition with a larger number is ordinary code, not a step."""
 
@@ -60,6 +62,16 @@ def guard_number(test: ast.expr) -> int | None:
         case ast.Compare(ast.Name("start_from"), [ast.LtE()], [ast.Constant(k)]) if type(k) is int:
             return k
     return None
+
+
+def find_final_replan(body: list[ast.stmt]) -> ast.Call | None:
+    """Return the call of ``replan`` that is the last statement of a block; None if the block ends otherwise.
+
+    What has no effect may follow it, and it may stand in a ``return``.
+    """
+    last = next((s for s in reversed(body) if not has_no_effect(s)), None)
+    call = last.value if isinstance(last, ast.Expr | ast.Return) else None
+    return call if isinstance(call, ast.Call) and is_name(call.func, "replan") else None
 
 
 def _split_parts(statements: list[ast.stmt]) -> Iterator[PlanPart]:

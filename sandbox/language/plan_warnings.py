@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from codeplan.sandbox.language.diagnostics import DiagnosticCollector
 from codeplan.sandbox.language.plan_outline import PlanOutline
 from codeplan.sandbox.language.syntax_nodes import walk
+from codeplan.sandbox.runtime.names import ENDING_NAMES
 
 _TESTS = (ast.Assert, ast.Raise)
 
@@ -61,10 +62,11 @@ def _tests(nodes: Iterable[ast.AST], functions: frozenset[str]) -> bool:
 
 
 def _testing_functions(nodes: list[ast.AST]) -> frozenset[str]:
+    """Return the functions that assert, raise or end the run, directly or through one another."""
     functions = [(n.name, walk(*n.body)) for n in nodes if isinstance(n, ast.FunctionDef) and n.name != "solution"]
-    names: frozenset[str] = frozenset()
+    names = ENDING_NAMES
     for _ in functions:
-        more = frozenset(name for name, within in functions if _tests(within, names))
+        more = ENDING_NAMES | {name for name, within in functions if _tests(within, names)}
         if more == names:
             break
         names = more

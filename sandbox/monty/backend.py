@@ -17,12 +17,13 @@ from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.host.backend import Capability
 from codeplan.sandbox.host.sandbox import Sandbox
 from codeplan.sandbox.limits import Limits
-from codeplan.sandbox.monty.run import MontyRun, load_monty
+from codeplan.sandbox.monty.client import load_monty
+from codeplan.sandbox.monty.run import MontyRun
 from codeplan.sandbox.monty.script import ScriptError, build_script
 from codeplan.sandbox.protocol.codec import decode
 from codeplan.sandbox.protocol.run_progress import Progress
 from codeplan.sandbox.runtime.names import RESERVED_NAMES
-from codeplan.types import AgentApi, Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, Stopped
+from codeplan.types import AgentApi, Checkpoint, Diagnostic, Outcome, Plan, Rejected
 from codeplan.untrusted.values import in_quotes
 
 _MAX_PROCESSES: Final = 64
@@ -75,7 +76,7 @@ class MontyBackend:
         *,
         on_event: Callable[[Progress], None] | None = None,
         seed: int = 0,
-    ) -> Finished | Failed | Stopped | Rejected:
+    ) -> Outcome | Rejected:
         """Run a plan as ``Sandbox.run`` does; a plan given as text is checked first."""
         for name, value in {"start_from": start_from, "seed": seed}.items():
             if type(value) is not int:

@@ -4,31 +4,36 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import Any, Final
 
 from codeplan.errors import SandboxError
 from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.host.run_accounting import LimitExceededError, processor_seconds, require_within
 from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, Limits, limit_message, shorten
+from codeplan.sandbox.monty.client import ABSENT, AgentStandIn, EndRequest, error_result, load_monty, named_function
 from codeplan.sandbox.monty.script import MontyScript
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.checkpoint_table import OTHERS_KEY
 from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
 from codeplan.sandbox.protocol.run_progress import OutputChunk, Progress, StepEntry
 from codeplan.sandbox.protocol.values import NotPlainData, escape_surrogates, pack_value, unpack_value
-from codeplan.sandbox.runtime.names import PREDEFINED_NAMES
-from codeplan.types import Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, ResourceUsage, Stopped
+from codeplan.sandbox.runtime.names import ENDING_NAMES, PREDEFINED_NAMES
+from codeplan.types import (
+    Checkpoint,
+    Diagnostic,
+    Failed,
+    Finished,
+    GiveUp,
+    Outcome,
+    Plan,
+    Rejected,
+    Replan,
+    ResourceUsage,
+    Stopped,
+)
 
 _METHOD: Final = "_method_"
-
-
-def load_monty() -> Any:
-    """The module of Monty's client. Raises SandboxError if it is not installed."""
-    try:
-        return import_module("pydantic_monty")
-    except ImportError:
-        raise SandboxError("Monty is not installed; install it: pip install 'codeplan[monty]'") from None
+_FUNCTIONS: Final = frozenset({"ask_llm", "ask"}) | ENDING_NAMES
 
 
 class MontyRun:
@@ -54,8 +59,9 @@ class MontyRun:
         self._counts: dict[str, int] = dict.fromkeys(("output", "calls", "reads", "asks"), 0)
         self._wall = 0.0
         self._line: int | None = None
+        self._request: EndRequest | None = None
 
-    def run(self, session: Any) -> Finished | Failed | Stopped | Rejected:
+    def run(self, session: Any) -> Outcome | Rejected:
         """Run the script to its end. Raises what the agent, ``ask`` or a callback raise for the caller."""
         began = processor_seconds(session.worker_pid)
         try:
@@ -69,6 +75,8 @@ class MontyRun:
             return self._process_failed(f"Monty's process died ({shorten(str(error), 200)})")
         except (load_monty().MontySyntaxError, load_monty().MontyRuntimeError) as error:
             return self._failure(error, session, began)
+        if self._request is not None:
+            return self._requested(self._request, session, began)
         checkpoint = self._save(session)
         return Finished(
             "".join(self._output), self._step, checkpoint, self._entries, self._resource_usage(session, began)
@@ -76,14 +84,14 @@ class MontyRun:
 
     def _inputs(self) -> dict[str, Any]:
         names = self._port.methods | self._port.attributes
-        agent = load_monty().ClassInstance(_AgentStandIn(), lazy_attrs=names, allowed_methods=self._port.methods)
+        agent = load_monty().ClassInstance(AgentStandIn(), lazy_attrs=names, allowed_methods=self._port.methods)
         return {"inputs": {"agent": agent, "_nodes_": self._nodes}, "print_callback": self._take_output}
 
     # ------------------------------------------------------------------ turns
 
     def _answer_snapshot(self, snapshot: Any) -> Any:
         """Answer what Monty paused for."""
-        self._line = self._script.plan_line(_line_at(self._script.text, snapshot.position.start))
+        self._line = self._script.plan_line_at(snapshot.position.start)
         self._report_output()
         if isinstance(snapshot, load_monty().NameLookupSnapshot):
             return self._answer_lookup(snapshot)
@@ -97,55 +105,67 @@ class MontyRun:
     def _answer_lookup(self, snapshot: Any) -> Any:
         name = snapshot.variable_name
         if snapshot.object_id is None:
-            value: Any = _named_function(name) if name in ("ask_llm", "ask") else _ABSENT
+            value: Any = named_function(name) if name in _FUNCTIONS else ABSENT
         elif name in self._port.methods:
-            value = _named_function(_METHOD + name)
+            value = named_function(_METHOD + name)
         elif name in self._port.attributes:
             self._count("reads")
-            value = self._exchange(frames.ReadFrame(name)).get("return_value", _ABSENT)
+            value = self._exchange(frames.ReadFrame(name)).get("return_value", ABSENT)
         else:
-            value = _ABSENT
-        return self._timed(snapshot.resume if value is _ABSENT else lambda: snapshot.resume(value=value))
+            value = ABSENT
+        return self._timed(snapshot.resume if value is ABSENT else lambda: snapshot.resume(value=value))
 
     def _answer_call(self, snapshot: Any) -> Any:
         name, args, kwargs = snapshot.function_name, snapshot.args, snapshot.kwargs
+        if self._request is not None:
+            return error_result("SystemExit", "the plan has ended")
         if snapshot.object_id is not None or name.startswith(_METHOD):
             return self._call_agent(name.removeprefix(_METHOD), args, kwargs)
         if name in ("ask_llm", "ask"):
             return self._ask_model(args, kwargs)
+        if name in ENDING_NAMES:
+            return self._end_plan(name, args, kwargs)
         if name == "_enter_":
             self._take_step(*args)
             return {"return_value": None}
-        return _error_result("NameError", f"name '{name}' is not defined")
+        return error_result("NameError", f"name '{name}' is not defined")
 
     def _call_agent(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if method not in self._port.methods:
             there = ", ".join(sorted(self._port.methods | self._port.attributes))
-            return _error_result("AttributeError", f"the agent has no '{method}'; it has: {there}")
+            return error_result("AttributeError", f"the agent has no '{method}'; it has: {there}")
         self._count("calls")
         try:
             named = {k: pack_value(v) for k, v in kwargs.items()}
             call = frames.CallFrame(method, [pack_value(a) for a in args], named)
         except NotPlainData as reason:
-            return _error_result("TypeError", f"{method} was given {reason}; give it texts, numbers, lists and dicts")
+            return error_result("TypeError", f"{method} was given {reason}; give it texts, numbers, lists and dicts")
         require_within(self._limits, "call_bytes", frames.packed_size(call))
         return self._exchange(call)
 
     def _ask_model(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         question = next(iter((*args, *kwargs.values())), None)
         if type(question) is not str or len(args) + len(kwargs) != 1:
-            return _error_result("TypeError", "ask_llm takes one text; write ask_llm(f'…')")
+            return error_result("TypeError", "ask_llm takes one text; write ask_llm(f'…')")
         self._count("asks")
         require_within(self._limits, "ask_bytes", len(escape_surrogates(question).encode()))
         return self._exchange(frames.AskFrame(escape_surrogates(question)))
+
+    def _end_plan(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Record what the plan asks for. The run ends with it, whatever the plan does about the error."""
+        reason = args[0] if args else kwargs.get("reason")
+        if type(reason) is not str or len(args) + len(kwargs) != 1:
+            return error_result("TypeError", f"{name} takes one text; write {name}(f'…')")
+        self._request = EndRequest(name, escape_surrogates(shorten(reason)), self._line)
+        return error_result("SystemExit", "the plan has ended")
 
     def _exchange(self, request: frames.CallFrame | frames.ReadFrame | frames.AskFrame) -> dict[str, Any]:
         try:
             reply = self._port.answer(request)
         except frames.ProtocolError as error:
-            return _error_result("TypeError", str(error))
+            return error_result("TypeError", str(error))
         if isinstance(reply, frames.ErrorFrame):
-            return _error_result(reply.error, reply.message)
+            return error_result(reply.error, reply.message)
         return {"return_value": unpack_value(reply.value)}
 
     def _take_step(self, step: int | None, table: Any) -> None:
@@ -172,7 +192,9 @@ class MontyRun:
             self._wall += time.monotonic() - began
 
     def _take_output(self, stream: str, text: str) -> None:
-        """Collect printed text. Monty calls this, so it must not raise."""
+        """Collect printed text, until the plan asks for its end. Monty calls this, so it must not raise."""
+        if self._request is not None:
+            return
         kept = escape_surrogates(text)[: max(0, self._limits.output - self._counts["output"])]
         self._counts["output"] += len(text)
         if kept:
@@ -189,11 +211,13 @@ class MontyRun:
 
     # ------------------------------------------------------------------ endings
 
-    def _failure(self, error: Any, session: Any, began: float) -> Finished | Failed | Stopped | Rejected:
+    def _failure(self, error: Any, session: Any, began: float) -> Outcome | Rejected:
         try:
             self._report_output()
         except LimitExceededError as over:
             return self._stopped(over.limit, over.value, session, began)
+        if self._request is not None:
+            return self._requested(self._request, session, began)
         trace = [(self._script.plan_line(f.line), f.function_name) for f in error.traceback()]
         raised = error.exception()
         if self._step is None and not self._entries and trace and trace[-1][1] is None:
@@ -205,6 +229,15 @@ class MontyRun:
         checkpoint = self._save(session)
         output, used = "".join(self._output), self._resource_usage(session, began)
         return Failed(self._step, self._line, name, message, output, checkpoint, self._entries, used)
+
+    def _requested(self, request: EndRequest, session: Any, began: float) -> Replan | GiveUp:
+        output, checkpoint = "".join(self._output), self._save(session)
+        rest = (output, checkpoint, self._entries, self._resource_usage(session, began))
+        if request.function == "give_up":
+            return GiveUp(self._step, request.line, request.reason, *rest)
+        known = self._plan.step(self._step)
+        step_done = known is not None and request.line is not None and known.replan_line == request.line
+        return Replan(self._step, request.line, request.reason, step_done, *rest)
 
     def _unsupported_syntax(self, message: str, line: int | None) -> Rejected:
         return Rejected(self._plan.source, (Diagnostic(line or 0, 0, "backend", shorten(message)),))
@@ -258,28 +291,3 @@ class MontyRun:
         cpu = max(0.0, processor_seconds(session.worker_pid) - began) if session else 0.0
         output = min(self._counts["output"], self._limits.output)
         return ResourceUsage(self._wall, cpu, output, self._counts["calls"], self._counts["asks"])
-
-
-class _AgentStandIn:
-    """Represents the agent in Monty. It has no attributes: Monty asks the host for each."""
-
-
-_ABSENT: Final = object()
-
-
-def _named_function(name: str) -> Callable[..., None]:
-    """A function by which Monty names a call to the host; it never runs."""
-
-    def function() -> None:
-        return None
-
-    function.__name__ = name
-    return function
-
-
-def _error_result(kind: str, message: str) -> dict[str, Any]:
-    return {"exc_type": kind, "message": message}
-
-
-def _line_at(text: str, offset: int) -> int:
-    return text.encode()[:offset].count(b"\n") + 1

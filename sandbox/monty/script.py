@@ -65,6 +65,10 @@ class MontyScript(NamedTuple):
         """The plan's line behind a line of the script, both counted from 1; None for added lines."""
         return (self.lines[line - 1].origin or None) if 1 <= line <= len(self.lines) else None
 
+    def plan_line_at(self, offset: int) -> int | None:
+        """The plan's line behind an offset in the script, in UTF-8 bytes; None in added lines."""
+        return self.plan_line(self.text.encode()[:offset].count(b"\n") + 1)
+
 
 def find_variable_names(source: str) -> tuple[str, ...]:
     """All names that a plan may bind, and perhaps a few more: every word in a binding position."""

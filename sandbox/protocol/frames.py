@@ -198,10 +198,12 @@ class EndFrame(Frame, frozen=True):
     """The run is over. ``step`` and ``line`` are None if outside all steps or unknown.
 
     ``error`` names the exception or, for ``"stopped"``, the limit; ``value`` is the amount reached of that limit;
-    ``cpu`` is in seconds. ``table`` is None if there was no memory left to save the variables.
+    ``message`` is the error's, or the reason of ``"replan"`` and ``"give_up"``. ``cpu`` is in seconds. ``table`` is
+    None if there was no memory left to save the variables. ``step_done``, only for ``"replan"``, claims that the call
+    was the last statement of the step's block.
     """
 
-    status: Literal["finished", "failed", "stopped"]
+    status: Literal["finished", "failed", "stopped", "replan", "give_up"]
     step: _StepNumber | None
     line: _Count | None
     error: Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)]
@@ -209,6 +211,7 @@ class EndFrame(Frame, frozen=True):
     value: _Amount
     cpu: _Amount
     table: CheckpointTable | None
+    step_done: bool = False
 
 
 _Conclusion: TypeAlias = AcceptanceFrame | RejectionFrame | Analysis | AnalysisFailed | CheckpointErrorFrame | EndFrame

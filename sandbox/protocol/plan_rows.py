@@ -52,10 +52,17 @@ class StepRow(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_field
     digest: Annotated[str, msgspec.Meta(pattern=rf"^[0-9a-f]{{{DIGEST_CHARS}}}\Z")]
     needs: _Names
     sets: _Names
+    replan_line: _Line | None = None
+
+    @classmethod
+    def from_step(cls, s: Step) -> StepRow:
+        """The row of a step."""
+        return cls(s.number, s.line, s.end_line, s.title, s.digest, s.needs, s.sets, s.replan_line)
 
     def to_step(self) -> Step:
         """The step of this row."""
-        return Step(self.number, self.line, self.end_line, self.title, self.digest, self.needs, self.sets)
+        fields = (self.number, self.line, self.end_line, self.title, self.digest, self.needs, self.sets)
+        return Step(*fields, self.replan_line)
 
 
 class PlanRow(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -70,7 +77,7 @@ class PlanRow(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_field
     @classmethod
     def from_plan(cls, plan: Plan) -> PlanRow:
         """The row of a plan."""
-        steps = [StepRow(s.number, s.line, s.end_line, s.title, s.digest, s.needs, s.sets) for s in plan.steps]
+        steps = [StepRow.from_step(s) for s in plan.steps]
         warnings = diagnostic_rows(plan.warnings)
         start = plan.start_from if plan.start_from is not None and plan.start_from <= MAX_STEPS else None
         return cls(plan.source, steps, plan.provides, warnings, start)

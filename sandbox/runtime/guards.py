@@ -13,10 +13,10 @@ from itertools import chain, compress, repeat
 from typing import Any, NoReturn, Protocol
 
 from codeplan.sandbox.runtime.size_guard import SizeGuard
-from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, find_limit
+from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, PlanTermination, find_limit
 
 MAX_MESSAGE_CHARS = 20_000
-"""Longer assertion messages are truncated to this many characters."""
+"""Longer messages of assertions and reasons of ``replan`` are truncated to this many characters."""
 
 WRITABLE_TYPES: frozenset[type] = frozenset({list, dict, Counter, defaultdict, OrderedDict, deque})
 """The types whose items a plan may set and delete."""
@@ -30,9 +30,9 @@ _IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class FailureRecord(Protocol):
-    """Keeps the first failure of a run, outside the plan's reach."""
+    """Keeps what first ended a run, outside the plan's reach."""
 
-    failure: AssertionFailure | LimitExceeded | None
+    failure: PlanTermination | None
 
 
 class PlanStopper:
@@ -41,13 +41,13 @@ class PlanStopper:
     def __init__(self, host: FailureRecord) -> None:
         self._host = host
 
-    def record(self, reason: AssertionFailure | LimitExceeded) -> AssertionFailure | LimitExceeded:
+    def record(self, reason: PlanTermination) -> PlanTermination:
         """Record ``reason`` unless a failure is recorded already. Return the recorded failure."""
         if self._host.failure is None:
             self._host.failure = reason
         return self._host.failure
 
-    def stop(self, reason: AssertionFailure | LimitExceeded) -> NoReturn:
+    def stop(self, reason: PlanTermination) -> NoReturn:
         """Raise ``reason``, or the failure that was recorded before it."""
         raise self.record(reason)
 
@@ -90,14 +90,14 @@ def make_guards(
             stopper.record(reached.with_traceback(passing.__traceback__))
 
     def fail(*message: object) -> NoReturn:
-        stopper.stop(AssertionFailure(_truncate_message(str(message[0])) if message else ""))
+        stopper.stop(AssertionFailure(truncate_message(str(message[0])) if message else ""))
 
     def fail_unprinted() -> NoReturn:
         """Fail an assertion whose message raised an error, and report that error instead."""
         error = sys.exception()
         stopper.stop(
             AssertionFailure(
-                _truncate_message(f"(the message itself could not be made: {type(error).__name__}{_error_text(error)})")
+                truncate_message(f"(the message itself could not be made: {type(error).__name__}{_error_text(error)})")
             )
         )
 
@@ -163,5 +163,6 @@ def _error_text(error: BaseException | None) -> str:
         return ""
 
 
-def _truncate_message(text: str) -> str:
+def truncate_message(text: str) -> str:
+    """Return a text of the plan, cut to ``MAX_MESSAGE_CHARS`` characters."""
     return text if len(text) <= MAX_MESSAGE_CHARS else text[:MAX_MESSAGE_CHARS] + " … (cut)"

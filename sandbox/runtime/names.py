@@ -10,7 +10,10 @@ def split_names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-RUNTIME_NAMES = frozenset({"agent", "ask_llm", "ask", "start_from", "print", "literal_eval"})
+ENDING_NAMES = frozenset({"replan", "give_up"})
+"""Functions that end the run on purpose."""
+
+RUNTIME_NAMES = frozenset({"agent", "ask_llm", "ask", "start_from", "print", "literal_eval"}) | ENDING_NAMES
 """Names that a plan reads but never binds. They are never part of a checkpoint."""
 
 RESERVED_NAMES = RUNTIME_NAMES | {"solution"}

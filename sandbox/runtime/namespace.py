@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from io import StringIO
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from codeplan.sandbox.protocol.plain_data import ARGUMENT_RULES, find_non_plain
 from codeplan.sandbox.runtime.attributes import AgentProxy, make_getattr
-from codeplan.sandbox.runtime.guards import PlanStopper, make_guards
+from codeplan.sandbox.runtime.guards import PlanStopper, make_guards, truncate_message
 from codeplan.sandbox.runtime.literal_reader import literal_eval
 from codeplan.sandbox.runtime.module_facades import make_modules
 from codeplan.sandbox.runtime.names import RESERVED_NAMES
 from codeplan.sandbox.runtime.qualnames import set_name
 from codeplan.sandbox.runtime.safe_builtins import make_builtins
 from codeplan.sandbox.runtime.size_guard import SizeGuard
-from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded
+from codeplan.sandbox.runtime.termination import GiveUpRequested, PlanTermination, ReplanRequested
 
 
 class HostCalls(Protocol):
@@ -27,7 +28,7 @@ class HostCalls(Protocol):
 
     methods: frozenset[str]
     attributes: frozenset[str]
-    failure: AssertionFailure | LimitExceeded | None
+    failure: PlanTermination | None
 
     def call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
         """Call a method of the agent with plain data."""
@@ -109,6 +110,9 @@ def _runtime_names(
         "agent": AgentProxy(),
         "ask_llm": ask,
         "ask": ask,
+        "replan": _make_ending("replan", stopper, ReplanRequested),
+        "_replan_at_end_": _make_ending("replan", stopper, partial(ReplanRequested, step_done=True)),
+        "give_up": _make_ending("give_up", stopper, GiveUpRequested),
         "literal_eval": literal_eval,
         "print": _make_print(host, stopper),
         "start_from": start_from,
@@ -164,6 +168,17 @@ def _make_ask(host: HostCalls, stopper: PlanStopper) -> Callable[[str], str]:
         return host.ask(question)
 
     return set_name("ask_llm", ask_llm)
+
+
+def _make_ending(
+    name: str, stopper: PlanStopper, termination: Callable[[str], PlanTermination]
+) -> Callable[[str], NoReturn]:
+    def end_plan(reason: str) -> NoReturn:
+        if type(reason) is not str:
+            raise TypeError(f"{name} takes one text, not a {type(reason).__name__}; write {name}(f'…')")
+        stopper.stop(termination(truncate_message(reason)))
+
+    return set_name(name, end_plan)
 
 
 def _make_print(host: HostCalls, stopper: PlanStopper) -> Callable[..., None]:

@@ -19,6 +19,22 @@ class AssertionFailure(PlanTermination):
         self.message = message
 
 
+class ReplanRequested(PlanTermination):
+    """The plan called ``replan``. ``step_done`` is true if that call ends its step's block."""
+
+    def __init__(self, reason: str, *, step_done: bool = False) -> None:
+        super().__init__(reason)
+        self.reason, self.step_done = reason, step_done
+
+
+class GiveUpRequested(PlanTermination):
+    """The plan called ``give_up``."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 class LimitExceeded(PlanTermination):
     """A limit is exceeded. ``limit`` names the field of ``Limits``; ``value`` was requested, ``allowed`` permitted.
 

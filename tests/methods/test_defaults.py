@@ -9,7 +9,8 @@ from codeplan.envs.household.environment import Household
 from codeplan.envs.textcraft.environment import TextCraft
 from codeplan.errors import UsageError
 from codeplan.methods.adapt import Adapt
-from codeplan.planning.refinement import MAX_REPAIRS, LoopSettings
+from codeplan.planning.loop_settings import LoopSettings
+from codeplan.planning.refinement import MAX_REPAIRS
 from codeplan.plugins import load_factory, setting_specs
 from codeplan.recording.events import SpanOpened
 from codeplan.runner.new_episodes import run
@@ -23,6 +24,8 @@ DEFAULTS = {
         "resume_by": "syntax",
         "code_check": "on-error",
         "fixes": "on",
+        "replans": 3,
+        "no_progress": 2,
         "resume_state": "failure",
         "after_failure": "resume",
         "samples": 1,

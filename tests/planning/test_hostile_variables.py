@@ -149,7 +149,14 @@ def test_an_episode_with_a_budget_in_seconds_ends_when_every_plan_is_hostile() -
     events: list[object] = []
     model = Replies(*replies)
     result = run(
-        Boxes(), "ball/2", "adaplanner", model, tries=len(replies), budget=Budget(seconds=60), on_event=events.append
+        Boxes(),
+        "ball/2",
+        "adaplanner",
+        model,
+        tries=len(replies),
+        no_progress=0,
+        budget=Budget(seconds=60),
+        on_event=events.append,
     )
     assert not result.success
     checkpoints = [event.checkpoint for event in events if isinstance(event, PlanFailed)]

@@ -5,7 +5,7 @@ from support.boxes import Boxes, Replies
 
 from codeplan.budget import Budget
 from codeplan.errors import UsageError
-from codeplan.planning.refinement import find_resume_point
+from codeplan.planning.resume_point import find_resume_point
 from codeplan.recording.events import PlanDrafted, PlanFailed, PlanRejected, PlanStarted, StepEntered
 from codeplan.runner.new_episodes import run
 from codeplan.types import Checkpoint, NotSolved, Plan, Step

@@ -26,8 +26,8 @@ CHATS = {
     "adaplanner/check": ("source", "errors", *LANGUAGE),
     "adaplanner/refine": (
         *("api", "advice", "samples", "skills", "observation", "goal", "notes", "source", "feedback", "variables"),
-        *("failed_line", "fixes", "log", "printed", "now", "left", "attempts", "refused", "finished", "step"),
-        *("next_start", *LANGUAGE),
+        *("failed_line", "fixes", "log", "printed", "now", "left", "attempts", "refused", "finished", "replanned"),
+        *("step", "next_start", *LANGUAGE),
     ),
     "adaplanner/resume": ("previous", "revised"),
     "adaplanner/ask": ("question",),
@@ -35,7 +35,7 @@ CHATS = {
 }
 LINES = ("notes", "fixes", "left", "attempts")
 """Values that are a tuple of lines."""
-UNSHOWN = {*LANGUAGE, "refused", "finished", "step", "next_start"}
+UNSHOWN = {*LANGUAGE, "refused", "finished", "replanned", "step", "next_start"}
 """Values that choose between sentences."""
 PROMPTS = Prompts()
 

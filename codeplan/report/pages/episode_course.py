@@ -12,15 +12,21 @@ _MAX_ROWS = 60
 _MAX_STEPS = 60
 _MAX_SPANS = 200
 
-_ENDS = {"plan_failed": "failed", "plan_stopped": "stopped", "plan_finished": "finished"}
+_ENDS = {
+    "plan_failed": "failed",
+    "plan_stopped": "stopped",
+    "plan_replanned": "replanned",
+    "plan_gave_up": "gave up",
+    "plan_finished": "finished",
+}
 
 
 def plan_rows(course_events: Iterable[tuple[int, EventHeader]]) -> list[dict[str, Any]]:
     """One row for each plan that ran or was refused, in order.
 
     ``n`` is the number of its first event, ``plan`` the plan's number and ``from`` its first step. ``steps`` are
-    [step, event, title] of the steps it entered. ``end`` has the outcome (``failed``, ``stopped``, ``finished`` or
-    ``refused``), event, step, line and message; it is None if the trace has no end.
+    [step, event, title] of the steps it entered. ``end`` has the outcome (a value of ``_ENDS``, or ``refused``), event,
+    step, line and message; it is None if the trace has no end.
     """
     rows: list[dict[str, Any]] = []
     for number, header in course_events:
@@ -55,4 +61,4 @@ def span_rows(course_events: Iterable[tuple[int, EventHeader]]) -> list[list[Any
 def _message(header: EventHeader) -> str:
     if header.event == "plan_failed" and header.error != "AssertionError":
         return label(f"{header.error}: {header.message}")
-    return header.message
+    return label(header.reason) if header.reason else header.message

@@ -115,7 +115,7 @@ def _state_after(event: Event) -> EventItem:
             return {"step": None, "line": None, "from": event.start_from}
         case events.StepEntered():
             return {"step": event.step, "line": None}
-        case events.PlanFailed() | events.PlanStopped():
+        case events.PlanFailed() | events.PlanStopped() | events.PlanReplanned() | events.PlanGaveUp():
             return {"step": event.step, "line": event.line}
         case _:
             return {}

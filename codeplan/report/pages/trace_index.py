@@ -34,6 +34,8 @@ _PLAN_EVENTS = {
     "plan_started",
     "plan_failed",
     "plan_stopped",
+    "plan_replanned",
+    "plan_gave_up",
     "plan_finished",
 }
 COURSE_EVENTS = frozenset(_PLAN_EVENTS | {"step_entered", "span_opened", "span_closed", "episode_ended"})
@@ -59,6 +61,7 @@ class EventHeader(msgspec.Struct, frozen=True):
     error: str = ""
     limit: str = ""
     message: str = ""
+    reason: str = ""
 
 
 _header_decoder = msgspec.json.Decoder(EventHeader)

@@ -8,7 +8,7 @@ from codeplan.sandbox import Limits, decode
 from codeplan.sandbox.host.backend import Backend, Capability, PartialBackend
 from codeplan.testing.samples.home import SampleHome
 from codeplan.testing.samples.plans import wrap_as_plan
-from codeplan.types import Checkpoint, Failed, Finished, Rejected, Stopped
+from codeplan.types import Checkpoint, Failed, Finished, GiveUp, Outcome, Rejected, Replan, Stopped
 from codeplan.untrusted.comparison import BoundedValue
 
 TWO_STEPS = """
@@ -54,7 +54,7 @@ class BackendTests:
         *,
         seed: int = 0,
         limits: Limits | None = None,
-    ) -> Finished | Failed | Stopped | Rejected:
+    ) -> Outcome | Rejected:
         """Run a plan with this body within these limits."""
         backend = self.make(limits or Limits())
         return backend.run(
@@ -77,6 +77,18 @@ def assert_finished(outcome: object) -> Finished:
 def assert_failed(outcome: object) -> Failed:
     """The outcome, which must be Failed."""
     assert isinstance(outcome, Failed), outcome
+    return outcome
+
+
+def assert_replan(outcome: object) -> Replan:
+    """The outcome, which must be Replan."""
+    assert isinstance(outcome, Replan), outcome
+    return outcome
+
+
+def assert_gave_up(outcome: object) -> GiveUp:
+    """The outcome, which must be GiveUp."""
+    assert isinstance(outcome, GiveUp), outcome
     return outcome
 
 

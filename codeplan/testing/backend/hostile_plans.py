@@ -11,7 +11,7 @@ from codeplan.sandbox import Limits
 from codeplan.testing.backend.base import BackendTests, assert_finished, checkpoint_values
 from codeplan.testing.samples.home import SampleHome
 from codeplan.testing.samples.plans import sample_attacks
-from codeplan.types import Failed, Finished, Rejected, Stopped
+from codeplan.types import Finished, GiveUp, Outcome, Rejected, Replan
 from codeplan.untrusted.values import iterate_scalars
 
 _SECONDS = 8.0
@@ -44,16 +44,16 @@ class HostilePlanTests(BackendTests):
         assert assert_finished(self.run("print(agent.goto('desk 1'))")).output == "You are at desk 1.\n"
 
 
-def assert_nothing_got_through(
-    outcome: Finished | Failed | Stopped | Rejected, home: SampleHome, asked: list[str]
-) -> None:
+def assert_nothing_got_through(outcome: Outcome | Rejected, home: SampleHome, asked: list[str]) -> None:
     """Assert that a hostile plan got no secret, changed nothing, and spent no more than its limits."""
     assert (home.holding, home.receptacles) == (None, ["shelf 1", "desk 1"])
     assert len(home.history) <= Limits().calls
     assert len(asked) <= Limits().asks
     if isinstance(outcome, Rejected):
         return
-    text = outcome.output + (outcome.message if isinstance(outcome, Failed | Stopped) else "")
+    text = outcome.output
+    if not isinstance(outcome, Finished):
+        text += outcome.reason if isinstance(outcome, Replan | GiveUp) else outcome.message
     assert len(text) < 100_000
     assert "CANARY" not in text + "".join(asked)
     saved = checkpoint_values(outcome.checkpoint).value if outcome.checkpoint else None

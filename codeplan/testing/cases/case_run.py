@@ -16,7 +16,7 @@ from codeplan.recording.events import ActionTaken, Event, ModelCalled, StepEnter
 from codeplan.runner.new_episodes import run
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.protocol.run_progress import LineCoverage
-from codeplan.types import AgentApi, Failed, Finished, Outcome, Plan, Rejected, Result, Stopped, Task
+from codeplan.types import AgentApi, Failed, Finished, GiveUp, Outcome, Plan, Rejected, Replan, Result, Stopped, Task
 
 CoverageCallback = Callable[[LineCoverage], None]
 """Receives the lines of the plan that run."""
@@ -91,6 +91,10 @@ def _describe_ending(outcome: Outcome | Rejected | None) -> str:
             return f"{error} was raised{_place(step)}"
         case Stopped(step=step, message=message):
             return f"the plan was stopped{_place(step)}: {message}"
+        case Replan(step=step, reason=reason):
+            return f"the plan asked to replan{_place(step)}: {reason}"
+        case GiveUp(step=step, reason=reason):
+            return f"the plan gave up{_place(step)}: {reason}"
         case Finished():
             return "the plan ran to its end without success"
 
@@ -134,9 +138,7 @@ def check_plan(source: str, env: Environment, limits: Limits | None = None) -> P
     return _check_cached(source, agent_api(agent_class(env)), limits or Limits())
 
 
-def run_with_agent(
-    source: str, agent: Any, model: LLM, *, limits: Limits | None = None
-) -> Finished | Failed | Stopped | Rejected:
+def run_with_agent(source: str, agent: Any, model: LLM, *, limits: Limits | None = None) -> Outcome | Rejected:
     """Check a plan and run it with an agent without an environment, such as a fake one."""
     sandbox = Sandbox(limits or Limits())
     plan = _check_cached(source, agent_api(agent.__class__), sandbox.limits)

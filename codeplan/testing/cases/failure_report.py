@@ -10,7 +10,7 @@ from itertools import islice
 
 from codeplan.sandbox import decode
 from codeplan.testing.cases.case_run import PlanRun
-from codeplan.types import Checkpoint, Failed, Outcome, Rejected, Stopped
+from codeplan.types import Checkpoint, Failed, Finished, GiveUp, Outcome, Rejected, Replan, Stopped
 from codeplan.untrusted.terminal import clean, one_line, source_excerpt
 from codeplan.untrusted.variables import clip_name, variable_texts
 
@@ -57,7 +57,7 @@ def _of_refusal(label: str, rejected: Rejected) -> Iterator[str]:
 def _of_place(label: str, run: PlanRun, outcome: Outcome) -> Iterator[str]:
     """Yield the step and line where the plan ended, with the lines around it."""
     step = run.plan.step(outcome.step) if run.plan else None
-    line = outcome.line if isinstance(outcome, Failed | Stopped) else None
+    line = None if isinstance(outcome, Finished) else outcome.line
     where = f"{label}:{line}" if line else label
     yield where + (f", step {step.number}: {one_line(step.title, _MAX_WIDTH)}" if step else "")
     if line:
@@ -66,6 +66,8 @@ def _of_place(label: str, run: PlanRun, outcome: Outcome) -> Iterator[str]:
         yield f"{outcome.error}: {one_line(outcome.message, 600)}"
     elif isinstance(outcome, Stopped):
         yield f"stopped: {one_line(outcome.message, 600)}"
+    elif isinstance(outcome, Replan | GiveUp):
+        yield f"{'replan' if isinstance(outcome, Replan) else 'give_up'}: {one_line(outcome.reason, 600)}"
 
 
 def _excerpt(source: str, line: int) -> Iterator[str]:

@@ -17,7 +17,7 @@ from codeplan.testing.cases import expectations
 from codeplan.testing.cases.answer_models import ScriptedLLM
 from codeplan.testing.cases.case_run import PlanRun, run_once, run_with_agent
 from codeplan.testing.cases.failure_report import format_report
-from codeplan.types import Failed, Finished, Rejected, Stopped, Task
+from codeplan.types import Outcome, Rejected, Task
 from codeplan.untrusted.files import read_user_text
 
 MAX_PLAN_FILE_BYTES = 1_000_000
@@ -58,7 +58,7 @@ class PlanRunner:
 
     def with_agent(
         self, plan: str | Path, agent: Any, model: LLM | None = None, *, limits: Limits | None = None
-    ) -> Finished | Failed | Stopped | Rejected:
+    ) -> Outcome | Rejected:
         """Run a plan with an agent alone, such as a fake one, without an environment."""
         no_model = ScriptedLLM(lambda question: None, "no model was given")
         return run_with_agent(_text(plan), agent, model or no_model, limits=limits)

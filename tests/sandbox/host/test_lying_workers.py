@@ -14,7 +14,7 @@ from codeplan.sandbox import Sandbox, encode
 from codeplan.sandbox.host import launcher
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.plan_rows import DiagnosticRow, PlanRow, StepRow
-from codeplan.types import Checkpoint, Finished, Plan, Rejected, Step, Stopped
+from codeplan.types import Checkpoint, Finished, Plan, Rejected, Replan, Step, Stopped
 
 SOURCE = "\n".join(f"line {k}" for k in range(1, 9))
 DIGEST = "0123456789abcdef"
@@ -22,10 +22,19 @@ TABLE = frames.CheckpointTable.from_checkpoint(encode({"x": 1}, 1_000))
 START = frames.StartFrame()
 END = frames.EndFrame("finished", None, None, "", "", 0, 0.1, TABLE)
 PLAN = Plan(SOURCE, tuple(Step(k, 2 * k, 2 * k, f"title {k}", DIGEST) for k in (1, 2, 3)))
+GROWING = Plan(SOURCE, (Step(1, 2, 3, "", DIGEST, replan_line=3), Step(2, 4, 6, "", DIGEST)))  # step 1 ends in a replan
 
 
-def step(number: int = 1, line: int = 1, end_line: int = 1, title: str = "t", digest: str = DIGEST, **names) -> StepRow:
-    return StepRow(number, line, end_line, title, digest, names.get("needs", ()), names.get("sets", ()))
+def step(
+    number: int = 1,
+    line: int = 1,
+    end_line: int = 1,
+    title: str = "t",
+    digest: str = DIGEST,
+    replan_line: object = None,
+    **names,
+) -> StepRow:
+    return StepRow(number, line, end_line, title, digest, names.get("needs", ()), names.get("sets", ()), replan_line)
 
 
 def accept(*steps: object, source: str = SOURCE, provides: object = (), code: object = b"") -> bytes:
@@ -61,6 +70,10 @@ CHECK_LIES: dict[str, Lie] = {
     "a name of 201 characters": accept(step(needs=("n" * 201,))),
     "14,001 names": accept(step(needs=tuple(f"n{i}" for i in range(14_001)))),
     "provided names that are no text": accept(provides=(1, 2)),
+    "a replan before the step": accept(step(1, 2, 3, replan_line=1)),
+    "a replan behind the step": accept(step(1, 2, 3, replan_line=4)),
+    "a replan on line 0": accept(step(1, 2, 3, replan_line=0)),
+    "a replan on a line of text": accept(step(1, 2, 3, replan_line="2")),
     "another source": accept(source="print('another plan')"),
     "a longer source": accept(source=SOURCE + "\nagent.pay()"),
     "a source with a quote more": accept(source=SOURCE + "'"),
@@ -175,6 +188,18 @@ RUN_LIES: dict[str, tuple[Lie, ...]] = {
     "an end by an attribute": (START, end(status="stopped", error="__class__")),
     "an end with a long error name": (START, end(status="failed", error="E" * 201)),
     "an end with a long message": (START, end(status="failed", error="E", message="x" * 8_101)),
+    "an end by an unknown status": (START, end(status="success")),
+    "a replan with a long reason": (START, end(status="replan", message="x" * 8_101)),
+    "a replan without variables": (START, end(status="replan", table=None)),
+    "a replan in a step never entered": (START, enter(1), end(status="replan", step=2)),
+    "a replan that ends a step which none ends": (
+        START,
+        enter(1),
+        end(status="replan", step=1, line=2, step_done=True),
+    ),
+    "a replan that ends no step": (START, enter(1), end(status="replan", step=None, line=2, step_done=True)),
+    "a step that is done by an assertion": (START, enter(1), end(status="failed", error="E", step=1, step_done=True)),
+    "a step that is half done": (START, enter(1), end(status="replan", step=1, step_done=1)),
     "a call of a private name": (START, frames.CallFrame("_reset", [], {})),
     "a call of a long name": (START, frames.CallFrame("goto" * 51, [], {})),
     "a call with a long argument name": (START, frames.CallFrame("goto", [], {"k" * 201: 1})),
@@ -218,6 +243,31 @@ def test_a_run_whose_worker_lies_is_stopped(lies: tuple[Lie, ...]):
     assert outcome.message.isprintable()
     assert home.history == []
     assert len(msgspec.json.encode(outcome)) < 5_000
+
+
+@pytest.mark.parametrize(
+    ("entered", "claim"),
+    [
+        (1, {"step": 1, "line": 2}),
+        (1, {"step": 1, "line": None}),
+        (1, {"step": None, "line": 3}),
+        (2, {"step": 2, "line": 3}),
+        (2, {"step": 2, "line": 6}),
+        (1, {"step": 1, "line": 3, "status": "give_up"}),
+        (1, {"step": 1, "line": 3, "status": "finished"}),
+    ],
+)
+def test_a_worker_claims_a_done_step_only_where_a_replan_ends_it(entered: int, claim: dict[str, object]):
+    outcome = lie_to_run(GROWING, START, enter(entered), end(**{"status": "replan", "step_done": True} | claim))
+    assert isinstance(outcome, Stopped)
+    assert outcome.message == "the worker broke the protocol: it ended with a replan that is not at its step's end"
+
+
+def test_a_worker_that_keeps_to_the_plan_may_say_that_a_step_is_done():
+    ended = end(status="replan", step=1, line=3, step_done=True, message="seen")
+    outcome = lie_to_run(GROWING, START, enter(1), ended)
+    assert isinstance(outcome, Replan)
+    assert (outcome.step, outcome.line, outcome.reason, outcome.step_done) == (1, 3, "seen", True)
 
 
 def test_nothing_after_the_end_counts():

@@ -62,7 +62,7 @@ function stepCell(row, number) {
       ),
     );
   }
-  const bad = row.end && ["failed", "stopped"].includes(row.end.outcome) && row.end.step === number;
+  const bad = row.end && ["failed", "stopped", "gave up"].includes(row.end.outcome) && row.end.step === number;
   const word = bad ? row.end.outcome : "entered";
   const [, n, title] = entered;
   return h(
@@ -96,10 +96,18 @@ function resumeLine(before, after, steps) {
 
 function how(row) {
   if (!row.end) return h("span", { class: "quiet" }, "no end in the trace");
-  const words = { failed: "failed", stopped: "stopped", finished: "ran to its end", refused: "refused before it ran" };
-  const where = row.end.outcome === "failed" || row.end.outcome === "stopped" ? ` ${place(row.end)}` : "";
+  const words = {
+    failed: "failed",
+    stopped: "stopped",
+    replanned: "asked to replan",
+    "gave up": "gave up",
+    finished: "ran to its end",
+    refused: "refused before it ran",
+  };
+  const where = ["finished", "refused"].includes(row.end.outcome) ? "" : ` ${place(row.end)}`;
+  const good = ["finished", "replanned"].includes(row.end.outcome);
   return [
-    h("a", { href: hereAt(row.end.n), class: row.end.outcome === "finished" ? "" : "bad" }, words[row.end.outcome] + where),
+    h("a", { href: hereAt(row.end.n), class: good ? "" : "bad" }, words[row.end.outcome] + where),
     row.end.message && h("span", { class: "reason" }, row.end.message),
   ];
 }

@@ -1,0 +1,72 @@
+"""Notices refinements that change nothing: the next run ends as the one before, in the same world."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from codeplan.types import Failed, NoProgress, Observation, Outcome, Replan, Stopped, Value
+
+_KINDS: Final = {"finished": "ran to its end", "replan": "asked to replan"}
+
+
+class _RunEnd(Value, frozen=True):
+    """How a run ended, and what was observed last. Times and amounts are left out: they differ from run to run."""
+
+    kind: str
+    step: int | None
+    error: str
+    message: str
+    observation: Observation
+
+
+class ProgressMonitor:
+    """Judges the runs of one task, in order.
+
+    ``max_unchanged`` refinements in a row may end as the run before; with that many, there is no progress. The same
+    holds for two replans in a row without an action in between. 0 allows everything.
+    """
+
+    def __init__(self, max_unchanged: int) -> None:
+        self._max_unchanged, self._unchanged = max_unchanged, 0
+        self._last: _RunEnd | None = None
+        self._last_actions = 0
+
+    def find_standstill(self, outcome: Outcome, observation: Observation, actions: int) -> NoProgress | None:
+        """The ending if this run shows that there is no progress; ``actions`` counts those of the episode so far."""
+        now, before = _run_end(outcome, observation), self._last
+        idle = before is not None and before.kind == now.kind == "replan" and actions == self._last_actions
+        self._unchanged = self._unchanged + 1 if now == before else 0
+        self._last, self._last_actions = now, actions
+        if not self._max_unchanged:
+            return None
+        if idle:
+            return NoProgress("no progress: two plans in a row asked to replan, without an action in between")
+        if self._unchanged >= self._max_unchanged:
+            return NoProgress(f"no progress: {_count(self._unchanged)} changed nothing; {_describe(now)}")
+        return None
+
+    def forget(self) -> None:
+        """Begin anew, because a plan was refused in between."""
+        self._last, self._unchanged = None, 0
+
+
+def _run_end(outcome: Outcome, observation: Observation) -> _RunEnd:
+    kind = str(outcome.__struct_config__.tag)
+    match outcome:
+        case Failed(step=step, error=error, message=message):
+            return _RunEnd(kind, step, error, message, observation)
+        case Stopped(step=step, limit=limit):
+            return _RunEnd(kind, step, limit, "", observation)
+        case Replan(step=step, reason=reason):
+            return _RunEnd(kind, step, "", reason, observation)
+        case _:
+            return _RunEnd(kind, outcome.step, "", "", observation)
+
+
+def _count(refinements: int) -> str:
+    return "a refinement" if refinements == 1 else f"{refinements} refinements in a row"
+
+
+def _describe(end: _RunEnd) -> str:
+    where = f"in step {end.step}" if end.step is not None else "outside the steps"
+    return f"each plan {_KINDS.get(end.kind) or f'ended with {end.error}'} {where}"
