@@ -4,6 +4,7 @@
 # make crosscheck   long comparisons: with ALFWorld's own engine, random sequences, mutants of plans; about eight minutes
 # make test-openai-2   the model client on the older major of its package
 # make test-engines    benches on Dask and on Ray
+# make golden  rewrite the prompts that the tests compare (tests/prompts/golden); read what changed
 # make fuzz    foreign data of every kind, ten minutes each, or: make fuzz SECONDS=60 TARGET=traces
 # make bench   the benchmarks; figures to read, nothing that passes or fails
 # make crash   500 episodes killed at random points and resumed (about seven minutes)
@@ -14,7 +15,7 @@ BIN := $(VENV)/bin
 SECONDS ?= 600
 DEMO ?= --task clean/22 --mistakes forgotten_walk
 
-.PHONY: run test test-openai-2 test-engines crosscheck fuzz check check-style check-mypy check-pyright format bench crash clean
+.PHONY: run test test-openai-2 test-engines crosscheck fuzz check check-style check-mypy check-pyright golden format bench crash clean
 
 run: $(VENV)/installed
 	$(BIN)/python -m codeplan run household $(DEMO)
@@ -51,6 +52,9 @@ check-mypy: $(VENV)/installed-dev
 
 check-pyright: $(VENV)/installed-dev
 	$(BIN)/pyright --pythonpath $(BIN)/python
+
+golden: $(VENV)/installed-test
+	PYTHONPATH=tests $(BIN)/python tests/support/golden_prompts.py
 
 format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix .

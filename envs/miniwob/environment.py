@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Literal
 
@@ -10,7 +10,7 @@ from codeplan.envs.base import ActionLimit, EpisodeSnapshot, LimitedEnvironment,
 from codeplan.envs.miniwob import browser_path, observations
 from codeplan.envs.miniwob.actions import KEY_NAMES, BrowserAction, parse_action
 from codeplan.envs.miniwob.agent import MiniWobAgent
-from codeplan.envs.miniwob.page_folder import PAPER_TASKS, REUSABLE_PAGES, PageFolder
+from codeplan.envs.miniwob.page_folder import PAPER_TASKS, REUSABLE_PAGES, SIMILAR_PAGES, PageFolder
 from codeplan.envs.miniwob.page_session import PageSetup
 from codeplan.envs.miniwob.recovering_session import RecoveringPageSession
 from codeplan.envs.miniwob.tasks import NAME, SPLITS, list_tasks, make_task, page_and_seed
@@ -42,6 +42,7 @@ class MiniWob(LimitedEnvironment[EpisodeSnapshot]):
         calls=20,
     )
     splits: tuple[str, ...] = SPLITS
+    similar_kinds: Mapping[str, Sequence[str]] = SIMILAR_PAGES
 
     def __init__(
         self,

@@ -25,11 +25,26 @@ click-test click-test-2 count-shape enter-date enter-password enter-text enter-t
 focus-text-2 grid-coordinate identify-shape login-user simple-algebra
 """
 
+_MAIL = """
+email-inbox-delete email-inbox-forward email-inbox-important email-inbox-noscroll email-inbox-reply
+email-inbox-star-reply
+"""
+_FORMS = "enter-password enter-text enter-text-2 enter-text-dynamic login-user"
+
 FEEDBACK_TASKS: tuple[str, ...] = tuple(_WITH_FEEDBACK.split())
 """AdaPlanner's nine tasks with feedback from the page (Sun et al., NeurIPS 2023, section 4)."""
 
 PAPER_TASKS: tuple[str, ...] = (*FEEDBACK_TASKS, *_WITHOUT_FEEDBACK.split())
 """The paper's 53 tasks, those with feedback first."""
+
+SIMILAR_PAGES: dict[str, tuple[str, ...]] = {
+    "email-inbox-nl-turk": ("email-inbox",),
+    "email-inbox-forward-nl": ("email-inbox-forward-nl-turk",),
+    "email-inbox-forward-nl-turk": ("email-inbox-forward-nl",),
+    **dict.fromkeys(_MAIL.split(), ("email-inbox",)),
+    **dict.fromkeys(_FORMS.split(), ("login-user-popup",)),
+}
+"""By a page, the pages that need the same actions: reading a mail box, or filling in text fields."""
 
 REUSABLE_PAGES = frozenset(_REUSABLE.split())
 """Pages that redraw everything when an episode begins, so that an episode leaves no state to the next.

@@ -145,4 +145,4 @@ def test_the_worked_example_wins_its_task():
     done = execute(Prompts().render("textcraft/craft"), TextCraft(), shield(), model=ScriptedModel())
     assert done.result.success
     assert isinstance(done.outcome, Finished)
-    assert (done.result.actions, done.result.asks) == (9, 0)
+    assert (done.result.actions, done.result.asks) == (5, 0)

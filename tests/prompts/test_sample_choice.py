@@ -1,0 +1,97 @@
+"""Which worked examples a prompt shows: of the task's kind or a similar one, and never the task itself."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from codeplan.envs import make
+from codeplan.planning.sample_choice import choose_samples
+from codeplan.prompts.templates import Prompts
+
+ASKING = "def solution(agent, start_from=1):\n    ask_llm('Where?')\n"
+
+
+def boxes(tmp_path, similar=None, **samples):
+    """Prompts with these samples by kind, and the environment that they belong to."""
+    (tmp_path / "boxes").mkdir()
+    for kind, text in samples.items():
+        (tmp_path / "boxes" / f"{kind}.j2").write_text(text)
+    about = {} if similar is None else {"similar_kinds": similar}
+    return Prompts(tmp_path), SimpleNamespace(name="boxes", kinds=("find", "fill", "open"), **about)
+
+
+def chosen(prompts, env, kind="find", goal="find the ball", count=1, kinds=(), **settings):
+    return [(s.text, s.relation) for s in choose_samples(prompts, env, kind, goal, count, kinds, **settings)]
+
+
+def test_the_example_of_the_tasks_kind_is_shown_as_such(tmp_path):
+    assert chosen(*boxes(tmp_path, find="F", fill="G")) == [("F", "another task of this kind")]
+
+
+def test_an_example_of_another_kind_is_not_shown_unasked(tmp_path):
+    assert chosen(*boxes(tmp_path, fill="G", open="O")) == []
+
+
+def test_an_example_of_a_similar_kind_stands_in_and_says_so(tmp_path):
+    assert chosen(*boxes(tmp_path, {"find": ("open",)}, fill="G", open="O")) == [("O", "a task of a similar kind")]
+
+
+def test_more_examples_are_of_other_kinds_the_nearest_first(tmp_path):
+    found = chosen(*boxes(tmp_path, {"find": ("open",)}, find="F", fill="G", open="O"), count=3)
+    assert [text for text, _ in found] == ["F", "O", "G"]
+    assert found[2][1] == "a task of another kind"
+
+
+def test_named_kinds_are_shown_whatever_the_tasks_kind(tmp_path):
+    prompts, env = boxes(tmp_path, find="F", fill="G")
+    assert chosen(prompts, env, kinds=["fill"]) == [("G", "a task of another kind")]
+    assert chosen(prompts, env, kinds=["fill", "find"]) == [("F", "another task of this kind")]
+
+
+@pytest.mark.parametrize("count", [0, -1])
+def test_no_examples_are_shown_if_none_are_asked_for(tmp_path, count):
+    assert chosen(*boxes(tmp_path, find="F"), count=count) == []
+
+
+@pytest.mark.parametrize("goal", ["find the ball", "Find  the ball.", "find the\nball?"])
+@pytest.mark.parametrize("header", ["# Task: ", "# You see: a box\n# Task: ", "# Question: "])
+def test_an_example_of_the_very_task_is_not_shown(tmp_path, header, goal):
+    prompts, env = boxes(tmp_path, {"find": ("open",)}, find=f"{header}Find the ball\ndef solution(): ...", open="O")
+    assert chosen(prompts, env, goal=goal) == [("O", "a task of a similar kind")]
+    assert chosen(prompts, env, goal="find the ball 2")[0][0].startswith("#")
+
+
+def test_an_example_that_asks_is_not_shown_to_plans_that_may_not(tmp_path):
+    prompts, env = boxes(tmp_path, {"find": ("open",)}, find=ASKING, open="O")
+    assert chosen(prompts, env)[0][0] == ASKING.strip()
+    assert chosen(prompts, env, asks=False) == [("O", "a task of a similar kind")]
+
+
+def test_one_text_is_shown_once(tmp_path):
+    assert chosen(*boxes(tmp_path, find="F", fill="F", open="O"), count=3) == [
+        ("F", "another task of this kind"),
+        ("O", "a task of another kind"),
+    ]
+
+
+@pytest.mark.parametrize("kind", ["", "_advice", "../household/heat", "x" * 3_000])
+def test_a_kind_that_is_no_kind_has_no_example(tmp_path, kind):
+    prompts, env = boxes(tmp_path, find="F", _advice="Look twice.")
+    assert chosen(prompts, env, kind=kind) == []
+
+
+def test_web_pages_without_an_example_have_none_but_that_of_a_similar_page():
+    pages, prompts = make("miniwob"), Prompts()
+    assert chosen(prompts, pages, "click-button") == []
+    assert chosen(prompts, pages, "login-user")[0][0] == prompts.sample("miniwob", "login-user-popup")
+
+
+def test_every_similar_page_has_an_example():
+    prompts = Prompts()
+    assert all(prompts.sample("miniwob", each) for kinds in make("miniwob").similar_kinds.values() for each in kinds)
+
+
+def test_an_environment_brings_its_own_advice_or_none(tmp_path):
+    prompts, _ = boxes(tmp_path, _advice="Look twice.")
+    assert prompts.advice("boxes") == "Look twice."
+    assert [Prompts().advice(name) for name in ("boxes", "", "../household")] == [None] * 3

@@ -1,0 +1,114 @@
+"""The prompts of every environment and method, as the real code renders them for one task each.
+
+``make golden`` (``python tests/support/golden_prompts.py``) rewrites the files in ``tests/prompts/golden``. Read what
+changed as a model would.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from support import alfworld_files
+
+import codeplan
+from codeplan import envs
+from codeplan.errors import CodeplanError, ModelError
+from codeplan.types import Completion, Message, Task
+
+FOLDER = Path(__file__).parents[1] / "prompts" / "golden"
+
+TASKS = {
+    "household": "heat/0",
+    "alfworld": "",
+    "textcraft": "depth4/0",
+    "miniwob": "email-inbox/0",
+    "webshop": "buy/0",
+    "hotpotqa": "comparison/1",
+}
+"""By environment, the task of its prompts; ALFWorld's is written for the purpose."""
+
+ASKING = """```python
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        answer = literal_eval(ask_llm('How many minutes has an hour? Answer with the number alone.'))
+        assert answer == 60, f'Error in [Step 1]: {answer}'
+```"""
+
+METHODS: dict[str, tuple[str, dict[str, Any], dict[str, str]]] = {
+    "plan": ("adaplanner", {}, {}),
+    "ask": ("adaplanner", {}, {"plan": ASKING}),
+    "check": ("adaplanner", {}, {"plan": "```python\ndef solution(agent, start_from=1)\n    pass\n```"}),
+    "react_act": ("react", {}, {}),
+    "react_formalise": ("react", {"formalise": True}, {"act": "I look around"}),
+    "adapt_decompose": ("adapt", {"first": "plan"}, {}),
+    "plan_and_execute_decompose": ("plan-and-execute", {}, {}),
+    "text_planner_plan_text": ("text-planner", {}, {}),
+    "text_planner_refine_text": ("text-planner", {}, {"plan_text": "1. Look around.", "act": "think: Task failed!"}),
+    "reflexion_reflect": ("reflexion", {}, {"act": "think: Task failed!"}),
+}
+"""By prompt: the method, its settings, and the replies to the calls before it. The purpose comes last in the name."""
+
+
+class CapturingModel:
+    """Gives the replies by purpose, and keeps the first messages for which it has none."""
+
+    name = "capturing"
+
+    def __init__(self, replies: dict[str, str]) -> None:
+        self._replies = replies
+        self.captured: tuple[str, Sequence[Message]] | None = None
+
+    def complete(
+        self, messages: Sequence[Message], *, purpose: str, stop: Sequence[str] = (), max_tokens: int | None = None
+    ) -> Completion:
+        if purpose in self._replies:
+            return Completion(self._replies[purpose], model=self.name)
+        self.captured = purpose, messages
+        raise ModelError("the prompt has been captured")
+
+
+def capture(env: Any, task: Task, name: str) -> str:
+    """The prompt of this name: its messages, each under its role."""
+    method, settings, replies = METHODS[name]
+    model = CapturingModel(replies)
+    try:
+        codeplan.run(env, task, codeplan.methods.make(method, **settings), model)
+    except CodeplanError:
+        if model.captured is None:
+            raise
+    assert model.captured is not None, f"the method {method} asked nothing that is without a reply"
+    purpose, messages = model.captured
+    assert name.endswith(purpose), f"the prompt {name} was captured for {purpose}"
+    return "\n\n".join(f"--- {m['role']} ---\n{m['content']}" for m in messages) + "\n"
+
+
+def prompts_of(name: str) -> Iterator[tuple[str, str]]:
+    """The file names and texts of an environment's prompts."""
+    with tempfile.TemporaryDirectory(prefix="codeplan-golden-") as folder:
+        settings: dict[str, Any] = {}
+        if name == "alfworld":
+            split = Path(folder) / "json_2.1.1" / "valid_unseen"
+            TASKS[name] = alfworld_files.write(split, "heat", 1, dialect="move")
+            settings["data"] = folder
+        env = envs.make(name, **settings)
+        try:
+            task = envs.select(env, id=TASKS[name])
+            for prompt in METHODS:
+                yield f"{name}_{prompt}.txt", capture(env, task, prompt)
+        finally:
+            env.close()
+
+
+def write_all() -> None:
+    """Rewrite the files of all environments."""
+    FOLDER.mkdir(exist_ok=True)
+    for name in TASKS:
+        for file, text in prompts_of(name):
+            (FOLDER / file).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_all()
