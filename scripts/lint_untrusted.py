@@ -33,7 +33,7 @@ _PERCENT = re.compile(r"%[-+ #0]*[\d*]*(?:\.[\d*]+)?[ra]")
 _BRACES = re.compile(r"![ra](?::[^{}]*)?\}")
 
 
-class Finding(NamedTuple):
+class LintProblem(NamedTuple):
     """One place that the rules forbid. ``what`` is the expression, as the lists name it."""
 
     path: str
@@ -56,7 +56,7 @@ MAY_DECODE: dict[str, str] = _LISTS["may_decode"]
 """Modules that may decode checkpoints, and why."""
 
 
-def find_problems(source: str, path: str) -> Iterator[Finding]:
+def find_problems(source: str, path: str) -> Iterator[LintProblem]:
     """Every place in a module that the rules forbid, without regard to the lists."""
     tree = ast.parse(source)
     yield from _Notations(path).findings(tree)
@@ -64,16 +64,16 @@ def find_problems(source: str, path: str) -> Iterator[Finding]:
     yield from _DecodedValues(path).findings(tree)
 
 
-def _imports(tree: ast.Module, path: str) -> Iterator[Finding]:
+def _imports(tree: ast.Module, path: str) -> Iterator[LintProblem]:
     for node in ast.walk(tree):
         names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [node.module]
             if node.module.startswith("codeplan.sandbox") and DECODERS & {a.name for a in node.names}:
-                yield Finding(path, node.lineno, "import decode", "list the module in MAY_DECODE, with the reason")
+                yield LintProblem(path, node.lineno, "import decode", "list the module in MAY_DECODE, with the reason")
         for name in names:
             if name.partition(".")[0] in BANNED_MODULES:
-                yield Finding(path, node.lineno, f"import {name}", "use codeplan.untrusted")
+                yield LintProblem(path, node.lineno, f"import {name}", "use codeplan.untrusted")
 
 
 class _Notations(ast.NodeVisitor):
@@ -81,14 +81,16 @@ class _Notations(ast.NodeVisitor):
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._found: list[Finding] = []
+        self._found: list[LintProblem] = []
 
-    def findings(self, tree: ast.AST) -> list[Finding]:
+    def findings(self, tree: ast.AST) -> list[LintProblem]:
         self.visit(tree)
         return self._found
 
     def _add(self, node: ast.expr, what: str) -> None:
-        self._found.append(Finding(self._path, node.lineno, what, "use in_quotes or value_text of codeplan.untrusted"))
+        self._found.append(
+            LintProblem(self._path, node.lineno, what, "use in_quotes or value_text of codeplan.untrusted")
+        )
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         if node.name != "__repr__":
@@ -146,17 +148,17 @@ class _DecodedValues:
     def __init__(self, path: str) -> None:
         self._path = path
 
-    def findings(self, tree: ast.Module) -> Iterator[Finding]:
+    def findings(self, tree: ast.Module) -> Iterator[LintProblem]:
         for function in ast.walk(tree):
             if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield from self._in_function(function)
 
-    def _in_function(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Finding]:
+    def _in_function(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[LintProblem]:
         tables, values = self._tainted_names(function)
         for node in ast.walk(function):
             for part, way in _walking(node, tables, values):
                 advice = "use codeplan.untrusted: its text and its comparison are bounded"
-                yield Finding(self._path, part.lineno, f"{way} {ast.unparse(part)}", advice)
+                yield LintProblem(self._path, part.lineno, f"{way} {ast.unparse(part)}", advice)
 
     def _tainted_names(self, function: ast.AST) -> tuple[set[str], set[str]]:
         """The names of decoded variables as a whole, and of single decoded values."""
@@ -248,10 +250,10 @@ def _comparisons(node: ast.Compare, tables: set[str], values: set[str]) -> Itera
                 yield part, "comparison of"
 
 
-def lint(files: Iterable[tuple[str, str]]) -> list[Finding]:
+def lint(files: Iterable[tuple[str, str]]) -> list[LintProblem]:
     """The findings in files, given by path and source, that no list allows; and entries that allow nothing."""
     used: set[tuple[str, str]] = set()
-    problems: list[Finding] = []
+    problems: list[LintProblem] = []
     for path, source in files:
         if any(path.startswith(f"{folder}/") for folder in EXEMPT_FOLDERS):
             continue
@@ -263,7 +265,7 @@ def lint(files: Iterable[tuple[str, str]]) -> list[Finding]:
     listed = {(path, what) for path in (*ALLOWED, *MAY_DECODE) for what in _allowed(path)}
     unused = sorted(listed - used)
     return problems + [
-        Finding(path, 0, what, "the lint's lists allow this, but it is not there") for path, what in unused
+        LintProblem(path, 0, what, "the lint's lists allow this, but it is not there") for path, what in unused
     ]
 
 

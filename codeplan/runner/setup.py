@@ -148,7 +148,7 @@ class EpisodeSetup:
 
 
 class ActiveEpisode(msgspec.Struct):
-    """A running episode, and its result so far."""
+    """An episode while it runs. ``result`` says 'nothing was done' until the method or a limit ends it."""
 
     episode: Episode
     result: Result

@@ -25,7 +25,7 @@ class CodeCache:
         return CodeCache, ()
 
     def store(self, source: str, code: bytes) -> None:
-        """Store the code unless it is too long."""
+        """Store the compiled code of a plan, unless it is longer than MAX_CODE_BYTES: such a plan is compiled again."""
         if len(code) > MAX_CODE_BYTES:
             return
         with self._lock:

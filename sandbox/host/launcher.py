@@ -47,7 +47,10 @@ class _ZygoteLost(Exception):
 
 
 class ZygoteProcess:
-    """A running zygote. Not thread-safe."""
+    """A running zygote: the locked process from which workers are forked. Not thread-safe.
+
+    Raises: SandboxError: the process cannot be started.
+    """
 
     def __init__(self, entry_module: str) -> None:
         self._control, theirs = socket.socketpair()

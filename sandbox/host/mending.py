@@ -34,7 +34,7 @@ class MendedPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fixes: Annotated[tuple[_FixRow, ...], msgspec.Meta(max_length=MAX_FIXES)]
 
     def to_fixes(self) -> tuple[Fix, ...]:
-        """The fixes."""
+        """The fixes as values, in the order in which the analysis made them; empty if nothing was fixed."""
         return tuple(Fix(row.rule, row.line, row.was, row.now) for row in self.fixes)
 
 
@@ -46,7 +46,7 @@ def is_mendable(checked: Plan | Rejected) -> bool:
 
 
 def mending_arguments(api: AgentApi) -> dict[str, Any]:
-    """What the analysis needs of an agent's API."""
+    """The analysis's arguments from an agent's API: the names of its methods, and the aliases of methods by name."""
     return {"names": list(api.names), "aliases": dict(api.aliases)}
 
 

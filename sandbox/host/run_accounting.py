@@ -11,7 +11,7 @@ _CPU_CLOCK_ID: Final = 2
 
 
 class LimitExceededError(Exception):
-    """The host found a limit of the run exceeded."""
+    """The host found a limit of the run exceeded: its name as in ``Limits``, and the value that was reached."""
 
     def __init__(self, limit: str, value: float) -> None:
         super().__init__(limit)

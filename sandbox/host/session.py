@@ -50,7 +50,11 @@ _News = TypeVar("_News")
 
 
 class RunSession:
-    """One run, from the job to the outcome."""
+    """One run, from the job to the outcome: serves the worker's calls and repeats every count that it makes.
+
+    ``port`` calls the agent and answers questions. ``on_event`` is told of each step and each output, ``on_coverage``
+    of the lines that ran; None if nobody asks. A session serves one run.
+    """
 
     def __init__(
         self,

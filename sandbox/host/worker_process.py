@@ -22,11 +22,11 @@ _CHUNK: Final = 1 << 16
 
 
 class WorkerDisconnected(Exception):
-    """The worker closed its end of the socket."""
+    """The worker closed its end of the socket: it ended, was killed, or hung up. ``find_end`` says which."""
 
 
 class DeadlineExceeded(Exception):
-    """The deadline passed."""
+    """The deadline of a send or a receive passed. The worker still runs, until it is killed."""
 
 
 class WorkerProcess:
@@ -88,7 +88,7 @@ class WorkerProcess:
         return data
 
     def find_end(self) -> WorkerEnd:
-        """Find out why the worker closed its socket."""
+        """Why the worker closed its socket, from its exit status. Waits up to two seconds for the worker to end."""
         if not self.has_ended(_EXIT_SECONDS):
             return WorkerEnd("the worker closed its socket")
         return find_worker_end(self.find_status())

@@ -75,6 +75,30 @@ def make_guards(
 
     left = chain(repeat(1, turns), iter(out_of_turns, None))
 
+    return {
+        **_failure_guards(stopper),
+        **_inplace_guards(size_guard),
+        "_turns_": left,
+        "_turn_": left.__next__,
+        "_counted_": compress,
+        "_keep_": space.update,
+        "_locals_": locals,
+        "_exception_": Exception,
+        "_item_": read_item,
+        "_mul_": size_guard.mul,
+        "_pow_": size_guard.pow,
+        "_lshift_": size_guard.lshift,
+        "_mod_": size_guard.mod,
+        "_format_": size_guard.format,
+        "_slice_": slice,
+        "_write_": check_writable,
+        "_type_name_": type_name,
+    }
+
+
+def _failure_guards(stopper: PlanStopper) -> dict[str, object]:
+    """The guards of handlers, of ``finally`` and of assertions: a plan cannot catch or hide its own end."""
+
     def guard_exception() -> None:
         """Run first in every handler: re-raise a limit that the handler caught."""
         stopper.raise_if_failed()
@@ -101,6 +125,17 @@ def make_guards(
             )
         )
 
+    return {
+        "_guard_exception_": guard_exception,
+        "_guard_finally_": guard_finally,
+        "_fail_": fail,
+        "_fail_unprinted_": fail_unprinted,
+    }
+
+
+def _inplace_guards(size_guard: SizeGuard) -> dict[str, object]:
+    """The guards of augmented assignments, such as ``x *= y``: the size of the result is checked before it is made."""
+
     def inplace(name: str, old: object, value: object) -> object:
         size_guard.check(name, old, value)
         return _IN_PLACE[name](old, value)
@@ -109,29 +144,7 @@ def make_guards(
         owner, index, old = item
         owner[index] = inplace(name, old, value)
 
-    return {
-        "_turns_": left,
-        "_turn_": left.__next__,
-        "_counted_": compress,
-        "_keep_": space.update,
-        "_locals_": locals,
-        "_exception_": Exception,
-        "_guard_exception_": guard_exception,
-        "_guard_finally_": guard_finally,
-        "_fail_": fail,
-        "_fail_unprinted_": fail_unprinted,
-        "_inplace_": inplace,
-        "_inplace_item_": inplace_item,
-        "_item_": read_item,
-        "_mul_": size_guard.mul,
-        "_pow_": size_guard.pow,
-        "_lshift_": size_guard.lshift,
-        "_mod_": size_guard.mod,
-        "_format_": size_guard.format,
-        "_slice_": slice,
-        "_write_": check_writable,
-        "_type_name_": type_name,
-    }
+    return {"_inplace_": inplace, "_inplace_item_": inplace_item}
 
 
 def check_writable(owner: Any) -> Any:
