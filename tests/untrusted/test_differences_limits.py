@@ -36,6 +36,13 @@ def test_five_such_pieces_are_aligned_and_those_behind_them_are_not(pieces: int,
     assert [line for line in same if line.startswith("anchor")] == [f"anchor {n}" for n in range(pieces)]
 
 
+@pytest.mark.parametrize(("pieces", "unaligned"), [(4, 0), (5, 1)])
+def test_behind_five_such_pieces_not_even_one_line_is_aligned(pieces: int, unaligned: int) -> None:
+    before, after = ([line for n in range(pieces) for line in (*part, f"anchor {n}")] for part in (ONE, OTHER))
+    assert too_large([*before, "p"], [*after, "q"]) == unaligned
+    assert too_large([*before, "p"], after) == 0  # a line that is only left out needs no aligning
+
+
 def test_the_common_start_and_end_of_a_large_piece_are_not_part_of_it() -> None:
     start, end = ["x", "x"] * 300, ["y", "z", "z"] * 300
     rows = list(compare_lines([*start, *ONE, *end], [*start, *OTHER, *end]))
