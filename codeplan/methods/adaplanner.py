@@ -124,6 +124,7 @@ class AdaPlanner:
             skills=shown,
             asks=self.sandbox.limits.asks,
             tries=self.loop_settings.tries,
+            replans=self.loop_settings.replans,
             refine_prompt=self.refine_prompt,
         )
         skill_writer = SkillPlanWriter(planner, shown[0], episode.goal_of(task)) if self.reuse and shown else None

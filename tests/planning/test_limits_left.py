@@ -51,9 +51,9 @@ def test_the_model_calls_that_are_left_bound_what_needs_one():
     assert left(episode(model_calls=1)).asks == 0
 
 
-def test_the_refinements_that_are_left_bound_the_tries():
-    assert left(episode(refinements=1)).tries == 2
-    assert left(episode(refinements=0)).tries == 1
+def test_the_refinements_that_are_left_bound_tries_and_replans():
+    assert (left(episode(refinements=1)).tries, left(episode(refinements=1)).replans) == (2, 1)
+    assert (left(episode(refinements=0)).tries, left(episode(refinements=0)).replans) == (1, 0)
 
 
 def test_a_limit_that_there_is_not_has_no_line():
