@@ -9,6 +9,7 @@ import contextlib
 import itertools
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 
@@ -21,6 +22,8 @@ from codeplan.recording.events import (
     PlanDrafted,
     PlanFailed,
     PlanFixed,
+    PlanGaveUp,
+    PlanReplanned,
     PlanStarted,
     PlanStopped,
     StepEntered,
@@ -55,12 +58,13 @@ class NothingAcquired(Value, frozen=True):
 
 
 class _PlanRun(msgspec.Struct):
-    """One run of a plan: where it started, and the steps it entered; the last one may have failed."""
+    """One run of a plan: where it started, and the steps it entered; the last one may not have run to its end."""
 
     source: str
     start: int
     entered: list[int]
     failed: bool = False
+    replanned: bool = False
 
     @property
     def completed(self) -> list[int]:
@@ -145,18 +149,24 @@ def _complete_plans(events: Sequence[Event], sandbox: Sandbox) -> Iterator[str]:
     runs = _plan_runs(events)[-_MAX_MERGED_RUNS:]
     if not runs:
         return
-    yield runs[-1].source
+    replanned = any(r.replanned for r in runs)
+    yield (_merge(runs[-1], [], range(1, MAX_STEPS + 1), sandbox) if replanned else None) or runs[-1].source
     if len(runs) > 1:
         last = runs[-1].start
         ends = [min(r.start for r in runs[i + 1 :]) for i in range(len(runs) - 1)]
         by_number = [[n for n in _step_numbers(r) if n < end] for r, end in zip(runs, ends, strict=False)]
         for taken in (by_number, [r.completed for r in runs[:-1]]):
             before = [{"source": r.source, "steps": steps} for r, steps in zip(runs, taken, strict=False) if steps]
-            parts = {"before": before, "steps": list(range(last, last + 100))}
-            with contextlib.suppress(SandboxError, UsageError):  # these plans cannot be merged
-                merged = sandbox.analyse("merge", runs[-1].source, parts)
-                if isinstance(merged, str):
-                    yield merged
+            if merged := _merge(runs[-1], before, range(last, last + 100), sandbox):
+                yield merged
+
+
+def _merge(run: _PlanRun, before: list[dict[str, Any]], steps: range, sandbox: Sandbox) -> str | None:
+    """The plan of the last run merged with those before it; None if they cannot be merged."""
+    with contextlib.suppress(SandboxError, UsageError):
+        merged = sandbox.analyse("merge", run.source, {"before": before, "steps": list(steps)})
+        return merged if isinstance(merged, str) else None
+    return None
 
 
 def _step_numbers(run: _PlanRun) -> list[int]:
@@ -182,8 +192,10 @@ def _plan_runs(events: Sequence[Event]) -> list[_PlanRun]:
                 if not 1 <= step <= MAX_STEPS or len(runs[-1].entered) >= MAX_STEPS:
                     raise UsageError(f"the trace is damaged: its event {event.seq} enters a step that cannot be")
                 runs[-1].entered.append(step)
-            case PlanFailed() | PlanStopped(limit="wall" | "cpu" | "turns" | "memory") if runs:
+            case PlanFailed() | PlanGaveUp() | PlanStopped(limit="wall" | "cpu" | "turns" | "memory") if runs:
                 runs[-1].failed = True
+            case PlanReplanned(step_done=step_done) if runs:
+                runs[-1].failed, runs[-1].replanned = not step_done, True
     return runs
 
 

@@ -1,7 +1,7 @@
 """Merges the plans that an episode ran one after the other into one plan.
 
 A plan resumed at step k ran only its steps from k on; earlier plans ran the steps before. Together they form one plan
-that runs from step 1.
+that runs from step 1. It asks no more for what is known: a ``replan`` that ends a step goes, if a step follows.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Any, NamedTuple, TypeVar
 from codeplan.sandbox.language.bindings import bound_names, parameter_names
 from codeplan.sandbox.language.extraction import SOLUTION_HEADER
 from codeplan.sandbox.language.parsing import parse_plan
-from codeplan.sandbox.language.plan_outline import outline_plan, step_number
+from codeplan.sandbox.language.plan_outline import find_final_replan, outline_plan, step_number
+from codeplan.sandbox.language.plan_warnings import has_test, testing_functions
 from codeplan.sandbox.language.syntax_nodes import load_name, walk
 
 _MAX_PLANS = 20
@@ -87,7 +88,31 @@ def _merge_pieces(pieces: Sequence[_PlanPiece]) -> list[ast.stmt]:
         own = [_rename_copy(s, other) for s in piece.outside]
         outside = own + _remove_statements(outside, own)
         steps = [_rename_copy(s, other) for s in piece.steps] + steps
-    return [*outside, *(_renumber_step(s, i) for i, s in enumerate(steps, 1))]
+    groups = _without_answered_replans(steps, testing_functions(walk(*outside, *steps)))
+    return [*outside, *(_join_steps(group, i) for i, group in enumerate(groups, 1))]
+
+
+def _without_answered_replans(steps: Sequence[ast.If], testing: frozenset[str]) -> list[list[ast.If]]:
+    """Remove each ``replan`` that ends a step before another one. A step without a test then belongs to the next one.
+
+    ``testing`` are the functions that test something. Returns the steps that belong together.
+    """
+    groups: list[list[ast.If]] = [[]]
+    for step in steps:
+        groups[-1].append(step)
+        call = find_final_replan(step.body) if step is not steps[-1] else None
+        if call is not None:
+            step.body = [s for s in step.body if getattr(s, "value", None) is not call] or [ast.Pass()]
+        if call is None or has_test(step.body, testing):
+            groups.append([])
+    return groups[:-1]
+
+
+def _join_steps(steps: Sequence[ast.If], number: int) -> ast.If:
+    """Return steps that belong together as one."""
+    *before, last = [_renumber_step(s, number) for s in steps]
+    last.body = [s for step in (*before, last) for s in step.body if not isinstance(s, ast.Pass)] or [ast.Pass()]
+    return last
 
 
 def _clashing_names(statements: Sequence[ast.stmt], later: Sequence[ast.stmt]) -> set[str]:

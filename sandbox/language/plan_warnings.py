@@ -15,9 +15,9 @@ _TESTS = (ast.Assert, ast.Raise)
 
 def find_warnings(outline: PlanOutline, nodes: list[ast.AST], warnings: DiagnosticCollector) -> None:
     """Collect the warnings of a plan; ``nodes`` are all nodes of its tree."""
-    testing = _testing_functions(nodes)
+    testing = testing_functions(nodes)
     for step in outline.steps:
-        if not _tests(walk(*step.body), testing):
+        if not has_test(step.body, testing):
             example = f"assert <what must hold now>, f'Error in [Step {step.step}]: … {{agent.report()}}'"
             warnings.add(step.node, "step-assertion", f"step {step.step} has no assertion; end it with `{example}`")
     for node in nodes:
@@ -53,15 +53,7 @@ def always_holds(test: ast.expr) -> bool:
     return filled or (isinstance(test, ast.Dict) and bool(test.keys))
 
 
-def _tests(nodes: Iterable[ast.AST], functions: frozenset[str]) -> bool:
-    """Return whether one of these nodes asserts or raises, or calls a function of the plan that does."""
-    return any(
-        isinstance(n, _TESTS) or (isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in functions)
-        for n in nodes
-    )
-
-
-def _testing_functions(nodes: list[ast.AST]) -> frozenset[str]:
+def testing_functions(nodes: list[ast.AST]) -> frozenset[str]:
     """Return the functions that assert, raise or end the run, directly or through one another."""
     functions = [(n.name, walk(*n.body)) for n in nodes if isinstance(n, ast.FunctionDef) and n.name != "solution"]
     names = ENDING_NAMES
@@ -71,3 +63,15 @@ def _testing_functions(nodes: list[ast.AST]) -> frozenset[str]:
             break
         names = more
     return names
+
+
+def has_test(body: Iterable[ast.stmt], functions: frozenset[str]) -> bool:
+    """Return whether these statements assert, raise or end the run, or call one of ``functions``, which do."""
+    return _tests(walk(*body), functions)
+
+
+def _tests(nodes: Iterable[ast.AST], functions: frozenset[str]) -> bool:
+    return any(
+        isinstance(n, _TESTS) or (isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in functions)
+        for n in nodes
+    )

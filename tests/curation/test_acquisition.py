@@ -171,6 +171,60 @@ def test_a_plan_that_continues_earlier_plans_is_merged_with_them(library):
     assert skill.plan.count("if start_from") == 2
 
 
+GROWN = """def solution(agent, start_from=1):
+    if start_from <= 1:
+        print('[Step 1] I look')
+        seen = agent.do('look')
+        replan('what is to be seen')
+    if start_from <= 2:
+        print('[Step 2] I turn the key')
+        seen += agent.do('turn')
+        assert 'stuck' not in seen[10:], f'Error in [Step 2]: {seen}'
+        replan('the key is turned')
+    if start_from <= 3:
+        print('[Step 3] I open the door')
+        seen = agent.do('open')
+        assert 'opens' in seen, f'Error in [Step 3]: {seen}'
+"""
+
+
+@pytest.mark.parametrize("keeps_its_replans", [True, False])
+def test_a_plan_that_grew_is_a_skill_that_asks_for_nothing_more(library, keeps_its_replans):
+    first, second = (GROWN[: GROWN.index(f"    if start_from <= {k}:")] for k in (2, 3))
+    last = GROWN if keeps_its_replans else GROWN.replace("        replan('what is to be seen')\n", "")
+    runner = CurationRunner(Lock(), Replies(first, second, last))
+    task = runner.tasks("test")[0]
+    ran = runner.run_planner(task, "first")
+    assert (ran.result.success, ran.result.refinements) == (True, 2)
+    skill = acquire_skill(runner, library, ran)
+    assert skill is not None
+    assert "replan" not in skill.plan
+    again = runner.run_plan(skill.plan, task, "again").result
+    assert (again.success, again.actions, again.model_calls) == (True, 3, 0)
+    checked = Sandbox().check(skill.plan, runner.api())
+    assert isinstance(checked, Plan)
+    assert checked.warnings == ()
+    assert (len(checked.steps), checked.steps[0].title) == (2, "I look")
+
+
+def test_a_plan_that_only_looks_and_wins_keeps_its_last_replan(library):
+    plan = steps("turn", "open").rstrip() + "\n        replan('never reached')\n"
+    runner = CurationRunner(Lock(), Replies(plan))
+    skill = acquire_skill(runner, library, runner.run_planner(runner.tasks("test")[0], "first"))
+    assert skill.plan.count("replan('never reached')") == 1
+
+
+def test_a_step_that_asked_to_replan_midway_is_no_completed_step(library):
+    first = steps("turn", "push").replace(
+        "        assert 'stuck'", "        if 'stuck' in seen:\n            replan('no')\n        assert 'stuck'"
+    )
+    runner = CurationRunner(Lock(), Replies(first, steps("turn", "open")))
+    task = runner.tasks("test")[0]
+    skill = acquire_skill(runner, library, runner.run_planner(task, "first"))
+    assert "push" not in skill.plan
+    assert runner.run_plan(skill.plan, task, "again").result.success
+
+
 def test_a_plan_that_fails_from_step_1_is_not_a_candidate(library):
     class Once(Boxes):
         """The ball is gone when it was found once."""

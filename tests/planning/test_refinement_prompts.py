@@ -64,7 +64,7 @@ def test_the_model_is_told_of_the_failure_the_actions_the_output_the_variables_a
     assert section(told, "log") == "[Step 2]\n1-3. open 1 -> It is empty. (x 3)"
     assert section(told, "printed") == "now box 1"
     assert section(told, "variables") == "boxes = [1, 2, 3]\nfirst = 1\nfound = 'It is empty.'\neach = 1"
-    assert section(told, "left") == "actions: 17\nquestions (ask_llm) in a run: 50\nruns of a plan: 1"
+    assert section(told, "left") == "actions: 17\nquestions (ask_llm) in a run: 50\nruns of a plan: 1\nreplans: 3"
     assert section(told, "now") is None
     assert "Execution goes on at [Step 2]; steps before it stay done" in told
     assert "Answer with the new and changed steps alone" in told
@@ -164,7 +164,7 @@ def test_a_reply_that_is_too_long_leaves_no_text_in_the_conversation() -> None:
 def test_a_long_conversation_drops_its_oldest_turns_and_shows_the_whole_plan_of_that_time() -> None:
     noisy = TWO_STEPS.replace("print('now box', first)", "print('x' * 60 + str(len(boxes)) + '\\n' + 'y\\n' * 3_000)")
     replies = [plan(noisy.replace("[1, 2, 3]", f"[1, 2, {n}]")) for n in range(3, 43)]
-    calls = play(*replies, tries=40, start_over_from=41, refine_prompt="conversation")
+    calls = play(*replies, tries=40, start_over_from=41, no_progress=0, refine_prompt="conversation")
     lengths = [sum(len(m["content"]) for m in messages[2:]) for messages in calls]
     assert max(lengths) <= MAX_CONVERSATION_CHARS + 2_000
     assert max(lengths) > MAX_CONVERSATION_CHARS * 0.8

@@ -102,3 +102,46 @@ def test_invalid_python_is_rejected_and_wrong_arguments_are_reported():
     for arguments in ({}, {"steps": [1]}, {"steps": ["1"], "before": []}, {"steps": [], "before": ["x"]}):
         with pytest.raises(UsageError):
             SANDBOX.analyse("merge", plan("pass"), arguments)
+
+
+def growing(*codes):
+    """Return a plan with these steps; the lines of a step are separated by line ends."""
+    blocks = [
+        f"    if start_from <= {n}:\n" + "".join(f"        {line}\n" for line in code.split("\n"))
+        for n, code in enumerate(codes, 1)
+    ]
+    return "def solution(agent, start_from=1):\n" + "".join(blocks)
+
+
+TESTED = "agent.say('{}')\nassert agent"
+
+
+def test_a_replan_goes_where_a_step_follows_and_its_step_joins_the_next_unless_it_tests_something():
+    source = growing(
+        "print('[Step 1] I look')\nagent.say('a')\nreplan('seen')",
+        "print('[Step 2] I look on')\nagent.say('b'); replan('more')",
+        "print('[Step 3] I act')\n" + TESTED.format("c") + "\nreplan('acted')",
+        TESTED.format("d") + "\nreplan('the end')",
+    )
+    whole = merged(source, [1, 2, 3, 4])
+    assert whole.count("if start_from") == 2
+    assert [line.strip() for line in whole.splitlines() if "replan" in line] == ["replan('the end')"]
+    assert [line.strip() for line in whole.splitlines() if "print" in line] == [
+        "print('[Step 1] I look')",
+        "print('[Step 1] I look on')",
+        "print('[Step 1] I act')",
+    ]
+    assert said(whole.replace("replan('the end')", "pass"))[0] == ["a", "b", "c", "d"]
+
+
+def test_a_replan_that_depends_on_something_stays_and_counts_as_a_test():
+    source = growing("if not agent.say('a'):\n    replan('no')\nreplan('seen')", TESTED.format("b"))
+    whole = merged(source, [1, 2])
+    assert (whole.count("replan"), whole.count("if start_from")) == (1, 2)
+    assert said(whole)[0] == ["a", "b"]
+
+
+def test_a_step_that_only_asks_to_replan_disappears():
+    whole = merged(growing("replan('how?')", TESTED.format("b")), [1, 2])
+    assert (whole.count("replan"), whole.count("if start_from")) == (0, 1)
+    assert said(whole)[0] == ["b"]
