@@ -27,7 +27,7 @@ def test_a_piece_of_two_hundred_by_two_hundred_lines_is_aligned_and_no_larger_on
     assert too_large(["c", *ONE], OTHER) == 1
 
 
-@pytest.mark.parametrize(("pieces", "unaligned"), [(1, 0), (5, 0), (6, 1), (8, 3)])
+@pytest.mark.parametrize(("pieces", "unaligned"), [(5, 0), (6, 1)])
 def test_five_such_pieces_are_aligned_and_those_behind_them_are_not(pieces: int, unaligned: int) -> None:
     before = [line for n in range(pieces) for line in (*ONE, f"anchor {n}")]
     after = [line for n in range(pieces) for line in (*OTHER, f"anchor {n}")]
