@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from codeplan.episode.episode import Episode
 from codeplan.errors import EpisodeOver
+from codeplan.recording.event_comparison import TIMING_LIMITS
 from codeplan.recording.events import (
     PlanFailed,
     PlanFinished,
@@ -81,6 +84,16 @@ def run_plan(
         message = f"the plan passed the check, but was refused when it was to run: {outcome.diagnostics[0]}"
         outcome = Stopped("worker", 0, 0, None, None, message, "", None, {}, ResourceUsage())
     episode.record(_event(outcome))
+    return outcome
+
+
+def without_timing(outcome: Outcome) -> Outcome:
+    """The outcome without what differs when the same episode is replayed: where a time limit struck, and the variables.
+
+    The step's entry then stands for them.
+    """
+    if isinstance(outcome, Stopped) and outcome.limit in TIMING_LIMITS:
+        return replace(outcome, line=None, checkpoint=None)
     return outcome
 
 

@@ -17,7 +17,7 @@ from codeplan.planning.feedback import NextStart, RunReport, describe_outcome, d
 from codeplan.planning.limits_left import limits_left
 from codeplan.planning.loop_settings import LoopSettings
 from codeplan.planning.plan_check import check_plan, record_check
-from codeplan.planning.plan_run import run_plan, start_event
+from codeplan.planning.plan_run import run_plan, start_event, without_timing
 from codeplan.planning.plan_writer import PlanWriter
 from codeplan.planning.progress import ProgressMonitor
 from codeplan.planning.reply_taking import TakenReply, take_reply
@@ -222,6 +222,7 @@ class RefinementLoop:
         while True:
             self.episode.record(start_event(self._plan_count, plan, start, checkpoint))
             outcome = run_plan(self.sandbox, self.episode, plan, self.agent, self.ask, start, checkpoint)
+            outcome = without_timing(outcome)
             entries |= outcome.entries
             following = self._already_written(plan, outcome)
             if following is None:

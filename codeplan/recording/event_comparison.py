@@ -10,7 +10,7 @@ from codeplan.recording.events import EpisodeEnded, Event, PlanStopped
 from codeplan.untrusted.differences import describe_changes
 from codeplan.untrusted.values import in_quotes, value_text
 
-_TIMING_LIMITS = frozenset({"wall", "cpu", "memory"})
+TIMING_LIMITS = frozenset({"wall", "cpu", "memory"})
 """Limits that the same plan may reach at another place in another run."""
 
 _MAX_CHARACTERS = 300
@@ -39,7 +39,7 @@ def _without_times(event: Event) -> Event:
         changes["seconds"] = 0.0
     if isinstance(event, EpisodeEnded):
         changes["result"] = msgspec.structs.replace(event.result, seconds=0.0, trace=None)
-    if isinstance(event, PlanStopped) and event.limit in _TIMING_LIMITS:
+    if isinstance(event, PlanStopped) and event.limit in TIMING_LIMITS:
         changes |= {"value": 0.0, "line": None}
     return msgspec.structs.replace(event, **changes)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from codeplan.planning.prompt_sizes import MAX_ATTEMPTS, MAX_CONVERSATION_CHARS,
 from codeplan.recording.events import ModelCalled
 from codeplan.recording.trace import Trace
 from codeplan.runner.new_episodes import run
+from codeplan.sandbox import Limits
 from codeplan.types import Message, Observation
 
 FORMS = pytest.mark.parametrize("form", ["conversation", "fresh"])
@@ -96,6 +98,33 @@ def test_after_a_run_to_the_end_the_model_is_told_that_a_step_is_missing(form: s
     told = messages[-1]["content"]
     assert "Every step ran and its assertions held, but the goal is not reached. Add a step, or change one." in told
     assert section(told, "log") is None
+
+
+SCOUT = """
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        seen = agent.open(1)
+        print('box 1:', seen)
+        replan('the first box ' + 'is seen. ' * 100_000)
+"""
+
+
+@FORMS
+def test_after_a_replan_the_model_is_told_what_was_seen_and_which_step_to_write(form: str) -> None:
+    (messages,) = play(plan(SCOUT.replace(" * 100_000", "")), plan(), tries=1, refine_prompt=form)
+    told = messages[-1]["content"]
+    assert section(told, "feedback") == "[Step 1] asked to replan: the first box is seen. "
+    assert section(told, "log") == "[Step 1]\n1. open 1 -> It is empty."
+    assert section(told, "printed") == "box 1: It is empty."
+    assert section(told, "variables") == "seen = 'It is empty.'"
+    assert "Write what follows" in told
+    assert "Execution goes on at [Step 2]" in told
+
+
+@FORMS
+def test_a_huge_reason_costs_no_more_than_its_room(form: str) -> None:
+    (messages,) = play(plan(SCOUT), plan(), tries=1, refine_prompt=form)
+    assert len(section(messages[-1]["content"], "feedback") or "") <= MAX_PART_CHARS["feedback"]
 
 
 @FORMS
@@ -272,3 +301,29 @@ def test_odd_texts_reach_the_prompt_as_they_are_recorded(form: str) -> None:
     told = messages[-1]["content"]
     assert "<now>" in told
     told.encode()
+
+
+@FORMS
+def test_a_plan_that_runs_out_of_time_is_replayed_with_the_same_prompts(form: str, tmp_path: Path) -> None:
+    endless = plan(
+        """
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        count = 0
+        assert agent.goto('drawer 1')
+    if start_from <= 2:
+        while True:
+            count += 1
+            other = count * 2
+        assert other
+"""
+    )
+    replies = [endless, endless.replace("* 2", "* 3"), endless]
+    settings: dict[str, Any] = {"tries": 2, "refine_prompt": form, "limits": Limits(cpu=0.4, wall=60, turns=10**9)}
+    run("household", "clean/418", model=Replies(*replies), out=tmp_path / "run", **settings)
+    events = Trace.read(tmp_path / "run" / "trace.jsonl")
+    (refined,) = (e for e in events if isinstance(e, ModelCalled) and e.purpose == "refine")
+    assert "The plan was stopped in [Step 2]" in refined.messages[-1]["content"]
+    assert section(refined.messages[-1]["content"], "variables") == "count = 0"
+    replayed = codeplan.replay(tmp_path / "run", limits=settings["limits"])
+    assert replayed.model_calls == 2
