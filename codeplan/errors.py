@@ -8,6 +8,7 @@
     ├── AgentError              an agent's method tells the plan what was wrong with a call
     │   └── SizeExceeded        what the agent made is too large; the agent is to blame                  exit 1
     └── InfrastructureError     something around the agent failed; the agent is not to blame         exit 4
+        ├── AgentBroken         an agent's method raised another exception than AgentError: a bug of its code
         ├── ModelError          the endpoint is unreachable, refuses the key or answers nonsense
         ├── EnvironmentFailure  the environment broke
         ├── SandboxError        the sandbox cannot be built, or its own part of a worker died
@@ -100,6 +101,13 @@ class ModelError(InfrastructureError):
     usage: Usage | None = None
     prompt_too_long: bool = False
     reply_cut: bool = False
+
+
+class AgentBroken(InfrastructureError):
+    """A member of the agent, or what answers ``ask_llm``, raised an exception that no plan is to blame for.
+
+    ``__cause__`` is that exception, with its traceback. No plan sees it, and no model is asked to mend it.
+    """
 
 
 class EnvironmentFailure(InfrastructureError):

@@ -6,6 +6,8 @@ import contextlib
 import copy
 from collections.abc import Callable, Iterator
 
+from codeplan.errors import AgentError
+
 HONEST_PLAN = """\
 def solution(agent, start_from=1):
     if start_from <= 1:
@@ -73,14 +75,14 @@ class DecoyAgent:
         return f"I am at {self.location}."
 
     def fail(self) -> str:
-        """Fail with an error that contains the secret."""
-        raise OSError(f"{self._secret} could not be read from /etc/host/secrets")
+        """Refuse, because of an error that contains the secret."""
+        raise AgentError("it could not be read") from OSError(f"{self._secret} is missing in /etc/host/secrets")
 
     def leaky(self) -> str:
-        """Fail with an error that holds the agent itself."""
+        """Refuse, because of an error that holds the agent itself."""
         error = AttributeError(f"{self._secret} has no attribute 'nothing'", name="nothing", obj=self)
         error.args += (self,)
-        raise error
+        raise AgentError("there is nothing", "AttributeError") from error
 
     def _reset(self) -> str:
         self.is_success = True

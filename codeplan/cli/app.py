@@ -89,13 +89,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def report_error(error: BaseException) -> int:
     """Print the error as one line on stderr and return its exit code."""
-    from codeplan.errors import CodeplanError
+    from codeplan.errors import AgentBroken, CodeplanError
     from codeplan.untrusted.files import UnsafeFile
 
     if os.environ.get("CODEPLAN_DEBUG"):
         import traceback
 
         echo("".join(traceback.format_exception(error)), err=True, end="")
+    if isinstance(error, AgentBroken) and isinstance(error.__cause__, Exception):
+        from codeplan.untrusted.tracebacks import traceback_text
+
+        echo(traceback_text(error.__cause__), err=True)
     if isinstance(error, BrokenPipeError):
         return 0  # the reader closed the output
     if isinstance(error, KeyboardInterrupt | typer.Abort):

@@ -9,7 +9,10 @@ import msgspec
 
 from codeplan.sandbox import decode
 from codeplan.types import Checkpoint, Failed, Finished, GiveUp, Outcome, Rejected, Replan, Result, Stopped
-from codeplan.untrusted.json_values import json_variables
+from codeplan.untrusted.json_values import json_value, json_variables
+
+MAX_VALUE_BYTES = 256 << 10
+"""The room of what a plan returned: as much as one variable may have."""
 
 MAX_VARIABLES_BYTES = 256 << 10
 """The room of all variables in the output: as much as a checkpoint may take in a trace."""
@@ -18,9 +21,10 @@ MAX_VARIABLES_BYTES = 256 << 10
 def outcome_as_json(outcome: Outcome | Rejected | None, reason: str) -> dict[str, Any]:
     """Status, step, message, output and checkpoint of a plan that was executed.
 
-    ``reason`` is the message if the outcome has none of its own. An outcome of None means that a spent budget ended the
-    run. ``step`` and ``checkpoint`` are None if there is none. Each value in ``checkpoint`` is whole. ``truncated``
-    tells whether variables are missing because they are too large; ``omitted`` names them and says why.
+    ``value`` is what a finished plan returned, None for any other and if it does not fit. ``reason`` is the message if
+    the outcome has none of its own. An outcome of None means that a spent budget ended the run. ``step`` and
+    ``checkpoint`` are None if there is none. Each value in ``checkpoint`` is whole. ``truncated`` tells whether
+    variables are missing because they are too large; ``omitted`` names them and says why.
     """
     match outcome:
         case Finished():
@@ -39,9 +43,10 @@ def outcome_as_json(outcome: Outcome | Rejected | None, reason: str) -> dict[str
         case None:
             status, message = "stopped", reason
     if outcome is None or isinstance(outcome, Rejected):
-        return {"status": status, "step": None, "message": message, "output": "", **_variables(None)}
-    ended = {"status": status, "step": outcome.step, "message": message}
-    return {**ended, "output": outcome.output, **_variables(outcome.checkpoint)}
+        return {"status": status, "step": None, "message": message, "output": "", "value": None, **_variables(None)}
+    ended = {"status": status, "step": outcome.step, "message": message, "output": outcome.output}
+    value = json_value(outcome.value, MAX_VALUE_BYTES) if isinstance(outcome, Finished) else None
+    return {**ended, "value": value, **_variables(outcome.checkpoint)}
 
 
 def _variables(checkpoint: Checkpoint | None) -> dict[str, Any]:

@@ -8,12 +8,13 @@ from typing import Any
 from codeplan.errors import AgentError, CodeplanError, EnvironmentFailure, UsageError
 from codeplan.tools import wire
 from codeplan.tools.event_loop import LoopThread
-from codeplan.tools.failures import error_for_plan, traceback_text
+from codeplan.tools.failures import error_for_plan
 from codeplan.tools.tool import Tool
 from codeplan.tools.tool_agent import agent_class_for
 from codeplan.tools.toolset import Toolset
 from codeplan.types import Observation, Task
 from codeplan.untrusted.terminal import echo
+from codeplan.untrusted.tracebacks import traceback_text
 from codeplan.untrusted.values import in_quotes
 
 _FIRST = "No tool was called yet."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from codeplan.types.plan import Checkpoint
 from codeplan.types.value import Value
 
@@ -17,13 +19,21 @@ class ResourceUsage(Value, frozen=True):
 
 
 class Finished(Value, frozen=True, tag="finished"):
-    """The plan ran to its end. Only the environment says whether the task succeeded."""
+    """The plan ran to its end. Only the environment says whether the task succeeded.
+
+    ``value`` is what the plan returned, and ``variables`` are those at its end, as plain data of bounded size (see
+    ``codeplan.untrusted.plain_values``): None, bools, numbers, texts, bytes, lists, tuples, dicts and sets. ``omitted``
+    says which variables are missing, and why; its key ``return`` stands for the value.
+    """
 
     output: str
     step: int | None
     checkpoint: Checkpoint
     entries: dict[int, Checkpoint]
     usage: ResourceUsage
+    value: Any = None
+    variables: dict[str, Any] = {}
+    omitted: dict[str, str] = {}
 
 
 class Failed(Value, frozen=True, tag="failed"):

@@ -53,6 +53,11 @@ def json_variables(variables: Mapping[str, object], max_bytes: int) -> JsonVaria
     return JsonVariables(values, reasons, len(variables) - len(names))
 
 
+def json_value(value: object, max_bytes: int) -> Any:
+    """One value as JSON data, as in ``json_variables``; None if it does not fit."""
+    return json_variables({"": value}, max_bytes).values.get("")
+
+
 def matches_json(value: Any, expected: Any, depth: int = 0) -> bool:
     """Whether a variable equals JSON data; the time that this takes does not grow with what the variable shares.
 

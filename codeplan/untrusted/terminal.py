@@ -49,6 +49,15 @@ def one_line(text: str, width: int = 200) -> str:
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
+def message_text(error: BaseException) -> str:
+    """What an exception says. Its class may be anybody's, and fail to say it."""
+    single = error.args[0] if isinstance(error, KeyError) and len(error.args) == 1 else None
+    try:
+        return single if isinstance(single, str) else str(error)  # a KeyError's own text is in quotes
+    except Exception:
+        return "its message cannot be read"
+
+
 def parser_reason(error: Exception) -> str:
     """Why a parser refused foreign data, on one line: parsers quote the value, which may be long."""
     return one_line(str(error), MAX_REASON_CHARS)

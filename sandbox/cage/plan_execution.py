@@ -11,6 +11,7 @@ from codeplan.sandbox.cage.line_tracer import LineTracer
 from codeplan.sandbox.language.compilation import PLAN_FILENAME, Program, Segment
 from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, MAX_NAME_CHARS, Limits, shorten
 from codeplan.sandbox.protocol import frames, values
+from codeplan.sandbox.protocol.checkpoint_table import RETURNED_NAME
 from codeplan.sandbox.protocol.codec import encode
 from codeplan.sandbox.runtime.namespace import make_namespace, plan_variables
 from codeplan.sandbox.runtime.termination import (
@@ -35,6 +36,7 @@ class PlanExecution:
         self._free_bytes = ENTRY_CHECKPOINTS_FACTOR * self._limits.checkpoint_bytes
         self._namespace: dict[str, object] = {}
         self._step: int | None = None
+        self._returned: tuple[object] | None = None
 
     def run(self, program: Program, variables: dict[str, object]) -> None:
         """Run the segments from the job's step on, and send the EndFrame."""
@@ -73,18 +75,19 @@ class PlanExecution:
         for segment in program.segments:
             if segment.step is not None and segment.step < self._job.start_from:
                 continue
-            if self._run_segment(segment) or self._calls.failure:
+            self._returned = self._run_segment(segment)
+            if self._returned or self._calls.failure:
                 return
 
-    def _run_segment(self, segment: Segment) -> bool:
-        """Run one segment; true if the plan returned."""
+    def _run_segment(self, segment: Segment) -> tuple[object] | None:
+        """Run one segment; a tuple of the plan's value if it returned."""
         if segment.step is not None:
             self._report_step(segment.step)
         self._step = segment.step  # only after the host knows of it
         exec(segment.code, self._namespace)
         function: Any = self._namespace.pop("_segment_")
         self._timer.is_armed = True
-        returned = bool(function())
+        returned: tuple[object] | None = function()
         self._timer.is_armed = False
         return returned
 
@@ -101,14 +104,25 @@ class PlanExecution:
     def _send_end(self, failure: BaseException | None) -> None:
         status, error, message, value = _classify(failure, self._limits)
         line = _plan_line(failure)
+        returned: frames.CheckpointTable | None = None
         try:
             self._calls.flush()
-            table = self._table(self._limits.checkpoint_bytes)
+            table: frames.CheckpointTable | None = self._table(self._limits.checkpoint_bytes)
+            returned = self._returned_table() if status == "finished" else None
         except MemoryError:
             self._namespace.clear()
-            status, error, message, value, table = "stopped", "memory", "", float(self._limits.memory), None
+            status, error, message, value = "stopped", "memory", "", float(self._limits.memory)
+            table = returned = None
         cpu, step_done = self._timer.cpu_seconds(), status == "replan" and _ends_step(failure)
-        self._link.send(frames.EndFrame(status, self._step, line, error, message, value, cpu, table, step_done))
+        end = (status, self._step, line, error, message, value, cpu, table, step_done, returned)
+        self._link.send(frames.EndFrame(*end))
+
+    def _returned_table(self) -> frames.CheckpointTable | None:
+        """The value that the plan returned; None if it returned none, or None."""
+        if self._returned is None or self._returned[0] is None:
+            return None
+        saved = encode({RETURNED_NAME: self._returned[0]}, self._limits.checkpoint_bytes)
+        return frames.CheckpointTable.from_checkpoint(saved)
 
 
 def _classify(failure: BaseException | None, limits: Limits) -> tuple[Any, str, str, float]:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 from weakref import WeakKeyDictionary
 
 from codeplan.agent_api import agent_api
-from codeplan.errors import AgentError, CodeplanError
+from codeplan.errors import AgentBroken, AgentError, CodeplanError
 from codeplan.sandbox.limits import shorten
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.frames import CallFrame, ErrorFrame, ResultFrame
 from codeplan.sandbox.protocol.values import NotPlainData, escape_surrogates, pack_value, unpack_value
 from codeplan.sandbox.runtime.names import CALL_ERRORS
 from codeplan.types import Observation
+from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
 from codeplan.untrusted.values import in_quotes
 
 _Request: TypeAlias = frames.CallFrame | frames.ReadFrame | frames.AskFrame
@@ -68,12 +70,13 @@ class AgentPort:
     def answer(
         self, request: _Request, run_untimed: Callable[[Callable[[], object]], object] = _call_directly
     ) -> ResultFrame | ErrorFrame:
-        """Return the result, or as much of the failure as the plan may know.
+        """Return the result, or the message of an AgentError.
 
         ``run_untimed`` runs the agent's or the model's own work, whose time does not count. Unpacking arguments and
         packing results do count, because the plan decides how large they are.
 
-        Raises ProtocolError for a request that a correct worker never sends.
+        Raises AgentBroken for any other exception of the agent or the model that is not codeplan's own, ProtocolError
+        for a request that a correct worker never sends.
         """
         name, action = self._resolve(request)
         try:
@@ -83,7 +86,7 @@ class AgentPort:
         except CodeplanError:
             raise
         except Exception as error:
-            return ErrorFrame(f"{name} failed ({type(error).__name__})")
+            raise _broken(name if isinstance(request, frames.AskFrame) else f"agent.{name}", error) from error
         return _pack_result(name, value, text_only=isinstance(request, frames.AskFrame))
 
     def _resolve(self, request: _Request) -> tuple[str, Callable[[], object]]:
@@ -127,6 +130,17 @@ def _pack_result(name: str, value: object, *, text_only: bool) -> ResultFrame | 
     if frames.packed_size(result) > MAX_RESULT_BYTES:
         return ErrorFrame(f"{name} returned more than {MAX_RESULT_BYTES:,} bytes")
     return result
+
+
+def _broken(name: str, error: Exception) -> AgentBroken:
+    """The error for the user: what was raised, and where in the agent's own code."""
+    trace = traceback.extract_tb(error.__traceback__)
+    where = f"{trace[-1].filename}, line {trace[-1].lineno}" if trace else "code without a traceback"
+    said = one_line(message_text(error), MAX_REASON_CHARS)
+    return AgentBroken(
+        f"{name} is broken: {type(error).__name__}{': ' if said else ''}{said} ({where}); "
+        "to tell a plan what is wrong with its call, an agent raises codeplan.AgentError"
+    )
 
 
 def _error_frame(error: AgentError) -> ErrorFrame:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from codeplan.sandbox.host.agent_port import AgentPort
+from codeplan.sandbox.host.finished_run import finished
 from codeplan.sandbox.host.plan_verification import count_lines, parser_failure, verified_rejection
 from codeplan.sandbox.host.run_accounting import LimitExceededError, processor_seconds, require_within
 from codeplan.sandbox.host.worker_end import WorkerEnd, WorkerKilled
@@ -23,22 +24,10 @@ from codeplan.sandbox.limits import (
     limit_message,
 )
 from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.checkpoint_table import MAX_DROPPED_BYTES
+from codeplan.sandbox.protocol.checkpoint_table import MAX_DROPPED_BYTES, RETURNED_NAME
 from codeplan.sandbox.protocol.codec import CheckpointError, decode
 from codeplan.sandbox.protocol.run_progress import LineCoverage, OutputChunk, Progress, StepEntry
-from codeplan.types import (
-    Checkpoint,
-    Failed,
-    Finished,
-    GiveUp,
-    Outcome,
-    Plan,
-    Rejected,
-    Replan,
-    ResourceUsage,
-    Step,
-    Stopped,
-)
+from codeplan.types import Checkpoint, Failed, GiveUp, Outcome, Plan, Rejected, Replan, ResourceUsage, Step, Stopped
 from codeplan.untrusted.terminal import MAX_REASON_CHARS, one_line
 
 GRACE_SECONDS: Final = 0.1  # the host kills a worker that has not stopped by itself this long after the wall limit
@@ -200,6 +189,13 @@ class RunSession:
             raise frames.ProtocolError(str(error)) from None
         return checkpoint
 
+    def _verify_returned(self, table: frames.CheckpointTable | None) -> Checkpoint:
+        if table is None:
+            return Checkpoint()
+        if table.names.keys() | table.dropped.keys() != {RETURNED_NAME}:
+            raise frames.ProtocolError("it returned something else than one value")
+        return self._verify_checkpoint(table)
+
     # ------------------------------------------------------------------ time and the outside
 
     def _report(self, callback: Callable[[_News], None] | None, news: _News) -> None:
@@ -237,7 +233,7 @@ class RunSession:
         rest = ("".join(self._output), checkpoint, self._entries, self._resource_usage(end.cpu))
         match end.status:
             case "finished":
-                return Finished(rest[0], self._current_step, *rest[1:])
+                return finished(rest[0], self._current_step, *rest[1:], self._verify_returned(end.returned))
             case "replan":
                 return Replan(end.step, line, end.message, end.step_done, *rest)
             case "give_up":
@@ -296,4 +292,4 @@ class RunSession:
 
 
 def _max_frame_bytes(limits: Limits) -> int:
-    return max(limits.checkpoint_bytes, limits.output * 4, limits.ask_bytes, limits.call_bytes) + _CHECKPOINT_EXTRA
+    return max(2 * limits.checkpoint_bytes, limits.output * 4, limits.ask_bytes, limits.call_bytes) + _CHECKPOINT_EXTRA

@@ -38,8 +38,9 @@ PLAN_FILENAME = "<plan>"
 class Segment:
     """A step's block, or code outside the steps (``step`` is None), which runs at every start.
 
-    ``exec(code, namespace)`` defines the function ``_segment_`` there. It takes no arguments and returns True if the
-    plan executed ``return``, else None. All names that the segment binds are globals of the namespace.
+    ``exec(code, namespace)`` defines the function ``_segment_`` there. It takes no arguments and returns a tuple of the
+    returned value if the plan executed ``return``, else None. All names that the segment binds are globals of the
+    namespace.
     """
 
     step: int | None

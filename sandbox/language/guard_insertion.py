@@ -140,12 +140,12 @@ class PlanTransformer(LanguagePolicy):
         return node
 
     def visit_Return(self, node: ast.Return) -> VisitResult:
-        """End the plan in ``solution``: the segment returns True, and the value is dropped."""
+        """End the plan in ``solution``: the segment returns a tuple of the plan's value."""
         node = self.node_contents_visit(node)
         if self._scopes[-1] != "segment":
             return node
-        over: list[ast.stmt] = [with_location(node, ast.Return(ast.Constant(True)))]
-        return over if node.value is None else [with_location(node, ast.Expr(node.value)), *over]
+        value = ast.Constant(None) if node.value is None else node.value
+        return with_location(node, ast.Return(ast.Tuple([value], ast.Load())))
 
     # A for loop reads its values through a C iterator that also counts. That costs a fifth of a counter in the loop's
     # body. Functions call the counter itself, which is in C as well.

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from codeplan.errors import SandboxError
 from codeplan.sandbox.host.agent_port import AgentPort
+from codeplan.sandbox.host.finished_run import finished
 from codeplan.sandbox.host.run_accounting import LimitExceededError, processor_seconds, require_within
 from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, Limits, limit_message, shorten
 from codeplan.sandbox.monty.client import ABSENT, AgentStandIn, EndRequest, error_result, load_monty, named_function
@@ -22,7 +23,6 @@ from codeplan.types import (
     Checkpoint,
     Diagnostic,
     Failed,
-    Finished,
     GiveUp,
     Outcome,
     Plan,
@@ -77,10 +77,9 @@ class MontyRun:
             return self._failure(error, session, began)
         if self._request is not None:
             return self._requested(self._request, session, began)
-        checkpoint = self._save(session)
-        return Finished(
-            "".join(self._output), self._step, checkpoint, self._entries, self._resource_usage(session, began)
-        )
+        checkpoint, returned = self._save(session), self._save(session, "_save_returned_()")
+        used = self._resource_usage(session, began)
+        return finished("".join(self._output), self._step, checkpoint, self._entries, used, returned)
 
     def _inputs(self) -> dict[str, Any]:
         names = self._port.methods | self._port.attributes
@@ -259,10 +258,10 @@ class MontyRun:
                 return "NotSaved", f"{name} was not saved ({why}); compute it again in this step"
         return type(raised).__name__, message
 
-    def _save(self, session: Any) -> Checkpoint:
+    def _save(self, session: Any, call: str = "_save_()") -> Checkpoint:
         """The variables at the end. If Monty can no longer return them, all count as dropped."""
         try:
-            return self._checkpoint(session.feed_run("_save_()"), self._limits.checkpoint_bytes)
+            return self._checkpoint(session.feed_run(call), self._limits.checkpoint_bytes)
         except (load_monty().MontyError, CheckpointError) as error:
             return Checkpoint({}, [], {OTHERS_KEY: shorten(str(error), 150)})
 

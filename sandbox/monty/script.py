@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from codeplan.sandbox.monty.guest import GUEST_SOURCE
+from codeplan.sandbox.protocol.checkpoint_table import RETURNED_NAME
 from codeplan.sandbox.runtime.names import RESERVED_NAMES
 from codeplan.types import Plan
 
@@ -190,10 +191,12 @@ def _save_function(names: Iterable[str]) -> Iterator[str]:
 
 
 def _run_function(parts: Sequence[ScriptPart], start_from: int) -> Iterator[str]:
-    yield "def _run_():"
+    yield from ("_returned_ = None", "def _save_returned_():")
+    yield f"    return _table_({{}} if _returned_ is None else {{'{RETURNED_NAME}': _returned_}})"
+    yield from ("def _run_():", "    global _returned_")
     for number, part in enumerate(parts):
         if part.step is not None and part.step < start_from:
             continue
         yield f"    _enter_({part.step}, {'None' if part.step is None else '_save_()'})"
-        yield from (f"    if _part_{number}_() is not _on_:", "        return")
-    yield "_run_()"
+        yield from (f"    _returned_ = _part_{number}_()", "    if _returned_ is not _on_:", "        return")
+    yield from ("    _returned_ = None", "_run_()")

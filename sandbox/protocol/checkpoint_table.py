@@ -37,6 +37,9 @@ MAX_NAMES: Final = 1_000
 """Maximum number of saved and dropped variables that a checkpoint names; the rest are counted under OTHERS_KEY."""
 
 OTHERS_KEY: Final = "*"
+RETURNED_NAME: Final = "return"
+"""The name, in a table of its own, of the value that a plan returned. No variable can have it."""
+
 MAX_REASON_CHARS: Final = 200  # maximum length of the reason why a variable was dropped
 MAX_DROPPED_BYTES: Final = 64 << 10  # maximum size of the names and reasons of all dropped variables
 MAX_KEY_DEPTH: Final = 64

@@ -200,7 +200,8 @@ class EndFrame(Frame, frozen=True):
     ``error`` names the exception or, for ``"stopped"``, the limit; ``value`` is the amount reached of that limit;
     ``message`` is the error's, or the reason of ``"replan"`` and ``"give_up"``. ``cpu`` is in seconds. ``table`` is
     None if there was no memory left to save the variables. ``step_done``, only for ``"replan"``, claims that the call
-    was the last statement of the step's block.
+    was the last statement of the step's block. ``returned`` has the value of a plan that finished, under RETURNED_NAME;
+    None for a plan that returned nothing.
     """
 
     status: Literal["finished", "failed", "stopped", "replan", "give_up"]
@@ -212,6 +213,7 @@ class EndFrame(Frame, frozen=True):
     cpu: _Amount
     table: CheckpointTable | None
     step_done: bool = False
+    returned: CheckpointTable | None = None
 
 
 _Conclusion: TypeAlias = AcceptanceFrame | RejectionFrame | Analysis | AnalysisFailed | CheckpointErrorFrame | EndFrame

@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 MAX_DEPTH: Final = 32  # maximum nesting of containers
 MAX_VALUES: Final = 20_000  # maximum number of values in one tree
+MAX_INT_BITS: Final = 13_000
+"""Maximum size of a whole number: 3,913 digits. Python writes numbers of at most 4,300 digits as text, and an agent
+that writes its arguments into an action must not fail."""
+
 _INT64_BOUND: Final = 2**63
 _SCALAR_TYPES: Final = frozenset({type(None), str, bool, int, float})
 
@@ -70,7 +74,7 @@ class _Packer(_ValueCounter):
             return _pack_text(str.__str__(value))
         if isinstance(value, int):
             whole = int.__int__(value)
-            return whole if -_INT64_BOUND <= whole < _INT64_BOUND else ["int", hex(whole)]
+            return whole if -_INT64_BOUND <= whole < _INT64_BOUND else ["int", hex(_bounded(whole))]
         if isinstance(value, float):
             return float.__float__(value)
         return self._container(value, depth + 1)
@@ -83,6 +87,12 @@ class _Packer(_ValueCounter):
         if isinstance(value, dict):
             return ["dict", *(self.pack(v, depth) for item in dict.items(value) for v in item)]
         raise NotPlainData(f"a {type(value).__name__}, which is not plain data")
+
+
+def _bounded(whole: int) -> int:
+    if whole.bit_length() > MAX_INT_BITS:
+        raise NotPlainData(f"a whole number of more than {MAX_INT_BITS:,} bits")
+    return whole
 
 
 def _pack_text(value: str) -> object:
@@ -124,6 +134,8 @@ def _unpack_text(tag: str, packed: list[Any]) -> int | str:
     if len(packed) != 2 or type(packed[1]) is not str:
         raise NotPlainData("an unknown form")
     try:
-        return int(packed[1], 16) if tag == "int" else bytes.fromhex(packed[1]).decode("utf-8", "surrogatepass")
+        if tag == "int":
+            return _bounded(int(packed[1], 16))
+        return bytes.fromhex(packed[1]).decode("utf-8", "surrogatepass")
     except ValueError:
         raise NotPlainData("an unknown form") from None

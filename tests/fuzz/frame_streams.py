@@ -136,7 +136,9 @@ _FRAME_MAKERS: list[Callable[[random.Random], frames.Frame]] = [
     lambda pick: frames.OutputFrame("b"),
     _call,
     lambda pick: frames.CallFrame("goto", ["shelf 1"], {}),
-    lambda pick: frames.CallFrame("odd", [pick.choice(["KeyError", "AgentError", "self", "huge", "numbers"])], {}),
+    lambda pick: frames.CallFrame(
+        "odd", [pick.choice(["typed KeyError", "AgentError", "self", "huge", "numbers"])], {}
+    ),
     lambda pick: frames.ReadFrame(
         pick.choice(["holding", "receptacles", "_secret", "act"]) if pick.random() < 0.2 else "holding"
     ),

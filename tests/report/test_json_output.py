@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codeplan.report.json_output import outcome_as_json, to_plain_data
+from codeplan.report.json_output import MAX_VALUE_BYTES, outcome_as_json, to_plain_data
 from codeplan.sandbox import encode
 from codeplan.types import Diagnostic, Failed, Finished, NotSolved, Rejected, ResourceUsage, Result, Stopped, Task
 
@@ -32,6 +32,7 @@ def test_a_failed_assertion_keeps_its_message_and_another_exception_is_named() -
         "step": 2,
         "message": "no mug",
         "output": "looking\n",
+        "value": None,
         "checkpoint": {"found": "mug 1", "seen": ["desk 1", 2]},
         "truncated": False,
         "omitted": {},
@@ -42,6 +43,14 @@ def test_a_failed_assertion_keeps_its_message_and_another_exception_is_named() -
 def test_a_finished_plan_has_the_episodes_reason() -> None:
     output = outcome_as_json(Finished("", 3, STATE, {}, ResourceUsage()), "success")
     assert (output["status"], output["step"], output["message"]) == ("finished", 3, "success")
+
+
+def test_a_finished_plan_has_what_it_returned_as_far_as_it_fits() -> None:
+    def shown(value: object) -> object:
+        return outcome_as_json(Finished("", 3, STATE, {}, ResourceUsage(), value), "")["value"]
+
+    assert shown({"a": (1, {2})}) == {"a": [1, "{2}"]}
+    assert shown("x" * MAX_VALUE_BYTES) is None
 
 
 def test_a_stopped_plan_may_have_no_variables() -> None:

@@ -6,13 +6,21 @@ from typing import Any
 
 import pytest
 
-from codeplan.errors import BudgetExceeded
+from codeplan.errors import AgentBroken, BudgetExceeded
 from codeplan.sandbox import Limits
 from codeplan.sandbox.host.backend import Capability
 from codeplan.testing.backend.base import BackendTests, assert_failed, assert_finished, checkpoint_values
 from codeplan.testing.samples.home import SampleHome
 from codeplan.testing.samples.plans import wrap_as_plan
 from codeplan.untrusted.values import value_text
+
+
+class BrokenHome(SampleHome):
+    """An agent with a bug."""
+
+    def fall(self) -> str:
+        """Raise what an agent should not."""
+        raise KeyError("CANARY")
 
 
 class AgentAccessTests(BackendTests):
@@ -56,18 +64,36 @@ class AgentAccessTests(BackendTests):
             ("set", "odd returned a set, which is not plain data"),
             ("endless", "odd returned a value nested deeper than 32"),
             ("huge", "odd returned more than 1,000,000 bytes"),
-            ("KeyError", "odd failed (KeyError)"),
             ("AgentError", "there is no such shelf"),
         ],
     )
-    def test_a_failure_in_the_agent_is_an_error_of_the_plan_without_the_agents_secrets(
-        self, kind: str, message: str
-    ) -> None:
+    def test_what_an_agent_refuses_or_returns_wrongly_is_an_error_of_the_plan(self, kind: str, message: str) -> None:
         outcome = assert_failed(self.run(f"agent.odd('{kind}')"))
         assert (outcome.error, outcome.message, outcome.line) == ("RuntimeError", message, 2)
 
         caught = assert_finished(self.run(f"try:\n    agent.odd('{kind}')\nexcept Exception as e:\n    print(e)"))
         assert caught.output == message + "\n"
+
+    @pytest.mark.parametrize(
+        ("kind", "error", "message"),
+        [
+            ("typed KeyError", "KeyError", "shelf"),
+            ("typed PermissionError", "OSError", "PermissionError: shelf"),
+            ("typed AssertionError", "RuntimeError", "AssertionError: shelf"),
+            ("typed KeyboardInterrupt", "RuntimeError", "KeyboardInterrupt: shelf"),
+            ("typed print", "RuntimeError", "print: shelf"),
+        ],
+    )
+    def test_an_agents_error_comes_as_the_exception_that_it_names(self, kind: str, error: str, message: str) -> None:
+        lines = f"try:\n    agent.odd('{kind}')\nexcept {error} as e:\n    print(type(e).__name__, e.args[0])"
+
+        assert assert_finished(self.run(lines)).output == f"{error} {message}\n"
+
+    def test_any_other_exception_of_the_agent_ends_the_run(self) -> None:
+        with pytest.raises(AgentBroken, match=r"^agent\.fall is broken: KeyError: CANARY") as caught:
+            self.run("try:\n    agent.fall()\nexcept Exception:\n    pass", BrokenHome(print))
+
+        assert isinstance(caught.value.__cause__, KeyError)
 
     def test_a_call_with_wrong_arguments_shows_the_signature(self) -> None:
         outcome = assert_failed(self.run("go = agent.goto\ngo()"))

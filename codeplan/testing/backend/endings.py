@@ -55,6 +55,34 @@ class EndingTests(BackendTests):
         outcome = assert_failed(self.run("try:\n    assert False, 'first'\nexcept:\n    pass\nfinally:\n    [][1]"))
         assert outcome.message == "first"
 
+    @pytest.mark.parametrize(
+        ("body", "value"),
+        [
+            ("return [1, ('a', {2: None})]", [1, ("a", {2: None})]),
+            ("for i in range(3):\n    return i", 0),
+            ("try:\n    return 5\nfinally:\n    x = 1", 5),
+            ("if start_from <= 1:\n    if True:\n        return {'a': {1, 2}}\n    return 0", {"a": {1, 2}}),
+            ("def f():\n    return 3\nf()", None),
+            ("return", None),
+        ],
+    )
+    def test_a_finished_run_has_what_the_plan_returned(self, body: str, value: object) -> None:
+        assert assert_finished(self.run(body)).value == value
+
+    def test_a_finished_run_has_its_variables_as_plain_data(self) -> None:
+        outcome = assert_finished(self.run("seen = Counter('aab')\nboth = (seen, seen)\ndef f():\n    pass"))
+
+        assert outcome.variables == {"seen": {"a": 2, "b": 1}, "both": ({"a": 2, "b": 1}, {"a": 2, "b": 1})}
+        assert {type(v) for v in outcome.variables.values()} == {dict, tuple}
+        assert outcome.omitted == {"f": "a function cannot be saved"}
+
+    def test_a_value_that_is_no_plain_data_is_omitted_with_the_reason(self) -> None:
+        outcome = assert_finished(self.run("x = [1]\nfor i in range(60):\n    x = [x, x]\nreturn x"))
+
+        assert (outcome.value, outcome.variables) == (None, {"i": 59})
+        assert outcome.omitted == dict.fromkeys(("x", "return"), "it contains itself, or is nested deeper than 32")
+        assert assert_finished(self.run("return len")).omitted.keys() == {"return"}
+
     def test_a_return_finishes_the_plan(self) -> None:
         outcome = assert_finished(
             self.run("if start_from <= 1:\n    assert True\n    return 5\nif start_from <= 2:\n    assert 0")

@@ -31,7 +31,10 @@ class SampleHome:
 
     def odd(self, kind: str) -> object:
         """Return a value or raise an error that agents should not."""
-        return _ODD_VALUES[kind](self)
+        value = _ODD_VALUES.get(kind) if isinstance(kind, str) else None
+        if value is None:
+            raise AgentError("there is no such kind")
+        return value(self)
 
     def report(self) -> str:
         """Return where the agent is."""
@@ -48,6 +51,11 @@ def _loop(home: SampleHome) -> object:
     return endless
 
 
+def _refuse(error: str) -> Callable[[SampleHome], object]:
+    return lambda home: _raise(AgentError("shelf", error))
+
+
+_NAMED = ("KeyError", "PermissionError", "AssertionError", "KeyboardInterrupt", "print")
 _ODD_VALUES: dict[str, Callable[[SampleHome], object]] = {
     "self": lambda home: home,
     "set": lambda home: {1},
@@ -55,7 +63,7 @@ _ODD_VALUES: dict[str, Callable[[SampleHome], object]] = {
     "huge": lambda home: "x" * 2_000_000,
     "numbers": lambda home: [2**80, float("inf"), -0.0, (1, (2,)), {"a": None, 1: True}],
     "surrogate": lambda home: "\ud800",
-    "KeyError": lambda home: _raise(KeyError("CANARY")),
     "AgentError": lambda home: _raise(AgentError("there is no such shelf")),
+    **{f"typed {name}": _refuse(name) for name in _NAMED},
     "interrupt": lambda home: _raise(KeyboardInterrupt()),
 }

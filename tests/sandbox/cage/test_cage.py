@@ -474,6 +474,11 @@ SOURCE = plan("if start_from <= 1:\n    pass")
 END = frames.EndFrame("finished", None, None, "", "", 0, 0.1, TABLE)
 
 
+def returning(table):
+    """The end of a plan that returned what this table holds."""
+    return frames.EndFrame("finished", None, None, "", "", 0, 0.1, TABLE, returned=table)
+
+
 class ForgedRun:
     """The host's side of a run against a worker whose frames the test writes."""
 
@@ -514,6 +519,10 @@ class ForgedRun:
             [frames.StartFrame(), frames.EndFrame("failed", None, 1, "E", "", 0, 0, DANGLING)],
             "the checkpoint is damaged",
         ),
+        ([frames.StartFrame(), returning(frames.CheckpointTable({"return": 5}, [1], {}))], "the checkpoint is damaged"),
+        ([frames.StartFrame(), returning(DANGLING)], "something else than one value"),
+        ([frames.StartFrame(), returning(frames.CheckpointTable({"x": 0}, [1], {}))], "something else than one value"),
+        ([frames.StartFrame(), returning(TABLE)], "something else than one value"),
         ([frames.StartFrame(), frames.RejectionFrame([])], "not of a known form"),
         ([frames.StartFrame(), frames.CallFrame("_reset", [], {})], "the agent has no method '_reset'"),
         ([frames.StartFrame(), frames.CallFrame("__init__", [], {})], "the agent has no method '__init__'"),
@@ -557,6 +566,14 @@ def test_the_wall_limit_stops_a_silent_worker():
         outcome = stopped(ForgedRun(frames.StartFrame(), *sent).run(wall=0.2), "wall")
         assert outcome.allowed == 0.2
         assert 0.2 <= outcome.value < 2
+
+
+def test_a_plan_may_return_as_much_as_its_variables_take():
+    big = Sandbox(Limits(checkpoint_bytes=8 << 20))
+    outcome = big.run(
+        "def solution(agent, start_from=1):\n    x = 'a' * 6_000_000\n    return x", SampleHome(print), str
+    )
+    assert isinstance(outcome, Finished) and outcome.omitted.keys() == {"x", "return"}
 
 
 def test_the_host_ignores_a_line_outside_the_plan():

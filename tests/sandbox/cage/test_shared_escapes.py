@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from support.caged import answer, finished, run
 
+from codeplan.errors import AgentError
 from codeplan.sandbox import Limits, Sandbox, decode
 from codeplan.types import Checkpoint, Failed, Observation, Rejected
 
@@ -42,7 +43,7 @@ class Target:
     def goto(self, receptacle: str) -> Observation:
         """Walk there."""
         self.actions += 1
-        return Observation(f"You are at {receptacle[:50]}.")
+        return Observation(f"You are at {str(receptacle)[:50]}.")
 
     def put(self, thing: str, receptacle: str) -> str:
         """Put it there."""
@@ -51,11 +52,11 @@ class Target:
 
     def fail(self) -> str:
         """Break."""
-        raise OSError("CANARY: /home/host/secret could not be read")
+        raise AgentError("it broke") from OSError("CANARY: /home/host/secret could not be read")
 
     def leaky(self) -> str:
         """Break with the agent in the exception."""
-        return self.nothing  # type: ignore[attr-defined,no-any-return]  # pyright: ignore[reportAttributeAccessIssue]
+        raise AgentError("it broke") from AttributeError("CANARY", name="nothing", obj=self)
 
     def report(self) -> str:
         """Its state."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codeplan.errors import AgentError, BudgetExceeded
+from codeplan.errors import AgentBroken, AgentError, BudgetExceeded
 from codeplan.sandbox.host.agent_port import MAX_RESULT_BYTES, AgentPort
 from codeplan.sandbox.limits import MAX_MESSAGE_CHARS
 from codeplan.sandbox.protocol.frames import (
@@ -16,7 +16,7 @@ from codeplan.sandbox.protocol.frames import (
     ResultFrame,
     packed_size,
 )
-from codeplan.sandbox.protocol.values import MAX_DEPTH, MAX_VALUES, pack_value
+from codeplan.sandbox.protocol.values import MAX_DEPTH, MAX_VALUES, NotPlainData, pack_value
 
 TAG_BYTES = packed_size(ResultFrame("x" * 100_000)) - 100_000
 
@@ -150,7 +150,21 @@ def test_a_call_that_does_not_fit_never_reaches_the_agent():
     assert desk.calls == []
 
 
-def test_an_unexpected_error_shows_its_type_only_and_an_error_of_codeplan_passes():
-    assert raised(OSError("secret")) == ErrorFrame("result failed (OSError)")
+def test_an_unexpected_error_is_a_bug_of_the_agent_and_an_error_of_codeplan_passes():
+    with pytest.raises(AgentBroken, match=r"^agent.result is broken: OSError: full \(.*test_agent_port.py, line \d+\)"):
+        raised(OSError("full"))
+    with pytest.raises(AgentBroken, match=r"^ask_llm is broken: ValueError: invalid literal.* line \d+\)"):
+        AgentPort(Desk(), lambda question: int("") if question else "").answer(AskFrame("x"))
     with pytest.raises(BudgetExceeded):
         raised(BudgetExceeded("asks", 3, 2))
+
+
+def test_a_number_that_no_agent_could_write_never_reaches_it():
+    port, largest = AgentPort(Desk(), str), 2**13_000 - 1
+
+    assert port.answer(CallFrame("one", [["int", hex(largest)]], {})) == ResultFrame(pack_value(largest))
+    assert str(largest)
+    with pytest.raises(ProtocolError, match="one was given a whole number of more than 13,000 bits"):
+        port.answer(CallFrame("one", [["int", hex(largest + 1)]], {}))
+    with pytest.raises(NotPlainData, match="more than 13,000 bits"):
+        pack_value([-largest - 1])

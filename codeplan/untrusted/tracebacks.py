@@ -1,0 +1,39 @@
+"""Tracebacks of other people's code, as text of bounded size for its developer."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import traceback
+from pathlib import Path
+from types import TracebackType
+
+MAX_TRACEBACK_CHARS = 8_000
+"""Maximum length of a traceback, in characters."""
+
+_MAX_FRAMES = 20
+_LEADING_FOLDERS = tuple(
+    str(Path(file).parent) for file in (Path(__file__).parent, asyncio.__file__, concurrent.futures.__file__)
+)
+"""Where the code stands that leads to the other code."""
+
+
+def traceback_text(error: Exception) -> str:
+    """The traceback from the other code on, within MAX_TRACEBACK_CHARS; its end, if that is too long."""
+    try:
+        shown = traceback.TracebackException(type(error), error, _own_part(error.__traceback__), limit=-_MAX_FRAMES)
+        text = "".join(shown.format()).rstrip()
+    except Exception:  # as above
+        text = f"{type(error).__name__}: its traceback cannot be read"
+    return text if len(text) <= MAX_TRACEBACK_CHARS else "…" + text[-MAX_TRACEBACK_CHARS:]
+
+
+def _own_part(trace: TracebackType | None) -> TracebackType | None:
+    """The traceback without the frames that lead to the other code."""
+    while (
+        trace is not None
+        and trace.tb_next is not None
+        and trace.tb_frame.f_code.co_filename.startswith(_LEADING_FOLDERS)
+    ):
+        trace = trace.tb_next
+    return trace

@@ -1,0 +1,83 @@
+"""Whatever a plan gives to an agent's methods, the agent answers or refuses: another exception would end the episode."""
+
+import random
+
+import pytest
+
+from codeplan import envs
+from codeplan.envs.miniwob.agent import MiniWobAgent
+from codeplan.episode.agent import build_agent
+from codeplan.errors import AgentBroken
+from codeplan.sandbox.host.agent_port import AgentPort
+from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.values import pack_value
+from codeplan.types import Observation
+
+ODD = [
+    *(
+        None,
+        True,
+        0,
+        -1,
+        3.5,
+        10**30,
+        10**3900,
+        float("nan"),
+        "",
+        "x",
+        "\ud800",
+        "a b 1",
+        "\n",
+        "x" * 5_000,
+        "(",
+        "[0",
+        "\x1b[2J",
+    ),
+    *([], ["a"], [1], (), ("a", 1), {}, {"a": 1}, {"a": None}, {1: 2}, [[None]]),
+]
+CALLS = 400
+
+
+def a_call(port, rng, words):
+    """A call with a fitting number of odd arguments, or with words of the last observation."""
+    method, (least, most) = rng.choice(list(port._surface.argument_counts.items()))
+    arguments = [rng.choice(words if rng.random() < 0.6 else ODD) for _ in range(rng.randint(least, most))]
+    return frames.CallFrame(method, [pack_value(a) for a in arguments], {})
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("name", ["household", "textcraft", "webshop", "hotpotqa"])
+def test_an_agent_answers_or_refuses_odd_arguments(name, seed):
+    env, rng = envs.make(name), random.Random(seed)
+    task = env.tasks(envs.splits(env)[0])[seed]
+    last = [env.reset(task)]
+
+    def act(action):
+        last[0] = env.reset(task) if last[0].done else env.step(action)
+        return last[0]
+
+    port = AgentPort(build_agent(env, act, last[0]), str)
+    for _ in range(CALLS):
+        words = [*last[0].text.replace("[", " ").split()[:60], last[0].text[:30], "search", "1"]
+        port.answer(a_call(port, rng, words))
+        for attribute in port.attributes:
+            port.answer(frames.ReadFrame(attribute))
+    env.close()
+
+
+def test_the_browsers_agent_answers_or_refuses_odd_arguments():
+    rng, page = random.Random(1), Observation("Page:\n<p>x</p>")
+    port = AgentPort(MiniWobAgent(lambda action: page, Observation("Task: click.\n\nPage:\n<p>x</p>")), str)
+    for _ in range(CALLS):
+        port.answer(a_call(port, rng, ["//p", "enter"]))
+
+
+def test_what_an_agent_does_not_expect_ends_the_run():
+    class Fragile:
+        def take(self, thing: str) -> str:
+            return thing.upper()
+
+    with pytest.raises(
+        AgentBroken, match="^agent.take is broken: AttributeError: .*test_agents_take_anything.py, line"
+    ):
+        AgentPort(Fragile(), str).answer(frames.CallFrame("take", [3], {}))
