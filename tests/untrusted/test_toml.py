@@ -56,6 +56,8 @@ def test_twice_the_text_takes_at_most_about_twice_the_steps(make: Callable[[int]
     ("text", "said"),
     [
         ("a = 1\n" + "b." * MAX_KEY_PARTS + "c = 1", "a key of more than 32 parts (at line 2)"),
+        ("\n\n" + "b." * MAX_KEY_PARTS + "c = 1\n\n", "(at line 3)"),
+        ("b." * MAX_KEY_PARTS + "c = 1", "(at line 1)"),
         ("a = " + "[" * 100_000, "nested too deeply"),
         ("a = " + "{a = " * 100_000, "nested too deeply"),
         ("a = " + "1" * 5000, "too many digits"),
