@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sandbox_plans import THREE_STEPS, InstantAgent, check_plan, plan, run_caged
 
+from codeplan.audit.process_info import is_first_of_namespace
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.types import Finished, Plan
 
@@ -44,7 +45,8 @@ def memory() -> None:
 
         def look(found: list[int] = found) -> None:
             time.sleep(0.05)  # meanwhile the next worker is forked; it is the younger of the two
-            found.append(private_kilobytes(min(below(_zygote()), key=_age)))
+            workers = [pid for pid in below(_zygote()) if not is_first_of_namespace(pid)]
+            found.append(private_kilobytes(min(workers, key=_age)))
 
         try:
             (sandbox if isinstance(source, Plan) else Sandbox()).run(source, InstantAgent(look), str)
@@ -55,7 +57,7 @@ def memory() -> None:
 
 def _zygote() -> int:
     """The zygote for runs."""
-    return next(pid for pid in below(os.getpid()) if b"cage.running" in Path(f"/proc/{pid}/cmdline").read_bytes())
+    return next(pid for pid in below(os.getpid()) if b"cage.run_zygote" in Path(f"/proc/{pid}/cmdline").read_bytes())
 
 
 def _age(pid: int) -> int:

@@ -1,13 +1,13 @@
-"""The zygote for checks. It loads the whole plan language; runs need only the guards."""
+"""The zygote for checks. It loads the whole plan language with libcst's parser; runs need only the guards."""
 
 from __future__ import annotations
 
+import gc
 from typing import Final, NoReturn
 
-from codeplan.sandbox.cage import zygote
+from codeplan.sandbox.cage import lean_libcst, zygote
 from codeplan.sandbox.cage.host_client import HostLink, PlanTimer
 from codeplan.sandbox.cage.worker import WorkerJob, WorkerRole
-from codeplan.sandbox.language.checking import check_and_compile
 from codeplan.sandbox.limits import MAX_CODE_BYTES, MAX_OUTLINE_BYTES
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.plan_rows import PlanRow, diagnostic_rows
@@ -50,13 +50,17 @@ _API: Final = AgentApi(
 
 def main(control_fd: int) -> NoReturn:
     """Serve as the zygote for checks."""
-    zygote.main(control_fd, WorkerRole(frames.CheckJob(_SAMPLE, _API), serve_check))
+    lean_libcst.install()
+    zygote.main(control_fd, WorkerRole(frames.CheckJob(_SAMPLE, _API), serve_check, fresh_heap=True))
 
 
 def serve_check(link: HostLink, job: WorkerJob, timer: PlanTimer) -> None:
     """Answer a CheckJob; ignore any other job."""
     if not isinstance(job, frames.CheckJob):
         return
+    from codeplan.sandbox.language.checking import check_and_compile  # it imports libcst, so not before main
+
+    gc.disable()  # the trees are no garbage until the worker exits
     found = check_and_compile(job.source, job.api)
     if isinstance(found, Rejected):
         link.send(frames.RejectionFrame(diagnostic_rows(found.diagnostics)))

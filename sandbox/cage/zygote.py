@@ -63,6 +63,7 @@ class _ForkedWorker(NamedTuple):
 class _ZygoteServer:
     def __init__(self, control: socket.socket, role: WorkerRole) -> None:
         from codeplan.sandbox.cage import worker
+        from codeplan.sandbox.cage.fresh_heap import prepare_fresh_heap
         from codeplan.sandbox.cage.host_paths import remove_host_paths
         from codeplan.sandbox.cage.lockdown import Cage
         from codeplan.sandbox.cage.object_texts import hide_addresses
@@ -83,6 +84,8 @@ class _ZygoteServer:
         wake.setblocking(False)
         signal.set_wakeup_fd(wake.detach(), warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, _ignore_signal)
+        if role.fresh_heap:
+            prepare_fresh_heap()
         gc.freeze()  # without a collection before it, whose holes workers would fill, unsharing pages
         gc.disable()
 

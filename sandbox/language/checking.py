@@ -1,7 +1,7 @@
 """Checks a plan before it runs and reports everything that is wrong at once.
 
-The order is a safety measure: first the text is capped, then Python parses it, then the tree is capped. Hostile text
-may still attack the parser, so this runs in the worker, never in the host.
+The order is a safety measure: first the text is capped, then Python parses it, then the tree is capped, then libcst
+parses it. Hostile text may still attack the parsers, so this runs in the worker, never in the host.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from codeplan.sandbox.language.digest import step_digests, step_title
 from codeplan.sandbox.language.extraction import holds_code
 from codeplan.sandbox.language.fstring_repair import repair_fstrings
 from codeplan.sandbox.language.imports import find_imports
+from codeplan.sandbox.language.layout_tree import parse_layout
 from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow
 from codeplan.sandbox.language.name_resolution import PlanNames
 from codeplan.sandbox.language.parsing import parse_plan
@@ -48,6 +49,10 @@ def check_and_compile(source: str, api: AgentApi) -> tuple[Plan, Program] | Reje
         return Rejected(source, refused.diagnostics if size or holds_code(source) else (_NO_PYTHON,))
     if not holds_code(source):
         return Rejected(source, (_NO_PYTHON,))
+    try:
+        parse_layout(source, tree)
+    except RejectedPlanError as refused:
+        return Rejected(source, refused.diagnostics)
     problems = DiagnosticCollector(source)
     outline, nodes = outline_plan(tree), walk(tree)
     check_structure(tree, source.split("\n"), problems)
