@@ -11,8 +11,10 @@ from codeplan.standin import acting, exemplars
 from codeplan.standin.acting import Weakness, parse_weakness
 from codeplan.standin.environment_rules import ALL_RULES, TaskPrompt, rules_for
 from codeplan.standin.mistakes import Mistakes, parse_mistakes
+from codeplan.standin.partial_plans import write_changes
 from codeplan.standin.plan_edits import split_steps
 from codeplan.standin.prompt_sections import find_section
+from codeplan.standin.refinement_prompt import read_refinement
 from codeplan.types import Completion, Message, Purpose, Usage
 
 
@@ -58,10 +60,14 @@ class ScriptedModel:
         """
         system = "\n".join(m["content"] for m in messages if m["role"] == "system")
         user = "\n".join(m["content"] for m in messages if m["role"] == "user")
-        if purpose not in _ANSWERS:
+        if purpose == "refine":
+            text = _refine(self, system, user, messages)
+        elif purpose in _ANSWERS:
+            text = _ANSWERS[purpose](self, system, user)
+        else:
             raise _unsupported(f"it cannot do what {purpose!r} asks for")
-        text = _ANSWERS[purpose](self, system, user)
-        return Completion(text, Usage(len(system + user) // 4, len(text) // 4, money=0.0), model=self.name)
+        read = sum(len(m["content"]) for m in messages)
+        return Completion(text, Usage(read // 4, len(text) // 4, money=0.0), model=self.name)
 
 
 def first_difference(previous: str, revised: str) -> int:
@@ -104,10 +110,13 @@ def _check(model: ScriptedModel, system: str, user: str) -> str:
     return _fence(rules_for(plan).repair_plan(plan, required_section(user, "errors")))
 
 
-def _refine(model: ScriptedModel, system: str, user: str) -> str:
-    task, plan, feedback = _read_task_prompt(user), required_section(user, "plan"), required_section(user, "feedback")
-    own = _require(rules_for(task.observation).refine_plan(plan, feedback, task), user)
-    return _fence(exemplars.refine_plan(system, task.goal, task.observation, own, model.gaps, model.model_seed))
+def _refine(model: ScriptedModel, system: str, user: str, messages: Sequence[Message]) -> str:
+    task, found = _read_task_prompt(user), read_refinement(messages)
+    if found is None:
+        raise _unsupported("the prompt has no plan or no feedback")
+    own = _require(rules_for(task.observation).refine_plan(found.plan, found.feedback, task), user)
+    better = exemplars.refine_plan(system, task.goal, task.observation, own, model.gaps, model.model_seed)
+    return _fence(write_changes(found.plan, better))
 
 
 def _bind(model: ScriptedModel, system: str, user: str) -> str:
@@ -122,7 +131,6 @@ def _resume(model: ScriptedModel, system: str, user: str) -> str:
 _ANSWERS: dict[Purpose, _Answer] = {
     "plan": _plan,
     "check": _check,
-    "refine": _refine,
     "resume": _resume,
     "ask": lambda model, system, user: answer_question(user),
     "bind": _bind,

@@ -11,6 +11,7 @@ _BY_SECTIONS: tuple[tuple[frozenset[str], Purpose], ...] = (
     (frozenset({"plan", "errors"}), "check"),
     (frozenset({"plan", "feedback"}), "refine"),
     (frozenset({"previous", "revised"}), "resume"),
+    (frozenset({"goal", "feedback"}), "refine"),
     (frozenset({"earlier", "parameters"}), "bind"),
     (frozenset({"transcript", "line"}), "formalise"),
     (frozenset({"transcript", "outcome"}), "reflect"),

@@ -16,6 +16,7 @@ from codeplan.recording.events import PlanFailed, PlanRejected, PlanStarted
 from codeplan.runner.new_episodes import run
 from codeplan.standin.mistakes import Mistakes
 from codeplan.standin.model import ScriptedModel, answer_question, first_difference
+from codeplan.standin.partial_plans import apply_changes
 from codeplan.standin.textcraft.mistakes import MISTAKE_INSERTERS
 from codeplan.standin.textcraft.planning import ParsedCraftingGoal, PromptRecipe, compute_work, parse_goal, write_plan
 from codeplan.standin.textcraft.refinement import refine_plan
@@ -42,7 +43,7 @@ def ask_for_plan(model=None, goal=GOAL, commands=COMMANDS):
 
 def ask_to_refine(source, feedback):
     about = {"api": "", "observation": COMMANDS, "goal": GOAL, **PLAIN, **REPORT}
-    return ask("adaplanner/refine", **about, source=source, feedback=feedback)
+    return apply_changes(source, ask("adaplanner/refine", **about, source=source, feedback=feedback))
 
 
 def feedback(step, message, held, action, observed):

@@ -7,6 +7,7 @@ from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.prompts.templates import Prompts
 from codeplan.standin.household.planning import parse_goal, write_plan
 from codeplan.standin.model import ScriptedModel
+from codeplan.standin.partial_plans import apply_changes
 
 PROMPTS = Prompts()
 PLAIN = {"notes": (), "skills": (), "samples": (), "advice": None, "asks": True, "replans": True}
@@ -49,4 +50,4 @@ def ask_for_plan(goal=CLEAN, model=None, room=ROOM):
 
 def ask_to_refine(source, feedback, goal=CLEAN):
     about = {"api": "", "observation": ROOM + goal, "goal": goal, **PLAIN, **REPORT}
-    return ask("adaplanner/refine", **about, source=source, feedback=feedback)
+    return apply_changes(source, ask("adaplanner/refine", **about, source=source, feedback=feedback))

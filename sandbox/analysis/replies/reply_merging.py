@@ -8,10 +8,11 @@ from typing import Any
 
 import libcst as cst
 
+from codeplan.sandbox.analysis.replies.broken_plans import leave_out_parts
 from codeplan.sandbox.analysis.replies.outside_code import Layout, OutsideCode, order_by_need, place_statements
-from codeplan.sandbox.analysis.replies.plan_parts import Part, PlanParts, is_solution, split_plan
+from codeplan.sandbox.analysis.replies.plan_parts import Part, PlanParts, is_solution, split_parts, split_plan
 from codeplan.sandbox.analysis.replies.statements import Statement, describe_statement, with_layout, with_space
-from codeplan.sandbox.analysis.replies.step_reply import StepReply, read_reply
+from codeplan.sandbox.analysis.replies.step_reply import StepReply, parse_steps, read_reply
 from codeplan.sandbox.language.checking import parse_or_repair
 from codeplan.sandbox.language.diagnostics import RejectedPlanError
 from codeplan.sandbox.language.extraction import SOLUTION_HEADER
@@ -32,13 +33,10 @@ def merge_reply(source: str, arguments: dict[str, Any]) -> dict[str, Any] | None
     before = arguments.get("before")
     if not isinstance(before, str):
         raise ValueError("the analysis needs the argument 'before', the text of a plan")
-    try:
-        plan = split_plan(cst.parse_module(parse_or_repair(before)[0]))
-    except (RejectedPlanError, cst.ParserSyntaxError) as error:
-        parse_or_repair(source)
-        if _has_all_steps(source, before):
-            return None
-        raise _no_plan_before(error) from None
+    text = _readable_plan(before, source)
+    if text is None:
+        return None
+    plan = split_plan(cst.parse_module(text))
     if plan is None or not plan.numbers:
         return None
     reply = read_reply(source, plan)
@@ -141,14 +139,29 @@ def _rebuild_module(
     return plan.module.with_changes(body=statements)
 
 
-def _has_all_steps(source: str, before: str) -> bool:
-    return len(_GUARD_LINE.findall(source)) >= max(1, len(_GUARD_LINE.findall(before)))
+def _readable_plan(before: str, reply: str) -> str | None:
+    """Return the plan before as Python, if need be without the parts that the reply replaces.
+
+    None if the reply has all of its steps, and so is the whole plan.
+    """
+    try:
+        return parse_or_repair(before)[0]
+    except RejectedPlanError as error:
+        refusal = error
+    parts = split_parts(cst.parse_module(parse_steps(reply)[0]).body)
+    numbers = {p.number for p in parts if p.number is not None}
+    names = {name for p in parts if p.statement for name in p.statement.names}
+    try:
+        return parse_or_repair(leave_out_parts(before, numbers, names))[0]
+    except RejectedPlanError:
+        if len(numbers) >= max(1, len(_GUARD_LINE.findall(before))):
+            return None
+    raise _no_plan_before(refusal) from None
 
 
-def _no_plan_before(error: Exception) -> RejectedPlanError:
-    why = f": {error.diagnostics[0].message}" if isinstance(error, RejectedPlanError) else ""
+def _no_plan_before(error: RejectedPlanError) -> RejectedPlanError:
     message = (
-        f"the reply holds only steps, but the plan that they belong to cannot be read{why}; "
+        f"the reply holds only steps, but the plan that they belong to cannot be read: {error.diagnostics[0].message}; "
         f"write the whole plan, from `{SOLUTION_HEADER}` on"
     )
     return RejectedPlanError((Diagnostic(0, 0, "steps-alone", message),))

@@ -49,23 +49,30 @@ def read_reply(source: str, plan: PlanParts) -> StepReply | None:
 
 
 def _readable_source(source: str, plan: PlanParts) -> str:
-    """Return the source as it is, or with its steps aligned if it cannot be read otherwise."""
-    refusal: RejectedPlanError | None = None
-    try:
-        text, tree = parse_or_repair(source)
-        if _solutions(tree) or not _hidden_guards(tree) or _is_plan_of_other_name(tree, plan):
-            return text
-    except RejectedPlanError as error:
-        text, refusal = source, error
+    """Return the source as it is, or with its steps aligned if steps are hidden in it otherwise."""
+    text, tree = parse_steps(source)
+    if _solutions(tree) or not _hidden_guards(tree) or _is_plan_of_other_name(tree, plan):
+        return text
     try:
         aligned, tree = parse_or_repair(align_parts(source))
-        if not _solutions(tree) and not _hidden_guards(tree):
-            return aligned
     except RejectedPlanError:
-        pass
-    if refusal is not None:
+        return text
+    return text if _hidden_guards(tree) else aligned
+
+
+def parse_steps(source: str) -> tuple[str, ast.Module]:
+    """Parse a reply, with its steps aligned if it is not Python otherwise. Raises RejectedPlanError."""
+    try:
+        return parse_or_repair(source)
+    except RejectedPlanError as error:
+        refusal = error
+    try:
+        text, tree = parse_or_repair(align_parts(source))
+    except RejectedPlanError:
+        raise refusal from None
+    if _solutions(tree):
         raise refusal
-    return text
+    return text, tree
 
 
 def _omits_first_steps(reply: PlanParts, plan: PlanParts) -> bool:

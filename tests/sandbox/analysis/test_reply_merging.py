@@ -304,9 +304,36 @@ def test_steps_of_a_plan_that_cannot_be_read_are_refused():
     assert "write the whole plan" in reason.message
 
 
+BROKEN_PARTS = {
+    "a step": ("assert agent.take('mug 1', found[0])", "assert agent.take('mug 1', found[0]"),
+    "the guard": ("if start_from <= 2:", "if start_from <= 2"),
+    "a step in several lines": (
+        "print('[Step 2] take')",
+        "print('[Step 2] take',\n            {\n                1: [\n            }",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_PARTS)
+def test_steps_that_replace_what_cannot_be_read_are_taken(name):
+    right, wrong = BROKEN_PARTS[name]
+    assert right in PLAN
+    source, steps = merged(STEP_2, PLAN.replace(right, wrong))
+    assert (source, steps) == (merged(STEP_2)[0], [2])
+
+
+def test_definitions_that_replace_what_cannot_be_read_are_taken():
+    reply = "places = ['desk 1']\n"
+    assert merged(reply, BROKEN) == (PLAN, [])
+    helper = "def visit(place):\n    return agent.goto(place)\n"
+    broken = PLAN.replace("return agent.goto(place)", "return agent.goto(place")
+    assert merged(helper + STEP_2, broken)[0] == merged(helper + STEP_2)[0]
+
+
 def test_all_steps_of_a_plan_that_cannot_be_read_are_a_whole_plan():
     body = textwrap.dedent(PLAN.split("\n", 2)[2])
-    assert is_whole(body, BROKEN)
+    assert merged(body, BROKEN)[0] == PLAN
+    assert is_whole(body, PLAN.replace("start_from=1):", "start_from=1)"))
 
 
 @pytest.mark.parametrize("reply", ["if start_from <= 2\n    pass\n", "I am sorry.\n", "if start_from <= 2:\n"])

@@ -1,0 +1,35 @@
+"""What the stand-in reads from a prompt for a refinement: a page of its own, or a conversation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from codeplan.standin.partial_plans import apply_changes
+from codeplan.standin.prompt_sections import find_section
+from codeplan.types import Message
+
+_FENCE = re.compile(r"```python\n(.*?)\n```", re.DOTALL)
+
+
+class RefinementPrompt(NamedTuple):
+    """The latest plan and what happened to it."""
+
+    plan: str
+    feedback: str
+
+
+def read_refinement(messages: Sequence[Message]) -> RefinementPrompt | None:
+    """The plan and its feedback; None if the messages lack one of them.
+
+    A page of its own holds both in sections. In a conversation the feedback is in the last turn, and the replies so far
+    make up the plan: the whole one first, then what changes in it.
+    """
+    last = next((m["content"] for m in reversed(messages) if m["role"] == "user"), "")
+    feedback, plan = find_section(last, "feedback"), find_section(last, "plan")
+    if plan is None:
+        replies = [found[1] for m in messages if m["role"] == "assistant" for found in _FENCE.finditer(m["content"])]
+        for reply in replies:
+            plan = reply if plan is None else apply_changes(plan, reply)
+    return None if feedback is None or plan is None else RefinementPrompt(plan, feedback)
