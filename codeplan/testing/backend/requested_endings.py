@@ -133,7 +133,7 @@ class RequestedEndingTests(BackendTests):
         assert reason.encode().endswith(b"!")
 
     def test_the_names_cannot_be_assigned(self) -> None:
-        for line in ("replan = 1", "def give_up(reason):\n    pass", "for replan in []:\n    pass"):
+        for line in ("replan = 1\nreplan('why')", "for give_up in []:\n    give_up('why')"):
             found = self.make(Limits()).check(wrap_as_plan(line), SampleHome)
             assert isinstance(found, Rejected)
             assert "belongs to the runtime" in found.diagnostics[0].message

@@ -9,7 +9,7 @@ import libcst as cst
 from codeplan.sandbox.analysis.fixes.codemod import Codemod
 from codeplan.sandbox.analysis.fixes.guards import StepGuards
 from codeplan.sandbox.analysis.fixes.imports import UnusedImports
-from codeplan.sandbox.analysis.fixes.names import AgentAliases, AskSpellings, UnderscoreNames
+from codeplan.sandbox.analysis.fixes.names import AgentAliases, AskSpellings, EndingNames, UnderscoreNames
 from codeplan.sandbox.analysis.fixes.plan_facts import PlanFacts
 from codeplan.sandbox.analysis.fixes.solution import EarlierSolutions, SolutionName, SolutionSignature
 from codeplan.sandbox.analysis.fixes.statements import AssertedTuples, HelperFunctions, RedundantGlobals
@@ -20,7 +20,7 @@ from codeplan.types import AgentApi, AgentMethod, Fix
 _CODEMODS: tuple[type[Codemod], ...] = (
     *(SolutionName, EarlierSolutions, SolutionSignature),
     *(StepGuards, AssertedTuples),
-    *(AskSpellings, AgentAliases, UnderscoreNames),
+    *(AskSpellings, AgentAliases, UnderscoreNames, EndingNames),
     *(RedundantGlobals, UnusedImports, HelperFunctions),
 )
 """The rules in their order. Those that add, remove or move lines come after the others as far as they can."""

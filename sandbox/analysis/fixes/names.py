@@ -1,4 +1,4 @@
-"""Mends names: spellings of ``ask_llm``, an agent's aliases, and names that begin with an underscore."""
+"""Mends names: spellings of ``ask_llm``, an agent's aliases, and a plan's names that belong to the runtime."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import libcst as cst
 
 from codeplan.sandbox.analysis.fixes.codemod import Codemod, is_name
 from codeplan.sandbox.analysis.fixes.plan_facts import PlanFacts
-from codeplan.sandbox.runtime.names import PREDEFINED_NAMES, RESERVED_NAMES
+from codeplan.sandbox.runtime.names import ENDING_NAMES, PREDEFINED_NAMES, RESERVED_NAMES
 
 _TAKEN = frozenset({*PREDEFINED_NAMES, *RESERVED_NAMES, *keyword.kwlist})
 
@@ -115,6 +115,28 @@ class UnderscoreNames(RenamedNames):
                 chosen[name] = _unused(name.strip("_"), taken)
                 taken.add(chosen[name])
         return chosen
+
+
+class EndingNames(RenamedNames):
+    """Renames a plan's own variables and functions that are called like ``replan`` or ``give_up``."""
+
+    rule = "ending-name"
+
+    @staticmethod
+    def may_apply(facts: PlanFacts) -> bool:
+        """Return whether the plan binds such a name for itself."""
+        return bool(_own_endings(facts))
+
+    def choose_names(self) -> dict[str, str]:
+        """Return the name with underscores at its end."""
+        return {name: _unused(name, self.facts.names) for name in sorted(_own_endings(self.facts))}
+
+
+def _own_endings(facts: PlanFacts) -> frozenset[str]:
+    """Return the names that the plan binds, unless it also calls the runtime's function: what is not its own def."""
+    defined = {n.name for n in facts.nodes if isinstance(n, ast.FunctionDef)}
+    called = {n.func.id for n in facts.nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+    return (facts.bound & ENDING_NAMES) - (called - defined)
 
 
 def _is_private(name: str) -> bool:

@@ -93,6 +93,11 @@ FIXED = {
         HEAD + "    x_, x = 1, 2\n    def f(y): return y + x_\n    z = f(y=3)\n" + STEP,
         "underscore-name",
     ),
+    "a variable called give_up": (
+        HEAD + "    give_up = 0\n    def replan(give_up): return give_up + 1\n    x = replan(give_up=2)\n" + STEP,
+        HEAD + "    give_up_ = 0\n    def replan_(give_up_): return give_up_ + 1\n    x = replan_(give_up_=2)\n" + STEP,
+        "ending-name",
+    ),
     "a redundant global": (
         HEAD + "    global seen\n    seen = 1\n" + STEP,
         HEAD + "    seen = 1\n" + STEP,
@@ -145,6 +150,7 @@ LEFT = {
     "an attribute with an underscore": HEAD + STEP + "    x = agent._act\n",
     "a name of the runtime": HEAD + "    _getattr_ = 1\n" + STEP,
     "an import as a name of the runtime": "import re as _getattr_\n" + HEAD + STEP,
+    "a variable called replan beside the function": HEAD + "    replan = 0\n" + STEP + "    replan('why')\n",
     "a name of Python": HEAD + "    __builtins__ = 1\n" + STEP,
     "a class": "class A:\n    pass\n" + HEAD + STEP,
 }
