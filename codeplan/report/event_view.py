@@ -118,7 +118,8 @@ class EventViewer:
         if isinstance(event, events.PlanDrafted):
             plan = PlanBlock(event.number, event.source, self._plan)
             self._plan = event.source
-            return EventView(f"Plan {event.number}{_ORIGINS.get(event.origin, '')}", "heading", blocks=(plan,))
+            title = f"Plan {event.number}{_ORIGINS.get(event.origin, '')}{_what_changed(event.steps)}"
+            return EventView(title, "heading", blocks=(plan,))
         if isinstance(event, events.PlanFixed):
             self._plan = event.source
             fixed = FixesBlock(event.number, event.fixes, event.source)
@@ -130,6 +131,14 @@ class EventViewer:
             blocks = (DiagnosticsBlock(event.diagnostics, self._plan or ""),)
             return EventView(f"Plan {event.number} was refused before any of it ran", "bad", blocks=blocks)
         return _plan_view(event) or _model_view(event) or _episode_view(event)
+
+
+def _what_changed(steps: tuple[int, ...] | None) -> str:
+    """The steps in a reply that held only these, to be appended to a title."""
+    if not steps:
+        return ""
+    named = ", ".join(map(str, steps[:_MAX_STEPS])) + (" …" if len(steps) > _MAX_STEPS else "")
+    return f": {'steps' if len(steps) > 1 else 'step'} {named}"
 
 
 def _plan_view(event: Event) -> EventView | None:
@@ -234,6 +243,7 @@ def _episode_started_view(event: events.EpisodeStarted) -> EventView:
     return EventView(f"{event.task.env or 'task'} · {event.task.id}", "heading", blocks=(pairs,))
 
 
+_MAX_STEPS = 20  # steps named in a title
 _ORIGINS = {"check": ", repaired", "refine": ", refined"}
 _TASKS = {
     "plan": "write a plan",

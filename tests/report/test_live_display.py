@@ -88,6 +88,17 @@ def ended(success: bool = True, reason: str = "success", **more: object) -> Epis
 # ------------------------------------------------------------------ what is output
 
 
+def test_a_reply_of_steps_is_shown_as_what_changed() -> None:
+    steps = PlanDrafted(number=2, origin="refine", source=SECOND, steps=(1,))
+    text = shown(drafted(FIRST), steps)
+    assert "Plan 2, refined: step 1 ==" in text
+    assert "agent.goto('desk 2')" in text
+    assert text.count("def solution") <= 2
+    many = PlanDrafted(number=2, origin="refine", source=SECOND, steps=tuple(range(1, 100)))
+    assert "refined: steps 1, 2, 3" in shown(drafted(FIRST), many)
+    assert "20 … ==" in shown(drafted(FIRST), many)
+
+
 def test_the_heading_has_task_goal_method_and_model() -> None:
     text = shown(started("gpt-4.1-mini"))
     assert all(part in text for part in ("household · clean/3", TASK.goal, "adaplanner", "gpt-4.1-mini"))

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from codeplan.sandbox import extract
+from codeplan.sandbox.language.extraction import extract_code
 
 PLAN = (
     "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] go')\n        assert True\n"
@@ -75,6 +76,42 @@ def test_code_before_solution_is_kept() -> None:
 def test_functions_after_solution_are_kept() -> None:
     code = PLAN + "\n\ndef helper(x):\n    return x\n"
     assert extract(code + "\nThe helper returns x.") == code
+
+
+STEPS = "if start_from <= 2:\n    assert agent.look()\n"
+LATER = "if start_from <= 3:\n    assert agent.take('mug 1')\n"
+HELPER = "def far(place):\n    return agent.goto(place)\n"
+
+STEP_REPLIES: dict[str, tuple[str, str]] = {
+    "bare": (STEPS, STEPS),
+    "in a fence": (f"```python\n{STEPS}```", STEPS),
+    "indented as in the function": ("```python\n" + PLAN.split("\n", 1)[1] + "```", BODY.replace("\n    ", "\n")[4:]),
+    "in two fences": (f"First\n```python\n{STEPS}```\nthen\n```\n{LATER}```\n", f"{STEPS}\n{LATER}"),
+    "at two margins": (
+        f"```python\n{STEPS}```\n```python\n" + "".join(f"    {line}\n" for line in LATER.splitlines()) + "```",
+        f"{STEPS}\n{LATER}",
+    ),
+    "a helper in its own fence": (f"```python\n{HELPER}```\n```python\n{STEPS}```", f"{HELPER}\n{STEPS}"),
+    "a constant in its own fence": (
+        f"```\nplaces = [\n    1,\n]\n```\n```\n{STEPS}```",
+        f"places = [\n    1,\n]\n\n{STEPS}",
+    ),
+    "with code that is quoted": (f"Not\n```python\nfound = agent.take(1)\n```\nbut\n```python\n{STEPS}```", STEPS),
+    "with output that is quoted": (f"It said\n```text\nNothing happens.\n```\n```python\n{STEPS}```", STEPS),
+    "a helper without a fence": (f"So it goes:\n\n{HELPER}\n{STEPS}\nThat is all.", f"{HELPER}\n{STEPS}"),
+    "a helper alone": (f"Only this changes:\n\n{HELPER}\nThe rest stays.", HELPER),
+}
+
+
+@pytest.mark.parametrize("name", STEP_REPLIES)
+def test_steps_are_extracted_without_a_header(name: str) -> None:
+    reply, code = STEP_REPLIES[name]
+    assert extract_code(reply) == code
+
+
+def test_a_whole_plan_counts_more_than_steps_beside_it() -> None:
+    for reply in (f"```\n{STEPS}```\nAll of it:\n```\n{PLAN}```", f"```\n{PLAN}```\nNew in it:\n```\n{STEPS}```"):
+        assert extract_code(reply) == PLAN
 
 
 def test_an_empty_reply_has_no_plan() -> None:
