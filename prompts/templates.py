@@ -8,6 +8,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from codeplan.errors import UsageError
 from codeplan.types import Message
 from codeplan.untrusted.values import in_quotes
 
@@ -27,7 +28,7 @@ class _Loaded(NamedTuple):
     digest: str
 
 
-class PromptError(ValueError):
+class PromptError(UsageError):
     """A template is missing or broken, or values do not fit it. The message says which, why and what to do."""
 
 

@@ -21,6 +21,7 @@ from codeplan.planning.executor_turns import (
     normalise_action,
     parse_claim,
 )
+from codeplan.planning.sample_choice import sample_for
 from codeplan.plugins import Setting
 from codeplan.types import (
     ActionSpace,
@@ -85,12 +86,13 @@ class _Run:
         self.space: ActionSpace = episode.action_space
         self.turns: list[Turn] = []
         self.claim: bool | None = None
-        sample = method.prompts.sample("react", episode.env.name) if method.example else None
+        goal = episode.goal_of(task)
+        sample = sample_for(method.prompts, "react", episode.env.name, goal) if method.example else None
         self._values = {
             "forms": self.space.forms,
             "sample": sample,
             "observation": episode.first_observation.text,
-            "goal": self.episode.goal_of(task),
+            "goal": goal,
             "notes": task.notes,
         }
 

@@ -7,6 +7,7 @@ import msgspec
 from codeplan.episode.episode import Episode
 from codeplan.planning.asking import ask_template
 from codeplan.planning.executor_turns import Turn
+from codeplan.planning.sample_choice import sample_for
 from codeplan.planning.subtask_expressions import Decomposition, DecompositionError, parse_decomposition
 from codeplan.prompts.templates import Prompts
 from codeplan.recording.events import ActionTaken, WarningIssued
@@ -17,8 +18,7 @@ class Decomposer:
     """Has the model decompose tasks of one episode, with the templates in ``folder`` (``"adapt"``, for example)."""
 
     def __init__(self, episode: Episode, prompts: Prompts, folder: str) -> None:
-        self._episode, self._prompts, self._template = episode, prompts, f"{folder}/plan"
-        self._sample = prompts.sample(folder, episode.env.name)
+        self._episode, self._prompts, self._folder = episode, prompts, folder
 
     def decompose(self, task: Task, notes: tuple[str, ...] = ()) -> Decomposition | None:
         """The plan for a task. The model gets one chance to correct an invalid plan; then the answer is None."""
@@ -33,15 +33,16 @@ class Decomposer:
         return None
 
     def _ask_plan(self, task: Task, notes: tuple[str, ...], reply: str, problem: str) -> str:
+        goal = self._episode.goal_of(task)
         return ask_template(
             self._episode,
             self._prompts,
-            self._template,
+            f"{self._folder}/plan",
             "decompose",
             forms=self._episode.action_space.forms,
-            sample=self._sample,
+            sample=sample_for(self._prompts, self._folder, self._episode.env.name, goal),
             observation=self._episode.first_observation.text,
-            goal=self._episode.goal_of(task),
+            goal=goal,
             notes=(*task.notes, *notes),
             reply=reply,
             problem=problem,

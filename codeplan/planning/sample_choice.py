@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from codeplan.prompts.templates import Prompts
 from codeplan.protocols import HasSimilarKinds
 from codeplan.types import Value
-
-_HEADER = re.compile(r"^# (?:Task|Question): (.*)$", re.MULTILINE)
 
 _THIS_KIND, _SIMILAR, _OTHER = "another task of this kind", "a task of a similar kind", "a task of another kind"
 
@@ -35,8 +32,8 @@ def choose_samples(
     for each, relation in _kinds_in_order(env, kind, others=bool(kinds) or count > 1):
         if len(chosen) >= count:
             break
-        text = prompts.sample(env.name, each) if not kinds or each in kinds else None
-        if text and not _is_about(text, goal) and (asks or "ask_llm(" not in text):
+        text = sample_for(prompts, env.name, each, goal) if not kinds or each in kinds else None
+        if text and (asks or "ask_llm(" not in text):
             chosen.setdefault(text, WorkedExample(text, relation))
     return tuple(chosen.values())
 
@@ -50,11 +47,21 @@ def _kinds_in_order(env: Any, kind: str, *, others: bool) -> Iterator[tuple[str,
         yield from ((each, _OTHER) for each in getattr(env, "kinds", ()) if each != kind and each not in similar)
 
 
+def sample_for(prompts: Prompts, folder: str, name: str, goal: str) -> str | None:
+    """The worked example ``folder/name``; None if there is none, or if it is about this very goal."""
+    text = prompts.sample(folder, name)
+    return None if text is None or _is_about(text, goal) else text
+
+
 def _is_about(sample: str, goal: str) -> bool:
-    """Whether the sample's header names this goal, letter case, spaces and punctuation at the end aside."""
-    header = _HEADER.search(sample)
-    return header is not None and _normal(header[1]) == _normal(goal)
+    """Whether a line of the example states this goal, alone or after ``Task:`` or the like.
+
+    Letter case, spaces and the full stop do not matter.
+    """
+    wanted = _normal(goal)
+    lines = map(_normal, sample.splitlines())
+    return any(wanted in (line, line.partition(": ")[2]) for line in lines if wanted)
 
 
-def _normal(goal: str) -> str:
-    return " ".join(goal.casefold().split()).rstrip(".?! ")
+def _normal(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(".?! ")

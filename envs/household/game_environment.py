@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Protocol
 
 from codeplan.envs.base import EpisodeSnapshot, RestorableEnvironment, check_choice
@@ -17,6 +18,14 @@ Feedback = Literal["plain", "augmented"]
 FeedbackSetting = Annotated[
     Feedback, Setting("augmented: an action that cannot be done is answered with the reason.", "safe")
 ]
+
+_SIMILAR_KINDS = {
+    "pick": ("pick_two",),
+    "clean": ("cool", "heat"),
+    "heat": ("cool", "clean"),
+    "cool": ("heat", "clean"),
+    "pick_two": ("pick",),
+}
 
 _FORMS = (
     "go to RECEPTACLE",
@@ -98,6 +107,7 @@ class HouseholdGameEnvironment(RestorableEnvironment[HouseholdSnapshot]):
         rollback=True,
         rewrites=((r"^(put .+ \d+) (?:in|on|into|onto) (?!/)", r"\1 in/on "),),
     )
+    similar_kinds: Mapping[str, Sequence[str]] = _SIMILAR_KINDS
     _game_engine: GameEngine | None = None
 
     def __init__(self, actions: int, feedback: Feedback) -> None:

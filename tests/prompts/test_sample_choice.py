@@ -3,9 +3,13 @@
 from types import SimpleNamespace
 
 import pytest
+from support.boxes import Boxes, Replies
 
+import codeplan
 from codeplan.envs import make
-from codeplan.planning.sample_choice import choose_samples
+from codeplan.errors import UsageError
+from codeplan.methods.adaplanner import AdaPlanner
+from codeplan.planning.sample_choice import choose_samples, sample_for
 from codeplan.prompts.templates import Prompts
 
 ASKING = "def solution(agent, start_from=1):\n    ask_llm('Where?')\n"
@@ -89,6 +93,38 @@ def test_web_pages_without_an_example_have_none_but_that_of_a_similar_page():
 def test_every_similar_page_has_an_example():
     prompts = Prompts()
     assert all(prompts.sample("miniwob", each) for kinds in make("miniwob").similar_kinds.values() for each in kinds)
+
+
+def test_every_similar_kind_of_the_household_has_an_example():
+    prompts, household = Prompts(), make("household")
+    assert all(prompts.sample("household", each) for kinds in household.similar_kinds.values() for each in kinds)
+    heat = chosen(prompts, household, "heat", "Heat some apple and put it in fridge.")
+    assert heat == [(prompts.sample("household", "cool"), "a task of a similar kind")]
+
+
+@pytest.mark.parametrize(
+    ("folder", "name", "goal"),
+    [
+        ("react", "household", "put a hot egg in shelf."),
+        ("react", "textcraft", "craft ladder"),
+        ("adapt", "household", "put a hot egg in shelf"),
+        ("adapt", "textcraft", "craft ladder"),
+    ],
+)
+def test_no_method_shows_the_very_task_as_its_example(folder, name, goal):
+    assert sample_for(Prompts(), folder, name, goal) is None
+    assert sample_for(Prompts(), folder, name, f"{goal} twice")
+    assert sample_for(Prompts(), folder, name, "")
+
+
+@pytest.mark.parametrize("broken", ["{% if %}", b"\xff\xfe", "{{ asks }}"])
+@pytest.mark.parametrize("name", ["boxes/find", "boxes/_advice"])
+def test_a_broken_example_or_advice_is_a_wrong_setting(tmp_path, name, broken):
+    file = tmp_path / f"{name}.j2"
+    file.parent.mkdir()
+    file.write_bytes(broken if isinstance(broken, bytes) else broken.encode())
+    with pytest.raises(UsageError, match=f"the prompt {name} "):
+        codeplan.run(Boxes(), "ball/1", AdaPlanner(prompts=tmp_path), Replies())
 
 
 def test_an_environment_brings_its_own_advice_or_none(tmp_path):
