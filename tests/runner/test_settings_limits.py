@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from support.trace_samples import started
 from support.trusted import config_folder
@@ -181,3 +182,15 @@ def test_several_missing_settings_are_named_in_the_plural_and_one_in_the_singula
         chosen(both)
     assert chosen({"prompts": None, "limits": {"wall": 5.0}}) == {}  # as by default
     assert chosen(both, given=both) == both
+
+
+def test_a_setting_of_an_environment_that_an_object_replaces_is_left_out() -> None:
+    header = msgspec.structs.replace(started(method="adaplanner"), env="no-such-environment", settings={"rooms": 3})
+    parts = {"env": object(), "method": "adaplanner", "model": "scripted"}
+    assert choose_settings(header, parts, {}, {}, live=True) == {}
+    with pytest.raises(UsageError, match="no-such-environment"):
+        choose_settings(header, {**parts, "env": "no-such-environment"}, {}, {}, live=True)
+    with pytest.raises(UsageError, match="'rooms', which does not exist here"):
+        choose_settings(
+            msgspec.structs.replace(header, env="household"), {**parts, "env": "household"}, {}, {}, live=True
+        )
