@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from codeplan.recording.trace import Trace
     from codeplan.runner.new_episodes import Execution, execute, learn, run
     from codeplan.runner.recorded_episodes import fork, replay, resume
+    from codeplan.runner.tool_episodes import do
     from codeplan.types import ActionSpace, Completion, Message, Observation, Result, Task, Usage
 
 __getattr__, __dir__ = lazy_names(
@@ -50,7 +51,7 @@ __getattr__, __dir__ = lazy_names(
         ),
         "protocols": "Agent Environment GeneratesTasks LLM",
         "recording": "Event Trace",
-        "runner": "Execution execute fork learn replay resume run",
+        "runner": "Execution do execute fork learn replay resume run",
         "types": "ActionSpace Completion Message Observation Result Task Usage",
     },
 )
@@ -87,6 +88,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "agent_api",
+    "do",
     "execute",
     "fork",
     "learn",

@@ -9,6 +9,7 @@
     │   └── SizeExceeded        what the agent made is too large; the agent is to blame                  exit 1
     └── InfrastructureError     something around the agent failed; the agent is not to blame         exit 4
         ├── AgentBroken         an agent's method raised another exception than AgentError: a bug of its code
+        ├── VerifierBroken      the user's verifier failed, or gave no verdict
         ├── ModelError          the endpoint is unreachable, refuses the key or answers nonsense
         ├── EnvironmentFailure  the environment broke
         ├── SandboxError        the sandbox cannot be built, or its own part of a worker died
@@ -108,6 +109,10 @@ class AgentBroken(InfrastructureError):
 
     ``__cause__`` is that exception, with its traceback. No plan sees it, and no model is asked to mend it.
     """
+
+
+class VerifierBroken(InfrastructureError):
+    """The user's verifier failed, or gave no verdict. ``__cause__`` is its exception, if there was one."""
 
 
 class EnvironmentFailure(InfrastructureError):

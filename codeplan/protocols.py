@@ -101,6 +101,23 @@ class ShowsPictures(Protocol):
 
 
 @runtime_checkable
+class JudgesValues(Protocol):
+    """An environment in which what a plan returned counts. Plans that run to their end are judged by it."""
+
+    def judge(self, value: object) -> Observation | None:
+        """The verdict on what a plan returned, as plain data; None if there is nobody to judge it."""
+        ...
+
+
+@runtime_checkable
+class ActsForReal(Protocol):
+    """An environment whose actions are real: they cannot be undone, and must not be repeated."""
+
+    acts_for_real: bool
+    """True."""
+
+
+@runtime_checkable
 class LLM(Protocol):
     """A language model that completes a chat."""
 

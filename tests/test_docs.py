@@ -17,6 +17,13 @@ def test_the_own_environment_page_runs_from_top_to_bottom():
     assert namespace["result"].success
 
 
+def test_the_tools_page_runs_from_top_to_bottom():
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "tools.md").read_text(), re.DOTALL)
+    namespace: dict[str, object] = {"__name__": "page"}
+    exec(compile(block, "tools.md", "exec"), namespace)
+    assert namespace["result"].success
+
+
 @pytest.mark.parametrize("page", ["README.md", "docs/methods.md"])
 def test_the_examples_in_python_run_as_they_stand(page):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)

@@ -27,6 +27,10 @@ RUNS = ("address", "routes", "file", "program", "limits", "prompts", "data", "ty
 
 COMMANDS: dict[str, list[list[str]]] = {
     "run": [["household", "-q"], ["household", "--method", "react", "-q", "--json"]],
+    "do": [
+        ["look", "--tools", "tools.py", "-q", "--json"],
+        ["look", "--tools", "plan.py", "--verify", "evil.py:verify"],
+    ],
     "learn": [["household", "-n", "1", "--out", "learnt"]],
     "check": [["plan.py"], ["tests/plans/linked.py"]],
     "exec": [["plan.py", "--env", "household", "--json"]],

@@ -13,6 +13,7 @@ import typer
 from codeplan.cli import (
     bench,
     compare,
+    do,
     episode,
     learn,
     listings,
@@ -56,7 +57,22 @@ def _options(
     """Options before the command."""
 
 
-_MODULES = (episode, learn, plan, recordings, testing, bench, compare, report, sandbox, serve, skills, listings, trust)
+_MODULES = (
+    episode,
+    do,
+    learn,
+    plan,
+    recordings,
+    testing,
+    bench,
+    compare,
+    report,
+    sandbox,
+    serve,
+    skills,
+    listings,
+    trust,
+)
 
 for commands in _MODULES:
     commands.add_to(app)

@@ -17,10 +17,20 @@ from codeplan.episode.agent import agent_class, build_agent
 from codeplan.episode.meter import Meter
 from codeplan.episode.replayable_environment import ReplayableEnvironment
 from codeplan.episode.replayable_model import ReplayableModel
+from codeplan.episode.result_parts import final_variables, last_failure, returned_value
 from codeplan.episode.text_limits import observation_too_long
 from codeplan.errors import EpisodeOver, SizeExceeded, UsageError
-from codeplan.protocols import LLM, Environment, TakesActions
-from codeplan.recording.events import Event, PictureSaved, PlanDrafted, PlanFixed, SpanClosed, SpanOpened
+from codeplan.protocols import LLM, Environment, JudgesValues, TakesActions
+from codeplan.recording.events import (
+    Event,
+    PictureSaved,
+    PlanDrafted,
+    PlanFixed,
+    ReportsEvents,
+    SpanClosed,
+    SpanOpened,
+    ValueJudged,
+)
 from codeplan.recording.trace import Trace
 from codeplan.types import (
     ActionSpace,
@@ -28,9 +38,11 @@ from codeplan.types import (
     Completion,
     Embeddings,
     Ending,
+    Finished,
     Message,
     NotSolved,
     Observation,
+    Outcome,
     Purpose,
     Result,
     Success,
@@ -58,6 +70,9 @@ class Episode:
         self._span_count = 0
         self._agent: Any = None
         self._refusal: SizeExceeded | None = None
+        self._finished: Finished | None = None
+        if isinstance(env, ReportsEvents):
+            env.on_event = self.record
         self._replayable_model = ReplayableModel(llm, self.meter, self.trace, self.record)
         self.first_observation = self.observation = self._reset()
 
@@ -76,12 +91,31 @@ class Episode:
         if self.observation.done:
             raise EpisodeOver("the environment has ended this episode")
         self.meter.reserve_action()
+        for event in self._replayable_env.recorded_events():
+            self.record(event)
         taken = self._replayable_env.step(action)
         self.record(replace(taken, action=action))
         self._update_state(taken.observation)
         if taken.cut_from:
             raise observation_too_long(taken.cut_from)
         return taken.observation
+
+    def judge(self, outcome: Outcome) -> ValueJudged | None:
+        """Take note of a plan's outcome, and have the environment judge what a finished one returned.
+
+        None if the plan did not finish, or if the environment judges no values. The verdict is an observation: it may
+        say that the goal is reached.
+        """
+        self._finished = outcome if isinstance(outcome, Finished) else None
+        if self._finished is None or self.observation.done:
+            return None
+        judged = self._replayable_env.judge(self._finished.value)
+        if judged is None:
+            return None
+        self.record(judged)
+        if judged.verdict is not None:
+            self._update_state(judged.verdict)
+        return judged
 
     def ask(
         self,
@@ -192,6 +226,7 @@ class Episode:
             ending = Success()
         elif isinstance(ending, str):
             ending = NotSolved(ending)
+        finished = self._finished if isinstance(self.env, JudgesValues) else None
         plans = (e.source for e in reversed(self.trace.events) if isinstance(e, PlanDrafted | PlanFixed))
         return Result(
             task=self.task,
@@ -208,6 +243,9 @@ class Episode:
             trace=str(self.trace.path) if self.trace.path else None,
             plan=next(plans, None),
             claim=claim,
+            failure=last_failure(self.trace.events, ending),
+            value=returned_value(finished),
+            variables=final_variables(finished),
         )
 
     def _reset(self) -> Observation:

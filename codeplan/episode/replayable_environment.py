@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
 from codeplan.episode.text_limits import MAX_GOAL_CHARS, MAX_OBSERVATION_CHARS, bound_text
 from codeplan.errors import CodeplanError, Diverged, EnvironmentFailure
-from codeplan.protocols import Environment, ShowsPictures
-from codeplan.recording.events import ActionTaken, EnvironmentReset
+from codeplan.protocols import ActsForReal, Environment, JudgesValues, ShowsPictures
+from codeplan.recording.events import ActionTaken, CallDecided, EnvironmentReset, ToolFailed, ValueJudged
+from codeplan.recording.tool_events import EnvironmentEvent
 from codeplan.recording.trace import Trace
 from codeplan.types import Observation, Task
 from codeplan.untrusted.values import in_quotes, value_text
@@ -54,6 +55,23 @@ class ReplayableEnvironment:
         seconds = time.perf_counter() - started
         return ActionTaken(action=action, observation=observation, seconds=seconds, cut_from=cut_from)
 
+    def recorded_events(self) -> Iterator[EnvironmentEvent]:
+        """During a replay: what the environment reported before its next answer. The caller records each at once."""
+        while event := self._trace.peek_recorded(CallDecided) or self._trace.peek_recorded(ToolFailed):
+            yield event
+
+    def judge(self, value: object) -> ValueJudged | None:
+        """The verdict on what a plan returned, as the event to record; None if the environment does not judge values.
+
+        Raises as the environment's ``judge``.
+        """
+        if not isinstance(self._env, JudgesValues):
+            return None
+        if recorded := self._trace.next_recorded(ValueJudged):
+            return recorded
+        self._fast_forward()
+        return ValueJudged(verdict=self._env.judge(value))
+
     def picture(self) -> bytes | None:
         """A picture of the current state; None without a trace file, without pictures, or during a replay."""
         if not self._trace.path or self._needs_fast_forward or self._trace.is_replaying:
@@ -65,6 +83,11 @@ class ReplayableEnvironment:
         if not self._needs_fast_forward:
             return
         self._needs_fast_forward = False
+        if isinstance(self._env, ActsForReal):
+            raise EnvironmentFailure(
+                f"an episode in the environment {self._env.name} cannot go on from a recording: its actions are real "
+                "and would be done again"
+            )
         events = self._trace.events
         last = max(i for i, e in enumerate(events) if isinstance(e, EnvironmentReset))
         for event in events[last:]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from codeplan.episode.episode import Episode
 from codeplan.errors import CodeplanError, UsageError
 from codeplan.planning.plan_check import Fixes, check_plan
-from codeplan.planning.plan_run import run_plan, start_event
+from codeplan.planning.plan_run import ending_of_value, run_plan, start_event
 from codeplan.planning.planner import Planner
 from codeplan.plugins import Setting
 from codeplan.prompts.templates import Prompts
@@ -103,7 +103,8 @@ class FixedPlan:
     def solve(self, task: Task, episode: Episode) -> Result:
         """Run the plan. A plan that is refused, fails or is stopped has a Result with that ending."""
         self.outcome = self._run(episode)
-        return episode.result(_ending(self.outcome), self.name)
+        claimed = None if isinstance(self.outcome, Rejected) else ending_of_value(episode, self.outcome)
+        return episode.result(claimed or _ending(self.outcome), self.name)
 
     def _run(self, episode: Episode) -> Outcome | Rejected:
         episode.record(PlanDrafted(number=1, origin="plan", source=self.source))

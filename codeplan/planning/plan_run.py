@@ -22,7 +22,20 @@ from codeplan.recording.events import (
 )
 from codeplan.sandbox import Progress, Sandbox, StepEntry
 from codeplan.sandbox.protocol.run_progress import LineCoverage
-from codeplan.types import Checkpoint, Failed, Finished, GiveUp, Outcome, Plan, Rejected, Replan, ResourceUsage, Stopped
+from codeplan.types import (
+    Checkpoint,
+    Claimed,
+    Ending,
+    Failed,
+    Finished,
+    GiveUp,
+    Outcome,
+    Plan,
+    Rejected,
+    Replan,
+    ResourceUsage,
+    Stopped,
+)
 
 
 def start_event(
@@ -85,6 +98,14 @@ def run_plan(
         outcome = Stopped("worker", 0, 0, None, None, message, "", None, {}, ResourceUsage())
     episode.record(_event(outcome))
     return outcome
+
+
+def ending_of_value(episode: Episode, outcome: Outcome) -> Ending | None:
+    """Have the environment judge what a plan returned. The ending if nobody can judge it; otherwise None."""
+    judged = episode.judge(outcome)
+    if judged is None or judged.verdict is not None:
+        return None
+    return Claimed("the plan ran to its end; nobody verified the result")
 
 
 def without_timing(outcome: Outcome) -> Outcome:

@@ -17,7 +17,7 @@ from codeplan.planning.feedback import NextStart, RunReport, describe_outcome, d
 from codeplan.planning.limits_left import limits_left
 from codeplan.planning.loop_settings import LoopSettings
 from codeplan.planning.plan_check import check_plan, record_check
-from codeplan.planning.plan_run import run_plan, start_event, without_timing
+from codeplan.planning.plan_run import ending_of_value, run_plan, start_event, without_timing
 from codeplan.planning.plan_writer import PlanWriter
 from codeplan.planning.progress import ProgressMonitor
 from codeplan.planning.reply_taking import TakenReply, take_reply
@@ -113,6 +113,8 @@ class RefinementLoop:
     def _ending_after(self, outcome: Outcome) -> Ending | None:
         """The ending that a run brings about; None if the task goes on."""
         self.claim = isinstance(outcome, Finished)
+        if not self._is_subtask and (claimed := ending_of_value(self.episode, outcome)):
+            return claimed
         if self.episode.success or self.episode.observation.done:
             return EnvironmentEnded()
         if self._is_subtask and self.claim:

@@ -38,7 +38,7 @@ def _without_times(event: Event) -> Event:
     if "seconds" in event.__struct_fields__:
         changes["seconds"] = 0.0
     if isinstance(event, EpisodeEnded):
-        changes["result"] = msgspec.structs.replace(event.result, seconds=0.0, trace=None)
+        changes["result"] = msgspec.structs.replace(event.result, seconds=0.0, trace=None, failure=None)
     if isinstance(event, PlanStopped) and event.limit in TIMING_LIMITS:
         changes |= {"value": 0.0, "line": None}
     return msgspec.structs.replace(event, **changes)

@@ -21,6 +21,10 @@ from codeplan.recording.plan_events import PlanWarned as PlanWarned
 from codeplan.recording.plan_events import StepEntered as StepEntered
 from codeplan.recording.plan_events import TextPrinted as TextPrinted
 from codeplan.recording.plan_events import TraceEvent
+from codeplan.recording.tool_events import CallDecided as CallDecided
+from codeplan.recording.tool_events import ReportsEvents as ReportsEvents
+from codeplan.recording.tool_events import ToolFailed as ToolFailed
+from codeplan.recording.tool_events import ValueJudged as ValueJudged
 from codeplan.types import Completion, Message, Observation, Purpose, Result, Task, Usage
 from codeplan.types.value import Amount, Count
 
@@ -164,6 +168,9 @@ Event = (
     EpisodeStarted
     | EnvironmentReset
     | ActionTaken
+    | CallDecided
+    | ToolFailed
+    | ValueJudged
     | ModelCalled
     | ModelCallFailed
     | TextsEmbedded

@@ -219,6 +219,15 @@ def _episode_view(event: Event) -> EventView:
             ended = (TextBlock("note", "The environment says: done"),) if seen.done and not seen.success else ()
             blocks = (TextBlock("action", event.action), TextBlock("observation", seen.text), *ended)
             return EventView(tone="good" if seen.success else "plain", blocks=blocks)
+        case events.CallDecided():
+            decided = "allowed" if event.allowed else "refused"
+            by = _DECIDERS[event.by].format(pattern=event.pattern)
+            return EventView(f"A call of {event.tool} was {decided} {by}", "quiet" if event.allowed else "warning")
+        case events.ToolFailed():
+            title = f"The tool {event.tool} failed: {event.error}"
+            return EventView(title, "bad", blocks=(TextBlock("failure", event.traceback),))
+        case events.ValueJudged():
+            return _judged_view(event)
         case events.SpanOpened():
             return EventView(f"{event.kind} {event.name}", "heading")
         case events.SkillsChosen():
@@ -232,6 +241,20 @@ def _episode_view(event: Event) -> EventView:
             return EventView(blocks=(ResultBlock(event.result, event.broken_off),))
         case _:  # the end of a span shows nothing
             return EventView()
+
+
+def _judged_view(event: events.ValueJudged) -> EventView:
+    verdict = event.verdict
+    if verdict is None:
+        return EventView("Nobody verified the result", "warning")
+    return EventView(tone="good" if verdict.success else "bad", blocks=(TextBlock("observation", verdict.text),))
+
+
+_DECIDERS = {
+    "pattern": "by the pattern {pattern}",
+    "approver": "by the user",
+    "nobody": "because there was nobody to ask",
+}
 
 
 def _episode_started_view(event: events.EpisodeStarted) -> EventView:

@@ -5,5 +5,6 @@ from __future__ import annotations
 from codeplan.runner.models import connect
 from codeplan.runner.new_episodes import Execution, execute, learn, run
 from codeplan.runner.recorded_episodes import fork, replay, resume
+from codeplan.runner.tool_episodes import do
 
-__all__ = ["Execution", "connect", "execute", "fork", "learn", "replay", "resume", "run"]
+__all__ = ["Execution", "connect", "do", "execute", "fork", "learn", "replay", "resume", "run"]

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from types import SimpleNamespace
+from typing import Any, Literal
 
 from codeplan.errors import AgentError, CodeplanError, EnvironmentFailure, UsageError
+from codeplan.recording.tool_events import CallDecided, EnvironmentEvent, ToolFailed
 from codeplan.tools import wire
+from codeplan.tools.approvals import Approvals
 from codeplan.tools.event_loop import LoopThread
 from codeplan.tools.failures import error_for_plan
 from codeplan.tools.tool import Tool
 from codeplan.tools.tool_agent import agent_class_for
 from codeplan.tools.toolset import Toolset
+from codeplan.tools.verification import Verifier
 from codeplan.types import Observation, Task
 from codeplan.untrusted.terminal import echo
 from codeplan.untrusted.tracebacks import traceback_text
 from codeplan.untrusted.values import in_quotes
+
+ToolErrors = Literal["plan", "stop"]
+"""What a tool's exception does: the plan gets it as an error, or the episode ends."""
 
 _FIRST = "No tool was called yet."
 
@@ -23,20 +31,34 @@ _FIRST = "No tool was called yet."
 class ToolEnvironment:
     """Offers a toolset for one goal. Tools act in the real world, so an episode cannot start over.
 
+    Without a ``verifier`` nobody judges what plans return, and an episode ends as claimed at best.
+
     Raises: UsageError: the goal is empty.
     """
 
     name = "tools"
     splits = ("test",)
+    acts_for_real = True
 
-    def __init__(self, goal: str, toolset: Toolset) -> None:
+    def __init__(
+        self,
+        goal: str,
+        toolset: Toolset,
+        *,
+        verifier: Verifier | None = None,
+        approvals: Approvals | None = None,
+        tool_errors: ToolErrors = "plan",
+    ) -> None:
         if not isinstance(goal, str) or not goal.strip():
             raise UsageError("the goal is empty; say in a sentence what is to be done")
         self.toolset = toolset
         self.agent = agent_class_for(toolset)
+        self.on_event: Callable[[EnvironmentEvent], None] = lambda event: None
         self._task = Task(id="goal", env=self.name, kind="goal", goal=goal.strip())
+        self._verifier, self._approvals = verifier, approvals or Approvals()
+        self._stops_at_errors = tool_errors == "stop"
         self._loop = LoopThread()
-        self._begun = False
+        self._begun = self._over = False
 
     def tasks(self, split: str) -> Sequence[Task]:
         """The one task."""
@@ -58,7 +80,18 @@ class ToolEnvironment:
             name, arguments = wire.read_call(action)
             return self._call(self._find(name), arguments)
         except AgentError as error:
-            return Observation(wire.error_text(error.error, str(error)))
+            return Observation(wire.error_text(error.error, str(error)), done=self._over)
+
+    def judge(self, value: object) -> Observation | None:
+        """The verifier's verdict on what a plan returned; None without a verifier. Raises: VerifierBroken."""
+        if self._verifier is None:
+            return None
+        tools = SimpleNamespace(**{tool.name: partial(self._call_for_verifier, tool) for tool in self.toolset.tools})
+        verdict = self._verifier.judge(value, tools, self._finish)
+        if verdict is True:
+            return Observation("The result was verified.", reward=1.0, done=True, success=True)
+        why = f": {verdict}" if isinstance(verdict, str) and verdict else ""
+        return Observation(f"The result of the plan was not accepted{why}")
 
     def close(self) -> None:
         """End what asynchronous tools left running."""
@@ -72,17 +105,47 @@ class ToolEnvironment:
 
     def _call(self, tool: Tool, arguments: Mapping[str, Any]) -> Observation:
         tool.require_fit(arguments)
+        self._require_approval(tool, arguments)
         try:
             result = self._finish(tool.call(arguments))
         except CodeplanError:
             raise
         except Exception as error:
-            echo(f"The tool {tool.name} failed:\n{traceback_text(error)}", err=True)
-            raise error_for_plan(error) from None
+            raise self._report_failure(tool, error) from None
         try:
             return Observation(wire.result_text(result))
         except wire.NotPlain as reason:
             raise AgentError(f"{tool.name} returned {reason}", "ValueError") from None
+
+    def _report_failure(self, tool: Tool, error: Exception) -> AgentError:
+        """Show the developer the traceback, on standard error and in the trace; returns the error for the plan."""
+        trace, for_plan = traceback_text(error), error_for_plan(error)
+        echo(f"The tool {tool.name} failed:\n{trace}", err=True)
+        self.on_event(ToolFailed(tool=tool.name, error=type(error).__name__, message=str(for_plan), traceback=trace))
+        self._over = self._stops_at_errors
+        return for_plan
+
+    def _require_approval(self, tool: Tool, arguments: Mapping[str, Any]) -> None:
+        """Raises: AgentError: the call may not be made."""
+        approval, pattern = self._approvals.rule_for(tool)
+        if approval == "ask" and self._approvals.approve:
+            allowed = self._finish(self._approvals.approve(tool.name, arguments)) is True
+            self.on_event(CallDecided(tool=tool.name, allowed=allowed, by="approver", pattern=pattern))
+            if not allowed:
+                raise AgentError(f"the user did not approve this call of {tool.name}", "PermissionError")
+        elif approval == "ask":
+            self.on_event(CallDecided(tool=tool.name, allowed=False, by="nobody", pattern=pattern))
+            needs = f"{tool.name} needs the user's approval, and there is nobody to ask"
+            raise AgentError(f"{needs}; --allow {tool.name} would allow it", "PermissionError")
+        elif pattern:
+            self.on_event(CallDecided(tool=tool.name, allowed=approval == "allow", by="pattern", pattern=pattern))
+        if approval == "deny":
+            raise AgentError(f"the user does not allow {tool.name}", "PermissionError")
+
+    def _call_for_verifier(self, tool: Tool, *args: Any, **kwargs: Any) -> object:
+        """Call a tool outside the episode, as a look at the world."""
+        bound = tool.signature.bind(None, *args, **kwargs).arguments
+        return self._finish(tool.call({name: value for name, value in bound.items() if name != "_agent_"}))
 
     def _finish(self, result: object) -> object:
         """Wait for an asynchronous result."""

@@ -48,6 +48,8 @@ def _functions_of(thing: object) -> list[tuple[str, Callable[..., Any]]]:
         )
     if inspect.isroutine(thing) or isinstance(thing, functools.partial):
         return [(_function_name(thing), thing)]
+    if type(thing).__module__ == "builtins":
+        raise UsageError(f"a value of the type {type(thing).__name__} offers no tools; give functions or objects")
     fault = f"an object of the type {type(thing).__name__} has no public methods; give a function or another object"
     return _required(_methods(thing), fault)
 

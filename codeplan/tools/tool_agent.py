@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from codeplan.errors import AgentError
+from codeplan.errors import AgentError, EpisodeOver
 from codeplan.protocols import Act
 from codeplan.tools import wire
 from codeplan.tools.tool import Tool
@@ -29,10 +29,13 @@ class ToolAgent:
     def _call(self, tool: str, arguments: dict[str, Any]) -> Any:
         """Raises: AgentError: the call failed, or was refused."""
         call = wire.call_text(tool, arguments)
-        answer = wire.read_answer(self._act(call).text)
+        observation = self._act(call)
+        answer = wire.read_answer(observation.text)
         shown = answer.message if answer.error else value_text(answer.result, _MAX_SHOWN)
         outcome = f"raised {answer.error}: {shown}" if answer.error else f"returned {shown}"
         self._last = f"The last call, {tool}({_shown(arguments)}), {outcome}"
+        if observation.done:
+            raise EpisodeOver(f"a tool failed, and tool errors end the episode: {answer.message}")
         if answer.error:
             raise AgentError(answer.message, answer.error)
         return answer.result

@@ -25,7 +25,7 @@ from codeplan.types.ending import (
 )
 from codeplan.types.model import NO_USAGE, Completion, Embeddings, Message, Purpose, Usage
 from codeplan.types.plan import Checkpoint, Diagnostic, Fix, Plan, Rejected, Step, refuse_warnings
-from codeplan.types.result import Result
+from codeplan.types.result import LastFailure, Result
 from codeplan.types.run import Failed, Finished, GiveUp, Outcome, Replan, ResourceUsage, Stopped
 from codeplan.types.task import ActionSpace, Observation, Task
 from codeplan.types.value import Value
@@ -54,6 +54,7 @@ __all__ = [
     "GiveUp",
     "InfrastructureFailed",
     "Interrupted",
+    "LastFailure",
     "Message",
     "NoProgress",
     "NotSolved",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 import msgspec
 
@@ -12,6 +12,20 @@ from codeplan.types.task import Task
 from codeplan.types.value import Amount, Count, Value
 
 
+class LastFailure(Value, frozen=True):
+    """The last thing that went wrong in an episode, whatever came of it.
+
+    ``error`` is the exception's name or the limit's. ``step`` and ``line`` are the plan's, None outside it; ``tool`` is
+    the tool that failed, if it was one.
+    """
+
+    error: str
+    message: str
+    step: int | None = None
+    line: int | None = None
+    tool: str = ""
+
+
 class Result(Value, frozen=True):
     """How an episode ended, with its counts.
 
@@ -19,7 +33,11 @@ class Result(Value, frozen=True):
     appear in JSON. ``asks`` are in-plan refinements (``ask_llm``), ``refinements`` out-of-plan ones (a new plan after a
     failure), ``model_calls`` all calls of any purpose. ``usage`` sums the tokens; ``seconds`` is wall time. ``trace``
     is the path of the trace, None without a file. ``plan`` is the source of the last plan, None for methods that write
-    none. ``claim`` is whether the method believes that the task is done, None where it does not say.
+    none. ``claim`` is whether the method believes that the task is done, None where it does not say. ``failure`` is the
+    last thing that went wrong, None if nothing did.
+
+    Where the environment judges what plans return, ``value`` is what the last plan returned and ``variables`` are those
+    at its end, as JSON data. They are None and empty if it did not run to its end, or if they are too large.
     """
 
     task: Task
@@ -36,6 +54,9 @@ class Result(Value, frozen=True):
     trace: str | None = None
     plan: str | None = None
     claim: bool | None = None
+    failure: LastFailure | None = None
+    value: Any = None
+    variables: dict[str, Any] = {}
     success: bool = cast(bool, msgspec.UNSET)
     reason: str = cast(str, msgspec.UNSET)
 

@@ -60,6 +60,10 @@ class Person(BaseModel):
     age: int = Field(default=0, ge=0)
 
 
+class Empty:
+    pass
+
+
 class Store:
     def __init__(self):
         self.rows = {}
@@ -221,9 +225,11 @@ def _private(): ...
         (lambda: 1, "no Python name"),
         (max, "the signature of max cannot be read"),
         (Store, "Store is a class; give an object of it, such as Store()"),
-        (None, "an object of the type NoneType has no public methods"),
+        (None, "a value of the type NoneType offers no tools"),
+        ({"a": 1}, "a value of the type dict offers no tools"),
+        (Empty(), "an object of the type Empty has no public methods"),
         (types.ModuleType("bare"), "the module bare has no public functions"),
-        (object(), "no public methods"),
+        (object(), "a value of the type object offers no tools"),
     ],
 )
 def test_what_cannot_be_a_tool_is_refused_in_a_sentence(thing, why):

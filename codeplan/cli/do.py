@@ -1,0 +1,109 @@
+"""``codeplan do``: reach a goal with the user's own tools."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from codeplan.cli import options, setting_options
+from codeplan.cli.episode import RunInterruptedError, make_event_handler
+from codeplan.untrusted.terminal import echo, one_line
+
+if TYPE_CHECKING:
+    from codeplan.types import Result
+
+MAX_SHOWN_CALL = 1_000
+"""What is shown of a call that needs approval at most, in characters."""
+
+Goal = Annotated[str, typer.Argument(metavar="GOAL", help="What is to be done, in a sentence.")]
+Tools = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FILE.py[:NAME,…]", help="Functions and objects of a Python file; repeatable."),
+]
+Verify = Annotated[
+    str | None, typer.Option(metavar="FILE.py:FUNCTION", help="Decides about the result: verify(value, tools).")
+]
+Allow = Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Make these tools' calls; repeatable.")]
+Ask = Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Ask before calls of these tools; repeatable.")]
+Deny = Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Refuse calls of these tools; repeatable.")]
+ToolErrors = Annotated[
+    Literal["plan", "stop"],
+    typer.Option(help="A tool's exception is an error that the plan can catch, or it stops the episode."),
+]
+_SETTINGS = (*setting_options.MODEL_SETTINGS, *setting_options.ROUTE_SETTINGS, "temperature", "tries")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add this module's command."""
+    with_settings = setting_options.command_class(*_SETTINGS, budget=True)
+    example = "Example: codeplan do 'Which file is the largest?' --tools tools.py --model gpt-5"
+    app.command("do", cls=with_settings, epilog=example)(do)
+
+
+def do(
+    context: typer.Context,
+    goal: Goal,
+    tools: Tools = None,
+    verify: Verify = None,
+    allow: Allow = None,
+    ask: Ask = None,
+    deny: Deny = None,
+    tool_errors: ToolErrors = "plan",
+    model: options.Model = None,
+    allow_weak_sandbox: options.AllowWeak = False,
+    more: options.Set = None,
+    out: options.Out = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Reach a goal with your own tools: a model writes plans that call them, in the sandbox.
+
+    Without --verify nobody decides about the result: the episode ends as claimed at best, with exit code 1.
+
+    Exit codes: 0 verified, 1 not solved or only claimed, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted.
+    """
+    from codeplan.errors import UsageError
+    from codeplan.report.json_output import result_as_json
+    from codeplan.runner.tool_episodes import do as do_with_tools
+
+    given = options.command_run(context)
+    if not tools:
+        raise UsageError("there are no tools; name a Python file with --tools FILE.py")
+    patterns = {"allow": allow or (), "ask": ask or (), "deny": deny or ()}
+    approve = _ask_on_terminal if ask and sys.stdin.isatty() and sys.stderr.isatty() else None
+    new = contextlib.nullcontext(out) if out else options.new_run_folder("do", goal)
+    with new as folder:
+        show = make_event_handler(as_json, quiet)
+        arguments = {**patterns, **given, "verify": verify, "approve": approve, "tool_errors": tool_errors}
+        result = _play(lambda: do_with_tools(goal, tools=tools, out=folder, on_event=show, **arguments), folder)
+    if not as_json:
+        _show_value(result)
+    options.end_episode(result, result_as_json(result) if as_json else None)
+
+
+def _play(start: Callable[[], Result], folder: Path) -> Result:
+    try:
+        return start()
+    except KeyboardInterrupt:
+        raise RunInterruptedError(f"interrupted; the trace so far is in {folder}") from None
+
+
+def _ask_on_terminal(tool: str, arguments: Mapping[str, Any]) -> bool:
+    """Ask the user about a call. Anything but yes refuses it."""
+    from codeplan.untrusted.values import value_text
+
+    shown = ", ".join(f"{name}={value_text(value, MAX_SHOWN_CALL)}" for name, value in arguments.items())
+    echo(one_line(f"The plan calls {tool}({shown})", MAX_SHOWN_CALL), err=True)
+    echo("Allow it? [y/N] ", err=True, end="")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _show_value(result: Result) -> None:
+    """Print what the plan returned as JSON, on lines of its own."""
+    if result.value is not None:
+        options.print_json(result.value)

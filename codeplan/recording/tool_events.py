@@ -1,0 +1,48 @@
+"""The events of a plan's calls of tools, and the port of environments that report them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, Protocol, runtime_checkable
+
+from codeplan.recording.plan_events import TraceEvent
+from codeplan.types import Observation
+
+
+class CallDecided(TraceEvent, frozen=True, tag="call_decided"):
+    """Whether a call of a tool may be made, before it is made.
+
+    ``by`` says who decided: a pattern of the user's (``pattern``), somebody who was asked, or nobody, because there was
+    nobody to ask.
+    """
+
+    tool: str
+    allowed: bool
+    by: Literal["pattern", "approver", "nobody"]
+    pattern: str = ""
+
+
+class ToolFailed(TraceEvent, frozen=True, tag="tool_failed"):
+    """A tool raised an exception: its type, its message and its traceback, within bounds. The action follows."""
+
+    tool: str
+    error: str
+    message: str
+    traceback: str
+
+
+class ValueJudged(TraceEvent, frozen=True, tag="value_judged"):
+    """The verdict on what a plan returned; None if there was nobody to judge it."""
+
+    verdict: Observation | None
+
+
+EnvironmentEvent = CallDecided | ToolFailed
+"""What an environment reports while it does an action."""
+
+
+@runtime_checkable
+class ReportsEvents(Protocol):
+    """An environment that reports events of its own. The episode sets ``on_event`` before it resets the environment."""
+
+    on_event: Callable[[EnvironmentEvent], None]

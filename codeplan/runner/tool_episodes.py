@@ -1,0 +1,82 @@
+"""Reaches a goal with the user's own tools: one episode in an environment made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from codeplan.budget import Budget
+from codeplan.episode.method import Method
+from codeplan.errors import UsageError
+from codeplan.protocols import LLM
+from codeplan.recording.events import EventHandler
+from codeplan.runner.new_episodes import run
+from codeplan.tools.approvals import Approvals, Approver
+from codeplan.tools.environment import ToolEnvironment, ToolErrors
+from codeplan.tools.python_tools import python_tools
+from codeplan.tools.tool import Tool
+from codeplan.tools.tool_files import function_of_file, tools_of_file
+from codeplan.tools.toolset import Toolset
+from codeplan.tools.verification import Verdict, Verifier
+from codeplan.types import Result
+from codeplan.untrusted.values import in_quotes
+
+VERIFY_FORM = "verify(value, tools) -> bool or str"
+
+
+def do(
+    goal: str,
+    *,
+    tools: object,
+    model: str | LLM,
+    verify: Callable[..., Verdict | Awaitable[Verdict]] | str | None = None,
+    approve: Approver | None = None,
+    allow: Iterable[str] = (),
+    ask: Iterable[str] = (),
+    deny: Iterable[str] = (),
+    tool_errors: ToolErrors = "plan",
+    method: str | Method = "adaplanner",
+    budget: Budget | None = None,
+    out: Path | str | None = None,
+    on_event: EventHandler | None = None,
+    **settings: Any,
+) -> Result:
+    """Have plans reach a goal with tools, and return how that ended; ``Result.value`` is what the plan returned.
+
+    ``tools`` is a function, an object (its public methods are tools), a module, ``"FILE.py"`` or ``"FILE.py:NAME,…"``,
+    or a list of these. ``verify(value, tools)`` decides whether the goal is reached: True, or a text that says what is
+    missing; it may also be ``"FILE.py:FUNCTION"``. Without it the episode ends as ``Claimed`` at best.
+
+    ``allow``, ``ask`` and ``deny`` are patterns on the tools' names (see ``codeplan.tools.approvals``). ``approve(tool,
+    arguments)`` decides on the calls to be asked for; without it they are refused. If a tool raises an exception, the
+    plan gets it as an error that it can catch, or with ``tool_errors="stop"`` the episode ends. ``verify``, ``approve``
+    and the tools may be asynchronous. The rest is as in ``codeplan.run``.
+
+    Raises:
+        UsageError: the input is wrong.
+        InfrastructureError: the model, the verifier or the sandbox failed. A spent budget is a Result instead.
+    """
+    if tool_errors not in ("plan", "stop"):
+        raise UsageError(f"tool_errors is plan or stop, not {in_quotes(tool_errors)}")
+    if model == "scripted":
+        raise UsageError("the scripted stand-in knows codeplan's own environments only; name the model of an endpoint")
+    toolset = Toolset(_all_tools(tools))
+    judge = function_of_file(verify, VERIFY_FORM) if isinstance(verify, str) else verify
+    verifier = None if judge is None else Verifier(judge)
+    approvals = Approvals(allow, ask, deny, approve)
+    env = ToolEnvironment(goal, toolset, verifier=verifier, approvals=approvals, tool_errors=tool_errors)
+    with closing(env):
+        return run(env, method=method, model=model, budget=budget, out=out, on_event=on_event, **settings)
+
+
+def _all_tools(given: object) -> Iterable[Tool]:
+    things: Sequence[object] = given if isinstance(given, list | tuple) else (given,)
+    found: list[Tool] = []
+    for thing in things:
+        if isinstance(thing, Toolset):
+            found += thing.tools
+        else:
+            found += tools_of_file(str(thing)) if isinstance(thing, str | Path) else python_tools(thing)
+    return found

@@ -1,0 +1,93 @@
+"""Which calls are made, which need somebody's approval, and which are refused: by patterns on the tools' names."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple, TypeAlias
+
+from codeplan.errors import UsageError
+from codeplan.tools.tool import Approval, Tool
+from codeplan.untrusted.values import in_quotes
+
+Approver: TypeAlias = Callable[[str, Mapping[str, Any]], bool | Awaitable[bool]]
+"""Says whether a call of this tool with these arguments may be made."""
+
+MAX_PATTERNS = 1_000
+"""Maximum number of patterns of one kind."""
+
+
+class Rule(NamedTuple):
+    """What a call needs, and the pattern that says so; empty for the tool's own setting."""
+
+    approval: Approval
+    pattern: str = ""
+
+
+class Approvals:
+    """The user's patterns, as ``fnmatch`` reads them: ``delete_*``, ``*``. ``approve`` decides on calls to be asked.
+
+    ``deny`` wins. Of ``ask`` and ``allow`` the longer pattern wins, and ``ask`` if both are equally long. A tool
+    without a pattern has its own setting. With an ``approve`` but no pattern in ``ask``, every tool is asked for.
+
+    Raises: UsageError: a pattern is empty or no text, there are too many, or ``approve`` cannot be called with two
+    arguments.
+    """
+
+    def __init__(
+        self,
+        allow: Iterable[str] = (),
+        ask: Iterable[str] = (),
+        deny: Iterable[str] = (),
+        approve: Approver | None = None,
+    ) -> None:
+        self._allow, self._ask, self._deny = _patterns("allow", allow), _patterns("ask", ask), _patterns("deny", deny)
+        if approve is not None:
+            require_callable(approve, "approve", "approve(tool, arguments)", (2,))
+            self._ask = self._ask or ("*",)
+        self.approve = approve
+
+    def rule_for(self, tool: Tool) -> Rule:
+        """What a call of this tool needs."""
+        for pattern in self._deny:
+            if fnmatchcase(tool.name, pattern):
+                return Rule("deny", pattern)
+        asked, allowed = _longest(self._ask, tool.name), _longest(self._allow, tool.name)
+        if asked is not None and (allowed is None or len(asked) >= len(allowed)):
+            return Rule("ask", asked)
+        return Rule(tool.approval) if allowed is None else Rule("allow", allowed)
+
+
+def _patterns(name: str, given: Iterable[str]) -> tuple[str, ...]:
+    patterns = (given,) if isinstance(given, str) else tuple(given)
+    for pattern in patterns:
+        if not isinstance(pattern, str) or not pattern:
+            raise UsageError(f"{name} has a pattern that is no name of a tool: {in_quotes(pattern)}")
+    if len(patterns) > MAX_PATTERNS:
+        raise UsageError(f"{name} has {len(patterns):,} patterns, more than {MAX_PATTERNS:,}")
+    return patterns
+
+
+def _longest(patterns: Iterable[str], name: str) -> str | None:
+    return max((p for p in patterns if fnmatchcase(name, p)), key=len, default=None)
+
+
+def require_callable(given: object, name: str, form: str, counts: tuple[int, ...]) -> int:
+    """How many arguments the callable takes, of these ``counts``; the first that fits.
+
+    Raises: UsageError: it is no callable, or takes none of these numbers.
+    """
+    if not callable(given) or isinstance(given, type):
+        raise UsageError(f"{name} must be a function {form}, not {in_quotes(given)}")
+    try:
+        signature = inspect.signature(given)
+    except (ValueError, TypeError):
+        return counts[0]
+    for count in counts:
+        try:
+            signature.bind(*range(count))
+        except TypeError:
+            continue
+        return count
+    raise UsageError(f"{name} must be a function {form}; its signature is another one")

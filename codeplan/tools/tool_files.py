@@ -1,0 +1,86 @@
+"""Reads tools and verifiers from Python files of the user: ``FILE.py``, ``FILE.py:NAME,…``, ``FILE.py:FUNCTION``.
+
+The file runs in this process, with the rights of the user who named it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from itertools import count
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from codeplan.errors import UsageError
+from codeplan.tools.python_tools import python_tools
+from codeplan.tools.tool import Tool
+from codeplan.untrusted.differences import nearest_name
+from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
+from codeplan.untrusted.values import in_quotes
+
+_numbers = count(1)
+_loaded: dict[Path, ModuleType] = {}
+
+
+def tools_of_file(given: str) -> tuple[Tool, ...]:
+    """The tools of ``FILE.py`` (its own public functions) or ``FILE.py:NAME,…`` (functions and objects).
+
+    Raises: UsageError: the file cannot be imported, or offers no such tool.
+    """
+    path, names = _split(given)
+    module = _load(path)
+    return python_tools(*(_member(module, path, name) for name in names) if names else (module,))
+
+
+def function_of_file(given: str, form: str) -> Any:
+    """The function that ``FILE.py:FUNCTION`` names. Raises: UsageError: there is none; ``form`` says what is wanted."""
+    path, names = _split(given)
+    if len(names) != 1:
+        raise UsageError(f"{in_quotes(given)} names no single function; write FILE.py:FUNCTION, a function {form}")
+    return _member(_load(path), path, names[0])
+
+
+def _split(given: str) -> tuple[Path, list[str]]:
+    file, _, names = given.partition(".py:")
+    if not names:
+        return Path(given), []
+    return Path(f"{file}.py"), [name.strip() for name in names.split(",") if name.strip()]
+
+
+def _load(path: Path) -> ModuleType:
+    """The file as a module, loaded once. What it imports from its own folder is found."""
+    known = _loaded.get(path.resolve())
+    if known is not None:
+        return known
+    if not path.is_file():
+        raise UsageError(f"there is no file {_shown(path)}; name a Python file: tools.py, or tools.py:NAME")
+    name = path.stem if path.stem not in sys.modules else f"{path.stem}_{next(_numbers)}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{_shown(path)} is no Python file; its name must end in .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up there
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.append(folder)  # for the file's own imports; it hides nothing that is installed
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        said = one_line(f"{type(error).__name__}: {message_text(error)}", MAX_REASON_CHARS)
+        raise UsageError(f"{_shown(path)} cannot be imported: {said}") from error
+    _loaded[path.resolve()] = module
+    return module
+
+
+def _member(module: ModuleType, path: Path, name: str) -> Any:
+    if not hasattr(module, name):
+        near = nearest_name(name, sorted(n for n in vars(module) if not n.startswith("_")))
+        hint = f"; did you mean {in_quotes(near)}?" if near else ""
+        raise UsageError(f"{_shown(path)} has no {in_quotes(name)}{hint}")
+    return getattr(module, name)
+
+
+def _shown(path: Path) -> str:
+    return in_quotes(str(path), MAX_REASON_CHARS)

@@ -1,0 +1,45 @@
+"""The user's verifier: it decides whether what a plan returned, and what its calls have done, reaches the goal."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeAlias
+
+from codeplan.errors import VerifierBroken
+from codeplan.tools.approvals import require_callable
+from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
+
+Verdict: TypeAlias = bool | str
+"""True: the goal is reached. A text says what is missing, and so does False without words."""
+
+MAX_VERDICT_CHARS = 2_000
+"""Maximum length of what a verifier says, in characters."""
+
+
+class Verifier:
+    """A function ``verify(value, tools)``, or ``verify(value)``, sync or async.
+
+    ``value`` is what the plan returned. ``tools`` has the tools as methods, for a look at the world; their calls count
+    nowhere. Raises: UsageError: the function takes neither two arguments nor one.
+    """
+
+    def __init__(self, verify: Callable[..., Verdict | Awaitable[Verdict]]) -> None:
+        self._verify = verify
+        self._count = require_callable(verify, "verify", "verify(value, tools)", (2, 1))
+
+    def judge(self, value: object, tools: object, finish: Callable[[object], object]) -> Verdict:
+        """The verdict; ``finish`` waits for an asynchronous one.
+
+        Raises: VerifierBroken: the function fails, or returns neither a bool nor a text.
+        """
+        try:
+            verdict: Any = finish(self._verify(value, tools) if self._count == 2 else self._verify(value))
+        except Exception as error:
+            said = one_line(message_text(error), MAX_REASON_CHARS)
+            raise VerifierBroken(f"the verifier failed: {type(error).__name__}: {said}") from error
+        if not isinstance(verdict, bool | str):
+            raise VerifierBroken(
+                f"the verifier returned a value of the type {type(verdict).__name__}; return True, False or a text "
+                "that says what is missing"
+            )
+        return verdict[:MAX_VERDICT_CHARS] if isinstance(verdict, str) else verdict

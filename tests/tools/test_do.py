@@ -1,0 +1,257 @@
+"""A goal reached with the user's own tools: verified, claimed, approved, refused, failed."""
+
+import json
+import textwrap
+
+import pytest
+from support.boxes import Replies
+
+import codeplan
+from codeplan.errors import Diverged, EnvironmentFailure, UsageError, VerifierBroken
+from codeplan.recording.events import ActionTaken, CallDecided, ToolFailed, ValueJudged
+from codeplan.recording.trace import Trace
+from codeplan.tools import ToolEnvironment, Toolset, python_tools
+from codeplan.tools.verification import Verifier
+from codeplan.types import Claimed, EnvironmentEnded, InfrastructureFailed, LastFailure, NotSolved, Success
+
+
+class Store:
+    def __init__(self):
+        self.rows = {"a": 3, "b": 4}
+
+    def get(self, key: str) -> int:
+        return self.rows[key]
+
+    def delete(self, key: str) -> None:
+        del self.rows[key]
+
+
+def plan(*lines):
+    body = textwrap.indent("\n".join(lines), "        ")
+    return f"```python\ndef solution(agent, start_from=1):\n    if start_from <= 1:\n{body}\n```"
+
+
+TOTAL = plan("total = agent.get('a') + agent.get('b')", "assert total > 0, 'Error in [Step 1]: none'", "return total")
+
+
+def do(*replies, tools=None, **options):
+    model = Replies(*replies)
+    result = codeplan.do("add up", tools=tools or Store(), model=model, **options)
+    return result, model
+
+
+def events(folder, *kinds):
+    return [e for e in Trace.read(folder / "trace.jsonl") if isinstance(e, kinds)]
+
+
+# ------------------------------------------------------------------ success
+
+
+def test_a_verified_value_is_a_success():
+    result, _ = do(TOTAL, verify=lambda value, tools: value == tools.get("a") + tools.get(key="b"))
+    assert (result.success, result.ending, result.value, result.variables) == (True, Success(), 7, {"total": 7})
+    assert (result.actions, result.model_calls, result.failure) == (2, 1, None)
+
+
+def test_without_a_verifier_the_end_is_claimed_and_no_success():
+    result, model = do(TOTAL)
+    assert (result.success, result.claim, result.value) == (False, True, 7)
+    assert result.ending == Claimed("the plan ran to its end; nobody verified the result")
+    assert model.purposes == ["plan"]
+
+
+async def says_why(value):
+    return True if value == 7 else f"{value} is not the sum"
+
+
+def test_a_verifier_that_says_why_has_the_plan_refined(tmp_path):
+    wrong = TOTAL.replace("+ agent.get('b')", "")
+    result, model = do(wrong, TOTAL, verify=says_why, out=tmp_path)
+    assert (result.success, result.value, model.purposes) == (True, 7, ["plan", "refine"])
+    assert "The result of the plan was not accepted: 3 is not the sum" in str(model.asked[1])
+    assert [e.verdict.success for e in events(tmp_path, ValueJudged)] == [False, True]
+
+
+def test_a_value_that_nobody_accepts_is_not_solved():
+    result, _ = do(TOTAL, verify=lambda value: False, tries=1)
+    assert (result.success, result.ending) == (False, NotSolved("no success in 1 tries"))
+
+
+@pytest.mark.parametrize(
+    ("verify", "why"),
+    [
+        (lambda value: None, "returned a value of the type NoneType; return True, False or a text"),
+        (lambda value: 1, "returned a value of the type int"),
+        (lambda value: {}[value], "the verifier failed: KeyError: 7"),
+    ],
+)
+def test_a_broken_verifier_ends_the_episode_and_is_never_a_success(verify, why, tmp_path):
+    with pytest.raises(VerifierBroken, match=why):
+        do(TOTAL, verify=verify, out=tmp_path)
+    (*_, end) = Trace.read(tmp_path / "trace.jsonl")
+    assert not end.result.success and isinstance(end.result.ending, InfrastructureFailed)
+
+
+@pytest.mark.parametrize("value", ["(1, {2}, [None])", "{1: float('inf')}", "2 ** 70", "'\\ud800'"])
+def test_the_result_is_json_and_equals_that_of_a_replay(value, tmp_path):
+    result, _ = do(plan(f"return {value}"), out=tmp_path, verify=lambda value: True)
+    assert json.loads(json.dumps(result.value)) == result.value
+    tools = ToolEnvironment("add up", Toolset(python_tools(Store())), verifier=Verifier(lambda value: False))
+    again = codeplan.replay(tmp_path, env=tools)
+    assert (again.success, again.value) == (True, result.value)
+
+
+# ------------------------------------------------------------------ failures
+
+
+def fail():
+    raise ConnectionError("no route")
+
+
+FAIL = plan("try:", "    agent.fail()", "except Exception as e:", "    print(e)", "return 1")
+
+
+def test_a_tools_exception_is_on_the_trace_with_its_traceback(tmp_path, capfd):
+    result, _ = do(FAIL, tools=fail, out=tmp_path)
+    (failed,) = events(tmp_path, ToolFailed)
+    assert (failed.tool, failed.error, failed.message) == ("fail", "ConnectionError", "no route")
+    assert "in fail" in failed.traceback and failed.traceback in capfd.readouterr().err
+    assert (result.value, result.failure) == (1, LastFailure("ConnectionError", "no route", tool="fail"))
+
+
+def test_tool_errors_can_stop_the_episode_at_the_first(tmp_path):
+    result, model = do(FAIL, tools=fail, tool_errors="stop", out=tmp_path)
+    assert (result.success, result.ending, model.purposes) == (False, EnvironmentEnded(), ["plan"])
+    assert result.value is None and "no route" in result.failure.message
+    assert len(events(tmp_path, ActionTaken)) == 1
+
+
+def test_a_failed_plan_is_named_in_the_result():
+    result, _ = do(plan("assert False, 'Error in [Step 1]: nothing'"), tries=1)
+    assert result.failure == LastFailure("AssertionError", "Error in [Step 1]: nothing", 1, 3)
+
+
+def test_a_replay_makes_no_call_and_an_episode_that_would_call_again_does_not_go_on(tmp_path):
+    called = []
+
+    def look():
+        called.append(1)
+        return fail()
+
+    source = plan("try:", "    agent.look()", "except Exception:", "    pass", "x = agent.look", "return 2")
+    do(source, tools=look, out=tmp_path / "run", deny=["nothing"])
+    env = ToolEnvironment("add up", Toolset(python_tools(look)))
+    assert codeplan.replay(tmp_path / "run", env=env).value == 2
+    assert called == [1]
+    at = next(e.seq for e in Trace.read(tmp_path / "run" / "trace.jsonl") if isinstance(e, ActionTaken)) + 1
+    with pytest.raises(EnvironmentFailure, match="its actions are real and would be done again"):
+        codeplan.fork(tmp_path / "run", at, tmp_path / "new", env=env, model=Replies(source))
+    assert called == [1]
+
+
+def test_methods_that_start_over_say_that_they_cannot():
+    with pytest.raises(EnvironmentFailure, match="no start to go back to"):
+        do(plan("agent.get('a')", "assert False"), TOTAL, after_failure="restart")
+
+
+# ------------------------------------------------------------------ approvals
+
+
+DELETE = plan(
+    "agent.get('a')", "try:", "    agent.delete('a')", "except OSError as e:", "    return str(e)", "return 'done'"
+)
+
+
+def decisions(folder):
+    return [(e.tool, e.allowed, e.by, e.pattern) for e in events(folder, CallDecided)]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "value", "decided"),
+    [
+        ({}, "done", []),
+        ({"deny": "del*"}, "PermissionError: the user does not allow delete", [("delete", False, "pattern", "del*")]),
+        (
+            {"ask": ["delete"]},
+            "PermissionError: delete needs the user's approval, and there is nobody to ask; --allow delete would allow it",
+            [("delete", False, "nobody", "delete")],
+        ),
+        (
+            {"ask": "*", "allow": ["get", "delete"]},
+            "done",
+            [("get", True, "pattern", "get"), ("delete", True, "pattern", "delete")],
+        ),
+        (
+            {"allow": "delete", "deny": "d*"},
+            "PermissionError: the user does not allow delete",
+            [("delete", False, "pattern", "d*")],
+        ),
+        (
+            {"allow": "delet?", "ask": "delete", "approve": lambda tool, arguments: True},
+            "done",
+            [("delete", True, "approver", "delete")],
+        ),
+    ],
+    ids=["own tools are allowed", "deny", "ask nobody", "the longer pattern", "deny wins", "ask wins"],
+)
+def test_patterns_decide_about_calls_and_each_decision_is_on_the_trace(patterns, value, decided, tmp_path):
+    store = Store()
+    result, _ = do(DELETE, tools=store, out=tmp_path, **patterns)
+    assert (result.value, decisions(tmp_path)) == (value, decided)
+    assert ("a" not in store.rows) == (value == "done")
+
+
+def test_whoever_approves_sees_the_call_and_is_asked_about_all_without_a_pattern(tmp_path):
+    asked = []
+
+    async def approve(tool, arguments):
+        asked.append((tool, dict(arguments)))
+        return tool == "get"
+
+    result, _ = do(DELETE, approve=approve, out=tmp_path)
+    assert asked == [("get", {"key": "a"}), ("delete", {"key": "a"})]
+    assert result.value == "PermissionError: the user did not approve this call of delete"
+    assert [d[:3] for d in decisions(tmp_path)] == [("get", True, "approver"), ("delete", False, "approver")]
+
+
+def test_only_true_approves():
+    store = Store()
+    result, _ = do(DELETE, tools=store, ask="delete", approve=lambda tool, arguments: "no")
+    assert "did not approve" in result.value and "a" in store.rows
+
+
+# ------------------------------------------------------------------ bad input
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"goal": "  "}, "the goal is empty"),
+        ({"tools": []}, "there are no tools"),
+        ({"tools": 3}, "a value of the type int offers no tools"),
+        ({"tools": "missing.py"}, "there is no file 'missing.py'"),
+        ({"verify": 3}, r"verify must be a function verify\(value, tools\), not 3"),
+        ({"verify": lambda: True}, "its signature is another one"),
+        ({"verify": "missing.py:f"}, "there is no file 'missing.py'"),
+        ({"approve": lambda tool: True}, r"approve must be a function approve\(tool, arguments\)"),
+        ({"deny": [""]}, "deny has a pattern that is no name of a tool: ''"),
+        ({"allow": [3]}, "allow has a pattern that is no name"),
+        ({"tool_errors": "ignore"}, "tool_errors is plan or stop, not 'ignore'"),
+        ({"model": "scripted"}, "the scripted stand-in knows codeplan's own environments only"),
+        ({"nonsense": 1}, "there is no setting 'nonsense' here"),
+    ],
+    ids=lambda v: next(iter(v)) if isinstance(v, dict) else "",
+)
+def test_wrong_input_is_refused_in_a_sentence(options, why):
+    given = {"goal": "add up", "tools": Store(), "model": Replies(TOTAL)} | options
+    with pytest.raises(UsageError, match=why) as caught:
+        codeplan.do(given.pop("goal"), **given)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_difference_from_the_recording_is_found(tmp_path):
+    do(TOTAL, out=tmp_path)
+    lines = (tmp_path / "trace.jsonl").read_text().replace('"value":7', '"value":8')
+    (tmp_path / "trace.jsonl").write_text(lines)
+    with pytest.raises(Diverged, match="result was"):
+        codeplan.replay(tmp_path, env=ToolEnvironment("add up", Toolset(python_tools(Store()))))

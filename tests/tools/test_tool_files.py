@@ -1,0 +1,80 @@
+"""Tools and verifiers from files of the user."""
+
+import pytest
+
+from codeplan.errors import UsageError
+from codeplan.tools.tool_files import function_of_file, tools_of_file
+
+SOURCE = """
+from __future__ import annotations
+import dataclasses
+from math import sqrt
+from neighbour import helper
+
+@dataclasses.dataclass
+class Hit:
+    name: str
+
+def find(query: str) -> Hit:
+    return Hit(helper(query))
+
+def verify(value, tools):
+    return True
+
+class Store:
+    def get(self, key: str) -> str:
+        return key
+
+store = Store()
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    (tmp_path / "neighbour.py").write_text("def helper(x): return x + '!'")
+    (tmp_path / "my tools.py").write_text(SOURCE)
+    return str(tmp_path / "my tools.py")
+
+
+def test_a_files_own_functions_are_tools(file):
+    tools = tools_of_file(file)
+    assert [t.name for t in tools] == ["find", "verify"]
+    assert (tools[0].method.signature, tools[0].call({"query": "a"}).name) == ("(query: str) -> Hit", "a!")
+
+
+def test_names_choose_functions_and_objects(file):
+    assert [t.name for t in tools_of_file(f"{file}:store, find")] == ["get", "find"]
+    assert function_of_file(f"{file}:verify", "f(x)")(1, 2) is True
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        (":fnd", "has no 'fnd'; did you mean 'find'"),
+        (":Store", "Store is a class; give an object of it"),
+        (":sqrt,missing", "has no 'missing'"),
+    ],
+)
+def test_what_a_file_lacks_is_named(file, name, why):
+    with pytest.raises(UsageError, match=why):
+        tools_of_file(file + name)
+
+
+@pytest.mark.parametrize(
+    "text", ["def (", "1 / 0", "import missing_module", "exit(3)", "raise KeyboardInterruptLike", "\0"]
+)
+def test_a_file_that_does_not_import_is_refused_in_a_sentence(tmp_path, text):
+    (tmp_path / "broken.py").write_text(text)
+    with pytest.raises(UsageError, match="cannot be imported: ") as caught:
+        tools_of_file(str(tmp_path / "broken.py"))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_without_functions_a_folder_and_another_kind_of_file_are_refused(tmp_path):
+    (tmp_path / "empty.py").write_text("x = 3")
+    (tmp_path / "notes.txt").write_text("x = 3")
+    for name, why in (("empty.py", "no public functions"), ("", "there is no file"), ("notes.txt", "must end in .py")):
+        with pytest.raises(UsageError, match=why):
+            tools_of_file(str(tmp_path / name))
+    with pytest.raises(UsageError, match="names no single function; write FILE.py:FUNCTION"):
+        function_of_file(str(tmp_path / "empty.py"), "f(x)")
