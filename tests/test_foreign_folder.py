@@ -28,7 +28,7 @@ RUNS = ("address", "routes", "file", "program", "limits", "prompts", "data", "ty
 COMMANDS: dict[str, list[list[str]]] = {
     "run": [["household", "-q"], ["household", "--method", "react", "-q", "--json"]],
     "do": [
-        ["look", "--tools", "tools.py", "-q", "--json"],
+        ["look", "--tools", "plan.py", "-q", "--json"],
         ["look", "--tools", "plan.py", "--verify", "evil.py:verify"],
     ],
     "learn": [["household", "-n", "1", "--out", "learnt"]],

@@ -17,7 +17,9 @@ from codeplan.types import Checkpoint, Diagnostic, Fix, Message, Result, Usage
 from codeplan.untrusted.values import in_quotes
 
 Tone = Literal["heading", "start", "step", "good", "bad", "warning", "quiet", "plain"]
-Role = Literal["start", "action", "observation", "question", "answer", "reply", "failure", "output", "note"]
+Role = Literal[
+    "start", "action", "observation", "question", "answer", "reply", "failure", "traceback", "output", "note"
+]
 
 
 class TextBlock(msgspec.Struct, frozen=True):
@@ -225,7 +227,7 @@ def _episode_view(event: Event) -> EventView:
             return EventView(f"A call of {event.tool} was {decided} {by}", "quiet" if event.allowed else "warning")
         case events.ToolFailed():
             title = f"The tool {event.tool} failed: {event.error}"
-            return EventView(title, "bad", blocks=(TextBlock("failure", event.traceback),))
+            return EventView(title, "bad", blocks=(TextBlock("traceback", event.traceback),))
         case events.ValueJudged():
             return _judged_view(event)
         case events.SpanOpened():

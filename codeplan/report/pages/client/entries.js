@@ -26,7 +26,7 @@ function unfolding(title, of, aside, ...children) {
   return details;
 }
 
-const TEXT_TAGS = { failure: "pre", output: "pre", reply: "pre" };
+const TEXT_TAGS = { failure: "pre", traceback: "pre", output: "pre", reply: "pre" };
 
 const BLOCKS = {
   text: (block, item, id, at) => {

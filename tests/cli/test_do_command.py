@@ -1,0 +1,142 @@
+"""``codeplan do`` with a model at an endpoint: what it prints, asks and exits with."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+from support.reply_server import endpoint as endpoint
+from support.reply_server import reply
+
+from codeplan.cli import main
+
+TOOLS = '''
+rows = {"a": 3}
+
+def get(key: str) -> int:
+    """A row's value."""
+    return rows[key]
+
+def delete(key: str) -> None:
+    del rows[key]
+'''
+PLAN = """```python
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        x = agent.get('a')
+        agent.delete('a')
+        assert x
+    return {'x': (x, None)}
+```"""
+CHECKS = """
+def verify(value, tools):
+    return value["x"][0] == 3
+
+def verify_none():
+    return True
+
+number = 3
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, endpoint):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    (tmp_path / "tools.py").write_text(TOOLS)
+    (tmp_path / "checks.py").write_text(CHECKS)
+    endpoint.answer(reply(PLAN))
+    return tmp_path
+
+
+@pytest.fixture
+def do(folder, endpoint, capsys):
+    """Runs the command; returns the exit code, and what it wrote to both outputs."""
+
+    def run(*arguments, goal="add up", tools="tools.py"):
+        named = ["--tools", tools] if tools else []
+        code = main(["do", goal, *named, "--model", "tiny", "--base-url", endpoint.url, *arguments])
+        written = capsys.readouterr()
+        return code, written.out, written.err
+
+    return run
+
+
+def test_a_verified_result_is_printed_as_json(do):
+    code, out, err = do("--verify", "checks.py:verify", "-q")
+    assert (code, err) == (0, "")
+    assert json.loads(out[out.index("{") :]) == {"x": [3, None]}
+
+
+def test_a_claimed_result_is_no_success(do, folder):
+    code, out, _ = do("--json", "--out", "run")
+    result = json.loads(out)
+    assert (code, result["success"], result["ending"]["type"]) == (1, False, "claimed")
+    assert (result["value"], result["variables"]) == ({"x": [3, None]}, {"x": 3})
+    assert (folder / "run" / "trace.jsonl").is_file()
+
+
+def test_what_is_refused_is_named_with_the_flag_that_allows_it(do, endpoint):
+    code, out, _ = do("--ask", "delete", "--set", "tries=1")
+    assert code == 1
+    assert "A call of delete was refused because there was nobody to ask" in out
+    assert "--allow delete would allow it" in out
+    code, out, _ = do("--deny", "del*", "--set", "tries=1")
+    assert "A call of delete was refused by the pattern del*" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"goal": " "}, "the goal is empty; say in a sentence what is to be done"),
+        ({"tools": None}, "there are no tools; name a Python file with --tools FILE.py"),
+        ({"tools": "missing.py"}, "there is no file 'missing.py'"),
+        ({"tools": "tools.py:gte"}, "'tools.py' has no 'gte'; did you mean 'get'?"),
+        ({"tools": "checks.py:number"}, "a value of the type int offers no tools"),
+        (
+            {"verify": "checks.py:verify_none"},
+            "verify must be a function verify(value, tools); its signature is another one",
+        ),
+        ({"verify": "checks.py:number"}, "verify must be a function verify(value, tools), not 3"),
+        ({"verify": "checks.py"}, "'checks.py' names no single function; write FILE.py:FUNCTION"),
+        ({"deny": ""}, "deny has a pattern that is no name of a tool: ''"),
+    ],
+    ids=lambda v: next(iter(v.values())) if isinstance(v, dict) else "",
+)
+def test_bad_input_ends_in_a_sentence_and_exit_code_2(do, endpoint, options, sentence):
+    named = {name: options.pop(name) for name in ("verify", "deny") if name in options}
+    code, out, err = do(*(part for name, value in named.items() for part in (f"--{name}", value)), **options)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"codeplan: {sentence}") and err.count("\n") == 1
+    assert endpoint.asked == []
+
+
+def test_the_stand_in_is_refused(folder, capsys):
+    assert main(["do", "add up", "--tools", "tools.py"]) == 2
+    assert "the scripted stand-in knows codeplan's own environments only" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 1), ("\n", 1)])
+def test_on_a_terminal_it_asks(folder, endpoint, answer, code):
+    ours, theirs = pty.openpty()
+    flags = ["--ask", "delete", "--verify", "checks.py:verify", "--set", "tries=1", "--model", "tiny", "-q"]
+    command = [sys.executable, "-m", "codeplan", "do", "add up", "--tools", "tools.py", *flags]
+    process = subprocess.Popen(
+        [*command, "--base-url", endpoint.url],
+        stdin=theirs,
+        stderr=theirs,
+        stdout=subprocess.PIPE,
+        cwd=folder,
+        env=os.environ,
+    )
+    os.close(theirs)
+    shown = b""
+    while b"[y/N]" not in shown:
+        shown += os.read(ours, 1_000)
+    os.write(ours, answer.encode())
+    assert process.wait(60) == code
+    process.stdout.close()
+    os.close(ours)
+    assert b"The plan calls delete(key='a')" in shown
