@@ -13,7 +13,8 @@ import msgspec
 from codeplan.recording import events
 from codeplan.recording.events import Event
 from codeplan.report.summary import model_label
-from codeplan.types import Checkpoint, Diagnostic, Fix, Message, Result, Usage
+from codeplan.report.tool_texts import describe_decision
+from codeplan.types import Checkpoint, Diagnostic, Fix, Message, Observation, Result, Usage
 from codeplan.untrusted.values import in_quotes
 
 Tone = Literal["heading", "start", "step", "good", "bad", "warning", "quiet", "plain"]
@@ -222,14 +223,14 @@ def _episode_view(event: Event) -> EventView:
             blocks = (TextBlock("action", event.action), TextBlock("observation", seen.text), *ended)
             return EventView(tone="good" if seen.success else "plain", blocks=blocks)
         case events.CallDecided():
-            decided = "allowed" if event.allowed else "refused"
-            by = _DECIDERS[event.by].format(pattern=event.pattern)
-            return EventView(f"A call of {event.tool} was {decided} {by}", "quiet" if event.allowed else "warning")
+            return EventView(describe_decision(event), "quiet" if event.allowed else "warning")
         case events.ToolFailed():
-            title = f"The tool {event.tool} failed: {event.error}"
-            return EventView(title, "bad", blocks=(TextBlock("traceback", event.traceback),))
-        case events.ValueJudged():
-            return _judged_view(event)
+            trace = (TextBlock("traceback", event.traceback),)  # on a terminal it stands on standard error
+            return EventView(f"The tool {event.tool} failed: {event.error}", "bad", blocks=trace)
+        case events.ValueJudged(verdict=None):
+            return EventView("Nobody verified the result", "warning")
+        case events.ValueJudged(verdict=Observation(text=text, success=success)):
+            return EventView(tone="good" if success else "bad", blocks=(TextBlock("note", text),))
         case events.SpanOpened():
             return EventView(f"{event.kind} {event.name}", "heading")
         case events.SkillsChosen():
@@ -243,20 +244,6 @@ def _episode_view(event: Event) -> EventView:
             return EventView(blocks=(ResultBlock(event.result, event.broken_off),))
         case _:  # the end of a span shows nothing
             return EventView()
-
-
-def _judged_view(event: events.ValueJudged) -> EventView:
-    verdict = event.verdict
-    if verdict is None:
-        return EventView("Nobody verified the result", "warning")
-    return EventView(tone="good" if verdict.success else "bad", blocks=(TextBlock("observation", verdict.text),))
-
-
-_DECIDERS = {
-    "pattern": "by the pattern {pattern}",
-    "approver": "by the user",
-    "nobody": "because there was nobody to ask",
-}
 
 
 def _episode_started_view(event: events.EpisodeStarted) -> EventView:

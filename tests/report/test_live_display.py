@@ -10,6 +10,7 @@ from rich.console import Console
 
 from codeplan.recording.events import (
     ActionTaken,
+    CallDecided,
     EnvironmentReset,
     EpisodeEnded,
     EpisodeStarted,
@@ -28,6 +29,8 @@ from codeplan.recording.events import (
     StepEntered,
     TextPrinted,
     TextsEmbedded,
+    ToolFailed,
+    ValueJudged,
     WarningIssued,
 )
 from codeplan.report.live import LiveDisplay, SummaryDisplay
@@ -349,3 +352,14 @@ def test_an_embedding_call_is_one_line() -> None:
         TextsEmbedded(model="small", texts=3, digest="", seconds=0.1)
     )
     assert "1 text to" in shown(TextsEmbedded(model="small", texts=1, digest="", seconds=0.1))
+
+
+def test_decisions_about_tools_their_failures_and_verdicts_are_shown():
+    assert "A call of send was refused by the pattern s*" in shown(
+        CallDecided(tool="send", allowed=False, by="pattern", pattern="s*")
+    )
+    assert "A call of send was allowed by the user" in shown(CallDecided(tool="send", allowed=True, by="approver"))
+    failed = shown(ToolFailed(tool="send", error="OSError", message="no", traceback="Traceback of send"))
+    assert "The tool send failed: OSError" in failed and "Traceback" not in failed
+    assert "Nobody verified the result" in shown(ValueJudged(verdict=None))
+    assert "not accepted: 3" in shown(ValueJudged(verdict=Observation("not accepted: 3")))
