@@ -7,6 +7,7 @@ import pytest
 
 from codeplan.sandbox import Sandbox
 from codeplan.sandbox.analysis.fixes.mending import mend_plan
+from codeplan.sandbox.host.reply_merging import MergedReply
 from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter, Rejected
 
 PAGE = (Path(__file__).parents[3] / "docs" / "plans.md").read_text()
@@ -34,6 +35,12 @@ def test_the_example_at_the_top_passes_without_fix_or_warning() -> None:
     found = Sandbox().check(source, API)
     assert not isinstance(found, Rejected)
     assert (found.source, found.fixes, found.warnings) == (source, (), ())
+
+
+def test_a_reply_of_steps_makes_the_plan_that_the_page_shows() -> None:
+    chapter = PAGE[PAGE.index("## Changing some steps") :]
+    before, reply, wanted = re.findall(r"```python\n(.*?)```", chapter, re.DOTALL)[:3]
+    assert Sandbox().merge_reply(reply, before) == MergedReply(wanted, (2, 3))
 
 
 @pytest.mark.parametrize("rule", rules("What is fixed"))
