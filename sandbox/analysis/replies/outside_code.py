@@ -53,13 +53,19 @@ class Layout(msgspec.Struct, frozen=True):
     """A plan's statements outside the steps: the first ``around`` stand around ``solution``, those below ``first``
     before its first step.
 
-    ``step_names`` are set by steps alone.
+    ``step_names`` are set by steps alone. ``index`` has the statements by the names that they set.
     """
 
     statements: tuple[Statement, ...]
     around: int
     first: int
     step_names: frozenset[str]
+    index: dict[str, list[int]]
+
+    @property
+    def inside_names(self) -> frozenset[str]:
+        """The names that are known in ``solution`` alone."""
+        return frozenset(name for s in self.statements[self.around :] for name in s.names) | ACTING_NAMES
 
 
 def place_statements(layout: Layout, given: Sequence[tuple[Statement, int | None]]) -> OutsideCode:
@@ -73,9 +79,9 @@ def place_statements(layout: Layout, given: Sequence[tuple[Statement, int | None
     fronts: dict[int, list[Statement]] = {}
     backs: dict[int, list[Statement]] = {}
     found = OutsideCode((), [], {}, [])
-    place = found.new
+    place, inside = found.new, layout.inside_names
     for statement, number in given:
-        home = _find_home(statement, layout, redefined)
+        home = _find_home(statement, layout, redefined, inside)
         if statement.is_idle or statement.code in known:
             continue
         if statement.is_return:
@@ -112,20 +118,30 @@ def _in_layout_of(old: Statement, statements: list[Statement]) -> list[Statement
     return [msgspec.structs.replace(first, node=with_layout(first.node, old.node)), *statements[1:]]
 
 
-def _find_home(new: Statement, layout: Layout, redefined: Redefinitions) -> tuple[int, bool] | None:
-    """Return the statement of the plan at which ``new`` belongs, and whether that is behind it; None without one."""
-    inside = frozenset(name for s in layout.statements[layout.around :] for name in s.names) | ACTING_NAMES
-    start = layout.around if new.reads & inside else 0  # outside solution those names are not known
+def _find_home(
+    new: Statement, layout: Layout, redefined: Redefinitions, inside: frozenset[str]
+) -> tuple[int, bool] | None:
+    """Return the statement of the plan at which ``new`` belongs, and whether that is behind it; None without one.
+
+    The ``inside`` names are not known outside ``solution``.
+    """
+    start = layout.around if new.reads & inside else 0
     end = layout.first if new.is_function else len(layout.statements)
-    related = [i for i in range(start, end) if _related(new, layout.statements[i])]
+    near = sorted({i for name in new.names for i in layout.index.get(name, ()) if start <= i < end})
+    related = [i for i in near if layout.statements[i].head == new.head]
     replaced = [i for i in related if redefined.replaces(layout.statements[i])]
     if replaced:
         return replaced[0], False
     return (related[-1], True) if related else None
 
 
-def _related(new: Statement, old: Statement) -> bool:
-    return old.head == new.head if new.head or old.head else bool(new.names & old.names)
+def index_by_name(statements: Sequence[Statement]) -> dict[str, list[int]]:
+    """Return the places of the statements by the names that they set."""
+    found: dict[str, list[int]] = {}
+    for place, statement in enumerate(statements):
+        for name in statement.names:
+            found.setdefault(name, []).append(place)
+    return found
 
 
 def order_by_need(statements: Sequence[Statement]) -> list[Statement]:

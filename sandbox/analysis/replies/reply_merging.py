@@ -9,7 +9,13 @@ from typing import Any
 import libcst as cst
 
 from codeplan.sandbox.analysis.replies.broken_plans import leave_out_parts
-from codeplan.sandbox.analysis.replies.outside_code import Layout, OutsideCode, order_by_need, place_statements
+from codeplan.sandbox.analysis.replies.outside_code import (
+    Layout,
+    OutsideCode,
+    index_by_name,
+    order_by_need,
+    place_statements,
+)
 from codeplan.sandbox.analysis.replies.plan_parts import Part, PlanParts, is_solution, split_parts, split_plan
 from codeplan.sandbox.analysis.replies.statements import Statement, describe_statement, with_layout, with_space
 from codeplan.sandbox.analysis.replies.step_reply import StepReply, parse_steps, read_reply
@@ -50,7 +56,8 @@ def merge_parts(plan: PlanParts, reply: StepReply) -> cst.Module:
     first = next(i for i, p in enumerate(plan.body) if p.number is not None)
     inside = [p.statement for p in plan.body if p.statement]
     before = len(plan.around) + sum(p.statement is not None for p in plan.body[:first])
-    layout = Layout((*plan.around, *inside), len(plan.around), before, _step_names(plan, reply))
+    old = (*plan.around, *inside)
+    layout = Layout(old, len(plan.around), before, _step_names(plan, reply), index_by_name(old))
     outside = place_statements(layout, _statements_with_numbers(reply))
     groups = iter(outside.groups[before:])
     parts = [(p, next(groups) if p.statement else []) for p in plan.body[first:]]
