@@ -45,8 +45,10 @@ class Lock:
     def tasks(self, split):
         return [Task("door/1", "lock", "open", "open the door")]
 
+    resets = 0
+
     def reset(self, task):
-        self.turned = False
+        self.turned, self.resets = False, self.resets + 1
         return Observation("A door.")
 
     def step(self, action):
@@ -192,12 +194,14 @@ GROWN = """def solution(agent, start_from=1):
 def test_a_plan_that_grew_is_a_skill_that_asks_for_nothing_more(library, keeps_its_replans):
     first, second = (GROWN[: GROWN.index(f"    if start_from <= {k}:")] for k in (2, 3))
     last = GROWN if keeps_its_replans else GROWN.replace("        replan('what is to be seen')\n", "")
-    runner = CurationRunner(Lock(), Replies(first, second, last))
+    lock = Lock()
+    runner = CurationRunner(lock, Replies(first, second, last))
     task = runner.tasks("test")[0]
     ran = runner.run_planner(task, "first")
     assert (ran.result.success, ran.result.refinements) == (True, 2)
     skill = acquire_skill(runner, library, ran)
     assert skill is not None
+    assert lock.resets == 2  # the episode and one proof: the first candidate is right
     assert "replan" not in skill.plan
     again = runner.run_plan(skill.plan, task, "again").result
     assert (again.success, again.actions, again.model_calls) == (True, 3, 0)
