@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from typing import Any
 
 import pytest
@@ -63,6 +64,17 @@ def test_sixty_characters_of_a_type_s_name_are_shown() -> None:
 )
 def test_elements_of_a_set_stand_in_order(elements: set[Any], text: str) -> None:
     assert value_text(elements, 200) == text
+
+
+def test_a_hundred_characters_of_an_element_decide_its_place() -> None:
+    elements = {("x" * 97 + letter,) for letter in "hgfedcba"}  # the letter is the hundredth character
+    shown = [text[0] for text in value_text(elements, 2_000).split("x" * 97)[1:]]
+    assert "".join(shown) == "abcdefgh"
+
+
+def test_the_factory_of_a_defaultdict_is_named_by_its_kind() -> None:
+    shown = [value_text(defaultdict(made), 100) for made in (list, None, lambda: 1, len)]
+    assert shown == [f"defaultdict({name}, {{}})" for name in ("list", "None", "function", "function")]
 
 
 def test_a_container_is_written_again_up_to_the_length_of_its_mark() -> None:
