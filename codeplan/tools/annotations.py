@@ -91,8 +91,8 @@ class TypeWriter:
             return self.text(arguments[-1])
         if issubclass(origin, Generator | AsyncGenerator):
             arguments = arguments[:1]
-        shown = ("..." if a is Ellipsis else self._argument(a) for a in arguments)
-        return f"{_class_name(origin)}[{', '.join(shown)}]"
+        shown = ", ".join("..." if a is Ellipsis else self._argument(a) for a in arguments)
+        return f"{_class_name(origin)}[{shown}]" if shown else _class_name(origin)
 
     def _argument(self, argument: Any) -> str:
         return f"[{', '.join(map(self.text, argument))}]" if isinstance(argument, list) else self.text(argument)

@@ -110,14 +110,14 @@ class ToolEnvironment:
             result = self._finish(tool.call(arguments))
         except CodeplanError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self._report_failure(tool, error) from None
         try:
             return Observation(wire.result_text(result))
         except wire.NotPlain as reason:
             raise AgentError(f"{tool.name} returned {reason}", "ValueError") from None
 
-    def _report_failure(self, tool: Tool, error: Exception) -> AgentError:
+    def _report_failure(self, tool: Tool, error: Exception | SystemExit) -> AgentError:
         """Show the developer the traceback, on standard error and in the trace; returns the error for the plan."""
         trace, for_plan = traceback_text(error), error_for_plan(error)
         echo(f"The tool {tool.name} failed:\n{trace}", err=True)

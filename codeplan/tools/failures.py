@@ -9,7 +9,7 @@ MAX_MESSAGE_CHARS = 2_000
 """Maximum length of what a plan reads of an exception, in characters."""
 
 
-def error_for_plan(error: Exception) -> AgentError:
+def error_for_plan(error: Exception | SystemExit) -> AgentError:
     """The error as the plan receives it: as its nearest built-in base, and with its name if that differs."""
     name = type(error).__name__
     base = next(c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins")

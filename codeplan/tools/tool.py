@@ -49,6 +49,8 @@ class Tool:
     def __post_init__(self) -> None:
         if fault := name_fault(self.name):
             raise UsageError(f"a tool cannot have the name {in_quotes(self.name)}: {fault}")
+        if any(p.name == "_agent_" for p in self.method.parameters):
+            raise UsageError(f"the tool {self.name} has a parameter _agent_, which stands for the agent; rename it")
         object.__setattr__(self, "signature", _signature(self.method))
 
     def require_fit(self, arguments: Mapping[str, Any]) -> None:

@@ -116,6 +116,10 @@ class _Writer:
             raise NotPlain(f"a value that contains itself, or is nested deeper than {MAX_DEPTH}")
         if value is None or type(value) in (bool, str, float):
             return value
+        if type(value) is list:  # the common containers first: the checks below are slow
+            return self._list(value, depth + 1)
+        if type(value) is dict:
+            return self._dict(value.items(), depth + 1)
         if isinstance(value, Enum):
             return self.write(value.value, depth + 1)
         if isinstance(value, str):

@@ -18,7 +18,7 @@ _LEADING_FOLDERS = tuple(
 """Where the code stands that leads to the other code."""
 
 
-def traceback_text(error: Exception) -> str:
+def traceback_text(error: Exception | SystemExit) -> str:
     """The traceback from the other code on, within MAX_TRACEBACK_CHARS; its end, if that is too long."""
     try:
         shown = traceback.TracebackException(type(error), error, _own_part(error.__traceback__), limit=-_MAX_FRAMES)

@@ -6,7 +6,8 @@ import enum
 import functools
 import math
 import types
-from collections.abc import Iterator
+import typing
+from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
@@ -115,6 +116,7 @@ def marked(a: int, b: int = 0, /, c: float = 1.5, *rest: str, d: bool = False, *
 def chosen(mode: Literal["a", "b"], level: Level = Level.HIGH) -> Colour | None: ...
 def dated(day: datetime.date, path: Path = Path("x")) -> Iterator[datetime.datetime]: ...
 async def later(x: "dict[str, Any]") -> list[Point]: ...
+def bare(x: list, y: typing.List, z: Hashable = 1, **more): ...  # noqa: UP006
 def unknown(x: "Missing", y: "int" = 3): ...  # noqa: F821
 
 
@@ -126,6 +128,7 @@ def unknown(x: "Missing", y: "int" = 3): ...  # noqa: F821
         (chosen, "(mode: Literal['a', 'b'], level: Level = 2) -> Colour | None"),
         (dated, "(day: date, path: Path = ...) -> list[datetime]"),
         (later, "(x: dict[str, object]) -> list[Point]"),
+        (bare, "(x: list, y: list, z: Hashable = 1, **more)"),
         (unknown, "(x: Missing, y: int = 3)"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
@@ -214,6 +217,7 @@ def test_a_parameter_that_no_data_can_stand_for_keeps_its_default():
 def takes_store(store: Store): ...
 def report(): ...
 def _private(): ...
+def takes_agent(_agent_): ...
 
 
 @pytest.mark.parametrize(
@@ -222,6 +226,7 @@ def _private(): ...
         (takes_store, "plain data cannot stand for the type of its parameter store, Store"),
         (report, "the agent has a method of this name itself"),
         (_private, "private"),
+        (takes_agent, "has a parameter _agent_, which stands for the agent"),
         (lambda: 1, "no Python name"),
         (max, "the signature of max cannot be read"),
         (Store, "Store is a class; give an object of it, such as Store()"),
