@@ -29,7 +29,7 @@ from sandbox_plans import (
     run_plainly,
     runners,
 )
-from sandbox_use import crowd, leaks, memory
+from sandbox_use import crowd, leaks, memory, processor_milliseconds, zygote_pid
 
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.host import launcher
@@ -137,6 +137,30 @@ def checks(rounds: int) -> None:
         milliseconds(lambda: Sandbox().check(LONG, InstantAgent), max(1, rounds // 4)),
     )
     show("three steps", milliseconds(lambda: Sandbox().check(THREE_STEPS, InstantAgent), max(1, rounds // 4)))
+    libcst_part(max(1, rounds // 4))
+
+
+def libcst_part(rounds: int) -> None:
+    """What libcst adds to a check: each round checks once with and once without it."""
+    usual, without = launcher.check_workers, launcher.WorkerLauncher("sandbox_without_libcst")
+    entries = {usual: "cage.check_zygote", without: "sandbox_without_libcst"}
+    times: dict[launcher.WorkerLauncher, list[float]] = {usual: [], without: []}
+    used: dict[launcher.WorkerLauncher, float] = {}
+    try:
+        for i in range(-3, rounds):
+            for workers, found in times.items():
+                launcher.check_workers = workers  # type: ignore[misc]  # what the sandbox uses from now on
+                duration = milliseconds(lambda: Sandbox().check(LONG, InstantAgent), 1)
+                found += duration if i >= 0 else []
+                used[workers] = used[workers] if i > 0 else processor_milliseconds(zygote_pid(entries[workers]))
+        spent = [processor_milliseconds(zygote_pid(entries[workers])) - used[workers] for workers in times]
+    finally:
+        launcher.check_workers = usual  # type: ignore[misc]
+        without.close()
+    show("of it libcst", sorted(a - b for a, b in zip(*times.values(), strict=True)), limit="4")
+    each = 3 * (rounds - 1)  # a measurement has two rounds before it
+    added, whole = (spent[0] - spent[1]) / each, spent[0] / each
+    print(f"  {'of it libcst, processor time':44} {added:9.3f} {'':9} ms   of {whole:.3f}")
 
 
 def loops(rounds: int) -> None:

@@ -45,7 +45,7 @@ def memory() -> None:
 
         def look(found: list[int] = found) -> None:
             time.sleep(0.05)  # meanwhile the next worker is forked; it is the younger of the two
-            workers = [pid for pid in below(_zygote()) if not is_first_of_namespace(pid)]
+            workers = [pid for pid in below(zygote_pid("cage.run_zygote")) if not is_first_of_namespace(pid)]
             found.append(private_kilobytes(min(workers, key=_age)))
 
         try:
@@ -55,9 +55,17 @@ def memory() -> None:
             print(f"  {name:44}   cannot be read: the benchmark must be root")
 
 
-def _zygote() -> int:
-    """The zygote for runs."""
-    return next(pid for pid in below(os.getpid()) if b"cage.run_zygote" in Path(f"/proc/{pid}/cmdline").read_bytes())
+def zygote_pid(entry: str) -> int:
+    """The zygote of this process that runs the module ``entry``."""
+    named = os.fsencode(entry)
+    return next(pid for pid in below(os.getpid()) if named in Path(f"/proc/{pid}/cmdline").read_bytes())
+
+
+def processor_milliseconds(pid: int) -> float:
+    """The processor time of a process and of its ended children so far."""
+    time.sleep(0.1)  # until it has collected them
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return 1000 * sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def _age(pid: int) -> int:

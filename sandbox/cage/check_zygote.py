@@ -48,12 +48,6 @@ _API: Final = AgentApi(
 )
 
 
-def main(control_fd: int) -> NoReturn:
-    """Serve as the zygote for checks."""
-    lean_libcst.install()
-    zygote.main(control_fd, WorkerRole(frames.CheckJob(_SAMPLE, _API), serve_check, fresh_heap=True))
-
-
 def serve_check(link: HostLink, job: WorkerJob, timer: PlanTimer) -> None:
     """Answer a CheckJob; ignore any other job."""
     if not isinstance(job, frames.CheckJob):
@@ -67,6 +61,16 @@ def serve_check(link: HostLink, job: WorkerJob, timer: PlanTimer) -> None:
         return
     plan, program = found
     link.send(_acceptance(PlanRow.from_plan(plan), program.pack()))
+
+
+ROLE: Final = WorkerRole(frames.CheckJob(_SAMPLE, _API), serve_check, fresh_heap=True)
+"""What the workers of this zygote do."""
+
+
+def main(control_fd: int) -> NoReturn:
+    """Serve as the zygote for checks."""
+    lean_libcst.install()
+    zygote.main(control_fd, ROLE)
 
 
 def _acceptance(plan: PlanRow, code: bytes) -> frames.AcceptanceFrame | frames.RejectionFrame:

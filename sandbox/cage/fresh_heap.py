@@ -25,12 +25,12 @@ def prepare_fresh_heap() -> None:
     if not hasattr(libc, "mallopt"):
         return
     libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
-    libc.free.argtypes = [ctypes.c_void_p]
+    libc.free.argtypes, libc.sbrk.restype = [ctypes.c_void_p], ctypes.c_void_p
     libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     libc.mallopt(_MMAP_THRESHOLD, _MAX_TRIMMED // 2)
     libc.mallopt(_TRIM_THRESHOLD, _MAX_TRIMMED)
     reserve = libc.malloc(_RESERVE)
-    if reserve is None:
+    if reserve is None or not 0 <= libc.sbrk(0) - (reserve + _RESERVE) < _RESERVE:  # it does not end the heap
         return
     _take_free_blocks(libc, reserve)
     start = -(-reserve // _HUGE_PAGE) * _HUGE_PAGE

@@ -21,7 +21,12 @@ def install() -> None:
     found = PathFinder.find_spec("libcst.native", package.submodule_search_locations) if package else None
     if found is None or found.loader is None:
         raise ImportError("libcst has no native parser here; install libcst 1.8 or newer")
-    sys.modules["libcst"] = lean = _LeanModule("libcst")
+    sys.modules["libcst"] = lean = ModuleType("libcst")
+    vars(lean).update(
+        __spec__=SimpleNamespace(_initializing=False),  # as an import sets it; without, each node costs an exception
+        __getattr__=partial(_make_class, lean),
+        ParserSyntaxError=ParserSyntaxError,
+    )
     sys.modules["libcst.native"] = native = module_from_spec(found)
     found.loader.exec_module(native)
     vars(lean)["parse_module"] = partial(native.parse_module, encoding="utf-8")
@@ -45,16 +50,10 @@ class _LeanNode(SimpleNamespace):
             raise AttributeError(name)
 
 
-class _LeanModule(ModuleType):
-    """Makes a class of records for each name of a node that is asked for."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.ParserSyntaxError = ParserSyntaxError
-
-    def __getattr__(self, name: str) -> object:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        made = type(name, (_LeanNode,), {"__slots__": ()})
-        setattr(self, name, made)
-        return made
+def _make_class(module: ModuleType, name: str) -> type[_LeanNode]:
+    """Make the class of a name that was not asked for before."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+    made = type(name, (_LeanNode,), {"__slots__": ()})
+    setattr(module, name, made)
+    return made
