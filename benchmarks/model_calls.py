@@ -13,7 +13,7 @@ import codeplan
 from codeplan import envs
 from codeplan.bench.summary import KindSummary, summarise_results
 
-PAPER = {"code_check": "always", "resume_by": "model"}
+PAPER = {"code_check": "always", "resume_by": "model", "refine_prompt": "fresh"}
 
 
 def main() -> None:

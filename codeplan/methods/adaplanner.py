@@ -61,7 +61,7 @@ class AdaPlanner:
         asks: Annotated[bool, Setting("Whether plans may ask the model (ask_llm).", "safe")] = True,
         refine_prompt: Annotated[
             RefinePrompt, Setting("Refine in one conversation, or with a fresh prompt (as in the paper).", "safe")
-        ] = "fresh",
+        ] = "conversation",
         sample_kinds: Annotated[
             str, Setting("Show worked examples of these kinds only; separate with commas.", "safe")
         ] = "",

@@ -49,7 +49,7 @@ class Planner:
         asks: int = 0,
         tries: int | None = None,
         replans: int = 0,
-        refine_prompt: RefinePrompt = "fresh",
+        refine_prompt: RefinePrompt = "conversation",
     ) -> None:
         self._episode, self._prompts, self._refine_prompt = episode, prompts, refine_prompt
         task = task or episode.task

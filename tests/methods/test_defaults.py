@@ -30,7 +30,7 @@ DEFAULTS = {
         "after_failure": "resume",
         "samples": 1,
         "asks": True,
-        "refine_prompt": "fresh",
+        "refine_prompt": "conversation",  # the paper shows the whole plan afresh
         "sample_kinds": "",
         "library": None,
         "skills": 2,

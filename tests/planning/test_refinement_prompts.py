@@ -17,6 +17,7 @@ from codeplan.recording.events import ModelCalled
 from codeplan.recording.trace import Trace
 from codeplan.runner.new_episodes import run
 from codeplan.sandbox import Limits
+from codeplan.standin.model import ScriptedModel
 from codeplan.types import Message, Observation
 
 FORMS = pytest.mark.parametrize("form", ["conversation", "fresh"])
@@ -301,6 +302,25 @@ def test_odd_texts_reach_the_prompt_as_they_are_recorded(form: str) -> None:
     told = messages[-1]["content"]
     assert "<now>" in told
     told.encode()
+
+
+def refinements(folder: Path) -> list[list[Message]]:
+    """The messages of the calls for a refinement in a trace."""
+    events = Trace.read(folder / "trace.jsonl")
+    return [e.messages for e in events if isinstance(e, ModelCalled) and e.purpose == "refine"]
+
+
+@FORMS
+def test_an_episode_that_was_killed_goes_on_with_the_same_prompts(form: str, tmp_path: Path) -> None:
+    run("household", "clean/0", model=ScriptedModel(mistakes="many"), refine_prompt=form, out=tmp_path)
+    whole = refinements(tmp_path)
+    assert len(whole) > 1
+    trace = tmp_path / "trace.jsonl"
+    lines = trace.read_text().splitlines(keepends=True)
+    first = next(n for n, line in enumerate(lines) if '"purpose":"refine"' in line)
+    trace.write_text("".join(lines[: first + 3]))
+    assert codeplan.resume(tmp_path).success
+    assert refinements(tmp_path) == whole
 
 
 @FORMS

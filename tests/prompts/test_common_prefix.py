@@ -1,6 +1,6 @@
 """Prompts begin with what stays the same, so that endpoints' prefix caches hit."""
 
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 import pytest
 
@@ -75,10 +75,18 @@ def test_a_fresh_refinement_begins_as_the_draft_up_to_the_goal(env, number):
     assert "</goal>\n\n" in shared_start(draft, refinement)
 
 
+@pytest.mark.parametrize(("env", "number"), [("household", 0), ("hotpotqa", 0), ("textcraft", 0)])
+def test_a_refinement_in_conversation_begins_with_all_messages_of_the_call_before(env, number):
+    model = listen(env, TASKS[env][number], refine_prompt="conversation")
+    calls = [texts for purpose, texts in model.prompts if purpose in ("plan", "refine")]
+    assert len(calls) > 1
+    assert all(after[: len(before)] == before for before, after in pairwise(calls))
+
+
 @pytest.mark.parametrize("env", TASKS)
 def test_the_system_text_says_nothing_of_the_task(env):
     for task in TASKS[env]:
         model = listen(env, task)
         goal = model.first("plan")[1].partition("<goal>\n")[2].partition("\n</goal>")[0]
         assert goal
-        assert not any(goal in system for purpose, (system, _) in model.prompts if purpose in ("plan", "refine"))
+        assert not any(goal in texts[0] for purpose, texts in model.prompts if purpose in ("plan", "refine"))
