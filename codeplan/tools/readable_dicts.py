@@ -36,7 +36,7 @@ class _Rewriter:
         if isinstance(annotation, type) and dataclasses.is_dataclass(annotation):
             return self._dataclass(annotation)
         origin, arguments = get_origin(annotation), get_args(annotation)
-        if not arguments or origin in _LITERALS:
+        if origin is None or not arguments or origin in _LITERALS:
             return annotation
         if origin is typing.Annotated:
             return typing.Annotated[(self.rewrite(arguments[0]), *arguments[1:])]
