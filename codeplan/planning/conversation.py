@@ -48,13 +48,12 @@ class PlanConversation:
     @property
     def messages(self) -> list[Message]:
         """The messages up to what the model was told last."""
-        messages = list(self._opening)
+        messages: list[Message] = list(self._opening)
         for number, turn in enumerate(self._turns):
             program = turn.plan if number == 0 and self._dropped else turn.reply
-            messages += [
-                {"role": "assistant", "content": f"```python\n{program.strip() or '# no program'}\n```"},
-                {"role": "user", "content": turn.told},
-            ]
+            fenced = f"```python\n{program.strip() or '# no program'}\n```"
+            messages.append({"role": "assistant", "content": fenced})
+            messages.append({"role": "user", "content": turn.told})
         return messages
 
     @property
