@@ -101,7 +101,7 @@ class AdaPlanner:
         if samples < 0:
             raise UsageError(f"the setting samples of the method adaplanner is {samples}; give a number from 0 up")
         self.samples, self.asks = samples, asks
-        self.refine_prompt = refine_prompt
+        self.refine_prompt: RefinePrompt = refine_prompt
         self.sample_kinds = [k for k in sample_kinds.split(",") if k]
         self.skill_selector = SkillSelector(open_store(library, skill), skills, skill_chars, embeddings)
         self.reuse = reuse
