@@ -1,0 +1,8 @@
+"""Tools of MCP servers: programs and addresses that offer tools by the Model Context Protocol."""
+
+from __future__ import annotations
+
+from codeplan.tools.mcp.addresses import ServerAddress, parse_address, read_config
+from codeplan.tools.mcp.servers import McpServers
+
+__all__ = ["McpServers", "ServerAddress", "parse_address", "read_config"]

@@ -1,0 +1,161 @@
+"""Where MCP servers are: commands and URLs, from the command line, from Python or from an ``mcpServers`` file."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from codeplan.errors import UsageError
+from codeplan.tools.mcp.names import python_name, unique_name
+from codeplan.untrusted import files
+from codeplan.untrusted.terminal import parser_reason
+from codeplan.untrusted.values import in_quotes
+
+MAX_CONFIG_BYTES = 1 << 20
+"""Maximum size of an ``mcpServers`` file, in bytes."""
+
+_VARIABLE = re.compile(r"\$\{(\w+)(?::-([^${}]*))?\}")
+_GENERIC_WORDS = frozenset(
+    {"bun", "bunx", "deno", "docker", "exec", "node", "npm", "npx", "pipx", "pnpm", "run", "sudo", "tool", "uv", "uvx"}
+    | {"python", "python3", "env", "mcp", "server", "www", "api", "sh", "bash", "main", "index", "dist", "src"}
+)
+_NAME_PARTS = re.compile(r"[^0-9A-Za-z]+")
+_HTTP_TYPES = ("http", "streamable-http", "streamableHttp")
+
+
+@dataclass(frozen=True)
+class ServerAddress:
+    """A server to start (``command``) or to connect to (``url``): exactly one of them is given.
+
+    ``name`` is a Python name, which tells tools of the same name apart. ``env`` is added to the few variables that a
+    server gets; ``headers`` go with each request. Both may hold secrets, so neither is ever shown.
+    """
+
+    name: str
+    command: tuple[str, ...] = ()
+    url: str = ""
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    cwd: str | None = None
+
+
+def parse_address(text: str) -> ServerAddress:
+    """The server of a command line or a URL, with a name from its words. Raises: UsageError: it is neither."""
+    text = text.strip()
+    if text.startswith(("http://", "https://")):
+        return ServerAddress(_name_of(_host(text)), url=text)
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"the MCP server {in_quotes(text)} is no command: {error}") from None
+    if not words:
+        raise UsageError("an MCP server is a command or a URL; this one is empty")
+    return ServerAddress(_name_of(words), command=tuple(words))
+
+
+def read_config(path: Path) -> tuple[ServerAddress, ...]:
+    """The servers of a JSON file with ``mcpServers``, as other programs write it; disabled ones are left out.
+
+    ``${NAME}`` and ``${NAME:-default}`` stand for environment variables. Raises: UsageError: it cannot be read, or a
+    server in it is not understood.
+    """
+    try:
+        config = msgspec.json.decode(files.read_user_text(path, MAX_CONFIG_BYTES))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise UsageError(f"{path} is no JSON: {parser_reason(error)}") from None
+    servers = config.get("mcpServers") if isinstance(config, dict) else None
+    if not isinstance(servers, dict) or not servers:
+        raise UsageError(f'{path} names no server; it needs {{"mcpServers": {{"NAME": {{"command": "…"}}}}}}')
+    return tuple(_configured(path, name, entry) for name, entry in servers.items() if not _is_disabled(entry))
+
+
+def with_unique_names(addresses: Iterable[ServerAddress]) -> tuple[ServerAddress, ...]:
+    """The addresses, with numbers in names that occur twice."""
+    named: dict[str, ServerAddress] = {}
+    for given in addresses:
+        name = unique_name(given.name, named)
+        named[name] = ServerAddress(name, given.command, given.url, given.env, given.headers, given.cwd)
+    return tuple(named.values())
+
+
+class _Entry(msgspec.Struct):
+    command: str = ""
+    args: list[str] = []
+    env: dict[str, str] = {}
+    cwd: str | None = None
+    url: str = ""
+    headers: dict[str, str] = {}
+    type: str = ""
+
+
+def _is_disabled(entry: object) -> bool:
+    return isinstance(entry, dict) and entry.get("disabled") is True
+
+
+def _configured(path: Path, name: str, entry: object) -> ServerAddress:
+    where = f"{path}: the server {in_quotes(name)}"
+    try:
+        found = msgspec.convert(_with_variables(entry, where), _Entry)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{where} is not understood: {parser_reason(error)}") from None
+    if bool(found.command) == bool(found.url):
+        raise UsageError(f"{where} needs either a command or a url")
+    if found.url and found.type not in ("", *_HTTP_TYPES):
+        raise UsageError(f"{where} has the type {in_quotes(found.type)}; codeplan connects to streamable HTTP only")
+    if found.url and not found.url.startswith(("http://", "https://")):
+        raise UsageError(f"{where} has a url that begins with neither http:// nor https://")
+    command = (found.command, *found.args) if found.command else ()
+    return ServerAddress(python_name(name, "server"), command, found.url, found.env, found.headers, found.cwd)
+
+
+def _with_variables(value: Any, where: str) -> Any:
+    """The value with environment variables in all its texts. Raises: UsageError: one is not set."""
+    if isinstance(value, str):
+        return _VARIABLE.sub(lambda match: _variable(match, where), value)
+    if isinstance(value, list):
+        return [_with_variables(v, where) for v in value]
+    return {k: _with_variables(v, where) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def _variable(match: re.Match[str], where: str) -> str:
+    found = os.environ.get(match[1], match[2])
+    if found is None:
+        raise UsageError(f"{where} uses the environment variable {match[1]}, which is not set")
+    return found
+
+
+def _host(url: str) -> list[str]:
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host = port = None
+    if not host:
+        raise UsageError(f"the MCP server {in_quotes(url.partition('@')[2] or url)} is no usable URL")
+    labels = host.split(".")
+    if host[0].isdigit() or ":" in host or len(labels) == 1:
+        return ["server" if host[0].isdigit() or ":" in host else f"{host}_{port}" if port else host]
+    return labels[:-1]
+
+
+def _name_of(words: Iterable[str]) -> str:
+    """The first telling word of a command or a host, without what most servers' names share."""
+    for word in words:
+        last = word.rstrip("/").rpartition("/")[2]
+        if word.startswith("-") or "=" in word:
+            continue
+        parts = _NAME_PARTS.split(last.removesuffix(".py").removesuffix(".js").partition("@")[0] or last)
+        kept = [part for part in parts if part and part.lower() not in _GENERIC_WORDS]
+        if kept:
+            return python_name("_".join(kept), "server")
+    return "server"

@@ -1,0 +1,204 @@
+"""One connection to a server: opened once, watched, opened again where no call is in doubt, and always ended."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING, Any, Final
+
+from codeplan.errors import AgentError, EnvironmentFailure
+from codeplan.tools.mcp.addresses import ServerAddress
+from codeplan.tools.mcp.program import ServerProgram
+from codeplan.tools.mcp.web import ServerSite
+from codeplan.untrusted.terminal import one_line
+from codeplan.version import VERSION
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp_types import CallToolResult, ListToolsResult
+
+START_SECONDS: Final = 60.0
+"""How long a server may take to start and to list its tools: a package may have to be downloaded first."""
+
+MAX_RESTARTS: Final = 1
+"""How often a server that has ended is started again in one episode."""
+
+MAX_PAGES: Final = 100
+"""Maximum number of parts of a list of tools."""
+
+_MAX_REASON_CHARS: Final = 300
+_GRACE_SECONDS: Final = 5.0
+_END_SECONDS: Final = 10.0
+
+
+class ServerConnection:
+    """A server in the event loop of its tools. Its coroutines run in that loop; ``kill`` runs anywhere.
+
+    ``seconds`` is how long a call may take.
+    """
+
+    def __init__(self, address: ServerAddress, seconds: float) -> None:
+        self.address = address
+        self._seconds = seconds
+        self._restarts = 0
+        self._transport: ServerProgram | ServerSite = self._new_transport()
+        self._client: Client | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._stop = asyncio.Event()
+
+    async def open(self) -> list[Any]:
+        """Start the server, and list its tools. Raises: EnvironmentFailure: it does not start, or answers nonsense."""
+        ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._stop = asyncio.Event()
+        self._transport = self._new_transport()
+        self._task = asyncio.ensure_future(self._hold(ready))
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await ready
+                return await self._list_tools()
+        except EnvironmentFailure:
+            await self.close()
+            raise
+        except TimeoutError:
+            failure = self._failure(f"does not answer within {START_SECONDS:g} seconds")
+        except Exception as error:  # the official client raises many types for what a server may answer
+            failure = self._failure(self._transport.fault or f"cannot be used: {_reason(error)}")
+        await self.close()
+        raise failure
+
+    async def call(self, tool: str, wire_name: str, arguments: dict[str, Any]) -> CallToolResult:
+        """Call a tool; ``tool`` is its name for the plan.
+
+        Raises: AgentError: the server refuses the call, does not answer in time, or ended during the call.
+        EnvironmentFailure: it has ended, and cannot be started again.
+        """
+        from mcp import MCPError
+        from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, REQUEST_TIMEOUT
+
+        await self._require_open()
+        try:
+            async with asyncio.timeout(self._seconds + _GRACE_SECONDS):
+                return await self._request(wire_name, arguments)
+        except TimeoutError:
+            raise self._no_answer(tool) from None
+        except MCPError as error:
+            if error.code == CONNECTION_CLOSED or self._is_lost:
+                raise self._lost(tool) from None
+            if error.code == REQUEST_TIMEOUT:
+                raise self._no_answer(tool) from None
+            kind = "ValueError" if error.code in (INVALID_PARAMS, METHOD_NOT_FOUND) else "RuntimeError"
+            raise AgentError(f"{tool} failed: {one_line(error.message, 2 * _MAX_REASON_CHARS)}", kind) from None
+        except ValueError as error:  # pydantic's too
+            raise AgentError(f"{tool} answered what the protocol does not allow: {_reason(error)}") from None
+
+    async def close(self) -> None:
+        """End the server. Safe to call twice."""
+        task, self._task = self._task, None
+        if task is None:
+            return
+        self._stop.set()
+        done, _ = await asyncio.wait([task], timeout=_END_SECONDS)
+        if not done:
+            task.cancel()
+            await asyncio.wait([task], timeout=_END_SECONDS)
+        self.kill()
+
+    def kill(self) -> None:
+        """Kill the server's process at once, if it has one."""
+        self._transport.kill()
+
+    @property
+    def _is_lost(self) -> bool:
+        return bool(self._transport.fault) or self._task is None or self._task.done()
+
+    async def _require_open(self) -> None:
+        """Start the server again if it has ended since the last call: no call is in doubt."""
+        if not self._is_lost:
+            return
+        if self._restarts >= MAX_RESTARTS:
+            raise self._failure(f"{self._transport.fault or 'ended'} again")
+        self._restarts += 1
+        await self.close()
+        await self.open()
+
+    async def _hold(self, ready: asyncio.Future[None]) -> None:
+        """Keep the connection open until ``close``. It must be opened and closed by one task."""
+        from mcp import Client
+        from mcp_types import Implementation
+
+        info = Implementation(name="codeplan", version=VERSION)
+        try:
+            transport = self._transport.connect()
+            async with Client(transport, client_info=info, read_timeout_seconds=self._seconds) as client:
+                self._client = client
+                ready.set_result(None)
+                await self._stop.wait()
+        except BaseException as error:
+            if not ready.done():
+                ready.set_exception(_first(error))
+            elif not isinstance(error, Exception | BaseExceptionGroup):
+                raise
+        finally:
+            self._client = None
+
+    async def _list_tools(self) -> list[Any]:
+        found: list[Any] = []
+        cursor: str | None = None
+        for _ in range(MAX_PAGES):
+            page = await self._page(cursor)
+            found += page.tools
+            cursor = page.next_cursor
+            if cursor is None:
+                return found
+        raise self._failure(f"lists its tools in more than {MAX_PAGES} parts")
+
+    async def _page(self, cursor: str | None) -> ListToolsResult:
+        from mcp_types import PaginatedRequestParams
+
+        assert self._client is not None
+        return await self._client.session.list_tools(params=PaginatedRequestParams(cursor=cursor))
+
+    async def _request(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
+        """Send the call. The session's own ``call_tool`` would check the result by the server's regular expressions."""
+        from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult
+
+        assert self._client is not None
+        request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=arguments))
+        return await self._client.session.send_request(request, CallToolResult)
+
+    def _new_transport(self) -> ServerProgram | ServerSite:
+        return ServerProgram(self.address) if self.address.command else ServerSite(self.address, self._seconds)
+
+    def _no_answer(self, tool: str) -> AgentError:
+        return AgentError(
+            f"{tool} did not answer within {self._seconds:g} seconds; whether it was done is unknown", "TimeoutError"
+        )
+
+    def _lost(self, tool: str) -> AgentError:
+        return AgentError(
+            f"the MCP server {self.address.name} {self._transport.fault or 'ended'} during {tool}"
+            f"{self._last_words}; whether it was done is unknown",
+            "ConnectionError",
+        )
+
+    def _failure(self, what: str) -> EnvironmentFailure:
+        return EnvironmentFailure(f"the MCP server {self.address.name} {what}{self._last_words}")
+
+    @property
+    def _last_words(self) -> str:
+        words = self._transport.last_words
+        return f" (its last words: {words})" if words else ""
+
+
+def _first(error: BaseException) -> Exception:
+    """The first exception of a group; a cancelled start is a failed one."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error if isinstance(error, Exception) else EnvironmentFailure("the connection was cancelled")
+
+
+def _reason(error: Exception) -> str:
+    with contextlib.suppress(Exception):  # its text may hold anything
+        if text := one_line(f"{_first(error)}", _MAX_REASON_CHARS):
+            return text
+    return type(error).__name__

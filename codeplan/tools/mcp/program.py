@@ -1,0 +1,223 @@
+"""Starts a server program, and exchanges lines of JSON with it. It cannot outlive this process.
+
+The official package's own transport has no limit on the length of a line, and a program may survive this process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from codeplan.errors import EnvironmentFailure
+from codeplan.tools.mcp.addresses import ServerAddress
+from codeplan.tools.mcp.unsolicited import MAX_MESSAGE_BYTES, FloodError, FloodGate
+from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.values import in_quotes
+
+if TYPE_CHECKING:
+    from mcp.shared.message import SessionMessage
+
+EXIT_SECONDS: Final = 2.0
+"""How long a program may take to exit, after its input is closed and again after SIGTERM."""
+
+_SCRIPT: Final = """
+watched=$1; shift
+(trap '' TERM; read -r _ </dev/fd/$watched; kill -TERM 0; sleep 2; kill -KILL 0) </dev/null >/dev/null 2>&1 &
+exec "$@"
+"""
+"""The shell becomes the program. Its child reads from a pipe until this process is gone, and then ends the program's
+group."""
+
+_INHERITED: Final = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
+"""The environment variables that a server gets. The others may hold keys."""
+
+_WATCH_SECONDS: Final = 0.1
+_MAX_STDERR_BYTES: Final = 4_000
+_MAX_LAST_LINE: Final = 200
+
+
+class ServerProgram:
+    """A running program as a transport of the official client: ``connect`` yields its streams.
+
+    Raises: EnvironmentFailure: it cannot be started.
+    """
+
+    def __init__(self, address: ServerAddress) -> None:
+        self._address = address
+        self._process: asyncio.subprocess.Process | None = None
+        self._errors = bytearray()
+        self.fault = ""
+        """Why the connection ended, in words that follow the server's name; empty if it is open."""
+
+    @property
+    def last_words(self) -> str:
+        """The last line that the program wrote to standard error; empty if there is none."""
+        lines = self._errors.decode("utf-8", "replace").strip().splitlines()
+        return one_line(lines[-1], _MAX_LAST_LINE) if lines else ""
+
+    @asynccontextmanager
+    async def connect(self) -> AsyncIterator[tuple[Any, Any]]:
+        """Start the program; end it, and all that it started in its group, afterwards."""
+        from anyio import create_memory_object_stream
+        from mcp.shared.message import SessionMessage
+
+        read_end, write_end = os.pipe()
+        try:
+            process = self._process = await self._start(read_end)
+        except BaseException:
+            os.close(write_end)
+            raise
+        finally:
+            os.close(read_end)
+        received, messages = create_memory_object_stream[SessionMessage | Exception](0)
+        sent, outgoing = create_memory_object_stream[SessionMessage](0)
+        tasks = [
+            asyncio.ensure_future(work)
+            for work in (
+                self._read(process, received),
+                self._write(process, outgoing, received),
+                self._listen(process),
+                self._watch(process, received),
+            )
+        ]
+        try:
+            yield messages, sent
+        finally:
+            try:
+                await _end(process)
+            finally:
+                self.kill()
+                os.close(write_end)
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+                for stream in (received, messages, sent, outgoing):
+                    stream.close()
+                _close_pipes(process)
+
+    def kill(self) -> None:
+        """Kill the program's group at once, whatever it is doing. Safe to call twice and from any thread."""
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process = None
+
+    async def _start(self, watched: int) -> asyncio.subprocess.Process:
+        env = {name: os.environ[name] for name in _INHERITED if name in os.environ} | dict(self._address.env)
+        program = self._address.command[0]
+        if shutil.which(program, path=env.get("PATH")) is None:
+            raise self._failure(f"there is no program {in_quotes(program)}")
+        command = ("/bin/sh", "-c", _SCRIPT, "sh", f"{watched}", *self._address.command)
+        try:
+            return await asyncio.create_subprocess_exec(
+                *command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                limit=MAX_MESSAGE_BYTES,
+                env=env,
+                cwd=self._address.cwd,
+                start_new_session=True,
+                pass_fds=(watched,),
+            )
+        except (OSError, ValueError) as error:
+            raise self._failure(one_line(f"{error}")) from None
+
+    def _failure(self, reason: str) -> EnvironmentFailure:
+        return EnvironmentFailure(f"the MCP server {self._address.name} cannot start: {reason}")
+
+    async def _read(self, process: asyncio.subprocess.Process, received: Any) -> None:
+        """Hand on the messages of use until the program closes its output, or breaks a limit."""
+        import anyio
+
+        assert process.stdout is not None
+        gate = FloodGate()
+        with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            try:
+                while True:
+                    line = await process.stdout.readuntil(b"\n")
+                    message = _parse(line)
+                    if gate.lets_pass(message, len(line)):
+                        await received.send(message)
+            except asyncio.IncompleteReadError:
+                self.fault = "ended"
+            except asyncio.LimitOverrunError:
+                self.fault = f"sent a message of more than {MAX_MESSAGE_BYTES >> 20} MiB"
+            except FloodError as flood:
+                self.fault = str(flood)
+            except OSError as error:
+                self.fault = f"cannot be read from: {one_line(str(error))}"
+        received.close()
+
+    async def _write(self, process: asyncio.subprocess.Process, outgoing: Any, received: Any) -> None:
+        assert process.stdin is not None
+        async for message in outgoing:
+            data = message.message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+            try:
+                process.stdin.write(data + b"\n")
+                await process.stdin.drain()
+            except OSError:
+                self.fault = self.fault or "ended"
+                received.close()
+                return
+
+    async def _watch(self, process: asyncio.subprocess.Process, received: Any) -> None:
+        """Notice that the program has exited even if a child of it holds its output open."""
+        while process.returncode is None:
+            await asyncio.sleep(_WATCH_SECONDS)
+        await asyncio.sleep(_WATCH_SECONDS)  # for what it wrote last
+        self.fault = self.fault or "ended"
+        received.close()
+
+    async def _listen(self, process: asyncio.subprocess.Process) -> None:
+        """Keep the end of what the program writes to standard error."""
+        assert process.stderr is not None
+        while piece := await process.stderr.read(1 << 16):
+            self._errors += piece
+            del self._errors[:-_MAX_STDERR_BYTES]
+
+
+def _parse(line: bytes) -> SessionMessage | Exception:
+    """The message of a line; an exception for what is none, such as a program's log."""
+    from mcp.shared.message import SessionMessage
+    from mcp_types import jsonrpc_message_adapter
+
+    try:
+        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except ValueError as error:
+        return error
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Close the program's input, then send SIGTERM, and wait each time. What still runs is killed afterwards."""
+    if process.stdin is not None:
+        process.stdin.close()
+    for last in (False, True):
+        if await _exits(process):
+            return
+        if not last:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGTERM)
+
+
+async def _exits(process: asyncio.subprocess.Process) -> bool:
+    """Whether the process exits in time. ``process.wait()`` also waits for its pipes, which children may hold."""
+    for _ in range(int(EXIT_SECONDS * 100)):
+        if process.returncode is not None:
+            return True
+        await asyncio.sleep(0.01)
+    return False
+
+
+def _close_pipes(process: asyncio.subprocess.Process) -> None:
+    """Close what a surviving grandchild may hold open; asyncio has no public way."""
+    transport = getattr(process, "_transport", None)
+    if transport is not None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            transport.close()

@@ -1,0 +1,167 @@
+"""The MCP servers of an episode: started together, offered as tools, and ended together."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import logging
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+from codeplan.errors import UsageError
+from codeplan.tools.event_loop import LoopThread
+from codeplan.tools.mcp.addresses import ServerAddress, with_unique_names
+from codeplan.tools.mcp.connection import ServerConnection
+from codeplan.tools.mcp.content import FileStore, read_result
+from codeplan.tools.mcp.names import python_name, unique_name
+from codeplan.tools.mcp.schema_types import TypeTable
+from codeplan.tools.mcp.signatures import ToolSignature, UnusableTool, write_signature
+from codeplan.tools.mcp.validation import ArgumentCheck
+from codeplan.tools.tool import Tool, name_fault
+from codeplan.untrusted.terminal import echo, one_line
+from codeplan.untrusted.values import in_quotes
+
+DEFAULT_SECONDS: Final = 60.0
+"""How long a call may take, unless the user says otherwise."""
+
+MAX_TOOLS: Final = 2_000
+"""Maximum number of tools of all servers."""
+
+_HINTS: Final = {
+    "read_only_hint": ("it only reads", "it changes things"),
+    "destructive_hint": ("it may destroy things", ""),
+    "idempotent_hint": ("calling it twice is as calling it once", ""),
+    "open_world_hint": ("it reaches beyond this machine", ""),
+}
+
+
+class McpServers:
+    """Starts the servers on entry and ends them on exit, whatever happens in between.
+
+    ``tools`` are those of all servers. ``taken`` are names of other tools: a tool whose name is taken carries its
+    server's name. ``folder`` is where files that tools return are kept; without one they are not. ``notify`` gets
+    sentences for the user about what was changed or left out.
+
+    Raises: UsageError: the package ``mcp`` is missing, or the servers offer no tool.
+    EnvironmentFailure: a server does not start.
+    """
+
+    def __init__(
+        self,
+        addresses: Iterable[ServerAddress],
+        *,
+        seconds: float = DEFAULT_SECONDS,
+        folder: Path | None = None,
+        taken: Collection[str] = (),
+        taken_types: Mapping[str, str] | None = None,
+        notify: Callable[[str], None] | None = None,
+    ) -> None:
+        require_package()
+        self.tools: tuple[Tool, ...] = ()
+        self._connections = [ServerConnection(a, seconds) for a in with_unique_names(addresses)]
+        self._store = FileStore(folder)
+        self._taken, self._table = set(taken), TypeTable(taken_types)
+        self._notify = notify or _to_standard_error
+        self._loop = LoopThread()
+
+    def __enter__(self) -> McpServers:
+        try:
+            listed = self._loop.run(self._open())
+            self.tools = tuple(self._build(listed))
+            if not self.tools:
+                raise UsageError("the MCP servers offer no tool that can be used")
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End all servers; kill them if this is interrupted. Safe to call twice."""
+        try:
+            self._loop.run(self._close())
+        finally:
+            for connection in self._connections:
+                connection.kill()
+            self._loop.close()
+
+    async def _open(self) -> list[list[Any]]:
+        """All servers' tools. They start at the same time; if one fails, the first failure is raised."""
+        found = await asyncio.gather(*(c.open() for c in self._connections), return_exceptions=True)
+        for outcome in found:
+            if isinstance(outcome, BaseException):
+                raise outcome
+        return [outcome for outcome in found if not isinstance(outcome, BaseException)]
+
+    async def _close(self) -> None:
+        await asyncio.gather(*(c.close() for c in self._connections), return_exceptions=True)
+
+    def _build(self, listed: list[list[Any]]) -> list[Tool]:
+        found = [(c, tool) for c, tools in zip(self._connections, listed, strict=True) for tool in tools]
+        if len(found) > MAX_TOOLS:
+            self._notify(f"the MCP servers offer {len(found):,} tools; the first {MAX_TOOLS:,} are used")
+        plain = [python_name(tool.name, "tool") for _, tool in found]
+        tools = []
+        for (connection, tool), name in list(zip(found, plain, strict=True))[:MAX_TOOLS]:
+            if name_fault(name) or name in self._taken or plain.count(name) > 1:
+                name = unique_name(f"{connection.address.name}_{name}", {*self._taken, *plain})
+            self._taken.add(name)
+            if built := self._tool(connection, tool, name):
+                tools.append(built)
+        return tools
+
+    def _tool(self, connection: ServerConnection, tool: Any, name: str) -> Tool | None:
+        """The tool, or None if it cannot be used; what is changed or left out is told."""
+        server = connection.address.name
+        if name != tool.name:
+            self._notify(f"the tool {in_quotes(tool.name)} of the MCP server {server} is called {name} here")
+        try:
+            described = write_signature(
+                name, tool.description or tool.title or "", tool.input_schema, tool.output_schema, self._table
+            )
+        except UnusableTool as reason:
+            self._notify(f"the tool {name} of the MCP server {server} is left out: {reason}")
+            return None
+        call = _ServerCall(connection, self._loop, tool.name, described, tool.input_schema, self._store)
+        return Tool(described.method, call, described.types, approval="ask")
+
+
+class _ServerCall:
+    """Calls a server's tool with checked arguments."""
+
+    def __init__(
+        self,
+        connection: ServerConnection,
+        loop: LoopThread,
+        wire_name: str,
+        signature: ToolSignature,
+        schema: Any,
+        store: FileStore,
+    ) -> None:
+        self._connection, self._loop, self._wire_name = connection, loop, wire_name
+        self._signature, self._check, self._store = signature, ArgumentCheck(schema), store
+
+    def __call__(self, arguments: Mapping[str, Any]) -> object:
+        name = self._signature.method.name
+        given = self._signature.wire_arguments(arguments)
+        self._check.require_valid(name, given)
+        result = self._loop.run(self._connection.call(name, self._wire_name, given))
+        return read_result(name, result, wrapper=self._signature.wrapper, store=self._store)
+
+
+def require_package() -> None:
+    """Raises: UsageError: the package ``mcp`` is not installed."""
+    if importlib.util.find_spec("mcp") is None:
+        raise UsageError("MCP servers need the package mcp; install it: pip install 'codeplan[mcp]'")
+    for name in ("mcp", "client"):  # a server's faults are told here; the package would print tracebacks as well
+        logging.getLogger(name).addHandler(logging.NullHandler())
+
+
+def _to_standard_error(sentence: str) -> None:
+    echo(one_line(sentence, 400), err=True)

@@ -1,0 +1,89 @@
+"""Bounds what a server sends. Notifications have no use here: they are counted and dropped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from mcp.shared.message import SessionMessage
+
+MAX_MESSAGE_BYTES: Final = 16 << 20
+"""Maximum size of one message of a server, in bytes."""
+
+MAX_UNSOLICITED: Final = 50_000
+"""Maximum number of messages, between two answers, that are no answer."""
+
+MAX_UNSOLICITED_BYTES: Final = 64 << 20
+"""The same in bytes, where they are known."""
+
+
+class FloodError(Exception):
+    """Says what a server did, in words that follow its name."""
+
+
+class FloodGate:
+    """Counts what a server sends between two answers."""
+
+    def __init__(self) -> None:
+        self._messages = self._bytes = 0
+
+    def lets_pass(self, message: SessionMessage | Exception, size: int = 0) -> bool:
+        """Whether the message is of use. Raises: FloodError: there were too many of no use."""
+        from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCResponse
+
+        found = None if isinstance(message, Exception) else message.message
+        if isinstance(found, JSONRPCResponse | JSONRPCError):
+            self._messages = self._bytes = 0
+            return True
+        self._messages += 1
+        self._bytes += size
+        if self._messages > MAX_UNSOLICITED or self._bytes > MAX_UNSOLICITED_BYTES:
+            raise FloodError(f"sent more than {MAX_UNSOLICITED:,} messages that nobody asked for")
+        return not isinstance(found, JSONRPCNotification | None)
+
+
+class GatedStream:
+    """A stream of messages with a FloodGate. A flood ends it."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream, self._gate = stream, FloodGate()
+        self.flood: FloodError | None = None
+
+    @property
+    def last_context(self) -> Any:
+        """The context variables of the last message's sender."""
+        return getattr(self._stream, "last_context", None)
+
+    async def receive(self) -> Any:
+        """The next message of use."""
+        import anyio
+
+        while True:
+            message = await self._stream.receive()
+            try:
+                if self._gate.lets_pass(message):
+                    return message
+            except FloodError as flood:
+                self.flood = flood
+                raise anyio.EndOfStream from None
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        await self._stream.aclose()
+
+    def __aiter__(self) -> GatedStream:
+        return self
+
+    async def __anext__(self) -> Any:
+        import anyio
+
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> GatedStream:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()

@@ -1,0 +1,156 @@
+"""Checks the arguments of a call by a server's schema, before the call.
+
+The schema is a stranger's. So no reference to another document is ever fetched, regular expressions are left to the
+server (they could take forever), and so is whatever takes more than a fixed number of steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from codeplan.errors import AgentError
+from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.values import in_quotes, value_text
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
+
+MAX_STEPS: Final = 100_000
+"""Maximum number of steps of one check: keywords that are evaluated, and parts of messages."""
+
+_MAX_GIVEN: Final = 80
+_MAX_PATH: Final = 100
+_MAX_SENTENCE: Final = 300
+_LEFT_TO_THE_SERVER: Final = frozenset(
+    {"pattern", "patternProperties", "format", "uniqueItems", "unevaluatedItems", "unevaluatedProperties"}
+    | {"$dynamicRef", "$recursiveRef", "propertyNames", "contentEncoding", "contentMediaType"}
+)
+_Keyword = Callable[[Any, Any, Any, Any], "Iterator[ValidationError] | None"]
+
+
+class _TooManySteps(Exception):
+    """The check takes too long."""
+
+
+class ArgumentCheck:
+    """The check of one tool's arguments. A schema that cannot be used lets everything pass."""
+
+    def __init__(self, schema: Any) -> None:
+        self._schema = schema
+        self._steps = 0
+
+    def require_valid(self, tool: str, arguments: dict[str, Any]) -> None:
+        """Raises: AgentError: an argument does not fit; one sentence with its path.
+
+        The plan gets a TypeError if the type is wrong, otherwise a ValueError.
+        """
+        if error := self._first_error(arguments):
+            raise _misfit(tool, error)
+
+    def _first_error(self, arguments: dict[str, Any]) -> ValidationError | None:
+        from jsonschema import exceptions
+        from referencing.exceptions import Unresolvable
+
+        if self._validator is None:
+            return None
+        self._steps = 0
+        try:
+            return exceptions.best_match(self._validator.iter_errors(arguments))
+        except (Unresolvable, RecursionError, _TooManySteps, *_SCHEMA_FAULTS):
+            return None
+
+    @cached_property
+    def _validator(self) -> Any:
+        """The validator; None if the schema is none."""
+        from jsonschema import Draft202012Validator, SchemaError, validators
+        from referencing import Registry
+
+        try:
+            base = validators.validator_for(self._schema, default=Draft202012Validator)
+            base.check_schema(self._schema)
+        except (SchemaError, RecursionError, *_SCHEMA_FAULTS):
+            return None
+        checks = {**base.VALIDATORS, "additionalProperties": _check_additional, "enum": _check_enum}
+        counted = {name: self._counted(check) for name, check in checks.items()}
+        bounded = validators.extend(base, {**counted, **dict.fromkeys(_LEFT_TO_THE_SERVER, _check_nothing)})
+        return bounded(_of_one_dialect(self._schema), registry=Registry())  # the library's own registry fetches
+
+    def _spend(self, steps: int) -> None:
+        self._steps += steps
+        if self._steps > MAX_STEPS:
+            raise _TooManySteps
+
+    def _counted(self, check: _Keyword) -> _Keyword:
+        def counted(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+            self._spend(1 + (len(value) // 10 if isinstance(value, list) else 0))
+            for error in check(validator, value, instance, schema) or ():
+                self._spend(len(error.message) // 50)  # the library writes the whole value into it
+                yield error
+
+        return counted
+
+
+_SCHEMA_FAULTS: Final = (TypeError, ValueError, AttributeError, KeyError)
+"""What a schema of an unexpected form makes the library raise."""
+
+
+def _of_one_dialect(schema: Any) -> Any:
+    """The schema without names of dialects: the library would check a part that names one by its own keywords."""
+    if isinstance(schema, list):
+        return [_of_one_dialect(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {k: _of_one_dialect(v) for k, v in schema.items() if k != "$schema" or not isinstance(v, str)}
+
+
+def _check_nothing(_validator: Any, _value: Any, _instance: Any, _schema: Any) -> None:
+    """The server checks this keyword."""
+
+
+def _check_additional(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    """As the library's, without regular expressions: with ``patternProperties`` the server decides."""
+    from jsonschema import ValidationError
+
+    if not isinstance(instance, dict) or schema.get("patternProperties"):
+        return
+    unknown = [name for name in instance if name not in schema.get("properties", {})]
+    if value is False and unknown:
+        yield ValidationError(f"has no {', '.join(in_quotes(name, 40) for name in unknown[:3])}")
+    elif isinstance(value, dict):
+        for name in unknown:
+            yield from validator.descend(instance[name], value, path=name)
+
+
+def _check_enum(validator: Any, values: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    from jsonschema import ValidationError
+
+    if instance not in values:
+        yield ValidationError("is none of the allowed values")
+
+
+def _misfit(tool: str, error: ValidationError) -> AgentError:
+    parts = [f"[{p}]" if isinstance(p, int) else f".{p}" for p in error.absolute_path]
+    path = one_line("".join(parts).lstrip("."), _MAX_PATH)
+    given = f" (given: {value_text(error.instance, _MAX_GIVEN)})"
+    sentence = f"{tool} was called wrongly: {path}{': ' if path else ''}{_fault(error)}{given if path else ''}"
+    return AgentError(one_line(sentence, _MAX_SENTENCE), "TypeError" if error.validator == "type" else "ValueError")
+
+
+def _fault(error: ValidationError) -> str:
+    wanted: Any = error.validator_value
+    match error.validator:
+        case "type":
+            return f"it must be of the type {' or '.join(wanted) if isinstance(wanted, list) else wanted}"
+        case "required":
+            missing = [name for name in wanted if name not in error.instance]
+            return f"it lacks {', '.join(in_quotes(name, 40) for name in missing[:3])}"
+        case "enum" | "const":
+            return f"it must be {'one of ' if error.validator == 'enum' else ''}{value_text(wanted, 120)}"
+        case "additionalProperties":
+            return f"it {error.message}, and no other names are allowed"
+        case "anyOf" | "oneOf":
+            return "it fits none of the alternatives, or too many"
+        case _:
+            return f"it breaks the rule {in_quotes(error.validator, 40)}: {value_text(wanted, 120)}"

@@ -1,0 +1,91 @@
+"""Connects to a server by streamable HTTP, with limits on what it may send."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+from codeplan.tools.mcp.addresses import ServerAddress
+from codeplan.tools.mcp.unsolicited import MAX_MESSAGE_BYTES, GatedStream
+from codeplan.untrusted.values import in_quotes
+
+_CONNECT_SECONDS: Final = 20.0
+
+
+class ServerSite:
+    """A server at a URL as a transport of the official client: ``connect`` yields its streams.
+
+    ``seconds`` is how long a response may pause.
+    """
+
+    def __init__(self, address: ServerAddress, seconds: float) -> None:
+        self._address, self._seconds = address, seconds
+        self._stream: GatedStream | None = None
+        self._has_session = False
+        self._fault = ""
+
+    @property
+    def fault(self) -> str:
+        """Why the connection is of no more use, in words that follow the server's name; empty if it is open."""
+        flood = self._stream.flood if self._stream else None
+        return self._fault or (str(flood) if flood else "")
+
+    @property
+    def last_words(self) -> str:
+        """A server at a URL writes no standard error here."""
+        return ""
+
+    def kill(self) -> None:
+        """There is no program to kill."""
+
+    @asynccontextmanager
+    async def connect(self) -> AsyncIterator[tuple[Any, Any]]:
+        """Open the connection; the session ends afterwards."""
+        import httpx2
+        from mcp.client.streamable_http import streamable_http_client
+
+        bounded = _bounded_stream_class(httpx2)
+
+        async def check(response: Any) -> None:
+            if response.status_code == 404 and self._has_session:
+                self._fault = "has forgotten the session"
+            self._has_session |= "mcp-session-id" in response.headers
+            encoding = response.headers.get("content-encoding", "identity")
+            if encoding != "identity":
+                raise httpx2.DecodingError(f"the encoding {in_quotes(encoding, 40)} was not asked for")
+            if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
+                response.stream = bounded(response.stream)
+
+        headers = {**self._address.headers, "accept-encoding": "identity"}
+        timeout = httpx2.Timeout(_CONNECT_SECONDS, read=self._seconds)
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=timeout, event_hooks={"response": [check]}) as client,
+            streamable_http_client(self._address.url, http_client=client, max_sse_event_size=MAX_MESSAGE_BYTES) as (
+                messages,
+                sent,
+            ),
+        ):
+            self._stream = GatedStream(messages)
+            yield self._stream, sent
+
+
+def _bounded_stream_class(httpx: Any) -> type[Any]:
+    class BoundedStream(httpx.AsyncByteStream):  # type: ignore[misc]
+        """A body of at most MAX_MESSAGE_BYTES."""
+
+        def __init__(self, stream: Any) -> None:
+            self._stream = stream
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            left = MAX_MESSAGE_BYTES
+            async for piece in self._stream:
+                left -= len(piece)
+                if left < 0:
+                    raise httpx.StreamError(f"a message of more than {MAX_MESSAGE_BYTES >> 20} MiB")
+                yield piece
+
+        async def aclose(self) -> None:
+            await self._stream.aclose()
+
+    return BoundedStream

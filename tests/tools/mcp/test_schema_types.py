@@ -1,0 +1,184 @@
+"""JSON Schemas as types that a model reads, within bounds."""
+
+import time
+
+import pytest
+
+from codeplan.tools.mcp.schema_types import MAX_TYPES_CHARS, SchemaWriter, TypeTable
+from codeplan.tools.mcp.signatures import UnusableTool, write_signature
+
+
+def written(schema, hint="thing"):
+    writer = SchemaWriter(TypeTable(), schema, "may be missing")
+    return writer.text(schema, hint), [t.text for t in writer.types.values()]
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        ({"type": "string"}, "str"),
+        ({"type": "number"}, "float"),
+        ({"type": ["string", "null", "integer"]}, "str | int | None"),
+        ({"type": "array"}, "list"),
+        ({"type": "array", "items": {"type": "boolean"}}, "list[bool]"),
+        ({"type": "object", "additionalProperties": {"type": "integer"}}, "dict[str, int]"),
+        ({"type": "object"}, "dict"),
+        ({"enum": ["a", 'b"', 3, None]}, "Literal['a', 'b\"', 3] | None"),
+        ({"const": "on"}, "Literal['on']"),
+        ({"enum": [None]}, "None"),
+        ({"enum": list(range(100))}, "int"),
+        ({"enum": [["x"]]}, "object"),
+        ({"anyOf": [{"type": "null"}, {"type": "string"}, {"type": "string"}]}, "str | None"),
+        ({"oneOf": [{"type": "integer"}, {}]}, "object"),
+        ({"type": "string", "nullable": True}, "str | None"),
+        ({"allOf": [{"type": "integer"}]}, "int"),
+        ({"$ref": "#/$defs/a", "$defs": {"a": {"type": "integer"}}}, "int"),
+        ({"$ref": "#/$defs/a~1b", "$defs": {"a/b": {"type": "integer"}}}, "int"),
+        ({"$ref": "https://example.org/schema"}, "object"),
+        ({"$ref": "#/$defs/none"}, "object"),
+        ({"$ref": "#"}, "object"),
+        ({"$ref": "#/a", "a": {"$ref": "#/b"}, "b": {"$ref": "#/a"}}, "object"),
+        (True, "object"),
+        ({}, "object"),
+        ([], "object"),
+        ({"type": "tuple"}, "object"),
+        ({"type": {"x": 1}}, "object"),
+        ({"enum": "abc", "type": 5}, "object"),
+        ({"properties": 5, "type": "object"}, "dict"),
+        ({"anyOf": [{"type": "integer"}] * 20}, "object"),
+    ],
+)
+def test_a_schema_is_a_type(schema, text):
+    assert written(schema)[0] == text
+
+
+def test_an_object_is_written_out_once():
+    point = {"type": "object", "properties": {"x": {"type": "number", "minimum": 0}, "a b": {}}, "required": ["x"]}
+    text, types = written({"type": "array", "items": {"anyOf": [point, point]}}, "find places")
+    assert text == "list[FindPlacesItem]"
+    assert types == [
+        "class FindPlacesItem(TypedDict):  # a dict\n    x: float  # (at least 0)\n    'a b': object  # may be missing"
+    ]
+
+
+def test_an_object_may_contain_itself():
+    tree = {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}}}
+    text, types = written({"$ref": "#/$defs/Tree", "$defs": {"Tree": tree}})
+    assert (text, types) == ("Tree", ["class Tree(TypedDict):  # a dict\n    kids: list[Tree]  # may be missing"])
+
+
+def test_different_types_of_one_name_get_different_names():
+    table = TypeTable()
+    one, other = ({"title": "Row", "properties": {"a": {"type": kind}}} for kind in ("string", "integer"))
+    texts = [SchemaWriter(table, s, "").text(s, "") for s in (one, other, one)]
+    assert texts == ["Row", "Row2", "Row"]
+
+
+def test_all_of_several_objects_are_one():
+    parts = [{"properties": {"a": {"type": "string"}}, "required": ["a"]}, {"properties": {"b": {"type": "integer"}}}]
+    assert written({"allOf": parts})[1] == [
+        "class Thing(TypedDict):  # a dict\n    a: str\n    b: int  # may be missing"
+    ]
+
+
+def deep(levels):
+    schema = {"type": "string"}
+    for _ in range(levels):
+        schema = {"type": "object", "properties": {"a": schema, "b": schema}}
+    return schema
+
+
+def doubling(levels):
+    names = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(levels)}
+    return {"$ref": "#/$defs/d0", "$defs": {**names, f"d{levels}": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        deep(40),
+        doubling(60),
+        {"properties": {f"field {n}": {"properties": {f"inner {n}": {}}} for n in range(5_000)}},
+        {"title": "T" * 10_000, "properties": {"k" * 10_000: {"description": "d" * 10_000, "pattern": "(a+)+" * 1000}}},
+        {"anyOf": [{"enum": ["x" * 5_000]}] * 8},
+    ],
+)
+def test_a_hostile_schema_stays_within_limits(schema):
+    begun = time.process_time()
+    text, types = written(schema)
+    assert len(text) < 1_000 and sum(map(len, types)) < 3 * MAX_TYPES_CHARS
+    assert time.process_time() - begun < 2
+
+
+def signature(schema, output=None, description=""):
+    return write_signature("find", description, schema, output, TypeTable())
+
+
+def test_required_parameters_come_first_and_optional_ones_have_defaults():
+    schema = {
+        "type": "object",
+        "properties": {
+            "limit": {"type": "integer", "default": 10, "maximum": 50},
+            "from": {"type": "string", "description": "Start.\nNow"},
+            "tag": {"type": "string"},
+            "any": {"type": ["string", "null"]},
+        },
+        "required": ["from", "missing"],
+    }
+    found = signature(schema, description='Find """all""".\x1b[31m')
+    assert found.method.signature == (
+        "(from_: str, limit: int = 10, tag: str | None = None, any: str | None = None) -> str"
+    )
+    assert found.method.doc == ("Find '''all'''.[31m\nfrom_: the server's 'from'. Start. Now\nlimit: (at most 50)")
+    assert [p.required for p in found.method.parameters] == [True, False, False, False]
+    given = {"from_": (1, 2), "tag": None, "any": None, "limit": 3}
+    assert found.wire_arguments(given) == {"from": [1, 2], "any": None, "limit": 3}
+
+
+@pytest.mark.parametrize("names", [["a-b", "a_b", "a b"], ["", "\x1b", "日本"], ["class", "Class", "self"]])
+def test_every_parameter_gets_a_name_of_its_own(names):
+    found = signature({"properties": {name: {} for name in names}})
+    shown = [p.name for p in found.method.parameters]
+    assert len(set(shown)) == 3 and all(name.isidentifier() and name.isascii() for name in shown)
+    assert list(found.wire_names.values()) == names
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "additionalProperties": True},
+        {"oneOf": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]},
+        {"properties": {f"p{n}": {} for n in range(100)}},
+        {"properties": 3},
+        "nonsense",
+    ],
+)
+def test_what_parameters_cannot_say_is_one_dict(schema):
+    found = signature(schema)
+    assert [p.name for p in found.method.parameters] == ["arguments"]
+    assert found.wire_arguments({"arguments": {"x": 1}}) == {"x": 1}
+    assert "JSON Schema" in found.method.doc
+
+
+@pytest.mark.parametrize(
+    ("output", "returns", "wrapper"),
+    [
+        (None, "str", ""),
+        ({"properties": {"result": {"type": "integer"}}, "required": ["result"]}, "int", "result"),
+        ({"properties": {"result": {"type": "integer"}}}, "FindResult", ""),
+        ({"properties": {"n": {"type": "integer"}}, "required": ["n"]}, "FindResult", ""),
+        ({"type": "object"}, "dict", ""),
+    ],
+)
+def test_the_output_schema_is_the_return_type(output, returns, wrapper):
+    found = signature({}, output)
+    assert (found.method.signature, found.wrapper) == (f"() -> {returns}", wrapper)
+
+
+def test_a_schema_of_ten_megabytes_is_refused():
+    with pytest.raises(UnusableTool, match="10,000,0.. characters, more than 200,000"):
+        signature({"description": "x" * 10_000_000})
+
+
+def test_a_description_of_ten_megabytes_is_shortened():
+    assert len(signature({}, description="word " * 2_000_000).method.doc) <= 4_000

@@ -1,0 +1,355 @@
+"""Servers that run: their tools, their failures, and that none is left."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from codeplan.errors import AgentError, EnvironmentFailure, UsageError
+from codeplan.tools.mcp import McpServers, ServerAddress, parse_address
+
+SUPPORT = Path(__file__).parents[2] / "support"
+LIBRARY = ServerAddress("library", (sys.executable, str(SUPPORT / "mcp_library.py")))
+
+
+def raw(*names, name="raw", tools="", **env):
+    """A server that misbehaves; ``names`` are its tools."""
+    listed = tools or json.dumps([{"name": n, "inputSchema": {"type": "object"}} for n in names])
+    return ServerAddress(name, (sys.executable, str(SUPPORT / "mcp_raw_server.py"), listed), env=env)
+
+
+def opened(*addresses, **options):
+    return McpServers(addresses, **{"seconds": 30, "notify": lambda _: None, **options})
+
+
+def call(servers, tool, **arguments):
+    return {t.name: t for t in servers.tools}[tool].call(arguments)
+
+
+def refused(servers, tool, **arguments):
+    with pytest.raises(AgentError) as caught:
+        call(servers, tool, **arguments)
+    return caught.value.error, str(caught.value)
+
+
+def one_tool(server_tool, **arguments):
+    with opened(raw(server_tool)) as servers:
+        return call(servers, server_tool, **arguments)
+
+
+def fault_of(server_tool, **options):
+    with opened(raw(server_tool), **options) as servers:
+        return refused(servers, server_tool)
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def assert_gone(pids, seconds=15.0):
+    until = time.monotonic() + seconds
+    while any(map(is_alive, pids)):
+        assert time.monotonic() < until, [pid for pid in pids if is_alive(pid)]
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    with opened(LIBRARY, folder=tmp_path_factory.mktemp("run")) as servers:
+        yield servers
+
+
+def test_a_servers_tools_have_typed_signatures(library):
+    assert {t.name: t.method.signature for t in library.tools} == {
+        "find": "(subject: Literal['birds', 'trees'], least: int = 0) -> list[Book]",
+        "lend": "(book: Book, to: str | None = None) -> str",
+        "cover": "(title: str) -> str",
+        "burn": "() -> str",
+    }
+    assert library.tools[0].types[0].text == "class Book(TypedDict):  # a dict\n    title: str\n    stars: int"
+    assert {t.approval for t in library.tools} == {"ask"}
+
+
+def test_structured_content_is_data_and_text_stays_text(library):
+    assert call(library, "find", subject="birds", least=4) == [{"title": "More birds", "stars": 5}]
+    assert call(library, "lend", book={"title": "X", "stars": 1}, to=None) == "X goes to you; 1 lent"
+
+
+def test_a_wrong_argument_does_not_reach_the_server(library):
+    kind, message = refused(library, "lend", book={"title": 3, "stars": 1})
+    assert (kind, message) == (
+        "TypeError",
+        "lend was called wrongly: book.title: it must be of the type string (given: 3)",
+    )
+
+
+def test_a_failed_tool_raises_its_words(library):
+    kind, message = refused(library, "lend", book={"title": "X", "stars": 1}, to="nobody")
+    assert kind == "RuntimeError" and message.startswith("lend failed: ") and "lend" in message
+
+
+def test_an_image_becomes_a_file_beside_the_trace(library):
+    found = call(library, "cover", title="birds")
+    path = Path(found["files"][0]["path"])
+    assert found == {"text": "", "files": [{"mime_type": "image/png", "bytes": 10, "path": str(path)}]}
+    assert (path.parent.name, path.suffix, path.read_bytes()) == ("files", ".png", b"\x89PNG birds")
+    assert call(library, "cover", title="birds") == found and len(list(path.parent.iterdir())) == 1
+
+
+def test_all_kinds_of_content_are_data():
+    png, note = {"mime_type": "image/png", "bytes": 2}, {"uri": "note://1", "text": "a note", "mime_type": "text/plain"}
+    blob, link = {"uri": "note://2", "mime_type": "", "bytes": 2}, {"uri": "note://3", "name": "third", "mime_type": ""}
+    assert one_tool("mixed") == {"text": "see", "files": [png, note, blob, link]}
+
+
+def test_a_files_name_is_made_here(tmp_path):
+    blob = {"name": "blob", "inputSchema": {"type": "object", "properties": {"data": {"type": "string"}}}}
+    with opened(raw(tools=json.dumps([blob])), folder=tmp_path / "run") as servers:
+        found = call(servers, "blob", data="aGk=")["files"][0]
+    assert found["mime_type"] == "../../etc/[31mpasswd"
+    assert Path(found["path"]) == tmp_path / "run" / "files" / "8f434346648f6b96.bin"
+
+
+def test_a_file_that_is_not_encoded_is_an_error():
+    assert fault_of("blob") == ("RuntimeError", "blob returned a file that is not encoded in base64")
+
+
+# ------------------------------------------------------------------ hostile answers
+
+
+def test_a_result_that_is_too_large_ends_the_connection_in_a_sentence():
+    kind, message = fault_of("huge")
+    assert kind == "ConnectionError"
+    assert (
+        message == "the MCP server raw sent a message of more than 16 MiB during huge; whether it was done is unknown"
+    )
+
+
+@pytest.mark.parametrize(
+    ("tool", "message"),
+    [
+        ("endless", "sent a message of more than 16 MiB"),
+        ("flood", "sent more than 50,000 messages that nobody asked for"),
+    ],
+)
+def test_a_server_that_floods_is_ended(tool, message):
+    assert message in fault_of(tool)[1]
+
+
+def test_garbage_between_messages_is_ignored():
+    assert one_tool("garbage") == "after the garbage"
+
+
+def test_a_call_that_hangs_is_given_up():
+    kind, message = fault_of("silent", seconds=0.5)
+    assert (kind, message) == (
+        "TimeoutError",
+        "silent did not answer within 0.5 seconds; whether it was done is unknown",
+    )
+
+
+def test_words_of_a_failure_are_bounded():
+    kind, message = fault_of("refuse")
+    assert kind == "RuntimeError" and 2_000 < len(message) < 2_100
+
+
+@pytest.mark.parametrize("tool", ["nonsense"])
+def test_an_answer_that_is_none_is_an_error_of_the_call(tool):
+    assert "answered what the protocol does not allow" in fault_of(tool)[1]
+
+
+def test_a_server_cannot_ask_for_a_model():
+    assert one_tool("ask") == '"Sampling not supported"'
+
+
+def test_a_server_gets_no_keys(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "hush")
+    with opened(raw("environment", MINE="1")) as servers:
+        found = json.loads(call(servers, "environment"))
+    assert "OPENAI_API_KEY" not in found and found["MINE"] == "1" and "PATH" in found
+
+
+@pytest.mark.parametrize(
+    ("tools", "names", "told"),
+    [
+        ("[{'name': '\\x1b[31mread\\nfile', 'inputSchema': {'type': 'object'}}]", ["31mread_file"], 1),
+        (
+            "[{'name': 'report', 'inputSchema': {'type': 'object'}}, {'name': 'class', 'inputSchema': {'type': 'object'}}]",
+            ["raw_report", "class_"],
+            2,
+        ),
+        (
+            "[{'name': 'a.b', 'inputSchema': {'type': 'object'}}, {'name': 'a-b', 'inputSchema': {'type': 'object'}}]",
+            ["raw_a_b", "raw_a_b_2"],
+            2,
+        ),
+        (
+            "[{'name': 'x', 'inputSchema': {'type': 'object', 'd': 'x' * 10_000_000}}, {'name': 'y', 'inputSchema': {'type': 'object'}}]",
+            ["y"],
+            1,
+        ),
+        ("[{'name': 'é' * 9, 'inputSchema': {'type': 'object'}}]", ["tool"], 1),
+    ],
+)
+def test_names_and_schemas_are_made_fit_and_the_change_is_told(tools, names, told):
+    said = []
+    with opened(raw(tools=tools), notify=said.append) as servers:
+        assert [t.name for t in servers.tools] == [n if not n[0].isdigit() else f"tool_{n}" for n in names]
+    assert len(said) == told and all(len(s) < 400 for s in said)
+
+
+def test_tools_of_the_same_name_carry_their_servers_names():
+    with opened(raw("read", "mine"), raw("read", name="other"), taken={"mine"}) as servers:
+        assert [t.name for t in servers.tools] == ["raw_read", "raw_mine", "other_read"]
+        assert call(servers, "other_read") == "{}"
+
+
+# ------------------------------------------------------------------ servers that do not start
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        (parse_address("no-such-program-at-all x"), "there is no program 'no-such-program-at-all'"),
+        (ServerAddress("s", ("sh", "-c", "echo boom >&2")), r"the MCP server s ended \(its last words: boom\)"),
+        (ServerAddress("s", ("sleep", "0")), "the MCP server s ended"),
+        (ServerAddress("s", ("pwd",), cwd="/no/such/folder"), "cannot start"),
+        (ServerAddress("s", url="http://127.0.0.1:9/mcp"), "the MCP server s cannot be used: "),
+        (raw(tools="5"), "object is not callable"),
+        (raw(tools="lambda m: {'tools': [], 'nextCursor': 'x'}"), "lists its tools in more than 100 parts"),
+        (raw(tools="lambda m: {'tools': [{'name': 5}]}"), "cannot be used: "),
+    ],
+)
+def test_a_server_that_does_not_start_is_named_in_a_sentence(address, message):
+    with pytest.raises(EnvironmentFailure, match=message) as caught, opened(address):
+        pass
+    assert len(str(caught.value)) < 700 and "\n" not in str(caught.value)
+
+
+def test_servers_without_tools_are_refused():
+    with pytest.raises(UsageError, match="no tool"), opened(raw()):
+        pass
+
+
+def test_if_one_server_does_not_start_the_others_are_ended(tmp_path):
+    pids = tmp_path / "pids"
+    with pytest.raises(EnvironmentFailure), opened(raw("x", PIDFILE=str(pids)), ServerAddress("s", ("sleep", "0"))):
+        pass
+    assert_gone(map(int, pids.read_text().split()) if pids.exists() else [])
+
+
+# ------------------------------------------------------------------ servers that end
+
+
+def test_a_server_that_dies_in_a_call_is_started_once_more_for_the_next():
+    with opened(raw("die", "echo")) as servers:
+        kind, message = refused(servers, "die")
+        assert kind == "ConnectionError"
+        assert message == (
+            "the MCP server raw ended during die (its last words: Segmentation fault [2J of the library); "
+            "whether it was done is unknown"
+        )
+        assert call(servers, "echo") == "{}"
+        refused(servers, "die")
+        with pytest.raises(EnvironmentFailure, match="the MCP server raw ended again"):
+            call(servers, "echo")
+
+
+def test_a_server_that_was_killed_between_calls_is_started_again(tmp_path):
+    pids = tmp_path / "pids"
+    with opened(raw("echo", PIDFILE=str(pids))) as servers:
+        os.kill(int(pids.read_text().split()[0]), signal.SIGKILL)
+        assert_gone([int(pids.read_text().split()[0])])
+        time.sleep(0.2)
+        assert call(servers, "echo") == "{}"
+    assert_gone(map(int, pids.read_text().split()))
+
+
+@pytest.mark.parametrize("env", [{}, {"STUBBORN": "1"}])
+def test_no_process_is_left(tmp_path, env):
+    pids = tmp_path / "pids"
+    with pytest.raises(ZeroDivisionError), opened(raw("echo", PIDFILE=str(pids), **env)):
+        raise ZeroDivisionError
+    found = [int(pid) for pid in pids.read_text().split()]
+    assert len(found) == 2
+    assert_gone(found)
+
+
+PROGRAM = """
+import sys, time
+from codeplan.tools.mcp import McpServers, ServerAddress
+with McpServers([ServerAddress("raw", tuple(sys.argv[2:]), env={"PIDFILE": sys.argv[1], "STUBBORN": "1"})], seconds=60) as s:
+    print("open", flush=True)
+    s.tools[0].call({})
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_no_process_survives_this_one(tmp_path, number):
+    pids = tmp_path / "pids"
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(pids), *raw("silent").command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with process:
+        assert process.stdout.readline() == b"open\n"
+        time.sleep(0.5)
+        process.send_signal(number)
+        process.communicate(timeout=60)
+    found = [int(pid) for pid in pids.read_text().split()]
+    assert len(found) == 2
+    assert_gone(found)
+
+
+# ------------------------------------------------------------------ streamable HTTP
+
+
+@pytest.fixture
+def website(unused_port):
+    with subprocess.Popen([*LIBRARY.command, str(unused_port)], stderr=subprocess.DEVNULL) as process:
+        try:
+            wait_for(unused_port)
+            yield ServerAddress("library", url=f"http://127.0.0.1:{unused_port}/mcp"), process
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def unused_port():
+    import socket
+
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def wait_for(port):
+    import socket
+
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    raise AssertionError("the server does not start")
+
+
+def test_a_server_at_a_url(website):
+    address, process = website
+    with opened(address) as servers:
+        assert call(servers, "find", subject="birds", least=4) == [{"title": "More birds", "stars": 5}]
+        kind, message = refused(servers, "burn")
+        assert kind == "ConnectionError" and "ended during burn" in message
+        process.wait()
+        with pytest.raises(EnvironmentFailure, match="the MCP server library"):
+            call(servers, "find", subject="birds")
