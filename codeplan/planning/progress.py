@@ -1,9 +1,11 @@
-"""Notices refinements that change nothing: the next run ends as the one before, in the same world."""
+"""Notices refinements that change nothing: the next run ends as the one before, and learns nothing new of the world."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
+from codeplan.planning.action_log import Exchange
 from codeplan.types import Failed, NoProgress, Observation, Outcome, Replan, Stopped, Value
 
 _KINDS: Final = {"finished": "ran to its end", "replan": "asked to replan"}
@@ -22,21 +24,26 @@ class _RunEnd(Value, frozen=True):
 class ProgressMonitor:
     """Judges the runs of one task, in order.
 
-    ``max_unchanged`` refinements in a row may end as the run before; with that many, there is no progress. The same
+    A refinement changes nothing if its run ends as the run before, in a world that answers the same, and no action of
+    it had an answer that is new to the task. With ``max_unchanged`` of them in a row, there is no progress. The same
     holds for two replans in a row without an action in between. 0 allows everything.
     """
 
     def __init__(self, max_unchanged: int) -> None:
         self._max_unchanged, self._unchanged = max_unchanged, 0
         self._last: _RunEnd | None = None
-        self._last_actions = 0
+        self._known: set[tuple[str, str]] = set()  # actions with their answers
 
-    def find_standstill(self, outcome: Outcome, observation: Observation, actions: int) -> NoProgress | None:
-        """The ending if this run shows that there is no progress; ``actions`` counts those of the episode so far."""
+    def find_standstill(
+        self, outcome: Outcome, observation: Observation, exchanges: Sequence[Exchange]
+    ) -> NoProgress | None:
+        """The ending if this run shows that there is no progress; ``exchanges`` are those of the run."""
         now, before = _run_end(outcome, observation), self._last
-        idle = before is not None and before.kind == now.kind == "replan" and actions == self._last_actions
-        self._unchanged = self._unchanged + 1 if now == before else 0
-        self._last, self._last_actions = now, actions
+        actions = {(e.said, e.answer) for e in exchanges if e.number is not None}
+        idle = before is not None and before.kind == now.kind == "replan" and not actions
+        self._unchanged = self._unchanged + 1 if now == before and actions <= self._known else 0
+        self._last = now
+        self._known |= actions
         if not self._max_unchanged:
             return None
         if idle:

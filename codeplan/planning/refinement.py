@@ -12,7 +12,7 @@ from functools import partial
 from codeplan.episode.episode import Episode
 from codeplan.episode.rewind import actions_since_reset, rewind
 from codeplan.errors import SizeExceeded
-from codeplan.planning.action_log import read_run
+from codeplan.planning.action_log import RunEvents, read_run
 from codeplan.planning.feedback import NextStart, RunReport, describe_outcome, describe_refusal
 from codeplan.planning.limits_left import limits_left
 from codeplan.planning.loop_settings import LoopSettings
@@ -135,7 +135,7 @@ class RefinementLoop:
         if outcome is None:
             self._progress.forget()
             return None
-        return self._progress.find_standstill(outcome, self.episode.observation, self.episode.meter.actions)
+        return self._progress.find_standstill(outcome, self.episode.observation, self._run_events().exchanges)
 
     # -------------------------------------------------------------- writing
 
@@ -171,12 +171,16 @@ class RefinementLoop:
             problem=describe_outcome(attempt.outcome, self.agent.report),
             plan=checked,
             outcome=attempt.outcome,
-            events=read_run(self.episode.trace.events[self._attempt_start :]),
+            events=self._run_events(),
             observation=self.episode.observation.text,
             variables=_last_variables(attempt.outcome),
             left=left,
             next_start=next_start,
         )
+
+    def _run_events(self) -> RunEvents:
+        """What the events of the latest run tell."""
+        return read_run(self.episode.trace.events[self._attempt_start :])
 
     def _check(self) -> Plan | Rejected:
         """Check the latest plan. While it is refused, have it repaired, unless ``code_check`` is ``always``."""

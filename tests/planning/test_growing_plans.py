@@ -224,6 +224,13 @@ def test_a_world_that_changed_is_progress():
     assert result.ending == NotSolved("no success in 6 tries")
 
 
+def test_an_action_with_a_new_answer_is_progress():
+    plans = [WRONG.replace("open(1)", f"open({box})") for box in (1, 2, 4, 5)]
+    result, model, _ = play(*plans, *[plans[0]] * 9, task="ball/3", tries=9)
+    assert isinstance(result.ending, NoProgress)
+    assert len(model.asked) == len(plans) + 2
+
+
 def test_plans_that_end_without_success_are_no_progress_either():
     idle = HEAD + "    if start_from <= 1:\n        x = agent.open(1)\n        assert x\n"
     result, _, _ = play(*[idle] * 9)

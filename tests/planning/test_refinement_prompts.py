@@ -70,7 +70,7 @@ def test_the_model_is_told_of_the_failure_the_actions_the_output_the_variables_a
     assert section(told, "left") == "actions: 17\nquestions (ask_llm) in a run: 50\nruns of a plan: 1\nreplans: 3"
     assert section(told, "now") is None
     assert "Execution goes on at [Step 2]; steps before it stay done" in told
-    assert "Answer with the new and changed steps alone" in told
+    assert "with the new and changed steps alone" in told
 
 
 @FORMS

@@ -310,7 +310,7 @@ def test_a_fork_takes_a_plan_whole_that_holds_a_fence_itself(tmp_path):
 
 
 def test_a_fork_takes_an_answer_in_place_of_the_models(tmp_path):
-    whole = recorded(tmp_path / "run", no_progress=0)
+    whole = recorded(tmp_path / "run")
     at = next(i for i, e in enumerate(whole) if isinstance(e, ModelCalled) and e.purpose == "ask")
     model = Replies(OPEN.format(2))
     result = fork(tmp_path / "run", at, tmp_path / "other", answer="3", env=Boxes(), model=model)
