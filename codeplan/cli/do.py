@@ -25,6 +25,13 @@ Tools = Annotated[
     list[str] | None,
     typer.Option(metavar="FILE.py[:NAME,…]", help="Functions and objects of a Python file; repeatable."),
 ]
+Mcp = Annotated[
+    list[str] | None, typer.Option(metavar="COMMAND|URL", help="An MCP server to start or to connect to; repeatable.")
+]
+McpConfig = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="A JSON file of MCP servers (mcpServers), as other programs have.")
+]
+McpTimeout = Annotated[float, typer.Option(metavar="SECONDS", help="How long a call of an MCP server's tool may take.")]
 Verify = Annotated[
     str | None, typer.Option(metavar="FILE.py:FUNCTION", help="Decides about the result: verify(value, tools).")
 ]
@@ -49,6 +56,9 @@ def do(
     context: typer.Context,
     goal: Goal,
     tools: Tools = None,
+    mcp: Mcp = None,
+    mcp_config: McpConfig = None,
+    mcp_timeout: McpTimeout = 60.0,
     verify: Verify = None,
     allow: Allow = None,
     ask: Ask = None,
@@ -61,7 +71,9 @@ def do(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Reach a goal with your own tools: a model writes plans that call them, in the sandbox.
+    """Reach a goal with your own tools and MCP servers: a model writes plans that call them, in the sandbox.
+
+    Calls of an MCP server's tools are asked for on a terminal, and refused elsewhere unless --allow names them.
 
     Without --verify nobody decides about the result: the episode ends as claimed at best, with exit code 1.
 
@@ -72,15 +84,16 @@ def do(
     from codeplan.runner.tool_episodes import do as do_with_tools
 
     given = options.command_run(context)
-    if not tools:
-        raise UsageError("there are no tools; name a Python file with --tools FILE.py")
+    if not (tools or mcp or mcp_config):
+        raise UsageError("there are no tools; name a Python file with --tools FILE.py, or an MCP server with --mcp")
     patterns = {"allow": allow or (), "ask": ask or (), "deny": deny or ()}
-    approve = _ask_on_terminal if ask and sys.stdin.isatty() and sys.stderr.isatty() else None
+    approve = _ask_on_terminal if sys.stdin.isatty() and sys.stderr.isatty() else None
+    servers = {"mcp": mcp or (), "mcp_config": mcp_config, "mcp_timeout": mcp_timeout}
     new = contextlib.nullcontext(out) if out else options.new_run_folder("do", goal)
     with new as folder:
         show = make_event_handler(as_json, quiet)
-        arguments = {**patterns, **given, "verify": verify, "approve": approve, "tool_errors": tool_errors}
-        result = _play(lambda: do_with_tools(goal, tools=tools, out=folder, on_event=show, **arguments), folder)
+        arguments = {**patterns, **servers, **given, "verify": verify, "approve": approve, "tool_errors": tool_errors}
+        result = _play(lambda: do_with_tools(goal, tools=tools or (), out=folder, on_event=show, **arguments), folder)
     if not as_json:
         _show_value(result)
     options.end_episode(result, result_as_json(result) if as_json else None)

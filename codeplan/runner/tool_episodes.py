@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import closing
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,8 @@ from codeplan.protocols import LLM
 from codeplan.recording.events import EventHandler
 from codeplan.runner.new_episodes import run
 from codeplan.tools.approvals import Approvals, Approver
-from codeplan.tools.environment import ToolEnvironment, ToolErrors
+from codeplan.tools.environment import ToolEnvironment, ToolErrors, require_goal
+from codeplan.tools.mcp import DEFAULT_SECONDS, MAX_SECONDS, McpServers, ServerAddress, parse_address, read_config
 from codeplan.tools.python_tools import python_tools
 from codeplan.tools.tool import Tool
 from codeplan.tools.tool_files import function_of_file, tools_of_file
@@ -29,12 +30,15 @@ VERIFY_FORM = "verify(value, tools) -> bool or str"
 def do(
     goal: str,
     *,
-    tools: object,
+    tools: object = (),
+    mcp: Iterable[str | ServerAddress] = (),
+    mcp_config: Path | str | None = None,
+    mcp_timeout: float = DEFAULT_SECONDS,
     model: str | LLM,
     verify: Callable[..., Verdict | Awaitable[Verdict]] | str | None = None,
     approve: Approver | None = None,
     allow: Iterable[str] = (),
-    ask: Iterable[str] = (),
+    ask: Iterable[str] | None = None,
     deny: Iterable[str] = (),
     tool_errors: ToolErrors = "plan",
     method: str | Method = "adaplanner",
@@ -49,26 +53,57 @@ def do(
     or a list of these. ``verify(value, tools)`` decides whether the goal is reached: True, or a text that says what is
     missing; it may also be ``"FILE.py:FUNCTION"``. Without it the episode ends as ``Claimed`` at best.
 
+    ``mcp`` are MCP servers: commands to start, or URLs. ``mcp_config`` is a JSON file of further ones (``mcpServers``).
+    They start with the episode and end with it; ``mcp_timeout`` is how many seconds a call may take. Their tools need
+    approval unless a pattern in ``allow`` names them.
+
     ``allow``, ``ask`` and ``deny`` are patterns on the tools' names (see ``codeplan.tools.approvals``). ``approve(tool,
-    arguments)`` decides on the calls to be asked for; without it they are refused. If a tool raises an exception, the
+    arguments)`` decides on the calls to be asked for; without it they are refused. With it and without ``ask``, every
+    call is asked for. If a tool raises an exception, the
     plan gets it as an error that it can catch, or with ``tool_errors="stop"`` the episode ends. ``verify``, ``approve``
     and the tools may be asynchronous. The rest is as in ``codeplan.run``.
 
     Raises:
         UsageError: the input is wrong.
-        InfrastructureError: the model, the verifier or the sandbox failed. A spent budget is a Result instead.
+        InfrastructureError: the model, a server, the verifier or the sandbox failed. A spent budget is a Result.
     """
     if tool_errors not in ("plan", "stop"):
         raise UsageError(f"tool_errors is plan or stop, not {in_quotes(tool_errors)}")
     if model == "scripted":
         raise UsageError("the scripted stand-in knows codeplan's own environments only; name the model of an endpoint")
-    toolset = Toolset(_all_tools(tools))
+    own = tuple(_all_tools(tools))
     judge = function_of_file(verify, VERIFY_FORM) if isinstance(verify, str) else verify
     verifier = None if judge is None else Verifier(judge)
     approvals = Approvals(allow, ask, deny, approve)
-    env = ToolEnvironment(goal, toolset, verifier=verifier, approvals=approvals, tool_errors=tool_errors)
-    with closing(env):
-        return run(env, method=method, model=model, budget=budget, out=out, on_event=on_event, **settings)
+    require_goal(goal)
+    with _started(mcp, mcp_config, mcp_timeout, own, out) as served:
+        toolset = Toolset((*own, *served))
+        env = ToolEnvironment(goal, toolset, verifier=verifier, approvals=approvals, tool_errors=tool_errors)
+        with closing(env):
+            return run(env, method=method, model=model, budget=budget, out=out, on_event=on_event, **settings)
+
+
+@contextmanager
+def _started(
+    mcp: Iterable[str | ServerAddress],
+    config: Path | str | None,
+    seconds: float,
+    own: Sequence[Tool],
+    out: Path | str | None,
+) -> Iterator[tuple[Tool, ...]]:
+    """The tools of the servers, which end with the context. Raises: UsageError, EnvironmentFailure."""
+    given = (mcp,) if isinstance(mcp, str | ServerAddress) else tuple(mcp)
+    addresses = [a if isinstance(a, ServerAddress) else parse_address(a) for a in given]
+    addresses += read_config(Path(config)) if config is not None else ()
+    if not addresses:
+        yield ()
+        return
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= MAX_SECONDS:
+        raise UsageError(f"mcp_timeout is a number of seconds up to {MAX_SECONDS:,}, not {in_quotes(seconds)}")
+    names, types = [tool.name for tool in own], {t.name: t.text for tool in own for t in tool.types}
+    folder = Path(out) if out else None
+    with McpServers(addresses, seconds=seconds, folder=folder, taken=names, taken_types=types) as servers:
+        yield servers.tools
 
 
 def _all_tools(given: object) -> Iterable[Tool]:

@@ -29,7 +29,7 @@ class Approvals:
     """The user's patterns, as ``fnmatch`` reads them: ``delete_*``, ``*``. ``approve`` decides on calls to be asked.
 
     ``deny`` wins. Of ``ask`` and ``allow`` the longer pattern wins, and ``ask`` if both are equally long. A tool
-    without a pattern has its own setting. With an ``approve`` but no pattern in ``ask``, every tool is asked for.
+    without a pattern has its own setting. With an ``approve`` and without ``ask``, every tool is asked for.
 
     Raises: UsageError: a pattern is empty or no text, there are too many, or ``approve`` cannot be called with two
     arguments.
@@ -38,14 +38,15 @@ class Approvals:
     def __init__(
         self,
         allow: Iterable[str] = (),
-        ask: Iterable[str] = (),
+        ask: Iterable[str] | None = None,
         deny: Iterable[str] = (),
         approve: Approver | None = None,
     ) -> None:
-        self._allow, self._ask, self._deny = _patterns("allow", allow), _patterns("ask", ask), _patterns("deny", deny)
         if approve is not None:
             require_callable(approve, "approve", "approve(tool, arguments)", (2,))
-            self._ask = self._ask or ("*",)
+        if ask is None:
+            ask = () if approve is None else ("*",)
+        self._allow, self._ask, self._deny = _patterns("allow", allow), _patterns("ask", ask), _patterns("deny", deny)
         self.approve = approve
 
     def rule_for(self, tool: Tool) -> Rule:

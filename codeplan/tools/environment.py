@@ -49,8 +49,7 @@ class ToolEnvironment:
         approvals: Approvals | None = None,
         tool_errors: ToolErrors = "plan",
     ) -> None:
-        if not isinstance(goal, str) or not goal.strip():
-            raise UsageError("the goal is empty; say in a sentence what is to be done")
+        require_goal(goal)
         self.toolset = toolset
         self.agent = agent_class_for(toolset)
         self.on_event: Callable[[EnvironmentEvent], None] = lambda event: None
@@ -152,6 +151,12 @@ class ToolEnvironment:
         if isinstance(result, Awaitable):
             return self._loop.run(result)
         return self._loop.run(_collect(result)) if isinstance(result, AsyncIterator) else result
+
+
+def require_goal(goal: object) -> None:
+    """Raises: UsageError: the goal is empty."""
+    if not isinstance(goal, str) or not goal.strip():
+        raise UsageError("the goal is empty; say in a sentence what is to be done")
 
 
 async def _collect(items: AsyncIterator[Any]) -> list[Any]:

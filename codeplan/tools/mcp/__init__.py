@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from codeplan.tools.mcp.addresses import ServerAddress, parse_address, read_config
-from codeplan.tools.mcp.servers import McpServers
+from codeplan.tools.mcp.servers import DEFAULT_SECONDS, MAX_SECONDS, McpServers
 
-__all__ = ["McpServers", "ServerAddress", "parse_address", "read_config"]
+__all__ = ["DEFAULT_SECONDS", "MAX_SECONDS", "McpServers", "ServerAddress", "parse_address", "read_config"]

@@ -94,6 +94,7 @@ class ServerProgram:
             finally:
                 self.kill()
                 os.close(write_end)
+                await _exits(process)
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)

@@ -26,14 +26,17 @@ from codeplan.untrusted.values import in_quotes
 DEFAULT_SECONDS: Final = 60.0
 """How long a call may take, unless the user says otherwise."""
 
+MAX_SECONDS: Final = 86_400.0
+"""The longest time that a call may be given."""
+
 MAX_TOOLS: Final = 2_000
 """Maximum number of tools of all servers."""
 
 _HINTS: Final = {
-    "read_only_hint": ("it only reads", "it changes things"),
-    "destructive_hint": ("it may destroy things", ""),
-    "idempotent_hint": ("calling it twice is as calling it once", ""),
-    "open_world_hint": ("it reaches beyond this machine", ""),
+    "read_only_hint": "it only reads",
+    "destructive_hint": "it may destroy things",
+    "idempotent_hint": "a second call changes nothing more",
+    "open_world_hint": "it reaches beyond this machine",
 }
 
 
@@ -122,9 +125,7 @@ class McpServers:
         if name != tool.name:
             self._notify(f"the tool {in_quotes(tool.name)} of the MCP server {server} is called {name} here")
         try:
-            described = write_signature(
-                name, tool.description or tool.title or "", tool.input_schema, tool.output_schema, self._table
-            )
+            described = write_signature(name, _description(tool), tool.input_schema, tool.output_schema, self._table)
         except UnusableTool as reason:
             self._notify(f"the tool {name} of the MCP server {server} is left out: {reason}")
             return None
@@ -153,6 +154,13 @@ class _ServerCall:
         self._check.require_valid(name, given)
         result = self._loop.run(self._connection.call(name, self._wire_name, given))
         return read_result(name, result, wrapper=self._signature.wrapper, store=self._store)
+
+
+def _description(tool: Any) -> str:
+    """The server's description, and its hints in words. They are the server's word: nothing here relies on them."""
+    said = (tool.description or tool.title or "").strip()
+    hints = [words for name, words in _HINTS.items() if getattr(tool.annotations, name, None) is True]
+    return "\n".join(part for part in (said, f"According to the server, {', '.join(hints)}." if hints else "") if part)
 
 
 def require_package() -> None:

@@ -9,18 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
+from support.mcp_addresses import LIBRARY, raw
 
 from codeplan.errors import AgentError, EnvironmentFailure, UsageError
 from codeplan.tools.mcp import McpServers, ServerAddress, parse_address
-
-SUPPORT = Path(__file__).parents[2] / "support"
-LIBRARY = ServerAddress("library", (sys.executable, str(SUPPORT / "mcp_library.py")))
-
-
-def raw(*names, name="raw", tools="", **env):
-    """A server that misbehaves; ``names`` are its tools."""
-    listed = tools or json.dumps([{"name": n, "inputSchema": {"type": "object"}} for n in names])
-    return ServerAddress(name, (sys.executable, str(SUPPORT / "mcp_raw_server.py"), listed), env=env)
 
 
 def opened(*addresses, **options):

@@ -1,0 +1,206 @@
+"""``codeplan.do`` and ``codeplan do`` with MCP servers: approvals, traces, files, and what ends an episode."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from support.mcp_addresses import command_line, raw
+from support.reply_server import endpoint as endpoint
+from support.reply_server import reply
+
+import codeplan
+from codeplan import Completion
+from codeplan.cli import main
+from codeplan.errors import EnvironmentFailure, UsageError
+from codeplan.recording.events import ActionTaken
+from codeplan.recording.tool_events import CallDecided
+from codeplan.recording.trace import Trace
+
+
+class OnePlan:
+    name = "one-plan"
+
+    def __init__(self, lines):
+        body = "".join(f"        {line}\n" for line in lines.splitlines())
+        self.plan = f"def solution(agent, start_from=1):\n    if start_from <= 1:\n{body}"
+        self.prompts = []
+
+    def complete(self, messages, *, purpose, stop=(), max_tokens=None):
+        self.prompts.append(messages[-1]["content"])
+        return Completion(self.plan)
+
+
+def do(lines, *servers, **options):
+    model = OnePlan(lines)
+    return codeplan.do("do it", mcp=servers, model=model, verify=lambda value: value == "done", **options)
+
+
+def own(x: int) -> int:
+    return x + 1
+
+
+def test_calls_are_actions_of_the_episode_beside_those_of_functions(tmp_path):
+    lines = "assert agent.own(1) == 2\nassert agent.echo() == '{}'\nreturn 'done'"
+    result = do(lines, raw("echo"), tools=own, allow=["echo"], out=tmp_path / "run")
+    assert result.success and result.actions == 2
+    events = list(Trace.read(tmp_path / "run" / "trace.jsonl"))
+    assert [json.loads(e.action)["tool"] for e in events if isinstance(e, ActionTaken)] == ["own", "echo"]
+    assert [(e.tool, e.allowed, e.by, e.pattern) for e in events if isinstance(e, CallDecided)] == [
+        ("echo", True, "pattern", "echo")
+    ]
+
+
+def test_a_servers_tool_is_refused_unless_it_is_allowed():
+    lines = "try:\n    agent.echo()\nexcept OSError as e:\n    assert '--allow echo' in str(e), e\n    return 'done'"
+    assert do(lines, raw("echo")).success
+
+
+def test_the_approver_is_asked_about_a_servers_tool():
+    asked = []
+    result = do("agent.echo()\nreturn 'done'", raw("echo"), approve=lambda tool, arguments: asked.append(tool) or True)
+    assert result.success and asked == ["echo"]
+
+
+def test_without_patterns_only_servers_tools_are_asked_for():
+    asked = []
+    approve = lambda tool, arguments: asked.append(tool) or True  # noqa: E731
+    result = do("agent.own(1)\nagent.echo()\nreturn 'done'", raw("echo"), tools=own, ask=(), approve=approve)
+    assert result.success and asked == ["echo"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "error", "words"),
+    [
+        ("die", "OSError", "ConnectionError: the MCP server raw ended during die"),
+        ("silent", "TimeoutError", "did not answer within 1 seconds"),
+        ("huge", "OSError", "sent a message of more than 16 MiB"),
+        ("refuse", "RuntimeError", "refuse failed: "),
+        ("nested", "ValueError", "nested deeper than 30"),
+    ],
+)
+def test_a_plan_can_catch_what_goes_wrong(tool, error, words):
+    lines = f"try:\n    agent.{tool}()\nexcept {error} as e:\n    assert {words!r} in str(e), str(e)\n    return 'done'"
+    result = do(lines, raw(tool), allow=["*"], mcp_timeout=1, tries=1)
+    assert result.success, result.reason
+
+
+def test_a_result_of_many_values_is_an_error_of_the_call():
+    lines = "try:\n    agent.huge(arguments={'size': 500000})\nexcept ValueError as e:\n    return 'done'"
+    huge = "[{'name': 'huge', 'inputSchema': {'type': 'object', 'additionalProperties': True}}]"
+    assert do(lines, raw(tools=huge), allow=["*"], tries=1).success
+
+
+def test_a_server_that_ends_twice_ends_the_episode(tmp_path):
+    lines = "for _ in range(3):\n    try:\n        agent.die()\n    except OSError:\n        pass\nreturn 'done'"
+    with pytest.raises(EnvironmentFailure, match="the MCP server raw ended again"):
+        do(lines, raw("die"), allow=["*"], out=tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"mcp": []}, "there are no tools"),
+        ({"mcp": [" "]}, "this one is empty"),
+        ({"mcp": "x", "mcp_timeout": 0}, "mcp_timeout is a number of seconds"),
+        ({"mcp": "x", "mcp_timeout": float("nan")}, "mcp_timeout is a number of seconds"),
+        ({"mcp_config": "no-such-file.json"}, "no-such-file.json cannot be read"),
+        ({"mcp": "x", "goal": " "}, "the goal is empty"),
+    ],
+)
+def test_bad_input_is_refused_in_a_sentence(options, message):
+    with pytest.raises(UsageError, match=message):
+        codeplan.do(**{"goal": "do it", "model": OnePlan("pass"), **options})
+
+
+@pytest.fixture
+def at_endpoint(tmp_path, monkeypatch, endpoint):
+    """The arguments of the command, with a model that knows one plan."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+
+    def arguments(lines, *more):
+        endpoint.answer(reply(f"```python\n{OnePlan(lines).plan}```"))
+        return ["do", "do it", "--model", "tiny", "--base-url", endpoint.url, "-q", *more]
+
+    return arguments
+
+
+def test_the_command_takes_servers_and_a_file(at_endpoint, tmp_path, capsys):
+    entry = {"command": raw("b").command[0], "args": list(raw("b").command[1:])}
+    Path("mcp.json").write_text(json.dumps({"mcpServers": {"second": entry}}))
+    lines = "agent.a()\nreturn agent.b()"
+    given = ["--mcp", command_line(raw("a")), "--mcp-config", "mcp.json", "--allow", "*"]
+    assert main(at_endpoint(lines, *given)) == 1  # claimed
+    assert capsys.readouterr().out.splitlines()[-1] == '"{}"'
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "message"),
+    [
+        (["--mcp", "no-such-program"], 4, "the MCP server no_such_program cannot start: there is no program"),
+        (["--mcp", "false"], 4, "the MCP server false ended"),
+        (["--mcp", "http://127.0.0.1:9/mcp"], 4, "the MCP server server cannot be used: "),
+        (["--mcp", ""], 2, "an MCP server is a command or a URL; this one is empty"),
+        (["--mcp-config", "none.json"], 2, "none.json cannot be read"),
+        ([], 2, "there are no tools; name a Python file with --tools FILE.py, or an MCP server with --mcp"),
+    ],
+)
+def test_a_server_that_is_not_there_ends_the_command_in_a_sentence(at_endpoint, capsys, given, code, message):
+    assert main(at_endpoint("pass", *given)) == code
+    err = capsys.readouterr().err
+    assert message in err and len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("typed", "called"), [("y\n", True), ("n\n", False)])
+def test_a_terminal_is_asked_about_servers_tools(at_endpoint, tmp_path, typed, called):
+    command = at_endpoint("agent.own(1)\nagent.echo()", "--mcp", command_line(raw("echo")), "--tools", "own.py")
+    Path("own.py").write_text("def own(x: int) -> int:\n    return x\n")
+    ours, theirs = pty.openpty()
+    arguments = [sys.executable, "-m", "codeplan", *command, "--out", "run", "--tries", "1"]
+    with subprocess.Popen(arguments, stdin=theirs, stdout=subprocess.DEVNULL, stderr=theirs) as process:
+        os.close(theirs)
+        os.write(ours, typed.encode())
+        process.wait(60)
+        os.close(ours)
+    events = list(Trace.read(tmp_path / "run" / "trace.jsonl"))
+    assert [(e.tool, e.allowed, e.by) for e in events if isinstance(e, CallDecided)] == [("echo", called, "approver")]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_leaves_no_server_when_it_is_ended(at_endpoint, tmp_path, number):
+    Path("mcp.json").write_text(
+        json.dumps(
+            {
+                "mcpServers": {
+                    "raw": {
+                        "command": sys.executable,
+                        "args": list(raw("silent").command[1:]),
+                        "env": {"PIDFILE": "pids"},
+                    }
+                }
+            }
+        )
+    )
+    command = at_endpoint("agent.silent()", "--mcp-config", "mcp.json", "--allow", "*", "--out", "run")
+    with subprocess.Popen([sys.executable, "-m", "codeplan", *command], stderr=subprocess.PIPE) as process:
+        until = time.monotonic() + 60
+        while "ModelAsked" not in _text("run/trace.jsonl") and '"model' not in _text("run/trace.jsonl"):
+            assert time.monotonic() < until and process.poll() is None
+            time.sleep(0.1)
+        time.sleep(1)
+        process.send_signal(number)
+        process.communicate(timeout=60)
+    until = time.monotonic() + 15
+    while any(Path(f"/proc/{pid}").exists() for pid in _text("pids").split()):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+def _text(path):
+    return Path(path).read_text() if Path(path).exists() else ""
