@@ -8,6 +8,7 @@ from typing import Any
 from codeplan.recording.events import Event, PlanFailed, PlanStopped, ToolFailed
 from codeplan.types import Crashed, Ending, Finished, InfrastructureFailed, LastFailure
 from codeplan.untrusted.json_values import json_value, json_variables
+from codeplan.untrusted.surrogates import escape_surrogates
 
 MAX_VALUE_BYTES = 256 << 10
 """Maximum size of ``Result.value`` as JSON, in bytes; a larger one is None."""
@@ -44,7 +45,7 @@ def final_variables(finished: Finished | None) -> dict[str, Any]:
 def _storable(data: Any) -> Any:
     """JSON data with half surrogate pairs escaped, which a trace cannot hold."""
     if isinstance(data, str):
-        return data.encode("utf-8", "backslashreplace").decode()
+        return escape_surrogates(data)
     if isinstance(data, list):
         return [_storable(v) for v in data]
     return {_storable(k): _storable(v) for k, v in data.items()} if isinstance(data, dict) else data

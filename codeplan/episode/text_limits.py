@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from codeplan.errors import SizeExceeded, UsageError
+from codeplan.untrusted.surrogates import escape_surrogates
 from codeplan.untrusted.values import in_quotes
 
 MAX_PROMPT_CHARS: Final = 1_000_000
@@ -31,7 +32,7 @@ def bound_text(text: str, max_chars: int) -> tuple[str, int]:
     try:
         text.encode()
     except UnicodeEncodeError:
-        text = text.encode("utf-8", "backslashreplace").decode()[:max_chars]
+        text = escape_surrogates(text)[:max_chars]
     return text, cut_from
 
 

@@ -7,12 +7,12 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any, Literal
 
-from codeplan.errors import AgentError, CodeplanError, EnvironmentFailure, UsageError
+from codeplan.errors import AgentError, EnvironmentFailure, UsageError
 from codeplan.recording.tool_events import CallDecided, EnvironmentEvent, ToolFailed
 from codeplan.tools import wire
-from codeplan.tools.approvals import Approvals
+from codeplan.tools.approvals import Approvals, Approver
 from codeplan.tools.event_loop import LoopThread
-from codeplan.tools.failures import error_for_plan
+from codeplan.tools.failures import error_for_plan, failure_sentence, require_failure
 from codeplan.tools.tool import Tool
 from codeplan.tools.tool_agent import agent_class_for
 from codeplan.tools.toolset import Toolset
@@ -106,17 +106,14 @@ class ToolEnvironment:
         tool.require_fit(arguments)
         self._require_approval(tool, arguments)
         try:
-            result = self._finish(tool.call(arguments))
-        except CodeplanError:
-            raise
-        except (Exception, SystemExit) as error:
-            raise self._report_failure(tool, error) from None
-        try:
-            return Observation(wire.result_text(result))
+            return Observation(wire.result_text(self._finish(tool.call(arguments))))
         except wire.NotPlain as reason:
             raise AgentError(f"{tool.name} returned {reason}", "ValueError") from None
+        except BaseException as error:  # reading a result may run the tool's code as well
+            require_failure(error)
+            raise self._report_failure(tool, error) from None
 
-    def _report_failure(self, tool: Tool, error: Exception | SystemExit) -> AgentError:
+    def _report_failure(self, tool: Tool, error: BaseException) -> AgentError:
         """Show the developer the traceback, on standard error and in the trace; returns the error for the plan."""
         trace, for_plan = traceback_text(error), error_for_plan(error)
         echo(f"The tool {tool.name} failed:\n{trace}", err=True)
@@ -128,7 +125,7 @@ class ToolEnvironment:
         """Raises: AgentError: the call may not be made."""
         approval, pattern = self._approvals.rule_for(tool)
         if approval == "ask" and self._approvals.approve:
-            allowed = self._finish(self._approvals.approve(tool.name, arguments)) is True
+            allowed = self._ask_approver(self._approvals.approve, tool, arguments)
             self.on_event(CallDecided(tool=tool.name, allowed=allowed, by="approver", pattern=pattern))
             if not allowed:
                 raise AgentError(f"the user did not approve this call of {tool.name}", "PermissionError")
@@ -140,6 +137,14 @@ class ToolEnvironment:
             self.on_event(CallDecided(tool=tool.name, allowed=approval == "allow", by="pattern", pattern=pattern))
         if approval == "deny":
             raise AgentError(f"the user does not allow {tool.name}", "PermissionError")
+
+    def _ask_approver(self, approve: Approver, tool: Tool, arguments: Mapping[str, Any]) -> bool:
+        """Only True allows the call. Raises: EnvironmentFailure: ``approve`` fails."""
+        try:
+            return self._finish(approve(tool.name, arguments)) is True
+        except BaseException as error:
+            require_failure(error)
+            raise EnvironmentFailure(f"the function that approves calls failed: {failure_sentence(error)}") from error
 
     def _call_for_verifier(self, tool: Tool, *args: Any, **kwargs: Any) -> object:
         """Call a tool outside the episode, as a look at the world."""

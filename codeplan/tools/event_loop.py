@@ -42,9 +42,19 @@ class LoopThread:
     def _running_loop(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
-            self._thread = threading.Thread(target=self._loop.run_forever, name="codeplan-tools", daemon=True)
+            self._thread = threading.Thread(target=_serve, args=(self._loop,), name="codeplan-tools", daemon=True)
             self._thread.start()
         return self._loop
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    """Run the loop until it is stopped. A task that raises SystemExit ends it, but others wait for their answers."""
+    while True:
+        try:
+            loop.run_forever()
+        except (SystemExit, KeyboardInterrupt):
+            continue
+        return
 
 
 async def _awaited(awaitable: Awaitable[_T]) -> _T:

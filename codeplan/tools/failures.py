@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from codeplan.errors import AgentError
-from codeplan.untrusted.terminal import message_text
+from codeplan.errors import AgentError, CodeplanError
+from codeplan.untrusted.surrogates import escape_surrogates
+from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
 
 MAX_MESSAGE_CHARS = 2_000
 """Maximum length of what a plan reads of an exception, in characters."""
 
 
-def error_for_plan(error: Exception | SystemExit) -> AgentError:
+def require_failure(error: BaseException) -> None:
+    """Raise again what is no failure of the developer's code: an error of codeplan, and the user's interrupt.
+
+    Everything else is one, also what is no ``Exception``: ``sys.exit(0)`` in a verifier must not end the program as a
+    success, and cancelled tasks and groups of errors are not codeplan's own.
+    """
+    if isinstance(error, CodeplanError | KeyboardInterrupt):
+        raise error
+
+
+def error_for_plan(error: BaseException) -> AgentError:
     """The error as the plan receives it: as its nearest built-in base, and with its name if that differs."""
     name = type(error).__name__
     base = next(c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins")
-    if base == "Exception":
+    if base in ("Exception", "BaseException"):
         base = "RuntimeError"
-    message = message_text(error) if base == name else f"{name}: {message_text(error)}"
+    said = escape_surrogates(message_text(error)[: MAX_MESSAGE_CHARS + 1])
+    message = said if base == name else f"{name}: {said}"
     return AgentError(message if len(message) <= MAX_MESSAGE_CHARS else message[:MAX_MESSAGE_CHARS] + "…", base)
+
+
+def failure_sentence(error: BaseException) -> str:
+    """The error's name and what it says, on one line."""
+    return f"{type(error).__name__}: {one_line(message_text(error), MAX_REASON_CHARS)}"

@@ -7,7 +7,8 @@ from typing import Any, TypeAlias
 
 from codeplan.errors import VerifierBroken
 from codeplan.tools.approvals import require_callable
-from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
+from codeplan.tools.failures import failure_sentence, require_failure
+from codeplan.untrusted.surrogates import escape_surrogates
 
 Verdict: TypeAlias = bool | str
 """True: the goal is reached. A text says what is missing, and so does False without words."""
@@ -34,12 +35,12 @@ class Verifier:
         """
         try:
             verdict: Any = finish(self._verify(value, tools) if self._count == 2 else self._verify(value))
-        except Exception as error:
-            said = one_line(message_text(error), MAX_REASON_CHARS)
-            raise VerifierBroken(f"the verifier failed: {type(error).__name__}: {said}") from error
+        except BaseException as error:
+            require_failure(error)
+            raise VerifierBroken(f"the verifier failed: {failure_sentence(error)}") from error
         if not isinstance(verdict, bool | str):
             raise VerifierBroken(
                 f"the verifier returned a value of the type {type(verdict).__name__}; return True, False or a text "
                 "that says what is missing"
             )
-        return verdict[:MAX_VERDICT_CHARS] if isinstance(verdict, str) else verdict
+        return escape_surrogates(verdict[:MAX_VERDICT_CHARS]) if isinstance(verdict, str) else verdict

@@ -24,6 +24,7 @@ MAX_DEPTH: Final = 30
 MAX_RESULT_CHARS: Final = 400_000
 """Maximum length of a result as JSON, in characters: an observation has room for it."""
 
+_MAX_JSON_DEPTH: Final = 2 * MAX_DEPTH + 2  # a tag is a level as well
 _MAX_INT_BITS: Final = 10_000  # Python refuses to write ints of more than 4,300 digits in decimal
 _VIEWS: Final = (KeysView, ItemsView, ValuesView)  # in the order of their dict
 
@@ -172,24 +173,44 @@ def _whole(value: int) -> Any:
 
 
 def from_json_data(data: Any) -> Any:
-    """The plain data that stands in JSON. Raises: AgentError: an object with a ``$`` is malformed."""
-    if isinstance(data, list):
-        return [from_json_data(v) for v in data]
-    if not isinstance(data, dict):
-        return data
-    if len(data) == 1 and (tag := next(iter(data))).startswith("$"):
-        return _untag(tag, data[tag])
-    return {k: from_json_data(v) for k, v in data.items()}
+    """The plain data that stands in JSON.
+
+    Raises: AgentError: an object with a ``$`` is malformed, or the data is larger than a call can take or return.
+    """
+    return _Reader().read(data, 0)
 
 
-def _untag(tag: str, data: Any) -> Any:
-    try:
-        if tag == "$tuple":
-            return tuple(from_json_data(v) for v in data)
-        if tag == "$dict":
-            return {from_json_data(k): from_json_data(v) for k, v in data}
-        if tag == "$int":
-            return int(data, 16)
-    except (TypeError, ValueError):
-        pass
-    raise AgentError('an object whose only key begins with $ is written as {"$dict": [[KEY, VALUE]]}', "ValueError")
+class _Reader:
+    """Counts values on the way. The JSON may be nested deeply, or give a dict many keys of one hash value."""
+
+    def __init__(self) -> None:
+        self._left = 2 * MAX_VALUES  # a tag is a value as well
+
+    def read(self, data: Any, depth: int) -> Any:
+        self._left -= 1
+        if self._left < 0 or depth > _MAX_JSON_DEPTH:
+            limits = f"more than {MAX_VALUES:,} values, or nested deeper than {MAX_DEPTH}"
+            raise AgentError(f"the data of a call is too large: {limits}", "ValueError")
+        if isinstance(data, list):
+            return [self.read(v, depth + 1) for v in data]
+        if not isinstance(data, dict):
+            return data
+        if len(data) == 1 and (tag := next(iter(data))).startswith("$"):
+            return self._untag(tag, data[tag], depth + 1)
+        return {k: self.read(v, depth + 1) for k, v in data.items()}
+
+    def _untag(self, tag: str, data: Any, depth: int) -> Any:
+        try:
+            if tag == "$tuple":
+                return tuple(self.read(v, depth) for v in data)
+            if tag == "$dict":
+                return {self.read(k, depth): self.read(v, depth) for k, v in data}
+            if tag == "$int":
+                return int(data, 16)
+        except (TypeError, ValueError):
+            pass
+        raise _malformed()
+
+
+def _malformed() -> AgentError:
+    return AgentError('an object whose only key begins with $ is written as {"$dict": [[KEY, VALUE]]}', "ValueError")

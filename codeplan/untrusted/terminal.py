@@ -54,7 +54,7 @@ def message_text(error: BaseException) -> str:
     single = error.args[0] if isinstance(error, KeyError) and len(error.args) == 1 else None
     try:
         return single if isinstance(single, str) else str(error)  # a KeyError's own text is in quotes
-    except Exception:
+    except (Exception, SystemExit):
         return "its message cannot be read"
 
 

@@ -8,6 +8,8 @@ import traceback
 from pathlib import Path
 from types import TracebackType
 
+from codeplan.untrusted.surrogates import escape_surrogates
+
 MAX_TRACEBACK_CHARS = 8_000
 """Maximum length of a traceback, in characters."""
 
@@ -18,12 +20,12 @@ _LEADING_FOLDERS = tuple(
 """Where the code stands that leads to the other code."""
 
 
-def traceback_text(error: Exception | SystemExit) -> str:
+def traceback_text(error: BaseException) -> str:
     """The traceback from the other code on, within MAX_TRACEBACK_CHARS; its end, if that is too long."""
     try:
         shown = traceback.TracebackException(type(error), error, _own_part(error.__traceback__), limit=-_MAX_FRAMES)
-        text = "".join(shown.format()).rstrip()
-    except Exception:  # as above
+        text = escape_surrogates("".join(shown.format()).rstrip())
+    except (Exception, SystemExit):  # as above
         text = f"{type(error).__name__}: its traceback cannot be read"
     return text if len(text) <= MAX_TRACEBACK_CHARS else "…" + text[-MAX_TRACEBACK_CHARS:]
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from codeplan.untrusted.surrogates import escape_surrogates as escape_surrogates
+
 MAX_DEPTH: Final = 32  # maximum nesting of containers
 MAX_VALUES: Final = 20_000  # maximum number of values in one tree
 MAX_INT_BITS: Final = 13_000
@@ -44,11 +46,6 @@ def pack_value(value: object) -> object:
 def unpack_value(packed: object) -> object:
     """Unpack a value. Raises NotPlainData for anything that ``pack_value`` cannot have produced."""
     return packed if type(packed) in _SCALAR_TYPES else _Unpacker().unpack(packed, 0)
-
-
-def escape_surrogates(text: str) -> str:
-    """Replace lone surrogates by escapes, so that UTF-8 can encode the text."""
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 class _ValueCounter:

@@ -1,0 +1,167 @@
+"""Tools, verifiers and approvers whose code fails in unusual ways: each is a failure of theirs, and nothing hangs."""
+
+import asyncio
+import collections.abc
+import fractions
+import json
+import sys
+
+import pytest
+from support.boxes import Replies
+
+import codeplan
+from codeplan.errors import EnvironmentFailure, VerifierBroken
+from codeplan.recording.events import ToolFailed, ValueJudged
+from codeplan.recording.trace import Trace
+from codeplan.tools import ToolEnvironment, Toolset, python_tools
+from codeplan.types import Claimed
+
+
+class Unreadable(collections.abc.Mapping):
+    def __len__(self):
+        return 1
+
+    def __iter__(self):
+        raise RuntimeError("no keys")
+
+    def __getitem__(self, key):
+        raise KeyError(key)
+
+
+class Quitter(Exception):
+    def __str__(self):
+        sys.exit(0)
+
+
+def begin_rows():
+    yield 1
+    raise LookupError("the rows are gone")
+
+
+def give_unreadable():
+    return Unreadable()
+
+
+def give_fraction():
+    return fractions.Fraction(10**400)
+
+
+def name_file():
+    raise FileNotFoundError("no file \udc80")
+
+
+def cancel():
+    raise asyncio.CancelledError
+
+
+def raise_group():
+    raise BaseExceptionGroup("both", [asyncio.CancelledError()])
+
+
+def quit_in_words():
+    raise Quitter
+
+
+async def quit_in_loop():
+    sys.exit(0)
+
+
+async def quit_in_background():
+    async def leave():
+        sys.exit(0)
+
+    asyncio.create_task(leave())  # noqa: RUF006
+    await asyncio.sleep(0.01)
+    raise LookupError("later")
+
+
+FAILING = {
+    begin_rows: "LookupError the rows are gone",
+    give_unreadable: "RuntimeError no keys",
+    give_fraction: "OverflowError integer division result too large for a float",
+    name_file: "OSError FileNotFoundError: no file \\udc80",
+    cancel: "RuntimeError CancelledError: ",
+    raise_group: "RuntimeError BaseExceptionGroup: both (1 sub-exception)",
+    quit_in_words: "RuntimeError Quitter: its message cannot be read",
+    quit_in_loop: "RuntimeError SystemExit: 0",
+    quit_in_background: "LookupError later",
+}
+
+
+def plan(*lines):
+    body = "".join(f"        {line}\n" for line in lines)
+    return f"```python\ndef solution(agent, start_from=1):\n    if start_from <= 1:\n{body}```"
+
+
+@pytest.mark.parametrize("tool", FAILING, ids=lambda tool: tool.__name__)
+def test_whatever_a_tool_raises_is_its_failure(tool, tmp_path, capfd):
+    caught = ["try:", f"    agent.{tool.__name__}()", "except Exception as e:"]
+    replies = Replies(plan(*caught, "    return type(e).__name__ + ' ' + str(e)"))
+    result = codeplan.do("try it", tools=tool, model=replies, out=tmp_path)
+    assert (type(result.ending), result.value) == (Claimed, FAILING[tool])
+    failed = [e for e in Trace.read(tmp_path / "trace.jsonl") if isinstance(e, ToolFailed)]
+    assert [e.tool for e in failed] == [tool.__name__]
+    assert f"The tool {tool.__name__} failed:" in capfd.readouterr().err
+
+
+def quits(*_):
+    sys.exit(0)
+
+
+async def quits_later(*_):
+    sys.exit(0)
+
+
+def is_cancelled(*_):
+    raise asyncio.CancelledError
+
+
+@pytest.mark.parametrize("judge", [quits, quits_later, is_cancelled])
+def test_a_verifier_that_leaves_the_program_has_verified_nothing(judge):
+    with pytest.raises(VerifierBroken, match="the verifier failed: (SystemExit: 0|CancelledError: )"):
+        codeplan.do("try it", tools=cancel, model=Replies(plan("return 1")), verify=lambda value: judge(value))
+
+
+@pytest.mark.parametrize("approve", [quits, quits_later, is_cancelled])
+def test_an_approver_that_leaves_the_program_has_approved_nothing(approve):
+    called = []
+
+    def act():
+        called.append(True)
+
+    with pytest.raises(EnvironmentFailure, match="the function that approves calls failed: "):
+        codeplan.do("try it", tools=act, model=Replies(plan("agent.act()")), approve=lambda tool, given: approve())
+    assert called == []
+
+
+def test_a_verdict_of_half_surrogate_pairs_is_recorded(tmp_path):
+    codeplan.do(
+        "try it", tools=cancel, model=Replies(plan("return 1")), verify=lambda value: "no \ud800", tries=1, out=tmp_path
+    )
+    (judged,) = [e for e in Trace.read(tmp_path / "trace.jsonl") if isinstance(e, ValueJudged)]
+    assert judged.verdict.text.endswith("not accepted: no \\ud800")
+
+
+# ------------------------------------------------------------------ actions that a model writes
+
+
+def echo(x):
+    return x
+
+
+@pytest.mark.parametrize(
+    ("argument", "refused"),
+    [
+        ("[" * 28 + "]" * 28, False),
+        ("[" * 900 + "]" * 900, True),
+        ('{"$tuple": [' * 28 + "1" + "]}" * 28, False),
+        ('{"$tuple": [' * 300 + "1" + "]}" * 300, True),
+        ("[" + "1, " * 19_000 + "1]", False),
+        ("[" + "1, " * 60_000 + "1]", True),
+        (json.dumps({"$dict": [[n * (2**61 - 1), 1] for n in range(30_000)]}), True),  # keys of one hash value
+    ],
+)
+def test_an_action_is_read_within_the_limits_of_a_call(argument, refused):
+    env = ToolEnvironment("try it", Toolset(python_tools(echo)))
+    answer = json.loads(env.step(f'{{"tool": "echo", "arguments": {{"x": {argument}}}}}').text)
+    assert ("the data of a call is too large" in answer.get("message", "")) == refused
