@@ -76,6 +76,7 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/plan_tests.py
 	$(BIN)/python benchmarks/skills.py
 	$(BIN)/python benchmarks/bench.py
+	$(BIN)/python benchmarks/mcp_servers.py
 
 crash: $(VENV)/installed
 	$(BIN)/python benchmarks/crash.py

@@ -30,7 +30,7 @@ def agent_api(agent: type) -> AgentApi:
 def describe_api(api: AgentApi) -> str:
     """The API as the class stub that prompts show: signatures and docstrings without bodies.
 
-    Before the class stand the names of types that its signatures use.
+    Before the class stand the names of types that its signatures use, at its end the methods that are shown briefly.
     """
     lines = [line for t in api.types for line in (*t.text.splitlines(), "")]
     lines += ["class Agent:"]
@@ -38,9 +38,13 @@ def describe_api(api: AgentApi) -> str:
     for a in api.attributes:
         note = f"  # {a.doc}" if a.doc else ""
         lines.append(f"    {a.name}: {a.type or 'object'}{note}")
-    for m in api.methods:
+    brief = {m.name: m for m in api.methods if m.name in api.brief}
+    for m in (m for m in api.methods if m.name not in brief):
         lines += ["", f"    def {m.name}{_with_self(m.signature)}:"]
         lines += [f"        {line}".rstrip() for line in _docstring(m.doc) or ["..."]]
+    if brief:
+        lines += ["", "    # Further methods; agent.describe(name) returns the whole description of one:"]
+    lines += [f"    # {brief[name].first_line}" for name in api.brief]
     return "\n".join(lines)
 
 

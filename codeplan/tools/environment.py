@@ -51,7 +51,7 @@ class ToolEnvironment:
     ) -> None:
         require_goal(goal)
         self.toolset = toolset
-        self.agent = agent_class_for(toolset)
+        self.agent = agent_class_for(toolset, goal)
         self.on_event: Callable[[EnvironmentEvent], None] = lambda event: None
         self._task = Task(id="goal", env=self.name, kind="goal", goal=goal.strip())
         self._verifier, self._approvals = verifier, approvals or Approvals()

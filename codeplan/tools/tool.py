@@ -26,7 +26,7 @@ exception is a failure of the tool, which the developer sees with its traceback.
 MAX_TOOL_NAME_CHARS = 100
 """Maximum length of a tool's name, in characters."""
 
-RESERVED_TOOL_NAMES = frozenset({"report"})
+RESERVED_TOOL_NAMES = frozenset({"describe", "report"})
 """Names of the agent's own methods."""
 
 

@@ -8,9 +8,10 @@ from typing import Any
 from codeplan.errors import AgentError, EpisodeOver
 from codeplan.protocols import Act
 from codeplan.tools import wire
+from codeplan.tools.disclosure import DESCRIBE, shown_api, tool_text
 from codeplan.tools.tool import Tool
 from codeplan.tools.toolset import Toolset
-from codeplan.untrusted.values import value_text
+from codeplan.untrusted.values import in_quotes, value_text
 
 _MAX_SHOWN = 300
 
@@ -41,10 +42,23 @@ class ToolAgent:
         return answer.result
 
 
-def agent_class_for(toolset: Toolset) -> type[ToolAgent]:
-    """The Agent class that offers the tools."""
+def agent_class_for(toolset: Toolset, goal: str) -> type[ToolAgent]:
+    """The Agent class that offers the tools. If there are many, prompts show those in full that fit the goal."""
+    api = shown_api(toolset, goal)
     methods = {tool.name: _method(tool) for tool in toolset.tools}
-    return type("Agent", (ToolAgent,), {"__doc__": toolset.doc, "_api": toolset.api, **methods})
+    if api.brief:
+        methods[DESCRIBE.name] = _describe_method(toolset)
+    return type("Agent", (ToolAgent,), {"__doc__": toolset.doc, "_api": api, **methods})
+
+
+def _describe_method(toolset: Toolset) -> Callable[..., Any]:
+    def describe(agent: ToolAgent, name: str) -> str:
+        tool = toolset.get(name) if isinstance(name, str) else None
+        if tool is None:
+            raise AgentError(f"there is no tool {in_quotes(name)}", "KeyError")
+        return tool_text(tool)
+
+    return describe
 
 
 def _method(tool: Tool) -> Callable[..., Any]:

@@ -6,6 +6,8 @@ from typing import Literal
 
 from codeplan.types.value import Value
 
+_MAX_SENTENCE = 100
+
 
 class AgentParameter(Value, frozen=True):
     """One parameter of an agent's method; ``kind`` is the name of an ``inspect`` parameter kind."""
@@ -24,6 +26,13 @@ class AgentMethod(Value, frozen=True):
     signature: str
     doc: str = ""
     parameters: tuple[AgentParameter, ...] = ()
+
+    @property
+    def first_line(self) -> str:
+        """The method on one line: its name, its parameters' names and its first sentence, shortened."""
+        names = ", ".join(p.name if p.required else f"{p.name}=…" for p in self.parameters)
+        said = self.doc.partition("\n")[0].partition(". ")[0]
+        return f"{self.name}({names}): {said[:_MAX_SENTENCE]}{'…' if len(said) > _MAX_SENTENCE else ''}"
 
 
 class AgentAttribute(Value, frozen=True):
@@ -45,7 +54,8 @@ class AgentApi(Value, frozen=True):
     """Everything that a plan may use of an agent; made by ``codeplan.agent_api.agent_api``.
 
     ``aliases`` are pairs of another name, under which models look for a method, and the method's name. The check
-    rewrites them. ``types`` are the names in signatures that a reader must have explained.
+    rewrites them. ``types`` are the names in signatures that a reader must have explained. ``brief`` names methods that
+    prompts show on one line only.
     """
 
     methods: tuple[AgentMethod, ...] = ()
@@ -53,6 +63,7 @@ class AgentApi(Value, frozen=True):
     doc: str = ""
     aliases: tuple[tuple[str, str], ...] = ()
     types: tuple[AgentType, ...] = ()
+    brief: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

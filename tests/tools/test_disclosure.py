@@ -1,0 +1,108 @@
+"""Many tools in a prompt: those that fit the goal in full, the others on one line each, and all of them to read."""
+
+import pytest
+
+from codeplan.agent_api import agent_api, describe_api
+from codeplan.errors import UsageError
+from codeplan.runner import execute
+from codeplan.tools import Tool, ToolEnvironment, Toolset, python_tools
+from codeplan.tools.disclosure import MAX_API_CHARS, rank
+from codeplan.types import AgentMethod, AgentParameter, AgentType, Finished, Rejected
+
+SUBJECTS = ("invoice", "branch", "calendar", "photo", "server")
+VERBS = ("list", "read", "delete", "rename", "send")
+
+
+def tool(name, doc="", types=()):
+    method = AgentMethod(
+        name,
+        "(item: Item, limit: int = 5) -> str",
+        doc,
+        (AgentParameter("item"), AgentParameter("limit", required=False)),
+    )
+    return Tool(method, lambda arguments: name, types)
+
+
+def tools(count):
+    """Tools with long descriptions."""
+    item = AgentType("Item", "class Item(TypedDict):  # a dict\n    n: int")
+    made = []
+    for n in range(count):
+        verb, subject = VERBS[n % 5], SUBJECTS[n // 5 % 5]
+        made.append(
+            tool(f"{verb}_{subject}_{n}", f"{verb.title()} the {subject}s. Then more.\n" + "Details. " * 60, (item,))
+        )
+    return made
+
+
+def shown(count, goal="send an invoice"):
+    return describe_api(agent_api(ToolEnvironment(goal, Toolset(tools(count))).agent))
+
+
+def test_a_few_tools_are_shown_in_full():
+    text = shown(20)
+    assert text.count("def ") == 21 and "describe" not in text
+
+
+@pytest.mark.parametrize("count", [150, 500])
+def test_many_tools_take_a_bounded_prompt_and_one_line_each(count):
+    text = shown(count)
+    assert len(text) < MAX_API_CHARS + 100 * count
+    assert all(text.count(f"{VERBS[n % 5]}_{SUBJECTS[n // 5 % 5]}_{n}(") == 1 for n in range(count))
+    assert "    # rename_photo_418(item, limit=…): Rename the photos\n" in text or count == 150
+    assert "    def describe(self, name: str) -> str:" in text
+
+
+def test_those_that_fit_the_goal_are_shown_in_full():
+    text = shown(500, "Which calendars can be sent?")
+    full = [line.split("(")[0].split()[-1] for line in text.splitlines() if line.startswith("    def ")]
+    assert len(full) > 10 and {name.split("_")[1] for name in full if "_" in name} == {"calendar"}
+
+
+def test_words_in_a_name_count_more_and_common_words_less():
+    given = [
+        tool("aFile", "Reads mail."),
+        tool("mail", "Sends."),
+        tool("other", "Reads files."),
+        tool("last", "Reads."),
+    ]
+    assert [t.name for t in rank(given, "read the mail files")] == ["aFile", "mail", "other", "last"]
+    assert rank(given, "") == given
+
+
+def run(lines, given):
+    body = "".join(f"        {line}\n" for line in lines.splitlines())
+    plan = f"def solution(agent, start_from=1):\n    if start_from <= 1:\n{body}"
+    return execute(plan, ToolEnvironment("do it", Toolset(given)), model=NeverAsked())
+
+
+class NeverAsked:
+    name = "silent"
+
+    def complete(self, *_, **__):
+        raise AssertionError("no plan asks")
+
+
+def test_a_plan_reads_the_whole_description_without_an_action():
+    execution = run("print(agent.describe('list_server_120'))", tools(150))
+    assert isinstance(execution.outcome, Finished) and execution.result.actions == 0
+    text = execution.outcome.output
+    assert "class Item(TypedDict)" in text and "def list_server_120(self, item: Item, limit: int = 5) -> str:" in text
+
+
+def test_a_plan_can_call_what_is_shown_briefly_and_the_check_knows_its_signature():
+    assert run("print(agent.list_server_120(1))", tools(150)).outcome.output == "list_server_120\n"
+    assert isinstance(run("agent.list_server_120()", tools(150)).outcome, Rejected)
+
+
+def test_a_tool_that_is_not_there_is_a_key_error():
+    lines = "try:\n    agent.describe('x')\nexcept KeyError as e:\n    print('caught')"
+    assert run(lines, tools(150)).outcome.output == "caught\n"
+
+
+def test_describe_is_the_agents_own_name():
+    def describe(x):
+        return x
+
+    with pytest.raises(UsageError, match="the agent has a method of this name itself"):
+        python_tools(describe)
