@@ -7,8 +7,9 @@ The ports of methods, plan writers and skill stores stand in ``codeplan.episode.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
+from codeplan.errors import UsageError
 from codeplan.types import ActionSpace, Completion, Embeddings, Message, Observation, Purpose, Task
 
 Act = Callable[[str], Observation]
@@ -156,3 +157,40 @@ class WrapsModel(Protocol):
     def main(self) -> LLM:
         """The model for every purpose without a model of its own; it also embeds."""
         ...
+
+
+def require_members(given: object, port: type, what: str) -> None:
+    """Check that an object, or a class of Agents, has every member of a port; ``what`` is it, as in "the model X".
+
+    Raises: UsageError: members are missing, a method cannot be called, or its name is no text. The message names them.
+    """
+    members = _members(port)
+    missing = [name for name in members if not hasattr(given, name)]
+    uncallable = [name for name, is_method in members.items() if is_method and not callable(getattr(given, name, len))]
+    if missing:
+        kinds = [f"{'method' if members[name] else 'attribute'} {name}" for name in missing]
+        raise UsageError(f"{what} has no {' and no '.join(kinds)}; {_needs(port)}")
+    if uncallable:
+        raise UsageError(f"{what} has an attribute {uncallable[0]} in place of the method; {_needs(port)}")
+    if "name" in members and not _is_name(getattr(given, "name", None)):
+        raise UsageError(f"{what} has a name that is no text; {_needs(port)}")
+
+
+def has_members(given: object, port: type) -> bool:
+    """Whether an object has at least one member of a port: then it is meant for it."""
+    return any(hasattr(given, name) for name in _members(port))
+
+
+def _members(port: Any) -> dict[str, bool]:
+    """The members of a port in their order, and whether each is a method."""
+    attributes = dict.fromkeys(vars(port).get("__annotations__", {}), False)
+    return attributes | {n: True for n, v in vars(port).items() if callable(v) and not n.startswith("_")}
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _needs(port: type) -> str:
+    article = "an" if port.__name__[0] in "AEILO" else "a"
+    return f"{article} {port.__name__} needs {', '.join(_members(port))}"

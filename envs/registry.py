@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from codeplan import plugins
-from codeplan.errors import EnvironmentFailure
-from codeplan.protocols import Environment
-from codeplan.untrusted.values import in_quotes
+from codeplan.errors import CodeplanError, EnvironmentFailure
+from codeplan.protocols import Environment, require_members
+from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
 
 
 def names() -> tuple[str, ...]:
@@ -18,13 +18,18 @@ def names() -> tuple[str, ...]:
 def make(name: str, **settings: Any) -> Environment:
     """Build an environment from its name and settings, as in ``make("household", actions=30)``.
 
-    Raises: UsageError for an unknown name or setting, or a value of the wrong type; EnvironmentFailure if the factory
-    does not return an Environment.
+    Raises:
+        UsageError: the name or a setting is unknown, a value has the wrong type, or what the factory returned lacks
+            members of an Environment.
+        EnvironmentFailure: the factory raised an exception.
     """
-    env = plugins.build(plugins.load_factory("codeplan.envs", name), settings, f"the environment {name}")
-    if not isinstance(env, Environment):
-        kind = type(env).__name__
-        raise EnvironmentFailure(
-            f"the factory of the environment {in_quotes(name)} returned a {kind}, not an Environment"
-        )
+    factory = plugins.load_factory("codeplan.envs", name)
+    try:
+        env: Environment = plugins.build(factory, settings, f"the environment {name}")
+    except CodeplanError:
+        raise
+    except Exception as e:
+        said = one_line(f"{type(e).__name__}: {message_text(e)}", MAX_REASON_CHARS)
+        raise EnvironmentFailure(f"the environment {name} cannot be built: {said}") from e
+    require_members(env, Environment, f"the environment {name}")
     return env

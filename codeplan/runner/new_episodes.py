@@ -17,6 +17,7 @@ from codeplan.episode.agent import agent_class
 from codeplan.episode.episode import Episode
 from codeplan.episode.method import Learner, Method
 from codeplan.errors import UsageError
+from codeplan.llm.callable_model import ModelFunction
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.planning.plan_check import Fixes
 from codeplan.protocols import LLM, Environment
@@ -38,7 +39,7 @@ def run(
     env: str | Environment,
     task: Task | str | None = None,
     method: str | Method = "adaplanner",
-    model: str | LLM = "scripted",
+    model: str | LLM | ModelFunction = "scripted",
     *,
     kind: str | None = None,
     seed: int | None = None,
@@ -52,7 +53,8 @@ def run(
     """Run one episode and return how it ended.
 
     ``env`` and ``method`` are objects, or names that ``codeplan envs`` and ``codeplan methods`` list. ``model`` is an
-    LLM, ``"scripted"``, or the name of a model at an OpenAI-compatible endpoint. ``task`` is a Task or an id; ``kind``
+    LLM, a function that takes the messages and returns a text (also an asynchronous one), ``"scripted"``, or the name
+    of a model at an OpenAI-compatible endpoint. ``task`` is a Task or an id; ``kind``
     and ``seed`` also select one; the default is the first task of the test split. ``out`` is a new folder for the trace
     (None: no file). ``on_event`` is called with each event as it happens. ``settings`` go to the environment, the
     method and the model: to each that is given by name and takes a setting of that name. ``record`` also puts the
@@ -81,7 +83,7 @@ def learn(
     env: str | Environment,
     tasks: Sequence[Task],
     method: str | Method = "autoplan",
-    model: str | LLM = "scripted",
+    model: str | LLM | ModelFunction = "scripted",
     *,
     out: Path | str,
     budget: Budget | None = None,
@@ -141,7 +143,7 @@ def execute(
     source: str,
     env: str | Environment,
     task: Task | str | None = None,
-    model: str | LLM = "scripted",
+    model: str | LLM | ModelFunction = "scripted",
     *,
     limits: Limits | None = None,
     allow_weak_sandbox: bool = False,

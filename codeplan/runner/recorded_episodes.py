@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from codeplan.budget import Budget
 from codeplan.episode.method import Method
 from codeplan.errors import UsageError
+from codeplan.llm.callable_model import ModelFunction
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.plugins import build, setting_specs
 from codeplan.protocols import LLM, Environment
@@ -44,7 +45,7 @@ def resume(
     *,
     env: Environment | None = None,
     method: Method | None = None,
-    model: LLM | None = None,
+    model: LLM | ModelFunction | None = None,
     on_event: EventHandler | None = None,
     model_overrides: Mapping[str, Any] | None = None,
     budget: Budget | None = None,
@@ -109,7 +110,7 @@ def fork(
     answer: str | None = None,
     env: Environment | None = None,
     method: Method | None = None,
-    model: LLM | None = None,
+    model: LLM | ModelFunction | None = None,
     on_event: EventHandler | None = None,
     model_overrides: Mapping[str, Any] | None = None,
     budget: Budget | None = None,
@@ -167,7 +168,7 @@ def _recorded_setup(
     recording: list[Event] | tuple[Event, ...],
     env: Environment | None,
     method: Method | None,
-    model: LLM | None,
+    model: LLM | ModelFunction | None,
     settings: dict[str, Any],
     overrides: Mapping[str, Any],
     budget: Budget | None = None,

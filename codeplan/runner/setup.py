@@ -14,8 +14,9 @@ from codeplan.episode.episode import Episode
 from codeplan.episode.meter import Meter
 from codeplan.episode.method import Method
 from codeplan.errors import BudgetExceeded, Diverged, InfrastructureError, SizeExceeded, UsageError
+from codeplan.llm.callable_model import CallableModel, ModelFunction, is_model_function
 from codeplan.methods.fixed_plan import FixedPlan
-from codeplan.protocols import LLM, Environment
+from codeplan.protocols import LLM, Agent, Environment, has_members, require_members
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler
 from codeplan.recording.redaction import remove_secrets
 from codeplan.recording.trace import Trace
@@ -42,13 +43,13 @@ class EpisodeSetup:
         self,
         env: str | Environment,
         method: str | Method,
-        model: str | LLM,
+        model: str | LLM | ModelFunction,
         settings: Mapping[str, Any],
         *,
         offline: bool = False,
     ) -> None:
         for given, port in ((env, Environment), (method, Method), (model, LLM)):
-            _require_type(given, port, or_name=True)
+            _require_participant(given, port)
         shares = _split_settings({"env": env, "method": method, "model": model}, settings)
         self._settings = settings
         output_only = {"folder"} & shares["method"].keys() - shares["env"].keys()  # where a Learner writes
@@ -59,6 +60,8 @@ class EpisodeSetup:
         self.env = envs.make(env, **shares["env"]) if isinstance(env, str) else env
         if isinstance(env, str):
             self._resources.enter_context(closing(self.env))
+        if isinstance(self.env.agent, type):
+            require_members(self.env.agent, Agent, f"the Agent class {self.env.agent.__name__}")
 
     def __enter__(self) -> EpisodeSetup:
         return self
@@ -164,17 +167,30 @@ class OfflineModel:
         raise AssertionError("the recording answers in place of the model")
 
 
-def _connect_model(model: str | LLM, settings: Mapping[str, Any], offline: bool) -> LLM:
-    if not isinstance(model, str):
+def _connect_model(model: str | LLM | ModelFunction, settings: Mapping[str, Any], offline: bool) -> LLM:
+    if isinstance(model, LLM):
         return model
+    if not isinstance(model, str):
+        return CallableModel(model)
     return OfflineModel(model) if offline else models.connect(model, **settings)
 
 
-def _require_type(given: object, wanted: Any, or_name: bool = False) -> None:
-    """Raise UsageError unless ``given`` is an instance of the type ``wanted`` (or a name, if that is allowed)."""
-    if isinstance(given, type) or not isinstance(given, (wanted, str) if or_name else wanted):
+def _require_type(given: object, wanted: type) -> None:
+    if not isinstance(given, wanted):
+        raise UsageError(f"give a codeplan.{wanted.__name__}, not a {type(given).__name__}")
+
+
+def _require_participant(given: object, port: type) -> None:
+    """Raise UsageError unless ``given`` is a name, or an object with the members of the port, or a model's function."""
+    if isinstance(given, str) or (port is LLM and is_model_function(given)):
+        return
+    if isinstance(given, type) or not has_members(given, port):
         found = f"the class {given.__name__}" if isinstance(given, type) else f"a {type(given).__name__}"
-        raise UsageError(f"give a codeplan.{wanted.__name__}{' or a name' * or_name}, not {found}")
+        raise UsageError(f"give a codeplan.{port.__name__} or a name, not {found}")
+    require_members(given, port, f"the {_ROLES[port]} {type(given).__name__}")
+
+
+_ROLES: dict[type, str] = {Environment: "environment", Method: "method", LLM: "model"}
 
 
 def ending_from_exception(error: BaseException) -> Interrupted | InfrastructureFailed | Crashed:

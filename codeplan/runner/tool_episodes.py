@@ -10,6 +10,7 @@ from typing import Any
 from codeplan.budget import Budget
 from codeplan.episode.method import Method
 from codeplan.errors import UsageError
+from codeplan.llm.callable_model import ModelFunction
 from codeplan.protocols import LLM
 from codeplan.recording.events import EventHandler
 from codeplan.runner.new_episodes import run
@@ -34,7 +35,7 @@ def do(
     mcp: Iterable[str | ServerAddress] = (),
     mcp_config: Path | str | None = None,
     mcp_timeout: float = DEFAULT_SECONDS,
-    model: str | LLM,
+    model: str | LLM | ModelFunction,
     verify: Callable[..., Verdict | Awaitable[Verdict]] | str | None = None,
     approve: Approver | None = None,
     allow: Iterable[str] = (),

@@ -1,0 +1,68 @@
+"""A function as a model: it takes the messages of a chat and returns the answer's text."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
+
+import msgspec
+
+from codeplan.errors import CodeplanError, ModelError, UsageError
+from codeplan.llm.background_loop import run_and_wait
+from codeplan.llm.replies import cut_at_stop
+from codeplan.types import Completion, Message, Purpose, Usage
+from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
+
+Answer: TypeAlias = str | Completion
+
+ModelFunction: TypeAlias = Callable[[list[Message]], Answer | Awaitable[Answer]]
+"""Answers a chat with a text, or with a Completion if the usage is known. It may be asynchronous."""
+
+
+class CallableModel:
+    """The model that a function is. ``name`` is the function's; a lambda or an object has its type's.
+
+    Stop sequences cut the text here. The function gets no maximum of tokens.
+    """
+
+    def __init__(self, function: ModelFunction) -> None:
+        own = getattr(function, "__name__", "")
+        self.name = own if isinstance(own, str) and own.isidentifier() else type(function).__name__
+        self._function = function
+
+    def complete(
+        self, messages: Sequence[Message], *, purpose: Purpose, stop: Sequence[str] = (), max_tokens: int | None = None
+    ) -> Completion:
+        """Call the function. Its own usage is kept; a text has unknown usage.
+
+        Raises:
+            ModelError: the function raises an exception.
+            UsageError: it returns neither a text nor a Completion.
+        """
+        try:
+            answer = self._function([Message(role=m["role"], content=m["content"]) for m in messages])
+            if isinstance(answer, Awaitable):
+                answer = run_and_wait(_awaited(answer))
+        except CodeplanError:
+            raise
+        except Exception as e:
+            said = one_line(f"{type(e).__name__}: {message_text(e)}", MAX_REASON_CHARS)
+            raise ModelError(f"the model {self.name} failed: {said}") from e
+        completion = Completion(answer, _UNKNOWN) if isinstance(answer, str) else answer
+        if not isinstance(completion, Completion) or not isinstance(completion.text, str):
+            found = type(answer).__name__
+            raise UsageError(f"the model {self.name} returned a {found}; a function that is a model returns a text")
+        return msgspec.structs.replace(completion, text=cut_at_stop(completion.text, stop))
+
+
+_UNKNOWN = Usage(None, None)
+
+
+async def _awaited(awaitable: Awaitable[Answer]) -> Answer:
+    return await awaitable
+
+
+def is_model_function(given: object) -> bool:
+    """Whether the object stands for a model as a function does: it can be called, and is no class."""
+    return callable(given) and not inspect.isclass(given) and not hasattr(given, "complete")

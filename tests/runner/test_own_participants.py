@@ -1,0 +1,124 @@
+"""Environments, agents and models of the user's own: what they lack is named, and a function is a model."""
+
+import asyncio
+from functools import partial
+
+import pytest
+from support.boxes import BoxAgent, Boxes, Replies
+
+import codeplan
+from codeplan import Completion, ModelError, Usage, UsageError
+
+PLAN = "```python\ndef solution(agent, start_from=1):\n    if start_from <= 1:\n        agent.open(2)\n        assert 1\n```"
+
+
+class WithoutReport:
+    def __init__(self, act):
+        self._act = act
+
+
+def lacking(*names, **others):
+    """An environment without these members."""
+    every = {n: v for n, v in {**vars(Boxes), **others}.items() if n not in names and n != "__dict__"}
+    return type("Mine", (), every)()
+
+
+NEEDS = "an Environment needs name, agent, tasks, reset, step, close"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"env": lacking("step")}, f"the environment Mine has no method step; {NEEDS}"),
+        ({"env": lacking("agent", "close")}, f"the environment Mine has no attribute agent and no method close; {NEEDS}"),
+        ({"env": lacking(reset=3)}, f"the environment Mine has an attribute reset in place of the method; {NEEDS}"),
+        ({"env": lacking(name=7)}, f"the environment Mine has a name that is no text; {NEEDS}"),
+        ({"env": lacking(agent=WithoutReport)}, "the Agent class WithoutReport has no method report; an Agent needs report"),
+        ({"env": Boxes}, "give a codeplan.Environment or a name, not the class Boxes"),
+        ({"model": Replies}, "give a codeplan.LLM or a name, not the class Replies"),
+        ({"model": 7}, "give a codeplan.LLM or a name, not a int"),
+        ({"model": type("M", (), {"complete": print})()}, "the model M has no attribute name; an LLM needs name, complete"),
+        (
+            {"method": type("M", (), {"solve": print})()},
+            "the method M has no attribute name; a Method needs name, solve",
+        ),
+    ],
+    ids=lambda v: v if isinstance(v, str) else "",
+)  # fmt: skip
+def test_what_a_participant_lacks_is_named(arguments, message):
+    with pytest.raises(UsageError) as refused:
+        codeplan.run(**{"env": Boxes(), "model": Replies(PLAN), **arguments})
+    assert str(refused.value) == message
+
+
+def answer(messages):
+    assert messages[0]["role"] == "system"
+    return PLAN
+
+
+async def answer_later(messages):
+    await asyncio.sleep(0)
+    return PLAN
+
+
+class Answerer:
+    def __call__(self, messages):
+        return Completion(PLAN, Usage(10, 5))
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "tokens"),
+    [
+        (answer, "answer", None),
+        (answer_later, "answer_later", None),
+        (lambda messages: PLAN, "function", None),
+        (partial(lambda given, messages: given, PLAN), "partial", None),
+        (Answerer(), "Answerer", 15),
+    ],
+)
+def test_a_function_is_a_model(model, name, tokens, tmp_path):
+    result = codeplan.run(Boxes(), "ball/2", model=model, out=tmp_path)
+    assert (result.success, result.model, result.usage.total_tokens) == (True, name, tokens)
+    assert codeplan.replay(tmp_path, env=Boxes()) == result
+
+
+def test_a_function_may_be_called_within_a_running_event_loop():
+    async def main():
+        return codeplan.run(Boxes(), "ball/2", model=answer_later)
+
+    assert asyncio.run(main()).success
+
+
+def test_stop_sequences_cut_what_a_function_returns():
+    from support.boxes import BoxesInWords
+
+    asked = []
+
+    def act(messages):
+        asked.append(messages)
+        return "open 2\nopen 3"
+
+    result = codeplan.run(BoxesInWords(), "ball/2", method="react", model=act)
+    assert (result.success, result.actions) == (True, 1)
+
+
+def test_an_exception_of_a_function_is_a_failure_of_the_model():
+    def broken(messages):
+        raise ValueError("no\nroute")
+
+    with pytest.raises(ModelError, match="^the model broken failed: ValueError: no route$") as failed:
+        codeplan.run(Boxes(), model=broken)
+    assert isinstance(failed.value.__cause__, ValueError)
+
+
+@pytest.mark.parametrize("returned", [None, b"text", ["a"], 3])
+def test_a_function_must_return_a_text(returned):
+    with pytest.raises(UsageError, match=f"the model function returned a {type(returned).__name__}; a function"):
+        codeplan.run(Boxes(), model=lambda messages: returned)
+
+
+def test_an_agent_class_without_its_own_act_keeps_working():
+    class Own(BoxAgent):
+        """Looks for the ball, too."""
+
+    assert codeplan.run(lacking(agent=Own), "ball/2", model=answer).success
