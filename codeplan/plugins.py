@@ -42,6 +42,8 @@ MAX_EXECUTORS = 8
 
 _MAX_SHOWN = 80
 
+_own: dict[Group, dict[str, Callable[..., Any]]] = {"codeplan.envs": {}, "codeplan.methods": {}}
+
 _WORD = {"codeplan.envs": "environment", "codeplan.methods": "method"}
 
 
@@ -136,9 +138,19 @@ def parse_assignment(text: str, option: str) -> tuple[str, Any]:
     return name, parse_json(value)
 
 
+def register(group: Group, name: str, factory: Callable[..., Any]) -> None:
+    """Make a factory known in this process, because the user named it. What a recording names is never registered.
+
+    Raises: UsageError: a package registers this name.
+    """
+    if name in _registered(group):
+        raise UsageError(f"there is an installed {_WORD[group]} {in_quotes(name)}; give your own another name")
+    _own[group][name] = factory
+
+
 def names(group: Group) -> tuple[str, ...]:
     """The names registered in a group, sorted."""
-    return tuple(sorted(_registered(group)))
+    return tuple(sorted({*_registered(group), *_own[group]}))
 
 
 def load_factory(group: Group, name: str) -> Callable[..., Any]:
@@ -146,9 +158,11 @@ def load_factory(group: Group, name: str) -> Callable[..., Any]:
 
     Raises: UsageError: the name is unknown, or its package cannot be imported.
     """
+    if name in _own[group]:
+        return _own[group][name]
     found = _registered(group)
     if name not in found:
-        raise UsageError(f"there is no {_WORD[group]} {in_quotes(name)}; {suggest_names(name, found)}")
+        raise UsageError(f"there is no {_WORD[group]} {in_quotes(name)}; {suggest_names(name, names(group))}")
     try:
         factory: Callable[..., Any] = found[name].load()
     except ImportError as e:

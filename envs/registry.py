@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from codeplan import plugins
@@ -23,13 +24,17 @@ def make(name: str, **settings: Any) -> Environment:
             members of an Environment.
         EnvironmentFailure: the factory raised an exception.
     """
-    factory = plugins.load_factory("codeplan.envs", name)
+    return build(plugins.load_factory("codeplan.envs", name), settings, f"the environment {name}")
+
+
+def build(factory: Callable[..., Any], settings: Mapping[str, Any], what: str) -> Environment:
+    """Build an environment from its factory; ``what`` is it, as in "the environment X". Raises as ``make``."""
     try:
-        env: Environment = plugins.build(factory, settings, f"the environment {name}")
+        env: Environment = plugins.build(factory, settings, what)
     except CodeplanError:
         raise
     except Exception as e:
         said = one_line(f"{type(e).__name__}: {message_text(e)}", MAX_REASON_CHARS)
-        raise EnvironmentFailure(f"the environment {name} cannot be built: {said}") from e
-    require_members(env, Environment, f"the environment {name}")
+        raise EnvironmentFailure(f"{what} cannot be built: {said}") from e
+    require_members(env, Environment, what)
     return env

@@ -47,7 +47,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "report": [["runs"]],
     "view": [["runs"]],
     "serve-scripted": [["--log", "new.jsonl"]],
-    "envs": [[], ["household"]],
+    "envs": [[], ["household"], ["plan.py:solution"]],
     "methods": [[]],
     "doctor": [[]],
     "trust": [["--list"], ["--forget"]],

@@ -17,7 +17,7 @@ from codeplan.bench.store import BenchCell, EpisodeOutcome, episode_folder
 from codeplan.errors import Diverged, UsageError
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler
 from codeplan.recording.trace import Trace
-from codeplan.runner import models, new_episodes, recorded_episodes
+from codeplan.runner import environment_files, models, new_episodes, recorded_episodes
 from codeplan.runner.recorded_settings import recorded_model_name
 from codeplan.runner.setup import ending_from_exception
 from codeplan.types import InfrastructureFailed, Result, Task, Value
@@ -41,7 +41,8 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
 
     ``folder`` is the bench's absolute path; None writes no traces. ``settings`` holds each cell's settings by name,
     secrets included. ``storage`` is an address for the traces if the folder is out of reach. ``tapes`` holds the
-    arguments ``record`` and ``tape`` of ``codeplan.run``; these cannot go to another process.
+    arguments ``record`` and ``tape`` of ``codeplan.run``; these cannot go to another process. ``files`` are the user's
+    own environments, ``FILE.py:NAME`` with absolute paths.
     """
 
     folder: str | None = None
@@ -50,9 +51,12 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
     retries: int = DEFAULT_RETRIES
     pause: float = DEFAULT_PAUSE_SECONDS
     tapes: dict[str, Any] = {}
+    files: tuple[str, ...] = ()
 
     def __call__(self, job: EpisodeJob) -> EpisodeOutcome:
         """Run the job. Raises: UsageError if a setting is wrong, which no retry would mend."""
+        for file in self.files:
+            environment_files.use_environment(file, many_times=True)
         run = episode_folder(job.cell.name, job.task.id, job.repeat)
         if self.folder is None:
             return self._run_with_retries(job, "", None)

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 SuiteName = Annotated[
     str,
-    typer.Argument(metavar="SUITE", help="A suite (alfworld-unseen, …), an environment's name, or a grid's TOML file."),
+    typer.Argument(
+        metavar="SUITE", help="A suite (alfworld-unseen, …), an environment or its FILE.py:NAME, or a grid's TOML file."
+    ),
 ]
 Split = Annotated[
     str | None, typer.Option(help="The split of an environment, as `codeplan envs` lists them; default: its first.")
@@ -95,7 +97,11 @@ def bench(
 
     Exit codes: 0 all episodes ended; 2 usage; 3 the bench's budget is spent; 4 infrastructure broke episodes off.
     """
+    from codeplan.runner.environment_files import absolute_form, is_environment_file, use_environment
+
     settings = options.command_settings(context)
+    files = (absolute_form(suite),) if is_environment_file(suite) else ()
+    suite = use_environment(suite, many_times=True)
     selection = {"split": split, "kind": kind, "n": n, "repeats": repeats}
     config = options.load_config()
     if suite.endswith(".toml"):
@@ -104,7 +110,7 @@ def bench(
         spec = _from_flags(suite, method, model, config, settings, selection)
     limits = {"money": max_money, "tokens": max_tokens, "seconds": max_seconds}
     with options.open_tapes(record, replay) as tapes, _folder(out, suite, replay) as folder:
-        worker_settings = {"storage": storage, "retries": retries, "tapes": tapes}
+        worker_settings = {"storage": storage, "retries": retries, "tapes": tapes, "files": files}
         outcome = _run(spec, config, folder, limits, (engine, jobs, address), worker_settings)
     _show(outcome.bench, folder, as_json)
     _raise_incomplete(outcome)

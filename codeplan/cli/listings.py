@@ -13,7 +13,12 @@ if TYPE_CHECKING:
     from codeplan.doctor import Finding
     from codeplan.protocols import Environment
 
-EnvName = Annotated[str | None, typer.Argument(metavar="[ENV]", help="Show this environment alone.")]
+EnvName = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[ENV]", help="Show this environment alone; a name, or FILE.py:NAME.", callback=options.environment_name
+    ),
+]
 Online = Annotated[bool, typer.Option("--online", help="Ask the model's endpoint whether it answers.")]
 
 

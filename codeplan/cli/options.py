@@ -30,8 +30,36 @@ _PARTICIPANTS = {"env", "task", "kind", "seed", "method", "model"}
 _NO_SETTINGS = _PARTICIPANTS | {"source", "budget", "out", "on_event", "record", "tape", "model_overrides"}
 """Parameters of a run that --set refuses: they are not settings, or have no form on a command line."""
 
-Env = Annotated[str, typer.Argument(metavar="ENV", help="The environment's name; 'codeplan envs' lists them.")]
-EnvOption = Annotated[str, typer.Option("--env", metavar="ENV", help="The environment whose agent the plan uses.")]
+
+def environment_name(given: str | None) -> str | None:
+    """The environment's name that an argument stands for: itself, or that of the environment in ``FILE.py:NAME``."""
+    if given is None or ".py" not in given:
+        return given
+    from codeplan.runner.environment_files import use_environment
+
+    return use_environment(given)
+
+
+_ENV_HELP = "The environment: a name that 'codeplan envs' lists, or FILE.py:NAME."
+Env = Annotated[str, typer.Argument(metavar="ENV", help=_ENV_HELP, callback=environment_name)]
+EnvOption = Annotated[
+    str,
+    typer.Option(
+        "--env",
+        metavar="ENV",
+        help="The environment whose agent the plan uses, or FILE.py:NAME.",
+        callback=environment_name,
+    ),
+]
+OwnEnv = Annotated[
+    str | None,
+    typer.Option(
+        "--env",
+        metavar="FILE.py:NAME",
+        help="The recorded environment, if no package registers it.",
+        callback=environment_name,
+    ),
+]
 TaskId = Annotated[str | None, typer.Option("--task", metavar="ID", help="The task's id, such as clean/3.")]
 Kind = Annotated[str | None, typer.Option(metavar="K", help="A kind of task, instead of --task.")]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="The seed that makes the task, instead of --task.")]

@@ -60,7 +60,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("fork", cls=with_budget, epilog=example)(options.with_groups(fork))
 
 
-def resume(context: typer.Context, folder: options.Run, live: LiveOptions) -> None:
+def resume(context: typer.Context, folder: options.Run, live: LiveOptions, env: options.OwnEnv = None) -> None:
     """Finish an episode that was killed or interrupted.
 
     Recorded replies are not requested again. The environment is brought back to its recorded state, and the episode
@@ -76,6 +76,7 @@ def resume(context: typer.Context, folder: options.Run, live: LiveOptions) -> No
 
 def replay(
     folder: options.Run,
+    env: options.OwnEnv = None,
     allow_weak_sandbox: options.AllowWeak = False,
     more: options.Set = None,
     as_json: options.Json = False,
@@ -108,6 +109,7 @@ def fork(
     plan: PlanFile = None,
     answer: Answer = None,
     live: LiveOptions,
+    env: options.OwnEnv = None,
 ) -> None:
     """Branch off from an episode at an event, into a new episode.
 

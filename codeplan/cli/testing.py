@@ -40,9 +40,10 @@ def add_to(app: typer.Typer) -> None:
 def run_tests(arguments: Arguments = None) -> None:
     """Run tests of plans: every *.plan.toml in the given files and folders, or in this folder.
 
-    This is pytest with codeplan's plugin and takes all its options. codeplan adds --plan-cov, --plan-cov-html DIR,
-    --plan-cov-fail-under PERCENT, --plan-max-seconds SECONDS, --plan-mutants, --plan-set NAME=VALUE and --live-llm. A
-    folder may come from a stranger, so pytest's configuration, conftest.py and Python tests there are left alone;
+    This is pytest with codeplan's plugin and takes all its options. codeplan adds --plan-env FILE.py:NAME, --plan-cov,
+    --plan-cov-html DIR, --plan-cov-fail-under PERCENT, --plan-max-seconds SECONDS, --plan-mutants, --plan-set
+    NAME=VALUE and --live-llm. A folder may come from a stranger, so pytest's configuration, conftest.py and Python
+    tests there are left alone;
     pytest itself runs these and the plans' tests.
 
     Exit codes: 0 all passed, 1 some failed, 2 usage, 3 the seconds of --plan-max-seconds are over.
@@ -82,7 +83,13 @@ class _InterruptWatch:
             self.exit_code = 3
 
 
-def mutate(plan: Plan, more: EnvironmentSet = None, live_llm: LiveLlm = False, as_json: options.Json = False) -> None:
+def mutate(
+    plan: Plan,
+    env: options.OwnEnv = None,
+    more: EnvironmentSet = None,
+    live_llm: LiveLlm = False,
+    as_json: options.Json = False,
+) -> None:
     """Change a plan in many small ways and find the changes that its tests do not notice.
 
     Assertions are weakened, actions left out, names and numbers replaced, conditions negated. Survivors show where the
@@ -100,7 +107,7 @@ def mutate(plan: Plan, more: EnvironmentSet = None, live_llm: LiveLlm = False, a
     raise typer.Exit(1 if any(score.complaints for score in scores) else 0)
 
 
-def new_test(folder: options.Run, out: NewOut) -> None:
+def new_test(folder: options.Run, out: NewOut, env: options.OwnEnv = None) -> None:
     """Make a test from a recorded episode: its plan, a manifest, and a tape if the plan asked something."""
     from codeplan.testing.cases.scaffold import new_test as write
 

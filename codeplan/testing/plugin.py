@@ -36,6 +36,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--live-llm", action="store_true", help="ask the real models that manifests name")
     help_text = "a setting of manifests' environments that only you can give, such as browser=PROGRAM; repeatable"
     group.addoption("--plan-set", action="append", default=[], metavar="NAME=VALUE", help=help_text)
+    help_text = "an environment of manifests that no package registers; repeatable"
+    group.addoption("--plan-env", action="append", default=[], metavar="FILE.py:NAME", help=help_text)
     group.addoption("--plan-mutants", action="store_true", help="check whether tests notice changes to the plans")
     group.addoption("--plan-cov", action="store_true", help="report which steps, lines and branches of the plans ran")
     group.addoption("--plan-cov-html", metavar="DIR", help="write the coverage report as HTML pages to DIR")
@@ -50,6 +52,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the markers, and the plugins for coverage and time if an option asks for them."""
     for marker in _MARKERS:
         config.addinivalue_line("markers", marker)
+    for given in config.getoption("plan_env") or ():
+        _use_environment(given)
     wanted = ("plan_cov", "plan_cov_html", "plan_cov_fail_under")
     if any(config.getoption(name) not in (None, False) for name in wanted):
         from codeplan.testing.cases.pytest_coverage import CoveragePlugin
@@ -57,6 +61,16 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(CoveragePlugin(config), "codeplan-coverage")
     if (seconds := config.getoption("plan_max_seconds")) and not hasattr(config, "workerinput"):
         config.pluginmanager.register(TimeLimit(seconds), "codeplan-time")  # under pytest-xdist in the controller only
+
+
+def _use_environment(given: str) -> None:
+    from codeplan.errors import CodeplanError
+    from codeplan.runner.environment_files import use_environment
+
+    try:
+        use_environment(given, many_times=True)
+    except CodeplanError as e:
+        raise pytest.UsageError(str(e)) from None
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -1,4 +1,4 @@
-"""Reads tools and verifiers from Python files of the user: ``FILE.py``, ``FILE.py:NAME,…``, ``FILE.py:FUNCTION``.
+"""Reads tools, verifiers and others from Python files of the user: ``FILE.py``, ``FILE.py:NAME,…``, ``FILE.py:NAME``.
 
 The file runs in this process, with the rights of the user who named it.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import traceback
 from itertools import count
 from pathlib import Path
 from types import ModuleType
@@ -35,9 +36,14 @@ def tools_of_file(given: str) -> tuple[Tool, ...]:
 
 def function_of_file(given: str, form: str) -> Any:
     """The function that ``FILE.py:FUNCTION`` names. Raises: UsageError: there is none; ``form`` says what is wanted."""
+    return object_of_file(given, f"names no single function; write FILE.py:FUNCTION, a function {form}")
+
+
+def object_of_file(given: str, otherwise: str) -> Any:
+    """What ``FILE.py:NAME`` names. ``otherwise`` is said of a text of another form. Raises: UsageError: it has none."""
     path, names = _split(given)
     if len(names) != 1:
-        raise UsageError(f"{in_quotes(given)} names no single function; write FILE.py:FUNCTION, a function {form}")
+        raise UsageError(f"{in_quotes(given)} {otherwise}")
     return _member(_load(path), path, names[0])
 
 
@@ -69,9 +75,16 @@ def _load(path: Path) -> ModuleType:
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         said = one_line(f"{type(error).__name__}: {message_text(error)}", MAX_REASON_CHARS)
-        raise UsageError(f"{_shown(path)} cannot be imported: {said}") from error
+        raise UsageError(f"{_shown(path)} cannot be imported: {said}{_line(error, path)}") from error
     _loaded[path.resolve()] = module
     return module
+
+
+def _line(error: BaseException, path: Path) -> str:
+    """The last line of the file that was running; empty if none was, as after a SyntaxError, which names its line."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [f.lineno for f in frames if f.filename in (str(path), str(path.absolute()))]
+    return f" (line {lines[-1]})" if lines else ""
 
 
 def _member(module: ModuleType, path: Path, name: str) -> Any:

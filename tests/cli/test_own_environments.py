@@ -1,0 +1,180 @@
+"""Environments in the user's own files on the command line: run, bench, recordings and tests of plans."""
+
+import json
+from pathlib import Path
+
+import pytest
+import support.boxes
+from support.reply_server import endpoint as endpoint
+from support.reply_server import reply
+
+from codeplan import envs, plugins
+from codeplan.cli import main
+from codeplan.errors import UsageError
+from codeplan.recording.trace import Trace
+
+PLAN = """
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        for box in (1, 2, 3):
+            if 'ball' in agent.open(box):
+                break
+        assert 'ball' in agent.open(box), f'Error in [Step 1]: no ball. {agent.report()}'
+"""
+MORE = """
+from typing import Annotated
+from codeplan.plugins import Setting
+
+class Crates(Boxes):
+    name = "crates"
+    def __init__(self, max_actions: Annotated[int, Setting("Actions.", "safe", most=100)] = 50) -> None:
+        super().__init__(max_actions)
+
+one = Crates()
+
+class Late(Crates):
+    name = property(lambda self: "late")
+
+def make():
+    return Late()
+
+def make_sized(size):
+    return Late()
+
+def make_broken():
+    raise ValueError("no\\nboxes")
+
+def make_nothing():
+    return 3
+
+class Half:
+    name = "half"
+    def tasks(self, split): return []
+
+class House(Crates):
+    name = "household"
+
+number = 3
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, endpoint):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    monkeypatch.setattr(plugins, "_own", {"codeplan.envs": {}, "codeplan.methods": {}})
+    Path("mine.py").write_text(Path(support.boxes.__file__).read_text() + MORE)
+    Path("plan.py").write_text(PLAN)
+    endpoint.answer(reply(f"```python{PLAN}```"))
+    return tmp_path
+
+
+@pytest.fixture
+def run(folder, endpoint, capsys):
+    def start(*arguments):
+        model = ["--model", "tiny", "--base-url", endpoint.url] if arguments[0] in ("run", "bench") else []
+        code = main([*arguments, *model])
+        written = capsys.readouterr()
+        return code, written.out, written.err
+
+    return start
+
+
+@pytest.mark.parametrize("name", ["Crates", "one", "Late", "make"])
+def test_a_class_an_object_and_a_function_run(run, name):
+    code, out, err = run("run", f"mine.py:{name}", "--task", "ball/3", "--json", "--out", "one")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["actions"] == 3
+    assert Trace.read(Path("one/trace.jsonl"))[0].env == ("crates" if name in ("Crates", "one") else "late")
+
+
+def test_the_parameters_of_a_class_are_settings(run):
+    code, out, _ = run("run", "mine.py:Crates", "--task", "ball/3", "--set", "max_actions=2", "--set", "tries=1", "-q")
+    assert code == 1
+    code, _, err = run("run", "mine.py:Crates", "--set", "max_actions=many")
+    assert code == 2 and "max_actions='many' of the environment crates does not fit" in err
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "sentence"),
+    [
+        ("missing.py:Boxes", 2, "there is no file 'missing.py'"),
+        ("mine.py", 2, "'mine.py' names no single environment; write FILE.py:NAME"),
+        ("mine.py:Crates,Late", 2, "'mine.py:Crates,Late' names no single environment"),
+        ("mine.py:Crate", 2, "'mine.py' has no 'Crate'; did you mean 'Crates'?"),
+        (
+            "mine.py:number",
+            2,
+            "the environment 'mine.py:number' has no attribute name and no attribute agent and no me",
+        ),
+        ("mine.py:BoxAgent", 2, "the environment 'mine.py:BoxAgent' has no attribute name"),
+        (
+            "mine.py:Half",
+            2,
+            "the environment half has no attribute agent and no method reset and no method step and no",
+        ),
+        (
+            "mine.py:make_sized",
+            2,
+            "the environment 'mine.py:make_sized' needs a value for size before its name is known",
+        ),
+        ("mine.py:make_nothing", 2, "the environment 'mine.py:make_nothing' has no attribute name"),
+        ("mine.py:make_broken", 4, "the environment 'mine.py:make_broken' cannot be built: ValueError: no boxes"),
+        ("mine.py:House", 2, "there is an installed environment 'household'; give your own another name"),
+        ("broken.py:Boxes", 2, "'broken.py' cannot be imported: ZeroDivisionError: division by zero (line 2)"),
+        ("worse.py:Boxes", 2, "'worse.py' cannot be imported: SyntaxError: '(' was never closed (worse.py, line 2)"),
+    ],
+)
+def test_what_is_no_environment_is_told_in_a_sentence(run, given, code, sentence):
+    Path("broken.py").write_text("def f():\n    return 1 / 0\nf()\n")
+    Path("worse.py").write_text("\nclass Boxes(\n")
+    ended, out, err = run("run", given)
+    assert (ended, out) == (code, "")
+    assert err.startswith(f"codeplan: {sentence}") and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("engine", ["threads", "processes"])
+def test_a_bench_runs_on_an_environment_of_a_file(run, engine):
+    code, out, err = run("bench", "mine.py:Crates", "--engine", engine, "-j", "2", "--out", "bench", "--json")
+    assert code == 0, err
+    assert [outcome["result"]["ending"]["type"] for outcome in json.loads(out)["outcomes"]] == ["success"] * 3
+    assert run("bench", "mine.py:Crates", "--engine", engine, "--out", "bench", "--json")[0] == 0
+
+
+def test_a_bench_refuses_a_single_object(run):
+    code, _, err = run("bench", "mine.py:one")
+    assert code == 2 and "is one object, which cannot serve several episodes; name its class or a function" in err
+
+
+def test_recordings_and_tests_of_plans_take_the_file(run, monkeypatch):
+    assert run("run", "mine.py:Crates", "--task", "ball/3", "--out", "one", "-q")[0] == 0
+    named = ["--env", "mine.py:Crates"]
+    monkeypatch.setattr(plugins, "_own", {"codeplan.envs": {}, "codeplan.methods": {}})
+    assert run("resume", "one")[0] == 0
+    assert run("replay", "one", *named)[1].startswith("identical: ")
+    assert run("exec", "plan.py", *named, "--task", "ball/2")[0] == 0
+    code, out, err = run("new-test", "one", "-o", "tests", *named)
+    assert code == 0, err
+    assert run("mutate", "tests/ball_3.plan.toml", *named)[0] in (0, 1)
+    assert run("test", "tests", "--plan-env", "mine.py:Crates", "-q")[0] == 0
+    assert run("envs", "mine.py:Crates")[1].startswith("crates")
+
+
+def test_no_recording_names_a_file(run, folder):
+    """Only the command line does: a trace, a manifest or a grid that names a file finds no environment."""
+    assert run("run", "mine.py:Crates", "--task", "ball/3", "--out", "one", "-q")[0] == 0
+    Path("evil.py").write_text("open('loaded', 'w')")
+    trace = Path("one/trace.jsonl")
+    lines = trace.read_text().replace('"crates"', '"evil.py:Crates"').splitlines(keepends=True)
+    trace.write_text("".join(lines[:-1]))
+    Path("grid.toml").write_text('suites = ["evil.py:Crates"]')
+    Path("evil.plan.toml").write_text('plan = "plan.py"\nenv = "evil.py:Crates"\n[[tasks]]\nid = "ball/3"\n')
+    for arguments in (
+        ("resume", "one"), ("fork", "one", "--at", "2", "--out", "two"), ("new-test", "one", "-o", "t"),
+        ("bench", "grid.toml"), ("test", "evil.plan.toml"), ("mutate", "evil.plan.toml"), ("replay", "one"),
+    ):  # fmt: skip
+        code, out, err = run(*arguments)
+        assert code in (1, 2) and "Traceback" not in out + err, (arguments, out, err)
+    assert not Path("loaded").exists()
+    with pytest.raises(UsageError, match="there is no environment 'evil.py:Crates'"):
+        envs.make("evil.py:Crates")
