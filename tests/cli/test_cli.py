@@ -224,8 +224,9 @@ class ScriptedEndpoint(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        system, user = (message["content"] for message in asked["messages"])
-        answer = self.model.complete(asked["messages"], purpose=infer_purpose(system, user))
+        texts = {role: [m["content"] for m in asked["messages"] if m["role"] == role] for role in ("system", "user")}
+        purpose = infer_purpose("\n".join(texts["system"]), "\n".join(texts["user"]))
+        answer = self.model.complete(asked["messages"], purpose=purpose)
         message = {"role": "assistant", "content": answer.text}
         usage = {"prompt_tokens": answer.usage.input_tokens, "completion_tokens": answer.usage.output_tokens}
         body = json.dumps({"model": "tiny-2", "choices": [{"index": 0, "message": message}], "usage": usage}).encode()
@@ -419,7 +420,8 @@ def test_a_folder_is_not_a_plan(cli: Cli) -> None:
 def test_a_plan_that_runs_to_its_end_without_success_exits_1(cli: Cli, plan: Callable[[str], str]) -> None:
     ran = cli("exec", plan(IDLE), "--env", "household", "--json")
     assert ran.code == 1
-    keys = {"status", "step", "message", "success", "actions", "asks", "output", "checkpoint", "truncated", "omitted"}
+    keys = {"status", "step", "message", "success", "actions", "asks", "output", "value", "checkpoint"}
+    keys |= {"truncated", "omitted"}
     assert set(ran.json) == keys
     assert (ran.json["status"], ran.json["step"], ran.json["success"]) == ("finished", 1, False)
     assert ran.json["output"] == "[Step 1] look around\n"

@@ -76,7 +76,7 @@ def run(
         for segment in program.segments:
             if segment.step is None or segment.step >= start_from:
                 exec(segment.code, space)
-                over = space.pop("_segment_")() is True  # type: ignore[operator]
+                over = space.pop("_segment_")() is not None  # type: ignore[operator]
             if over:
                 break
     except (Exception, PlanTermination) as raised:

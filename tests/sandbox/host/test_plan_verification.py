@@ -75,7 +75,9 @@ WITHIN_OR_BEYOND: dict[str, tuple[bytes, bytes]] = {
     "the first start": (plan_row(rest=([], 2)), plan_row(rest=([], 1))),
     "the last start": (plan_row(rest=([], MAX_STEPS)), plan_row(rest=([], MAX_STEPS + 1))),
     "fields of a plan": (plan_row(rest=([], None)), plan_row(rest=([], None, 1))),
-    "fields of a step": (plan_row(step()), plan_row([*step(), 1])),
+    "the first line of a replan": (plan_row([*step(), 1]), plan_row([*step(), 0])),
+    "the last line of a replan": (plan_row([*step(), MAX_POSITION]), plan_row([*step(), MAX_POSITION + 1])),
+    "fields of a step": (plan_row([*step(), None]), plan_row([*step(), None, 1])),
 }
 
 
