@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from codeplan.errors import UsageError
-from codeplan.types import ActionSpace, Completion, Embeddings, Message, Observation, Purpose, Task
+from codeplan.types import ActionSpace, AgentTool, Completion, Embeddings, Message, Observation, Purpose, Task
 
 Act = Callable[[str], Observation]
 """Does one action in the environment and returns its observation. An Agent is built with one."""
@@ -116,6 +116,14 @@ class ActsForReal(Protocol):
 
     acts_for_real: bool
     """True."""
+
+
+@runtime_checkable
+class OffersTools(Protocol):
+    """An environment whose agent is made of tools alone: an episode's header holds them, so a replay needs no other."""
+
+    described_tools: tuple[AgentTool, ...]
+    """The tools as data."""
 
 
 @runtime_checkable

@@ -25,7 +25,7 @@ from codeplan.recording.tool_events import CallDecided as CallDecided
 from codeplan.recording.tool_events import ReportsEvents as ReportsEvents
 from codeplan.recording.tool_events import ToolFailed as ToolFailed
 from codeplan.recording.tool_events import ValueJudged as ValueJudged
-from codeplan.types import Completion, Message, Observation, Purpose, Result, Task, Usage
+from codeplan.types import AgentTool, Completion, Message, Observation, Purpose, Result, Task, Usage
 from codeplan.types.value import Amount, Count
 
 TRACE_FORMAT = 2
@@ -35,7 +35,8 @@ TRACE_FORMAT = 2
 class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
     """The header of a trace: everything needed to run the episode again.
 
-    ``settings`` are those given by name; ``model_settings`` come from the model. Neither contains secrets.
+    ``settings`` are those given by name; ``model_settings`` come from the model. Neither contains secrets. ``tools``
+    describe the tools of an episode in an environment of tools.
     """
 
     task: Task
@@ -47,6 +48,7 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
     settings: dict[str, Any] = {}
     model_settings: dict[str, Any] = {}
     budget: Budget = Budget()
+    tools: tuple[AgentTool, ...] = ()
 
 
 class EnvironmentReset(TraceEvent, frozen=True, tag="environment_reset"):

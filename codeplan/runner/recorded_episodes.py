@@ -34,6 +34,8 @@ from codeplan.runner.recorded_settings import check_budget, choose_settings, mai
 from codeplan.runner.setup import EpisodeSetup, OfflineModel, accepted_settings
 from codeplan.runner.start_state import verify_checkpoint
 from codeplan.skills.stores import MissingStore
+from codeplan.tools import ToolEnvironment
+from codeplan.tools.recorded_tools import recorded_environment
 from codeplan.types import Checkpoint, Result
 
 PLAN_PURPOSES = ("plan", "check", "refine", "plan_text", "refine_text")
@@ -91,7 +93,8 @@ def replay(
 ) -> Result:
     """Repeat a recorded episode offline: the trace answers for the environment and for the model.
 
-    Returns the result if every event equals the recorded one. ``env``, ``method`` and ``settings`` as for ``resume``.
+    Returns the result if every event equals the recorded one. ``env``, ``method`` and ``settings`` as for ``resume``;
+    the header of an episode with tools describes them, so it needs no ``env``.
 
     Raises: Diverged: an event differs from the recording, or the recording has no end.
     """
@@ -177,6 +180,8 @@ def _recorded_setup(
     live = budget is not None
     if budget is not None:
         check_budget(header.budget, budget)
+    if not live and env is None and header.env == ToolEnvironment.name and header.tools:
+        env = recorded_environment(header.task.goal, header.tools)
     is_exec = header.method == FixedPlan.name and method is None
     participants: dict[str, Any] = {"env": env or header.env, "model": model or main_model_name(header)}
     participants["method"] = FixedPlan if is_exec else method or header.method

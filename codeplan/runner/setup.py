@@ -16,7 +16,7 @@ from codeplan.episode.method import Method
 from codeplan.errors import BudgetExceeded, Diverged, InfrastructureError, SizeExceeded, UsageError
 from codeplan.llm.callable_model import CallableModel, ModelFunction, is_model_function
 from codeplan.methods.fixed_plan import FixedPlan
-from codeplan.protocols import LLM, Agent, Environment, has_members, require_members
+from codeplan.protocols import LLM, Agent, Environment, OffersTools, has_members, require_members
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler
 from codeplan.recording.redaction import remove_secrets
 from codeplan.recording.trace import Trace
@@ -87,6 +87,7 @@ class EpisodeSetup:
             settings=remove_secrets(settings),
             model_settings=dict(getattr(self.model, "settings", {})),
             budget=budget,
+            tools=self.env.described_tools if isinstance(self.env, OffersTools) else (),
         )
 
     def replay(

@@ -17,7 +17,7 @@ from codeplan.tools.tool import Tool
 from codeplan.tools.tool_agent import agent_class_for
 from codeplan.tools.toolset import Toolset
 from codeplan.tools.verification import Verifier
-from codeplan.types import Observation, Task
+from codeplan.types import AgentTool, Observation, Task
 from codeplan.untrusted.terminal import echo
 from codeplan.untrusted.tracebacks import traceback_text
 from codeplan.untrusted.values import in_quotes
@@ -51,6 +51,7 @@ class ToolEnvironment:
     ) -> None:
         require_goal(goal)
         self.toolset = toolset
+        self.described_tools = tuple(AgentTool(tool.method, tool.types) for tool in toolset.tools)
         self.agent = agent_class_for(toolset, goal)
         self.on_event: Callable[[EnvironmentEvent], None] = lambda event: None
         self._task = Task(id="goal", env=self.name, kind="goal", goal=goal.strip())

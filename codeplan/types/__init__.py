@@ -5,7 +5,7 @@ Plain data can be written to a trace, sent to a worker or compared without runni
 
 from __future__ import annotations
 
-from codeplan.types.agent import AgentApi, AgentAttribute, AgentMethod, AgentParameter, AgentType
+from codeplan.types.agent import AgentApi, AgentAttribute, AgentMethod, AgentParameter, AgentTool, AgentType
 from codeplan.types.ending import (
     BudgetSpent,
     Claimed,
@@ -37,6 +37,7 @@ __all__ = [
     "AgentAttribute",
     "AgentMethod",
     "AgentParameter",
+    "AgentTool",
     "AgentType",
     "BudgetSpent",
     "Checkpoint",

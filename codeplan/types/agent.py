@@ -50,6 +50,13 @@ class AgentType(Value, frozen=True):
     text: str
 
 
+class AgentTool(Value, frozen=True):
+    """A tool as data: its method, and the names in the method's signature that stand for plain data."""
+
+    method: AgentMethod
+    types: tuple[AgentType, ...] = ()
+
+
 class AgentApi(Value, frozen=True):
     """Everything that a plan may use of an agent; made by ``codeplan.agent_api.agent_api``.
 
