@@ -12,13 +12,16 @@ import typer
 
 from codeplan.cli import options, setting_options
 from codeplan.cli.episode import RunInterruptedError, make_event_handler
-from codeplan.untrusted.terminal import echo, one_line
+from codeplan.untrusted.terminal import echo
 
 if TYPE_CHECKING:
     from codeplan.types import Result
 
-MAX_SHOWN_CALL = 1_000
-"""What is shown of a call that needs approval at most, in characters."""
+MAX_SHOWN_ARGUMENT = 1_000
+"""What is shown of each argument of a call that needs approval at most, in characters."""
+
+MAX_SHOWN_TEXT = 300
+"""What is shown of each text in such an argument at most, in characters."""
 
 Goal = Annotated[str, typer.Argument(metavar="GOAL", help="What is to be done, in a sentence.")]
 Tools = Annotated[
@@ -107,11 +110,17 @@ def _play(start: Callable[[], Result], folder: Path) -> Result:
 
 
 def _ask_on_terminal(tool: str, arguments: Mapping[str, Any]) -> bool:
-    """Ask the user about a call. Anything but yes refuses it."""
-    from codeplan.untrusted.values import value_text
+    """Ask the user about a call. Anything but yes refuses it.
 
-    shown = ", ".join(f"{name}={value_text(value, MAX_SHOWN_CALL)}" for name, value in arguments.items())
-    echo(one_line(f"The plan calls {tool}({shown})", MAX_SHOWN_CALL), err=True)
+    Each argument has room of its own: a long one must not push another out of sight.
+    """
+    from codeplan.untrusted.values import ValueWriter
+
+    writer = ValueWriter(max_string=MAX_SHOWN_TEXT, marks_repeats=False)
+    shown = ", ".join(f"{name}={writer.text(value, MAX_SHOWN_ARGUMENT)}" for name, value in arguments.items())
+    echo(f"The plan calls {tool}({shown})", err=True)
+    if writer.abbreviated:
+        echo("Some of the arguments are too long to show; … stands for what is left out.", err=True)
     echo("Allow it? [y/N] ", err=True, end="")
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 

@@ -1,5 +1,6 @@
 """``codeplan do`` with a model at an endpoint: what it prints, asks and exits with."""
 
+import io
 import json
 import os
 import pty
@@ -11,6 +12,7 @@ from support.reply_server import endpoint as endpoint
 from support.reply_server import reply
 
 from codeplan.cli import main
+from codeplan.cli.do import _ask_on_terminal as ask_on_terminal
 
 TOOLS = '''
 rows = {"a": 3}
@@ -116,6 +118,19 @@ def test_bad_input_ends_in_a_sentence_and_exit_code_2(do, endpoint, options, sen
 def test_the_stand_in_is_refused(folder, capsys):
     assert main(["do", "add up", "--tools", "tools.py"]) == 2
     assert "the scripted stand-in knows codeplan's own environments only" in capsys.readouterr().err
+
+
+def test_a_long_argument_hides_no_other_one(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n" * 3))
+    assert not ask_on_terminal("write", {"text": "x" * 9_000, "more": {"a": "y" * 9_000, "mode": "w"}, "path": "/etc/x"})
+    shown = capsys.readouterr().err
+    assert "'mode': 'w'" in shown and "path='/etc/x')" in shown and len(shown) < 3_000
+    assert "Some of the arguments are too long to show" in shown
+    assert not ask_on_terminal("write", {"text": "\x1b[2J\n\u202ex", "path": [["a"]] * 5_000})
+    shown = capsys.readouterr().err
+    assert "\x1b" not in shown and "\u202e" not in shown and len(shown) < 2_000 and shown.count("\n") == 2
+    assert not ask_on_terminal("write", {"path": "/tmp/x"})
+    assert "too long" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 1), ("\n", 1)])
