@@ -77,7 +77,7 @@ class RefinementLoop:
         self._attempt_start = 0  # the latest attempt's first event
         self._tries = self._replans = 0  # used so far
         self._progress = ProgressMonitor(settings.no_progress)
-        self._replanned_steps: set[str] = set()  # by their digest: what follows them was asked for
+        self._replanned_steps: set[tuple[int, str]] = set()  # by number and digest: what follows was asked for
 
     def solve(self) -> Ending:
         """Draft, run, refine and resume until success, the episode's end, or the last try; returns the ending.
@@ -238,14 +238,15 @@ class RefinementLoop:
     def _already_written(self, plan: Plan, outcome: Outcome) -> int | None:
         """The step that an earlier replan of this step led to; None unless the plan has asked so before.
 
-        A plan that grew keeps its ``replan``. It runs again when the plan starts over.
+        A plan that grew keeps its ``replan``. It runs again when the plan starts over. Another step with the same code
+        has not asked: otherwise a plan of such steps could run on without a model call that counts.
         """
         if not isinstance(outcome, Replan) or not outcome.step_done or outcome.step is None:
             return None
         step, following = plan.step(outcome.step), plan.step(outcome.step + 1)
-        if step and following and step.digest in self._replanned_steps:
+        if step and following and (step.number, step.digest) in self._replanned_steps:
             return following.number
-        self._replanned_steps |= {step.digest} if step else set()
+        self._replanned_steps |= {(step.number, step.digest)} if step else set()
         return None
 
     @property

@@ -122,7 +122,9 @@ def test_the_stand_in_is_refused(folder, capsys):
 
 def test_a_long_argument_hides_no_other_one(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", io.StringIO("n\n" * 3))
-    assert not ask_on_terminal("write", {"text": "x" * 9_000, "more": {"a": "y" * 9_000, "mode": "w"}, "path": "/etc/x"})
+    assert not ask_on_terminal(
+        "write", {"text": "x" * 9_000, "more": {"a": "y" * 9_000, "mode": "w"}, "path": "/etc/x"}
+    )
     shown = capsys.readouterr().err
     assert "'mode': 'w'" in shown and "path='/etc/x')" in shown and len(shown) < 3_000
     assert "Some of the arguments are too long to show" in shown

@@ -56,6 +56,13 @@ def test_a_plan_looks_and_then_goes_on_after_its_step():
     assert (replanned.step, replanned.line, replanned.step_done) == (1, 4, True)
 
 
+def test_steps_with_the_same_code_replan_each_for_itself():
+    steps = "".join(f"    if start_from <= {k}:\n        agent.open(3)\n        replan('next')\n" for k in range(1, 9))
+    _, model, events = play(*[HEAD + steps] * 6, replans=3, tries=2, no_progress=0)
+    assert starts(events) == [1, 2, 3, 4, 5]
+    assert model.purposes == ["plan", *["refine"] * 4]
+
+
 def test_the_plan_that_goes_on_need_not_repeat_the_replan():
     result, _, events = play(look(), grown().replace("        replan(f'seen {seen}')\n", ""))
     assert result.success
