@@ -16,11 +16,19 @@ from codeplan.recording.events import EventHandler
 from codeplan.runner.new_episodes import run
 from codeplan.tools.approvals import Approvals, Approver
 from codeplan.tools.environment import ToolEnvironment, ToolErrors, require_goal
-from codeplan.tools.mcp import DEFAULT_SECONDS, MAX_SECONDS, McpServers, ServerAddress, parse_address, read_config
+from codeplan.tools.mcp import (
+    DEFAULT_SECONDS,
+    FILES_NOTE,
+    MAX_SECONDS,
+    McpServers,
+    ServerAddress,
+    parse_address,
+    read_config,
+)
 from codeplan.tools.python_tools import python_tools
 from codeplan.tools.tool import Tool
 from codeplan.tools.tool_files import function_of_file, tools_of_file
-from codeplan.tools.toolset import Toolset
+from codeplan.tools.toolset import DOC, Toolset
 from codeplan.tools.verification import Verdict, Verifier
 from codeplan.types import Result
 from codeplan.untrusted.values import in_quotes
@@ -78,7 +86,7 @@ def do(
     approvals = Approvals(allow, ask, deny, approve)
     require_goal(goal)
     with _started(mcp, mcp_config, mcp_timeout, own, out) as served:
-        toolset = Toolset((*own, *served))
+        toolset = Toolset((*own, *served), doc=f"{DOC}\n{FILES_NOTE}" if served else DOC)
         env = ToolEnvironment(goal, toolset, verifier=verifier, approvals=approvals, tool_errors=tool_errors)
         with closing(env):
             return run(env, method=method, model=model, budget=budget, out=out, on_event=on_event, **settings)

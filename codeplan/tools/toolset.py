@@ -13,7 +13,8 @@ from codeplan.untrusted.values import in_quotes
 REPORT = AgentMethod("report", "() -> str", "The last call and its answer in a sentence, for assertion messages.")
 """The agent's own method, which the messages of assertions use."""
 
-_DOC = "The tools that you may call. Results are plain data: values of a class below are dicts."
+DOC = "The tools that you may call. Results are plain data: values of a class below are dicts."
+"""What models read above the tools."""
 
 
 class Toolset:
@@ -22,7 +23,7 @@ class Toolset:
     Raises: UsageError: there is no tool, or two have the same name.
     """
 
-    def __init__(self, tools: Iterable[Tool], doc: str = _DOC) -> None:
+    def __init__(self, tools: Iterable[Tool], doc: str = DOC) -> None:
         self.tools = tuple(tools)
         self.doc = doc
         self._by_name = {tool.name: tool for tool in self.tools}

@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from codeplan.tools.mcp.addresses import ServerAddress, parse_address, read_config
-from codeplan.tools.mcp.servers import DEFAULT_SECONDS, MAX_SECONDS, McpServers
+from codeplan.tools.mcp.servers import DEFAULT_SECONDS, FILES_NOTE, MAX_SECONDS, McpServers
 
-__all__ = ["DEFAULT_SECONDS", "MAX_SECONDS", "McpServers", "ServerAddress", "parse_address", "read_config"]
+__all__ = [
+    "DEFAULT_SECONDS",
+    "FILES_NOTE",
+    "MAX_SECONDS",
+    "McpServers",
+    "ServerAddress",
+    "parse_address",
+    "read_config",
+]

@@ -23,6 +23,15 @@ from codeplan.tools.tool import Tool, name_fault
 from codeplan.untrusted.terminal import echo, one_line
 from codeplan.untrusted.values import in_quotes
 
+MAX_SENTENCE: Final = 1_000
+"""What is told about one server's tools at most, in characters."""
+
+FILES_NOTE: Final = (
+    "A tool that is said to return a str returns a dict {'text': str, 'files': list[dict]} if there is more than text, "
+    "such as an image; a file has 'mime_type' and some of 'path', 'bytes', 'uri', 'text', 'name'."
+)
+"""What models read about results that are no plain text."""
+
 DEFAULT_SECONDS: Final = 60.0
 """How long a call may take, unless the user says otherwise."""
 
@@ -111,19 +120,22 @@ class McpServers:
             self._notify(f"the MCP servers offer {len(found):,} tools; the first {MAX_TOOLS:,} are used")
         plain = [python_name(tool.name, "tool") for _, tool in found]
         tools = []
+        changed: dict[str, list[str]] = {}
         for (connection, tool), name in list(zip(found, plain, strict=True))[:MAX_TOOLS]:
             if name_fault(name) or name in self._taken or plain.count(name) > 1:
                 name = unique_name(f"{connection.address.name}_{name}", {*self._taken, *plain})
             self._taken.add(name)
+            if name != tool.name:
+                changed.setdefault(connection.address.name, []).append(f"{in_quotes(tool.name, 60)} is {name}")
             if built := self._tool(connection, tool, name):
                 tools.append(built)
+        for server, names in changed.items():
+            self._notify(f"tools of the MCP server {server} have other names here: {', '.join(names)}")
         return tools
 
     def _tool(self, connection: ServerConnection, tool: Any, name: str) -> Tool | None:
         """The tool, or None if it cannot be used; what is changed or left out is told."""
         server = connection.address.name
-        if name != tool.name:
-            self._notify(f"the tool {in_quotes(tool.name)} of the MCP server {server} is called {name} here")
         try:
             described = write_signature(name, _description(tool), tool.input_schema, tool.output_schema, self._table)
         except UnusableTool as reason:
@@ -172,4 +184,4 @@ def require_package() -> None:
 
 
 def _to_standard_error(sentence: str) -> None:
-    echo(one_line(sentence, 400), err=True)
+    echo(one_line(sentence, MAX_SENTENCE), err=True)

@@ -32,7 +32,7 @@ class OnePlan:
         self.prompts = []
 
     def complete(self, messages, *, purpose, stop=(), max_tokens=None):
-        self.prompts.append(messages[-1]["content"])
+        self.prompts.append("".join(message["content"] for message in messages))
         return Completion(self.plan)
 
 
@@ -54,6 +54,13 @@ def test_calls_are_actions_of_the_episode_beside_those_of_functions(tmp_path):
     assert [(e.tool, e.allowed, e.by, e.pattern) for e in events if isinstance(e, CallDecided)] == [
         ("echo", True, "pattern", "echo")
     ]
+
+
+def test_models_read_how_files_are_returned():
+    model = OnePlan("return 'done'")
+    codeplan.do("do it", mcp=[raw("echo")], model=model)
+    codeplan.do("do it", tools=own, model=model)
+    assert ["'files': list[dict]" in prompt for prompt in model.prompts] == [True, False]
 
 
 def test_a_servers_tool_is_refused_unless_it_is_allowed():

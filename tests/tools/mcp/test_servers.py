@@ -176,12 +176,12 @@ def test_a_server_gets_no_keys(monkeypatch):
         (
             "[{'name': 'report', 'inputSchema': {'type': 'object'}}, {'name': 'class', 'inputSchema': {'type': 'object'}}]",
             ["raw_report", "class_"],
-            2,
+            1,
         ),
         (
             "[{'name': 'a.b', 'inputSchema': {'type': 'object'}}, {'name': 'a-b', 'inputSchema': {'type': 'object'}}]",
             ["raw_a_b", "raw_a_b_2"],
-            2,
+            1,
         ),
         (
             "[{'name': 'x', 'inputSchema': {'type': 'object', 'd': 'x' * 10_000_000}}, {'name': 'y', 'inputSchema': {'type': 'object'}}]",
@@ -195,6 +195,7 @@ def test_names_and_schemas_are_made_fit_and_the_change_is_told(tools, names, tol
     said = []
     with opened(raw(tools=tools), notify=said.append) as servers:
         assert [t.name for t in servers.tools] == [n if not n[0].isdigit() else f"tool_{n}" for n in names]
+    assert "is left out" in said[0] or all(name in said[0] for name in names)
     assert len(said) == told and all(len(s) < 400 for s in said)
 
 
