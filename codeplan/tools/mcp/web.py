@@ -24,6 +24,7 @@ class ServerSite:
         self._stream: GatedStream | None = None
         self._has_session = False
         self._fault = ""
+        self._status = 0
 
     @property
     def fault(self) -> str:
@@ -33,8 +34,8 @@ class ServerSite:
 
     @property
     def last_words(self) -> str:
-        """A server at a URL writes no standard error here."""
-        return ""
+        """The status of the last response, if that was an error."""
+        return f"HTTP status {self._status}" if self._status >= 400 else ""
 
     def kill(self) -> None:
         """There is no program to kill."""
@@ -48,11 +49,13 @@ class ServerSite:
         bounded = _bounded_stream_class(httpx2)
 
         async def check(response: Any) -> None:
+            self._status = response.status_code
             if response.status_code == 404 and self._has_session:
                 self._fault = "has forgotten the session"
             self._has_session |= "mcp-session-id" in response.headers
             encoding = response.headers.get("content-encoding", "identity")
             if encoding != "identity":
+                self._fault = "sent a compressed message, which is not read"
                 raise httpx2.DecodingError(f"the encoding {in_quotes(encoding, 40)} was not asked for")
             if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
                 response.stream = bounded(response.stream)

@@ -1,0 +1,182 @@
+"""Servers at a URL that misbehave: what they send is bounded, and ends in a sentence."""
+
+import gzip
+import json
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from codeplan.errors import AgentError, EnvironmentFailure
+from codeplan.tools.mcp import McpServers, ServerAddress
+
+TOOL = {"name": "look", "inputSchema": {"type": "object"}}
+
+
+class Site(BaseHTTPRequestHandler):
+    """Answers the handshake and the list of tools; ``server.call(self, id)`` answers a call."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        message = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.server.seen.append((message.get("method"), dict(self.headers)))
+        method, number = message.get("method"), message.get("id")
+        if method == "tools/call":
+            return self.server.call(self, number)
+        if method == "initialize":
+            info = {"name": "site", "version": "1"}
+            result = {"protocolVersion": message["params"]["protocolVersion"], "capabilities": {}, "serverInfo": info}
+            return self.answer(number, result, **{"mcp-session-id": "s1"})
+        if method == "tools/list":
+            return self.answer(number, {"tools": [TOOL]})
+        return self.send(202 if number is None else 404, b"")
+
+    def do_GET(self):
+        self.send(405, b"")
+
+    def do_DELETE(self):
+        self.server.seen.append(("DELETE", {}))
+        self.send(200, b"")
+
+    def answer(self, number, result, **headers):
+        self.send(200, json.dumps({"jsonrpc": "2.0", "id": number, "result": result}).encode(), **headers)
+
+    def send(self, status, body, **headers):
+        self.send_response(status)
+        for name, value in {"content-type": "application/json", "content-length": len(body), **headers}.items():
+            self.send_header(name, str(value))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+class Refusal(Site):
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send(401, b"{}")
+
+
+@contextmanager
+def site(call):
+    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
+        server.call, server.seen = call, []
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server, ServerAddress("site", url=f"http://127.0.0.1:{server.server_port}/mcp", headers={"X-Key": "k"})
+        server.shutdown()
+
+
+def fault_of(call, seconds=20):
+    with (
+        site(call) as (_, address),
+        McpServers([address], seconds=seconds) as servers,
+        pytest.raises((AgentError, EnvironmentFailure)) as caught,
+    ):
+        servers.tools[0].call({})
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 700
+    return str(caught.value)
+
+
+def text(words):
+    return {"content": [{"type": "text", "text": words}]}
+
+
+def test_a_call_carries_the_headers_and_the_session_ends():
+    with site(lambda handler, n: handler.answer(n, text("hi"))) as (server, address):
+        with McpServers([address]) as servers:
+            assert servers.tools[0].call({}) == "hi"
+        headers = next(headers for method, headers in server.seen if method == "tools/call")
+        assert {k.lower(): v for k, v in headers.items()}["x-key"] == "k"
+        assert server.seen[-1][0] == "DELETE"
+
+
+def test_a_body_that_is_too_large_is_not_read():
+    def call(handler, _):
+        handler.send_response(200)
+        handler.send_header("content-type", "application/json")
+        handler.send_header("content-length", str(1 << 30))
+        handler.end_headers()
+        try:
+            for _ in range(1 << 10):
+                handler.wfile.write(b"x" * (1 << 20))
+        except OSError:
+            pass
+
+    assert "more than 16 MiB" in fault_of(call)
+
+
+def test_a_compressed_body_is_not_unpacked():
+    body = gzip.compress(b"x" * (64 << 20))
+    assert "sent a compressed message" in fault_of(lambda h, n: h.send(200, body, **{"content-encoding": "gzip"}))
+
+
+def test_a_site_that_refuses_the_key_is_named_with_the_status():
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refusal) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = ServerAddress("site", url=f"http://127.0.0.1:{server.server_port}/mcp")
+        with pytest.raises(EnvironmentFailure, match=r"the MCP server site cannot be used: .*HTTP status 401"):
+            McpServers([address]).__enter__()
+        server.shutdown()
+
+
+@pytest.mark.parametrize("line", [b"data: " + b"x" * (1 << 20), b": comment\n\n"])
+def test_an_endless_stream_of_events_is_given_up(line):
+    def call(handler, _):
+        handler.send_response(200)
+        handler.send_header("content-type", "text/event-stream")
+        handler.send_header("connection", "close")
+        handler.end_headers()
+        try:
+            while True:
+                handler.wfile.write(line)
+        except OSError:
+            pass
+
+    assert fault_of(call, seconds=3)
+
+
+def test_a_flood_of_events_ends_the_connection():
+    event = b'event: message\ndata: {"jsonrpc":"2.0","method":"notifications/message","params":{}}\n\n'
+
+    def call(handler, _):
+        handler.send_response(200)
+        handler.send_header("content-type", "text/event-stream")
+        handler.send_header("connection", "close")
+        handler.end_headers()
+        try:
+            while True:
+                handler.wfile.write(event * 100)
+        except OSError:
+            pass
+
+    assert "messages that nobody asked for" in fault_of(call, seconds=60)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "headers"),
+    [
+        (302, b"", {"location": "http://127.0.0.1:9/elsewhere"}),
+        (200, b"<html>", {"content-type": "text/html"}),
+        (200, b"[" * 100_000, {}),
+        (500, b"\x1b[2J" * 1_000, {"content-type": "text/plain"}),
+        (401, b"{}", {}),
+    ],
+)
+def test_an_answer_that_is_none_is_an_error_of_the_call(status, body, headers):
+    assert fault_of(lambda handler, _: handler.send(status, body, **headers))
+
+
+def test_a_session_that_is_forgotten_is_opened_again_for_the_next_call():
+    answers = []
+
+    def call(handler, number):
+        answers.append(number)
+        return handler.send(404, b"") if len(answers) == 1 else handler.answer(number, text("again"))
+
+    with site(call) as (_, address), McpServers([address]) as servers:
+        with pytest.raises(AgentError, match="the MCP server site has forgotten the session during look"):
+            servers.tools[0].call({})
+        assert servers.tools[0].call({}) == "again"
