@@ -11,6 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from codeplan.errors import UsageError
 from codeplan.types import ActionSpace, AgentTool, Completion, Embeddings, Message, Observation, Purpose, Task
+from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
 
 Act = Callable[[str], Observation]
 """Does one action in the environment and returns its observation. An Agent is built with one."""
@@ -173,20 +174,32 @@ def require_members(given: object, port: type, what: str) -> None:
     Raises: UsageError: members are missing, a method cannot be called, or its name is no text. The message names them.
     """
     members = _members(port)
-    missing = [name for name in members if not hasattr(given, name)]
-    uncallable = [name for name, is_method in members.items() if is_method and not callable(getattr(given, name, len))]
+    values = {name: _read(given, name, what) for name in members}
+    missing = [name for name, value in values.items() if value is _MISSING]
+    uncallable = [name for name, is_method in members.items() if is_method and not callable(values[name])]
     if missing:
         kinds = [f"{'method' if members[name] else 'attribute'} {name}" for name in missing]
         raise UsageError(f"{what} has no {' and no '.join(kinds)}; {_needs(port)}")
     if uncallable:
         raise UsageError(f"{what} has an attribute {uncallable[0]} in place of the method; {_needs(port)}")
-    if "name" in members and not _is_name(getattr(given, "name", None)):
+    if "name" in members and not _is_name(values["name"]):
         raise UsageError(f"{what} has a name that is no text; {_needs(port)}")
 
 
-def has_members(given: object, port: type) -> bool:
-    """Whether an object has at least one member of a port: then it is meant for it."""
-    return any(hasattr(given, name) for name in _members(port))
+def has_members(given: object, port: type, what: str) -> bool:
+    """Whether an object has at least one member of a port: then it is meant for it. Raises as ``require_members``."""
+    return any(_read(given, name, what) is not _MISSING for name in _members(port))
+
+
+_MISSING = object()
+
+
+def _read(given: object, name: str, what: str) -> object:
+    try:
+        return getattr(given, name, _MISSING)
+    except Exception as e:
+        said = one_line(f"{type(e).__name__}: {message_text(e)}", MAX_REASON_CHARS)
+        raise UsageError(f"{what} has a member {name} that cannot be read: {said}") from e
 
 
 def _members(port: Any) -> dict[str, bool]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from codeplan import plugins
-from codeplan.errors import CodeplanError, EnvironmentFailure
+from codeplan.errors import CodeplanError, EnvironmentFailure, UsageError
 from codeplan.protocols import Environment, require_members
 from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
 
@@ -33,8 +34,11 @@ def build(factory: Callable[..., Any], settings: Mapping[str, Any], what: str) -
         env: Environment = plugins.build(factory, settings, what)
     except CodeplanError:
         raise
-    except Exception as e:
+    except (Exception, SystemExit) as e:
         said = one_line(f"{type(e).__name__}: {message_text(e)}", MAX_REASON_CHARS)
         raise EnvironmentFailure(f"{what} cannot be built: {said}") from e
+    if inspect.iscoroutine(env):
+        env.close()
+        raise UsageError(f"{what} comes from an asynchronous function; write one that returns an Environment")
     require_members(env, Environment, what)
     return env

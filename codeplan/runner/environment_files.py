@@ -6,6 +6,7 @@ trace, a tape, a manifest or a bench's file names is looked up among the registe
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -28,6 +29,18 @@ def is_environment_file(given: str) -> bool:
     return ".py:" in given or given.endswith(".py")
 
 
+def require_recorded(name: str) -> None:
+    """Check that the environment that a recording names is known in this process.
+
+    Raises: UsageError: it is not; the message says how the user names a file for it.
+    """
+    if name not in (known := plugins.names("codeplan.envs")):
+        raise UsageError(
+            f"there is no environment {in_quotes(name)}, which the trace names; {plugins.suggest_names(name, known)}; "
+            "one of your own is given by --env FILE.py:NAME, or in Python by env=…"
+        )
+
+
 def absolute_form(given: str) -> str:
     """``FILE.py:NAME`` with the file's absolute path, for processes in other folders."""
     file, _, name = given.partition(".py:")
@@ -48,28 +61,28 @@ def use_environment(given: str, *, many_times: bool = False) -> str:
         return given
     what = f"the environment {in_quotes(given)}"
     found = object_of_file(given, _FORM)
-    factory = _factory(found, what, many_times)
-    name = getattr(found, "name", None)
-    if not isinstance(name, str):
-        name = _name_of_new(factory, what)
+    makes = isinstance(found, type) or (callable(found) and not has_members(found, Environment, what))
+    if (isinstance(found, type) and not has_members(found, Environment, what)) or not makes:
+        require_members(found, Environment, what)
+    if makes:
+        name, factory = _name_of_new(found, what), found
+    elif many_times:
+        raise UsageError(f"{what} is one object, which cannot serve several episodes; name its class or a function")
+    else:
+        name, factory = _of_object(found)
     plugins.register("codeplan.envs", name, factory)
     return name
 
 
-def _factory(found: Any, what: str, many_times: bool) -> Callable[..., Any]:
-    if isinstance(found, type) and not has_members(found, Environment):
-        require_members(found, Environment, what)
-    if isinstance(found, type) or (callable(found) and not has_members(found, Environment)):
-        factory: Callable[..., Any] = found
-        return factory
-    require_members(found, Environment, what)
-    if many_times:
-        raise UsageError(f"{what} is one object, which cannot serve several episodes; name its class or a function")
-    return lambda: found
+def _of_object(env: Any) -> tuple[str, Callable[..., Any]]:
+    return env.name, lambda: env
 
 
 def _name_of_new(factory: Callable[..., Any], what: str) -> str:
-    """The name of an environment that only an object of it has."""
+    """The name of the environments that the factory makes: that of the class, or of an object that is made for it."""
+    declared = inspect.getattr_static(factory, "name", None) if isinstance(factory, type) else None
+    if isinstance(declared, str) and declared.strip():
+        return declared
     if needed := [spec.name for spec in plugins.setting_specs(factory) if spec.required]:
         raise UsageError(f"{what} needs a value for {needed[0]} before its name is known; give it a default value")
     with closing(build(factory, {}, what)) as env:

@@ -29,6 +29,7 @@ from codeplan.recording.events import (
 )
 from codeplan.recording.trace import Trace, write_trace
 from codeplan.runner import telemetry
+from codeplan.runner.environment_files import require_recorded
 from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.runner.recorded_settings import check_budget, choose_settings, main_model_name
 from codeplan.runner.setup import EpisodeSetup, OfflineModel, accepted_settings
@@ -182,6 +183,8 @@ def _recorded_setup(
         check_budget(header.budget, budget)
     if not live and env is None and header.env == ToolEnvironment.name and header.tools:
         env = recorded_environment(header.task.goal, header.tools)
+    if env is None:
+        require_recorded(header.env)
     is_exec = header.method == FixedPlan.name and method is None
     participants: dict[str, Any] = {"env": env or header.env, "model": model or main_model_name(header)}
     participants["method"] = FixedPlan if is_exec else method or header.method

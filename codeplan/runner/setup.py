@@ -185,10 +185,11 @@ def _require_participant(given: object, port: type) -> None:
     """Raise UsageError unless ``given`` is a name, or an object with the members of the port, or a model's function."""
     if isinstance(given, str) or (port is LLM and is_model_function(given)):
         return
-    if isinstance(given, type) or not has_members(given, port):
+    what = f"the {_ROLES[port]} {type(given).__name__}"
+    if isinstance(given, type) or not has_members(given, port, what):
         found = f"the class {given.__name__}" if isinstance(given, type) else f"a {type(given).__name__}"
         raise UsageError(f"give a codeplan.{port.__name__} or a name, not {found}")
-    require_members(given, port, f"the {_ROLES[port]} {type(given).__name__}")
+    require_members(given, port, what)
 
 
 _ROLES: dict[type, str] = {Environment: "environment", Method: "method", LLM: "model"}

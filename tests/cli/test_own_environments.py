@@ -51,6 +51,28 @@ class Half:
     name = "half"
     def tasks(self, split): return []
 
+class Nameless(Crates):
+    name = ""
+
+class Exits(Late):
+    def __init__(self):
+        raise SystemExit(7)
+
+class Unreadable(Late):
+    @property
+    def name(self):
+        raise RuntimeError("no name")
+
+class Odd(type):
+    def __getattr__(cls, name):
+        raise RuntimeError(f"odd {name}")
+
+class OfOdd(metaclass=Odd):
+    pass
+
+async def make_later():
+    return Late()
+
 class House(Crates):
     name = "household"
 
@@ -72,7 +94,8 @@ def folder(tmp_path, monkeypatch, endpoint):
 @pytest.fixture
 def run(folder, endpoint, capsys):
     def start(*arguments):
-        model = ["--model", "tiny", "--base-url", endpoint.url] if arguments[0] in ("run", "bench") else []
+        model = ["--model", "tiny"] if arguments[0] in ("run", "bench") else []
+        model += ["--base-url", endpoint.url] if arguments[0] in ("run", "bench", "fork") else []
         code = main([*arguments, *model])
         written = capsys.readouterr()
         return code, written.out, written.err
@@ -120,6 +143,19 @@ def test_the_parameters_of_a_class_are_settings(run):
         ),
         ("mine.py:make_nothing", 2, "the environment 'mine.py:make_nothing' has no attribute name"),
         ("mine.py:make_broken", 4, "the environment 'mine.py:make_broken' cannot be built: ValueError: no boxes"),
+        ("mine.py:Nameless", 2, "the environment 'mine.py:Nameless' has a name that is no text"),
+        ("mine.py:Exits", 4, "the environment 'mine.py:Exits' cannot be built: SystemExit: 7"),
+        (
+            "mine.py:Unreadable",
+            2,
+            "the environment 'mine.py:Unreadable' has a member name that cannot be read: RuntimeErr",
+        ),
+        (
+            "mine.py:OfOdd",
+            2,
+            "the environment 'mine.py:OfOdd' has a member name that cannot be read: RuntimeError: odd n",
+        ),
+        ("mine.py:make_later", 2, "the environment 'mine.py:make_later' comes from an asynchronous function"),
         ("mine.py:House", 2, "there is an installed environment 'household'; give your own another name"),
         ("broken.py:Boxes", 2, "'broken.py' cannot be imported: ZeroDivisionError: division by zero (line 2)"),
         ("worse.py:Boxes", 2, "'worse.py' cannot be imported: SyntaxError: '(' was never closed (worse.py, line 2)"),
@@ -158,6 +194,21 @@ def test_recordings_and_tests_of_plans_take_the_file(run, monkeypatch):
     assert run("mutate", "tests/ball_3.plan.toml", *named)[0] in (0, 1)
     assert run("test", "tests", "--plan-env", "mine.py:Crates", "-q")[0] == 0
     assert run("envs", "mine.py:Crates")[1].startswith("crates")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("replay", "one"), ("fork", "one", "--at", "3", "--out", "two"), ("new-test", "one", "-o", "tests")],
+    ids=lambda command: command[0],
+)
+def test_a_recording_of_an_unknown_environment_says_how_to_name_it(run, monkeypatch, command):
+    assert run("run", "mine.py:Crates", "--task", "ball/3", "--out", "one", "-q")[0] == 0
+    monkeypatch.setattr(plugins, "_own", {"codeplan.envs": {}, "codeplan.methods": {}})
+    code, out, err = run(*command)
+    assert (code, out) == (2, "")
+    assert err.startswith("codeplan: there is no environment 'crates', which the trace names; ")
+    assert err.endswith("; one of your own is given by --env FILE.py:NAME, or in Python by env=…\n")
+    assert run(*command, "--env", "mine.py:Crates")[0] == 0
 
 
 def test_no_recording_names_a_file(run, folder):

@@ -12,6 +12,7 @@ from codeplan.errors import UsageError
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, ModelCalled, StepEntered
 from codeplan.recording.tape import TapeRecorder
 from codeplan.recording.trace import Trace
+from codeplan.runner.environment_files import require_recorded
 from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.testing.cases.manifest import MANIFEST_SUFFIX
 from codeplan.types import Result
@@ -123,6 +124,7 @@ def _settings(header: EpisodeStarted) -> tuple[str, list[str]]:
     """Return the environment's recorded settings that a manifest can set, as lines of TOML, and the other names."""
     from codeplan import plugins
 
+    require_recorded(header.env)
     specs = {spec.name: spec for spec in plugins.setting_specs(plugins.load_factory("codeplan.envs", header.env))}
     recorded = {n: v for n, v in header.settings.items() if n in specs and v is not None}
     kept = {n: v for n, v in recorded.items() if specs[n].allows_foreign(v) and isinstance(v, str | int | float)}
