@@ -39,7 +39,8 @@ class PlanNames:
             *(g.binds for p, g in self._parts if p.step is not None and p.node.lineno < part.node.lineno)
         )
         later = {n for n in f.deferred_reads if n not in f.binds}
-        through = {n for name in {*f.reads, *f.deferred_reads} for n in self._reach.get(name, ()) if n not in f.sets}
+        called = [self._reach[name] for name in f.reads.keys() | f.deferred_reads.keys() if name in self._reach]
+        through = frozenset().union(*{id(names): names for names in called}.values()) - f.sets
         return tuple(sorted((f.read_before_set.keys() | later | through) & before - RUNTIME_NAMES))
 
     def check(self, problems: DiagnosticCollector) -> None:
@@ -90,17 +91,22 @@ class PlanNames:
 
 def _names_read_by_functions(parts: list[tuple[PlanPart, NameFlow]]) -> dict[str, frozenset[str]]:
     """Return, for each function outside the steps, the names that a call may read, also indirectly."""
-    from_outside: dict[str, frozenset[str]] = {}
-    for part, f in parts:
-        if part.step is None:
-            for name in f.functions:
-                from_outside[name] = frozenset(f.deferred_reads)
-    for _ in from_outside:
-        grown = {n: r.union(*(from_outside.get(m, ()) for m in r)) for n, r in from_outside.items()}
-        if grown == from_outside:
-            break
-        from_outside = grown
-    return from_outside
+    homes = {name: f for part, f in parts if part.step is None for name in f.functions}
+    reached = {id(f): _names_reached_from(f, homes) for f in homes.values()}  # the functions of a part share one set
+    return {name: reached[id(f)] for name, f in homes.items()}
+
+
+def _names_reached_from(start: NameFlow, homes: dict[str, NameFlow]) -> frozenset[str]:
+    """Return the names that the functions of a part read, and those of the functions that they name, and so on."""
+    found = set(start.deferred_reads)
+    waiting, seen = [*found], {id(start)}
+    while waiting:
+        home = homes.get(waiting.pop())
+        if home is not None and id(home) not in seen:
+            seen.add(id(home))
+            waiting += home.deferred_reads.keys() - found
+            found |= home.deferred_reads.keys()
+    return frozenset(found)
 
 
 def _imported_names(imported: list[ImportStatement]) -> set[str]:

@@ -1,0 +1,37 @@
+"""Plans of many helper functions: the check follows their calls in time linear in the plan."""
+
+from __future__ import annotations
+
+from codeplan.agent_api import agent_api
+from codeplan.sandbox import Limits, Sandbox
+from codeplan.testing.samples.object_worlds import SampleWalker
+from codeplan.types import Plan
+
+API = agent_api(SampleWalker)
+STEPS = """def solution(agent, start_from=1):
+    if start_from <= 1:
+        place = 'desk 1'
+        assert place
+    if start_from <= 2:
+        assert last()
+"""
+
+
+def chain(length: int) -> str:
+    """Functions of which each calls the next; the last one reads what a step sets."""
+    between = "".join(f"def f{k}():\n    return f{k + 1}()\n" for k in range(length))
+    return f"def last():\n    return f0()\n{between}def f{length}():\n    return LIMIT\nLIMIT = 3\n{STEPS}"
+
+
+def test_a_chain_of_many_functions_is_checked_within_the_time_limit() -> None:
+    found = Sandbox(Limits(wall=30, cpu=30)).check(chain(1_900), API)
+    assert isinstance(found, Plan), found.diagnostics[0]
+    assert {*found.steps[1].needs} == {"last", "LIMIT", *(f"f{k}" for k in range(1_901))}
+
+
+def test_what_a_function_reads_through_others_is_needed_by_its_step() -> None:
+    helpers = "def a():\n    return b()\n\n\ndef b():\n    return a() if rows else c\n\n\nrows = [1]\nc = 2\n\n\n"
+    step = "    if start_from <= 1:\n        rows2 = a()\n        assert rows2\n"
+    found = Sandbox().check(f"{helpers}def solution(agent, start_from=1):\n{step}", API)
+    assert isinstance(found, Plan)
+    assert {*found.steps[0].needs} == {"a", "b", "rows", "c"}
