@@ -11,6 +11,10 @@ from typing import Any, TypeVar
 _T = TypeVar("_T")
 
 
+MAX_CLOSING_SECONDS = 3
+"""How long the end of an episode waits for what asynchronous tools left running, in seconds."""
+
+
 class LoopThread:
     """One loop for one episode, started on first use. What a tool starts in it goes on between calls."""
 
@@ -71,5 +75,7 @@ async def _cancel_others() -> None:
     others = [task for task in asyncio.all_tasks(loop) if task is not asyncio.current_task()]
     for task in others:
         task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
+    if others:
+        done, _ = await asyncio.wait(others, timeout=MAX_CLOSING_SECONDS)  # a task may ignore that it is cancelled
+        await asyncio.gather(*done, return_exceptions=True)
     await loop.shutdown_asyncgens()

@@ -2,9 +2,11 @@
 
 import asyncio
 import collections.abc
+import contextlib
 import fractions
 import json
 import sys
+import threading
 
 import pytest
 from support.boxes import Replies
@@ -140,6 +142,24 @@ def test_a_verdict_of_half_surrogate_pairs_is_recorded(tmp_path):
     )
     (judged,) = [e for e in Trace.read(tmp_path / "trace.jsonl") if isinstance(e, ValueJudged)]
     assert judged.verdict.text.endswith("not accepted: no \\ud800")
+
+
+def test_a_task_that_ignores_its_end_does_not_hold_up_the_episodes_end():
+    async def leave():
+        async def run_on():
+            while True:
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.sleep(100)
+
+        leave.task = asyncio.create_task(run_on())
+        await asyncio.sleep(0)
+
+    env = ToolEnvironment("try it", Toolset(python_tools(leave)))
+    env.step('{"tool": "leave"}')
+    closing = threading.Thread(target=env.close, daemon=True)
+    closing.start()
+    closing.join(30)
+    assert not closing.is_alive()
 
 
 # ------------------------------------------------------------------ actions that a model writes
