@@ -85,7 +85,8 @@ class LiveDisplay:
         if view.tone in ("start", "quiet"):
             self.console.print()
         aside = f" ({view.aside})" if view.aside else ""
-        colon = ":" if view.tone == "bad" else ""
+        follows = any(not (isinstance(b, TextBlock) and b.role == "traceback") for b in view.blocks)
+        colon = ":" if view.tone == "bad" and follows else ""
         self._print_text(mark, f"{one_line(view.title, 1000)}{aside}{colon}", style)
 
     def _print_blocks(self, view: EventView) -> None:

@@ -361,5 +361,6 @@ def test_decisions_about_tools_their_failures_and_verdicts_are_shown():
     assert "A call of send was allowed by the user" in shown(CallDecided(tool="send", allowed=True, by="approver"))
     failed = shown(ToolFailed(tool="send", error="OSError", message="no", traceback="Traceback of send"))
     assert "The tool send failed: OSError" in failed and "Traceback" not in failed
+    assert "OSError:" not in failed  # nothing follows
     assert "Nobody verified the result" in shown(ValueJudged(verdict=None))
     assert "not accepted: 3" in shown(ValueJudged(verdict=Observation("not accepted: 3")))
