@@ -67,12 +67,13 @@ def check(
 
     outcome = _check(read_plan(plan), env, allow_weak_sandbox, fixes)
     outcome = refuse_warnings(outcome) if strict else outcome
-    if fix:
-        _write_plan(plan, outcome)
+    written = fix and _write_plan(plan, outcome)
     if as_json:
         options.print_json(_check_as_json(outcome))
     elif not (fix and plan == "-"):
         _print_check(plan, outcome)
+        if written:
+            echo(f"{_display_name(plan)}: the mended plan was written to the file")
     raise typer.Exit(1 if isinstance(outcome, Rejected) else 0)
 
 
@@ -165,8 +166,8 @@ def _check(source: str, env: str, allow_weak: bool, fixes: Fixes) -> Plan | Reje
         return Sandbox(allow_weak=allow_weak).check(source, agent_api(agent_class(environment)), fixes=fixes == "on")
 
 
-def _write_plan(path: str, outcome: Plan | Rejected) -> None:
-    """Write the mended plan back, if anything was mended."""
+def _write_plan(path: str, outcome: Plan | Rejected) -> bool:
+    """Write the mended plan back, if anything was mended; returns whether the file was changed."""
     from codeplan.errors import UsageError
     from codeplan.untrusted.files import write_atomically
 
@@ -177,6 +178,8 @@ def _write_plan(path: str, outcome: Plan | Rejected) -> None:
             write_atomically(path, outcome.source)
         except OSError as e:
             raise UsageError(f"the mended plan cannot be written to {path}: {e.strerror}") from None
+        return True
+    return False
 
 
 def _print_check(path: str, outcome: Plan | Rejected) -> None:

@@ -58,7 +58,7 @@ def resolve_key(given: Secret | None = None, *, required: bool = False, variable
     if not found and required:
         raise UsageError(
             f"no key and no base URL for the model: set {variable}, or give --base-url for a server of your own "
-            "(--model scripted needs neither)"
+            "(--model scripted needs neither, for codeplan's own environments)"
         )
     if not found.is_valid_header:
         raise UsageError(f"the key in {variable} has characters that keys cannot have; copy it again")

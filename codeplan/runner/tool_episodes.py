@@ -31,6 +31,7 @@ from codeplan.tools.tool_files import function_of_file, tools_of_file
 from codeplan.tools.toolset import DOC, Toolset
 from codeplan.tools.verification import Verdict, Verifier
 from codeplan.types import Result
+from codeplan.untrusted.terminal import echo
 from codeplan.untrusted.values import in_quotes
 
 VERIFY_FORM = "verify(value, tools) -> bool or str"
@@ -79,7 +80,9 @@ def do(
     if tool_errors not in ("plan", "stop"):
         raise UsageError(f"tool_errors is plan or stop, not {in_quotes(tool_errors)}")
     if model == "scripted":
-        raise UsageError("the scripted stand-in knows codeplan's own environments only; name the model of an endpoint")
+        raise UsageError(
+            "the scripted stand-in knows codeplan's own environments only; name an endpoint's model: --model NAME"
+        )
     own = tuple(_all_tools(tools))
     judge = function_of_file(verify, VERIFY_FORM) if isinstance(verify, str) else verify
     verifier = None if judge is None else Verifier(judge)
@@ -87,9 +90,16 @@ def do(
     require_goal(goal)
     with _started(mcp, mcp_config, mcp_timeout, own, out) as served:
         toolset = Toolset((*own, *served), doc=f"{DOC}\n{FILES_NOTE}" if served else DOC)
+        _tell_unused(approvals, toolset)
         env = ToolEnvironment(goal, toolset, verifier=verifier, approvals=approvals, tool_errors=tool_errors)
         with closing(env):
             return run(env, method=method, model=model, budget=budget, out=out, on_event=on_event, **settings)
+
+
+def _tell_unused(approvals: Approvals, toolset: Toolset) -> None:
+    """Say on standard error which patterns name no tool: a misspelt ``deny`` refuses nothing."""
+    for option, pattern in approvals.unused(toolset.tools):
+        echo(f"no tool has a name that fits {option} {in_quotes(pattern)}", err=True)
 
 
 @contextmanager

@@ -59,6 +59,13 @@ class Approvals:
             return Rule("ask", asked)
         return Rule(tool.approval) if allowed is None else Rule("allow", allowed)
 
+    def unused(self, tools: Iterable[Tool]) -> list[tuple[str, str]]:
+        """The patterns that name none of the tools, each after the option that has it."""
+        names = [tool.name for tool in tools]
+        given = {"allow": self._allow, "ask": self._ask, "deny": self._deny}
+        pairs = [(option, pattern) for option, patterns in given.items() for pattern in patterns]
+        return [(option, pattern) for option, pattern in pairs if not any(fnmatchcase(n, pattern) for n in names)]
+
 
 def _patterns(name: str, given: Iterable[str]) -> tuple[str, ...]:
     patterns = (given,) if isinstance(given, str) else tuple(given)

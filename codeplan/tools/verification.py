@@ -9,6 +9,8 @@ from codeplan.errors import VerifierBroken
 from codeplan.tools.approvals import require_callable
 from codeplan.tools.failures import failure_sentence, require_failure
 from codeplan.untrusted.surrogates import escape_surrogates
+from codeplan.untrusted.terminal import echo
+from codeplan.untrusted.tracebacks import traceback_text
 
 Verdict: TypeAlias = bool | str
 """True: the goal is reached. A text says what is missing, and so does False without words."""
@@ -37,6 +39,7 @@ class Verifier:
             verdict: Any = finish(self._verify(value, tools) if self._count == 2 else self._verify(value))
         except BaseException as error:
             require_failure(error)
+            echo(f"The verifier failed:\n{traceback_text(error)}", err=True)
             raise VerifierBroken(f"the verifier failed: {failure_sentence(error)}") from error
         if not isinstance(verdict, bool | str):
             raise VerifierBroken(

@@ -351,7 +351,8 @@ def test_a_plan_is_mended_and_each_fix_is_shown(cli: Cli, plan: Callable[[str], 
 
 
 def test_the_mended_plan_is_written_if_asked_for(cli: Cli, plan: Callable[[str], str]) -> None:
-    assert cli("check", plan(BARE), "--env", "household", "--fix").code == 0
+    ran = cli("check", plan(BARE), "--env", "household", "--fix")
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, "plan.py: the mended plan was written to the file")
     assert Path("plan.py").read_text() == IDLE
     assert cli("check", "plan.py", "--env", "household") == Ran(0, "plan.py: accepted\n", "")
 

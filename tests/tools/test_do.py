@@ -92,6 +92,19 @@ def test_a_broken_verifier_ends_the_episode_and_is_never_a_success(verify, why, 
     assert not end.result.success and isinstance(end.result.ending, InfrastructureFailed)
 
 
+def test_the_traceback_of_a_verifier_is_shown(capfd):
+    with pytest.raises(VerifierBroken):
+        do(TOTAL, verify=lambda value: {}[value])
+    shown = capfd.readouterr().err
+    assert shown.startswith("The verifier failed:\nTraceback")
+    assert "KeyError: 7" in shown
+
+
+def test_a_pattern_that_names_no_tool_is_told(capfd):
+    do(TOTAL, deny=["delte_*"], allow=["*"])
+    assert capfd.readouterr().err == "no tool has a name that fits deny 'delte_*'\n"
+
+
 @pytest.mark.parametrize("value", ["(1, {2}, [None])", "{1: float('inf')}", "2 ** 70", "'\\ud800'"])
 def test_the_result_is_json_and_equals_that_of_a_replay(value, tmp_path):
     result, _ = do(plan(f"return {value}"), out=tmp_path, verify=lambda value: True)
