@@ -4,13 +4,13 @@ import re
 from itertools import combinations
 
 import pytest
-from support.golden_prompts import FOLDER, METHODS, TASKS, prompts_of
+from support.golden_prompts import FOLDER, METHODS, PROMPTS, TASKS, prompts_of
 from support.miniwob_pages import needs_browser
 
 from codeplan.planning.limits_left import LimitsLeft
 from codeplan.prompts.templates import PACKAGE_FOLDER
 
-ENVIRONMENTS = [pytest.param(name, marks=needs_browser if name == "miniwob" else ()) for name in TASKS]
+ENVIRONMENTS = [pytest.param(name, marks=needs_browser if name == "miniwob" else ()) for name in PROMPTS]
 METHOD_FOLDERS = {"adaplanner", "adapt", "autoplan", "plan_and_execute", "react", "reflexion", "text_planner"}
 REWRITE = "the prompt has changed: run `make golden`, and read the file as a model would"
 
@@ -22,7 +22,9 @@ def test_the_prompts_are_those_that_were_read(env):
 
 
 def test_every_golden_file_is_a_prompt_that_there_is():
-    assert {file.name for file in FOLDER.iterdir()} == {f"{env}_{name}.txt" for env in TASKS for name in METHODS}
+    assert {file.name for file in FOLDER.iterdir()} == {
+        f"{env}_{name}.txt" for env, names in PROMPTS.items() for name in names
+    }
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -1,5 +1,7 @@
 """The prompts of every environment and method, as the real code renders them for one task each.
 
+Those for a refinement follow on a real run, or on a refused plan: ``tests/prompts/replies`` has the replies before them.
+
 ``make golden`` (``python tests/support/golden_prompts.py``) rewrites the files in ``tests/prompts/golden``. Read what
 changed as a model would.
 """
@@ -8,10 +10,12 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from support import alfworld_files
+from support.order_files import order_environment
 
 import codeplan
 from codeplan import envs
@@ -19,6 +23,7 @@ from codeplan.errors import CodeplanError, ModelError
 from codeplan.types import Completion, Message, Task
 
 FOLDER = Path(__file__).parents[1] / "prompts" / "golden"
+REPLIES = FOLDER.parent / "replies"
 
 TASKS = {
     "household": "heat/0",
@@ -52,6 +57,23 @@ METHODS: dict[str, tuple[str, dict[str, Any], dict[str, str]]] = {
 """By prompt: the method, its settings, and the replies to the calls before it. The purpose comes last in the name."""
 
 
+REFINEMENTS = ("failed", "refused", "replanned")
+"""What a prompt for a refinement follows on: a run that failed, a refused plan, a plan that asked to replan."""
+
+PROMPTS = {
+    **{env: (*METHODS, *(f"{after}_refine" for after in REFINEMENTS)) for env in TASKS},
+    "tools": ("plan", *(f"{after}_refine" for after in REFINEMENTS)),
+}
+"""By environment, the names of its prompts."""
+
+
+def read_replies(env: str, after: str) -> dict[str, str]:
+    """The recorded replies, by purpose, that lead to a refinement; a plan stands in a fence."""
+    parts = (REPLIES / f"{env}_{after}.txt").read_text(encoding="utf-8").split("=== ")[1:]
+    texts = dict(part.split("\n", 1) for part in parts)
+    return {p: text.strip() if p == "ask" else f"```python\n{text.rstrip()}\n```" for p, text in texts.items()}
+
+
 class CapturingModel:
     """Gives the replies by purpose, and keeps the first messages for which it has none."""
 
@@ -72,7 +94,10 @@ class CapturingModel:
 
 def capture(env: Any, task: Task, name: str) -> str:
     """The prompt of this name: its messages, each under its role."""
-    method, settings, replies = METHODS[name]
+    if name in METHODS:
+        method, settings, replies = METHODS[name]
+    else:
+        method, settings, replies = "adaplanner", {}, read_replies(env.name, name.removesuffix("_refine"))
     model = CapturingModel(replies)
     try:
         codeplan.run(env, task, codeplan.methods.make(method, **settings), model)
@@ -86,26 +111,38 @@ def capture(env: Any, task: Task, name: str) -> str:
 
 
 def prompts_of(name: str) -> Iterator[tuple[str, str]]:
-    """The file names and texts of an environment's prompts."""
+    """The file names and texts of an environment's prompts; what a refinement has in common with the plan's, once."""
+    first = ""
+    for prompts in ([p] for p in PROMPTS[name]) if name == "tools" else [PROMPTS[name]]:  # tools do not start over
+        with open_environment(name) as (env, task):
+            for prompt in prompts:
+                text = capture(env, task, prompt)
+                first = first or text.removesuffix("\n")
+                shown = f"--- the first two messages are those of {name}_plan.txt ---"
+                yield f"{name}_{prompt}.txt", text.replace(first, shown) if prompt not in METHODS else text
+
+
+@contextmanager
+def open_environment(name: str) -> Iterator[tuple[Any, Task]]:
+    """An environment with the task of its prompts."""
+    if name == "tools":
+        with closing(order_environment()) as tools:
+            yield tools, tools.tasks("test")[0]
+        return
     with tempfile.TemporaryDirectory(prefix="codeplan-golden-") as folder:
         settings: dict[str, Any] = {}
         if name == "alfworld":
             split = Path(folder) / "json_2.1.1" / "valid_unseen"
             TASKS[name] = alfworld_files.write(split, "heat", 1, dialect="move")
             settings["data"] = folder
-        env = envs.make(name, **settings)
-        try:
-            task = envs.select(env, id=TASKS[name])
-            for prompt in METHODS:
-                yield f"{name}_{prompt}.txt", capture(env, task, prompt)
-        finally:
-            env.close()
+        with closing(envs.make(name, **settings)) as env:
+            yield env, envs.select(env, id=TASKS[name])
 
 
 def write_all() -> None:
     """Rewrite the files of all environments."""
     FOLDER.mkdir(exist_ok=True)
-    for name in TASKS:
+    for name in PROMPTS:
         for file, text in prompts_of(name):
             (FOLDER / file).write_text(text, encoding="utf-8")
 
