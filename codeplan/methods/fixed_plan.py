@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
+from msgspec.structs import replace
+
 from codeplan.episode.episode import Episode
 from codeplan.errors import CodeplanError, UsageError
 from codeplan.planning.plan_check import Fixes, check_plan
@@ -61,6 +63,7 @@ class FixedPlan:
         fixes: Annotated[Fixes, Setting("Whether the check mends the plan.", "safe")] = "on",
         strict: Annotated[bool, Setting("Whether a plan with warnings is refused.", "safe")] = False,
         start_from: Annotated[int, Setting("The step to start from.", "safe", most=MAX_START_FROM)] = 1,
+        asks: Annotated[bool, Setting("Whether plans may ask the model (ask_llm).", "safe")] = True,
         checkpoint: Checkpoint | None = None,
         pause_at: int | None = None,
         on_pause: Callable[[Any], None] | None = None,
@@ -68,7 +71,9 @@ class FixedPlan:
     ) -> None:
         self.source = source if isinstance(source, str) else source.source
         self.plan = source if isinstance(source, Plan) else None
-        self.sandbox = Sandbox(limits or Limits(), allow_weak=allow_weak_sandbox)
+        limits = limits or Limits()
+        self.sandbox = Sandbox(limits if asks else replace(limits, asks=0), allow_weak=allow_weak_sandbox)
+        self._asks = asks
         self.outcome: Outcome | Rejected | None = None
         self._fixes: Fixes = fixes
         self._strict, self._start_from, self._checkpoint = strict, start_from, checkpoint
@@ -79,6 +84,7 @@ class FixedPlan:
         """The safe settings that differ from their defaults, for the trace's header. The trace has the checkpoint."""
         given: dict[str, Any] = {"fixes": self._fixes} if self._fixes != "on" else {}
         given |= {"strict": True} if self._strict else {}
+        given |= {} if self._asks else {"asks": False}
         return given | ({"start_from": self._start_from} if self._starts_later else {})
 
     def require_start(self, api: AgentApi) -> None:

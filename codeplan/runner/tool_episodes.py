@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,24 +14,13 @@ from codeplan.llm.callable_model import ModelFunction
 from codeplan.protocols import LLM
 from codeplan.recording.events import EventHandler
 from codeplan.runner.new_episodes import run
+from codeplan.runner.toolsets import collect_tools, open_toolset, tell_unused
 from codeplan.tools.approvals import Approvals, Approver
 from codeplan.tools.environment import ToolEnvironment, ToolErrors, require_goal
-from codeplan.tools.mcp import (
-    DEFAULT_SECONDS,
-    FILES_NOTE,
-    MAX_SECONDS,
-    McpServers,
-    ServerAddress,
-    parse_address,
-    read_config,
-)
-from codeplan.tools.python_tools import python_tools
-from codeplan.tools.tool import Tool
-from codeplan.tools.tool_files import function_of_file, tools_of_file
-from codeplan.tools.toolset import DOC, Toolset
+from codeplan.tools.mcp import DEFAULT_SECONDS, ServerAddress
+from codeplan.tools.tool_files import function_of_file
 from codeplan.tools.verification import Verdict, Verifier
 from codeplan.types import Result
-from codeplan.untrusted.terminal import echo
 from codeplan.untrusted.values import in_quotes
 
 VERIFY_FORM = "verify(value, tools) -> bool or str"
@@ -83,54 +72,14 @@ def do(
         raise UsageError(
             "the scripted stand-in knows codeplan's own environments only; name an endpoint's model: --model NAME"
         )
-    own = tuple(_all_tools(tools))
+    own = collect_tools(tools)
     judge = function_of_file(verify, VERIFY_FORM) if isinstance(verify, str) else verify
     verifier = None if judge is None else Verifier(judge)
     approvals = Approvals(allow, ask, deny, approve)
     require_goal(goal)
-    with _started(mcp, mcp_config, mcp_timeout, own, out) as served:
-        toolset = Toolset((*own, *served), doc=f"{DOC}\n{FILES_NOTE}" if served else DOC)
-        _tell_unused(approvals, toolset)
+    folder = Path(out) if out else None
+    with open_toolset(own, mcp, mcp_config, mcp_timeout, folder) as toolset:
+        tell_unused(approvals, toolset)
         env = ToolEnvironment(goal, toolset, verifier=verifier, approvals=approvals, tool_errors=tool_errors)
         with closing(env):
             return run(env, method=method, model=model, budget=budget, out=out, on_event=on_event, **settings)
-
-
-def _tell_unused(approvals: Approvals, toolset: Toolset) -> None:
-    """Say on standard error which patterns name no tool: a misspelt ``deny`` refuses nothing."""
-    for option, pattern in approvals.unused(toolset.tools):
-        echo(f"no tool has a name that fits {option} {in_quotes(pattern)}", err=True)
-
-
-@contextmanager
-def _started(
-    mcp: Iterable[str | ServerAddress],
-    config: Path | str | None,
-    seconds: float,
-    own: Sequence[Tool],
-    out: Path | str | None,
-) -> Iterator[tuple[Tool, ...]]:
-    """The tools of the servers, which end with the context. Raises: UsageError, EnvironmentFailure."""
-    given = (mcp,) if isinstance(mcp, str | ServerAddress) else tuple(mcp)
-    addresses = [a if isinstance(a, ServerAddress) else parse_address(a) for a in given]
-    addresses += read_config(Path(config)) if config is not None else ()
-    if not addresses:
-        yield ()
-        return
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= MAX_SECONDS:
-        raise UsageError(f"mcp_timeout is a number of seconds up to {MAX_SECONDS:,}, not {in_quotes(seconds)}")
-    names, types = [tool.name for tool in own], {t.name: t.text for tool in own for t in tool.types}
-    folder = Path(out) if out else None
-    with McpServers(addresses, seconds=seconds, folder=folder, taken=names, taken_types=types) as servers:
-        yield servers.tools
-
-
-def _all_tools(given: object) -> Iterable[Tool]:
-    things: Sequence[object] = given if isinstance(given, list | tuple) else (given,)
-    found: list[Tool] = []
-    for thing in things:
-        if isinstance(thing, Toolset):
-            found += thing.tools
-        else:
-            found += tools_of_file(str(thing)) if isinstance(thing, str | Path) else python_tools(thing)
-    return found

@@ -32,6 +32,7 @@ class ToolEnvironment:
     """Offers a toolset for one goal. Tools act in the real world, so an episode cannot start over.
 
     Without a ``verifier`` nobody judges what plans return, and an episode ends as claimed at best.
+    Asynchronous tools run in ``loop``, if several episodes share one.
 
     Raises: UsageError: the goal is empty.
     """
@@ -48,6 +49,7 @@ class ToolEnvironment:
         verifier: Verifier | None = None,
         approvals: Approvals | None = None,
         tool_errors: ToolErrors = "plan",
+        loop: LoopThread | None = None,
     ) -> None:
         require_goal(goal)
         self.toolset = toolset
@@ -57,7 +59,7 @@ class ToolEnvironment:
         self._task = Task(id="goal", env=self.name, kind="goal", goal=goal.strip())
         self._verifier, self._approvals = verifier, approvals or Approvals()
         self._stops_at_errors = tool_errors == "stop"
-        self._loop = LoopThread()
+        self._loop, self._owns_loop = loop or LoopThread(), loop is None
         self._begun = self._over = False
 
     def tasks(self, split: str) -> Sequence[Task]:
@@ -94,8 +96,9 @@ class ToolEnvironment:
         return Observation(f"The result of the plan was not accepted{why}")
 
     def close(self) -> None:
-        """End what asynchronous tools left running."""
-        self._loop.close()
+        """End what asynchronous tools left running, if the loop is this environment's own."""
+        if self._owns_loop:
+            self._loop.close()
 
     def _find(self, name: str) -> Tool:
         tool = self.toolset.get(name)
