@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from codeplan.cli import options, setting_options
-from codeplan.cli.episode import RunInterruptedError, make_event_handler
+from codeplan.cli.episode import Method, RunInterruptedError, make_event_handler
 from codeplan.untrusted.terminal import echo
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ def do(
     ask: Ask = None,
     deny: Deny = None,
     tool_errors: ToolErrors = "plan",
+    method: Method = "adaplanner",
     model: options.Model = None,
     allow_weak_sandbox: options.AllowWeak = False,
     more: options.Set = None,
@@ -75,6 +76,8 @@ def do(
     quiet: options.Quiet = False,
 ) -> None:
     """Reach a goal with your own tools and MCP servers: a model writes plans that call them, in the sandbox.
+
+    With another --method (react, adapt …) the model makes one call at a time instead.
 
     Calls of an MCP server's tools are asked for on a terminal, and refused elsewhere unless --allow names them.
 
@@ -95,7 +98,8 @@ def do(
     new = contextlib.nullcontext(out) if out else options.new_run_folder("do", goal)
     with new as folder:
         show = make_event_handler(as_json, quiet)
-        arguments = {**patterns, **servers, **given, "verify": verify, "approve": approve, "tool_errors": tool_errors}
+        more_options = {"verify": verify, "approve": approve, "tool_errors": tool_errors, "method": method}
+        arguments = {**patterns, **servers, **given, **more_options}
         result = _play(lambda: do_with_tools(goal, tools=tools or (), out=folder, on_event=show, **arguments), folder)
     if not as_json:
         _show_value(result)

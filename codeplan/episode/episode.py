@@ -20,7 +20,7 @@ from codeplan.episode.replayable_model import ReplayableModel
 from codeplan.episode.result_parts import final_variables, last_failure, returned_value
 from codeplan.episode.text_limits import observation_too_long
 from codeplan.errors import EpisodeOver, SizeExceeded, UsageError
-from codeplan.protocols import LLM, Environment, JudgesValues, TakesActions
+from codeplan.protocols import LLM, ActsForReal, Environment, JudgesValues, OffersTools, TakesActions
 from codeplan.recording.events import (
     Event,
     PictureSaved,
@@ -55,6 +55,8 @@ _GOAL_IN_OBSERVATION = "what the observation asks for"
 class Episode:
     """One attempt at one task. ``observation`` is the latest, ``first_observation`` that of the latest reset.
 
+    ``finished`` is the latest outcome if that ran to its end; its value is what the task, or its latest part, came to.
+
     Creating it resets the environment. While the trace replays a recording, the recording answers for environment and
     model; afterwards the environment is fast-forwarded to the same state and goes on.
     """
@@ -70,7 +72,7 @@ class Episode:
         self._span_count = 0
         self._agent: Any = None
         self._refusal: SizeExceeded | None = None
-        self._finished: Finished | None = None
+        self.finished: Finished | None = None
         if isinstance(env, ReportsEvents):
             env.on_event = self.record
         self._replayable_model = ReplayableModel(llm, self.meter, self.trace, self.record)
@@ -100,16 +102,20 @@ class Episode:
             raise observation_too_long(taken.cut_from)
         return taken.observation
 
+    def note_outcome(self, outcome: Outcome) -> None:
+        """Take note of the outcome of a plan for a sub-task, which nobody judges."""
+        self.finished = outcome if isinstance(outcome, Finished) else None
+
     def judge(self, outcome: Outcome) -> ValueJudged | None:
         """Take note of a plan's outcome, and have the environment judge what a finished one returned.
 
         None if the plan did not finish, or if the environment judges no values. The verdict is an observation: it may
         say that the goal is reached.
         """
-        self._finished = outcome if isinstance(outcome, Finished) else None
-        if self._finished is None or self.observation.done:
+        self.note_outcome(outcome)
+        if self.finished is None or self.observation.done:
             return None
-        judged = self._replayable_env.judge(self._finished.value)
+        judged = self._replayable_env.judge(self.finished.value)
         if judged is None:
             return None
         self.record(judged)
@@ -200,6 +206,24 @@ class Episode:
             )
         return self.env.space
 
+    @property
+    def has_tools(self) -> bool:
+        """Whether the actions are calls of tools, as JSON (see ``codeplan.tools.wire``)."""
+        return isinstance(self.env, OffersTools)
+
+    @property
+    def acts_for_real(self) -> bool:
+        """Whether actions are real: they cannot be undone, so the episode cannot start over."""
+        return isinstance(self.env, ActsForReal) and self.env.acts_for_real
+
+    def is_done(self, task: Task, claim: bool | None) -> bool:
+        """Whether ``task`` is done as far as anybody can tell; ``claim`` is the opinion of the method that tried it.
+
+        The opinion counts for a sub-task, and with tools: there the environment judges before a method claims success,
+        unless nobody can.
+        """
+        return self.success or (claim is True and (self.has_tools or self.is_subtask(task)))
+
     def goal_of(self, task: Task) -> str:
         """The sentence that prompts show as the goal of ``task``; never empty.
 
@@ -226,7 +250,7 @@ class Episode:
             ending = Success()
         elif isinstance(ending, str):
             ending = NotSolved(ending)
-        finished = self._finished if isinstance(self.env, JudgesValues) else None
+        finished = self.finished if isinstance(self.env, JudgesValues) else None
         plans = (e.source for e in reversed(self.trace.events) if isinstance(e, PlanDrafted | PlanFixed))
         return Result(
             task=self.task,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codeplan.episode.episode import Episode
+from codeplan.errors import UsageError
 from codeplan.recording.events import ActionTaken, EnvironmentReset
 
 
@@ -15,6 +16,12 @@ def actions_since_reset(episode: Episode) -> tuple[str, ...]:
         if isinstance(event, ActionTaken):
             actions.append(event.action)
     return tuple(reversed(actions))
+
+
+def require_fresh_world(episode: Episode, what: str, instead: str) -> None:
+    """Raises: UsageError: actions are real here, so ``what`` cannot start over; take ``instead``."""
+    if episode.acts_for_real:
+        raise UsageError(f"{what} starts over, but tools act in the real world, which cannot go back; take {instead}")
 
 
 def rewind(episode: Episode, actions: tuple[str, ...]) -> None:

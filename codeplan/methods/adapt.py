@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from codeplan.episode.episode import Episode
-from codeplan.episode.rewind import actions_since_reset, rewind
+from codeplan.episode.rewind import actions_since_reset, require_fresh_world, rewind
 from codeplan.methods.registry import ExecutorSetting, PromptsSetting, require_positive, resolve_executor
 from codeplan.planning.asking import load_prompts
-from codeplan.planning.decomposition import Decomposer, make_subtask, progress_note
+from codeplan.planning.decomposition import Decomposer, judge_parts, make_subtask, progress_note
 from codeplan.planning.subtask_expressions import evaluate
 from codeplan.plugins import Setting
-from codeplan.types import Claimed, GaveUp, Result, Task
+from codeplan.types import Claimed, Ending, GaveUp, Result, Task
 
 
 class Adapt:
@@ -48,9 +48,16 @@ class Adapt:
 
     def solve(self, task: Task, episode: Episode) -> Result:
         """Achieve the task, whole or in parts. The claim is the controller's own conclusion."""
-        achieved = _Controller(self, episode).achieve(task, 1)
-        ending = Claimed("it holds the task for done") if achieved else GaveUp("the task and its parts failed")
-        return episode.result(ending, self.name, achieved)
+        if self.rollback:
+            require_fresh_world(episode, "adapt with rollback", "rollback=False")
+        controller = _Controller(self, episode)
+        achieved = controller.achieve(task, 1)
+        if not achieved:
+            return episode.result(GaveUp("the task and its parts failed"), self.name, False)
+        ending: Ending = Claimed("it holds the task for done")
+        if controller.in_parts and not episode.is_subtask(task):
+            ending = judge_parts(episode, ending)
+        return episode.result(ending, self.name, True)
 
 
 class _Controller:
@@ -67,6 +74,8 @@ class _Controller:
         self._kept_actions = actions_since_reset(episode)
         self._note: str | None = None
         self._note_outdated = False
+        self.in_parts = False
+        """Whether the latest success is that of the task's parts, not of an attempt at the whole."""
 
     def achieve(self, task: Task, depth: int) -> bool:
         """Whether an attempt, or the parts of a plan, achieved the task. Begins nothing after the episode's end."""
@@ -92,6 +101,7 @@ class _Controller:
         plan = self.planner.decompose(task, self._notes)
         if plan is None:
             return False
+        self.in_parts = True
         return evaluate(plan.order, lambda n: self.achieve(make_subtask(task, plan.steps[n]), depth + 1))
 
     @property

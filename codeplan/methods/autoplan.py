@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from codeplan.episode.episode import Episode
 from codeplan.episode.method import EpisodeOpener
@@ -99,11 +99,8 @@ class AutoPlan:
         return plan
 
     def _revise_plan(self, reviews: list[EpisodeReview], episode: Episode) -> str:
-        forms = episode.action_space.forms
-        reply = ask_template(
-            episode, self.prompts, "autoplan/update", "generalise", plan=self.plan, forms=forms, reviews=reviews
-        )
-        return reply.strip()
+        values: dict[str, Any] = {"plan": self.plan, "forms": episode.action_space.forms, "tools": episode.has_tools}
+        return ask_template(episode, self.prompts, "autoplan/update", "generalise", **values, reviews=reviews).strip()
 
     def _review(self, task: Task, episode: Episode) -> EpisodeReview:
         result = self.solve(task, episode)
@@ -111,7 +108,7 @@ class AutoPlan:
         values = {
             "observation": episode.first_observation.text,
             "goal": episode.goal_of(task),
-            "transcript": format_transcript(collect_turns(episode.trace.events)),
+            "transcript": format_transcript(collect_turns(episode)),
             "outcome": outcome,
             "plan": self.plan,
         }

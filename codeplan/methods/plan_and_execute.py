@@ -8,9 +8,9 @@ from __future__ import annotations
 from codeplan.episode.episode import Episode
 from codeplan.methods.registry import ExecutorSetting, PromptsSetting, resolve_executor
 from codeplan.planning.asking import load_prompts
-from codeplan.planning.decomposition import Decomposer, make_subtask, progress_note
+from codeplan.planning.decomposition import Decomposer, judge_parts, make_subtask, progress_note
 from codeplan.planning.subtask_expressions import evaluate
-from codeplan.types import Claimed, GaveUp, Refused, Result, Task
+from codeplan.types import Claimed, Ending, GaveUp, Refused, Result, Task
 
 
 class PlanAndExecute:
@@ -30,7 +30,9 @@ class PlanAndExecute:
             return episode.result(Refused("the plan was refused"), self.name, False)
         notes: list[str] = []
         done = evaluate(plan.order, lambda n: self._execute(make_subtask(task, plan.steps[n]), episode, notes))
-        ending = Claimed("the plan was carried out") if done else GaveUp("a step of the plan failed")
+        ending: Ending = Claimed("the plan was carried out") if done else GaveUp("a step of the plan failed")
+        if done and not episode.is_subtask(task):
+            ending = judge_parts(episode, ending)
         return episode.result(ending, self.name, done)
 
     def _execute(self, step: Task, episode: Episode, notes: list[str]) -> bool:

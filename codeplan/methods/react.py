@@ -1,4 +1,4 @@
-"""ReAct: the model thinks and acts in turns of one line (Yao et al., ICLR 2023).
+"""ReAct: the model thinks and acts in turns of one line, or of one call of a tool (Yao et al., ICLR 2023).
 
 Other methods use it as their executor. It stops by the rules of ADaPT's executors (Prasad et al., 2024).
 """
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from codeplan.episode.episode import Episode
-from codeplan.errors import SizeExceeded
+from codeplan.errors import SizeExceeded, UsageError
 from codeplan.methods.registry import PromptsSetting, require_positive
 from codeplan.planning.asking import ask_template, load_prompts
 from codeplan.planning.executor_turns import (
@@ -22,6 +22,7 @@ from codeplan.planning.executor_turns import (
     parse_claim,
 )
 from codeplan.planning.sample_choice import sample_for
+from codeplan.planning.tool_turns import ToolTurns
 from codeplan.plugins import Setting
 from codeplan.types import (
     ActionSpace,
@@ -70,12 +71,19 @@ class ReAct:
 
     def solve(self, task: Task, episode: Episode) -> Result:
         """Think and act until the task ends. The claim is the model's own opinion of this task."""
-        run = _Run(self, task, episode)
+        run = self._tool_turns(task, episode) if episode.has_tools else _Run(self, task, episode)
         try:
             ending = run.take_turns()
         except SizeExceeded as e:
             return episode.result(TooLarge(e.what, e.limit, str(e)), self.name, False)
         return episode.result(ending, self.name, run.claim)
+
+    def _tool_turns(self, task: Task, episode: Episode) -> ToolTurns:
+        if self.formalise:
+            raise UsageError("the setting formalise of the method react is for actions in words, not for tools")
+        space = episode.action_space
+        calls, idle = self.calls or space.calls, self.max_idle_turns or space.max_idle_turns
+        return ToolTurns(self.prompts, task, episode, calls, idle)
 
 
 class _Run:

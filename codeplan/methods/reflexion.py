@@ -17,7 +17,10 @@ from codeplan.types import Result, Task, TrialEnded
 
 
 class Reflexion:
-    """Trials of an executor, with the latest reflections as notes."""
+    """Trials of an executor, with the latest reflections as notes.
+
+    Where actions are real (tools), a trial goes on in the world as the one before left it.
+    """
 
     name = "reflexion"
 
@@ -42,11 +45,12 @@ class Reflexion:
             first_event = len(episode.trace.events)
             with episode.span("trial", str(number)):
                 result = self.executor.solve(task.with_notes(*reflections[-self.memory :]), episode)
-            if episode.success or number == self.trials or (episode.is_subtask(task) and result.claim):
+            if number == self.trials or episode.is_done(task, result.claim):
                 return episode.result(TrialEnded(f"trial {number}", result.ending), self.name, result.claim)
             with episode.span("reflection", str(number)):
                 reflections.append(self._reflect(task, episode, first_event))
-            rewind(episode, start)
+            if not episode.acts_for_real:
+                rewind(episode, start)
             number += 1
 
     def _reflect(self, task: Task, episode: Episode, first_event: int) -> str:
@@ -57,6 +61,6 @@ class Reflexion:
             "reflect",
             observation=episode.first_observation.text,
             goal=episode.goal_of(task),
-            transcript=format_transcript(collect_turns(episode.trace.events[first_event:])),
+            transcript=format_transcript(collect_turns(episode, first_event)),
         )
         return f"What I learnt from a trial that failed: {reply.strip()}"

@@ -42,11 +42,11 @@ class TextPlanner:
             first_event = len(episode.trace.events)
             with episode.span("plan", str(number)):
                 result = self.executor.solve(task.with_notes(f"Go by this plan:\n{plan}"), episode)
-            done = episode.success or episode.observation.done or (episode.is_subtask(task) and result.claim)
+            done = episode.observation.done or episode.is_done(task, result.claim)
             if done or number == self.tries:
                 return episode.result(TrialEnded(f"plan {number}", result.ending), self.name, result.claim)
             episode.meter.reserve_refinement()
-            transcript, number = format_transcript(collect_turns(episode.trace.events[first_event:])), number + 1
+            transcript, number = format_transcript(collect_turns(episode, first_event)), number + 1
             plan = self._write(number, "refine_text", task, episode, plan=plan, transcript=transcript)
 
     def _write(
@@ -55,6 +55,7 @@ class TextPlanner:
         origin: Literal["plan", "refine"] = "plan" if purpose == "plan_text" else "refine"
         values = {
             "forms": episode.action_space.forms,
+            "tools": episode.has_tools,
             "observation": episode.first_observation.text,
             "goal": episode.goal_of(task),
             "notes": task.notes,

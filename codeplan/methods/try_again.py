@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 
 from codeplan.episode.episode import Episode
-from codeplan.episode.rewind import actions_since_reset, rewind
+from codeplan.episode.rewind import actions_since_reset, require_fresh_world, rewind
 from codeplan.methods.registry import ExecutorSetting, require_positive, resolve_executor
 from codeplan.plugins import Setting
 from codeplan.types import Result, Task, TrialEnded
@@ -33,7 +33,12 @@ class TryAgain:
         self.trials = trials
 
     def solve(self, task: Task, episode: Episode) -> Result:
-        """Try until a trial succeeds. The reward and the claim are those of the best trial."""
+        """Try until a trial succeeds. The reward and the claim are those of the best trial.
+
+        Raises: UsageError: actions are real here, so no trial but the first has a fresh world.
+        """
+        if self.trials > 1:
+            require_fresh_world(episode, "try-again", "trials=1, or the method reflexion")
         start = actions_since_reset(episode)
         tried: list[Result] = []
         while len(tried) < self.trials:
@@ -41,7 +46,7 @@ class TryAgain:
                 rewind(episode, start)
             with episode.span("trial", str(len(tried) + 1)):
                 tried.append(self.executor.solve(task, episode))
-            if episode.success or (episode.is_subtask(task) and tried[-1].claim):
+            if episode.is_done(task, tried[-1].claim):
                 break
         best = max(tried, key=lambda r: (r.success, r.reward, r.claim or False))
         ending = TrialEnded(f"the best of {len(tried)} trials", best.ending)

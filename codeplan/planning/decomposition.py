@@ -6,12 +6,14 @@ import msgspec
 
 from codeplan.episode.episode import Episode
 from codeplan.planning.asking import ask_template
-from codeplan.planning.executor_turns import Turn
+from codeplan.planning.executor_turns import Turn, action_turn
+from codeplan.planning.json_calls import show_value
+from codeplan.planning.plan_run import finished_with
 from codeplan.planning.sample_choice import sample_for
 from codeplan.planning.subtask_expressions import Decomposition, DecompositionError, parse_decomposition
 from codeplan.prompts.templates import Prompts
 from codeplan.recording.events import ActionTaken, WarningIssued
-from codeplan.types import Task
+from codeplan.types import Ending, NotSolved, Task
 
 
 class Decomposer:
@@ -40,6 +42,7 @@ class Decomposer:
             f"{self._folder}/plan",
             "decompose",
             forms=self._episode.action_space.forms,
+            tools=self._episode.has_tools,
             sample=sample_for(self._prompts, self._folder, self._episode.env.name, goal),
             observation=self._episode.first_observation.text,
             goal=goal,
@@ -53,12 +56,28 @@ def progress_note(episode: Episode) -> str | None:
     """What a success passes on: the agent's belongings if an action shows them, otherwise the last action.
 
     ADaPT passes information on in this way (Prasad et al., 2024, section 3.1, and its appendix for each environment).
-    None if no action was taken yet.
+    With tools it is the value that the sub-task came to. None if no action was taken yet.
     """
     if status := episode.action_space.status:
         return str(Turn(status, episode.act(status).text))
+    if episode.has_tools and episode.finished and episode.finished.value is not None:
+        return f"What the step before came to: {show_value(episode.finished.value)}"
     last = next((e for e in reversed(episode.trace.events) if isinstance(e, ActionTaken)), None)
-    return str(Turn(last.action, last.observation.text)) if last else None
+    return str(action_turn(episode, last)) if last else None
+
+
+def judge_parts(episode: Episode, ending: Ending) -> Ending:
+    """Have the environment judge what the last sub-task came to, as the value of the whole task.
+
+    ``ending`` is what the method believes; it holds if nobody judges.
+    """
+    if episode.success or not episode.has_tools:
+        return ending
+    last = episode.finished or finished_with(None)
+    verdict = episode.judge(last)
+    if verdict is None or verdict.verdict is None or episode.success:
+        return ending
+    return NotSolved(verdict.verdict.text)
 
 
 def make_subtask(task: Task, goal: str, *notes: str) -> Task:

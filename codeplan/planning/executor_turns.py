@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from codeplan.episode.episode import Episode
+from codeplan.planning.json_calls import show_answer, show_call
 from codeplan.recording.events import (
     ActionTaken,
     Event,
@@ -17,6 +19,7 @@ from codeplan.recording.events import (
     PlanGaveUp,
     PlanReplanned,
     PlanStopped,
+    ValueJudged,
 )
 from codeplan.types import ActionSpace, Value
 
@@ -67,9 +70,17 @@ def normalise_action(line: str, space: ActionSpace) -> str:
     return line
 
 
-def collect_turns(events: Sequence[Event]) -> list[Turn]:
-    """An executor's thoughts and actions in these events, in order, with failures of plans among them."""
-    return [turn for event in events if (turn := _turn(event))]
+def collect_turns(episode: Episode, first_event: int = 0) -> list[Turn]:
+    """An executor's thoughts and actions from an event on, in order, with failures of plans among them."""
+    events = episode.trace.events[first_event:]
+    return [turn for event in events if (turn := _tool_turn(event) if episode.has_tools else _turn(event))]
+
+
+def action_turn(episode: Episode, event: ActionTaken) -> Turn:
+    """An action with its answer, as models read them."""
+    if episode.has_tools:
+        return Turn(show_call(event.action), show_answer(event.observation.text))
+    return Turn(event.action, event.observation.text)
 
 
 def format_transcript(turns: Sequence[Turn]) -> str:
@@ -83,6 +94,22 @@ def _turn(event: Event) -> Turn | None:
             return Turn(event.action, event.observation.text)
         case ModelCalled(purpose="act") if is_thought(line := first_line(event.completion.text)):
             return Turn(line, THOUGHT_REPLY)
+        case _:
+            return _plan_turn(event)
+
+
+def _tool_turn(event: Event) -> Turn | None:
+    match event:
+        case ActionTaken():
+            return Turn(show_call(event.action), show_answer(event.observation.text))
+        case ValueJudged(verdict=verdict) if verdict is not None:
+            return Turn("finish", verdict.text)
+        case _:
+            return _plan_turn(event)
+
+
+def _plan_turn(event: Event) -> Turn | None:
+    match event:
         case PlanFailed():
             return Turn("think: my plan failed.", f"{event.error}: {event.message}")
         case PlanStopped():

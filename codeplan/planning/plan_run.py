@@ -108,6 +108,11 @@ def ending_of_value(episode: Episode, outcome: Outcome) -> Ending | None:
     return Claimed("the plan ran to its end; nobody verified the result")
 
 
+def finished_with(value: Any) -> Finished:
+    """The outcome that stands for an executor that ended with this value."""
+    return Finished("", None, Checkpoint(), {}, ResourceUsage(), value)
+
+
 def without_timing(outcome: Outcome) -> Outcome:
     """The outcome without what differs when the same episode is replayed: where a time limit struck, and the variables.
 

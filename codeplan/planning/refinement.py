@@ -113,7 +113,9 @@ class RefinementLoop:
     def _ending_after(self, outcome: Outcome) -> Ending | None:
         """The ending that a run brings about; None if the task goes on."""
         self.claim = isinstance(outcome, Finished)
-        if not self._is_subtask and (claimed := ending_of_value(self.episode, outcome)):
+        if self._is_subtask:
+            self.episode.note_outcome(outcome)
+        elif claimed := ending_of_value(self.episode, outcome):
             return claimed
         if self.episode.success or self.episode.observation.done:
             return EnvironmentEnded()

@@ -48,6 +48,8 @@ def do(
 ) -> Result:
     """Have plans reach a goal with tools, and return how that ended; ``Result.value`` is what the plan returned.
 
+    Other methods, such as ``react``, make one call at a time; their value is what the model finishes with.
+
     ``tools`` is a function, an object (its public methods are tools), a module, ``"FILE.py"`` or ``"FILE.py:NAME,…"``,
     or a list of these. ``verify(value, tools)`` decides whether the goal is reached: True, or a text that says what is
     missing; it may also be ``"FILE.py:FUNCTION"``. Without it the episode ends as ``Claimed`` at best.

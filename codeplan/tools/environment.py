@@ -17,13 +17,16 @@ from codeplan.tools.tool import Tool
 from codeplan.tools.tool_agent import agent_class_for
 from codeplan.tools.toolset import Toolset
 from codeplan.tools.verification import Verifier
-from codeplan.types import AgentTool, Observation, Task
+from codeplan.types import ActionSpace, AgentTool, Observation, Task
 from codeplan.untrusted.terminal import echo
 from codeplan.untrusted.tracebacks import traceback_text
 from codeplan.untrusted.values import in_quotes
 
 ToolErrors = Literal["plan", "stop"]
 """What a tool's exception does: the plan gets it as an error, or the episode ends."""
+
+MAX_TURNS = 50
+"""Maximum number of model calls of an executor that acts by one call at a time, unless its settings say otherwise."""
 
 _FIRST = "No tool was called yet."
 
@@ -55,6 +58,7 @@ class ToolEnvironment:
         self.toolset = toolset
         self.described_tools = tuple(AgentTool(tool.method, tool.types) for tool in toolset.tools)
         self.agent = agent_class_for(toolset, goal)
+        self.space = _action_space(toolset)
         self.on_event: Callable[[EnvironmentEvent], None] = lambda event: None
         self._task = Task(id="goal", env=self.name, kind="goal", goal=goal.strip())
         self._verifier, self._approvals = verifier, approvals or Approvals()
@@ -93,7 +97,7 @@ class ToolEnvironment:
         if verdict is True:
             return Observation("The result was verified.", reward=1.0, done=True, success=True)
         why = f": {verdict}" if isinstance(verdict, str) and verdict else ""
-        return Observation(f"The result of the plan was not accepted{why}")
+        return Observation(f"The result was not accepted{why}")
 
     def close(self) -> None:
         """End what asynchronous tools left running, if the loop is this environment's own."""
@@ -160,6 +164,11 @@ class ToolEnvironment:
         if isinstance(result, Awaitable):
             return self._loop.run(result)
         return self._loop.run(_collect(result)) if isinstance(result, AsyncIterator) else result
+
+
+def _action_space(toolset: Toolset) -> ActionSpace:
+    """The tools for models that plan in words: one line for each, as where there are too many to show them in full."""
+    return ActionSpace(tuple(tool.method.first_line for tool in toolset.tools), calls=MAX_TURNS)
 
 
 def require_goal(goal: object) -> None:

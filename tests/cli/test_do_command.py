@@ -72,6 +72,15 @@ def test_a_verified_result_is_printed_as_json(do):
     assert json.loads(out[out.index("{") :]) == {"x": [3, None]}
 
 
+def test_another_method_makes_calls_one_by_one(do, endpoint):
+    endpoint.answers.clear()
+    endpoint.answer(reply('get {"key": "a"}')).answer(reply('finish {"value": {"x": [3, null]}}'))
+    code, out, err = do("--method", "react", "--verify", "checks.py:verify", "-q")
+    assert (code, err) == (0, "")
+    assert json.loads(out[out.index("{") :]) == {"x": [3, None]}
+    assert "some_tool" in str(endpoint.asked[0])
+
+
 def test_a_claimed_result_is_no_success(do, folder):
     code, out, _ = do("--json", "--out", "run")
     result = json.loads(out)

@@ -68,7 +68,7 @@ def test_a_verifier_that_says_why_has_the_plan_refined(tmp_path):
     wrong = TOTAL.replace("+ agent.get('b')", "")
     result, model = do(wrong, TOTAL, verify=says_why, out=tmp_path)
     assert (result.success, result.value, model.purposes) == (True, 7, ["plan", "refine"])
-    assert "The result of the plan was not accepted: 3 is not the sum" in str(model.asked[1])
+    assert "The result was not accepted: 3 is not the sum" in str(model.asked[1])
     assert [e.verdict.success for e in events(tmp_path, ValueJudged)] == [False, True]
 
 
