@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -95,10 +96,8 @@ class SettingSpec:
         Raises: UsageError: the value does not have the type.
         """
         if fault := one_line(_misfit(value, self.type)):
-            raise UsageError(
-                f"the setting {self.name}={in_quotes(value)} of {owner} does not fit: {fault}; "
-                f"it takes {self.type_name}"
-            )
+            what = f"the setting {self.name}={in_quotes(value)} of {owner}"
+            raise UsageError(f"{what} does not fit: {fault}; it takes {_words(self.type)}")
 
     def parse(self, text: str) -> Any:
         """The value that a text stands for: JSON if that has the declared type, otherwise the text, converted.
@@ -111,12 +110,19 @@ class SettingSpec:
         try:
             return msgspec.convert(text, self.type, strict=False)
         except msgspec.ValidationError as e:
-            raise UsageError(f"the setting {self.name}={text} does not fit: {e}; it takes {self.type_name}") from None
+            raise UsageError(
+                f"the setting {self.name}={text} does not fit: {e}; it takes {_words(self.type)}"
+            ) from None
 
-    @property
-    def type_name(self) -> str:
-        """The declared type as text."""
-        return inspect.formatannotation(self.type)
+
+def _words(declared: Any) -> str:
+    """The declared type in words: a choice by what it offers."""
+    parts, origin = get_args(declared), get_origin(declared)
+    if origin in (Literal, Union, UnionType):
+        return " or ".join(map(in_quotes if origin is Literal else _words, parts))
+    if isinstance(declared, type) and not parts:
+        return "None" if declared is NoneType else declared.__name__
+    return inspect.formatannotation(declared)
 
 
 def parse_json(text: str) -> Any:

@@ -36,6 +36,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "exec": [["plan.py", "--env", "household", "--json"]],
     "resume": [[f"runs/{name}"] for name in RUNS],
     "replay": [[f"runs/{name}"] for name in RUNS],
+    "show": [[f"runs/{name}"] for name in RUNS] + [["runs/honest", "--event", "0"]],
     "fork": [[f"runs/{name}", "--at", "2", "--out", f"forked/{name}"] for name in RUNS],
     "test": [[], ["tests/plans", "-n", "1"], ["--lf", "tests"]],
     "mutate": [
@@ -48,6 +49,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "view": [["runs"]],
     "serve-scripted": [["--log", "new.jsonl"]],
     "envs": [[], ["household"], ["plan.py:solution"]],
+    "tasks": [["household"], ["plan.py:solution"]],
     "methods": [[]],
     "doctor": [[]],
     "trust": [["--list"], ["--forget"]],

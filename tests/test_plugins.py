@@ -56,11 +56,7 @@ def test_a_text_that_does_not_fit_is_refused_with_the_type():
 
 @pytest.mark.parametrize(
     ("settings", "takes"),
-    [
-        ({"size": "huge"}, "Literal['small', 'large']"),
-        ({"boxes": "three"}, "int"),
-        ({"data": 3}, "pathlib.Path | None"),
-    ],
+    [({"size": "huge"}, "'small' or 'large'"), ({"boxes": "three"}, "int"), ({"data": 3}, "Path or None")],
 )
 def test_a_setting_that_does_not_fit_is_refused_with_its_type(settings, takes):
     with pytest.raises(UsageError) as error:
@@ -70,7 +66,7 @@ def test_a_setting_that_does_not_fit_is_refused_with_its_type(settings, takes):
 
 @pytest.mark.parametrize("play", [lambda **s: run("household", **s), AdaPlanner], ids=["by name", "as an object"])
 def test_a_setting_of_the_loop_is_refused_likewise(play):
-    with pytest.raises(UsageError, match=r"resume_by='luck' .* it takes Literal\['syntax', 'model'\]"):
+    with pytest.raises(UsageError, match=r"resume_by='luck' .* it takes 'syntax' or 'model'"):
         play(resume_by="luck")
 
 

@@ -22,10 +22,12 @@ from codeplan.cli import (
     report,
     sandbox,
     serve,
+    show,
     skills,
     testing,
     trust,
 )
+from codeplan.cli.command_groups import GroupedCommands
 from codeplan.untrusted.terminal import echo, one_line
 from codeplan.version import VERSION
 
@@ -33,9 +35,9 @@ INTERRUPTED = 130
 
 app = typer.Typer(
     name="codeplan",
+    cls=GroupedCommands,
     help="Check, run, refine and resume Python plans written by a language model, in a locked sandbox.",
     epilog="Example: codeplan run household",
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain text: half the start-up time and half the lines
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -63,6 +65,7 @@ _MODULES = (
     learn,
     plan,
     recordings,
+    show,
     testing,
     bench,
     compare,

@@ -1,4 +1,4 @@
-"""``codeplan envs``, ``methods`` and ``doctor``: list what is available and whether it works here."""
+"""``codeplan envs``, ``tasks``, ``methods`` and ``doctor``: list what is available and whether it works here."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codeplan.cli import options
-from codeplan.untrusted.terminal import echo
+from codeplan.untrusted.terminal import echo, one_line
 
 if TYPE_CHECKING:
     from codeplan.doctor import Finding
@@ -19,12 +19,15 @@ EnvName = Annotated[
         metavar="[ENV]", help="Show this environment alone; a name, or FILE.py:NAME.", callback=options.environment_name
     ),
 ]
+Split = Annotated[str | None, typer.Option("--split", metavar="NAME", help="The split; default: the first one.")]
+Number = Annotated[int, typer.Option("-n", metavar="N", min=1, help="List at most N tasks.")]
 Online = Annotated[bool, typer.Option("--online", help="Ask the model's endpoint whether it answers.")]
 
 
 def add_to(app: typer.Typer) -> None:
     """Add this module's commands."""
     app.command("envs", epilog="Example: codeplan envs household")(list_envs)
+    app.command("tasks", epilog="Example: codeplan tasks household --kind clean")(list_tasks)
     app.command("methods", epilog="Example: codeplan methods --json")(list_methods)
     app.command("doctor", epilog="Example: codeplan doctor --online")(doctor)
 
@@ -47,6 +50,39 @@ def list_envs(env: EnvName = None, data: options.Data = None, as_json: options.J
         return
     for about in found:
         _print_env(about)
+
+
+def list_tasks(
+    env: options.Env,
+    split: Split = None,
+    kind: options.Kind = None,
+    n: Number = 20,
+    data: options.Data = None,
+    as_json: options.Json = False,
+) -> None:
+    """List an environment's tasks: what codeplan run takes after --task, and each task's goal."""
+    from contextlib import closing
+
+    from codeplan import envs, plugins
+    from codeplan.errors import UsageError
+    from codeplan.untrusted.values import in_quotes
+
+    with closing(envs.make(env, **({"data": data} if data else {}))) as environment:
+        splits = envs.splits(environment)
+        if split is not None and split not in splits:
+            raise UsageError(f"{env} has no split {in_quotes(split)}; {plugins.suggest_names(split, splits)}")
+        tasks = [t for t in environment.tasks(split or splits[0]) if kind in (None, t.kind)]
+    if not tasks:
+        kinds = f" of the kind {in_quotes(kind)}" if kind is not None else ""
+        raise UsageError(f"{env} has no tasks{kinds} in the split {split or splits[0]}; see: codeplan envs {env}")
+    if as_json:
+        options.print_json(tasks[:n])
+        return
+    width = max(len(one_line(task.id)) for task in tasks[:n])
+    for task in tasks[:n]:
+        echo(f"{one_line(task.id):{width}}  {one_line(task.goal)}".rstrip())
+    if len(tasks) > n:
+        echo(f"and {len(tasks) - n:,} more; -n {len(tasks)} lists all")
 
 
 def list_methods(as_json: options.Json = False) -> None:
@@ -100,6 +136,10 @@ MAX_FAULTS = 20
 """Faults of an environment's data that are printed. JSON has them all."""
 
 
+MAX_KINDS = 12
+"""Kinds of an environment that are printed."""
+
+
 def _about_any(name: str) -> dict[str, Any]:
     """As ``_about``. If the environment cannot be created, ``missing`` says why, and the list goes on."""
     from codeplan.errors import CodeplanError
@@ -147,7 +187,7 @@ def _print_env(about: dict[str, Any]) -> None:
     echo(about["name"])
     if about["about"]:
         echo(f"  {about['about']}")
-    echo(f"  kinds   {', '.join(about['kinds']) or 'none'}")
+    echo(f"  kinds   {_kinds(about['kinds'])}")
     if about["missing"]:
         echo(f"  missing {about['missing']}")
         return
@@ -159,6 +199,11 @@ def _print_env(about: dict[str, Any]) -> None:
     example = f" --task {about['example']}" if about["example"] else ""
     echo(f"  run     codeplan run {about['name']}{data}{example}")
     _print_faults(about["faults"])
+
+
+def _kinds(kinds: list[str]) -> str:
+    more = [f"and {len(kinds) - MAX_KINDS} more, which --json lists"] if len(kinds) > MAX_KINDS else []
+    return ", ".join([*kinds[:MAX_KINDS], *more]) or "none"
 
 
 def _print_faults(faults: list[str]) -> None:
@@ -173,8 +218,6 @@ def _print_faults(faults: list[str]) -> None:
 
 def _print_findings(findings: tuple[Finding, ...]) -> None:
     from rich.text import Text
-
-    from codeplan.untrusted.terminal import one_line
 
     console = options.make_console()
     marks = {"ok": ("✓", "green"), "missing": ("✗", "bold red"), "absent": ("·", "dim")}

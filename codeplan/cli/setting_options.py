@@ -96,7 +96,8 @@ def _declared_settings() -> dict[str, SettingSpec]:
     from codeplan.plugins import setting_specs
     from codeplan.runner import models
 
-    specs = (*setting_specs(AdaPlanner), *models.setting_specs("scripted"), *models.setting_specs("any other"))
+    known_models = ("scripted", models.ANY_ENDPOINT_MODEL)
+    specs = (*setting_specs(AdaPlanner), *(spec for name in known_models for spec in models.setting_specs(name)))
     return {spec.name: spec for spec in specs}
 
 

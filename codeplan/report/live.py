@@ -49,12 +49,14 @@ _TEXTS: dict[str, tuple[str, str, str, int]] = {
 class LiveDisplay:
     """An event handler that prints each event to the console: coloured on a terminal, plain text elsewhere.
 
+    ``plan_before`` is the source of the plan before the first event, None if there was none.
+
     Raises: InfrastructureError: the output cannot be written.
     """
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, plan_before: str | None = None) -> None:
         self.console = console
-        self._viewer = EventViewer()
+        self._viewer = EventViewer(plan_before)
         self._actions = 0
         self._step_title = ""
 

@@ -21,6 +21,10 @@ _ROUTE_SETTINGS = {
 }
 
 
+ANY_ENDPOINT_MODEL = "any other"
+"""Stands for each model behind an endpoint: their settings are alike."""
+
+
 def setting_specs(name: str) -> tuple[SettingSpec, ...]:
     """The settings that ``connect`` takes for the model of this name."""
     own = (spec for spec in plugins.setting_specs(_model_class(name)) if spec.name != "name")

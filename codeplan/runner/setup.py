@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
@@ -223,8 +223,15 @@ def _split_settings(participants: Mapping[str, object], settings: Mapping[str, A
     known = {name for names in accepted.values() for name in names}
     for name in settings:
         if name not in known:
-            raise UsageError(f"there is no setting {in_quotes(name)} here; {plugins.suggest_names(name, known)}")
+            raise UsageError(_unknown_setting(name, known, participants))
     return {part: {n: v for n, v in settings.items() if n in names} for part, names in accepted.items()}
+
+
+def _unknown_setting(name: str, known: Iterable[str], participants: Mapping[str, object]) -> str:
+    """The error for a setting that nobody takes. A model behind an endpoint takes more than the scripted one."""
+    if participants.get("model") == "scripted" and name in models.setting_names(models.ANY_ENDPOINT_MODEL):
+        return f"the scripted model has no setting {in_quotes(name)}; --model NAME (model=NAME) gives one that has"
+    return f"there is no setting {in_quotes(name)} here; {plugins.suggest_names(name, known)}"
 
 
 def _plain(value: object) -> Any:

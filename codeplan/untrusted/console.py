@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -24,3 +26,7 @@ class CleanConsole(Console):
         """As rich's, with clean text."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(clean(segment.text), segment.style)
+
+    def on_broken_pipe(self) -> None:
+        """Raise the error, in place of rich's end of the process: the caller knows what is unfinished."""
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))

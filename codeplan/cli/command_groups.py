@@ -1,0 +1,41 @@
+"""The commands in ``codeplan --help``: in groups, in the order of a user's work, each with its whole summary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from typer.core import TyperGroup
+
+if TYPE_CHECKING:
+    from typer._click.core import Context
+    from typer._click.formatting import HelpFormatter
+
+GROUPS: Final = {
+    "Episodes": ("run", "do", "resume", "replay", "show", "fork"),
+    "Plans": ("check", "exec", "test", "mutate", "new-test"),
+    "Experiments": ("bench", "compare", "report", "view", "learn", "skills"),
+    "What there is": ("envs", "tasks", "methods"),
+    "This machine": ("doctor", "sandbox", "trust", "serve-scripted"),
+}
+"""The commands, by group."""
+
+
+class GroupedCommands(TyperGroup):
+    """The group of all commands. Help lists a command that is in no group under "More"."""
+
+    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
+        """Write the groups with their commands."""
+        left = dict.fromkeys(self.list_commands(ctx))
+        for title, names in {**GROUPS, "More": [name for name in left if name not in _GROUPED]}.items():
+            rows = [(name, _summary(self.commands[name].help or "")) for name in names if name in self.commands]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+_GROUPED: Final = frozenset(name for names in GROUPS.values() for name in names)
+
+
+def _summary(text: str) -> str:
+    """The first paragraph of a help text, without its last full stop."""
+    return " ".join(text.split("\n\n")[0].split()).rstrip(".")
