@@ -1,19 +1,29 @@
-"""What a call of a Python tool costs: ``python benchmarks/tools.py`` prints microseconds, the median of runs."""
+"""What a call of a Python tool costs: ``python benchmarks/tools.py`` prints microseconds.
+
+Each round measures all rows one after the other, so the ratio to the sandbox's own agent call in the same round says
+more on a busy machine than the times; the processor time is that of this process. A row is a plan with many calls minus
+one without any; the tools themselves do nothing.
+"""
 
 from __future__ import annotations
 
 import statistics
+import tempfile
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
+
+from sandbox_plans import InstantAgent
 
 from codeplan.episode import Episode
 from codeplan.protocols import LLM
+from codeplan.recording.trace import Trace
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
 from codeplan.types import Finished
 
-CALLS, RUNS = 400, 15
+CALLS, ROUNDS = 400, 25
 
 
 @dataclass
@@ -45,20 +55,14 @@ async def waiting(name: str) -> str:
     return name
 
 
-class Direct:
-    """The sandbox alone: the agent's method is the function."""
-
-    def plain(self, x: str) -> str:
-        """The same without an episode."""
-        return x
-
-
 LINES = {
     "plain": "agent.plain('abc')",
     "typed": "agent.typed('abc', 4)",
+    "by name": "agent.typed(name='abc')",
     "structured": "agent.structured({'words': ['a', 'b'], 'order': 'age'})",
     "waiting": "agent.waiting('abc')",
 }
+EMPTY, OWN = "an empty plan", "the sandbox's own agent call"
 
 
 class _NoModel:
@@ -68,28 +72,47 @@ class _NoModel:
         raise AssertionError("no plan asks")
 
 
-def microseconds(line: str, agent: object) -> float:
-    """The time of one call, without that of an empty run."""
+def seconds(line: str, agent: object) -> tuple[float, float]:
+    """The time of a plan that has the line in a loop, and this process's processor time for it."""
+    plan = f"def solution(agent, start_from=1):\n    for i in range({CALLS}):\n        {line}\n"
+    began, used = time.perf_counter(), time.process_time()
+    outcome = Sandbox(Limits()).run(plan, agent, str)
+    assert isinstance(outcome, Finished), outcome
+    return time.perf_counter() - began, time.process_time() - used
 
-    def once(body: str) -> float:
-        plan = f"def solution(agent, start_from=1):\n    for i in range({CALLS}):\n        {body}\n"
-        began = time.perf_counter()
-        outcome = Sandbox(Limits()).run(plan, agent, str)
-        assert isinstance(outcome, Finished), outcome
-        return time.perf_counter() - began
 
-    return statistics.median(once(line) - once("pass") for _ in range(RUNS)) / CALLS * 1e6
+def tool_agent(trace: Path | None) -> object:
+    """An agent with the tools, in an episode of its own."""
+    env = ToolEnvironment("measure", Toolset(python_tools(plain, typed, structured, waiting)))
+    model: LLM = _NoModel()  # type: ignore[assignment]
+    return Episode(env, env.tasks("test")[0], model, trace=Trace(trace)).agent()
 
 
 def main() -> None:
     """Print the table."""
-    env = ToolEnvironment("measure", Toolset(python_tools(plain, typed, structured, waiting)))
-    model: LLM = _NoModel()  # type: ignore[assignment]
-    agent = Episode(env, env.tasks("test")[0], model).agent()
-    print(f"sandbox alone  {microseconds(LINES['plain'], Direct()):6.0f} us")
-    for name, line in LINES.items():
-        print(f"{name:13}  {microseconds(line, agent):6.0f} us")
-    env.close()
+    with tempfile.TemporaryDirectory() as folder:
+        in_memory, in_file = tool_agent(None), tool_agent(Path(folder, "trace.jsonl"))
+        rows: dict[str, tuple[str, object]] = {EMPTY: ("pass", in_memory), OWN: ("agent.goto('shelf')", InstantAgent())}
+        rows |= {name: (line, in_memory) for name, line in LINES.items()}
+        rows |= {"plain, with its trace in a file": (LINES["plain"], in_file)}
+        times: dict[str, list[tuple[float, float]]] = {name: [] for name in rows}
+        for _ in range(ROUNDS):
+            for name, (line, agent) in rows.items():
+                times[name].append(seconds(line, agent))
+    print(f"{'a call, in microseconds':34} {'median':>7} {'smallest':>9} {'processor':>10} {'ratio':>6}")
+    for name in list(rows)[1:]:
+        show(name, times[name], times[EMPTY], times[OWN])
+
+
+Times = list[tuple[float, float]]
+
+
+def show(name: str, times: Times, empty: Times, own: Times) -> None:
+    """Print a row of the table."""
+    calls = [(t[0] - e[0]) / CALLS * 1e6 for t, e in zip(times, empty, strict=True)]
+    smallest, used = ((min(t[i] for t in times) - min(e[i] for e in empty)) / CALLS * 1e6 for i in (0, 1))
+    ratio = statistics.median((t[0] - e[0]) / (o[0] - e[0]) for t, e, o in zip(times, empty, own, strict=True))
+    print(f"{name:34} {statistics.median(calls):7.0f} {smallest:9.0f} {used:10.0f} {ratio:6.2f}")
 
 
 if __name__ == "__main__":

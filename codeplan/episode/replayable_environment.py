@@ -30,6 +30,7 @@ class ReplayableEnvironment:
     def __init__(self, env: Environment, task: Task, trace: Trace) -> None:
         self._env, self._task, self._trace = env, task, trace
         self._needs_fast_forward = False
+        self._pictures = env.picture if isinstance(env, ShowsPictures) else None  # the check takes microseconds
 
     def reset(self) -> EnvironmentReset:
         """Begin the task anew; returns the event to record. Raises: EnvironmentFailure: the environment breaks."""
@@ -74,9 +75,9 @@ class ReplayableEnvironment:
 
     def picture(self) -> bytes | None:
         """A picture of the current state; None without a trace file, without pictures, or during a replay."""
-        if not self._trace.path or self._needs_fast_forward or self._trace.is_replaying:
+        if not self._pictures or not self._trace.path or self._needs_fast_forward or self._trace.is_replaying:
             return None
-        return self._env.picture() if isinstance(self._env, ShowsPictures) else None
+        return self._pictures()
 
     def _fast_forward(self) -> None:
         """Take the environment to the recording's end: repeat its actions and compare each observation."""
@@ -97,12 +98,12 @@ class ReplayableEnvironment:
                 _require_same(event.seq, event.observation, self._step_env(event.action)[0])
 
     def _reset_env(self) -> tuple[Observation, int]:
-        return self._guarded(lambda: self._env.reset(self._task), f"resetting to task {self._task.id}")
+        return self._guarded(lambda: self._env.reset(self._task), lambda: f"resetting to task {self._task.id}")
 
     def _step_env(self, action: str) -> tuple[Observation, int]:
-        return self._guarded(lambda: self._env.step(action), f"doing {in_quotes(action)}")
+        return self._guarded(lambda: self._env.step(action), lambda: f"doing {in_quotes(action)}")
 
-    def _guarded(self, do: Callable[[], object], what: str) -> tuple[Observation, int]:
+    def _guarded(self, do: Callable[[], object], doing: Callable[[], str]) -> tuple[Observation, int]:
         """The observation, cut to its maximum length, and its whole length if it was cut, otherwise 0."""
         try:
             observation = do()
@@ -110,11 +111,11 @@ class ReplayableEnvironment:
             raise
         except Exception as e:
             raise EnvironmentFailure(
-                f"the environment {self._env.name} broke while {what}: {value_text(e, _MAX_ERROR)}"
+                f"the environment {self._env.name} broke while {doing()}: {value_text(e, _MAX_ERROR)}"
             ) from e
         if not isinstance(observation, Observation):
             raise EnvironmentFailure(
-                f"the environment {self._env.name} answered a {type(observation).__name__} while {what}; "
+                f"the environment {self._env.name} answered a {type(observation).__name__} while {doing()}; "
                 "reset and step must return a codeplan.Observation"
             )
         text, cut_from = bound_text(observation.text, MAX_OBSERVATION_CHARS)

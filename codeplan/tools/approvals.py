@@ -48,9 +48,16 @@ class Approvals:
             ask = () if approve is None else ("*",)
         self._allow, self._ask, self._deny = _patterns("allow", allow), _patterns("ask", ask), _patterns("deny", deny)
         self.approve = approve
+        self._rules: dict[tuple[str, Approval], Rule] = {}
 
     def rule_for(self, tool: Tool) -> Rule:
         """What a call of this tool needs."""
+        key = tool.name, tool.approval
+        if key not in self._rules:
+            self._rules[key] = self._find_rule(tool)
+        return self._rules[key]
+
+    def _find_rule(self, tool: Tool) -> Rule:
         for pattern in self._deny:
             if fnmatchcase(tool.name, pattern):
                 return Rule("deny", pattern)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Coroutine
-from contextvars import Context, copy_context
+from types import CoroutineType
 from typing import Any, TypeVar
 
 _T = TypeVar("_T")
@@ -23,8 +23,11 @@ class LoopThread:
         self._thread: threading.Thread | None = None
 
     def run(self, awaitable: Awaitable[_T]) -> _T:
-        """Wait for the result, or raise the exception. An interrupt of the waiting thread cancels the call."""
-        call = _in_context(_awaited(awaitable), copy_context())
+        """Wait for the result, or raise the exception. An interrupt of the waiting thread cancels the call.
+
+        The caller's context variables hold in the call.
+        """
+        call: Coroutine[Any, Any, _T] = awaitable if isinstance(awaitable, CoroutineType) else _awaited(awaitable)
         future = asyncio.run_coroutine_threadsafe(call, self._running_loop())
         try:
             return future.result()
@@ -63,11 +66,6 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
 
 async def _awaited(awaitable: Awaitable[_T]) -> _T:
     return await awaitable
-
-
-async def _in_context(call: Coroutine[Any, Any, _T], context: Context) -> _T:
-    """The caller's context variables hold in the call."""
-    return await asyncio.get_running_loop().create_task(call, context=context)
 
 
 async def _cancel_others() -> None:

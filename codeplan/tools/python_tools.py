@@ -15,6 +15,7 @@ from codeplan.tools.tool import Tool, name_fault
 from codeplan.types import AgentMethod, AgentParameter
 from codeplan.untrusted.values import in_quotes
 
+_BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -102,9 +103,12 @@ class _PythonCall:
         self, name: str, function: Callable[..., Any], signature: inspect.Signature, converters: Mapping[str, Converter]
     ) -> None:
         self._name, self._function, self._signature, self._converters = name, function, signature, converters
+        self._by_name = all(p.kind in _BY_NAME for p in signature.parameters.values())
 
     def __call__(self, arguments: Mapping[str, Any]) -> object:
         converted = convert_arguments(self._name, self._converters, arguments)
+        if self._by_name:
+            return self._function(**converted)
         bound = inspect.BoundArguments(self._signature, converted)
         return self._function(*bound.args, **bound.kwargs)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import keyword
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -45,6 +45,8 @@ class Tool:
     types: tuple[AgentType, ...] = ()
     approval: Approval = "allow"
     signature: inspect.Signature = field(init=False, repr=False, compare=False)
+    _required: dict[str, bool] = field(init=False, repr=False, compare=False)
+    _positional: tuple[str, ...] | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if fault := name_fault(self.name):
@@ -52,16 +54,33 @@ class Tool:
         if any(p.name == "_agent_" for p in self.method.parameters):
             raise UsageError(f"the tool {self.name} has a parameter _agent_, which stands for the agent; rename it")
         object.__setattr__(self, "signature", _signature(self.method))
+        object.__setattr__(self, "_required", {p.name: p.required for p in self.method.parameters})
+        object.__setattr__(self, "_positional", _positional_names(self.method))
 
     def require_fit(self, arguments: Mapping[str, Any]) -> None:
         """Check the arguments' names. Raises: AgentError: one is unknown, or a required one is missing."""
-        known = {p.name: p.required for p in self.method.parameters}
         for name in arguments:
-            if name not in known:
+            if name not in self._required:
                 raise AgentError(f"{self._form} has no parameter {in_quotes(name)}", "TypeError")
-        for name, required in known.items():
+        for name, required in self._required.items():
             if required and name not in arguments:
                 raise AgentError(f"{self._form} was called without {name}", "TypeError")
+
+    def bind_simply(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The arguments by name, as ``signature.bind`` finds them; None if that must look, or would refuse them.
+
+        ``bind`` would cost more than the rest of a quick call.
+        """
+        names = self._positional
+        if names is None or len(args) > len(names):
+            return None
+        found = dict(zip(names, args, strict=False))
+        if kwargs:
+            if not found.keys().isdisjoint(kwargs) or not kwargs.keys() <= self._required.keys():
+                return None
+            found |= kwargs
+        fits = all(name in found for name, required in self._required.items() if required)
+        return found if fits else None
 
     @property
     def _form(self) -> str:
@@ -93,6 +112,14 @@ def _signature(method: AgentMethod) -> inspect.Signature:
         inspect.Parameter(p.name, getattr(inspect.Parameter, p.kind), default=_default(p)) for p in method.parameters
     )
     return inspect.Signature([agent, *own])
+
+
+def _positional_names(method: AgentMethod) -> tuple[str, ...] | None:
+    """The parameters that arguments by position fill, in order; None if some take no or many arguments by name."""
+    kinds = {p.kind for p in method.parameters}
+    if not kinds <= {"POSITIONAL_OR_KEYWORD", "KEYWORD_ONLY"}:
+        return None
+    return tuple(p.name for p in method.parameters if p.kind == "POSITIONAL_OR_KEYWORD")
 
 
 def _default(parameter: AgentParameter) -> object:

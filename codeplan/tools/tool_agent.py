@@ -21,20 +21,18 @@ class ToolAgent:
 
     def __init__(self, act: Act) -> None:
         self._act = act
-        self._last = "No tool was called yet."
+        self._last: tuple[str, str] | None = None
 
     def report(self) -> str:
         """The last call and its answer in a sentence, for assertion messages."""
-        return self._last
+        return _sentence(*self._last) if self._last else "No tool was called yet."
 
     def _call(self, tool: str, arguments: dict[str, Any]) -> Any:
         """Raises: AgentError: the call failed, or was refused."""
         call = wire.call_text(tool, arguments)
         observation = self._act(call)
+        self._last = call, observation.text
         answer = wire.read_answer(observation.text)
-        shown = answer.message if answer.error else value_text(answer.result, _MAX_SHOWN)
-        outcome = f"raised {answer.error}: {shown}" if answer.error else f"returned {shown}"
-        self._last = f"The last call, {tool}({_shown(arguments)}), {outcome}"
         if observation.done:
             raise EpisodeOver(f"a tool failed, and tool errors end the episode: {answer.message}")
         if answer.error:
@@ -71,6 +69,8 @@ def _method(tool: Tool) -> Callable[..., Any]:
 
 
 def _bind(tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    if (found := tool.bind_simply(args, kwargs)) is not None:
+        return found
     try:
         bound = tool.signature.bind(None, *args, **kwargs).arguments
     except TypeError as error:
@@ -78,5 +78,10 @@ def _bind(tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str
     return {name: value for name, value in bound.items() if name != "_agent_"}
 
 
-def _shown(arguments: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value_text(value, _MAX_SHOWN)}" for name, value in arguments.items())
+def _sentence(call: str, observation: str) -> str:
+    """A call and its answer in words. Written when a plan asks: writing it costs more than a quick call."""
+    tool, arguments = wire.read_call(call)
+    answer = wire.read_answer(observation)
+    given = ", ".join(f"{name}={value_text(value, _MAX_SHOWN)}" for name, value in arguments.items())
+    returned = f"returned {value_text(answer.result, _MAX_SHOWN)}"
+    return f"The last call, {tool}({given}), {f'raised {answer.error}: {answer.message}' if answer.error else returned}"

@@ -1,17 +1,21 @@
 """Calls of tools and their answers as JSON texts: the actions and observations of an episode.
 
-JSON lacks tuples, keys that are no texts, and very large numbers. They are objects with one key that begins with ``$``.
-So a plan gets exactly the data that a tool returned.
+JSON lacks tuples, keys that are no texts, very large numbers, and floats that are no numbers. They are objects with one
+key that begins with ``$``. So a plan gets exactly the data that a tool returned.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, Set, ValuesView
-from enum import Enum
+from enum import Enum, auto
+from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any, Final, NamedTuple
+
+import msgspec
 
 from codeplan.errors import AgentError
 
@@ -26,6 +30,7 @@ MAX_RESULT_CHARS: Final = 400_000
 
 _MAX_JSON_DEPTH: Final = 2 * MAX_DEPTH + 2  # a tag is a level as well
 _MAX_INT_BITS: Final = 10_000  # Python refuses to write ints of more than 4,300 digits in decimal
+_ODD_FLOATS: Final = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _VIEWS: Final = (KeysView, ItemsView, ValuesView)  # in the order of their dict
 
 
@@ -53,7 +58,7 @@ def read_call(action: str) -> tuple[str, dict[str, Any]]:
     """The tool's name and the arguments of an action. Raises: AgentError: the action is no call."""
     form = '{"tool": "NAME", "arguments": {…}}'
     try:
-        call = json.loads(action)
+        call = _from_json(action)
     except (ValueError, RecursionError):
         raise AgentError(f"an action is a call as JSON: {form}", "ValueError") from None
     if not isinstance(call, dict) or not isinstance(call.get("tool"), str) or not call.keys() <= {"tool", "arguments"}:
@@ -79,7 +84,7 @@ def error_text(error: str, message: str) -> str:
 
 def read_answer(observation: str) -> Answer:
     """The answer that an observation holds. Raises: ValueError: it holds none."""
-    answer = json.loads(observation)
+    answer = _from_json(observation)
     if not isinstance(answer, dict) or not ("result" in answer or isinstance(answer.get("error"), str)):
         raise ValueError("the observation holds no answer of a tool")
     if "result" in answer:
@@ -88,12 +93,22 @@ def read_answer(observation: str) -> Answer:
 
 
 def _json(data: object) -> str:
-    text = json.dumps(data, ensure_ascii=False)
+    """The data as JSON. Half surrogate pairs are escaped."""
     try:
-        text.encode()
-    except UnicodeEncodeError:  # half surrogate pairs
-        return json.dumps(data)
-    return text
+        return msgspec.json.encode(data).decode()
+    except UnicodeEncodeError:
+        return json.dumps(data, separators=(",", ":"))
+
+
+def _from_json(text: str) -> Any:
+    """The data of JSON. Raises: ValueError, RecursionError.
+
+    The standard library decides on what msgspec refuses, such as half surrogate pairs.
+    """
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        return json.loads(text)
 
 
 def to_json_data(value: object) -> Any:
@@ -102,7 +117,43 @@ def to_json_data(value: object) -> Any:
     Sets and other collections become lists; dataclasses and models become dicts, members of enums their values, times
     and paths texts. Raises: NotPlain.
     """
+    if value is None or type(value) is str or type(value) is bool:
+        return value
     return _Writer().write(value, 0)
+
+
+class _Form(Enum):
+    """How the values of a class are written."""
+
+    LIST = auto()
+    DICT = auto()
+    WHOLE = auto()
+    FLOAT = auto()
+    TEXT = auto()
+    DATACLASS = auto()
+    MEMBER = auto()
+    TUPLE = auto()
+    SET = auto()
+    OTHER = auto()
+
+
+@lru_cache(maxsize=1_000)
+def _form(cls: type) -> _Form:
+    """Found once for a class: the checks take microseconds."""
+    kinds: tuple[tuple[Any, _Form], ...] = (
+        (Enum, _Form.MEMBER),
+        (str, _Form.TEXT),
+        (Integral, _Form.WHOLE),
+        (Real, _Form.FLOAT),
+        (tuple, _Form.TUPLE),
+        (Mapping, _Form.DICT),
+        (_VIEWS, _Form.LIST),
+        (Set, _Form.SET),
+        ((bytes, bytearray), _Form.OTHER),
+        ((Iterator, Sequence), _Form.LIST),
+    )
+    found = next((form for kind, form in kinds if issubclass(cls, kind)), None)
+    return found or (_Form.DATACLASS if dataclasses.is_dataclass(cls) else _Form.OTHER)
 
 
 class _Writer:
@@ -115,41 +166,36 @@ class _Writer:
             raise NotPlain(f"more than {MAX_VALUES:,} values")
         if depth > MAX_DEPTH:
             raise NotPlain(f"a value that contains itself, or is nested deeper than {MAX_DEPTH}")
-        if value is None or type(value) in (bool, str, float):
+        if value is None or type(value) is str or type(value) is bool:
             return value
-        if type(value) is list:  # the common containers first: the checks below are slow
-            return self._list(value, depth + 1)
-        if type(value) is dict:
-            return self._dict(value.items(), depth + 1)
-        if isinstance(value, Enum):
-            return self.write(value.value, depth + 1)
-        if isinstance(value, str):
-            return str.__str__(value)
-        if isinstance(value, Integral):
-            return _whole(int(value))
-        if isinstance(value, Real):
-            return float(value)
-        return self._container(value, depth + 1)
-
-    def _container(self, value: Any, depth: int) -> Any:
-        if isinstance(value, tuple):
-            return {"$tuple": self._list(value, depth)}
-        if isinstance(value, Mapping):
-            return self._dict(value.items(), depth)
-        if isinstance(value, Set) and not isinstance(value, _VIEWS):
-            return sorted(self._list(value, depth), key=json.dumps)
-        if isinstance(value, (Iterator, Sequence, *_VIEWS)) and not isinstance(value, bytes | bytearray):
-            return self._list(value, depth)
-        if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            return self._dict(((f.name, getattr(value, f.name)) for f in dataclasses.fields(value)), depth)
-        return self._other(value, depth)
+        match _form(value.__class__):
+            case _Form.LIST:
+                return self._list(value, depth + 1)
+            case _Form.DICT:
+                return self._dict(value.items(), depth + 1)
+            case _Form.WHOLE:
+                return _whole(int(value))
+            case _Form.FLOAT:
+                return _float(float(value))
+            case _Form.TEXT:
+                return str.__str__(value)
+            case _Form.DATACLASS:
+                return self._dict(((f.name, getattr(value, f.name)) for f in dataclasses.fields(value)), depth + 1)
+            case _Form.MEMBER:
+                return self.write(value.value, depth + 1)
+            case _Form.TUPLE:
+                return {"$tuple": self._list(value, depth + 1)}
+            case _Form.SET:
+                return sorted(self._list(value, depth + 1), key=json.dumps)
+            case _Form.OTHER:
+                return self._other(value, depth + 1)
 
     def _list(self, values: Iterable[Any], depth: int) -> list[Any]:
         return [self.write(v, depth) for v in values]
 
     def _dict(self, items: Iterable[tuple[Any, Any]], depth: int) -> dict[str, Any]:
         written = [(self.write(k, depth), self.write(v, depth)) for k, v in items]
-        if all(isinstance(k, str) and not k.startswith("$") for k, _ in written):
+        if all(type(k) is str and k[:1] != "$" for k, _ in written):
             return dict(written)
         if any(isinstance(k, list) or ((isinstance(k, dict) and "$dict" in k) or k == {}) for k, _ in written):
             raise NotPlain("a dict with a key that is no plain value")
@@ -163,7 +209,7 @@ class _Writer:
         if isinstance(value, BaseModel):
             return self.write(value.model_dump(), depth)
         try:
-            return to_jsonable_python(value)
+            return self.write(to_jsonable_python(value), depth)
         except (PydanticSerializationError, ValueError):
             raise NotPlain(f"a value of the type {type(value).__name__}, which is no plain data") from None
 
@@ -172,12 +218,16 @@ def _whole(value: int) -> Any:
     return value if value.bit_length() <= _MAX_INT_BITS else {"$int": hex(value)}
 
 
+def _float(value: float) -> Any:
+    return value if math.isfinite(value) else {"$float": str(value)}
+
+
 def from_json_data(data: Any) -> Any:
     """The plain data that stands in JSON.
 
     Raises: AgentError: an object with a ``$`` is malformed, or the data is larger than a call can take or return.
     """
-    return _Reader().read(data, 0)
+    return _Reader().read(data, 0) if type(data) is list or type(data) is dict else data
 
 
 class _Reader:
@@ -207,7 +257,9 @@ class _Reader:
                 return {self.read(k, depth): self.read(v, depth) for k, v in data}
             if tag == "$int":
                 return int(data, 16)
-        except (TypeError, ValueError):
+            if tag == "$float":
+                return _ODD_FLOATS[data]
+        except (KeyError, TypeError, ValueError):
             pass
         raise _malformed()
 

@@ -3,6 +3,7 @@
 import dataclasses
 import datetime
 import decimal
+import json
 import uuid
 from collections import Counter, OrderedDict, deque
 from enum import Enum
@@ -27,6 +28,21 @@ plain_data = st.recursive(scalars, lambda d: st.lists(d) | st.dictionaries(keys,
 def test_plain_data_comes_back_as_it_was(data):
     assert wire.read_answer(wire.result_text(data)).result == data
     assert wire.read_call(wire.call_text("f", {"x": data})) == ("f", {"x": data})
+
+
+@given(plain_data)
+def test_every_text_is_json_by_the_standard(data):
+    def refuse(constant):
+        raise AssertionError(f"{constant} is no JSON")
+
+    json.loads(wire.result_text(data), parse_constant=refuse)
+    json.loads(wire.call_text("f", {"x": data}), parse_constant=refuse)
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
+def test_a_float_that_is_no_number_survives(number):
+    result = wire.read_answer(wire.result_text([float(number)])).result
+    assert str(result) == f"[{number}]"
 
 
 @given(st.text())
@@ -107,7 +123,7 @@ class Strange:
         (b"\xff", "the type bytes, which is no plain data"),
         (endless(), "more than 20,000 values"),
         (loop, "a value that contains itself"),
-        ("x" * 500_000, "500,014 characters of data, more than 400,000"),
+        ("x" * 500_000, "500,013 characters of data, more than 400,000"),
         ({frozenset(): 1}, "a key that is no plain value"),
     ],
     ids=["object", "class", "bytes", "endless", "loop", "long", "key"],
@@ -123,7 +139,7 @@ def test_what_is_no_data_or_too_much_is_refused(value, why):
         *("look", "", "[]", "[" * 100_000, '{"tool": 3}', '{"tool": "f", "arguments": []}', '{"tool": "f", "more": 1}'),
         *(
             f'{{"tool": "f", "arguments": {{"x": {x}}}}}'
-            for x in ('{"$dict": [[[], 1]]}', '{"$int": "z"}', '{"$x": 1}')
+            for x in ('{"$dict": [[[], 1]]}', '{"$int": "z"}', '{"$float": "1"}', '{"$float": []}', '{"$x": 1}')
         ),
     ],
 )
