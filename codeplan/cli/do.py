@@ -125,8 +125,17 @@ def _ask_on_terminal(tool: str, arguments: Mapping[str, Any]) -> bool:
     echo(f"The plan calls {tool}({shown})", err=True)
     if writer.abbreviated:
         echo("Some of the arguments are too long to show; … stands for what is left out.", err=True)
+    _discard_typed_ahead()
     echo("Allow it? [y/N] ", err=True, end="")
     return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _discard_typed_ahead() -> None:
+    """Discard what was typed before the question. A plan can print one like it, and make its call after the answer."""
+    import termios
+
+    with contextlib.suppress(termios.error, OSError):
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
 def _show_value(result: Result) -> None:

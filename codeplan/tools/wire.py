@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from codeplan.errors import AgentError
+from codeplan.untrusted.collisions import MAX_SAME_HASH, collide
 
 MAX_VALUES: Final = 20_000
 """Maximum number of values in what one call takes or returns, as many as the sandbox lets through."""
@@ -84,12 +85,16 @@ def error_text(error: str, message: str) -> str:
 
 def read_answer(observation: str) -> Answer:
     """The answer that an observation holds. Raises: ValueError: it holds none."""
-    answer = _from_json(observation)
-    if not isinstance(answer, dict) or not ("result" in answer or isinstance(answer.get("error"), str)):
-        raise ValueError("the observation holds no answer of a tool")
-    if "result" in answer:
-        return Answer(from_json_data(answer["result"]))
-    return Answer(None, answer["error"], answer["message"])
+    try:
+        answer = _from_json(observation)
+    except RecursionError:
+        raise ValueError("the observation is nested too deeply") from None
+    match answer:
+        case {"result": result}:
+            return Answer(from_json_data(result))
+        case {"error": str(error), "message": str(message)} if error:
+            return Answer(None, error, message)
+    raise ValueError("the observation holds no answer of a tool")
 
 
 def _json(data: object) -> str:
@@ -254,7 +259,7 @@ class _Reader:
             if tag == "$tuple":
                 return tuple(self.read(v, depth) for v in data)
             if tag == "$dict":
-                return {self.read(k, depth): self.read(v, depth) for k, v in data}
+                return self._dict([(self.read(k, depth), self.read(v, depth)) for k, v in data])
             if tag == "$int":
                 return int(data, 16)
             if tag == "$float":
@@ -262,6 +267,11 @@ class _Reader:
         except (KeyError, TypeError, ValueError):
             pass
         raise _malformed()
+
+    def _dict(self, items: list[tuple[Any, Any]]) -> dict[Any, Any]:
+        if collide([key for key, _ in items]):
+            raise AgentError(f"a dict has more than {MAX_SAME_HASH} keys with the same hash", "ValueError")
+        return dict(items)
 
 
 def _malformed() -> AgentError:

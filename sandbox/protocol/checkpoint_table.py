@@ -8,6 +8,8 @@ from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
 
+from codeplan.untrusted.collisions import MAX_SAME_HASH, collide
+
 SAFE_INT: Final = 2**53  # larger ints are texts in the table, because not every JSON reader keeps them
 _MAX_FLOAT: Final = 1.7976931348623157e308
 _Whole: TypeAlias = Annotated[int, msgspec.Meta(gt=-SAFE_INT, lt=SAFE_INT)]
@@ -51,9 +53,6 @@ MAX_KEY_VALUES: Final = 100_000
 MAX_HASHED_VALUES: Final = 400_000
 """Maximum number of values in all keys of a table, counting shared ones repeatedly: each way to a value hashes it."""
 
-MAX_SAME_HASH: Final = 32
-"""Maximum number of keys of one container with the same hash: each new one is compared with all before it."""
-
 _DICT_TAGS: Final = frozenset({"dict", "counter", "ordered", "default"})
 IMMUTABLE_TAGS: Final = frozenset({"tuple", "frozenset"})
 """The tags of values that are created full, parts before wholes."""
@@ -65,7 +64,7 @@ class UnsavableValue(Exception):
 
 def check_collisions(keys: Collection[Any]) -> None:
     """Raise UnsavableValue if too many keys of a dict or set have the same hash."""
-    if len(keys) > MAX_SAME_HASH and max(Counter(map(hash, keys)).values()) > MAX_SAME_HASH:
+    if collide(keys):
         raise UnsavableValue(f"more than {MAX_SAME_HASH} keys with the same hash")
 
 

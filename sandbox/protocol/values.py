@@ -6,8 +6,10 @@ always creates a copy.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from codeplan.untrusted.collisions import MAX_SAME_HASH, collide
 from codeplan.untrusted.surrogates import escape_surrogates as escape_surrogates
 
 MAX_DEPTH: Final = 32  # maximum nesting of containers
@@ -82,6 +84,7 @@ class _Packer(_ValueCounter):
         if isinstance(value, tuple):
             return ["tuple", *(self.pack(v, depth) for v in tuple.__iter__(value))]
         if isinstance(value, dict):
+            _require_spread(dict.keys(value))
             return ["dict", *(self.pack(v, depth) for item in dict.items(value) for v in item)]
         raise NotPlainData(f"a {type(value).__name__}, which is not plain data")
 
@@ -121,10 +124,18 @@ class _Unpacker(_ValueCounter):
 
 
 def _build_dict(parts: list[object]) -> dict[object, object]:
+    keys = parts[::2]
     try:
-        return dict(zip(parts[::2], parts[1::2], strict=True))
+        _require_spread(keys)
+        return dict(zip(keys, parts[1::2], strict=True))
     except TypeError:
         raise NotPlainData("a key that cannot be hashed") from None
+
+
+def _require_spread(keys: Collection[object]) -> None:
+    """Raise NotPlainData for keys that the other side could not put into a dict quickly."""
+    if collide(keys):
+        raise NotPlainData(f"a dict with more than {MAX_SAME_HASH} keys of the same hash")
 
 
 def _unpack_text(tag: str, packed: list[Any]) -> int | str:

@@ -144,25 +144,36 @@ def test_a_long_argument_hides_no_other_one(monkeypatch, capsys):
     assert "too long" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 1), ("\n", 1)])
-def test_on_a_terminal_it_asks(folder, endpoint, answer, code):
-    ours, theirs = pty.openpty()
-    flags = ["--ask", "delete", "--verify", "checks.py:verify", "--set", "tries=1", "--model", "tiny", "-q"]
-    command = [sys.executable, "-m", "codeplan", "do", "add up", "--tools", "tools.py", *flags]
-    process = subprocess.Popen(
-        [*command, "--base-url", endpoint.url],
-        stdin=theirs,
-        stderr=theirs,
-        stdout=subprocess.PIPE,
-        cwd=folder,
-        env=os.environ,
-    )
-    os.close(theirs)
-    shown = b""
-    while b"[y/N]" not in shown:
-        shown += os.read(ours, 1_000)
-    os.write(ours, answer.encode())
-    assert process.wait(60) == code
-    process.stdout.close()
-    os.close(ours)
-    assert b"The plan calls delete(key='a')" in shown
+@pytest.fixture
+def on_terminal(folder, endpoint):
+    """Runs the command on a terminal, and answers its question; returns the exit code and what was shown before it."""
+
+    def run(answer, typed_ahead=""):
+        ours, theirs = pty.openpty()
+        os.write(ours, typed_ahead.encode())
+        flags = ["--ask", "delete", "--verify", "checks.py:verify", "--set", "tries=1", "--model", "tiny", "-q"]
+        command = [sys.executable, "-m", "codeplan", "do", "add up", "--tools", "tools.py", *flags]
+        process = subprocess.Popen(
+            [*command, "--base-url", endpoint.url], stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, cwd=folder
+        )
+        os.close(theirs)
+        shown = b""
+        while b"[y/N]" not in shown:
+            shown += os.read(ours, 1_000)
+        os.write(ours, answer.encode())
+        code = process.wait(60)
+        process.stdout.close()
+        os.close(ours)
+        return code, shown
+
+    return run
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 1), ("\n", 1), ("yes\n", 0), ("yellow\n", 1)])
+def test_on_a_terminal_it_asks(on_terminal, answer, code):
+    ended, shown = on_terminal(answer)
+    assert (ended, b"The plan calls delete(key='a')" in shown) == (code, True)
+
+
+def test_an_answer_that_was_typed_before_the_question_does_not_count(on_terminal):
+    assert on_terminal("n\n", typed_ahead="y\n" * 3)[0] == 1

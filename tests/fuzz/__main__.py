@@ -23,6 +23,7 @@ import frame_streams
 import plan_texts
 import recordings
 import replies
+import tool_data
 from confinement import Watch
 
 Trial = Callable[[int, Watch], object]
@@ -50,6 +51,9 @@ TARGETS: Final[dict[str, Trial]] = {
     "texts": _drawn(replies.judge_text),
     "episodes": _drawn(replies.judge_episode),
     "bodies": _drawn(replies.judge_body),
+    "tools": _drawn(tool_data.judge_tool_trace),
+    "calls": _drawn(tool_data.judge_call),
+    "servers": _drawn(tool_data.judge_server),
 }
 
 

@@ -4,6 +4,7 @@ import dataclasses
 import datetime
 import decimal
 import json
+import sys
 import uuid
 from collections import Counter, OrderedDict, deque
 from enum import Enum
@@ -147,3 +148,22 @@ def test_an_action_that_is_no_call_is_refused(action):
     with pytest.raises(AgentError) as caught:
         wire.read_call(action)
     assert caught.value.error == "ValueError"
+
+
+@pytest.mark.parametrize(
+    "observation",
+    [
+        *("", "x", "5", "[]", "{}", "[" * 100_000, "9" * 5_000, '{"error": "KeyError"}'),
+        *('{"error": "KeyError", "message": 5}', '{"error": 5, "message": "x"}', '{"error": "", "message": "x"}'),
+    ],
+)
+def test_an_observation_that_is_no_answer_is_a_value_error(observation):
+    with pytest.raises(ValueError):
+        wire.read_answer(observation)
+
+
+def test_keys_of_one_hash_value_are_refused():
+    items = [[n * sys.hash_info.modulus, 0] for n in range(33)]
+    assert len(wire.from_json_data({"$dict": items[:32]})) == 32
+    with pytest.raises(AgentError, match="more than 32 keys with the same hash"):
+        wire.from_json_data({"$dict": items})

@@ -169,7 +169,10 @@ def _default_text(schema: Any) -> str:
 
 
 def _require_size(which: str, schema: Any) -> None:
-    size = len(json.dumps(schema, ensure_ascii=False))
+    try:
+        size = len(json.dumps(schema, ensure_ascii=False))
+    except RecursionError:
+        raise UnusableTool(f"its {which} schema is nested too deeply") from None
     if size > MAX_SCHEMA_CHARS:
         raise UnusableTool(f"its {which} schema has {size:,} characters, more than {MAX_SCHEMA_CHARS:,}")
 
@@ -179,13 +182,14 @@ def _json_data(tool: str, name: str, value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_json_data(tool, name, v) for v in value]
     if isinstance(value, dict):
-        if other := next((k for k in value if not isinstance(k, str)), None):
-            raise _not_json(tool, name, f"a dict with the key {value_text(other, 40)}")
-        return {k: _json_data(tool, name, v) for k, v in value.items()}
+        for key in value:
+            if not isinstance(key, str):
+                raise _not_json(tool, name, f"dict with the key {value_text(key, 40)}")
+        return {_json_data(tool, name, k): _json_data(tool, name, v) for k, v in value.items()}
     if isinstance(value, float) and not math.isfinite(value):
         raise _not_json(tool, name, value_text(value, 40))
     if isinstance(value, str) and not _is_encodable(value):
-        raise _not_json(tool, name, "a text with half of a surrogate pair")
+        raise _not_json(tool, name, "text with half of a surrogate pair")
     return value
 
 

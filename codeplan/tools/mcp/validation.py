@@ -92,8 +92,8 @@ class ArgumentCheck:
         return counted
 
 
-_SCHEMA_FAULTS: Final = (TypeError, ValueError, AttributeError, KeyError)
-"""What a schema of an unexpected form makes the library raise."""
+_SCHEMA_FAULTS: Final = (TypeError, ValueError, AttributeError, KeyError, ArithmeticError)
+"""What a schema of an unexpected form, or a number too large for it, makes the library raise."""
 
 
 def _of_one_dialect(schema: Any) -> Any:
@@ -150,6 +150,8 @@ def _fault(error: ValidationError) -> str:
             return f"it must be {'one of ' if error.validator == 'enum' else ''}{value_text(wanted, 120)}"
         case "additionalProperties":
             return f"it {error.message}, and no other names are allowed"
+        case None:  # the schema is False
+            return "no value is allowed"
         case "anyOf" | "oneOf":
             return "it fits none of the alternatives, or too many"
         case _:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 
 import msgspec
 import pytest
@@ -22,6 +23,7 @@ from codeplan.sandbox.protocol.values import (
     unpack_value,
 )
 from codeplan.types import Checkpoint
+from codeplan.untrusted.collisions import MAX_SAME_HASH
 
 TREES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(st.characters()),
@@ -84,6 +86,18 @@ def test_other_values_are_not_packed():
     for value in (object(), {1, 2}, b"x", 1j, print, SampleHome):
         with pytest.raises(NotPlainData, match="not plain data"):
             pack_value([value])
+
+
+def test_keys_that_would_take_long_to_compare_are_neither_packed_nor_unpacked():
+    def keyed(count):
+        return {number * sys.hash_info.modulus: 0 for number in range(count)}
+
+    assert unpack_value(pack_value(keyed(MAX_SAME_HASH))) == keyed(MAX_SAME_HASH)
+    with pytest.raises(NotPlainData, match="more than 32 keys of the same hash"):
+        pack_value([keyed(MAX_SAME_HASH + 1)])
+    packed = ["dict", *(part for key in keyed(MAX_SAME_HASH + 1) for part in (pack_value(key), 0))]
+    with pytest.raises(NotPlainData, match="more than 32 keys of the same hash"):
+        unpack_value(["list", packed])
 
 
 def test_endless_deep_and_wide_data_are_not_packed():

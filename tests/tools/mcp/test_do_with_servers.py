@@ -172,6 +172,9 @@ def test_a_terminal_is_asked_about_servers_tools(at_endpoint, tmp_path, typed, c
     arguments = [sys.executable, "-m", "codeplan", *command, "--out", "run", "--tries", "1"]
     with subprocess.Popen(arguments, stdin=theirs, stdout=subprocess.DEVNULL, stderr=theirs) as process:
         os.close(theirs)
+        shown = b""
+        while b"[y/N]" not in shown:
+            shown += os.read(ours, 1_000)
         os.write(ours, typed.encode())
         process.wait(60)
         os.close(ours)

@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from codeplan.errors import AgentError
 from codeplan.tools.mcp.schema_types import MAX_TYPES_CHARS, SchemaWriter, TypeTable
 from codeplan.tools.mcp.signatures import UnusableTool, write_signature
 
@@ -178,6 +179,35 @@ def test_the_output_schema_is_the_return_type(output, returns, wrapper):
 def test_a_schema_of_ten_megabytes_is_refused():
     with pytest.raises(UnusableTool, match="10,000,0.. characters, more than 200,000"):
         signature({"description": "x" * 10_000_000})
+
+
+def test_a_schema_that_is_nested_without_end_is_refused():
+    schema = {}
+    for _ in range(20_000):
+        schema = {"items": schema}
+    for given in ((schema, None), ({}, schema)):
+        with pytest.raises(UnusableTool, match="schema is nested too deeply"):
+            signature(*given)
+
+
+@pytest.mark.parametrize(
+    ("value", "lacking"),
+    [
+        *(({key: 1}, f"dict with the key {key!r}") for key in (0, False, None, (), 1, ("a",))),
+        ([{"a": {0: 1}}], "dict with the key 0"),
+        (float("nan"), "nan"),
+        ("\ud800", "text with half of a surrogate pair"),
+        ({"\ud800": 1}, "text with half of a surrogate pair"),
+    ],
+)
+def test_what_json_cannot_hold_is_not_sent(value, lacking):
+    found = signature({"properties": {"a": {}}})
+    with pytest.raises(AgentError) as caught:
+        found.wire_arguments({"a": value})
+    assert (str(caught.value), caught.value.error) == (
+        f"find was called wrongly: a: JSON has no {lacking}",
+        "ValueError",
+    )
 
 
 def test_a_description_of_ten_megabytes_is_shortened():

@@ -40,6 +40,7 @@ def fault(schema, **arguments):
             "ValueError",
             "a: it fits none of the alternatives, or too many (given: 5)",
         ),
+        (False, 5, "ValueError", "no value is allowed"),
         ({"oneOf": [{}, {}]}, 5, "ValueError", "a: it fits none of the alternatives, or too many (given: 5)"),
     ],
 )
@@ -55,6 +56,10 @@ def test_a_right_argument_passes():
 def test_the_message_is_bounded():
     kind, message = fault({"properties": {"k" * 500: {"type": "integer"}}}, **{"k" * 500: "v" * 10_000})
     assert len(message) <= 300 and kind == "TypeError"
+
+
+def test_a_number_that_the_check_cannot_compare_is_left_to_the_server():
+    assert fault({"properties": {"a": {"multipleOf": 0.5}}}, a=10**400) is None
 
 
 @pytest.mark.parametrize(
