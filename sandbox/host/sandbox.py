@@ -19,6 +19,7 @@ from codeplan.sandbox.host.reply_merging import NOT_MERGED, MergedReply, verifie
 from codeplan.sandbox.host.session import RunSession
 from codeplan.sandbox.host.worker_end import WorkerKilled, repeat_if_killed
 from codeplan.sandbox.host.worker_process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
+from codeplan.sandbox.host.worker_slots import computing_slots
 from codeplan.sandbox.limits import MAX_CODE_BYTES, MAX_OUTLINE_BYTES, Limits
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.cage_layers import Layer
@@ -81,7 +82,7 @@ class Sandbox:
         launcher.run_workers.start()  # most checked plans run next
 
         def attempt() -> Plan | Rejected:
-            with self._open_worker(launcher.check_workers) as worker:
+            with computing_slots.take(), self._open_worker(launcher.check_workers) as worker:
                 return self._exchange_check(worker, job)
 
         return _repeat(attempt, "a check")
@@ -119,7 +120,7 @@ class Sandbox:
         job = analysis.build_job(topic, source, arguments)
 
         def attempt() -> Any | Rejected:
-            with self._open_worker(launcher.analysis_workers) as worker:
+            with computing_slots.take(), self._open_worker(launcher.analysis_workers) as worker:
                 return analysis.run_analysis(worker, job, self.limits)
 
         return _repeat(attempt, "an analysis")
