@@ -54,6 +54,8 @@ def test_a_plan_finds_its_steps_by_number():
 
 def test_a_diagnostic_reads_as_a_sentence_with_its_place_and_rule():
     assert str(Diagnostic(3, 5, "syntax", "a colon is missing")) == "line 3, column 5: a colon is missing [syntax]"
+    assert str(Diagnostic(3, 0, "size", "too deep")) == "line 3: too deep [size]"
+    assert str(Diagnostic(0, 0, "size", "too long")) == "too long [size]"
 
 
 def test_tasks_travel_as_json():

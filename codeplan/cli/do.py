@@ -68,7 +68,7 @@ def do(
     deny: Deny = None,
     tool_errors: ToolErrors = "plan",
     method: Method = "adaplanner",
-    model: options.Model = None,
+    model: options.OwnModel = None,
     allow_weak_sandbox: options.AllowWeak = False,
     more: options.Set = None,
     out: options.Out = None,
@@ -88,6 +88,7 @@ def do(
     from codeplan.errors import UsageError
     from codeplan.report.json_output import result_as_json
     from codeplan.runner.tool_episodes import do as do_with_tools
+    from codeplan.types import Claimed
 
     given = options.command_run(context)
     if not (tools or mcp or mcp_config):
@@ -103,6 +104,8 @@ def do(
         result = _play(lambda: do_with_tools(goal, tools=tools or (), out=folder, on_event=show, **arguments), folder)
     if not as_json:
         _show_value(result)
+    if isinstance(result.ending, Claimed) and verify is None:
+        echo("Nobody decides about the result; --verify FILE.py:FUNCTION names a function that does.", err=True)
     options.end_episode(result, result_as_json(result) if as_json else None)
 
 

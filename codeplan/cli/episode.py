@@ -52,7 +52,7 @@ def run(
     seed: options.Seed = None,
     data: options.Data = None,
     method: Method = "adaplanner",
-    model: options.Model = None,
+    model: options.OwnModel = None,
     allow_weak_sandbox: options.AllowWeak = False,
     library: Library = None,
     acquire: Acquire = False,

@@ -40,6 +40,21 @@ def environment_name(given: str | None) -> str | None:
     return use_environment(given)
 
 
+def model_or_name(given: str | None) -> Any:
+    """What an argument stands for: the object of ``FILE.py:NAME``, which runs a file that the user names, or a name."""
+    if given is None or ".py:" not in given:
+        return given
+    from codeplan.tools.tool_files import object_of_file
+
+    found = object_of_file(given, "names no single model; write FILE.py:NAME, a function of messages, or an LLM")
+    if isinstance(found, str):
+        from codeplan.errors import UsageError
+        from codeplan.untrusted.values import in_quotes
+
+        raise UsageError(f"{in_quotes(given)} is a text; write FILE.py:NAME, a function of messages, or an LLM")
+    return found
+
+
 _ENV_HELP = "The environment: a name that 'codeplan envs' lists, or FILE.py:NAME."
 Env = Annotated[str, typer.Argument(metavar="ENV", help=_ENV_HELP, callback=environment_name)]
 EnvOption = Annotated[
@@ -66,6 +81,15 @@ Seed = Annotated[int | None, typer.Option(metavar="N", help="The seed that makes
 Model = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="'scripted' (a stand-in, no key needed), or an endpoint's model. [scripted]"),
+]
+OwnModel = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        help="'scripted' (a stand-in, no key needed), an endpoint's model, or FILE.py:FUNCTION. [scripted]",
+        callback=model_or_name,
+    ),
 ]
 BaseUrl = Annotated[
     str | None, typer.Option(metavar="URL", help="The model's endpoint; default OPENAI_BASE_URL, or OpenAI.")
@@ -143,10 +167,15 @@ def load_config() -> UserConfig:
 
 
 def select_model(config: UserConfig, model: str | None, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The model's name, and the given settings on top of the configured ones that this model takes."""
+    """The model's name, and the given settings on top of the configured ones that this model takes.
+
+    A model that is an object stands for itself, and takes no configured setting.
+    """
     from codeplan.runner.configuration import settings_for_model
 
     name = (config.model or "scripted") if model is None else model
+    if not isinstance(name, str):
+        return name, given
     return name, {**settings_for_model(name, config.settings), **given}
 
 

@@ -85,7 +85,7 @@ def execute(
     kind: options.Kind = None,
     seed: options.Seed = None,
     data: options.Data = None,
-    model: options.Model = None,
+    model: options.OwnModel = None,
     fixes: FixesOption = "on",
     strict: StrictOption = False,
     start_from: StartFrom = None,

@@ -17,7 +17,7 @@ from codeplan.episode.agent import agent_class, build_agent
 from codeplan.episode.meter import Meter
 from codeplan.episode.replayable_environment import ReplayableEnvironment
 from codeplan.episode.replayable_model import ReplayableModel
-from codeplan.episode.result_parts import final_variables, last_failure, returned_value
+from codeplan.episode.result_parts import explain_end, final_variables, last_failure, returned_value
 from codeplan.episode.text_limits import observation_too_long
 from codeplan.errors import EpisodeOver, SizeExceeded, UsageError
 from codeplan.protocols import LLM, ActsForReal, Environment, JudgesValues, OffersTools, TakesActions
@@ -250,6 +250,7 @@ class Episode:
             ending = Success()
         elif isinstance(ending, str):
             ending = NotSolved(ending)
+        ending = explain_end(ending, self.trace.events)
         finished = self.finished if isinstance(self.env, JudgesValues) else None
         plans = (e.source for e in reversed(self.trace.events) if isinstance(e, PlanDrafted | PlanFixed))
         return Result(

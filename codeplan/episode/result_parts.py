@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from codeplan.recording.events import Event, PlanFailed, PlanStopped, ToolFailed
-from codeplan.types import Crashed, Ending, Finished, InfrastructureFailed, LastFailure
+from codeplan.recording.events import ActionTaken, Event, PlanFailed, PlanStopped, ToolFailed
+from codeplan.types import Crashed, Ending, EnvironmentEnded, Finished, InfrastructureFailed, LastFailure
 from codeplan.untrusted.json_values import json_value, json_variables
 from codeplan.untrusted.surrogates import escape_surrogates
+from codeplan.untrusted.terminal import MAX_REASON_CHARS, one_line
 
 MAX_VALUE_BYTES = 256 << 10
 """Maximum size of ``Result.value`` as JSON, in bytes; a larger one is None."""
@@ -21,6 +22,8 @@ def last_failure(events: Sequence[Event], ending: Ending) -> LastFailure | None:
     """What ended the episode if that was a failure, or else the last one in its events."""
     if isinstance(ending, Crashed | InfrastructureFailed):
         return LastFailure(ending.error, ending.message)
+    if isinstance(ending, EnvironmentEnded) and (failed := _ending_failure(events)):
+        return _of_tool(failed)
     for event in reversed(events):
         match event:
             case PlanFailed():
@@ -28,8 +31,29 @@ def last_failure(events: Sequence[Event], ending: Ending) -> LastFailure | None:
             case PlanStopped():
                 return LastFailure(event.limit, event.message, event.step, event.line)
             case ToolFailed():
-                return LastFailure(event.error, event.message, tool=event.tool)
+                return _of_tool(event)
     return None
+
+
+def _of_tool(failed: ToolFailed) -> LastFailure:
+    return LastFailure(failed.error, failed.message, tool=failed.tool)
+
+
+def explain_end(ending: Ending, events: Sequence[Event]) -> Ending:
+    """The ending; if a tool's failure ended the episode, with the tool and its error."""
+    if not isinstance(ending, EnvironmentEnded) or (failed := _ending_failure(events)) is None:
+        return ending
+    said = one_line(failed.message, MAX_REASON_CHARS)
+    error = f"{failed.error}: {said}" if said else failed.error
+    return EnvironmentEnded(f"the tool {failed.tool} failed, and tool errors end the episode: {error}")
+
+
+def _ending_failure(events: Sequence[Event]) -> ToolFailed | None:
+    """The failure of a tool in the last action, if that ended the episode."""
+    last = next((i for i in range(len(events) - 1, 0, -1) if isinstance(events[i], ActionTaken)), 0)
+    taken, before = events[last] if events else None, events[last - 1] if last else None
+    ended = isinstance(taken, ActionTaken) and taken.observation.done
+    return before if ended and isinstance(before, ToolFailed) else None
 
 
 def returned_value(finished: Finished | None) -> Any:

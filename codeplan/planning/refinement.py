@@ -108,7 +108,8 @@ class RefinementLoop:
             checked = self._refine(checked, attempt)
         if isinstance(checked, Rejected):
             return Refused(f"the last plan was refused: {checked.diagnostics[0]}")
-        return NotSolved(f"no success in {self.settings.tries} tries")
+        tries = self.settings.tries
+        return NotSolved(f"no success in {tries} {'try' if tries == 1 else 'tries'}")
 
     def _ending_after(self, outcome: Outcome) -> Ending | None:
         """The ending that a run brings about; None if the task goes on."""

@@ -49,13 +49,15 @@ _TEXTS: dict[str, tuple[str, str, str, int]] = {
 class LiveDisplay:
     """An event handler that prints each event to the console: coloured on a terminal, plain text elsewhere.
 
-    ``plan_before`` is the source of the plan before the first event, None if there was none.
+    ``plan_before`` is the source of the plan before the first event, None if there was none. ``failure_in_summary``
+    has the summary repeat the last failure.
 
     Raises: InfrastructureError: the output cannot be written.
     """
 
-    def __init__(self, console: Console, plan_before: str | None = None) -> None:
+    def __init__(self, console: Console, plan_before: str | None = None, *, failure_in_summary: bool = False) -> None:
         self.console = console
+        self._failure_in_summary = failure_in_summary
         self._viewer = EventViewer(plan_before)
         self._actions = 0
         self._step_title = ""
@@ -109,7 +111,7 @@ class LiveDisplay:
                         self._print_text(f"{name:12}", value, mark_style="dim")
                 case event_view.ResultBlock():
                     self.console.print()
-                    print_summary(self.console, block.result)
+                    print_summary(self.console, block.result, with_failure=self._failure_in_summary)
                 case _:
                     pass  # variables, prompts and pictures are for the page
 
@@ -187,7 +189,7 @@ class SummaryDisplay:
     """An event handler that prints warnings and how the episode ended, and nothing else."""
 
     def __init__(self, console: Console) -> None:
-        self._display = LiveDisplay(console)
+        self._display = LiveDisplay(console, failure_in_summary=True)
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, WarningIssued | EpisodeEnded):

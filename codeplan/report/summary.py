@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from codeplan.types import Result, Usage
+from codeplan.types import EnvironmentEnded, Result, Usage
 from codeplan.untrusted.terminal import clip_lines, one_line
 
 STAND_IN_LABEL = "scripted stand-in, not a language model"
@@ -17,19 +17,23 @@ def model_label(name: str) -> str:
     return STAND_IN_LABEL if name == "scripted" else one_line(name)
 
 
-def print_summary(console: Console, result: Result) -> None:
-    """Print whether the episode succeeded, its counts, and the path of the trace."""
+def print_summary(console: Console, result: Result, *, with_failure: bool = False) -> None:
+    """Print whether the episode succeeded, its counts, and the path of the trace.
+
+    ``with_failure`` adds the last failure of an episode without success, for a reader who has not seen the events.
+    """
     verdict, style = ("✓ Success", "bold green") if result.success else ("✗ Not solved", "bold red")
     console.print(Text(verdict, style), soft_wrap=True)
-    for name, value in _rows(result).items():
+    for name, value in _rows(result, with_failure).items():
         console.print(Text.assemble("  ", Text(f"{name:13}", "dim"), value), soft_wrap=True)
 
 
-def _rows(result: Result) -> dict[str, str]:
+def _rows(result: Result, with_failure: bool) -> dict[str, str]:
     task = f"{result.task.env} {result.task.id}".strip()
     rows = {
         "Task": one_line(f"{task}: {result.task.goal}" if result.task.goal else task),
         "Reason": "" if result.success else " ".join(clip_lines(result.reason, 4, 600)),
+        "Last failure": _failure(result) if with_failure else "",
         "Actions": str(result.actions),
         "Asks": str(result.asks),
         "Refinements": str(result.refinements),
@@ -41,6 +45,17 @@ def _rows(result: Result) -> dict[str, str]:
         "Trace": result.trace or "",
     }
     return {name: value for name, value in rows.items() if value}
+
+
+def _failure(result: Result) -> str:
+    """The last thing that went wrong, and where; empty after a success, and if the reason says it."""
+    failure = result.failure
+    if failure is None or result.success or isinstance(result.ending, EnvironmentEnded):
+        return ""
+    step = f" in step {failure.step}" if failure.step else ""
+    line = f"{' in' if not step else ','} line {failure.line}" if failure.line else ""
+    where = f" of the tool {failure.tool}" if failure.tool else f"{step}{line}"
+    return f"{failure.error}{where}: {one_line(failure.message, 300)}"
 
 
 def _money(result: Result) -> str:

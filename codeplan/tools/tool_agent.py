@@ -34,7 +34,7 @@ class ToolAgent:
         self._last = call, observation.text
         answer = wire.read_answer(observation.text)
         if observation.done:
-            raise EpisodeOver(f"a tool failed, and tool errors end the episode: {answer.message}")
+            raise EpisodeOver(f"the tool {tool} failed, and tool errors end the episode: {answer.message}")
         if answer.error:
             raise AgentError(answer.message, answer.error)
         return answer.result

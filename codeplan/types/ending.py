@@ -26,7 +26,7 @@ class _Ending(Value, frozen=True, tag_field="type"):
             case Success():
                 return "success"
             case EnvironmentEnded():
-                return "the environment ended the episode"
+                return self.message or "the environment ended the episode"
             case Interrupted():
                 return "interrupted"
             case TrialEnded():
@@ -89,7 +89,12 @@ class TooLarge(_Ending, frozen=True, tag="too_large"):
 
 
 class EnvironmentEnded(_Ending, frozen=True, tag="environment_ended"):
-    """The environment ended the episode without success, for example at its action limit."""
+    """The environment ended the episode without success, for example at its action limit.
+
+    ``message`` says why, if the environment told.
+    """
+
+    message: str = ""
 
 
 class TrialEnded(_Ending, frozen=True, tag="trial_ended"):

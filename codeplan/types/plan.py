@@ -19,7 +19,8 @@ class Diagnostic(Value, frozen=True):
     message: str
 
     def __str__(self) -> str:
-        return f"line {self.line}, column {self.column}: {self.message} [{self.rule}]"
+        column = f", column {self.column}" if self.column else ""
+        return f"{f'line {self.line}{column}: ' if self.line else ''}{self.message} [{self.rule}]"
 
 
 class Fix(Value, frozen=True):

@@ -17,6 +17,8 @@ MAX_TREE_NODES = 14_000
 MAX_TREE_DEPTH = 100
 """Maximum depth of a syntax tree. A chain of a hundred ``+`` is that deep."""
 
+_FENCES = ("```", "~~~")
+
 
 def parse_plan(source: str) -> ast.Module:
     """Parse a plan as Python itself does. Raises RejectedPlanError with the rule ``size`` or ``syntax``."""
@@ -42,9 +44,17 @@ def _parse(source: str) -> ast.Module:
         line = min(error.lineno or 0, source.count("\n") + 1)
         text = source.splitlines()[line - 1 : line]
         shown = f": `{text[0].strip()[:120]}`" if text and text[0].strip() else ""
+        if line == 1 + _blank_lines(source) and source.lstrip().startswith(_FENCES):
+            message = "the plan begins with a Markdown fence; give the code alone, without the lines of ``` around it"
+            return _reject(source, line, 0, "syntax", message)
         return _reject(source, line, max(error.offset or 0, 0), "syntax", f"{error.msg}{shown}")
     except (ValueError, MemoryError, RecursionError) as error:
         return _reject(source, 0, 0, "syntax", f"the plan is not readable as Python ({error or 'nested too deeply'})")
+
+
+def _blank_lines(source: str) -> int:
+    """The number of lines before the first that has text."""
+    return source[: len(source) - len(source.lstrip())].count("\n")
 
 
 def _check_shape(tree: ast.Module, source: str) -> None:

@@ -139,6 +139,8 @@ def _rare_attribute(value: Any, name: str, texts: dict[type, dict[str, Callable[
     if isinstance(value, Exception) and name == "args":
         return value.args
     hint = "; use str() for its message" if isinstance(value, BaseException) else ""
+    if kind is dict and name in value:
+        hint = f"; it has a key of this name: write ['{name}']"
     owner = (
         f"type object '{value.__name__}'" if kind is type else f"'{_QUALIFIED_NAMES.get(kind, kind.__name__)}' object"
     )

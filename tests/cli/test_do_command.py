@@ -36,6 +36,9 @@ CHECKS = """
 def verify(value, tools):
     return value["x"][0] == 3
 
+def refuse(value):
+    return False
+
 def verify_none():
     return True
 
@@ -87,6 +90,62 @@ def test_a_claimed_result_is_no_success(do, folder):
     assert (code, result["success"], result["ending"]["type"]) == (1, False, "claimed")
     assert (result["value"], result["variables"]) == ({"x": [3, None]}, {"x": 3})
     assert (folder / "run" / "trace.jsonl").is_file()
+
+
+def test_a_claim_is_told_with_the_option_that_has_it_verified(do):
+    code, _, err = do("-q")
+    assert code == 1 and "--verify FILE.py:FUNCTION names a function that does" in err
+    code, _, err = do("-q", "--verify", "checks.py:refuse", "--set", "tries=1")
+    assert code == 1 and "--verify" not in err
+
+
+def test_the_summary_of_a_quiet_run_names_the_last_failure(do):
+    code, out, _ = do("-q", "--deny", "delete", "--set", "tries=1")
+    assert code == 1
+    assert "Reason       no success in 1 try\n" in out
+    assert "Last failure OSError in step 1, line 4: PermissionError: the user does not allow delete" in out
+
+
+def test_an_error_that_stops_the_episode_is_named_with_its_tool(do, endpoint):
+    endpoint.answers.clear()
+    endpoint.answer(reply(PLAN.replace("agent.get('a')", "agent.get('b')")))
+    code, out, err = do("-q", "--tool-errors", "stop")
+    assert code == 1 and err.startswith("The tool get failed:\n")
+    assert "Reason       the tool get failed, and tool errors end the episode: KeyError: b\n" in out
+    assert "Last failure" not in out
+
+
+@pytest.mark.parametrize("name", ["answer", "AnAnswer"])
+def test_a_function_or_an_object_of_a_file_is_a_model(folder, capsys, name):
+    (folder / "model.py").write_text(f"""
+from codeplan import Completion
+PLAN = {PLAN!r}
+def answer(messages): return PLAN
+class Answers:
+    name = "answers"
+    def complete(self, messages, *, purpose, stop=(), max_tokens=None): return Completion(PLAN)
+AnAnswer = Answers()
+""")
+    (folder / "codeplan.toml").write_text("temperature = 0.5\n")  # for models of an endpoint
+    assert main(["do", "add up", "--tools", "tools.py", "--model", f"model.py:{name}", "-q"]) == 1
+    assert '"x"' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence"),
+    [
+        ("model.py:missing", "'model.py' has no 'missing'"),
+        ("model.py:TEXT", "'model.py:TEXT' is a text; write FILE.py:NAME, a function of messages, or an LLM"),
+        ("model.py:str", "give a codeplan.LLM or a name, not the class str"),
+        ("model.py:a,b", "'model.py:a,b' names no single model; write FILE.py:NAME"),
+        ("none.py:f", "there is no file 'none.py'"),
+    ],
+)
+def test_what_is_no_model_ends_in_a_sentence(folder, capsys, model, sentence):
+    (folder / "model.py").write_text("TEXT = 'gpt-5'\nstr = str\n")
+    assert main(["do", "add up", "--tools", "tools.py", "--model", model]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f"codeplan: {sentence}") and err.count("\n") == 1
 
 
 def test_what_is_refused_is_named_with_the_flag_that_allows_it(do, endpoint):

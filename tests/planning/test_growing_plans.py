@@ -106,7 +106,7 @@ def test_replans_use_no_try():
 def test_only_so_many_replans_are_free(replans, ending):
     never = [look(box=1 + n % 2) for n in range(9)]
     result, model, _ = play(*never, task="ball/3", tries=1, replans=replans, no_progress=0)
-    assert result.ending == NotSolved("no success in 1 tries")
+    assert result.ending == NotSolved("no success in 1 try")
     assert len(model.asked) == ending
 
 

@@ -107,7 +107,7 @@ def test_a_plan_that_the_second_repair_mends_is_the_same_try():
 def test_a_plan_runs_as_often_as_there_are_tries(tries):
     result, model, events = play(*[plan()] * 3, task="ball/3", tries=tries)
     assert (len(starts(events)), result.refinements) == (tries, tries - 1)
-    assert result.ending == NotSolved(f"no success in {tries} tries")
+    assert result.ending == NotSolved(f"no success in {tries} {'try' if tries == 1 else 'tries'}")
     assert model.purposes == ["plan", *["refine"] * (tries - 1)]
 
 

@@ -74,7 +74,7 @@ def test_a_verifier_that_says_why_has_the_plan_refined(tmp_path):
 
 def test_a_value_that_nobody_accepts_is_not_solved():
     result, _ = do(TOTAL, verify=lambda value: False, tries=1)
-    assert (result.success, result.ending) == (False, NotSolved("no success in 1 tries"))
+    assert (result.success, result.ending) == (False, NotSolved("no success in 1 try"))
 
 
 @pytest.mark.parametrize(
@@ -134,8 +134,9 @@ def test_a_tools_exception_is_on_the_trace_with_its_traceback(tmp_path, capfd):
 
 def test_tool_errors_can_stop_the_episode_at_the_first(tmp_path):
     result, model = do(FAIL, tools=fail, tool_errors="stop", out=tmp_path)
-    assert (result.success, result.ending, model.purposes) == (False, EnvironmentEnded(), ["plan"])
-    assert result.value is None and "no route" in result.failure.message
+    why = "the tool fail failed, and tool errors end the episode: ConnectionError: no route"
+    assert (result.success, result.ending, model.purposes) == (False, EnvironmentEnded(why), ["plan"])
+    assert (result.value, result.failure) == (None, LastFailure("ConnectionError", "no route", tool="fail"))
     assert len(events(tmp_path, ActionTaken)) == 1
 
 

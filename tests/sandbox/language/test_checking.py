@@ -430,6 +430,18 @@ def test_a_syntax_error_has_pythons_message_and_position() -> None:
     assert diagnostic.message == "invalid syntax: `x = = 1`"
 
 
+@pytest.mark.parametrize("fence", ["```python", "~~~", "\n\n  ```"])
+def test_a_markdown_fence_around_a_plan_is_named(fence: str) -> None:
+    (diagnostic,) = refused(f"{fence}\ndef solution(agent, start_from=1):\n    pass\n```\n").diagnostics
+    assert diagnostic.line == 1 + fence.count("\n")
+    assert diagnostic.message.startswith("the plan begins with a Markdown fence; give the code alone")
+
+
+def test_a_fence_within_a_plan_is_pythons_syntax_error() -> None:
+    (diagnostic,) = refused("def solution(agent, start_from=1):\n    pass\n```\n").diagnostics
+    assert diagnostic.line == 3 and "Markdown" not in diagnostic.message
+
+
 @pytest.mark.parametrize(
     "source",
     [

@@ -21,6 +21,11 @@ from support.guarded_plans import message, run
         ("t = 5\nt['k'] *= 2", "TypeError 'int' object is not subscriptable"),
         ("t = ()\nt[0] += 1", "IndexError tuple index out of range"),
         ("agent[0] = 1", "TypeError 'Agent' object does not support item assignment"),
+        ("t = {'a': 1}\nt.b", "AttributeError 'dict' object has no attribute 'b'"),
+        (
+            "t = {'a': 1}\nt.a",
+            "AttributeError 'dict' object has no attribute 'a'; it has a key of this name: write ['a']",
+        ),
     ],
 )
 def test_item_assignment_to_immutable_values_raises_pythons_error(body: str, said: str) -> None:
